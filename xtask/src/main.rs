@@ -1,0 +1,96 @@
+//! Every task of the project: `cargo xtask <task>`.
+//!
+//! A task installs what it needs, pinned and once ([`setup`]), shows each command it runs, and
+//! says plainly what to install by hand where it cannot. The tasks hold no rule of Kubernetes.
+
+mod bench;
+mod count;
+mod determinism;
+mod pins;
+mod playground;
+mod report;
+mod schema;
+mod setup;
+mod size;
+mod suite;
+mod workspace;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+use crate::suite::Scope;
+use crate::workspace::Workspace;
+
+/// The command line.
+#[derive(Parser)]
+#[command(name = "cargo xtask", bin_name = "cargo xtask", about, version)]
+#[command(about = "Every task of the project", disable_help_subcommand = true)]
+#[command(after_help = "Each task installs what it needs (pinned, once) and prints what it runs. \
+    Built tools are kept in the user's cache folder, under taintlab/tools.")]
+struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    task: Task,
+}
+
+/// One task.
+#[derive(Subcommand)]
+enum Task {
+    /// Build the playground and serve it, rebuilding on every change
+    Serve(playground::ServeOptions),
+    /// Build the playground for release, into dist/
+    Build,
+    /// Run every test: Rust, conformance, wasm in Node, the playground in Chromium
+    Test,
+    /// Run everything that must hold before a change is merged: lints, docs, `test`, `size`
+    Ci,
+    /// Compare the engine with inputs and outputs recorded from Kubernetes
+    Conformance {
+        /// Folder of vector files, gzipped or not [default: the vectors in tests/]
+        dir: Option<PathBuf>,
+    },
+    /// Run the benchmarks and compare them with Kubernetes' own Go code
+    Bench {
+        /// Arguments for the benchmark program, such as a name to filter by
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        args: Vec<String>,
+    },
+    /// Build for release and print the size of what the page loads; fails over the budget
+    Size,
+    /// Write the JSON Schema of scenario files
+    Schema {
+        /// Change nothing; fail when the file is not up to date
+        #[arg(long)]
+        check: bool,
+    },
+}
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    match Workspace::find().and_then(|mut workspace| run(&mut workspace, cli.task)) {
+        Ok(code) => code,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(workspace: &mut Workspace, task: Task) -> anyhow::Result<ExitCode> {
+    match task {
+        Task::Serve(options) => playground::serve(workspace, &options)?,
+        Task::Build => playground::set_up_and_build(workspace)?,
+        Task::Test => return Ok(suite::run(workspace, Scope::Tests)),
+        Task::Ci => return Ok(suite::run(workspace, Scope::Everything)),
+        Task::Conformance { dir } => suite::conformance(workspace, dir.as_deref())?,
+        Task::Bench { args } => bench::run(workspace, &args)?,
+        Task::Size => {
+            playground::set_up_and_build(workspace)?;
+            size::report(workspace)?;
+        }
+        Task::Schema { check } => schema::run(workspace, check)?,
+    }
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,56 @@
+//! Every version and limit that the tasks hold to.
+//!
+//! Two live elsewhere because their own tools read them there: wasm-bindgen's in Cargo.lock
+//! (its command-line tool must be of the library's version) and the npm packages' in package.json.
+
+/// A command-line tool that cargo builds from crates.io.
+pub(crate) struct CargoTool {
+    /// The crate.
+    pub package: &'static str,
+    /// The program that it installs.
+    pub program: &'static str,
+    /// What the project needs it for.
+    pub purpose: &'static str,
+    /// Arguments of `cargo install` besides the version.
+    pub install_args: &'static [&'static str],
+    /// How long a first build takes on two cores.
+    pub build_time: &'static str,
+}
+
+/// Builds and serves the page. Newer ones than [`TRUNK_VERSION`] want a newer Rust than ours.
+///
+/// Without default features it has no TLS: it is run offline and never downloads.
+pub(crate) const TRUNK: CargoTool = CargoTool {
+    package: "trunk",
+    program: "trunk",
+    purpose: "builds and serves the playground",
+    install_args: &["--locked", "--no-default-features"],
+    build_time: "4 minutes",
+};
+
+/// The version of [`TRUNK`].
+pub(crate) const TRUNK_VERSION: &str = "0.21.14";
+
+/// Writes the JavaScript beside the wasm. Not `--locked`: its lock file names yanked versions.
+pub(crate) const WASM_BINDGEN: CargoTool = CargoTool {
+    package: "wasm-bindgen-cli",
+    program: "wasm-bindgen",
+    purpose: "joins the playground's wasm to JavaScript",
+    install_args: &[],
+    build_time: "2 minutes",
+};
+
+/// The oldest Node that has all that the tests use.
+pub(crate) const NODE_MAJOR: u32 = 20;
+
+/// What the page and the wasm tests are compiled for.
+pub(crate) const WASM_TARGET: &str = "wasm32-unknown-unknown";
+
+/// A target with no std at all: what builds for it is truly `no_std`.
+pub(crate) const NO_STD_TARGET: &str = "wasm32v1-none";
+
+/// The cargo profile of the playground's release.
+pub(crate) const WEB_PROFILE: &str = "web";
+
+/// The most bytes, gzipped, that the page may load before it is usable.
+pub(crate) const PAGE_BUDGET_GZIP: u64 = 200_000;

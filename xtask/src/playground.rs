@@ -1,0 +1,87 @@
+//! `serve` and `build`: the playground, by Trunk.
+
+use std::env;
+use std::process::Command;
+
+use anyhow::Result;
+use clap::Args;
+
+use crate::pins;
+use crate::setup;
+use crate::workspace::{self, Workspace};
+
+/// The folder of the release build.
+pub(crate) const DIST: &str = "dist";
+
+/// How to serve the playground.
+#[derive(Args)]
+pub(crate) struct ServeOptions {
+    /// The port to listen on, at 127.0.0.1
+    #[arg(long, default_value_t = 8080)]
+    port: u16,
+    /// Open the page in the browser
+    #[arg(long)]
+    open: bool,
+    /// Serve the release build: small and fast, but slower to rebuild
+    #[arg(long)]
+    release: bool,
+}
+
+/// Serves the playground until the user stops it.
+///
+/// # Errors
+/// When something is missing and cannot be installed, or Trunk fails, as when the port is taken.
+pub(crate) fn serve(workspace: &mut Workspace, options: &ServeOptions) -> Result<()> {
+    set_up(workspace)?;
+    let port = options.port.to_string();
+    println!("The playground will be at http://127.0.0.1:{port}/ once it is built; Ctrl-C stops.");
+    let mut command = trunk(workspace, "serve");
+    command.args(["--address", "127.0.0.1", "--port", &port]);
+    // Apart from dist/, which is the release build's.
+    command.arg("--dist").arg(workspace.target_dir().join("playground"));
+    if options.open {
+        command.arg("--open");
+    }
+    if options.release {
+        command.arg("--release");
+    }
+    workspace::run(&mut command)
+}
+
+/// Installs what building needs and builds the release.
+///
+/// # Errors
+/// As [`set_up`] and [`build`].
+pub(crate) fn set_up_and_build(workspace: &mut Workspace) -> Result<()> {
+    set_up(workspace)?;
+    build(workspace)
+}
+
+/// Builds the release into [`DIST`].
+///
+/// # Errors
+/// When Trunk fails.
+pub(crate) fn build(workspace: &Workspace) -> Result<()> {
+    workspace::run(trunk(workspace, "build").arg("--release").args(["--dist", DIST]))
+}
+
+/// Installs what building the playground needs.
+///
+/// # Errors
+/// When something is missing and cannot be installed.
+pub(crate) fn set_up(workspace: &mut Workspace) -> Result<()> {
+    setup::rust_targets(workspace, &[(pins::WASM_TARGET, "the playground")])?;
+    setup::npm_packages(workspace)?;
+    setup::playground_tools(workspace)?;
+    setup::crates(workspace)
+}
+
+fn trunk(workspace: &Workspace, task: &str) -> Command {
+    let mut command = workspace.command("trunk");
+    command.args([task, "--offline"]).env("TRUNK_SKIP_VERSION_CHECK", "true");
+    // Trunk takes only `true` and `false` for it, where the convention is any value.
+    if env::var_os("NO_COLOR").is_some() {
+        command.env("NO_COLOR", "true");
+    }
+    command
+}

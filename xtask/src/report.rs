@@ -1,0 +1,176 @@
+//! The steps of a long task: run one after the other, timed, and listed at the end.
+
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use anyhow::Result;
+
+use crate::count::TestCount;
+use crate::workspace::human;
+
+/// What came of the steps so far.
+#[derive(Default)]
+pub(crate) struct Report {
+    steps: Vec<Step>,
+}
+
+struct Step {
+    name: &'static str,
+    time: Duration,
+    tests: TestCount,
+    outcome: Outcome,
+}
+
+#[derive(PartialEq, Eq)]
+enum Outcome {
+    Passed,
+    Failed(String),
+    NotRun(&'static str),
+}
+
+impl Report {
+    /// Runs a step, unless one of the steps that it needs did not pass.
+    ///
+    /// A failure is kept for the end, so that it does not hide those of later steps.
+    pub(crate) fn step(
+        &mut self,
+        name: &'static str,
+        needs: &[&'static str],
+        body: impl FnOnce() -> Result<()>,
+    ) {
+        self.test_step(name, needs, || (TestCount::default(), body()));
+    }
+
+    /// As [`Report::step`], for a step that runs tests.
+    pub(crate) fn test_step(
+        &mut self,
+        name: &'static str,
+        needs: &[&'static str],
+        body: impl FnOnce() -> (TestCount, Result<()>),
+    ) {
+        if let Some(missing) = needs.iter().find(|need| !self.passed(need)) {
+            println!("\n== {name}: not run, because `{missing}` did not pass");
+            let outcome = Outcome::NotRun(missing);
+            self.steps.push(Step {
+                name,
+                time: Duration::ZERO,
+                tests: TestCount::default(),
+                outcome,
+            });
+            return;
+        }
+        println!("\n== {name}");
+        let start = Instant::now();
+        let (tests, result) = body();
+        let time = start.elapsed();
+        let outcome = match result {
+            Ok(()) if tests.failed > 0 => Outcome::Failed("tests failed".to_owned()),
+            Ok(()) => Outcome::Passed,
+            Err(error) => Outcome::Failed(format!("{error:#}")),
+        };
+        match &outcome {
+            Outcome::Failed(why) => println!("== {name}: FAILED in {}: {why}", human(time)),
+            _ => println!("== {name}: {}", human(time)),
+        }
+        self.steps.push(Step { name, time, tests, outcome });
+    }
+
+    /// Prints the table of steps and the sum of tests; says whether all is well.
+    ///
+    /// The last line is `N passed, N failed`. A step that failed without a failed test counts as
+    /// one failure, so that the line never says less than the exit code.
+    pub(crate) fn finish(self) -> ExitCode {
+        println!("\n{}", self.table());
+        let count = self.count();
+        if count == TestCount::default() {
+            println!("no test ran");
+        }
+        println!("{} passed, {} failed", count.passed, count.failed);
+        if count.failed == 0 && count.passed > 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    }
+
+    fn passed(&self, name: &str) -> bool {
+        self.steps.iter().any(|step| step.name == name && step.outcome == Outcome::Passed)
+    }
+
+    fn count(&self) -> TestCount {
+        let mut sum = TestCount::default();
+        for step in &self.steps {
+            sum += step.tests;
+            if step.outcome != Outcome::Passed && step.tests.failed == 0 {
+                sum.failed += 1;
+            }
+        }
+        sum
+    }
+
+    fn table(&self) -> String {
+        let width = self.steps.iter().map(|step| step.name.len()).max().unwrap_or_default();
+        let mut table = format!("{:width$}  {:>12}  {:>6}  result\n", "step", "time", "tests");
+        for step in &self.steps {
+            let tests = match step.tests.passed + step.tests.failed {
+                0 => String::new(),
+                number => number.to_string(),
+            };
+            let result = match &step.outcome {
+                Outcome::Passed => "passed".to_owned(),
+                Outcome::Failed(why) => format!("FAILED: {why}"),
+                Outcome::NotRun(missing) => format!("NOT RUN: needs `{missing}`"),
+            };
+            let time = human(step.time);
+            table.push_str(&format!("{:width$}  {time:>12}  {tests:>6}  {result}\n", step.name));
+        }
+        let time = human(self.steps.iter().map(|step| step.time).sum());
+        let count = self.count();
+        table.push_str(&format!("{:width$}  {time:>12}  {:>6}", "in all", count.passed));
+        table
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use anyhow::bail;
+
+    use super::*;
+
+    fn two_tests() -> (TestCount, Result<()>) {
+        (TestCount { passed: 2, failed: 0 }, Ok(()))
+    }
+
+    #[test]
+    fn a_failed_step_counts_as_a_failure_and_does_not_stop_the_others() {
+        let mut report = Report::default();
+        report.step("lint", &[], || bail!("two warnings"));
+        report.test_step("tests", &[], two_tests);
+        assert_eq!(report.count(), TestCount { passed: 2, failed: 1 });
+        assert!(report.table().contains("FAILED: two warnings"));
+        assert_eq!(report.finish(), ExitCode::FAILURE);
+    }
+
+    #[test]
+    fn a_step_whose_need_failed_is_not_run() {
+        let mut report = Report::default();
+        report.step("build", &[], || bail!("no compiler"));
+        report.test_step("browser", &["build"], || unreachable!("must not run"));
+        assert!(report.table().contains("NOT RUN: needs `build`"));
+        assert_eq!(report.count().failed, 2);
+    }
+
+    #[test]
+    fn failed_tests_fail_their_step_even_when_the_program_says_nothing() {
+        let mut report = Report::default();
+        report.test_step("tests", &[], || (TestCount { passed: 3, failed: 1 }, Ok(())));
+        assert!(!report.passed("tests"));
+        assert_eq!(report.count(), TestCount { passed: 3, failed: 1 });
+    }
+
+    #[test]
+    fn a_run_without_a_single_test_fails() {
+        let mut report = Report::default();
+        report.step("lint", &[], || Ok(()));
+        assert_eq!(report.finish(), ExitCode::FAILURE);
+        let mut report = Report::default();
+        report.test_step("tests", &[], two_tests);
+        assert_eq!(report.finish(), ExitCode::SUCCESS);
+    }
+}

@@ -1,0 +1,276 @@
+//! Installing what the tasks need: each once, pinned, said aloud, and nothing that is there already.
+
+use std::env;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use anyhow::{Context, Result, bail};
+
+use crate::pins::{self, CargoTool};
+use crate::workspace::{self, Workspace, find_on_path, human};
+
+/// Names under which Chromium is installed, best first.
+const CHROMIUM_NAMES: [&str; 4] =
+    ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
+
+/// Compilation targets, added with rustup.
+///
+/// # Errors
+/// When one is missing and rustup is too, or cannot fetch it.
+pub(crate) fn rust_targets(workspace: &Workspace, targets: &[(&str, &str)]) -> Result<()> {
+    for (target, purpose) in targets {
+        let libraries = workspace::output(workspace.command("rustc").args([
+            "--print",
+            "target-libdir",
+            "--target",
+            target,
+        ]))?;
+        if Path::new(libraries.trim()).is_dir() {
+            found(&format!("Rust target {target}"), purpose, "installed");
+            continue;
+        }
+        if find_on_path("rustup").is_none() {
+            bail!(
+                "the Rust target `{target}` ({purpose}) is missing, and so is rustup, which would \
+                 add it: install Rust from https://rustup.rs, or this target's std by hand"
+            );
+        }
+        install(&format!("Rust target {target}"), purpose, "rustup fetches it, seconds", || {
+            workspace::run(workspace.command("rustup").args(["target", "add", target]))
+        })?;
+    }
+    Ok(())
+}
+
+/// rustfmt and clippy, which rustup's minimal profile leaves out.
+///
+/// # Errors
+/// When one is missing and rustup is too, or cannot fetch it.
+pub(crate) fn rust_components(workspace: &Workspace) -> Result<()> {
+    for (component, program) in [("rustfmt", "fmt"), ("clippy", "clippy")] {
+        let probe = workspace.cargo().args([program, "--version"]).output();
+        if probe.is_ok_and(|output| output.status.success()) {
+            found(component, "checks the code", "installed");
+            continue;
+        }
+        if find_on_path("rustup").is_none() {
+            bail!("`cargo {program}` is missing: install Rust from https://rustup.rs");
+        }
+        install(component, "checks the code", "rustup fetches it, seconds", || {
+            workspace::run(workspace.command("rustup").args(["component", "add", component]))
+        })?;
+    }
+    Ok(())
+}
+
+/// The source of every dependency; what comes after can run offline.
+///
+/// # Errors
+/// When cargo cannot fetch them.
+pub(crate) fn crates(workspace: &Workspace) -> Result<()> {
+    workspace::run(workspace.cargo().args(["fetch", "--quiet"]))
+}
+
+/// Trunk and wasm-bindgen, for building the playground.
+///
+/// # Errors
+/// When one cannot be built, or Cargo.lock has no wasm-bindgen.
+pub(crate) fn playground_tools(workspace: &mut Workspace) -> Result<()> {
+    let lock_path = workspace.path("Cargo.lock");
+    let lock = fs::read_to_string(&lock_path)
+        .with_context(|| format!("cannot read `{}`", lock_path.display()))?;
+    let wasm_bindgen = locked_version(&lock, "wasm-bindgen").context(
+        "Cargo.lock has no `wasm-bindgen`, so the version of its command-line tool is unknown",
+    )?;
+    cargo_tool(workspace, &pins::WASM_BINDGEN, wasm_bindgen)?;
+    cargo_tool(workspace, &pins::TRUNK, pins::TRUNK_VERSION)
+}
+
+/// The npm packages of package-lock.json, wasm-opt among them.
+///
+/// # Errors
+/// When Node or npm is missing or too old, or a package cannot be fetched.
+pub(crate) fn npm_packages(workspace: &mut Workspace) -> Result<()> {
+    node(workspace)?;
+    let purpose = "wasm-opt, and driving Chromium in tests";
+    let lock = workspace.path("package-lock.json");
+    let wanted = fs::read(&lock).with_context(|| format!("cannot read `{}`", lock.display()))?;
+    // A copy of the lock file that was installed says whether node_modules is up to date.
+    let stamp = workspace.path("node_modules/.taintlab-installed-lock.json");
+    if fs::read(&stamp).is_ok_and(|installed| installed == wanted) {
+        found("npm packages", purpose, "up to date");
+    } else {
+        if find_on_path("npm").is_none() {
+            bail!("npm is not on PATH: install it with Node {} or newer", pins::NODE_MAJOR);
+        }
+        install("npm packages", purpose, "npm fetches them, seconds", || {
+            workspace::run(workspace.command("npm").args(["ci", "--loglevel=error"]))?;
+            fs::write(&stamp, &wanted)
+                .with_context(|| format!("cannot write `{}`", stamp.display()))
+        })?;
+    }
+    workspace.add_tools(workspace.path("node_modules/.bin"));
+    Ok(())
+}
+
+/// A Chromium for the browser tests.
+///
+/// # Errors
+/// When none is found and none can be installed; the message says what to install by hand.
+pub(crate) fn chromium(workspace: &Workspace) -> Result<PathBuf> {
+    let purpose = "runs the browser tests";
+    if let Some(path) = env::var_os("CHROMIUM").map(PathBuf::from) {
+        if !path.is_file() {
+            bail!("CHROMIUM is `{}`, which is no file: set it to a browser", path.display());
+        }
+        found("Chromium", purpose, &path.display().to_string());
+        return Ok(path);
+    }
+    if let Some(path) = chromium_on_path() {
+        found("Chromium", purpose, &path.display().to_string());
+        return Ok(path);
+    }
+    let by_hand = "install Chromium or Chrome, or set CHROMIUM to the path of one";
+    if find_on_path("apt-get").is_none() || !is_root(workspace) {
+        bail!("no Chromium on PATH ({}): {by_hand}", CHROMIUM_NAMES.join(", "));
+    }
+    install("Chromium", purpose, "apt-get installs it, about a minute", || {
+        let apt_get = || {
+            let mut command = workspace.command("apt-get");
+            command.env("DEBIAN_FRONTEND", "noninteractive").arg("-qq");
+            command
+        };
+        workspace::run(apt_get().arg("update"))?;
+        let packages = ["chromium", "fonts-liberation"];
+        workspace::run(
+            apt_get().args(["install", "--yes", "--no-install-recommends"]).args(packages),
+        )
+    })?;
+    chromium_on_path().with_context(|| format!("the package `chromium` brought none: {by_hand}"))
+}
+
+fn chromium_on_path() -> Option<PathBuf> {
+    CHROMIUM_NAMES.iter().find_map(|name| find_on_path(name))
+}
+
+fn is_root(workspace: &Workspace) -> bool {
+    workspace::output(workspace.command("id").arg("-u")).is_ok_and(|id| id.trim() == "0")
+}
+
+/// Checks that Node is there and new enough.
+fn node(workspace: &Workspace) -> Result<()> {
+    let major = pins::NODE_MAJOR;
+    if find_on_path("node").is_none() {
+        bail!("Node is not on PATH: install Node {major} or newer, with npm");
+    }
+    let version = workspace::output(workspace.command("node").arg("--version"))?;
+    if node_major(&version).is_none_or(|found| found < major) {
+        bail!("Node is {}, too old: install Node {major} or newer, with npm", version.trim());
+    }
+    found("Node", "runs wasm-opt and the browser tests", version.trim());
+    Ok(())
+}
+
+/// One tool built by cargo: the one on PATH, else one in the user's cache, else a new build there.
+fn cargo_tool(workspace: &mut Workspace, tool: &CargoTool, version: &str) -> Result<()> {
+    let title = format!("{} {version}", tool.program);
+    if let Some(path) = find_on_path(tool.program)
+        && has_version(workspace, &path, version)
+    {
+        found(&title, tool.purpose, &path.display().to_string());
+        return Ok(());
+    }
+    let root = cache_dir()?.join("tools").join(format!("{}-{version}", tool.package));
+    let folder = root.join("bin");
+    let program = folder.join(format!("{}{}", tool.program, env::consts::EXE_SUFFIX));
+    if has_version(workspace, &program, version) {
+        found(&title, tool.purpose, &program.display().to_string());
+    } else {
+        let how = format!("cargo builds it once per user, about {}", tool.build_time);
+        install(&title, tool.purpose, &how, || {
+            let mut command = workspace.cargo();
+            command
+                .args(["install", tool.package, "--version", version, "--force"])
+                .args(tool.install_args)
+                .arg("--root")
+                .arg(&root)
+                // Built to be used soon, not to be fast: half the time of a full release build.
+                .env("CARGO_PROFILE_RELEASE_OPT_LEVEL", "1")
+                .env("CARGO_PROFILE_RELEASE_LTO", "off")
+                .env("CARGO_PROFILE_RELEASE_CODEGEN_UNITS", "16")
+                .env("CARGO_PROFILE_RELEASE_DEBUG", "false")
+                .env_remove("CARGO_TARGET_DIR")
+                .env_remove("RUSTFLAGS");
+            workspace::run(&mut command)
+        })?;
+        if !has_version(workspace, &program, version) {
+            bail!("`{}` does not say that it is version {version}", program.display());
+        }
+    }
+    workspace.add_tools(folder);
+    Ok(())
+}
+
+/// Whether a program is there and answers `--version` with that version.
+fn has_version(workspace: &Workspace, program: &Path, version: &str) -> bool {
+    program.is_file()
+        && workspace::output(workspace.command(program).arg("--version"))
+            .is_ok_and(|text| text.split_whitespace().nth(1) == Some(version))
+}
+
+/// The version of a package in the text of a Cargo.lock; the first, if there are several.
+fn locked_version<'a>(lock: &'a str, package: &str) -> Option<&'a str> {
+    let name = format!("name = \"{package}\"");
+    let mut lines = lock.lines().skip_while(|line| *line != name);
+    lines.nth(1)?.strip_prefix("version = \"")?.strip_suffix('"')
+}
+
+/// The major version in `v20.11.1`.
+fn node_major(version: &str) -> Option<u32> {
+    version.trim().strip_prefix('v')?.split('.').next()?.parse().ok()
+}
+
+/// The user's folder for what can be made again, shared by every clone of the repository.
+fn cache_dir() -> Result<PathBuf> {
+    let folder =
+        |variable: &str| env::var_os(variable).map(PathBuf::from).filter(|path| path.is_absolute());
+    folder("XDG_CACHE_HOME")
+        .or_else(|| folder("LOCALAPPDATA"))
+        .or_else(|| folder("HOME").map(|home| home.join(".cache")))
+        .map(|cache| cache.join("taintlab"))
+        .context("no cache folder: set XDG_CACHE_HOME or HOME to an absolute path")
+}
+
+fn found(what: &str, purpose: &str, state: &str) {
+    println!("set-up: {what} ({purpose}): {state}");
+}
+
+fn install(what: &str, purpose: &str, how: &str, body: impl FnOnce() -> Result<()>) -> Result<()> {
+    println!("set-up: {what} ({purpose}): missing; {how}");
+    let start = Instant::now();
+    body().with_context(|| format!("cannot install {what} ({purpose})"))?;
+    println!("set-up: {what}: installed in {}", human(start.elapsed()));
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_the_locked_version_of_the_package_of_exactly_that_name() {
+        let lock = "[[package]]\nname = \"wasm-bindgen-futures\"\nversion = \"0.4.50\"\n\n\
+            [[package]]\nname = \"wasm-bindgen\"\nversion = \"0.2.130\"\nsource = \"x\"\n";
+        assert_eq!(locked_version(lock, "wasm-bindgen"), Some("0.2.130"));
+        assert_eq!(locked_version(lock, "wasm"), None);
+        assert_eq!(locked_version("name = \"wasm-bindgen\"\n", "wasm-bindgen"), None);
+    }
+
+    #[test]
+    fn reads_the_major_version_of_node() {
+        assert_eq!(node_major("v20.20.2\n"), Some(20));
+        assert_eq!(node_major("20.20.2"), None);
+        assert_eq!(node_major("v"), None);
+    }
+}

@@ -1,0 +1,155 @@
+//! `test` and `ci`: every check of the project, as one list of steps.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+
+use anyhow::{Context, Result, bail};
+
+use crate::count::TestCount;
+use crate::report::Report;
+use crate::workspace::{self, Workspace};
+use crate::{determinism, pins, playground, schema, setup, size};
+
+/// How much to check.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Scope {
+    /// What `test` runs.
+    Tests,
+    /// What `ci` runs: the tests, and what can be said of the code without running it.
+    Everything,
+}
+
+const SET_UP_RUST: &str = "set-up: Rust";
+const SET_UP_NPM: &str = "set-up: Node";
+const SET_UP_TOOLS: &str = "set-up: Trunk";
+const SET_UP_CHROMIUM: &str = "set-up: Chromium";
+const BUILD: &str = "playground, release";
+const DETERMINISM: &str = "engine as wasm";
+
+/// Runs the steps of a scope, prints the table, and says whether all passed.
+pub(crate) fn run(workspace: &mut Workspace, scope: Scope) -> ExitCode {
+    let mut report = Report::default();
+    let mut chromium = PathBuf::new();
+
+    report.step(SET_UP_RUST, &[], || set_up_rust(workspace, scope));
+    report.step(SET_UP_NPM, &[], || setup::npm_packages(workspace));
+    report.step(SET_UP_CHROMIUM, &[], || {
+        chromium = setup::chromium(workspace)?;
+        Ok(())
+    });
+    report.step(SET_UP_TOOLS, &[SET_UP_RUST], || setup::playground_tools(workspace));
+
+    if scope == Scope::Everything {
+        static_checks(workspace, &mut report);
+    }
+    report.test_step("Rust tests", &[], || {
+        workspace::run_tests(workspace.cargo().args(["test", "--workspace", "--no-fail-fast"]))
+    });
+    report.step("conformance", &[], || conformance(workspace, None));
+    report.step(DETERMINISM, &[SET_UP_RUST], || determinism::build(workspace));
+    report.test_step("wasm tests in Node", &[SET_UP_NPM, DETERMINISM], || {
+        node_tests(workspace, "tests/wasm", |_| {})
+    });
+    report.step(BUILD, &[SET_UP_NPM, SET_UP_TOOLS], || playground::build(workspace));
+    report.test_step("browser tests", &[SET_UP_CHROMIUM, DETERMINISM, BUILD], || {
+        node_tests(workspace, "tests/e2e", |command| {
+            command.env("CHROMIUM", &chromium);
+        })
+    });
+    if scope == Scope::Everything {
+        report.step("size", &[BUILD], || size::report(workspace));
+    }
+    report.finish()
+}
+
+/// Compares the engine with Kubernetes' recorded answers.
+///
+/// # Errors
+/// When the program does not build or finds a difference.
+pub(crate) fn conformance(workspace: &Workspace, dir: Option<&Path>) -> Result<()> {
+    let mut command = workspace.cargo();
+    command.args(["run", "--release", "--quiet", "--package", "taintlab-tests"]);
+    command.args(["--bin", "conformance", "--"]);
+    if let Some(dir) = dir {
+        // The program runs in the repository's root, wherever the user is.
+        let dir = std::path::absolute(dir).context("cannot tell the current folder")?;
+        command.arg(dir);
+    }
+    workspace::run(&mut command)
+}
+
+fn set_up_rust(workspace: &Workspace, scope: Scope) -> Result<()> {
+    let mut targets = vec![(pins::WASM_TARGET, "the playground and the wasm tests")];
+    if scope == Scope::Everything {
+        setup::rust_components(workspace)?;
+        targets.push((pins::NO_STD_TARGET, "proves that the engine needs no std"));
+    }
+    setup::rust_targets(workspace, &targets)?;
+    setup::crates(workspace)
+}
+
+fn static_checks(workspace: &Workspace, report: &mut Report) {
+    report.step("rustfmt", &[SET_UP_RUST], || {
+        workspace::run(workspace.cargo().args(["fmt", "--all", "--check"]))
+    });
+    report.step("clippy", &[SET_UP_RUST], || {
+        let targets = ["--workspace", "--all-targets", "--all-features"];
+        workspace::run(clippy(workspace).args(targets).args(["--", "-D", "warnings"]))
+    });
+    report.step("clippy, playground as wasm", &[SET_UP_RUST], || {
+        let package = ["--package", "taintlab-web", "--target", pins::WASM_TARGET];
+        workspace::run(clippy(workspace).args(package).args(["--", "-D", "warnings"]))
+    });
+    report.step("rustdoc", &[SET_UP_RUST], || {
+        let mut command = workspace.cargo();
+        command.args(["doc", "--quiet", "--workspace", "--all-features", "--no-deps"]);
+        workspace::run(command.env("RUSTDOCFLAGS", "-D warnings"))
+    });
+    report.step("engine without std", &[SET_UP_RUST], || {
+        let package = ["--package", "taintlab-core", "--target", pins::NO_STD_TARGET];
+        workspace::run(workspace.cargo().args(["check", "--quiet"]).args(package))
+    });
+    report.step("schema of scenarios", &[SET_UP_RUST], || schema::run(workspace, true));
+}
+
+fn clippy(workspace: &Workspace) -> Command {
+    let mut command = workspace.cargo();
+    command.args(["clippy", "--quiet"]);
+    command
+}
+
+/// Runs the test files directly in a folder with Node's own test runner.
+fn node_tests(
+    workspace: &Workspace,
+    folder: &str,
+    configure: impl FnOnce(&mut Command),
+) -> (TestCount, Result<()>) {
+    let files = match test_files(workspace, folder) {
+        Ok(files) => files,
+        Err(error) => return (TestCount::default(), Err(error)),
+    };
+    let mut command = workspace.command("node");
+    command.args(["--test", "--test-reporter=spec"]).args(files);
+    command.env("TAINTLAB_DETERMINISM", determinism::folder(workspace));
+    configure(&mut command);
+    workspace::run_tests(&mut command)
+}
+
+/// The `*.test.mjs` of a folder by name, relative to the root.
+fn test_files(workspace: &Workspace, folder: &str) -> Result<Vec<String>> {
+    let mut files = Vec::new();
+    let entries = fs::read_dir(workspace.path(folder))
+        .with_context(|| format!("cannot read the folder `{folder}`"))?;
+    for entry in entries {
+        let name = entry?.file_name().to_string_lossy().into_owned();
+        if name.ends_with(".test.mjs") {
+            files.push(format!("{folder}/{name}"));
+        }
+    }
+    if files.is_empty() {
+        bail!("no test: `{folder}` has no file named `*.test.mjs`");
+    }
+    files.sort();
+    Ok(files)
+}
