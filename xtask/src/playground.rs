@@ -1,9 +1,10 @@
 //! `serve` and `build`: the playground, by Trunk.
 
 use std::env;
+use std::net::{Ipv4Addr, TcpListener};
 use std::process::Command;
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use clap::Args;
 
 use crate::pins;
@@ -32,6 +33,12 @@ pub(crate) struct ServeOptions {
 /// # Errors
 /// When something is missing and cannot be installed, or Trunk fails, as when the port is taken.
 pub(crate) fn serve(workspace: &mut Workspace, options: &ServeOptions) -> Result<()> {
+    let address = (Ipv4Addr::LOCALHOST, options.port);
+    // Asked before minutes of building; Trunk would ask after.
+    drop(TcpListener::bind(address).with_context(|| {
+        let port = options.port;
+        format!("cannot listen on port {port}: stop what does, or choose another with --port")
+    })?);
     set_up(workspace)?;
     let port = options.port.to_string();
     println!("The playground will be at http://127.0.0.1:{port}/ once it is built; Ctrl-C stops.");
@@ -79,6 +86,8 @@ pub(crate) fn set_up(workspace: &mut Workspace) -> Result<()> {
 fn trunk(workspace: &Workspace, task: &str) -> Command {
     let mut command = workspace.command("trunk");
     command.args([task, "--offline"]).env("TRUNK_SKIP_VERSION_CHECK", "true");
+    // Its errors say enough; the backtrace of Trunk itself would push them out of sight.
+    command.env_remove("RUST_BACKTRACE");
     // Trunk takes only `true` and `false` for it, where the convention is any value.
     if env::var_os("NO_COLOR").is_some() {
         command.env("NO_COLOR", "true");

@@ -1,0 +1,73 @@
+//! `ObjectMeta` and its parts.
+
+use alloc::collections::BTreeMap;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Fields, is_default, nullable};
+use crate::time::Time;
+
+/// `metav1.ObjectMeta`: what every Kubernetes object carries.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase", default)]
+pub struct ObjectMeta {
+    /// The name, unique among objects of its kind (and namespace).
+    #[serde(deserialize_with = "nullable", skip_serializing_if = "is_default")]
+    pub name: String,
+    /// The namespace; empty for objects that have none, such as nodes.
+    #[serde(deserialize_with = "nullable", skip_serializing_if = "is_default")]
+    pub namespace: String,
+    /// Unique in time: a pod created again under the same name has another one.
+    #[serde(deserialize_with = "nullable", skip_serializing_if = "is_default")]
+    pub uid: String,
+    /// Labels.
+    #[serde(deserialize_with = "nullable", skip_serializing_if = "is_default")]
+    pub labels: BTreeMap<String, String>,
+    /// Annotations.
+    #[serde(deserialize_with = "nullable", skip_serializing_if = "is_default")]
+    pub annotations: BTreeMap<String, String>,
+    /// When the API server stored the object first.
+    #[serde(skip_serializing_if = "is_default")]
+    pub creation_timestamp: Option<Time>,
+    /// When the object will be gone at the latest; set by a graceful delete, then the object is
+    /// *terminating*.
+    #[serde(skip_serializing_if = "is_default")]
+    pub deletion_timestamp: Option<Time>,
+    /// How many seconds a graceful delete allows.
+    #[serde(skip_serializing_if = "is_default")]
+    pub deletion_grace_period_seconds: Option<i64>,
+    /// Who made this object, for example the ReplicaSet of a pod.
+    #[serde(deserialize_with = "nullable", skip_serializing_if = "is_default")]
+    pub owner_references: Vec<OwnerReference>,
+    /// Everything else.
+    #[serde(flatten)]
+    pub other: Fields,
+}
+
+/// `metav1.OwnerReference`: an object that owns this one.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase", default)]
+pub struct OwnerReference {
+    /// The owner's `apiVersion`.
+    #[serde(deserialize_with = "nullable")]
+    pub api_version: String,
+    /// The owner's `kind`, for example `ReplicaSet`.
+    #[serde(deserialize_with = "nullable")]
+    pub kind: String,
+    /// The owner's name.
+    #[serde(deserialize_with = "nullable")]
+    pub name: String,
+    /// The owner's UID.
+    #[serde(deserialize_with = "nullable")]
+    pub uid: String,
+    /// Whether this owner is the managing controller.
+    #[serde(skip_serializing_if = "is_default")]
+    pub controller: Option<bool>,
+    /// Everything else.
+    #[serde(flatten)]
+    pub other: Fields,
+}

@@ -1,0 +1,110 @@
+//! Kubernetes' objects, with its own names and JSON field names.
+//!
+//! Fields the engine reads are typed; every other field is kept in [`Fields`], so that what a user
+//! imported is there again on export. A `null` means the same as an absent field, as in
+//! Kubernetes.
+
+mod fields;
+mod keys;
+mod meta;
+mod node;
+mod pod;
+mod taint;
+mod toleration;
+
+pub use fields::{ApiVersion, Fields, Kind, TypeName};
+pub use keys::{NodeName, PodKey};
+pub use meta::{ObjectMeta, OwnerReference};
+pub use node::{ConditionStatus, Node, NodeCondition, NodeKind, NodeSpec, NodeStatus};
+pub use pod::{Pod, PodCondition, PodKind, PodPhase, PodSpec, PodStatus};
+pub use taint::{Taint, TaintEffect, well_known};
+pub use toleration::{Toleration, TolerationOperator};
+
+pub(crate) use fields::{is_default, nullable};
+
+/// An open set of strings, as Kubernetes' API types are: the known values are variants, the empty
+/// string is `Empty`, and anything else is kept as `Other`.
+macro_rules! string_enum {
+    ($(#[$meta:meta])* $name:ident { $($(#[$vmeta:meta])* $variant:ident = $text:literal),+ $(,)? }) => {
+        $(#[$meta])*
+        #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub enum $name {
+            /// The empty string, also when the field is absent.
+            #[default]
+            Empty,
+            $($(#[$vmeta])* $variant,)+
+            /// A value that Kubernetes does not know.
+            Other(alloc::boxed::Box<str>),
+        }
+
+        impl $name {
+            /// The values Kubernetes knows, in its own order.
+            pub const KNOWN: &'static [Self] = &[$(Self::$variant),+];
+
+            /// The text of this value.
+            #[must_use]
+            pub fn as_str(&self) -> &str {
+                match self {
+                    Self::Empty => "",
+                    $(Self::$variant => $text,)+
+                    Self::Other(text) => text,
+                }
+            }
+
+            /// Whether the text is empty.
+            #[must_use]
+            pub fn is_empty(&self) -> bool {
+                *self == Self::Empty
+            }
+        }
+
+        impl From<&str> for $name {
+            fn from(text: &str) -> Self {
+                match text {
+                    "" => Self::Empty,
+                    $($text => Self::$variant,)+
+                    other => Self::Other(other.into()),
+                }
+            }
+        }
+
+        impl core::fmt::Display for $name {
+            fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+                f.write_str(self.as_str())
+            }
+        }
+
+        impl serde::Serialize for $name {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.serialize_str(self.as_str())
+            }
+        }
+
+        impl<'de> serde::Deserialize<'de> for $name {
+            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                struct Visitor;
+                impl serde::de::Visitor<'_> for Visitor {
+                    type Value = $name;
+                    fn expecting(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+                        f.write_str("a string")
+                    }
+                    fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<$name, E> {
+                        Ok(text.into())
+                    }
+                }
+                deserializer.deserialize_str(Visitor)
+            }
+        }
+
+        #[cfg(feature = "schema")]
+        impl schemars::JsonSchema for $name {
+            fn schema_name() -> alloc::borrow::Cow<'static, str> {
+                stringify!($name).into()
+            }
+            fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+                schemars::json_schema!({ "type": "string", "enum": ["", $($text),+] })
+            }
+        }
+    };
+}
+pub(crate) use string_enum;

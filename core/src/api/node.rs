@@ -1,0 +1,124 @@
+//! Nodes.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use serde::{Deserialize, Serialize};
+
+use super::{
+    ApiVersion, Fields, Kind, ObjectMeta, Taint, TypeName, is_default, nullable, string_enum,
+};
+use crate::time::Time;
+
+/// Marks [`Node`] as `v1`, `Node`.
+pub enum NodeKind {}
+
+impl TypeName for NodeKind {
+    const KIND: &'static str = "Node";
+}
+
+/// `v1.Node`: a machine that runs pods.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase", default)]
+pub struct Node {
+    /// `v1`.
+    pub api_version: ApiVersion<NodeKind>,
+    /// `Node`.
+    pub kind: Kind<NodeKind>,
+    /// Name, labels and so on.
+    #[serde(deserialize_with = "nullable")]
+    pub metadata: ObjectMeta,
+    /// What was asked for.
+    #[serde(deserialize_with = "nullable", skip_serializing_if = "is_default")]
+    pub spec: NodeSpec,
+    /// What was observed.
+    #[serde(deserialize_with = "nullable", skip_serializing_if = "is_default")]
+    pub status: NodeStatus,
+    /// Everything else.
+    #[serde(flatten)]
+    pub other: Fields,
+}
+
+impl Node {
+    /// The `NoExecute` taints in their order. Mirrors `tainteviction.getNoExecuteTaints`.
+    #[must_use]
+    pub fn no_execute_taints(&self) -> Vec<Taint> {
+        self.spec.taints.iter().filter(|taint| taint.is_no_execute()).cloned().collect()
+    }
+
+    /// The condition of that type, for example `Ready`.
+    #[must_use]
+    pub fn condition(&self, type_: &str) -> Option<&NodeCondition> {
+        self.status.conditions.iter().find(|condition| condition.type_ == type_)
+    }
+}
+
+/// `v1.NodeSpec`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase", default)]
+pub struct NodeSpec {
+    /// Whether new pods are kept away, as `kubectl cordon` asks.
+    #[serde(deserialize_with = "nullable", skip_serializing_if = "is_default")]
+    pub unschedulable: bool,
+    /// The taints; their order matters.
+    #[serde(deserialize_with = "nullable", skip_serializing_if = "is_default")]
+    pub taints: Vec<Taint>,
+    /// Everything else.
+    #[serde(flatten)]
+    pub other: Fields,
+}
+
+/// `v1.NodeStatus`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase", default)]
+pub struct NodeStatus {
+    /// Ready, MemoryPressure, DiskPressure, PIDPressure and so on.
+    #[serde(deserialize_with = "nullable", skip_serializing_if = "is_default")]
+    pub conditions: Vec<NodeCondition>,
+    /// Everything else.
+    #[serde(flatten)]
+    pub other: Fields,
+}
+
+string_enum! {
+    /// `v1.ConditionStatus`.
+    ConditionStatus {
+        /// The condition holds.
+        True = "True",
+        /// The condition does not hold.
+        False = "False",
+        /// Nobody can tell.
+        Unknown = "Unknown",
+    }
+}
+
+/// `v1.NodeCondition`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase", default)]
+pub struct NodeCondition {
+    /// The type, for example `Ready`.
+    #[serde(rename = "type", deserialize_with = "nullable")]
+    pub type_: String,
+    /// Whether it holds.
+    #[serde(deserialize_with = "nullable")]
+    pub status: ConditionStatus,
+    /// When the kubelet last reported it.
+    #[serde(skip_serializing_if = "is_default")]
+    pub last_heartbeat_time: Option<Time>,
+    /// When the status last changed.
+    #[serde(skip_serializing_if = "is_default")]
+    pub last_transition_time: Option<Time>,
+    /// Why, in one word.
+    #[serde(deserialize_with = "nullable", skip_serializing_if = "is_default")]
+    pub reason: String,
+    /// Why, in a sentence.
+    #[serde(deserialize_with = "nullable", skip_serializing_if = "is_default")]
+    pub message: String,
+    /// Everything else.
+    #[serde(flatten)]
+    pub other: Fields,
+}

@@ -1,0 +1,147 @@
+//! Pods.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use serde::{Deserialize, Serialize};
+
+use super::{
+    ApiVersion, ConditionStatus, Fields, Kind, ObjectMeta, PodKey, Toleration, TypeName,
+    is_default, nullable, string_enum,
+};
+use crate::time::Time;
+
+/// Marks [`Pod`] as `v1`, `Pod`.
+pub enum PodKind {}
+
+impl TypeName for PodKind {
+    const KIND: &'static str = "Pod";
+}
+
+/// `v1.Pod`: containers that run together on one node.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase", default)]
+pub struct Pod {
+    /// `v1`.
+    pub api_version: ApiVersion<PodKind>,
+    /// `Pod`.
+    pub kind: Kind<PodKind>,
+    /// Name, namespace, labels and so on.
+    #[serde(deserialize_with = "nullable")]
+    pub metadata: ObjectMeta,
+    /// What was asked for.
+    #[serde(deserialize_with = "nullable", skip_serializing_if = "is_default")]
+    pub spec: PodSpec,
+    /// What was observed.
+    #[serde(deserialize_with = "nullable", skip_serializing_if = "is_default")]
+    pub status: PodStatus,
+    /// Everything else.
+    #[serde(flatten)]
+    pub other: Fields,
+}
+
+impl Pod {
+    /// Namespace and name.
+    #[must_use]
+    pub fn key(&self) -> PodKey {
+        PodKey::new(&self.metadata.namespace, &self.metadata.name)
+    }
+
+    /// Whether the pod was deleted gracefully and is still there.
+    #[must_use]
+    pub fn is_terminating(&self) -> bool {
+        self.metadata.deletion_timestamp.is_some()
+    }
+
+    /// The condition of that type, for example `Ready`.
+    #[must_use]
+    pub fn condition(&self, type_: &str) -> Option<&PodCondition> {
+        self.status.conditions.iter().find(|condition| condition.type_ == type_)
+    }
+}
+
+/// `v1.PodSpec`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase", default)]
+pub struct PodSpec {
+    /// The node the pod is bound to; empty while it is not scheduled.
+    #[serde(deserialize_with = "nullable", skip_serializing_if = "is_default")]
+    pub node_name: String,
+    /// The tolerations; their order matters: the first that tolerates a taint is the one used.
+    #[serde(deserialize_with = "nullable", skip_serializing_if = "is_default")]
+    pub tolerations: Vec<Toleration>,
+    /// Seconds between a graceful delete and the end; the API server's default is 30.
+    #[serde(skip_serializing_if = "is_default")]
+    pub termination_grace_period_seconds: Option<i64>,
+    /// Everything else.
+    #[serde(flatten)]
+    pub other: Fields,
+}
+
+string_enum! {
+    /// `v1.PodPhase`.
+    PodPhase {
+        /// Accepted, but not all containers have started.
+        Pending = "Pending",
+        /// Bound to a node, with at least one container running.
+        Running = "Running",
+        /// All containers ended well and will not start again.
+        Succeeded = "Succeeded",
+        /// All containers ended, at least one badly.
+        Failed = "Failed",
+        /// The state could not be obtained.
+        Unknown = "Unknown",
+    }
+}
+
+/// `v1.PodStatus`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase", default)]
+pub struct PodStatus {
+    /// Where the pod is in its life.
+    #[serde(deserialize_with = "nullable", skip_serializing_if = "is_default")]
+    pub phase: PodPhase,
+    /// Ready, DisruptionTarget and so on.
+    #[serde(deserialize_with = "nullable", skip_serializing_if = "is_default")]
+    pub conditions: Vec<PodCondition>,
+    /// Why the pod is in this state, in one word.
+    #[serde(deserialize_with = "nullable", skip_serializing_if = "is_default")]
+    pub reason: String,
+    /// Why the pod is in this state, in a sentence.
+    #[serde(deserialize_with = "nullable", skip_serializing_if = "is_default")]
+    pub message: String,
+    /// Everything else.
+    #[serde(flatten)]
+    pub other: Fields,
+}
+
+/// `v1.PodCondition`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase", default)]
+pub struct PodCondition {
+    /// The type, for example `Ready` or `DisruptionTarget`.
+    #[serde(rename = "type", deserialize_with = "nullable")]
+    pub type_: String,
+    /// Whether it holds.
+    #[serde(deserialize_with = "nullable")]
+    pub status: ConditionStatus,
+    /// When the status last changed.
+    #[serde(skip_serializing_if = "is_default")]
+    pub last_transition_time: Option<Time>,
+    /// Why, in one word.
+    #[serde(deserialize_with = "nullable", skip_serializing_if = "is_default")]
+    pub reason: String,
+    /// Why, in a sentence.
+    #[serde(deserialize_with = "nullable", skip_serializing_if = "is_default")]
+    pub message: String,
+    /// The `metadata.generation` this condition was set for (1.34 and later).
+    #[serde(skip_serializing_if = "is_default")]
+    pub observed_generation: Option<i64>,
+    /// Everything else.
+    #[serde(flatten)]
+    pub other: Fields,
+}

@@ -1,0 +1,117 @@
+//! The objects of a cluster: ordered stores and the index of pods by node.
+
+use alloc::collections::BTreeMap;
+use alloc::sync::Arc;
+
+use crate::api::{Node, NodeName, Pod, PodKey};
+
+/// What a controller reads, as from the cache of an informer.
+pub trait Lister {
+    /// The node of that name.
+    fn node(&self, name: &str) -> Option<&Node>;
+    /// The pod with that key.
+    fn pod(&self, key: &PodKey) -> Option<&Pod>;
+    /// The pods whose `spec.nodeName` is that node, in the order of their keys.
+    fn pods_on_node(&self, name: &str) -> impl Iterator<Item = (&PodKey, &Pod)>;
+}
+
+/// Nodes and pods in memory.
+///
+/// Objects are shared, so that a copy of a cluster is cheap and two versions of an object can be
+/// told apart by their pointers.
+#[derive(Clone, Debug, Default)]
+pub struct Cluster {
+    nodes: BTreeMap<NodeName, Arc<Node>>,
+    pods: BTreeMap<PodKey, Arc<Pod>>,
+    pods_by_node: BTreeMap<NodeName, BTreeMap<PodKey, Arc<Pod>>>,
+}
+
+impl Cluster {
+    /// All nodes, by name.
+    pub fn nodes(&self) -> impl ExactSizeIterator<Item = (&NodeName, &Arc<Node>)> {
+        self.nodes.iter()
+    }
+
+    /// All pods, by namespace and name.
+    pub fn pods(&self) -> impl ExactSizeIterator<Item = (&PodKey, &Arc<Pod>)> {
+        self.pods.iter()
+    }
+
+    /// The node of that name.
+    #[must_use]
+    pub fn get_node(&self, name: &str) -> Option<&Arc<Node>> {
+        self.nodes.get(name)
+    }
+
+    /// The pod with that key.
+    #[must_use]
+    pub fn get_pod(&self, key: &PodKey) -> Option<&Arc<Pod>> {
+        self.pods.get(key)
+    }
+
+    /// The pods bound to a node, by namespace and name. The empty name gives the pods that have no
+    /// node.
+    pub fn pods_of(&self, node: &str) -> impl Iterator<Item = (&PodKey, &Arc<Pod>)> {
+        self.pods_by_node.get(node).into_iter().flatten()
+    }
+
+    /// Stores a node and returns the version it replaces.
+    pub fn put_node(&mut self, node: Arc<Node>) -> Option<Arc<Node>> {
+        self.nodes.insert(node.metadata.name.as_str().into(), node)
+    }
+
+    /// Removes a node.
+    pub fn remove_node(&mut self, name: &str) -> Option<Arc<Node>> {
+        self.nodes.remove(name)
+    }
+
+    /// Stores a pod and returns the version it replaces.
+    pub fn put_pod(&mut self, key: &PodKey, pod: Arc<Pod>) -> Option<Arc<Pod>> {
+        let old = self.pods.insert(key.clone(), pod.clone());
+        if let Some(old) = &old
+            && old.spec.node_name != pod.spec.node_name
+        {
+            self.unindex(key, &old.spec.node_name);
+        }
+        match self.pods_by_node.get_mut(pod.spec.node_name.as_str()) {
+            Some(pods) => {
+                pods.insert(key.clone(), pod);
+            }
+            None => {
+                let node = pod.spec.node_name.as_str().into();
+                self.pods_by_node.insert(node, BTreeMap::from([(key.clone(), pod)]));
+            }
+        }
+        old
+    }
+
+    /// Removes a pod.
+    pub fn remove_pod(&mut self, key: &PodKey) -> Option<Arc<Pod>> {
+        let old = self.pods.remove(key)?;
+        self.unindex(key, &old.spec.node_name);
+        Some(old)
+    }
+
+    fn unindex(&mut self, key: &PodKey, node: &str) {
+        if let Some(pods) = self.pods_by_node.get_mut(node) {
+            pods.remove(key);
+            if pods.is_empty() {
+                self.pods_by_node.remove(node);
+            }
+        }
+    }
+}
+
+impl Lister for Cluster {
+    fn node(&self, name: &str) -> Option<&Node> {
+        self.nodes.get(name).map(Arc::as_ref)
+    }
+
+    fn pod(&self, key: &PodKey) -> Option<&Pod> {
+        self.pods.get(key).map(Arc::as_ref)
+    }
+
+    fn pods_on_node(&self, name: &str) -> impl Iterator<Item = (&PodKey, &Pod)> {
+        self.pods_of(name).map(|(key, pod)| (key, pod.as_ref()))
+    }
+}

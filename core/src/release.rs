@@ -1,0 +1,328 @@
+//! How releases of Kubernetes differ: the one place that knows.
+//!
+//! A [`KubernetesRelease`] is a minor release; where patches of one minor differ, the doc of the
+//! method says which patch is meant. Everything else in this crate asks a method here and never
+//! compares release numbers.
+
+use alloc::format;
+use alloc::string::String;
+use core::fmt;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+
+/// A minor release of Kubernetes, from 1.18 to 1.35.
+///
+/// `1.18` behaves as 1.18.6 and `1.20` as 1.20.2, whose running code was recorded; any other one
+/// as its first patch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct KubernetesRelease {
+    minor: u8,
+}
+
+impl KubernetesRelease {
+    /// The oldest release known here.
+    pub const OLDEST: Self = Self { minor: 18 };
+    /// The newest release known here.
+    pub const NEWEST: Self = Self { minor: 35 };
+
+    /// The release 1.`minor`, if it is known here.
+    #[must_use]
+    pub const fn new(minor: u8) -> Option<Self> {
+        if minor < Self::OLDEST.minor || minor > Self::NEWEST.minor {
+            None
+        } else {
+            Some(Self { minor })
+        }
+    }
+
+    /// All releases known here, oldest first.
+    pub fn all() -> impl DoubleEndedIterator<Item = Self> {
+        (Self::OLDEST.minor..=Self::NEWEST.minor).map(|minor| Self { minor })
+    }
+
+    /// Reads `1.30`, `v1.30` or a full version such as `v1.30.4+k3s1`.
+    ///
+    /// # Errors
+    /// Says which releases there are.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let wrong = || {
+            format!(
+                "`{text}` is not a known Kubernetes release; use {} to {}",
+                Self::OLDEST,
+                Self::NEWEST
+            )
+        };
+        let rest = text.strip_prefix('v').unwrap_or(text).strip_prefix("1.").ok_or_else(wrong)?;
+        let end = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
+        let minor = rest.get(..end).and_then(|digits| digits.parse().ok()).ok_or_else(wrong)?;
+        let tail_is_patch =
+            rest.get(end..).is_some_and(|t| t.is_empty() || t.starts_with(['.', '+', '-']));
+        Self::new(minor).filter(|_| tail_is_patch).ok_or_else(wrong)
+    }
+
+    /// Whether a pod that tolerates its node's taints *for ever now* has its pending eviction
+    /// cancelled (kubernetes#93722: 1.20.0 and the patches 1.18.9 and 1.17.12; the patch of 1.19
+    /// is not known, so 1.19 is taken as 1.19.0). Before, the timer ran on and the pod was deleted
+    /// although it tolerated the taint.
+    #[must_use]
+    pub const fn cancels_when_tolerated_forever(self) -> bool {
+        self.minor >= 20
+    }
+
+    /// Whether the immediate eviction of a pod that does not tolerate a taint goes through a timer
+    /// (of a few nanoseconds, from two reads of the clock), so that it counts as pending while its
+    /// delete is tried: to 1.28. The minor is not certain.
+    #[must_use]
+    pub const fn immediate_eviction_uses_timer(self) -> bool {
+        self.minor <= 28
+    }
+
+    /// Whether the queue remembers a pod after its delete succeeded (a `nil` entry, the
+    /// *tombstone*), until the pod is really gone: to 1.32 (kubernetes#129577). The minor is not
+    /// certain.
+    #[must_use]
+    pub const fn keeps_tombstones(self) -> bool {
+        self.minor <= 32
+    }
+
+    /// The `source.component` of the eviction events: `taint-controller` to 1.28,
+    /// `taint-eviction-controller` since the controller stands on its own (KEP-3902).
+    #[must_use]
+    pub const fn taint_eviction_component(self) -> &'static str {
+        if self.has_taint_eviction_controller() {
+            "taint-eviction-controller"
+        } else {
+            "taint-controller"
+        }
+    }
+
+    /// Whether taint eviction is a controller of its own: since 1.29.
+    #[must_use]
+    pub const fn has_taint_eviction_controller(self) -> bool {
+        self.minor >= 29
+    }
+
+    /// Whether eviction events name the `apiVersion` of their pod. It is absent in 1.20 and `v1`
+    /// in the newest source; taken to have come with the controller of its own, 1.29.
+    #[must_use]
+    pub const fn event_reference_has_api_version(self) -> bool {
+        self.minor >= 29
+    }
+
+    /// Whether conditions carry `observedGeneration`: since 1.34.
+    #[must_use]
+    pub const fn sets_observed_generation(self) -> bool {
+        self.minor >= 34
+    }
+
+    /// Whether the error for `operator: Exists` with a value shows the whole toleration: to 1.31
+    /// (kubernetes#128119).
+    #[must_use]
+    pub const fn validation_shows_whole_toleration(self) -> bool {
+        self.minor <= 31
+    }
+
+    /// Whether `--enable-taint-manager` exists: to 1.26 (kubernetes#115840).
+    #[must_use]
+    pub const fn has_enable_taint_manager_flag(self) -> bool {
+        self.minor <= 26
+    }
+}
+
+impl Default for KubernetesRelease {
+    fn default() -> Self {
+        Self::NEWEST
+    }
+}
+
+impl fmt::Display for KubernetesRelease {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "1.{}", self.minor)
+    }
+}
+
+impl Serialize for KubernetesRelease {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for KubernetesRelease {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Visitor;
+        impl de::Visitor<'_> for Visitor {
+            type Value = KubernetesRelease;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a Kubernetes release in quotes, for example \"1.30\"")
+            }
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<KubernetesRelease, E> {
+                KubernetesRelease::parse(text).map_err(E::custom)
+            }
+        }
+        deserializer.deserialize_str(Visitor)
+    }
+}
+
+#[cfg(feature = "schema")]
+impl schemars::JsonSchema for KubernetesRelease {
+    fn schema_name() -> alloc::borrow::Cow<'static, str> {
+        "KubernetesRelease".into()
+    }
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        use alloc::string::ToString;
+        let all: alloc::vec::Vec<String> = Self::all().map(|release| release.to_string()).collect();
+        schemars::json_schema!({ "type": "string", "examples": all, "pattern": "^v?1\\.[0-9]+" })
+    }
+}
+
+/// A feature gate that changes what this engine does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum FeatureGate {
+    /// Write the `DisruptionTarget` condition before deleting a pod (KEP-3329): alpha in 1.25, on
+    /// by default in 1.26, locked on in 1.31.
+    PodDisruptionConditions,
+    /// Honour the toleration operators `Lt` and `Gt` (KEP-5471): alpha in 1.35.
+    TaintTolerationComparisonOperators,
+}
+
+impl FeatureGate {
+    /// All of them.
+    pub const ALL: [Self; 2] =
+        [Self::PodDisruptionConditions, Self::TaintTolerationComparisonOperators];
+
+    /// The name, as in `--feature-gates`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::PodDisruptionConditions => "PodDisruptionConditions",
+            Self::TaintTolerationComparisonOperators => "TaintTolerationComparisonOperators",
+        }
+    }
+
+    /// What the gate is in a release.
+    #[must_use]
+    pub const fn stage(self, release: KubernetesRelease) -> GateStage {
+        match (self, release.minor) {
+            (Self::PodDisruptionConditions, 25) => GateStage::Off,
+            (Self::PodDisruptionConditions, 26..=30) => GateStage::On,
+            (Self::PodDisruptionConditions, 31..) => GateStage::LockedOn,
+            (Self::TaintTolerationComparisonOperators, 35..) => GateStage::Off,
+            (Self::PodDisruptionConditions | Self::TaintTolerationComparisonOperators, _) => {
+                GateStage::Absent
+            }
+        }
+    }
+}
+
+/// What a feature gate is in one release.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GateStage {
+    /// The release does not know the gate; the feature is off.
+    Absent,
+    /// Off unless switched on.
+    Off,
+    /// On unless switched off.
+    On,
+    /// On, and cannot be switched off.
+    LockedOn,
+}
+
+/// Which feature gates are on: the defaults of a release and what a user set.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FeatureGates {
+    enabled: [bool; FeatureGate::ALL.len()],
+}
+
+impl FeatureGates {
+    /// The gates of `release` after the settings `name: on`.
+    ///
+    /// # Errors
+    /// A gate that the release does not have, or that is locked; the message is that of
+    /// `--feature-gates`.
+    pub fn new<'a>(
+        release: KubernetesRelease,
+        settings: impl IntoIterator<Item = (&'a str, bool)>,
+    ) -> Result<Self, String> {
+        let mut enabled = FeatureGate::ALL
+            .map(|gate| matches!(gate.stage(release), GateStage::On | GateStage::LockedOn));
+        for (name, on) in settings {
+            let known = FeatureGate::ALL
+                .into_iter()
+                .zip(&mut enabled)
+                .find(|(gate, _)| gate.name() == name)
+                .map(|(gate, enabled)| (gate.stage(release), enabled));
+            match known {
+                None => {
+                    let names = FeatureGate::ALL.map(FeatureGate::name).join("`, `");
+                    return Err(format!(
+                        "unrecognized feature gate: {name}; the gates known here are `{names}`"
+                    ));
+                }
+                Some((GateStage::Absent, _)) => {
+                    return Err(format!(
+                        "unrecognized feature gate: {name}; Kubernetes {release} does not have it"
+                    ));
+                }
+                Some((GateStage::LockedOn, _)) if !on => {
+                    return Err(format!(
+                        "cannot set feature gate {name} to false, feature is locked to true"
+                    ));
+                }
+                Some((_, enabled)) => *enabled = on,
+            }
+        }
+        Ok(Self { enabled })
+    }
+
+    /// Whether `gate` is on.
+    #[must_use]
+    pub fn is_enabled(&self, gate: FeatureGate) -> bool {
+        FeatureGate::ALL.iter().zip(self.enabled).any(|(known, on)| *known == gate && on)
+    }
+}
+
+impl Default for FeatureGates {
+    fn default() -> Self {
+        let release = KubernetesRelease::default();
+        Self {
+            enabled: FeatureGate::ALL
+                .map(|gate| matches!(gate.stage(release), GateStage::On | GateStage::LockedOn)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn releases_read_and_print() {
+        for (text, printed) in
+            [("1.18", "1.18"), ("v1.30", "1.30"), ("v1.29.3+k3s1", "1.29"), ("1.35.0-rc.1", "1.35")]
+        {
+            assert_eq!(KubernetesRelease::parse(text).unwrap().to_string(), printed);
+        }
+        for bad in ["1.17", "1.36", "2.0", "1.", "1.20x", "", "1.300"] {
+            assert!(KubernetesRelease::parse(bad).unwrap_err().contains("1.18 to 1.35"), "{bad}");
+        }
+    }
+
+    #[test]
+    fn gates_have_their_stage_by_release() {
+        let gates = |minor, settings: &[(&str, bool)]| {
+            FeatureGates::new(KubernetesRelease::new(minor).unwrap(), settings.iter().copied())
+        };
+        let pdc = FeatureGate::PodDisruptionConditions;
+        assert!(!gates(24, &[]).unwrap().is_enabled(pdc));
+        assert!(!gates(25, &[]).unwrap().is_enabled(pdc));
+        assert!(gates(25, &[(pdc.name(), true)]).unwrap().is_enabled(pdc));
+        assert!(gates(26, &[]).unwrap().is_enabled(pdc));
+        assert!(!gates(30, &[(pdc.name(), false)]).unwrap().is_enabled(pdc));
+        assert!(gates(31, &[(pdc.name(), false)]).unwrap_err().contains("locked to true"));
+        assert!(gates(24, &[(pdc.name(), true)]).unwrap_err().contains("1.24 does not have it"));
+        assert!(gates(30, &[("Nope", true)]).unwrap_err().contains("unrecognized feature gate"));
+        let lt = FeatureGate::TaintTolerationComparisonOperators;
+        assert!(!gates(35, &[]).unwrap().is_enabled(lt));
+        assert!(gates(35, &[(lt.name(), true)]).unwrap().is_enabled(lt));
+    }
+}

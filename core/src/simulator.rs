@@ -1,0 +1,440 @@
+//! A cluster in simulated time: commands in, events out, the next deadline with its reason.
+//!
+//! # The drive loop
+//!
+//! 1. [`Simulator::handle_command`] changes the cluster at a time that the caller chooses.
+//! 2. [`Simulator::handle_timeout`] or [`Simulator::advance_to`] lets time pass: all that is due
+//!    happens.
+//! 3. [`Simulator::poll_event`] gives what happened, in order, until it gives nothing.
+//! 4. [`Simulator::poll_timeout`] says when something will happen next, and what.
+//!
+//! Time never goes back. At one instant, first the timers that are due fire, in the order of their
+//! time and then of their creation, each followed by a *drain*; then the commands of that instant
+//! change the cluster, in their order; then comes one drain. In a drain, controllers look at what
+//! has changed until nothing is left, nodes before pods.
+//!
+//! How an interval is divided into calls of `advance_to` makes no difference to the events.
+
+mod api_server;
+mod checks;
+mod commands;
+
+use alloc::collections::{BTreeMap, VecDeque};
+use alloc::string::{String, ToString};
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use core::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use crate::api::{Node, Pod, PodKey};
+use crate::cluster::Cluster;
+use crate::command::{ApiErrorKind, Command, CommandError, PodWrite};
+use crate::event::{Event, Happening, RequestVerb, Timeout, TimeoutReason};
+use crate::matching::{Explanation, explain};
+use crate::release::{FeatureGate, FeatureGates, KubernetesRelease};
+use crate::taint_eviction::{Action, ScheduledEviction, TaintEvictionController, shard_of};
+use crate::time::{Time, Timestamp};
+
+/// Which Kubernetes is simulated, and how.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
+pub struct SimulatorConfig {
+    /// The release of the control plane.
+    pub release: KubernetesRelease,
+    /// Feature gates that differ from the defaults of the release.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub feature_gates: BTreeMap<String, bool>,
+    /// The wall-clock time at which the simulation begins.
+    pub start: Time,
+    /// Whether commands are refused that the API server would refuse. `false` replays recorded
+    /// runs that have no API server.
+    #[serde(skip_serializing_if = "is_true")]
+    pub validate: bool,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands in a reference")]
+fn is_true(value: &bool) -> bool {
+    *value
+}
+
+impl Default for SimulatorConfig {
+    fn default() -> Self {
+        Self {
+            release: KubernetesRelease::default(),
+            feature_gates: BTreeMap::new(),
+            start: Time::DEFAULT_START,
+            validate: true,
+        }
+    }
+}
+
+impl SimulatorConfig {
+    /// The defaults of a release.
+    #[must_use]
+    pub fn of(release: KubernetesRelease) -> Self {
+        Self { release, ..Self::default() }
+    }
+
+    /// Which feature gates are on.
+    ///
+    /// # Errors
+    /// A gate that the release does not have, or that is locked.
+    pub fn gates(&self) -> Result<FeatureGates, String> {
+        let settings = self.feature_gates.iter().map(|(name, on)| (name.as_str(), *on));
+        FeatureGates::new(self.release, settings)
+    }
+}
+
+/// A cluster in simulated time. See the [module](self) for how to drive it.
+#[derive(Clone, Debug)]
+pub struct Simulator {
+    config: SimulatorConfig,
+    gates: FeatureGates,
+    cluster: Cluster,
+    taint_eviction: TaintEvictionController,
+    /// Ends of grace periods, in the order of time and creation.
+    terminating: BTreeMap<(Timestamp, u64), Terminating>,
+    faults: BTreeMap<(PodKey, PodWrite), Fault>,
+    events: VecDeque<Event>,
+    objects_created: u64,
+    now: Timestamp,
+}
+
+#[derive(Clone, Debug)]
+struct Terminating {
+    pod: PodKey,
+    uid: String,
+    grace: Duration,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Fault {
+    times: u32,
+    error: ApiErrorKind,
+}
+
+/// A simulation as it was at some moment; see [`Simulator::snapshot`].
+///
+/// Objects are shared with the simulation, so that it costs a few dozen bytes for every object.
+#[derive(Clone, Debug)]
+pub struct Snapshot(Simulator);
+
+/// The clock was told to go back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TimeWentBack {
+    /// The time asked for.
+    pub at: Timestamp,
+    /// The time reached.
+    pub now: Timestamp,
+}
+
+impl core::fmt::Display for TimeWentBack {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        write!(f, "the simulation is already at {} and cannot go back to {}", self.now, self.at)
+    }
+}
+
+impl core::error::Error for TimeWentBack {}
+
+/// What is to become of a pod, and why; the one value that the page, the package and the docs
+/// show.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PodExplanation {
+    /// Which pod.
+    pub pod: PodKey,
+    /// Its node; empty if it has none.
+    pub node: String,
+    /// Whether there is such a node.
+    pub node_exists: bool,
+    /// How the pod's tolerations answer the node's taints.
+    pub matching: Explanation,
+    /// The timer that will delete the pod, if one runs.
+    pub timer: Option<ScheduledEviction>,
+    /// Whether the pod has been deleted and is still there until its grace period ends.
+    pub terminating: bool,
+    /// Whether the controller remembers it as deleted (to 1.32).
+    pub tombstone: bool,
+}
+
+impl Simulator {
+    /// A cluster of these nodes and pods at time zero, and controllers that have just started and
+    /// looked at all of them.
+    ///
+    /// Objects are taken as they are; of two with the same name the last one counts.
+    ///
+    /// # Errors
+    /// A feature gate that the release does not have, or that is locked.
+    pub fn new(
+        config: SimulatorConfig,
+        nodes: impl IntoIterator<Item = Node>,
+        pods: impl IntoIterator<Item = Pod>,
+    ) -> Result<Self, String> {
+        let gates = config.gates()?;
+        let mut simulator = Self {
+            taint_eviction: TaintEvictionController::new(config.release, &gates),
+            config,
+            gates,
+            cluster: Cluster::default(),
+            terminating: BTreeMap::new(),
+            faults: BTreeMap::new(),
+            events: VecDeque::new(),
+            objects_created: 0,
+            now: Timestamp::ZERO,
+        };
+        for mut node in nodes {
+            simulator.fill_in(&mut node.metadata);
+            simulator.cluster.put_node(Arc::new(node));
+        }
+        for mut pod in pods {
+            if pod.metadata.namespace.is_empty() {
+                pod.metadata.namespace = "default".into();
+            }
+            simulator.fill_in(&mut pod.metadata);
+            simulator.cluster.put_pod(&pod.key(), Arc::new(pod));
+        }
+        simulator.resume_terminations();
+        simulator.start_taint_eviction();
+        simulator.drain();
+        Ok(simulator)
+    }
+
+    /// Changes the cluster at time `now`, after all that is due until then.
+    ///
+    /// What follows from the change happens with the next [`handle_timeout`](Self::handle_timeout),
+    /// [`advance_to`](Self::advance_to) or later command, so that several changes can be made at
+    /// one instant.
+    ///
+    /// # Errors
+    /// The command does not fit the cluster, or is older than the simulation. The cluster is as it
+    /// was.
+    pub fn handle_command(&mut self, now: Timestamp, command: Command) -> Result<(), CommandError> {
+        if now < self.now {
+            return Err(CommandError::TimeWentBack { at: now, now: self.now });
+        }
+        if now > self.now {
+            self.run_until(now);
+        }
+        self.apply(command)
+    }
+
+    /// The clock has reached `now`: all that is due happens.
+    ///
+    /// # Errors
+    /// `now` is in the past.
+    pub fn handle_timeout(&mut self, now: Timestamp) -> Result<(), TimeWentBack> {
+        self.advance_to(now)
+    }
+
+    /// Lets time pass until `now`. An interval without deadlines costs nothing.
+    ///
+    /// # Errors
+    /// `now` is in the past.
+    pub fn advance_to(&mut self, now: Timestamp) -> Result<(), TimeWentBack> {
+        if now < self.now {
+            return Err(TimeWentBack { at: now, now: self.now });
+        }
+        self.run_until(now);
+        Ok(())
+    }
+
+    /// The next moment at which something will happen, and what; `None` if nothing will until the
+    /// next command.
+    #[must_use]
+    pub fn poll_timeout(&self) -> Option<Timeout> {
+        if self.taint_eviction.has_queued_work() {
+            return Some(Timeout { at: self.now, reason: TimeoutReason::WorkQueued });
+        }
+        let end_of_grace = self.terminating.first_key_value();
+        let timer = self.taint_eviction.next_timer();
+        match end_of_grace {
+            Some((end, terminating)) if timer.is_none_or(|timer| *end < timer) => Some(Timeout {
+                at: end.0,
+                reason: TimeoutReason::GracePeriodOver {
+                    pod: terminating.pod.clone(),
+                    grace: terminating.grace,
+                },
+            }),
+            _ => self.taint_eviction.poll_timeout(),
+        }
+    }
+
+    /// What happened next; `None` when all has been told.
+    pub fn poll_event(&mut self) -> Option<Event> {
+        self.events.pop_front()
+    }
+
+    /// The state now, to come back to.
+    #[must_use]
+    pub fn snapshot(&self) -> Snapshot {
+        Snapshot(self.clone())
+    }
+
+    /// Goes back (or forth) to a snapshot. Events that had not been polled then are there again.
+    pub fn restore(&mut self, snapshot: &Snapshot) {
+        *self = snapshot.0.clone();
+    }
+
+    /// The time the simulation has reached.
+    #[must_use]
+    pub fn now(&self) -> Timestamp {
+        self.now
+    }
+
+    /// The wall-clock time of a moment of the simulation.
+    #[must_use]
+    pub fn wall_clock(&self, at: Timestamp) -> Time {
+        self.config.start.saturating_add(at.since_zero())
+    }
+
+    /// Which Kubernetes this is.
+    #[must_use]
+    pub fn config(&self) -> &SimulatorConfig {
+        &self.config
+    }
+
+    /// The nodes and pods.
+    #[must_use]
+    pub fn cluster(&self) -> &Cluster {
+        &self.cluster
+    }
+
+    /// The taint-eviction controller, to look at its timers.
+    #[must_use]
+    pub fn taint_eviction(&self) -> &TaintEvictionController {
+        &self.taint_eviction
+    }
+
+    /// When the grace period of a terminating pod ends.
+    #[must_use]
+    pub fn grace_period_ends(&self, pod: &PodKey) -> Option<Timestamp> {
+        let ends = self.terminating.iter().find(|(_, terminating)| terminating.pod == *pod);
+        ends.map(|((at, _), _)| *at)
+    }
+
+    /// What is to become of a pod, and why.
+    #[must_use]
+    pub fn explain(&self, pod: &PodKey) -> Option<PodExplanation> {
+        let object = self.cluster.get_pod(pod)?;
+        let node = self.cluster.get_node(&object.spec.node_name);
+        let taints = node.map_or(&[][..], |node| &node.spec.taints);
+        let gate = self.gates.is_enabled(FeatureGate::TaintTolerationComparisonOperators);
+        let worker = self.taint_eviction.scheduled_eviction(pod);
+        Some(PodExplanation {
+            pod: pod.clone(),
+            node: object.spec.node_name.clone(),
+            node_exists: node.is_some(),
+            matching: explain(taints, &object.spec.tolerations, gate),
+            timer: worker.map(|worker| ScheduledEviction {
+                pod: pod.clone(),
+                created_at: worker.created_at,
+                fire_at: worker.fire_at,
+            }),
+            terminating: object.is_terminating(),
+            tombstone: self.taint_eviction.tombstones().contains(pod),
+        })
+    }
+
+    fn run_until(&mut self, now: Timestamp) {
+        self.drain();
+        while let Some((at, _)) = self.next_timer()
+            && at <= now
+        {
+            self.now = self.now.max(at);
+            self.fire_next_timer();
+            self.drain();
+        }
+        self.now = now;
+    }
+
+    /// The next timer of any component: its time, and its number in the order of creation.
+    fn next_timer(&self) -> Option<(Timestamp, u64)> {
+        let end_of_grace = self.terminating.first_key_value().map(|(timer, _)| *timer);
+        self.taint_eviction.next_timer().into_iter().chain(end_of_grace).min()
+    }
+
+    fn fire_next_timer(&mut self) {
+        let timer = self.next_timer();
+        match self.terminating.first_entry() {
+            Some(entry) if timer == Some(*entry.key()) => {
+                let terminating = entry.remove();
+                self.grace_period_over(&terminating);
+            }
+            _ => self.taint_eviction.handle_timeout(self.now, &self.cluster),
+        }
+    }
+
+    /// Lets the controllers work until nothing is left at this instant.
+    fn drain(&mut self) {
+        loop {
+            self.run_actions();
+            if self.next_timer().is_some_and(|(at, _)| at <= self.now) {
+                self.fire_next_timer();
+            } else if self.taint_eviction.has_queued_work() {
+                self.taint_eviction.handle_timeout(self.now, &self.cluster);
+            } else {
+                break;
+            }
+        }
+    }
+
+    fn run_actions(&mut self) {
+        while let Some(action) = self.taint_eviction.poll_action() {
+            match action {
+                Action::RecordEvent(event) => self.emit(Happening::EventRecorded(event)),
+                Action::Report(decision) => self.emit(Happening::Decided(decision)),
+                Action::ReportNode { node, taints } => {
+                    let shard = shard_of(node.as_str());
+                    self.emit(Happening::NodeEvaluated { node, shard, taints: taints.to_vec() });
+                }
+                Action::PatchPodStatus { id, pod, condition } => {
+                    let result = self.patch_pod_status(&pod, condition);
+                    self.taint_eviction.handle_action_result(self.now, id, result);
+                }
+                Action::DeletePod { id, pod } => {
+                    let uid = self.uid_of(&pod);
+                    let result = self.delete_pod(&pod);
+                    let verb = RequestVerb::Delete;
+                    // Said before the object's own event, as the cause of it.
+                    self.emit(Happening::Request { pod: pod.clone(), uid, verb, result });
+                    self.tell_deleted(&pod, result);
+                    self.taint_eviction.handle_action_result(self.now, id, result);
+                }
+            }
+        }
+    }
+
+    /// A controller that knows nothing is told of all nodes, then of all pods.
+    fn start_taint_eviction(&mut self) {
+        let sequence = self.taint_eviction.sequence();
+        self.taint_eviction = TaintEvictionController::new(self.config.release, &self.gates);
+        self.taint_eviction.align_sequence(sequence);
+        for (_, node) in self.cluster.nodes() {
+            self.taint_eviction.handle_node_update(self.now, None, Some(node));
+        }
+        for (_, pod) in self.cluster.pods() {
+            self.taint_eviction.handle_pod_update(self.now, None, Some(pod));
+        }
+    }
+
+    fn restart_taint_eviction(&mut self) {
+        let timers_lost = self.taint_eviction.scheduled_evictions().len();
+        self.emit(Happening::TaintEvictionControllerRestarted { timers_lost });
+        self.start_taint_eviction();
+    }
+
+    fn emit(&mut self, what: Happening) {
+        self.events.push_back(Event { at: self.now, what });
+    }
+
+    fn uid_of(&self, pod: &PodKey) -> String {
+        self.cluster.get_pod(pod).map_or_else(String::new, |pod| pod.metadata.uid.to_string())
+    }
+
+    /// All events that have not been polled, for callers that want them at once.
+    pub fn drain_events(&mut self) -> Vec<Event> {
+        self.events.drain(..).collect()
+    }
+}

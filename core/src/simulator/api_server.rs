@@ -1,0 +1,214 @@
+//! The API server's side of a simulation: stores, graceful deletion, refused writes.
+
+use alloc::format;
+use alloc::string::String;
+use alloc::sync::Arc;
+use core::time::Duration;
+
+use super::{Fault, Simulator, Terminating};
+use crate::api::{Node, ObjectMeta, Pod, PodCondition, PodKey, PodPhase};
+use crate::command::PodWrite;
+use crate::event::{Happening, RequestResult, RequestVerb};
+
+/// The default of `spec.terminationGracePeriodSeconds`. Mirrors
+/// `v1.DefaultTerminationGracePeriodSeconds`.
+const DEFAULT_TERMINATION_GRACE_PERIOD_SECONDS: i64 = 30;
+
+impl Simulator {
+    /// What the API server fills in when it creates an object.
+    pub(super) fn fill_in(&mut self, metadata: &mut ObjectMeta) {
+        self.objects_created += 1;
+        if metadata.uid.is_empty() {
+            metadata.uid = format!("00000000-0000-4000-8000-{:012x}", self.objects_created);
+        }
+        if metadata.creation_timestamp.is_none() {
+            metadata.creation_timestamp = Some(self.wall_clock(self.now).truncated_to_seconds());
+        }
+    }
+
+    pub(super) fn store_node(&mut self, node: Node) {
+        let new = Arc::new(node);
+        let old = self.cluster.put_node(new.clone());
+        let node = new.metadata.name.as_str().into();
+        match &old {
+            None => self.emit(Happening::NodeAdded { node }),
+            Some(old) if *old == new => return,
+            Some(_) => self.emit(Happening::NodeUpdated { node }),
+        }
+        self.taint_eviction.handle_node_update(self.now, old.as_deref(), Some(&new));
+    }
+
+    pub(super) fn remove_node(&mut self, name: &str) {
+        if let Some(old) = self.cluster.remove_node(name) {
+            self.emit(Happening::NodeDeleted { node: name.into() });
+            self.taint_eviction.handle_node_update(self.now, Some(&old), None);
+        }
+    }
+
+    pub(super) fn store_pod(&mut self, key: &PodKey, pod: Pod) {
+        let new = Arc::new(pod);
+        let old = self.cluster.put_pod(key, new.clone());
+        let (pod, uid) = (key.clone(), new.metadata.uid.clone());
+        match &old {
+            None => self.emit(Happening::PodAdded { pod, uid }),
+            Some(old) if *old == new => return,
+            Some(_) => self.emit(Happening::PodUpdated { pod, uid }),
+        }
+        self.taint_eviction.handle_pod_update(self.now, old.as_deref(), Some(&new));
+    }
+
+    pub(super) fn remove_pod(&mut self, key: &PodKey) {
+        if let Some(old) = self.cluster.remove_pod(key) {
+            self.forget_faults(key);
+            self.emit(Happening::PodDeleted { pod: key.clone(), uid: old.metadata.uid.clone() });
+            self.taint_eviction.handle_pod_update(self.now, Some(&old), None);
+        }
+    }
+
+    fn forget_faults(&mut self, key: &PodKey) {
+        if !self.faults.is_empty() {
+            self.faults.retain(|(pod, _), _| pod != key);
+        }
+    }
+
+    /// `DELETE` by a controller or a user, with the pod's own grace period.
+    pub(super) fn delete_pod(&mut self, key: &PodKey) -> RequestResult {
+        let Some(pod) = self.cluster.get_pod(key) else { return RequestResult::NotFound };
+        let terminating = pod.is_terminating();
+        if let Some(error) = self.take_fault(key, PodWrite::Delete) {
+            return RequestResult::Error(error);
+        }
+        if terminating { RequestResult::AlreadyTerminating } else { RequestResult::Ok }
+    }
+
+    /// What an accepted `DELETE` does to the object.
+    pub(super) fn tell_deleted(&mut self, key: &PodKey, result: RequestResult) {
+        let Some(pod) = self.cluster.get_pod(key) else { return };
+        if result != RequestResult::Ok {
+            return;
+        }
+        let seconds = grace_period_seconds(pod);
+        let Ok(grace @ 1..) = u64::try_from(seconds) else {
+            self.remove_pod(key);
+            return;
+        };
+        let grace = Duration::from_secs(grace);
+        let mut pod = Pod::clone(pod);
+        let ends = self.now.saturating_add(grace);
+        let wall_clock = self.wall_clock(ends).truncated_to_seconds();
+        pod.metadata.deletion_timestamp = Some(wall_clock);
+        pod.metadata.deletion_grace_period_seconds = Some(seconds);
+        self.await_termination(ends, key.clone(), pod.metadata.uid.clone(), grace);
+        self.store_pod(key, pod);
+    }
+
+    /// Pods that were terminating when the simulation began: how much of their time is left is
+    /// told by `deletionTimestamp`.
+    pub(super) fn resume_terminations(&mut self) {
+        let start = self.config.start.unix_seconds();
+        let found: alloc::vec::Vec<_> = self
+            .cluster
+            .pods()
+            .filter_map(|(key, pod)| {
+                let left = pod.metadata.deletion_timestamp?.unix_seconds().saturating_sub(start);
+                let grace = Duration::from_secs(u64::try_from(left).unwrap_or(0));
+                Some((key.clone(), pod.metadata.uid.clone(), grace))
+            })
+            .collect();
+        for (pod, uid, grace) in found {
+            self.await_termination(self.now.saturating_add(grace), pod, uid, grace);
+        }
+    }
+
+    fn await_termination(
+        &mut self,
+        ends: crate::time::Timestamp,
+        pod: PodKey,
+        uid: String,
+        grace: Duration,
+    ) {
+        let sequence = self.taint_eviction.sequence();
+        self.taint_eviction.align_sequence(sequence + 1);
+        self.terminating.insert((ends, sequence), Terminating { pod, uid, grace });
+    }
+
+    /// The kubelet confirms that the containers have ended.
+    pub(super) fn grace_period_over(&mut self, terminating: &Terminating) {
+        if self.uid_of(&terminating.pod) == terminating.uid {
+            self.remove_pod(&terminating.pod);
+        }
+    }
+
+    /// `GET`, then `PATCH` if the condition changes the status. Mirrors
+    /// `podutil.UpdatePodCondition`.
+    pub(super) fn patch_pod_status(
+        &mut self,
+        key: &PodKey,
+        mut condition: PodCondition,
+    ) -> RequestResult {
+        let Some(stored) = self.cluster.get_pod(key) else {
+            let (pod, uid, verb) = (key.clone(), String::new(), RequestVerb::Get);
+            let result = RequestResult::NotFound;
+            self.emit(Happening::Request { pod, uid, verb, result });
+            return result;
+        };
+        if self.config.release.sets_observed_generation() {
+            let generation = stored.metadata.other.get("generation");
+            condition.observed_generation = generation.and_then(serde_json::Value::as_i64);
+        }
+        let now = self.wall_clock(self.now).truncated_to_seconds();
+        condition.last_transition_time = Some(now);
+        let mut pod = Pod::clone(stored);
+        let conditions = &mut pod.status.conditions;
+        match conditions.iter_mut().find(|known| known.type_ == condition.type_) {
+            Some(known) => {
+                if known.status == condition.status {
+                    condition.last_transition_time = known.last_transition_time;
+                }
+                if *known == condition {
+                    return RequestResult::Ok;
+                }
+                *known = condition;
+            }
+            None => conditions.push(condition),
+        }
+        let refused = self.take_fault(key, PodWrite::PatchStatus);
+        let result = refused.map_or(RequestResult::Ok, RequestResult::Error);
+        let uid = pod.metadata.uid.clone();
+        let verb = RequestVerb::PatchStatus;
+        self.emit(Happening::Request { pod: key.clone(), uid, verb, result });
+        if refused.is_none() {
+            self.store_pod(key, pod);
+        }
+        result
+    }
+
+    fn take_fault(&mut self, key: &PodKey, verb: PodWrite) -> Option<crate::command::ApiErrorKind> {
+        if self.faults.is_empty() {
+            return None;
+        }
+        let entry = (key.clone(), verb);
+        let Fault { times, error } = self.faults.get_mut(&entry)?;
+        *times = times.saturating_sub(1);
+        let error = *error;
+        if *times == 0 {
+            self.faults.remove(&entry);
+        }
+        Some(error)
+    }
+}
+
+/// How long a graceful delete of this pod takes. A pod that no kubelet runs goes at once. Mirrors
+/// `podStrategy.CheckGracefulDelete`.
+fn grace_period_seconds(pod: &Pod) -> i64 {
+    if pod.spec.node_name.is_empty()
+        || matches!(pod.status.phase, PodPhase::Succeeded | PodPhase::Failed)
+    {
+        return 0;
+    }
+    match pod.spec.termination_grace_period_seconds {
+        None => DEFAULT_TERMINATION_GRACE_PERIOD_SECONDS,
+        Some(seconds) if seconds < 0 => 1,
+        Some(seconds) => seconds,
+    }
+}

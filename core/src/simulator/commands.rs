@@ -1,0 +1,211 @@
+//! What each command does.
+
+use alloc::format;
+use alloc::vec::Vec;
+
+use super::checks::{validate_node, validate_pod, validate_pod_update};
+use super::{Fault, Simulator};
+use crate::api::{Node, NodeName, Pod, PodKey};
+use crate::command::{Command, CommandError};
+use crate::event::RequestResult;
+use crate::validation::{FieldError, ValidationOptions};
+
+impl Simulator {
+    pub(super) fn apply(&mut self, command: Command) -> Result<(), CommandError> {
+        match command {
+            Command::CreateNode(node) => self.create_node(node),
+            Command::UpdateNode(node) => self.update_node(node),
+            Command::DeleteNode { node } => {
+                self.node(&node)?;
+                self.remove_node(node.as_str());
+                Ok(())
+            }
+            Command::SetTaints { node, taints } => {
+                self.change_node(&node, |node| node.spec.taints = taints)
+            }
+            Command::Taint { node, taint } => self.change_node(&node, |node| {
+                node.spec.taints.retain(|old| !old.matches(&taint));
+                node.spec.taints.insert(0, taint);
+            }),
+            Command::Untaint { node, key, effect } => {
+                let goes = |taint: &crate::api::Taint| {
+                    taint.key == key && (effect.is_empty() || taint.effect == effect)
+                };
+                if !self.node(&node)?.spec.taints.iter().any(goes) {
+                    let taint = if effect.is_empty() { key } else { format!("{key}:{effect}") };
+                    return Err(CommandError::TaintNotFound { node, taint });
+                }
+                self.change_node(&node, |node| node.spec.taints.retain(|taint| !goes(taint)))
+            }
+            Command::SetUnschedulable { node, unschedulable } => {
+                self.change_node(&node, |node| node.spec.unschedulable = unschedulable)
+            }
+            Command::SetNodeLabels { node, labels } => {
+                self.change_node(&node, |node| node.metadata.labels = labels)
+            }
+            Command::CreatePod(pod) => self.create_pod(pod),
+            Command::UpdatePod(pod) => self.update_pod(pod),
+            Command::DeletePod { pod, force } => self.user_deletes_pod(&pod, force),
+            Command::SetTolerations { pod, tolerations } => {
+                self.change_pod(&pod, |pod| pod.spec.tolerations = tolerations)
+            }
+            Command::SetPodLabels { pod, labels } => {
+                self.change_pod(&pod, |pod| pod.metadata.labels = labels)
+            }
+            Command::BindPod { pod, node } => self.bind_pod(pod, &node),
+            Command::FailPodWrites { pod, verb, times, error } => {
+                self.pod(&pod)?;
+                self.faults.remove(&(pod.clone(), verb));
+                if times > 0 {
+                    self.faults.insert((pod, verb), Fault { times, error });
+                }
+                Ok(())
+            }
+            Command::RestartTaintEvictionController => {
+                self.restart_taint_eviction();
+                Ok(())
+            }
+        }
+    }
+
+    fn node(&self, name: &NodeName) -> Result<&Node, CommandError> {
+        let node = self.cluster.get_node(name.as_str());
+        node.map(AsRef::as_ref).ok_or_else(|| CommandError::NodeNotFound(name.clone()))
+    }
+
+    fn pod(&self, key: &PodKey) -> Result<&Pod, CommandError> {
+        let pod = self.cluster.get_pod(key);
+        pod.map(AsRef::as_ref).ok_or_else(|| CommandError::PodNotFound(key.clone()))
+    }
+
+    fn create_node(&mut self, mut node: Node) -> Result<(), CommandError> {
+        self.check_node(&node)?;
+        let name: NodeName = node.metadata.name.as_str().into();
+        if self.cluster.get_node(name.as_str()).is_some() {
+            return Err(CommandError::NodeAlreadyExists(name));
+        }
+        self.fill_in(&mut node.metadata);
+        self.store_node(node);
+        Ok(())
+    }
+
+    fn update_node(&mut self, mut node: Node) -> Result<(), CommandError> {
+        self.check_node(&node)?;
+        let old = self.node(&node.metadata.name.as_str().into())?;
+        keep_identity(&mut node.metadata, &old.metadata);
+        self.store_node(node);
+        Ok(())
+    }
+
+    fn change_node(
+        &mut self,
+        name: &NodeName,
+        change: impl FnOnce(&mut Node),
+    ) -> Result<(), CommandError> {
+        let mut node = self.node(name)?.clone();
+        change(&mut node);
+        self.check_node(&node)?;
+        self.store_node(node);
+        Ok(())
+    }
+
+    fn create_pod(&mut self, mut pod: Pod) -> Result<(), CommandError> {
+        if pod.metadata.namespace.is_empty() {
+            pod.metadata.namespace = "default".into();
+        }
+        let key = pod.key();
+        self.check(|options| validate_pod(&pod, options), || format!("Pod \"{}\"", key.name()))?;
+        if self.cluster.get_pod(&key).is_some() {
+            return Err(CommandError::PodAlreadyExists(key));
+        }
+        self.fill_in(&mut pod.metadata);
+        self.store_pod(&key, pod);
+        Ok(())
+    }
+
+    fn update_pod(&mut self, mut pod: Pod) -> Result<(), CommandError> {
+        if pod.metadata.namespace.is_empty() {
+            pod.metadata.namespace = "default".into();
+        }
+        let key = pod.key();
+        let old = self.pod(&key)?;
+        let another = !pod.metadata.uid.is_empty() && pod.metadata.uid != old.metadata.uid;
+        keep_identity(&mut pod.metadata, &old.metadata);
+        let check = |options: &ValidationOptions| {
+            if another {
+                validate_pod(&pod, options)
+            } else {
+                validate_pod_update(&pod, old, options)
+            }
+        };
+        self.check(check, || format!("Pod \"{}\"", key.name()))?;
+        self.store_pod(&key, pod);
+        Ok(())
+    }
+
+    fn change_pod(
+        &mut self,
+        key: &PodKey,
+        change: impl FnOnce(&mut Pod),
+    ) -> Result<(), CommandError> {
+        let old = self.pod(key)?;
+        let mut pod = old.clone();
+        change(&mut pod);
+        let check = |options: &ValidationOptions| validate_pod_update(&pod, old, options);
+        self.check(check, || format!("Pod \"{}\"", key.name()))?;
+        self.store_pod(key, pod);
+        Ok(())
+    }
+
+    fn bind_pod(&mut self, key: PodKey, node: &NodeName) -> Result<(), CommandError> {
+        let old = self.pod(&key)?;
+        if !old.spec.node_name.is_empty() {
+            let node = old.spec.node_name.as_str().into();
+            return Err(CommandError::PodAlreadyBound { pod: key, node });
+        }
+        let mut pod = old.clone();
+        pod.spec.node_name = node.as_str().into();
+        self.store_pod(&key, pod);
+        Ok(())
+    }
+
+    fn user_deletes_pod(&mut self, key: &PodKey, force: bool) -> Result<(), CommandError> {
+        let terminating = self.pod(key)?.is_terminating();
+        if force {
+            self.remove_pod(key);
+        } else if !terminating {
+            self.tell_deleted(key, RequestResult::Ok);
+        }
+        Ok(())
+    }
+
+    fn check_node(&self, node: &Node) -> Result<(), CommandError> {
+        let name = &node.metadata.name;
+        self.check(|options| validate_node(node, options), || format!("Node \"{name}\""))
+    }
+
+    fn check(
+        &self,
+        validate: impl FnOnce(&ValidationOptions) -> Vec<FieldError>,
+        object: impl FnOnce() -> alloc::string::String,
+    ) -> Result<(), CommandError> {
+        if !self.config.validate {
+            return Ok(());
+        }
+        let errors = validate(&self.validation_options());
+        if errors.is_empty() {
+            return Ok(());
+        }
+        Err(CommandError::Invalid { object: object(), errors })
+    }
+}
+
+/// An update without a UID or creation time means the object that is there.
+fn keep_identity(new: &mut crate::api::ObjectMeta, old: &crate::api::ObjectMeta) {
+    if new.uid.is_empty() {
+        new.uid.clone_from(&old.uid);
+    }
+    if new.creation_timestamp.is_none() {
+        new.creation_timestamp = old.creation_timestamp;
+    }
+}

@@ -1,0 +1,39 @@
+//! A queue that holds every item once.
+
+use alloc::collections::VecDeque;
+use core::hash::Hash;
+
+use foldhash::fast::FixedState;
+use indexmap::IndexSet;
+
+/// First in, first out; an item that waits already is not added again. Mirrors
+/// `workqueue.Interface`, for one worker.
+#[derive(Clone, Debug)]
+pub(super) struct WorkQueue<T> {
+    order: VecDeque<T>,
+    waiting: IndexSet<T, FixedState>,
+}
+
+impl<T> Default for WorkQueue<T> {
+    fn default() -> Self {
+        Self { order: VecDeque::new(), waiting: IndexSet::with_hasher(FixedState::with_seed(0)) }
+    }
+}
+
+impl<T: Clone + Eq + Hash> WorkQueue<T> {
+    pub(super) fn push(&mut self, item: T) {
+        if self.waiting.insert(item.clone()) {
+            self.order.push_back(item);
+        }
+    }
+
+    pub(super) fn pop(&mut self) -> Option<T> {
+        let item = self.order.pop_front()?;
+        self.waiting.swap_remove(&item);
+        Some(item)
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.order.is_empty()
+    }
+}

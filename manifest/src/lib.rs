@@ -1,0 +1,1 @@
+//! Kubernetes manifests and Taintlab scenario files, in and out.

@@ -1,0 +1,136 @@
+// Tests in a real Chromium: each in a profile of its own, failing on any problem the page has.
+//
+// Environment: CHROMIUM, the browser's path (`cargo xtask test` finds one); TAINTLAB_URL, a served
+// playground to test in place of dist/.
+
+import assert from "node:assert/strict";
+import { mkdir } from "node:fs/promises";
+import { after, before, test } from "node:test";
+import { fileURLToPath } from "node:url";
+
+import { chromium } from "playwright-core";
+
+import { serve } from "./server.mjs";
+
+/** What Debian's Chromium needs to run as root without a display, and to leave the network alone. */
+const FLAGS = [
+  "--no-sandbox",
+  "--disable-gpu",
+  "--disable-quic",
+  "--no-first-run",
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--disable-sync",
+];
+
+/** The longest wait for one thing to become true, in milliseconds. */
+const PATIENCE = 20_000;
+
+/** The longest a test may take, in milliseconds; a hung page must not hang the run. */
+const TEST_LIMIT = 180_000;
+
+/** Where a failed test leaves its screenshot. */
+const OUTPUT = fileURLToPath(new URL("../output/", import.meta.url));
+
+let browser;
+let server;
+
+before(async () => {
+  const executablePath = process.env.CHROMIUM;
+  assert.ok(executablePath, "CHROMIUM is not set: run `cargo xtask test`, or set it to a browser");
+  const url = process.env.TAINTLAB_URL;
+  server = url ? { url, close: async () => {} } : await serve();
+  browser = await chromium.launch({ executablePath, args: FLAGS });
+});
+
+after(async () => {
+  await browser?.close();
+  await server?.close();
+});
+
+/**
+ * @typedef {object} Options
+ * @property {boolean} [closed] do not open the playground; the test goes to `url` when it wants
+ * @property {import("playwright-core").BrowserContextOptions} [context] viewport, colours, …
+ *
+ * @typedef {object} Playground
+ * @property {import("playwright-core").Page} page
+ * @property {string} url where the playground is served; ends with a slash
+ * @property {string[]} problems what the page threw, logged as an error, failed to load, or asked of
+ *   another host, so far; the test fails unless it is empty at the end
+ */
+
+/**
+ * Declares a test with the playground open in a fresh profile: nothing saved, nothing cached.
+ *
+ * @param {string} name what is shown to hold
+ * @param {Options | ((playground: Playground) => Promise<void>)} options
+ * @param {(playground: Playground) => Promise<void>} [body]
+ */
+export function playgroundTest(name, options, body) {
+  if (typeof options === "function") {
+    return playgroundTest(name, {}, options);
+  }
+  return test(name, { timeout: TEST_LIMIT }, async () => {
+    const context = await browser.newContext(options.context);
+    context.setDefaultTimeout(PATIENCE);
+    const page = await context.newPage();
+    const { url } = server;
+    const problems = watch(page, new URL(url).origin);
+    try {
+      if (!options.closed) {
+        await page.goto(url);
+      }
+      await body({ page, url, problems });
+      assert.deepEqual(problems, [], "the page has problems");
+    } catch (error) {
+      await screenshot(page, name);
+      throw error;
+    } finally {
+      await context.close();
+    }
+  });
+}
+
+/** Collects what goes wrong in a page. */
+function watch(page, origin) {
+  const problems = [];
+  page.on("pageerror", (error) => problems.push(`threw: ${error.stack ?? error}`));
+  page.on("crash", () => problems.push("crashed"));
+  page.on("console", (message) => {
+    if (message.type() === "error") {
+      problems.push(`logged: ${message.text()} (${message.location().url})`);
+    }
+  });
+  page.on("request", (request) => {
+    const { protocol, origin: asked } = new URL(request.url());
+    if (asked !== origin && protocol !== "data:" && protocol !== "blob:") {
+      problems.push(`asked another host: ${request.url()}`);
+    }
+  });
+  page.on("requestfailed", (request) => {
+    // A page that is left or reloaded drops the requests it no longer needs.
+    const reason = request.failure()?.errorText;
+    if (reason !== "net::ERR_ABORTED") {
+      problems.push(`could not load ${request.url()}: ${reason}`);
+    }
+  });
+  page.on("response", (response) => {
+    if (response.status() >= 400) {
+      problems.push(`got ${response.status()} for ${response.url()}`);
+    }
+  });
+  return problems;
+}
+
+/** Keeps what a failed test saw; the test's own error matters more than a failure to do so. */
+async function screenshot(page, name) {
+  const path = `${OUTPUT}${name.replaceAll(/[^\w]+/g, "-")}.png`;
+  try {
+    await mkdir(OUTPUT, { recursive: true });
+    await page.screenshot({ path, timeout: PATIENCE });
+    console.log(`screenshot: ${path}`);
+  } catch (error) {
+    console.log(`no screenshot: ${error.message}`);
+  }
+}

@@ -1,0 +1,2 @@
+//! The Taintlab playground.
+fn main() {}
