@@ -27,7 +27,7 @@ use core::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::api::{Node, Pod, PodKey};
+use crate::api::{Node, Pod, PodKey, is_default};
 use crate::cluster::Cluster;
 use crate::command::{ApiErrorKind, Command, CommandError, PodWrite};
 use crate::event::{Event, Happening, RequestVerb, Timeout, TimeoutReason};
@@ -48,15 +48,11 @@ pub struct SimulatorConfig {
     pub feature_gates: BTreeMap<String, bool>,
     /// The wall-clock time at which the simulation begins.
     pub start: Time,
-    /// Whether commands are refused that the API server would refuse. `false` replays recorded
-    /// runs that have no API server.
-    #[serde(skip_serializing_if = "is_true")]
-    pub validate: bool,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands in a reference")]
-fn is_true(value: &bool) -> bool {
-    *value
+    /// `true` replaces the API server by a stand-in that takes every object as it is and grants
+    /// every pod its own grace period, scheduled or not. Recorded runs of the controllers alone
+    /// are replayed with it.
+    #[serde(skip_serializing_if = "is_default")]
+    pub stand_in_api_server: bool,
 }
 
 impl Default for SimulatorConfig {
@@ -65,7 +61,7 @@ impl Default for SimulatorConfig {
             release: KubernetesRelease::default(),
             feature_gates: BTreeMap::new(),
             start: Time::DEFAULT_START,
-            validate: true,
+            stand_in_api_server: false,
         }
     }
 }
@@ -160,10 +156,10 @@ pub struct PodExplanation {
 }
 
 impl Simulator {
-    /// A cluster of these nodes and pods at time zero, and controllers that have just started and
-    /// looked at all of them.
+    /// A cluster of these nodes and pods at time zero, and controllers that have just started.
     ///
-    /// Objects are taken as they are; of two with the same name the last one counts.
+    /// They look at the objects with the first [`advance_to`](Self::advance_to), so that commands
+    /// at time zero, such as scripted failures, come before. Objects are taken as they are; of two with the same name the last one counts.
     ///
     /// # Errors
     /// A feature gate that the release does not have, or that is locked.
@@ -197,7 +193,6 @@ impl Simulator {
         }
         simulator.resume_terminations();
         simulator.start_taint_eviction();
-        simulator.drain();
         Ok(simulator)
     }
 

@@ -312,8 +312,7 @@ impl TaintEvictionController {
         }
         if let Some(node) = self.node_items.pop() {
             self.handle_node_item(now, node, lister);
-        }
-        if let Some(item) = self.pod_items.pop() {
+        } else if let Some(item) = self.pod_items.pop() {
             self.handle_pod_item(now, &item, lister);
         }
     }

@@ -87,7 +87,7 @@ impl Simulator {
         if result != RequestResult::Ok {
             return;
         }
-        let seconds = grace_period_seconds(pod);
+        let seconds = self.grace_period_seconds(pod);
         let Ok(grace @ 1..) = u64::try_from(seconds) else {
             self.remove_pod(key);
             return;
@@ -196,19 +196,18 @@ impl Simulator {
         }
         Some(error)
     }
-}
 
-/// How long a graceful delete of this pod takes. A pod that no kubelet runs goes at once. Mirrors
-/// `podStrategy.CheckGracefulDelete`.
-fn grace_period_seconds(pod: &Pod) -> i64 {
-    if pod.spec.node_name.is_empty()
-        || matches!(pod.status.phase, PodPhase::Succeeded | PodPhase::Failed)
-    {
-        return 0;
-    }
-    match pod.spec.termination_grace_period_seconds {
-        None => DEFAULT_TERMINATION_GRACE_PERIOD_SECONDS,
-        Some(seconds) if seconds < 0 => 1,
-        Some(seconds) => seconds,
+    /// How long a graceful delete of this pod takes. A pod that no kubelet runs goes at once.
+    /// Mirrors `podStrategy.CheckGracefulDelete`.
+    fn grace_period_seconds(&self, pod: &Pod) -> i64 {
+        let ended = matches!(pod.status.phase, PodPhase::Succeeded | PodPhase::Failed);
+        if !self.config.stand_in_api_server && (pod.spec.node_name.is_empty() || ended) {
+            return 0;
+        }
+        match pod.spec.termination_grace_period_seconds {
+            None => DEFAULT_TERMINATION_GRACE_PERIOD_SECONDS,
+            Some(seconds) if seconds < 0 => 1,
+            Some(seconds) => seconds,
+        }
     }
 }

@@ -189,7 +189,7 @@ impl Simulator {
         validate: impl FnOnce(&ValidationOptions) -> Vec<FieldError>,
         object: impl FnOnce() -> alloc::string::String,
     ) -> Result<(), CommandError> {
-        if !self.config.validate {
+        if self.config.stand_in_api_server {
             return Ok(());
         }
         let errors = validate(&self.validation_options());
