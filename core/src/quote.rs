@@ -1,0 +1,68 @@
+//! Strings as Go prints them.
+
+use alloc::string::String;
+use core::fmt::Write;
+
+/// Puts a string in double quotes as Go's `%q` does. Mirrors `strconv.Quote`.
+pub(crate) fn go_quote(text: &str) -> String {
+    let mut out = String::with_capacity(text.len() + 2);
+    out.push('"');
+    for c in text.chars() {
+        match c {
+            '"' | '\\' => out.extend(['\\', c]),
+            '\u{7}' => out.push_str("\\a"),
+            '\u{8}' => out.push_str("\\b"),
+            '\u{c}' => out.push_str("\\f"),
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            '\t' => out.push_str("\\t"),
+            '\u{b}' => out.push_str("\\v"),
+            c if is_print(c) => out.push(c),
+            c => {
+                // Writing to a string cannot fail.
+                let _ = match u32::from(c) {
+                    code @ ..0x80 => write!(out, "\\x{code:02x}"),
+                    code @ ..0x1_0000 => write!(out, "\\u{code:04x}"),
+                    code => write!(out, "\\U{code:08x}"),
+                };
+            }
+        }
+    }
+    out.push('"');
+    out
+}
+
+/// Whether Go prints a character as it is. Mirrors `strconv.IsPrint`.
+///
+/// Rust asks the same tables of Unicode when it escapes a string for debugging, except that it
+/// also escapes a combining character in front; hence the letter before it.
+fn is_print(c: char) -> bool {
+    if c.is_ascii() {
+        return c == ' ' || c.is_ascii_graphic();
+    }
+    let mut buffer = [b'a', 0, 0, 0, 0];
+    let length = 1 + buffer.get_mut(1..).map_or(0, |rest| c.encode_utf8(rest).len());
+    let text = buffer.get(..length).and_then(|bytes| core::str::from_utf8(bytes).ok());
+    text.is_some_and(|text| text.escape_debug().nth(1) == Some(c))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn strings_are_quoted_as_in_go() {
+        for (text, quoted) in [
+            ("", r#""""#),
+            ("plain é 世界", r#""plain é 世界""#),
+            ("\"\\", r#""\"\\""#),
+            ("\u{7}\u{8}\u{c}\n\r\t\u{b}", r#""\a\b\f\n\r\t\v""#),
+            ("\0\u{1}\u{7f}", r#""\x00\x01\x7f""#),
+            ("\u{85}\u{a0}\u{200b}\u{2028}\u{feff}", r#""\u0085\u00a0\u200b\u2028\ufeff""#),
+            ("\u{301}'", "\"\u{301}'\""),
+            ("\u{10ffff}", r#""\U0010ffff""#),
+        ] {
+            assert_eq!(go_quote(text), quoted);
+        }
+    }
+}

@@ -1,0 +1,243 @@
+//! Scenarios: a cluster, what happens to it, and what is expected.
+//!
+//! A scenario answers a question. The tests run it, the page shows it, the docs embed it: one
+//! format, `apiVersion: taintlab/v1`, `kind: Scenario`, whose files the `manifest` crate reads.
+//! Fields may be added; a file written once keeps its meaning.
+
+mod expectation;
+
+use alloc::collections::BTreeMap;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::fmt;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+pub use self::expectation::{EventExpectation, Expectation, Outcome, PodExpectation};
+use crate::api::{ApiVersion, Kind, Node, Pod, TypeName, is_default};
+use crate::command::{Command, CommandError};
+use crate::event::Event;
+use crate::release::KubernetesRelease;
+use crate::simulator::{Simulator, SimulatorConfig};
+use crate::time::{Span, Time, Timestamp};
+
+/// Marks [`Scenario`] as `taintlab/v1`, `Scenario`.
+pub enum ScenarioKind {}
+
+impl TypeName for ScenarioKind {
+    const KIND: &'static str = "Scenario";
+    const API_VERSION: &'static str = "taintlab/v1";
+}
+
+/// A cluster, what happens to it, and what is expected.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Scenario {
+    /// `taintlab/v1`.
+    pub api_version: ApiVersion<ScenarioKind>,
+    /// `Scenario`.
+    pub kind: Kind<ScenarioKind>,
+    /// What it is about.
+    #[serde(default)]
+    pub metadata: ScenarioMetadata,
+    /// Which Kubernetes.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub kubernetes: Kubernetes,
+    /// The wall-clock time at which it begins; 2020-01-01T00:00:00Z unless given. No deadline
+    /// depends on it.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub start: Option<Time>,
+    /// What is there at the beginning.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub objects: Objects,
+    /// What happens, in the order of time. Steps of one instant happen in the order given.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub steps: Vec<Step>,
+    /// When the scenario ends. Unless given, it ends when nothing more will happen by itself.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub until: Option<Span>,
+    /// What must turn out to be true.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub expect: Vec<Expectation>,
+}
+
+/// What a scenario is about.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
+pub struct ScenarioMetadata {
+    /// A short name in lower case with dashes, usually that of the file.
+    #[serde(skip_serializing_if = "is_default")]
+    pub name: String,
+    /// A title for a list.
+    #[serde(skip_serializing_if = "is_default")]
+    pub title: String,
+    /// The question it answers.
+    #[serde(skip_serializing_if = "is_default")]
+    pub question: String,
+    /// The answer.
+    #[serde(skip_serializing_if = "is_default")]
+    pub answer: String,
+    /// Where the question comes from: `kubernetes/kubernetes#74651`.
+    #[serde(skip_serializing_if = "is_default")]
+    pub threads: Vec<String>,
+}
+
+/// Which Kubernetes a scenario runs on.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
+pub struct Kubernetes {
+    /// The release, in quotes; the newest known one unless given.
+    #[serde(skip_serializing_if = "is_default")]
+    pub release: Option<KubernetesRelease>,
+    /// Feature gates that differ from the defaults of the release.
+    #[serde(skip_serializing_if = "is_default")]
+    pub feature_gates: BTreeMap<String, bool>,
+}
+
+/// What is there at the beginning.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
+pub struct Objects {
+    /// Nodes.
+    #[serde(skip_serializing_if = "is_default")]
+    pub nodes: Vec<Node>,
+    /// Pods.
+    #[serde(skip_serializing_if = "is_default")]
+    pub pods: Vec<Pod>,
+    /// Files with manifests, beside the scenario file; their objects come after those given here.
+    #[serde(skip_serializing_if = "is_default")]
+    pub files: Vec<String>,
+    /// Objects of kinds that the engine does not use, kept for export.
+    #[serde(skip_serializing_if = "is_default")]
+    pub others: Vec<Value>,
+}
+
+/// Something that happens at a given time.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Step {
+    /// When, since the beginning.
+    pub at: Span,
+    /// What.
+    #[serde(rename = "do")]
+    pub command: Command,
+}
+
+/// Why a scenario cannot run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ScenarioError {
+    /// A feature gate is wrong.
+    FeatureGates(String),
+    /// A step cannot be carried out.
+    Step {
+        /// Which one, counted from 0.
+        index: usize,
+        /// Why.
+        error: CommandError,
+    },
+}
+
+impl ScenarioError {
+    /// The field of the scenario that is to blame: `steps[2]`.
+    #[must_use]
+    pub fn path(&self) -> String {
+        match self {
+            Self::FeatureGates(_) => "kubernetes.featureGates".into(),
+            Self::Step { index, .. } => alloc::format!("steps[{index}]"),
+        }
+    }
+}
+
+impl fmt::Display for ScenarioError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::FeatureGates(error) => f.write_str(error),
+            Self::Step { error, .. } => error.fmt(f),
+        }
+    }
+}
+
+impl core::error::Error for ScenarioError {}
+
+/// What came of a scenario.
+#[derive(Clone, Debug)]
+pub struct Report {
+    /// All that happened.
+    pub events: Vec<Event>,
+    /// For each expectation, in order, whether it turned out to be true.
+    pub outcomes: Vec<Outcome>,
+    /// The cluster at the end.
+    pub simulator: Simulator,
+}
+
+impl Report {
+    /// Whether every expectation turned out to be true.
+    #[must_use]
+    pub fn passed(&self) -> bool {
+        self.outcomes.iter().all(|outcome| outcome.failure.is_none())
+    }
+}
+
+impl Scenario {
+    /// The configuration of its simulation.
+    #[must_use]
+    pub fn config(&self) -> SimulatorConfig {
+        SimulatorConfig {
+            release: self.kubernetes.release.unwrap_or_default(),
+            feature_gates: self.kubernetes.feature_gates.clone(),
+            start: self.start.unwrap_or(Time::DEFAULT_START),
+            ..SimulatorConfig::default()
+        }
+    }
+
+    /// Its cluster at the beginning. `objects.files` must have been read into the other objects.
+    ///
+    /// # Errors
+    /// A feature gate is wrong.
+    pub fn simulator(&self) -> Result<Simulator, ScenarioError> {
+        let (nodes, pods) = (self.objects.nodes.clone(), self.objects.pods.clone());
+        Simulator::new(self.config(), nodes, pods).map_err(ScenarioError::FeatureGates)
+    }
+
+    /// Runs it to its end and checks what is expected.
+    ///
+    /// Without `until` it ends when nothing more happens by itself, and not before the times that
+    /// the expectations name.
+    ///
+    /// # Errors
+    /// A feature gate is wrong, or a step cannot be carried out.
+    pub fn run(&self) -> Result<Report, ScenarioError> {
+        let mut simulator = self.simulator()?;
+        let mut steps: Vec<(usize, &Step)> = self.steps.iter().enumerate().collect();
+        steps.sort_by_key(|(_, step)| step.at);
+        let until = self.until.map_or(Timestamp::MAX, Span::timestamp);
+        for (index, step) in steps.into_iter().filter(|(_, step)| step.at.timestamp() <= until) {
+            simulator
+                .handle_command(step.at.timestamp(), step.command.clone())
+                .map_err(|error| ScenarioError::Step { index, error })?;
+        }
+        while let Some(next) = simulator.poll_timeout()
+            && next.at <= until
+        {
+            // The deadline is never in the past.
+            if simulator.handle_timeout(next.at).is_err() {
+                break;
+            }
+        }
+        let last = self.expect.iter().filter_map(Expectation::last_moment).max();
+        let end = self.until.map_or_else(|| last.unwrap_or_default(), Span::timestamp);
+        if end > simulator.now() {
+            // The end is later than now, so this cannot fail.
+            let _ = simulator.advance_to(end);
+        }
+        let events = simulator.drain_events();
+        let outcomes = self.expect.iter().map(|e| e.check(&events, &simulator)).collect();
+        Ok(Report { events, outcomes, simulator })
+    }
+}
