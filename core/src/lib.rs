@@ -9,6 +9,7 @@ pub mod command;
 pub mod event;
 pub mod matching;
 mod quote;
+mod quote;
 pub mod release;
 pub mod scenario;
 pub mod simulator;

@@ -293,6 +293,8 @@ impl Default for FeatureGates {
 
 #[cfg(test)]
 mod tests {
+    use alloc::string::ToString;
+
     use super::*;
 
     #[test]
