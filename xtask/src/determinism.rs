@@ -21,6 +21,11 @@ pub(crate) fn folder(workspace: &Workspace) -> PathBuf {
 /// When the engine does not build, or a scenario does not run natively.
 pub(crate) fn build(workspace: &Workspace) -> Result<()> {
     let folder = folder(workspace);
+    // Emptied first: a scenario that is gone must not be compared.
+    if folder.exists() {
+        fs::remove_dir_all(&folder)
+            .with_context(|| format!("cannot empty the folder `{}`", folder.display()))?;
+    }
     fs::create_dir_all(&folder)
         .with_context(|| format!("cannot make the folder `{}`", folder.display()))?;
     // In the profile of the playground, so that what is compared is what ships.

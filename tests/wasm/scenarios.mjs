@@ -1,0 +1,27 @@
+// What `cargo xtask` built for comparing: the engine, and what it said natively of each scenario.
+
+import assert from "node:assert/strict";
+import { readdirSync, readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+
+/** The folder of `engine.wasm`, `NAME.scenario.json` and `NAME.events.jsonl`. */
+export const FOLDER =
+  process.env.TAINTLAB_DETERMINISM ??
+  fileURLToPath(new URL("../../target/determinism", import.meta.url));
+
+/** The engine, compiled to wasm. */
+export const engine = () => readFileSync(`${FOLDER}/engine.wasm`);
+
+/** Every scenario: its name, its JSON, and the events that the native engine gave. */
+export function scenarios() {
+  const ending = ".scenario.json";
+  const names = readdirSync(FOLDER)
+    .filter((file) => file.endsWith(ending))
+    .map((file) => file.slice(0, -ending.length));
+  assert.ok(names.length > 0, `${FOLDER} has no scenario: run \`cargo xtask test\``);
+  return names.sort().map((name) => ({
+    name,
+    scenario: readFileSync(`${FOLDER}/${name}${ending}`),
+    events: readFileSync(`${FOLDER}/${name}.events.jsonl`, "utf8"),
+  }));
+}

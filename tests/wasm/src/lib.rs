@@ -1,0 +1,45 @@
+//! The engine behind three functions that need no glue: bytes in, bytes out.
+//!
+//! Built for `wasm32-unknown-unknown` it must import nothing, neither a clock nor a random source.
+//! The same code runs natively, in Node and in Chromium, and must write the same bytes.
+
+use taintlab_core::scenario::Scenario;
+
+/// Runs a scenario and gives its events, one JSON value a line.
+///
+/// # Errors
+/// The scenario is no JSON of a scenario, or cannot run.
+pub fn events(scenario: &str) -> Result<String, String> {
+    let scenario: Scenario = serde_json::from_str(scenario).map_err(|error| error.to_string())?;
+    let report = scenario.run().map_err(|error| format!("{}: {error}", error.path()))?;
+    let mut lines = String::new();
+    for event in &report.events {
+        lines.push_str(&serde_json::to_string(event).map_err(|error| error.to_string())?);
+        lines.push('\n');
+    }
+    Ok(lines)
+}
+
+/// Makes room for an input of `length` bytes, which is never freed: an instance runs one scenario.
+#[unsafe(no_mangle)]
+pub extern "C" fn allocate(length: usize) -> *mut u8 {
+    vec![0; length].leak().as_mut_ptr()
+}
+
+/// Runs the scenario in the room at `input`; gives where its [`events`] are: the address in the
+/// upper half, the length in the lower. What cannot run gives `error: ` and the reason.
+///
+/// # Safety
+/// `input` is of [`allocate`], called with this `length`, and filled with bytes.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn run(input: *const u8, length: usize) -> u64 {
+    // SAFETY: by this function's contract there are `length` initialised bytes, never freed.
+    let input = unsafe { std::slice::from_raw_parts(input, length) };
+    let output = match std::str::from_utf8(input) {
+        Ok(scenario) => events(scenario).unwrap_or_else(|error| format!("error: {error}")),
+        Err(error) => format!("error: {error}"),
+    };
+    let output: &'static str = output.leak();
+    // An address has 32 bits in wasm, for which alone this is meant.
+    ((output.as_ptr() as u64) << 32) | output.len() as u64
+}

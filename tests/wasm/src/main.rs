@@ -1,0 +1,62 @@
+//! Runs every scenario of a folder natively and writes, for the wasm tests, the scenario as JSON
+//! and its events: `taintlab-determinism SCENARIOS OUTPUT`.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::{env, fs};
+
+use taintlab_core::scenario::Scenario;
+use taintlab_determinism::events;
+
+fn main() -> ExitCode {
+    let mut arguments = env::args_os().skip(1).map(PathBuf::from);
+    let (Some(scenarios), Some(output)) = (arguments.next(), arguments.next()) else {
+        eprintln!("usage: taintlab-determinism SCENARIOS OUTPUT");
+        return ExitCode::FAILURE;
+    };
+    match write_all(&scenarios, &output) {
+        Ok(0) => {
+            eprintln!("error: `{}` has no scenario", scenarios.display());
+            ExitCode::FAILURE
+        }
+        Ok(number) => {
+            println!("{number} scenarios run natively");
+            ExitCode::SUCCESS
+        }
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Runs the scenarios in the order of their names; says how many there were.
+fn write_all(scenarios: &Path, output: &Path) -> Result<usize, String> {
+    let describe =
+        |path: &Path, error: &dyn std::fmt::Display| format!("{}: {error}", path.display());
+    let entries = fs::read_dir(scenarios).map_err(|error| describe(scenarios, &error))?;
+    let mut paths = Vec::new();
+    for entry in entries {
+        let path = entry.map_err(|error| describe(scenarios, &error))?.path();
+        if path.extension().is_some_and(|extension| extension == "yaml") {
+            paths.push(path);
+        }
+    }
+    paths.sort();
+    for path in &paths {
+        let scenario = read_scenario(path).map_err(|error| describe(path, &error))?;
+        let json = serde_json::to_string(&scenario).map_err(|error| describe(path, &error))?;
+        let events = events(&json).map_err(|error| describe(path, &error))?;
+        let name = path.file_stem().unwrap_or_default().to_string_lossy();
+        for (ending, text) in [("scenario.json", json), ("events.jsonl", events)] {
+            let path = output.join(format!("{name}.{ending}"));
+            fs::write(&path, text).map_err(|error| describe(&path, &error))?;
+        }
+    }
+    Ok(paths.len())
+}
+
+fn read_scenario(path: &Path) -> Result<Scenario, String> {
+    let text = fs::read_to_string(path).map_err(|error| error.to_string())?;
+    serde_json::from_str(&text).map_err(|error| error.to_string())
+}
