@@ -30,7 +30,7 @@ pub(crate) fn build(workspace: &Workspace) -> Result<()> {
         .with_context(|| format!("cannot make the folder `{}`", folder.display()))?;
     // In the profile of the playground, so that what is compared is what ships.
     let mut wasm = workspace.cargo();
-    wasm.args(["build", "--quiet", "--package", PACKAGE, "--lib"]);
+    wasm.args(["build", "--package", PACKAGE, "--lib"]);
     wasm.args(["--target", pins::WASM_TARGET, "--profile", pins::WEB_PROFILE]);
     workspace::run(&mut wasm)?;
     let built = workspace
@@ -42,6 +42,6 @@ pub(crate) fn build(workspace: &Workspace) -> Result<()> {
         .with_context(|| format!("cannot copy `{}`", built.display()))?;
 
     let mut native = workspace.cargo();
-    native.args(["run", "--quiet", "--package", PACKAGE, "--"]).args(["examples"]).arg(&folder);
+    native.args(["run", "--package", PACKAGE, "--"]).args(["examples"]).arg(&folder);
     workspace::run(&mut native)
 }

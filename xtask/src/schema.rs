@@ -15,7 +15,7 @@ const SCHEMA: &str = "docs/scenario.schema.json";
 /// When the generator fails, the file cannot be written, or it is not up to date.
 pub(crate) fn run(workspace: &Workspace, check: bool) -> Result<()> {
     let mut command = workspace.cargo();
-    command.args(["run", "--quiet", "--package", "taintlab-manifest", "--features", "schema"]);
+    command.args(["run", "--package", "taintlab-core", "--features", "schema"]);
     command.args(["--example", "schema"]);
     let wanted = workspace::output(&mut command)?;
     let path = workspace.path(SCHEMA);

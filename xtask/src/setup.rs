@@ -69,7 +69,7 @@ pub(crate) fn rust_components(workspace: &Workspace) -> Result<()> {
 /// # Errors
 /// When cargo cannot fetch them.
 pub(crate) fn crates(workspace: &Workspace) -> Result<()> {
-    workspace::run(workspace.cargo().args(["fetch", "--quiet"]))
+    workspace::run(workspace.cargo().args(["fetch"]))
 }
 
 /// Trunk and wasm-bindgen, for building the playground.

@@ -69,7 +69,7 @@ pub(crate) fn run(workspace: &mut Workspace, scope: Scope) -> ExitCode {
 /// When the program does not build or finds a difference.
 pub(crate) fn conformance(workspace: &Workspace, dir: Option<&Path>) -> Result<()> {
     let mut command = workspace.cargo();
-    command.args(["run", "--release", "--quiet", "--package", "taintlab-tests"]);
+    command.args(["run", "--release", "--package", "taintlab-tests"]);
     command.args(["--bin", "conformance", "--"]);
     if let Some(dir) = dir {
         // The program runs in the repository's root, wherever the user is.
@@ -103,19 +103,19 @@ fn static_checks(workspace: &Workspace, report: &mut Report) {
     });
     report.step("rustdoc", &[SET_UP_RUST], || {
         let mut command = workspace.cargo();
-        command.args(["doc", "--quiet", "--workspace", "--all-features", "--no-deps"]);
+        command.args(["doc", "--workspace", "--all-features", "--no-deps"]);
         workspace::run(command.env("RUSTDOCFLAGS", "-D warnings"))
     });
     report.step("engine without std", &[SET_UP_RUST], || {
         let package = ["--package", "taintlab-core", "--target", pins::NO_STD_TARGET];
-        workspace::run(workspace.cargo().args(["check", "--quiet"]).args(package))
+        workspace::run(workspace.cargo().args(["check"]).args(package))
     });
     report.step("schema of scenarios", &[SET_UP_RUST], || schema::run(workspace, true));
 }
 
 fn clippy(workspace: &Workspace) -> Command {
     let mut command = workspace.cargo();
-    command.args(["clippy", "--quiet"]);
+    command.args(["clippy"]);
     command
 }
 
