@@ -1,11 +1,13 @@
 //! Work that starts at a given time, at most one piece per key.
 
-use alloc::collections::BTreeMap;
-use core::hash::Hash;
+use alloc::collections::{BTreeMap, BTreeSet};
+use core::hash::{BuildHasher, Hash};
 use core::time::Duration;
 
 use foldhash::fast::FixedState;
-use indexmap::IndexMap;
+use hashbrown::HashTable;
+use hashbrown::hash_table::Entry;
+use slab::Slab;
 
 use crate::time::Timestamp;
 
@@ -16,8 +18,6 @@ pub struct TimedWorker {
     pub created_at: Timestamp,
     /// When it is to start.
     pub fire_at: Timestamp,
-    /// Under which number its timer waits.
-    timer: (Timestamp, u64),
 }
 
 /// What [`TimedWorkerQueue::add_work`] did.
@@ -39,20 +39,54 @@ pub enum AddWork {
 /// As upstream, the end of a piece of work overwrites the entry of its key whatever has come there
 /// meanwhile: a timer that has lost its entry this way can no longer be cancelled and will fire.
 ///
-/// Keys are copied, so they should be cheap to copy.
+/// Keys are copied, so they should be cheap to copy. Work that starts at one moment, as the pods of
+/// a node usually do, is kept together: all operations take time that grows with the logarithm of
+/// the number of different moments only.
 #[derive(Clone, Debug)]
 pub struct TimedWorkerQueue<K> {
-    workers: IndexMap<K, Option<TimedWorker>, FixedState>,
-    timers: BTreeMap<(Timestamp, u64), K>,
+    slots: Slab<Slot<K>>,
+    /// Slots by key. Never walked, so that its order matters to nobody.
+    by_key: HashTable<usize>,
+    /// The slots whose timers fire at a moment.
+    timers: BTreeMap<Timestamp, Chain>,
     sequence: u64,
+    hasher: FixedState,
+}
+
+#[derive(Clone, Debug)]
+struct Slot<K> {
+    key: K,
+    hash: u64,
+    worker: Option<TimedWorker>,
+    timer: Option<Timer>,
+    /// Whether the key leads here; a timer that has lost its entry keeps its slot until it fires.
+    indexed: bool,
+}
+
+/// A timer that runs, and its neighbours among those of the same moment.
+#[derive(Clone, Copy, Debug)]
+struct Timer {
+    at: Timestamp,
+    sequence: u64,
+    before: Option<usize>,
+    after: Option<usize>,
+}
+
+/// Timers of one moment, linked through their slots in the order of creation.
+#[derive(Clone, Copy, Debug)]
+struct Chain {
+    first: usize,
+    last: usize,
 }
 
 impl<K> Default for TimedWorkerQueue<K> {
     fn default() -> Self {
         Self {
-            workers: IndexMap::with_hasher(FixedState::with_seed(0)),
+            slots: Slab::new(),
+            by_key: HashTable::new(),
             timers: BTreeMap::new(),
             sequence: 0,
+            hasher: FixedState::with_seed(0),
         }
     }
 }
@@ -71,12 +105,9 @@ impl<K: Clone + Eq + Hash + Ord> TimedWorkerQueue<K> {
         if fire_at > created_at {
             return self.arm(now, key, created_at, fire_at);
         }
-        match self.workers.entry(key) {
-            indexmap::map::Entry::Occupied(_) => AddWork::AlreadyExists,
-            indexmap::map::Entry::Vacant(entry) => {
-                entry.insert(None);
-                AddWork::StartNow
-            }
+        match self.insert(key, None) {
+            Some(_) => AddWork::StartNow,
+            None => AddWork::AlreadyExists,
         }
     }
 
@@ -89,17 +120,12 @@ impl<K: Clone + Eq + Hash + Ord> TimedWorkerQueue<K> {
         created_at: Timestamp,
         fire_at: Timestamp,
     ) -> AddWork {
-        match self.workers.entry(key) {
-            indexmap::map::Entry::Occupied(_) => AddWork::AlreadyExists,
-            indexmap::map::Entry::Vacant(entry) => {
-                let delay: Duration = fire_at - created_at;
-                let timer = (now.saturating_add(delay), self.sequence);
-                self.sequence += 1;
-                self.timers.insert(timer, entry.key().clone());
-                entry.insert(Some(TimedWorker { created_at, fire_at, timer }));
-                AddWork::Armed
-            }
-        }
+        let Some(slot) = self.insert(key, Some(TimedWorker { created_at, fire_at })) else {
+            return AddWork::AlreadyExists;
+        };
+        let delay: Duration = fire_at - created_at;
+        self.start_timer(slot, now.saturating_add(delay));
+        AddWork::Armed
     }
 
     /// Replaces the work of a key by one with another `fire_at`; the same `fire_at` changes
@@ -111,14 +137,10 @@ impl<K: Clone + Eq + Hash + Ord> TimedWorkerQueue<K> {
         created_at: Timestamp,
         fire_at: Timestamp,
     ) -> AddWork {
-        match self.workers.get(&key) {
-            Some(Some(worker)) if worker.fire_at == fire_at => return AddWork::AlreadyExists,
-            Some(None) => return AddWork::AlreadyExists,
-            Some(Some(_)) => {
-                self.cancel_work(&key);
-            }
-            None => {}
+        if self.is_nil(&key) || self.get_worker(&key).is_some_and(|w| w.fire_at == fire_at) {
+            return AddWork::AlreadyExists;
         }
+        self.cancel_work(&key);
         self.add_work(now, key, created_at, fire_at)
     }
 
@@ -127,79 +149,92 @@ impl<K: Clone + Eq + Hash + Ord> TimedWorkerQueue<K> {
     ///
     /// Work that has started goes on. Mirrors `TimedWorkerQueue.CancelWork`.
     pub fn cancel_work(&mut self, key: &K) -> bool {
-        match self.workers.swap_remove(key).flatten() {
-            None => false,
-            Some(worker) => {
-                self.timers.remove(&worker.timer);
-                true
-            }
-        }
+        let Some(slot) = self.unindex(key) else { return false };
+        self.stop_timer(slot);
+        self.slots.try_remove(slot).is_some_and(|slot| slot.worker.is_some())
     }
 
     /// The work of a key, unless there is none or the entry is `nil`.
     #[must_use]
     pub fn get_worker(&self, key: &K) -> Option<&TimedWorker> {
-        self.workers.get(key)?.as_ref()
+        self.find(key)?.worker.as_ref()
     }
 
     /// Whether the entry of a key is `nil`.
     #[must_use]
     pub fn is_nil(&self, key: &K) -> bool {
-        matches!(self.workers.get(key), Some(None))
+        self.find(key).is_some_and(|slot| slot.worker.is_none())
     }
 
     /// When the next timer fires, and its number among timers of that moment.
     #[must_use]
     pub fn poll_timeout(&self) -> Option<(Timestamp, u64)> {
-        self.timers.first_key_value().map(|(timer, _)| *timer)
+        let slot = self.next_slot()?;
+        slot.timer.map(|timer| (timer.at, timer.sequence))
     }
 
     /// The key whose timer fires next.
     #[must_use]
     pub fn next_key(&self) -> Option<&K> {
-        self.timers.first_key_value().map(|(_, key)| key)
+        self.next_slot().map(|slot| &slot.key)
     }
 
     /// Takes the next key whose timer has fired by `now`, in the order of time, then of creation.
     /// The caller does the work and says so with [`finish`](Self::finish).
     pub fn pop_due(&mut self, now: Timestamp) -> Option<K> {
-        let entry = self.timers.first_entry()?;
-        (entry.key().0 <= now).then(|| entry.remove())
+        let (at, chain) = self.timers.first_key_value()?;
+        if *at > now {
+            return None;
+        }
+        let index = chain.first;
+        self.stop_timer(index);
+        let slot = self.slots.get(index)?;
+        let key = slot.key.clone();
+        if !slot.indexed {
+            self.slots.try_remove(index);
+        }
+        Some(key)
     }
 
     /// The work of a key has ended: from now on the entry is `nil`, or there is none.
     ///
     /// Mirrors `TimedWorkerQueue.getWrappedWorkerFunc`.
     pub fn finish(&mut self, key: K, leave_nil: bool) {
+        if let Some(index) = self.unindex(&key)
+            && let Some(slot) = self.slots.get_mut(index)
+        {
+            slot.indexed = false;
+            if slot.timer.is_none() {
+                self.slots.try_remove(index);
+            }
+        }
         if leave_nil {
-            self.workers.insert(key, None);
-        } else {
-            self.workers.swap_remove(&key);
+            self.insert(key, None);
         }
     }
 
     /// The work of all keys, in the order of keys. Entries that are `nil` are left out.
     #[must_use]
     pub fn pending(&self) -> BTreeMap<&K, TimedWorker> {
-        self.workers.iter().filter_map(|(key, worker)| Some((key, (*worker)?))).collect()
+        self.entries().filter_map(|slot| Some((&slot.key, slot.worker?))).collect()
     }
 
     /// The keys whose entry is `nil`, in their order.
     #[must_use]
-    pub fn nil_keys(&self) -> alloc::collections::BTreeSet<&K> {
-        self.workers.iter().filter(|(_, worker)| worker.is_none()).map(|(key, _)| key).collect()
+    pub fn nil_keys(&self) -> BTreeSet<&K> {
+        self.entries().filter(|slot| slot.worker.is_none()).map(|slot| &slot.key).collect()
     }
 
     /// How many keys have an entry.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.workers.len()
+        self.by_key.len()
     }
 
     /// Whether no key has an entry.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.workers.is_empty()
+        self.by_key.is_empty()
     }
 
     /// The number that the next timer gets.
@@ -212,6 +247,86 @@ impl<K: Clone + Eq + Hash + Ord> TimedWorkerQueue<K> {
     /// can be put in one order of creation.
     pub fn align_sequence(&mut self, sequence: u64) {
         self.sequence = self.sequence.max(sequence);
+    }
+
+    fn entries(&self) -> impl Iterator<Item = &Slot<K>> {
+        self.slots.iter().map(|(_, slot)| slot).filter(|slot| slot.indexed)
+    }
+
+    fn find(&self, key: &K) -> Option<&Slot<K>> {
+        let same = |index: &usize| self.slots.get(*index).is_some_and(|slot| slot.key == *key);
+        let index = self.by_key.find(self.hasher.hash_one(key), same)?;
+        self.slots.get(*index)
+    }
+
+    fn next_slot(&self) -> Option<&Slot<K>> {
+        let (_, chain) = self.timers.first_key_value()?;
+        self.slots.get(chain.first)
+    }
+
+    /// A slot for a key that has none.
+    fn insert(&mut self, key: K, worker: Option<TimedWorker>) -> Option<usize> {
+        let slots = &self.slots;
+        let hash = self.hasher.hash_one(&key);
+        let same = |index: &usize| slots.get(*index).is_some_and(|slot| slot.key == key);
+        let rehash = |index: &usize| slots.get(*index).map_or(0, |slot| slot.hash);
+        match self.by_key.entry(hash, same, rehash) {
+            Entry::Occupied(_) => None,
+            Entry::Vacant(entry) => {
+                entry.insert(slots.vacant_key());
+                let slot = Slot { key, hash, worker, timer: None, indexed: true };
+                Some(self.slots.insert(slot))
+            }
+        }
+    }
+
+    fn unindex(&mut self, key: &K) -> Option<usize> {
+        let slots = &self.slots;
+        let same = |index: &usize| slots.get(*index).is_some_and(|slot| slot.key == *key);
+        let entry = self.by_key.find_entry(self.hasher.hash_one(key), same).ok()?;
+        Some(entry.remove().0)
+    }
+
+    fn start_timer(&mut self, index: usize, at: Timestamp) {
+        let alone = Chain { first: index, last: index };
+        let chain = self.timers.entry(at).or_insert(alone);
+        let before = (chain.last != index).then_some(chain.last);
+        chain.last = index;
+        let sequence = self.sequence;
+        self.sequence += 1;
+        if let Some(slot) = self.slots.get_mut(index) {
+            slot.timer = Some(Timer { at, sequence, before, after: None });
+        }
+        self.link(before, |timer| timer.after = Some(index));
+    }
+
+    fn stop_timer(&mut self, index: usize) {
+        let Some(timer) = self.slots.get_mut(index).and_then(|slot| slot.timer.take()) else {
+            return;
+        };
+        self.link(timer.before, |before| before.after = timer.after);
+        self.link(timer.after, |after| after.before = timer.before);
+        match (timer.before, timer.after) {
+            (None, None) => {
+                self.timers.remove(&timer.at);
+            }
+            (Some(last), None) => self.rechain(timer.at, |chain| chain.last = last),
+            (None, Some(first)) => self.rechain(timer.at, |chain| chain.first = first),
+            (Some(_), Some(_)) => {}
+        }
+    }
+
+    fn link(&mut self, index: Option<usize>, change: impl FnOnce(&mut Timer)) {
+        let slot = index.and_then(|index| self.slots.get_mut(index));
+        if let Some(timer) = slot.and_then(|slot| slot.timer.as_mut()) {
+            change(timer);
+        }
+    }
+
+    fn rechain(&mut self, at: Timestamp, change: impl FnOnce(&mut Chain)) {
+        if let Some(chain) = self.timers.get_mut(&at) {
+            change(chain);
+        }
     }
 }
 

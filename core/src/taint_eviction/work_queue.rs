@@ -4,19 +4,20 @@ use alloc::collections::VecDeque;
 use core::hash::Hash;
 
 use foldhash::fast::FixedState;
-use indexmap::IndexSet;
+use hashbrown::HashSet;
 
 /// First in, first out; an item that waits already is not added again. Mirrors
 /// `workqueue.Interface`, for one worker.
 #[derive(Clone, Debug)]
 pub(super) struct WorkQueue<T> {
     order: VecDeque<T>,
-    waiting: IndexSet<T, FixedState>,
+    /// Never walked, so that its order matters to nobody.
+    waiting: HashSet<T, FixedState>,
 }
 
 impl<T> Default for WorkQueue<T> {
     fn default() -> Self {
-        Self { order: VecDeque::new(), waiting: IndexSet::with_hasher(FixedState::with_seed(0)) }
+        Self { order: VecDeque::new(), waiting: HashSet::with_hasher(FixedState::with_seed(0)) }
     }
 }
 
@@ -29,7 +30,7 @@ impl<T: Clone + Eq + Hash> WorkQueue<T> {
 
     pub(super) fn pop(&mut self) -> Option<T> {
         let item = self.order.pop_front()?;
-        self.waiting.swap_remove(&item);
+        self.waiting.remove(&item);
         Some(item)
     }
 
