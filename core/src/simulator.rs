@@ -16,7 +16,6 @@
 //! How an interval is divided into calls of `advance_to` makes no difference to the events.
 
 mod api_server;
-mod checks;
 mod commands;
 
 use alloc::collections::{BTreeMap, VecDeque};
@@ -35,6 +34,7 @@ use crate::matching::{Explanation, explain};
 use crate::release::{FeatureGate, FeatureGates, KubernetesRelease};
 use crate::taint_eviction::{Action, ScheduledEviction, TaintEvictionController, shard_of};
 use crate::time::{Time, Timestamp};
+use crate::validation::ValidationOptions;
 
 /// Which Kubernetes is simulated, and how.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -288,6 +288,12 @@ impl Simulator {
     #[must_use]
     pub fn config(&self) -> &SimulatorConfig {
         &self.config
+    }
+
+    /// How the API server of this simulation validates objects.
+    #[must_use]
+    pub fn validation_options(&self) -> ValidationOptions {
+        ValidationOptions::new(self.config.release, &self.gates)
     }
 
     /// The nodes and pods.

@@ -14,6 +14,7 @@ use alloc::vec::Vec;
 
 use crate::api::{Node, ObjectMeta, Pod, Taint, TaintEffect, Toleration, TolerationOperator};
 use crate::matching::parse_canonical;
+use crate::release::{FeatureGate, FeatureGates, KubernetesRelease};
 
 pub use field_error::{BadValue, FieldError, FieldErrorType};
 pub use names::{
@@ -30,6 +31,17 @@ pub struct ValidationOptions {
     /// Whether the operators `Lt` and `Gt` may be used: the feature gate
     /// `TaintTolerationComparisonOperators`.
     pub comparison_operators: bool,
+}
+
+impl ValidationOptions {
+    /// What a release with these feature gates does.
+    #[must_use]
+    pub fn new(release: KubernetesRelease, gates: &FeatureGates) -> Self {
+        Self {
+            exists_value_dump: release.validation_shows_whole_toleration(),
+            comparison_operators: gates.is_enabled(FeatureGate::TaintTolerationComparisonOperators),
+        }
+    }
 }
 
 /// Checks the tolerations of a new pod; `path` is where they are, `spec.tolerations`.
@@ -235,8 +247,8 @@ pub fn validate_pod(pod: &Pod, options: &ValidationOptions) -> Vec<FieldError> {
     errors
 }
 
-/// Checks what changes when `old` becomes `new`: the labels and the tolerations. Mirrors
-/// `ValidatePodUpdate`.
+/// Checks what changes when `old` becomes `new`: the labels, the tolerations and the node, which
+/// only a binding may set. Mirrors `ValidatePodUpdate`.
 #[must_use]
 pub fn validate_pod_update(new: &Pod, old: &Pod, options: &ValidationOptions) -> Vec<FieldError> {
     let mut errors = validate_keys(&new.metadata);
@@ -246,6 +258,14 @@ pub fn validate_pod_update(new: &Pod, old: &Pod, options: &ValidationOptions) ->
         "spec.tolerations",
         options,
     ));
+    if new.spec.node_name != old.spec.node_name {
+        errors.push(FieldError::forbidden(
+            "spec",
+            "pod updates may not change fields other than `spec.containers[*].image`, \
+             `spec.initContainers[*].image`, `spec.activeDeadlineSeconds` or `spec.tolerations` \
+             (only additions to existing tolerations)",
+        ));
+    }
     errors
 }
 

@@ -3,12 +3,13 @@
 use alloc::format;
 use alloc::vec::Vec;
 
-use super::checks::{validate_node, validate_pod, validate_pod_update};
 use super::{Fault, Simulator};
 use crate::api::{Node, NodeName, Pod, PodKey};
 use crate::command::{Command, CommandError};
 use crate::event::RequestResult;
-use crate::validation::{FieldError, ValidationOptions};
+use crate::validation::{
+    FieldError, ValidationOptions, validate_node, validate_pod, validate_pod_update,
+};
 
 impl Simulator {
     pub(super) fn apply(&mut self, command: Command) -> Result<(), CommandError> {
