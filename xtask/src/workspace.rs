@@ -86,7 +86,7 @@ pub(crate) fn run(command: &mut Command) -> Result<()> {
     show(command);
     let status = command.status().with_context(|| cannot_start(command))?;
     if !status.success() {
-        bail!("`{}` failed ({status})", name(command));
+        bail!("`{}` failed ({status})", short(command));
     }
     Ok(())
 }
@@ -116,7 +116,7 @@ fn run_counting(command: &mut Command, counter: &mut Counter) -> Result<()> {
     }
     let status = child.wait()?;
     if !status.success() {
-        bail!("`{}` failed ({status})", name(command));
+        bail!("`{}` failed ({status})", short(command));
     }
     Ok(())
 }
@@ -156,6 +156,12 @@ fn cannot_start(command: &Command) -> String {
 fn name(command: &Command) -> String {
     let program = Path::new(command.get_program());
     program.file_stem().unwrap_or(program.as_os_str()).to_string_lossy().into_owned()
+}
+
+/// The program and what it is told to do: enough to recognise it.
+fn short(command: &Command) -> String {
+    let task = command.get_args().next().unwrap_or_default().to_string_lossy();
+    format!("{} {task}", name(command)).trim_end().to_owned()
 }
 
 /// The command as one would type it.

@@ -39,7 +39,7 @@ before(async () => {
   const executablePath = process.env.CHROMIUM;
   assert.ok(executablePath, "CHROMIUM is not set: run `cargo xtask test`, or set it to a browser");
   const url = process.env.TAINTLAB_URL;
-  server = url ? { url, close: async () => {} } : await serve();
+  server = url ? { url: new URL(url).href, close: async () => {} } : await serve();
   browser = await chromium.launch({ executablePath, args: FLAGS });
 });
 
