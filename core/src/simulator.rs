@@ -19,7 +19,7 @@ mod api_server;
 mod commands;
 
 use alloc::collections::{BTreeMap, VecDeque};
-use alloc::string::{String, ToString};
+use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::time::Duration;
@@ -415,8 +415,8 @@ impl Simulator {
         for (_, node) in self.cluster.nodes() {
             self.taint_eviction.handle_node_update(self.now, None, Some(node));
         }
-        for (_, pod) in self.cluster.pods() {
-            self.taint_eviction.handle_pod_update(self.now, None, Some(pod));
+        for (key, pod) in self.cluster.pods() {
+            self.taint_eviction.handle_pod_update(self.now, key, None, Some(pod));
         }
     }
 
@@ -431,7 +431,7 @@ impl Simulator {
     }
 
     fn uid_of(&self, pod: &PodKey) -> String {
-        self.cluster.get_pod(pod).map_or_else(String::new, |pod| pod.metadata.uid.to_string())
+        self.cluster.get_pod(pod).map_or_else(String::new, |pod| pod.metadata.uid.clone())
     }
 
     /// All events that have not been polled, for callers that want them at once.

@@ -227,10 +227,17 @@ impl TaintEvictionController {
         }
     }
 
-    /// A pod was added (`old` is `None`), changed, or deleted (`new` is `None`).
+    /// A pod was added (`old` is `None`), changed, or deleted (`new` is `None`); `key` is that of
+    /// both.
     ///
     /// Only a change of tolerations or node counts. Mirrors `Controller.PodUpdated`.
-    pub fn handle_pod_update(&mut self, now: Timestamp, old: Option<&Pod>, new: Option<&Pod>) {
+    pub fn handle_pod_update(
+        &mut self,
+        now: Timestamp,
+        key: &PodKey,
+        old: Option<&Pod>,
+        new: Option<&Pod>,
+    ) {
         self.now = now;
         if let (Some(old), Some(new)) = (old, new)
             && old.spec.tolerations == new.spec.tolerations
@@ -240,7 +247,7 @@ impl TaintEvictionController {
         }
         if let Some(pod) = new.or(old) {
             let node = pod.spec.node_name.as_str().into();
-            self.pod_items.push(PodItem { pod: pod.key(), node });
+            self.pod_items.push(PodItem { pod: key.clone(), node });
         }
     }
 

@@ -54,14 +54,14 @@ impl Simulator {
             Some(old) if *old == new => return,
             Some(_) => self.emit(Happening::PodUpdated { pod, uid }),
         }
-        self.taint_eviction.handle_pod_update(self.now, old.as_deref(), Some(&new));
+        self.taint_eviction.handle_pod_update(self.now, key, old.as_deref(), Some(&new));
     }
 
     pub(super) fn remove_pod(&mut self, key: &PodKey) {
         if let Some(old) = self.cluster.remove_pod(key) {
             self.forget_faults(key);
             self.emit(Happening::PodDeleted { pod: key.clone(), uid: old.metadata.uid.clone() });
-            self.taint_eviction.handle_pod_update(self.now, Some(&old), None);
+            self.taint_eviction.handle_pod_update(self.now, key, Some(&old), None);
         }
     }
 
@@ -134,7 +134,8 @@ impl Simulator {
 
     /// The kubelet confirms that the containers have ended.
     pub(super) fn grace_period_over(&mut self, terminating: &Terminating) {
-        if self.uid_of(&terminating.pod) == terminating.uid {
+        let pod = self.cluster.get_pod(&terminating.pod);
+        if pod.is_some_and(|pod| pod.metadata.uid == terminating.uid) {
             self.remove_pod(&terminating.pod);
         }
     }
