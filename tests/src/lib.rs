@@ -1,4 +1,3 @@
 //! Shared pieces of the tests.
-pub mod conformance {
-    pub mod timeline;
-}
+
+pub mod conformance;

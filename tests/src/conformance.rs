@@ -1,0 +1,99 @@
+//! Compares the engine with answers recorded from Kubernetes' own code.
+//!
+//! A family of cases is a file `NAME.jsonl` or `NAME.jsonl.gz` with one case a line; what the
+//! lines hold is in `tests/vectors/README.md`. [`FAMILIES`] says who runs which.
+
+pub mod kubectl_taint;
+pub mod matching;
+pub mod qps;
+pub mod rate_limited_queue;
+pub mod runner;
+pub mod taint_utils;
+pub mod timeline;
+pub mod token_bucket;
+pub mod tolerates;
+pub mod validation;
+pub mod zone_state;
+
+use serde::de::{Deserialize, DeserializeOwned, Deserializer};
+use serde::ser::Serialize;
+
+/// One family of cases.
+#[derive(Clone, Copy)]
+pub struct Family {
+    /// The name of its file, without `.jsonl`.
+    pub name: &'static str,
+    /// Runs one line.
+    pub run: fn(&str) -> Outcome,
+}
+
+/// Every family that the engine answers.
+pub const FAMILIES: &[Family] = &[
+    Family { name: "kubectl_taint", run: kubectl_taint::run },
+    Family { name: "matching", run: matching::run },
+    Family { name: "qps", run: qps::run },
+    Family { name: "rate_limited_queue", run: rate_limited_queue::run },
+    Family { name: "taint_utils", run: taint_utils::run },
+    Family { name: "timeline-1.18", run: |line| timeline::run(line).into() },
+    Family { name: "timeline-1.20", run: |line| timeline::run(line).into() },
+    Family { name: "timeline-1.20-realtime", run: |line| timeline::run(line).into() },
+    Family { name: "timeline-current", run: |line| timeline::run(line).into() },
+    Family { name: "token_bucket", run: token_bucket::run },
+    Family { name: "tolerates", run: tolerates::run },
+    Family { name: "tolerates-numeric", run: tolerates::run },
+    Family { name: "validation", run: validation::run },
+    Family { name: "zone_state", run: zone_state::run },
+];
+
+/// What came of one case.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// The engine gives the recorded answer.
+    Agrees,
+    /// The recorded answer is flagged as one of several that are possible.
+    Skipped,
+    /// The engine gives another answer.
+    Differs {
+        /// The recorded one, as JSON.
+        expected: String,
+        /// The engine's.
+        got: String,
+    },
+    /// The case cannot be read, or there is more to say than two values; the text says it.
+    Failed(String),
+}
+
+impl From<Result<(), String>> for Outcome {
+    fn from(result: Result<(), String>) -> Self {
+        result.map_or_else(Self::Failed, |()| Self::Agrees)
+    }
+}
+
+/// Reads a case, then runs it.
+pub(crate) fn with_case<C: DeserializeOwned>(
+    line: &str,
+    run: impl FnOnce(C) -> Outcome,
+) -> Outcome {
+    match serde_json::from_str(line) {
+        Ok(case) => run(case),
+        Err(error) => Outcome::Failed(format!("the case cannot be read: {error}")),
+    }
+}
+
+/// Agrees if both are equal.
+pub(crate) fn compare<T: PartialEq + Serialize>(expected: &T, got: &T) -> Outcome {
+    if expected == got {
+        return Outcome::Agrees;
+    }
+    let show = |value| serde_json::to_string(value).unwrap_or_else(|error| error.to_string());
+    Outcome::Differs { expected: show(expected), got: show(got) }
+}
+
+/// Reads a member that may be `null`, which means the same as absent.
+pub(crate) fn nullable<'de, D, T>(deserializer: D) -> Result<T, D::Error>
+where
+    D: Deserializer<'de>,
+    T: Default + Deserialize<'de>,
+{
+    Ok(Option::<T>::deserialize(deserializer)?.unwrap_or_default())
+}

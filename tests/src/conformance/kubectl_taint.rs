@@ -1,0 +1,95 @@
+//! `kubectl_taint`: what `kubectl taint` of 1.20.2 makes of its arguments, and of a node's taints.
+
+use serde::{Deserialize, Serialize};
+use taintlab_core::api::Taint;
+use taintlab_core::taints::kubectl::{parse_taints, update_taints, validate_changes};
+
+use super::{Outcome, compare, nullable, with_case};
+
+/// The name of the node in every case.
+const NODE: &str = "node-name";
+
+#[derive(PartialEq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Kind {
+    Parse,
+    Update,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Case {
+    kind: Kind,
+    #[serde(default, deserialize_with = "nullable")]
+    spec: Vec<String>,
+    #[serde(default, deserialize_with = "nullable")]
+    node_taints: Vec<Taint>,
+    #[serde(default)]
+    overwrite: bool,
+    #[serde(default, deserialize_with = "nullable")]
+    add: Vec<Taint>,
+    #[serde(default, deserialize_with = "nullable")]
+    remove: Vec<Taint>,
+    #[serde(default)]
+    error: String,
+    #[serde(default)]
+    validate_error: String,
+    #[serde(default)]
+    operation: String,
+    #[serde(default, deserialize_with = "nullable")]
+    result_taints: Vec<Taint>,
+    #[serde(default)]
+    update_error: String,
+}
+
+#[derive(Default, PartialEq, Serialize)]
+struct Answer {
+    add: Vec<Taint>,
+    remove: Vec<Taint>,
+    error: String,
+    validate_error: String,
+    operation: String,
+    result_taints: Vec<Taint>,
+    update_error: String,
+}
+
+/// Runs one case.
+pub fn run(line: &str) -> Outcome {
+    with_case(line, |case: Case| {
+        let got = answer(&case);
+        let expected = Answer {
+            add: case.add,
+            remove: case.remove,
+            error: case.error,
+            validate_error: case.validate_error,
+            operation: case.operation,
+            result_taints: case.result_taints,
+            update_error: case.update_error,
+        };
+        compare(&expected, &got)
+    })
+}
+
+fn answer(case: &Case) -> Answer {
+    let changes = match parse_taints(&case.spec) {
+        Ok(changes) => changes,
+        Err(error) => return Answer { error, ..Answer::default() },
+    };
+    let mut answer =
+        Answer { add: changes.add.clone(), remove: changes.remove.clone(), ..Answer::default() };
+    if case.kind == Kind::Parse {
+        return answer;
+    }
+    answer.validate_error = validate_changes(&changes).err().unwrap_or_default();
+    match update_taints(NODE, &case.node_taints, &changes, case.overwrite) {
+        Ok((operation, taints)) => {
+            answer.operation = operation.as_str().to_owned();
+            answer.result_taints = taints;
+        }
+        Err(error) => {
+            answer.update_error = error;
+            answer.result_taints.clone_from(&case.node_taints);
+        }
+    }
+    answer
+}

@@ -1,0 +1,79 @@
+//! `validation`: what the API server of 1.20.2 says about taints and tolerations.
+
+use serde::{Deserialize, Serialize};
+use taintlab_core::api::{Taint, Toleration};
+use taintlab_core::validation::{
+    BadValue, FieldError, ValidationOptions, validate_node_taints, validate_only_added_tolerations,
+    validate_tolerations,
+};
+
+use super::{Outcome, compare, nullable, with_case};
+
+#[derive(Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Kind {
+    Tolerations,
+    NodeTaints,
+    OnlyAddedTolerations,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Case {
+    kind: Kind,
+    #[serde(default, deserialize_with = "nullable")]
+    taints: Vec<Taint>,
+    #[serde(default, deserialize_with = "nullable")]
+    tolerations: Vec<Toleration>,
+    #[serde(default, deserialize_with = "nullable")]
+    old_tolerations: Vec<Toleration>,
+    #[serde(default, deserialize_with = "nullable")]
+    errors: Vec<Answer>,
+}
+
+#[derive(PartialEq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+struct Answer {
+    field: String,
+    r#type: String,
+    #[serde(default)]
+    bad_value: String,
+    #[serde(default)]
+    detail: String,
+    error: String,
+}
+
+impl From<FieldError> for Answer {
+    fn from(error: FieldError) -> Self {
+        Self {
+            error: error.to_string(),
+            field: error.field,
+            r#type: error.type_.name().to_owned(),
+            bad_value: match error.bad_value {
+                BadValue::Text(text) => text,
+                BadValue::Toleration(_) => "toleration".to_owned(),
+                BadValue::Taint(_) => "taint".to_owned(),
+            },
+            detail: error.detail,
+        }
+    }
+}
+
+/// Runs one case.
+pub fn run(line: &str) -> Outcome {
+    let options = ValidationOptions { exists_value_dump: true, comparison_operators: false };
+    with_case(line, |case: Case| {
+        let path = "spec.tolerations";
+        let errors = match case.kind {
+            Kind::Tolerations => validate_tolerations(&case.tolerations, path, &options),
+            Kind::NodeTaints => validate_node_taints(&case.taints, "spec.taints"),
+            Kind::OnlyAddedTolerations => validate_only_added_tolerations(
+                &case.tolerations,
+                &case.old_tolerations,
+                path,
+                &options,
+            ),
+        };
+        compare(&case.errors, &errors.into_iter().map(Into::into).collect())
+    })
+}
