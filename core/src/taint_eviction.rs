@@ -17,6 +17,7 @@
 //! [`poll_timeout`]: TaintEvictionController::poll_timeout
 //! [`handle_timeout`]: TaintEvictionController::handle_timeout
 
+mod action;
 mod deletion;
 mod work_queue;
 
@@ -26,12 +27,11 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::time::Duration;
 
-use serde::Serialize;
-
+pub use self::action::{Action, Decision, Ruling, ScheduledEviction};
 use self::deletion::Deletions;
 pub use self::deletion::RequestId;
 use self::work_queue::WorkQueue;
-use crate::api::{Node, NodeName, Pod, PodCondition, PodKey, Taint, Toleration};
+use crate::api::{Node, NodeName, Pod, PodKey, Taint, Toleration};
 use crate::cluster::Lister;
 use crate::event::{ObjectReference, RecordedEvent, RequestResult, Timeout, TimeoutReason};
 use crate::matching::{find_matching_untolerated_taint, matching_tolerations, min_toleration_time};
@@ -61,110 +61,6 @@ struct Behaviour {
     release: KubernetesRelease,
     comparison_operators: bool,
     disruption_condition: bool,
-}
-
-/// What the controller wants done.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Action {
-    /// Record a Kubernetes Event.
-    RecordEvent(RecordedEvent),
-    /// `GET` the pod, put the condition into its status, and `PATCH` the status if that changed
-    /// it. A pod that is gone, or a refused write, is the result.
-    PatchPodStatus {
-        /// For [`TaintEvictionController::handle_action_result`].
-        id: RequestId,
-        /// Which pod.
-        pod: PodKey,
-        /// The condition, without `lastTransitionTime` and `observedGeneration`.
-        condition: PodCondition,
-    },
-    /// `DELETE` the pod, with default options.
-    DeletePod {
-        /// For [`TaintEvictionController::handle_action_result`].
-        id: RequestId,
-        /// Which pod.
-        pod: PodKey,
-    },
-    /// Nothing to do: the controller has looked at a node.
-    ReportNode {
-        /// Which node.
-        node: NodeName,
-        /// Its `NoExecute` taints, which the controller knows from now on.
-        taints: Arc<[Taint]>,
-    },
-    /// Nothing to do: the controller has decided about a pod.
-    Report(Decision),
-}
-
-/// What the controller decided about a pod.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Decision {
-    /// Which pod.
-    pub pod: PodKey,
-    /// What and why.
-    #[serde(flatten)]
-    pub ruling: Ruling,
-}
-
-/// What is to become of a pod, and why.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[serde(tag = "ruling", rename_all = "camelCase", rename_all_fields = "camelCase")]
-pub enum Ruling {
-    /// A taint is not tolerated: the pod is deleted at once.
-    NotTolerated {
-        /// The first such taint.
-        taint: Taint,
-    },
-    /// All taints are tolerated, for a time that is over at once (zero, or less).
-    ToleratedForNoTime,
-    /// All taints are tolerated for some time: the pod is deleted then.
-    Scheduled {
-        /// When that was decided.
-        created_at: Timestamp,
-        /// When the pod is deleted.
-        fire_at: Timestamp,
-    },
-    /// The pod has a timer already, and nothing moves it.
-    TimerKept {
-        /// When the pod is deleted.
-        fire_at: Timestamp,
-        /// When it would be if the time began now with the present tolerations.
-        otherwise: Timestamp,
-    },
-    /// The pod was deleted before and is still there; it is not deleted again because of a time
-    /// that runs out (to 1.32).
-    AlreadyDeleted,
-    /// All taints are tolerated for ever, so the pod stays.
-    ToleratedForever,
-    /// All taints are tolerated for ever, but a timer runs on and the pod is deleted all the same
-    /// (before 1.20).
-    ToleratedForeverTooLate {
-        /// When the pod is deleted.
-        fire_at: Timestamp,
-    },
-    /// The node has no `NoExecute` taints any more; a timer, if there was one, is cancelled.
-    TaintsRemoved {
-        /// Whether there was one.
-        timer_cancelled: bool,
-    },
-    /// The pod is gone; a timer, if there was one, is cancelled.
-    PodGone {
-        /// Whether there was one.
-        timer_cancelled: bool,
-    },
-}
-
-/// A pod that is going to be deleted.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct ScheduledEviction {
-    /// Which pod.
-    pub pod: PodKey,
-    /// When that was decided.
-    pub created_at: Timestamp,
-    /// When the pod is deleted.
-    pub fire_at: Timestamp,
 }
 
 /// A pod to be looked at. The same pod on another node is another item.

@@ -139,6 +139,62 @@ fn numbers_are_canonical_decimal_integers_of_64_bits() {
     }
 }
 
+/// Every pair of odd and plain values against a rule put another way: a number is canonical if it
+/// is printed as it was read.
+#[test]
+fn numbers_are_compared_when_both_are_canonical() {
+    let number = |text: &str| text.parse::<i64>().ok().filter(|n| n.to_string() == text);
+    let values = [
+        "",
+        "-",
+        "0",
+        "-0",
+        "+0",
+        "00",
+        "1",
+        "-1",
+        "+5",
+        "5",
+        "05",
+        "6",
+        "10",
+        "9",
+        "95.5",
+        "1e3",
+        " 5",
+        "5 ",
+        "5\n",
+        "0x5",
+        "a",
+        "٥",
+        "--5",
+        "9223372036854775807",
+        "9223372036854775808",
+        "-9223372036854775808",
+        "-9223372036854775809",
+        "18446744073709551616",
+    ];
+    for bound in values {
+        for value in values {
+            let taint = Taint::new("k", value, TaintEffect::NoExecute);
+            let both = number(value).zip(number(bound));
+            let lt = toleration("k", "Lt", bound, "NoExecute");
+            let gt = toleration("", "Gt", bound, "");
+            assert_eq!(
+                tolerates(&lt, &taint, true),
+                both.is_some_and(|(v, b)| v < b),
+                "{lt} {taint}"
+            );
+            assert_eq!(
+                tolerates(&gt, &taint, true),
+                both.is_some_and(|(v, b)| v > b),
+                "{gt} {taint}"
+            );
+            assert!(!tolerates(&lt, &taint, false) && !tolerates(&gt, &taint, false));
+        }
+    }
+}
+
 // Upstream: TestTolerationsTolerateTaintsWithFilter.
 #[test]
 fn first_untolerated_taint() {
