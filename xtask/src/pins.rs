@@ -36,7 +36,7 @@ pub(crate) const WASM_BINDGEN: CargoTool = CargoTool {
     package: "wasm-bindgen-cli",
     program: "wasm-bindgen",
     purpose: "joins the playground's wasm to JavaScript",
-    install_args: &[],
+    install_args: &["--bin", "wasm-bindgen"],
     build_time: "2 minutes",
 };
 
