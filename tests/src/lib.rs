@@ -1,3 +1,5 @@
 //! Shared pieces of the tests.
 
 pub mod conformance;
+pub mod notation;
+pub mod text;

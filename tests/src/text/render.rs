@@ -1,0 +1,134 @@
+//! Events and states as lines of text.
+
+use std::fmt::Write as _;
+
+use taintlab_core::api::Taint;
+use taintlab_core::event::{Event, Happening, RequestResult, RequestVerb, TimeoutReason};
+use taintlab_core::simulator::Simulator;
+use taintlab_core::taint_eviction::Ruling;
+
+/// One event, in one line.
+#[must_use]
+pub fn event(event: &Event) -> String {
+    let what = match &event.what {
+        Happening::EventRecorded(recorded) => {
+            format!("{}: {}", recorded.component, recorded.message)
+        }
+        Happening::NodeAdded { node } => format!("node {node} added"),
+        Happening::NodeUpdated { node } => format!("node {node} updated"),
+        Happening::NodeDeleted { node } => format!("node {node} deleted"),
+        Happening::PodAdded { pod, .. } => format!("pod {pod} added"),
+        Happening::PodUpdated { pod, .. } => format!("pod {pod} updated"),
+        Happening::PodDeleted { pod, .. } => format!("pod {pod} gone"),
+        Happening::Request { pod, verb, result, .. } => {
+            let verb = match verb {
+                RequestVerb::Get => "GET",
+                RequestVerb::PatchStatus => "PATCH status of",
+                RequestVerb::Delete => "DELETE",
+            };
+            let result = match result {
+                RequestResult::Ok => "ok".into(),
+                RequestResult::AlreadyTerminating => "ok, terminating already".into(),
+                RequestResult::NotFound => "not found".into(),
+                RequestResult::Error(error) => format!("{error:?}"),
+            };
+            format!("{verb} {pod}: {result}")
+        }
+        Happening::Decided(decision) => format!("  {}: {}", decision.pod, ruling(&decision.ruling)),
+        Happening::NodeEvaluated { node, shard, taints } => {
+            format!("  worker {shard} looks at {node}: {}", list(taints))
+        }
+        Happening::TaintEvictionControllerRestarted { timers_lost } => {
+            format!("controller restarted, timers lost: {timers_lost}")
+        }
+    };
+    format!("{:<8} {what}", event.at.to_string())
+}
+
+fn list(taints: &[Taint]) -> String {
+    if taints.is_empty() {
+        return "no NoExecute taints".into();
+    }
+    taints.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
+}
+
+fn ruling(ruling: &Ruling) -> String {
+    match ruling {
+        Ruling::NotTolerated { taint } => format!("does not tolerate {taint}"),
+        Ruling::ToleratedForNoTime => "tolerates for no time".into(),
+        Ruling::Scheduled { created_at, fire_at } => {
+            format!("scheduled for {fire_at} (from {created_at})")
+        }
+        Ruling::TimerKept { fire_at, otherwise } => {
+            format!("timer for {fire_at} kept (not {otherwise})")
+        }
+        Ruling::AlreadyDeleted => "deleted already".into(),
+        Ruling::ToleratedForever => "tolerates for ever".into(),
+        Ruling::ToleratedForeverTooLate { fire_at } => {
+            format!("tolerates for ever, but the timer for {fire_at} runs on")
+        }
+        Ruling::TaintsRemoved { timer_cancelled: true } => "taints removed, timer cancelled".into(),
+        Ruling::TaintsRemoved { timer_cancelled: false } => "taints removed".into(),
+        Ruling::PodGone { timer_cancelled: true } => "pod gone, timer cancelled".into(),
+        Ruling::PodGone { timer_cancelled: false } => "pod gone".into(),
+    }
+}
+
+/// What the controller remembers.
+#[must_use]
+pub fn state(simulator: &Simulator) -> String {
+    let controller = simulator.taint_eviction();
+    let mut out = String::new();
+    for eviction in controller.scheduled_evictions() {
+        let (pod, from, to) = (eviction.pod, eviction.created_at, eviction.fire_at);
+        let _ = writeln!(out, "timer of {pod}: from {from} to {to}");
+    }
+    for pod in controller.tombstones() {
+        let _ = writeln!(out, "tombstone of {pod}");
+    }
+    for (node, taints) in controller.tainted_nodes() {
+        let _ = writeln!(out, "tainted node {node}: {}", list(taints));
+    }
+    if out.is_empty() {
+        out = "nothing\n".into();
+    }
+    out
+}
+
+/// The pods, one a line.
+#[must_use]
+pub fn pods(simulator: &Simulator) -> String {
+    let mut out = String::new();
+    for (key, pod) in simulator.cluster().pods() {
+        let _ = write!(out, "{key} on {}", pod.spec.node_name);
+        if pod.is_terminating() {
+            out += ", terminating";
+        }
+        for condition in &pod.status.conditions {
+            let (type_, status, reason) = (&condition.type_, &condition.status, &condition.reason);
+            let _ = write!(out, ", {type_}={status} {reason} \"{}\"", condition.message);
+        }
+        out.push('\n');
+    }
+    if out.is_empty() {
+        out = "no pods\n".into();
+    }
+    out
+}
+
+/// The next deadline.
+#[must_use]
+pub fn timeout(simulator: &Simulator) -> String {
+    let Some(timeout) = simulator.poll_timeout() else { return "no deadline\n".into() };
+    let reason = match timeout.reason {
+        TimeoutReason::WorkQueued => "work is queued".into(),
+        TimeoutReason::EvictionDue { pod } => format!("{pod} is due"),
+        TimeoutReason::RetryDelete { pod, attempt } => {
+            format!("delete of {pod} is tried again after attempt {attempt}")
+        }
+        TimeoutReason::GracePeriodOver { pod, grace } => {
+            format!("the {}s of {pod} are over", grace.as_secs())
+        }
+    };
+    format!("{}: {reason}\n", timeout.at)
+}
