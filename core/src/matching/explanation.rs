@@ -291,9 +291,9 @@ fn quoted(text: &str) -> String {
 impl fmt::Display for Consequence {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Tolerated => "tolerated: such a pod may be scheduled here, and a running one stays",
+            Self::Tolerated => "such a pod may be scheduled here, and a running one stays",
             Self::ToleratedForAWhile => {
-                "tolerated for a limited time: such a pod may be scheduled here, and is evicted after it"
+                "such a pod may be scheduled here, and is evicted when its time is over"
             }
             Self::NotScheduled => "such a pod is not scheduled here; a running one stays",
             Self::Avoided => "the scheduler prefers other nodes; a running pod stays",
