@@ -37,7 +37,9 @@ pub(crate) fn serve(workspace: &mut Workspace, options: &ServeOptions) -> Result
     // Asked before minutes of building; Trunk would ask after.
     drop(TcpListener::bind(address).with_context(|| {
         let port = options.port;
-        format!("cannot listen on port {port}: stop what does, or choose another with --port")
+        format!(
+            "cannot listen on port {port}: stop what listens there, or give another with --port"
+        )
     })?);
     set_up(workspace)?;
     let port = options.port.to_string();
