@@ -37,7 +37,8 @@ impl Session {
     /// and what was printed.
     ///
     /// ```text
-    /// cluster RELEASE [GATE=true|false …]      begins anew
+    /// cluster RELEASE [GATE=true|false …] [stand-in]
+    ///     begins anew; with `stand-in`, behind an API server that takes everything
     /// node NAME [TAINT …]                      creates a node
     /// pod POD [on NODE] [tolerates TOLERATION …] [grace SECONDS] [uid UID]
     /// replace POD (as pod)                     another pod of that name, seen as one update
@@ -77,6 +78,14 @@ impl Session {
         self.simulator.as_ref().ok_or_else(|| "`cluster RELEASE` comes first".into())
     }
 
+    /// The simulation, to drive it directly.
+    ///
+    /// # Errors
+    /// There is none: `cluster` comes first.
+    pub fn simulator_mut(&mut self) -> Result<&mut Simulator, String> {
+        self.simulator.as_mut().ok_or_else(|| "`cluster RELEASE` comes first".into())
+    }
+
     /// All that has happened in this cluster.
     #[must_use]
     pub fn log(&self) -> &[Event] {
@@ -98,7 +107,7 @@ impl Session {
             return Ok(());
         }
         let parsed = self.parse(words)?;
-        let simulator = self.simulator.as_mut().ok_or("`cluster RELEASE` comes first")?;
+        let simulator = self.simulator_mut()?;
         let at = at.unwrap_or(simulator.now());
         match parsed {
             Line::Command(command) => {
@@ -124,6 +133,10 @@ impl Session {
     fn begin(&mut self, release: &str, gates: &[&str]) -> Result<(), String> {
         let mut config = SimulatorConfig::of(KubernetesRelease::parse(release)?);
         for gate in gates {
+            if *gate == "stand-in" {
+                config.stand_in_api_server = true;
+                continue;
+            }
             let (name, on) = gate.split_once('=').ok_or("a gate is written GATE=true")?;
             config.feature_gates.insert(name.into(), on == "true");
         }
@@ -194,7 +207,7 @@ impl Session {
                 return Ok(Line::Print(nodes.iter().map(line).collect()));
             }
             [what @ ("state" | "pods" | "timeout")] => {
-                let simulator = self.simulator.as_mut().ok_or("`cluster RELEASE` comes first")?;
+                let simulator = self.simulator_mut()?;
                 // What waits to be looked at would otherwise be missing.
                 if *what != "timeout" {
                     let now = simulator.now();

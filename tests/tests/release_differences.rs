@@ -1,0 +1,266 @@
+//! Every difference between releases, observed from outside on both sides.
+//!
+//! A row names the method of [`KubernetesRelease`] (or the feature gate) that knows the difference,
+//! the last release of the old behaviour, and what is observed before and after. It is observed on
+//! every release, so that a boundary cannot move unnoticed.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+use taintlab_core::api::{PodKey, TolerationOperator};
+use taintlab_core::command::Command;
+use taintlab_core::event::{Event, Happening, ObjectReference, RecordedEvent, RequestVerb};
+use taintlab_core::release::{FeatureGate, KubernetesRelease};
+use taintlab_core::simulator::{Simulator, SimulatorConfig};
+use taintlab_core::time::Timestamp;
+use taintlab_tests::notation;
+use taintlab_tests::text::Session;
+
+struct Difference {
+    name: &'static str,
+    last: &'static str,
+    before: &'static str,
+    after: &'static str,
+    observe: fn(KubernetesRelease) -> String,
+}
+
+const DIFFERENCES: &[Difference] = &[
+    Difference {
+        name: "cancels_when_tolerated_forever",
+        last: "1.19",
+        before: "Marking",
+        after: "Cancelling",
+        observe: |release| {
+            verbs(&play(
+                release,
+                "node n a; pod d/p on n tolerates a/9; at 1s tolerations d/p a/inf; run",
+            ))
+        },
+    },
+    Difference {
+        name: "immediate_eviction_uses_timer",
+        last: "1.28",
+        before: "Marking Cancelling",
+        after: "Marking",
+        observe: |release| {
+            verbs(&play(
+                release,
+                "node n; pod d/p on n; fail d/p delete 3; at 1s taints n a; at 1015ms taints n; run",
+            ))
+        },
+    },
+    Difference {
+        name: "keeps_tombstones",
+        last: "1.32",
+        before: "tombstone of d/p\ntainted node n: a:NoExecute\n",
+        after: "tainted node n: a:NoExecute\n",
+        observe: |release| {
+            let mut session = play(release, "node n a; pod d/p on n tolerates a/1; advance 1s");
+            session.execute("state").unwrap()
+        },
+    },
+    Difference {
+        name: "taint_eviction_component",
+        last: "1.28",
+        before: "taint-controller",
+        after: "taint-eviction-controller",
+        observe: |release| first_event(&evicted(release), |event| event.component.to_owned()),
+    },
+    Difference {
+        name: "has_taint_eviction_controller",
+        last: "1.28",
+        before: "false",
+        after: "true",
+        observe: |release| release.has_taint_eviction_controller().to_string(),
+    },
+    Difference {
+        name: "event_reference_has_api_version",
+        last: "1.28",
+        before: "",
+        after: "v1",
+        observe: |release| {
+            first_event(&evicted(release), |event| match event.involved_object {
+                ObjectReference::Pod { api_version, .. } => api_version.to_owned(),
+                ObjectReference::Node { .. } => "a node".to_owned(),
+            })
+        },
+    },
+    Difference {
+        name: "PodDisruptionConditions",
+        last: "1.25",
+        before: "",
+        after: "DisruptionTarget",
+        observe: |release| conditions(&evicted(release)),
+    },
+    Difference {
+        name: "sets_observed_generation",
+        last: "1.33",
+        before: "None",
+        after: "Some(3)",
+        observe: |release| {
+            let mut pod = notation::pod(&PodKey::new("d", "p"), "n", Vec::new());
+            pod.metadata.other.set("generation", 3.into());
+            let node = notation::node("n", notation::taints("a").unwrap());
+            let config = SimulatorConfig::of(release);
+            let mut simulator = Simulator::new(config, [node], [pod.clone()]).unwrap();
+            simulator.advance_to(Timestamp::ZERO).unwrap();
+            let pod = simulator.cluster().get_pod(&pod.key()).unwrap();
+            let condition = pod.condition("DisruptionTarget");
+            format!("{:?}", condition.and_then(|condition| condition.observed_generation))
+        },
+    },
+    Difference {
+        name: "validation_shows_whole_toleration",
+        last: "1.31",
+        before: "the toleration",
+        after: "the value",
+        observe: |release| {
+            let mut session = play(release, "node n");
+            let mut pod = notation::tolerations("k=v/inf").unwrap();
+            pod[0].operator = TolerationOperator::Exists;
+            let simulator = session.simulator_mut().unwrap();
+            let pod = notation::pod(&PodKey::new("d", "p"), "", pod);
+            let now = simulator.now();
+            let command = Command::CreatePod(pod);
+            let error = simulator.handle_command(now, command).unwrap_err().to_string();
+            let text = if error.contains("Invalid value: \"v\": value must be empty") {
+                "the value"
+            } else if error.contains("core.Toleration{") {
+                "the toleration"
+            } else {
+                &error
+            };
+            text.to_owned()
+        },
+    },
+    Difference {
+        name: "has_enable_taint_manager_flag",
+        last: "1.26",
+        before: "true",
+        after: "false",
+        observe: |release| release.has_enable_taint_manager_flag().to_string(),
+    },
+    Difference {
+        name: "TaintTolerationComparisonOperators",
+        last: "1.34",
+        before: "refused",
+        after: "tolerated",
+        observe: |release| {
+            let mut session = Session::default();
+            let gate = "TaintTolerationComparisonOperators=true";
+            if session.execute(&format!("cluster {release} {gate}")).is_err() {
+                return "refused".to_owned();
+            }
+            session.execute("node n a=5\npod d/p on n tolerates a>3/inf").unwrap();
+            if verbs(&session).is_empty() { "tolerated" } else { "not tolerated" }.to_owned()
+        },
+    },
+];
+
+/// Runs a script on a release.
+fn play(release: KubernetesRelease, script: &str) -> Session {
+    let mut session = Session::default();
+    let lines = script.replace(';', "\n");
+    session.execute(&format!("cluster {release}\n{lines}")).unwrap();
+    session
+}
+
+/// A pod that does not tolerate the taint that its node gets.
+fn evicted(release: KubernetesRelease) -> Session {
+    play(release, "node n; pod d/p on n; at 1s taints n a")
+}
+
+/// The first words of the events' messages.
+fn verbs(session: &Session) -> String {
+    let verb = |event: &Event| match &event.what {
+        Happening::EventRecorded(event) => event.message.split(' ').next().map(str::to_owned),
+        _ => None,
+    };
+    session.log().iter().filter_map(verb).collect::<Vec<_>>().join(" ")
+}
+
+fn first_event(session: &Session, part: fn(&RecordedEvent) -> String) -> String {
+    let recorded = session.log().iter().find_map(|event| match &event.what {
+        Happening::EventRecorded(event) => Some(event),
+        _ => None,
+    });
+    part(recorded.unwrap())
+}
+
+fn conditions(session: &Session) -> String {
+    let pods = session.simulator().unwrap().cluster().pods();
+    let types = pods.flat_map(|(_, pod)| pod.status.conditions.iter().map(|c| c.type_.clone()));
+    types.collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn every_difference_on_every_release() {
+    let mut failures = String::new();
+    for difference in DIFFERENCES {
+        let last = KubernetesRelease::parse(difference.last).unwrap();
+        for release in KubernetesRelease::all() {
+            let expected = if release <= last { difference.before } else { difference.after };
+            let got = (difference.observe)(release);
+            if got != expected {
+                let name = difference.name;
+                failures += &format!("{name} on {release}: expected {expected:?}, got {got:?}\n");
+            }
+        }
+    }
+    assert!(failures.is_empty(), "\n{failures}");
+}
+
+/// A gate can be switched where its stage allows it.
+#[test]
+fn gates_can_be_switched() {
+    let patches = |cluster: &str| {
+        let mut session = Session::default();
+        session.execute(&format!("cluster {cluster}\nnode n\npod d/p on n\nat 1s taints n a")).map(
+            |_| {
+                let sent = |event: &Event| {
+                    matches!(&event.what, Happening::Request { verb: RequestVerb::PatchStatus, .. })
+                };
+                session.log().iter().any(sent)
+            },
+        )
+    };
+    assert_eq!(patches("1.25 PodDisruptionConditions=true"), Ok(true));
+    assert_eq!(patches("1.26 PodDisruptionConditions=false"), Ok(false));
+    assert_eq!(patches("1.30 PodDisruptionConditions=false"), Ok(false));
+    assert_eq!(patches("1.31 PodDisruptionConditions=true"), Ok(true));
+    for wrong in ["1.24 PodDisruptionConditions=true", "1.31 PodDisruptionConditions=false"] {
+        assert!(patches(wrong).is_err(), "{wrong}");
+    }
+    // Off unless switched on: the operator is refused, and where a pod has it, it never matches.
+    let mut session = Session::default();
+    let refused = session.execute("cluster 1.35\nnode n a=5\npod d/p on n tolerates a>3/inf");
+    assert!(refused.unwrap().contains("Unsupported value: \"Gt\""));
+    for release in ["1.34 stand-in", "1.35 stand-in"] {
+        let script = format!("cluster {release}\nnode n a=5\npod d/p on n tolerates a>3/inf");
+        let mut session = Session::default();
+        session.execute(&script).unwrap();
+        assert!(verbs(&session).starts_with("Marking"), "{release}");
+    }
+}
+
+/// Whoever adds a method or a gate adds a row.
+#[test]
+fn no_difference_is_left_out() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../core/src/release.rs");
+    let source = fs::read_to_string(path).unwrap();
+    let methods = source
+        .lines()
+        .filter_map(|line| line.trim().strip_prefix("pub const fn "))
+        .filter_map(|rest| rest.split_once("(self) -> "))
+        .filter(|(_, result)| !result.starts_with("Option<Self>"))
+        .map(|(name, _)| name.to_owned())
+        // Of a gate, not of a release.
+        .filter(|name| name != "name");
+    let gates = FeatureGate::ALL.into_iter().map(|gate| gate.name().to_owned());
+    let known: BTreeSet<String> = methods.chain(gates).collect();
+    let tested: BTreeSet<String> =
+        DIFFERENCES.iter().map(|difference| difference.name.to_owned()).collect();
+    assert!(known.len() >= 8, "the source has changed: {known:?}");
+    assert_eq!(known, tested);
+}
