@@ -1,0 +1,220 @@
+//! One error while decoding.
+
+use std::fmt;
+
+use serde::de::{self, Expected, Unexpected};
+
+use crate::diagnostic::{Position, Problem};
+use crate::scalar::{Scalar, resolve};
+use crate::tree::{Entry, Spanned, Value};
+
+use super::{field_help, field_path};
+
+/// An error, at first without a place, which the decoder around it adds.
+#[derive(Debug)]
+pub(crate) struct DecodeError {
+    message: String,
+    help: Option<String>,
+    /// What was expected, when something else was found.
+    expected: Option<String>,
+    position: Option<Position>,
+    /// The node to take out.
+    pub(super) path: Vec<usize>,
+    pub(super) mistake: Mistake,
+}
+
+/// What kind of error.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Mistake {
+    UnknownField,
+    Missing(&'static str),
+    Other,
+}
+
+impl DecodeError {
+    fn new(message: String) -> Self {
+        Self {
+            message,
+            help: None,
+            expected: None,
+            position: None,
+            path: Vec::new(),
+            mistake: Mistake::Other,
+        }
+    }
+
+    /// Something else than `expected` was found; what, is added with the place.
+    pub(super) fn mismatch(expected: &dyn Expected) -> Self {
+        Self { expected: Some(plain_words(&expected.to_string())), ..Self::new(String::new()) }
+    }
+
+    pub(super) fn locate(mut self, node: &Spanned<'_>, path: impl FnOnce() -> Vec<usize>) -> Self {
+        if self.position.is_none() {
+            self.position = Some(node.position);
+            self.path = path();
+            if let Some(expected) = &self.expected {
+                self.message = format!("expected {expected}, found {}", describe(node));
+                self.help = self.help.or_else(|| scalar_help(node, expected));
+            }
+        }
+        self
+    }
+
+    pub(super) fn locate_key(
+        mut self,
+        entry: &Entry<'_>,
+        path: impl FnOnce() -> Vec<usize>,
+    ) -> Self {
+        if self.position.is_none() {
+            self.position = Some(entry.key_position);
+            self.path = path();
+        }
+        self
+    }
+
+    pub(super) fn into_problem(self, root: &Spanned<'_>) -> Problem {
+        let position = self.position.unwrap_or(root.position);
+        let path = field_path(root, &self.path);
+        Problem { position, path, message: self.message, help: self.help }
+    }
+}
+
+/// What serde calls something, in words for people who write YAML.
+fn plain_words(expected: &str) -> String {
+    match expected {
+        "a map" => "a mapping (`key: value`)".into(),
+        "a sequence" => "a list (lines that begin with `- `)".into(),
+        "a boolean" => "true or false".into(),
+        "i64" | "i32" | "i16" | "i8" => "an integer".into(),
+        "u64" | "u32" | "u16" | "u8" | "usize" => "an integer that is not negative".into(),
+        other if other.starts_with("struct ") => "a mapping (`key: value`)".into(),
+        other if other.starts_with("enum ") || other.starts_with("variant ") => {
+            "the name of one of them, or a mapping with it as the only key".into()
+        }
+        other => other.into(),
+    }
+}
+
+fn describe(node: &Spanned<'_>) -> String {
+    match &node.value {
+        Value::Seq(_) => "a list".into(),
+        Value::Map(entries) if entries.is_empty() => "an empty mapping".into(),
+        Value::Map(entries) => {
+            let keys: Vec<_> =
+                entries.iter().take(3).map(|entry| format!("`{}`", shorten(&entry.key))).collect();
+            let more = if entries.len() > 3 { ", …" } else { "" };
+            format!("a mapping with {}{more}", keys.join(", "))
+        }
+        Value::Str(text) => format!("the string \"{}\"", shorten(text)),
+        Value::Plain(text) => {
+            let text = shorten(text);
+            match resolve(&text) {
+                Scalar::Null => "nothing (null)".into(),
+                Scalar::Bool(_) => format!("the boolean `{text}`"),
+                Scalar::Int(_) | Scalar::Uint(_) | Scalar::Float(_) => {
+                    format!("the number `{text}`")
+                }
+                Scalar::Str => format!("the string \"{text}\""),
+            }
+        }
+        Value::Removed => "nothing".into(),
+    }
+}
+
+fn shorten(text: &str) -> String {
+    match text.char_indices().nth(60) {
+        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or("")),
+        None => text.into(),
+    }
+}
+
+/// What to write instead of a scalar.
+fn scalar_help(node: &Spanned<'_>, expected: &str) -> Option<String> {
+    let wants_integer = expected.starts_with("an integer");
+    match &node.value {
+        Value::Plain(text) if expected.contains("string") || expected.contains("in quotes") => {
+            match resolve(text) {
+                Scalar::Null | Scalar::Str => None,
+                _ => Some(format!("put it in quotes: \"{}\"", shorten(text))),
+            }
+        }
+        Value::Plain(text) | Value::Str(text) if wants_integer => {
+            let number = text.trim();
+            let digits = number.strip_prefix('-').unwrap_or(number);
+            let length = digits.find(|c: char| !c.is_ascii_digit()).unwrap_or(digits.len());
+            let (whole, unit) = digits.split_at_checked(length)?;
+            if whole.is_empty() || whole.len() > 18 {
+                return None;
+            }
+            let sign = if digits.len() < number.len() { "-" } else { "" };
+            match unit {
+                "" => Some(format!("write it without quotes: {sign}{whole}")),
+                "s" => Some(format!("write only the number: {sign}{whole}")),
+                "m" => minutes(whole).map(|seconds| format!("write {sign}{seconds} (seconds)")),
+                _ => Some("write only a whole number".into()),
+            }
+        }
+        Value::Plain(text) | Value::Str(text) if expected == "true or false" => {
+            let meaning = match &*text.to_ascii_lowercase() {
+                "true" | "yes" | "on" | "1" => "true",
+                "false" | "no" | "off" | "0" => "false",
+                _ => return None,
+            };
+            Some(format!("write {meaning} without quotes"))
+        }
+        Value::Map(_) if expected.starts_with("a list") => {
+            Some("put `- ` in front of its first line, and indent the others".into())
+        }
+        Value::Seq(_) if expected.starts_with("a mapping") => Some("remove the `- `".into()),
+        _ => None,
+    }
+}
+
+fn minutes(whole: &str) -> Option<u64> {
+    whole.parse::<u64>().ok()?.checked_mul(60)
+}
+
+impl fmt::Display for DecodeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for DecodeError {}
+
+impl de::Error for DecodeError {
+    fn custom<T: fmt::Display>(message: T) -> Self {
+        Self::new(message.to_string())
+    }
+
+    fn invalid_type(_: Unexpected<'_>, expected: &dyn Expected) -> Self {
+        Self::mismatch(expected)
+    }
+
+    fn invalid_value(_: Unexpected<'_>, expected: &dyn Expected) -> Self {
+        Self::mismatch(expected)
+    }
+
+    fn unknown_variant(variant: &str, known: &'static [&'static str]) -> Self {
+        let message = format!("`{}` is none of those that there are", shorten(variant));
+        Self { help: Some(variant_help(variant, known)), ..Self::new(message) }
+    }
+
+    fn unknown_field(field: &str, known: &'static [&'static str]) -> Self {
+        let message = format!("there is no field `{}` here", shorten(field));
+        let help = Some(field_help(field, known));
+        Self { help, mistake: Mistake::UnknownField, ..Self::new(message) }
+    }
+
+    fn missing_field(field: &'static str) -> Self {
+        let message = format!("the field `{field}` is missing");
+        Self { mistake: Mistake::Missing(field), ..Self::new(message) }
+    }
+}
+
+fn variant_help(variant: &str, known: &[&str]) -> String {
+    match crate::diagnostic::did_you_mean(variant, known) {
+        Some(meant) => format!("did you mean `{meant}`?"),
+        None => format!("write one of `{}`", known.join("`, `")),
+    }
+}

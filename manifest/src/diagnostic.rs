@@ -1,0 +1,199 @@
+//! What is wrong with a file, and where.
+
+use std::fmt;
+
+use serde::Serialize;
+
+/// How bad it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Severity {
+    /// The object was not taken.
+    Error,
+    /// The object was taken; something about it is probably not meant.
+    Warning,
+}
+
+/// One thing that is wrong with a file.
+///
+/// It prints as compilers do, with the help on a line of its own:
+/// ```text
+/// cluster.yaml:12:9: items[3].spec.taints[0].value: expected a string, found the boolean `yes`
+///   help: put it in quotes: "yes"
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Diagnostic {
+    /// How bad it is.
+    pub severity: Severity,
+    /// The name of the file, as the caller gave it.
+    pub file: String,
+    /// The line, counted from 1.
+    pub line: u32,
+    /// The column, counted from 1, in characters.
+    pub column: u32,
+    /// The field in its document, for example `items[3].spec.taints[0].effect`; empty when the
+    /// document or the text as a whole is meant.
+    pub path: String,
+    /// What was found, and what would be valid.
+    pub message: String,
+    /// What to do, if there is something to propose.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub help: Option<String>,
+}
+
+impl Diagnostic {
+    /// Whether this is an error.
+    #[must_use]
+    pub fn is_error(&self) -> bool {
+        self.severity == Severity::Error
+    }
+}
+
+impl fmt::Display for Diagnostic {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}:{}: ", self.file, self.line, self.column)?;
+        if self.severity == Severity::Warning {
+            f.write_str("warning: ")?;
+        }
+        if !self.path.is_empty() {
+            write!(f, "{}: ", self.path)?;
+        }
+        f.write_str(&self.message)?;
+        match &self.help {
+            Some(help) => write!(f, "\n  help: {help}"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl std::error::Error for Diagnostic {}
+
+/// A place in a text, both counted from 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Position {
+    pub(crate) line: u32,
+    /// In characters.
+    pub(crate) column: u32,
+}
+
+impl Position {
+    pub(crate) const START: Self = Self { line: 1, column: 1 };
+}
+
+/// A diagnostic before it is known of which file and in which part of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Problem {
+    pub(crate) position: Position,
+    /// Relative to the object it was found in.
+    pub(crate) path: String,
+    pub(crate) message: String,
+    pub(crate) help: Option<String>,
+}
+
+impl Problem {
+    pub(crate) fn new(position: Position, message: impl Into<String>) -> Self {
+        Self { position, path: String::new(), message: message.into(), help: None }
+    }
+
+    pub(crate) fn at(mut self, path: impl Into<String>) -> Self {
+        self.path = path.into();
+        self
+    }
+
+    pub(crate) fn help(mut self, help: impl Into<String>) -> Self {
+        self.help = Some(help.into());
+        self
+    }
+
+    pub(crate) fn into_diagnostic(self, severity: Severity, file: &str) -> Diagnostic {
+        let Self { position: Position { line, column }, path, message, help } = self;
+        Diagnostic { severity, file: file.into(), line, column, path, message, help }
+    }
+}
+
+/// How many diagnostics one file may have; what goes beyond says little more.
+const MOST: usize = 500;
+
+/// The diagnostics of one file.
+#[derive(Debug)]
+pub(crate) struct Diagnostics<'f> {
+    file: &'f str,
+    all: Vec<Diagnostic>,
+    left_out: usize,
+}
+
+impl<'f> Diagnostics<'f> {
+    pub(crate) fn new(file: &'f str) -> Self {
+        Self { file, all: Vec::new(), left_out: 0 }
+    }
+
+    pub(crate) fn error(&mut self, problem: Problem) {
+        self.push(Severity::Error, problem);
+    }
+
+    pub(crate) fn warning(&mut self, problem: Problem) {
+        self.push(Severity::Warning, problem);
+    }
+
+    pub(crate) fn is_full(&self) -> bool {
+        self.left_out > 0
+    }
+
+    pub(crate) fn has_errors(&self) -> bool {
+        self.all.iter().any(Diagnostic::is_error)
+    }
+
+    /// Takes diagnostics of another file.
+    pub(crate) fn extend(&mut self, others: Vec<Diagnostic>) {
+        self.all.extend(others);
+    }
+
+    fn push(&mut self, severity: Severity, problem: Problem) {
+        // A warning never takes the room of an error: those come first or are cut first.
+        if self.all.len() >= MOST {
+            let last_warning = (severity == Severity::Error)
+                .then(|| self.all.iter().rposition(|other| !other.is_error()))
+                .flatten();
+            self.left_out += 1;
+            match last_warning {
+                Some(index) => self.all.remove(index),
+                None => return,
+            };
+        }
+        self.all.push(problem.into_diagnostic(severity, self.file));
+    }
+
+    /// All of them in the order of the text, errors and warnings mixed.
+    pub(crate) fn finish(mut self) -> Vec<Diagnostic> {
+        self.all.sort_by_key(|one| (one.file != self.file, one.line, one.column));
+        if self.left_out > 0 {
+            let message = format!("{} more errors and warnings are not shown", self.left_out);
+            let severity =
+                self.all.iter().map(|one| one.severity).min().unwrap_or(Severity::Warning);
+            let last = Problem::new(Position::START, message);
+            self.all.push(last.into_diagnostic(severity, self.file));
+        }
+        self.all
+    }
+}
+
+/// The candidate that `name` was probably meant to be.
+pub(crate) fn did_you_mean<'c>(name: &str, candidates: &[&'c str]) -> Option<&'c str> {
+    // Hostile names could be long, and the distance takes the product of the lengths.
+    if name.len() > 64 {
+        return None;
+    }
+    let close = |candidate: &str| {
+        let (a, b) = (name.to_ascii_lowercase(), candidate.to_ascii_lowercase());
+        // `node_name` is `nodeName`.
+        let a = a.replace(['-', '_'], "");
+        let distance = strsim::osa_distance(&a, &b);
+        (distance <= b.len().div_ceil(4).min(3)).then_some(distance)
+    };
+    candidates
+        .iter()
+        .filter_map(|candidate| Some((close(candidate)?, *candidate)))
+        .min_by_key(|(distance, _)| *distance)
+        .map(|(_, candidate)| candidate)
+}

@@ -1,0 +1,440 @@
+//! Kubernetes manifests in.
+
+use std::collections::BTreeMap;
+
+use serde::de::DeserializeOwned;
+use serde_json::Value as Json;
+use taintlab_core::api::{Node, ObjectMeta, Pod, PodKey};
+use taintlab_core::validation::{FieldError, ValidationOptions, validate_node, validate_pod};
+
+use crate::decode::{Findings, decode};
+use crate::diagnostic::{Diagnostic, Diagnostics, Position, Problem, did_you_mean};
+use crate::limits::Limits;
+use crate::near_miss;
+use crate::source;
+use crate::tree::{Place, Sink, Spanned, Value};
+
+/// What a text holds.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Import {
+    /// The nodes, in the order of the text.
+    pub nodes: Vec<Node>,
+    /// The pods, in the order of the text. One without a namespace is in `default`.
+    pub pods: Vec<Pod>,
+    /// Objects of kinds that the engine does not use, as they are, in the order of the text.
+    pub others: Vec<Json>,
+    /// Errors and warnings, in the order of the text.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+impl Import {
+    /// Whether something was wrong enough to leave an object, or the rest of the text, out.
+    #[must_use]
+    pub fn has_errors(&self) -> bool {
+        self.diagnostics.iter().any(Diagnostic::is_error)
+    }
+
+    /// Whether there is no object at all.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.nodes.is_empty() && self.pods.is_empty() && self.others.is_empty()
+    }
+
+    /// How many objects there are of each kind that the engine does not use, by `apiVersion` and
+    /// `kind`.
+    #[must_use]
+    pub fn other_kinds(&self) -> BTreeMap<(String, String), usize> {
+        let text = |object: &Json, field: &str| {
+            object.get(field).and_then(Json::as_str).unwrap_or("").to_owned()
+        };
+        let mut counts = BTreeMap::new();
+        for object in &self.others {
+            *counts.entry((text(object, "apiVersion"), text(object, "kind"))).or_default() += 1;
+        }
+        counts
+    }
+}
+
+/// Reads Kubernetes objects from YAML or JSON: single objects, several documents, `List`,
+/// `NodeList`, `PodList`, plain lists.
+///
+/// It never fails as a whole. An object with an error is left out, and the diagnostics say why;
+/// objects of other kinds are kept as they are. YAML is understood as `kubectl` understands it
+/// (`yes` is a boolean, `0644` is octal). The objects are checked as the API server would, with
+/// the toleration operators `Lt` and `Gt` allowed.
+///
+/// `metadata.managedFields` and `metadata.resourceVersion` are dropped: they say how one API server
+/// stored the object, and `kubectl apply` does not take them. A `null` is the same as an absent
+/// field.
+///
+/// `file` is the name that diagnostics show, for example `cluster.yaml`.
+///
+/// ```
+/// let text = "
+/// apiVersion: v1
+/// kind: Node
+/// metadata: {name: worker-1}
+/// spec:
+///   taints:
+///   - {key: maintenance, value: yes, effect: NoExecute}
+/// ";
+/// let import = taintlab_manifest::import(text, "cluster.yaml", &Default::default());
+/// assert_eq!(
+///     import.diagnostics[0].to_string(),
+///     "cluster.yaml:7:31: spec.taints[0].value: expected a string, found the boolean `yes`\n  \
+///      help: put it in quotes: \"yes\""
+/// );
+/// ```
+#[must_use]
+pub fn import(text: &str, file: &str, limits: &Limits) -> Import {
+    let text = source::strip_byte_order_mark(text);
+    let mut importer = Importer::new(file);
+    if let Err(problem) = source::check(text, limits) {
+        importer.diagnostics.error(problem);
+    } else {
+        importer = source::parse(text, limits, true, || Importer::new(file));
+    }
+    importer.finish(text)
+}
+
+/// Takes objects one by one while the text is read.
+struct Importer<'t, 'f> {
+    file: &'f str,
+    import: Import,
+    diagnostics: Diagnostics<'f>,
+    /// On which line a node or a pod of that name began.
+    nodes: BTreeMap<String, u32>,
+    pods: BTreeMap<PodKey, u32>,
+    /// Where each pod names its node.
+    node_names: Vec<Position>,
+    /// Items that do not say their kind; the list around them does, but at its end.
+    kindless: Vec<(Place, Spanned<'t>, Vec<Problem>)>,
+    /// Whether there was a document that is a list, and nothing in it.
+    empty_list: bool,
+    wrong_text: bool,
+}
+
+impl<'t> Sink<'t> for Importer<'t, '_> {
+    fn object(&mut self, place: Place, node: Spanned<'t>, problems: Vec<Problem>) -> bool {
+        let names_no_kind = node.get("kind").is_none() && node.get("apiVersion").is_none();
+        match (place, &node.value) {
+            (Place::Item(_), Value::Map(_)) if names_no_kind => {
+                self.kindless.push((place, node, problems));
+            }
+            (Place::Document, _) => self.document(node, problems),
+            _ => self.take(&place.path(), node, problems, None),
+        }
+        !self.diagnostics.is_full()
+    }
+
+    fn problem(&mut self, problem: Problem) -> bool {
+        self.wrong_text = true;
+        self.kindless.clear();
+        self.diagnostics.error(problem);
+        !self.diagnostics.is_full()
+    }
+}
+
+impl source::Reader for Importer<'_, '_> {
+    fn failed(&self) -> bool {
+        self.wrong_text
+    }
+}
+
+impl<'t, 'f> Importer<'t, 'f> {
+    fn new(file: &'f str) -> Self {
+        Self {
+            file,
+            import: Import::default(),
+            diagnostics: Diagnostics::new(file),
+            nodes: BTreeMap::new(),
+            pods: BTreeMap::new(),
+            node_names: Vec::new(),
+            kindless: Vec::new(),
+            empty_list: false,
+            wrong_text: false,
+        }
+    }
+
+    /// Takes a whole document, of which the items were given already.
+    fn document(&mut self, node: Spanned<'t>, problems: Vec<Problem>) {
+        let kind = node.get("kind").and_then(Spanned::as_str).unwrap_or("");
+        let is_list = match node.get("items") {
+            Some(items) => matches!(items.value, Value::Seq(_)) || items.is_null(),
+            None => matches!(kind, "List" | "NodeList" | "PodList"),
+        };
+        if is_list {
+            self.empty_list = self.import.is_empty() && self.kindless.is_empty();
+            let api_version = node.get("apiVersion").and_then(Spanned::as_str).unwrap_or("v1");
+            let implied = kind.strip_suffix("List").filter(|kind| !kind.is_empty());
+            for problem in problems {
+                self.diagnostics.error(problem);
+            }
+            for (place, item, problems) in std::mem::take(&mut self.kindless) {
+                self.take(&place.path(), item, problems, implied.map(|kind| (api_version, kind)));
+            }
+        } else if matches!(node.value, Value::Seq(_)) || node.is_null() {
+            self.empty_list |= self.import.is_empty() && !node.is_null();
+            for problem in problems {
+                self.diagnostics.error(problem);
+            }
+        } else {
+            self.take("", node, problems, None);
+        }
+    }
+
+    /// Takes one object. `implied` is what the list around it says about its kind.
+    fn take(
+        &mut self,
+        path: &str,
+        mut node: Spanned<'t>,
+        problems: Vec<Problem>,
+        implied: Option<(&str, &str)>,
+    ) {
+        let broken = !problems.is_empty();
+        for problem in problems {
+            self.diagnostics.error(problem);
+        }
+        let (api_version, kind) = match implied {
+            Some((api_version, kind)) => (api_version.to_owned(), kind.to_owned()),
+            None => match type_of(&node) {
+                Ok(type_) => type_,
+                Err(problem) => {
+                    let path = join(path, &problem.path);
+                    return self.diagnostics.error(problem.at(path));
+                }
+            },
+        };
+        match (&*api_version, &*kind) {
+            ("v1", "Node") => {
+                if let Some(object) = self.decode::<Node>(path, &mut node).filter(|_| !broken) {
+                    self.node(path, &node, object);
+                }
+            }
+            ("v1", "Pod") => {
+                if let Some(object) = self.decode::<Pod>(path, &mut node).filter(|_| !broken) {
+                    self.pod(path, &node, object);
+                }
+            }
+            _ => {
+                if let Some(warning) = near_miss::of_type(&node, &api_version, &kind) {
+                    let path = join(path, &warning.path);
+                    self.diagnostics.warning(warning.at(path));
+                }
+                if let Some(object) = self.decode::<Json>(path, &mut node).filter(|_| !broken) {
+                    self.other(object, &api_version, &kind);
+                }
+            }
+        }
+    }
+
+    fn decode<T: DeserializeOwned>(&mut self, path: &str, node: &mut Spanned<'t>) -> Option<T> {
+        let mut findings = Findings::default();
+        let value = decode(node, &mut findings);
+        for problem in findings.errors {
+            let path = join(path, &problem.path);
+            self.diagnostics.error(problem.at(path));
+        }
+        for problem in findings.warnings {
+            let path = join(path, &problem.path);
+            self.diagnostics.warning(problem.at(path));
+        }
+        value
+    }
+
+    fn node(&mut self, path: &str, tree: &Spanned<'t>, mut node: Node) {
+        drop_storage_fields(&mut node.metadata);
+        self.near_misses(path, tree, near_miss::NODE_SPEC);
+        let errors = validate_node(&node, &options());
+        if self.is_invalid(path, tree, errors) {
+            return;
+        }
+        let name = node.metadata.name.clone();
+        if let Some(first) = self.nodes.get(&name) {
+            let first = *first;
+            return self.duplicate(path, tree, &format!("the node `{name}`"), first);
+        }
+        self.nodes.insert(name, tree.position.line);
+        self.import.nodes.push(node);
+    }
+
+    fn pod(&mut self, path: &str, tree: &Spanned<'t>, mut pod: Pod) {
+        drop_storage_fields(&mut pod.metadata);
+        if pod.metadata.namespace.is_empty() {
+            pod.metadata.namespace = "default".into();
+        }
+        self.near_misses(path, tree, near_miss::POD_SPEC);
+        let errors = validate_pod(&pod, &options());
+        if self.is_invalid(path, tree, errors) {
+            return;
+        }
+        let key = pod.key();
+        if let Some(first) = self.pods.get(&key) {
+            let first = *first;
+            return self.duplicate(path, tree, &format!("the pod `{key}`"), first);
+        }
+        self.pods.insert(key, tree.position.line);
+        self.node_names.push(tree.locate("spec.nodeName"));
+        self.import.pods.push(pod);
+    }
+
+    fn other(&mut self, mut object: Json, api_version: &str, kind: &str) {
+        if let Json::Object(fields) = &mut object {
+            // An item of a list may leave out what the list says.
+            fields.entry("apiVersion").or_insert_with(|| api_version.into());
+            fields.entry("kind").or_insert_with(|| kind.into());
+            if let Some(Json::Object(metadata)) = fields.get_mut("metadata") {
+                metadata.remove("resourceVersion");
+            }
+        }
+        self.import.others.push(object);
+    }
+
+    fn near_misses(&mut self, path: &str, tree: &Spanned<'t>, spec: &[&str]) {
+        for problem in near_miss::of_fields(tree, spec) {
+            let path = join(path, &problem.path);
+            self.diagnostics.warning(problem.at(path));
+        }
+    }
+
+    fn is_invalid(&mut self, path: &str, tree: &Spanned<'t>, errors: Vec<FieldError>) -> bool {
+        let invalid = !errors.is_empty();
+        for error in errors {
+            let problem = field_error(tree, &error);
+            let path = join(path, &problem.path);
+            self.diagnostics.error(problem.at(path));
+        }
+        invalid
+    }
+
+    fn duplicate(&mut self, path: &str, tree: &Spanned<'t>, what: &str, first: u32) {
+        let position = tree.locate("metadata.name");
+        let message = format!("{what} is there twice: first in the object on line {first}");
+        let problem = Problem::new(position, message).at(join(path, "metadata.name"));
+        self.diagnostics.error(problem.help("remove one of the two, or give it another name"));
+    }
+
+    fn finish(mut self, text: &str) -> Import {
+        if self.import.is_empty()
+            && let Some(problem) = source::not_a_manifest(text)
+        {
+            let mut only = Diagnostics::new(self.file);
+            only.error(problem);
+            return Import { diagnostics: only.finish(), ..Import::default() };
+        }
+        self.warn_of_missing_nodes();
+        if !self.import.has_cluster() && !self.has_errors() {
+            let message = if self.empty_list && self.import.is_empty() {
+                "the list is empty"
+            } else {
+                "there is no node and no pod in here"
+            };
+            let problem = Problem::new(Position::START, message).help(source::HOW_TO_GET);
+            self.diagnostics.warning(problem);
+        }
+        self.import.diagnostics = self.diagnostics.finish();
+        self.import
+    }
+
+    fn has_errors(&self) -> bool {
+        self.diagnostics.has_errors()
+    }
+
+    /// Warns of pods on nodes that are not there: no taint can evict them.
+    fn warn_of_missing_nodes(&mut self) {
+        if self.import.nodes.is_empty() {
+            if !self.import.pods.is_empty() && !self.has_errors() {
+                let message = "there are pods, but no nodes";
+                let problem = Problem::new(Position::START, message).help(source::HOW_TO_GET);
+                self.diagnostics.warning(problem);
+            }
+            return;
+        }
+        let mut missing: BTreeMap<&str, (usize, PodKey, Position)> = BTreeMap::new();
+        for (pod, position) in self.import.pods.iter().zip(&self.node_names) {
+            let node = pod.spec.node_name.as_str();
+            if !node.is_empty() && !self.nodes.contains_key(node) {
+                let entry = missing.entry(node).or_insert_with(|| (0, pod.key(), *position));
+                entry.0 += 1;
+            }
+        }
+        for (node, (count, pod, position)) in missing {
+            let message = if count == 1 {
+                format!("the pod `{pod}` is on the node `{node}`, which is not here")
+            } else {
+                format!("{count} pods are on the node `{node}`, which is not here; one is `{pod}`")
+            };
+            self.diagnostics.warning(Problem::new(position, message));
+        }
+    }
+}
+
+impl Import {
+    fn has_cluster(&self) -> bool {
+        !self.nodes.is_empty() || !self.pods.is_empty()
+    }
+}
+
+/// The `apiVersion` and `kind` of an object.
+fn type_of(node: &Spanned<'_>) -> Result<(String, String), Problem> {
+    let Value::Map(_) = node.value else {
+        let message = "expected an object, that is a mapping with `apiVersion` and `kind`";
+        return Err(Problem::new(node.position, message));
+    };
+    let text = |field: &str, example: &str| match node.get(field) {
+        Some(value) => match value.as_str().filter(|text| !text.is_empty()) {
+            Some(text) => Ok(text.to_owned()),
+            None => {
+                let message = format!("expected a string such as `{example}`");
+                Err(Problem::new(value.position, message).at(field))
+            }
+        },
+        None => {
+            let problem = Problem::new(node.position, format!("the field `{field}` is missing"));
+            let keys: Vec<&str> = match &node.value {
+                Value::Map(entries) => entries.iter().map(|entry| &*entry.key).collect(),
+                _ => Vec::new(),
+            };
+            Err(match did_you_mean(field, &keys) {
+                Some(near) => problem.help(format!("is `{near}` meant to be `{field}`?")),
+                None => problem.help(format!("write `{field}: {example}`, for example")),
+            })
+        }
+    };
+    let kind = text("kind", "Node")?;
+    let api_version = text("apiVersion", "v1")?;
+    if api_version.starts_with("taintlab/") {
+        let message = format!("this is a Taintlab file of the kind `{kind}`, not a manifest");
+        return Err(Problem::new(node.position, message).help("open it as a scenario"));
+    }
+    Ok((api_version, kind))
+}
+
+/// An error of the API server's validation, with its place in the text.
+pub(crate) fn field_error(tree: &Spanned<'_>, error: &FieldError) -> Problem {
+    let text = error.to_string();
+    let message =
+        text.strip_prefix(&error.field).and_then(|text| text.strip_prefix(": ")).unwrap_or(&text);
+    // The API server names a field that does not exist.
+    let path = error.field.replacen("metadata.taints", "spec.taints", 1);
+    Problem::new(tree.locate(&path), message).at(path)
+}
+
+/// What a running cluster may contain: it passed the checks of its own API server.
+fn options() -> ValidationOptions {
+    ValidationOptions { exists_value_dump: false, comparison_operators: true }
+}
+
+fn drop_storage_fields(metadata: &mut ObjectMeta) {
+    metadata.other.set("resourceVersion", Json::Null);
+}
+
+/// The path of a field in an object that is at `path`.
+pub(crate) fn join(path: &str, field: &str) -> String {
+    match (path.is_empty(), field.is_empty()) {
+        (true, _) => field.into(),
+        (_, true) => path.into(),
+        _ if field.starts_with('[') => format!("{path}{field}"),
+        _ => format!("{path}.{field}"),
+    }
+}

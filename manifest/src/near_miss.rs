@@ -1,0 +1,49 @@
+//! Names that are nearly right, which Kubernetes would ignore without a word.
+
+use crate::diagnostic::{Problem, did_you_mean};
+use crate::tree::{Spanned, Value};
+
+const OBJECT: &[&str] = &["apiVersion", "kind", "metadata", "spec", "status"];
+const METADATA: &[&str] = &["name", "namespace", "labels", "annotations"];
+/// The fields of `v1.NodeSpec` that eviction depends on.
+pub(crate) const NODE_SPEC: &[&str] = &["taints", "unschedulable"];
+/// The fields of `v1.PodSpec` that eviction depends on.
+pub(crate) const POD_SPEC: &[&str] = &["nodeName", "tolerations", "terminationGracePeriodSeconds"];
+
+/// Warnings about fields of a node or a pod that are nearly one the engine reads. Which other
+/// fields Kubernetes has is not known here, so that a field which resembles none is let pass.
+pub(crate) fn of_fields(object: &Spanned<'_>, spec: &[&str]) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    check(Some(object), "", OBJECT, &mut problems);
+    check(object.get("metadata"), "metadata.", METADATA, &mut problems);
+    check(object.get("spec"), "spec.", spec, &mut problems);
+    problems
+}
+
+fn check(node: Option<&Spanned<'_>>, path: &str, known: &[&str], problems: &mut Vec<Problem>) {
+    let Some(Spanned { value: Value::Map(entries), .. }) = node else { return };
+    for entry in entries.iter().filter(|entry| !known.contains(&&*entry.key)) {
+        if let Some(meant) = did_you_mean(&entry.key, known) {
+            let message =
+                format!("Kubernetes has no field `{}` here, so it has no effect", entry.key);
+            let problem = Problem::new(entry.key_position, message);
+            let path = format!("{path}{}", entry.key);
+            problems.push(problem.at(path).help(format!("did you mean `{meant}`?")));
+        }
+    }
+}
+
+/// A warning about an object that is nearly a node or a pod.
+pub(crate) fn of_type(object: &Spanned<'_>, api_version: &str, kind: &str) -> Option<Problem> {
+    let meant = did_you_mean(kind, &["Node", "Pod"])?;
+    // Other groups may have such a kind: `Node` of `longhorn.io/v1beta2`.
+    let group = api_version.split_once('/').map_or("", |(group, _)| group);
+    if group.contains('.') && !group.ends_with("k8s.io") {
+        return None;
+    }
+    let (field, found, right) =
+        if kind == meant { ("apiVersion", api_version, "v1") } else { ("kind", kind, meant) };
+    let message = format!("`{found}` is not the {field} of a {meant}, so the object is not used");
+    let problem = Problem::new(object.locate(field), message).at(field);
+    Some(problem.help(format!("write `{field}: {right}`")))
+}

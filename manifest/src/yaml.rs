@@ -1,0 +1,173 @@
+//! YAML text into trees.
+
+use std::borrow::Cow;
+
+use saphyr_parser::{Event, Marker, Parser, ScalarStyle, Tag};
+
+use crate::diagnostic::{Position, Problem};
+use crate::limits::Limits;
+use crate::scalar::{Scalar, resolve};
+use crate::tree::{Builder, Sink, Stop, Value};
+
+/// How many documents with errors are read before the rest is given up.
+const MOST_BROKEN: usize = 20;
+
+/// Reads all documents of `text`. After an error the next document is read.
+pub(crate) fn parse<'t>(text: &'t str, limits: &Limits, split: bool, sink: &mut dyn Sink<'t>) {
+    let mut builder = Builder::new(limits, split, sink);
+    let mut rest = text;
+    let mut lines_before = 0;
+    for _ in 0..MOST_BROKEN {
+        let problem = match parse_documents(rest, lines_before, &mut builder) {
+            Ok(()) | Err(Stop::End(None)) => return,
+            Err(Stop::End(Some(problem))) => {
+                builder.report(problem);
+                return;
+            }
+            Err(Stop::Syntax(problem)) => problem,
+        };
+        let line = problem.position.line;
+        if !builder.report(explain(problem, text)) {
+            return;
+        }
+        builder.reset();
+        let Some((skipped, next)) = next_document(rest, line.saturating_sub(lines_before)) else {
+            return;
+        };
+        rest = next;
+        lines_before = lines_before.saturating_add(skipped);
+    }
+}
+
+/// The text from the next `---` on, and how many lines lie before it. The search begins at `line`,
+/// but never finds the first line again.
+fn next_document(text: &str, line: u32) -> Option<(u32, &str)> {
+    let mut offset = 0;
+    for (number, content) in (1_u32..).zip(text.split_inclusive('\n')) {
+        let marker = content.strip_prefix("---");
+        if number >= line.max(2) && marker.is_some_and(|t| t.trim_start() != t || t.is_empty()) {
+            return Some((number - 1, text.get(offset..)?));
+        }
+        offset += content.len();
+    }
+    None
+}
+
+fn parse_documents<'t>(
+    text: &'t str,
+    lines_before: u32,
+    builder: &mut Builder<'t, '_>,
+) -> Result<(), Stop> {
+    let position = |mark: &Marker| Position {
+        line: u32::try_from(mark.line()).unwrap_or(u32::MAX).saturating_add(lines_before),
+        column: u32::try_from(mark.col()).unwrap_or(u32::MAX).saturating_add(1),
+    };
+    let mut parser = Parser::new_from_str(text);
+    while let Some(event) = parser.next_event() {
+        let (event, span) = event.map_err(|error| {
+            Stop::Syntax(Problem::new(position(error.marker()), error.info()).at(builder.path()))
+        })?;
+        let start = position(&span.start);
+        match event {
+            Event::Scalar(text, style, anchor, tag) => {
+                let value = scalar(text, style, tag.as_deref()).map_err(|message| {
+                    Stop::Syntax(Problem::new(start, message).at(builder.path()))
+                })?;
+                builder.scalar(value, start, anchor)?;
+            }
+            Event::SequenceStart(anchor, tag) => {
+                check_tag(tag.as_deref(), "seq", start, builder)?;
+                builder.begin_seq(start, anchor)?;
+            }
+            Event::MappingStart(anchor, tag) => {
+                check_tag(tag.as_deref(), "map", start, builder)?;
+                builder.begin_map(start, anchor)?;
+            }
+            Event::SequenceEnd | Event::MappingEnd => builder.end()?,
+            Event::Alias(id) => builder.alias(id, start)?,
+            Event::DocumentEnd => builder.reset(),
+            Event::Nothing | Event::StreamStart | Event::StreamEnd | Event::DocumentStart(_) => {}
+        }
+    }
+    Ok(())
+}
+
+fn check_tag(
+    tag: Option<&Tag>,
+    expected: &str,
+    position: Position,
+    builder: &Builder<'_, '_>,
+) -> Result<(), Stop> {
+    match tag {
+        Some(tag) if !is_core(tag, expected) && !is_non_specific(tag) => {
+            Err(Stop::Syntax(Problem::new(position, unknown_tag(tag)).at(builder.path())))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn is_core(tag: &Tag, suffix: &str) -> bool {
+    tag.is_yaml_core_schema() && tag.suffix == suffix
+}
+
+/// A lone `!`, which means: not resolved.
+fn is_non_specific(tag: &Tag) -> bool {
+    tag.handle.is_empty() && tag.suffix == "!" || tag.handle == "!" && tag.suffix.is_empty()
+}
+
+fn unknown_tag(tag: &Tag) -> String {
+    let name = if tag.is_yaml_core_schema() {
+        format!("!!{}", tag.suffix)
+    } else {
+        format!("{}{}", tag.handle, tag.suffix)
+    };
+    format!("the tag `{name}` does not fit here; Kubernetes needs none, leave it out")
+}
+
+/// Makes a value of a scalar, its style and its tag. Mirrors `resolve` of goyaml with a tag.
+fn scalar<'t>(
+    text: Cow<'t, str>,
+    style: ScalarStyle,
+    tag: Option<&Tag>,
+) -> Result<Value<'t>, String> {
+    let Some(tag) = tag else {
+        return Ok(match style {
+            ScalarStyle::Plain => Value::Plain(text),
+            _ => Value::Str(text),
+        });
+    };
+    if is_non_specific(tag) || is_core(tag, "str") {
+        return Ok(Value::Str(text));
+    }
+    let fits = match resolve(&text) {
+        Scalar::Null => is_core(tag, "null"),
+        Scalar::Bool(_) => is_core(tag, "bool"),
+        Scalar::Int(_) | Scalar::Uint(_) => is_core(tag, "int") || is_core(tag, "float"),
+        Scalar::Float(_) => is_core(tag, "float"),
+        Scalar::Str => is_core(tag, "timestamp"),
+    };
+    if fits { Ok(Value::Plain(text)) } else { Err(unknown_tag(tag)) }
+}
+
+/// Adds help for the mistakes that people make.
+fn explain(problem: Problem, text: &str) -> Problem {
+    if problem.help.is_some() {
+        return problem;
+    }
+    let index = usize::try_from(problem.position.line.saturating_sub(1)).unwrap_or(usize::MAX);
+    let line = text.lines().nth(index).unwrap_or("");
+    let indent = line.len() - line.trim_start().len();
+    let help = if line.contains("{{") {
+        "a `{{ … }}` in a file is a template: import what it renders to (`helm template …`)"
+    } else if line.get(..indent).is_some_and(|indent| indent.contains('\t')) {
+        "YAML is indented with spaces; replace the tab at the beginning of this line"
+    } else if line.matches(": ").count() > 1 {
+        "put a value that contains `: ` in quotes"
+    } else if line.trim_start().starts_with(['@', '`', '%', '*', '&', '!']) {
+        "a value that begins with this character must be in quotes"
+    } else {
+        "check the indentation of this line and of the ones before it, and that quotes and \
+         brackets are closed"
+    };
+    problem.help(help)
+}
