@@ -271,6 +271,11 @@ impl Simulator {
         ends.map(|((at, _), _)| *at)
     }
 
+    /// The terminating pods and when the grace period of each ends, soonest first.
+    pub fn terminations(&self) -> impl Iterator<Item = (&PodKey, Timestamp)> {
+        self.terminating.iter().map(|((at, _), terminating)| (&terminating.pod, *at))
+    }
+
     /// What is to become of a pod, and why.
     #[must_use]
     pub fn explain(&self, pod: &PodKey) -> Option<PodExplanation> {

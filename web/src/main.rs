@@ -1,2 +1,3 @@
 //! The Taintlab playground.
+
 fn main() {}

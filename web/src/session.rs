@@ -1,0 +1,527 @@
+//! The work of a user: a start, what was done since, and the simulation that follows from both.
+//!
+//! The [`Timeline`] is the ground truth: where the simulation begins, with the scripted steps of a
+//! scenario, and every edit with its time. Everything else can be computed from it again, which is
+//! how undo, redo, scrubbing back and reload work: replay from the nearest checkpoint.
+//!
+//! # Rules
+//!
+//! - An edit happens at the time that the clock shows, and what follows from it happens at once.
+//!   On replay it happens at the same time, again after all that is due then, so that nothing
+//!   depends on when frames were painted. Scripted steps of an instant come before its edits.
+//! - An edit made after scrubbing back replaces the edits that come later; undo brings them back.
+//! - Undo and redo put the previous or next timeline into place. The clock stays where it is, or
+//!   goes forward to the edit concerned, so that what was undone can be seen. When another cluster
+//!   was loaded, the clock returns to what it was.
+//! - A step or an edit that does not fit on replay (under another release, say) is passed over, and
+//!   a row of the log says so.
+
+mod history;
+mod rows;
+#[cfg(test)]
+mod tests;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
+
+use serde::{Deserialize, Serialize};
+use taintlab_core::api::{NodeName, PodKey};
+use taintlab_core::command::{Command, CommandError};
+use taintlab_core::event::TimeoutReason;
+use taintlab_core::scenario::{Scenario, ScenarioError};
+use taintlab_core::simulator::{Simulator, Snapshot};
+use taintlab_core::time::{Span, Timestamp};
+
+use self::history::History;
+use self::rows::Home;
+pub(crate) use self::rows::{Gone, Row, RowKind};
+
+/// How many rows of the log lie between two checkpoints.
+const ROWS_PER_CHECKPOINT: usize = 256;
+/// More checkpoints than this are thinned out.
+const MAX_CHECKPOINTS: usize = 48;
+/// How many deadlines "run to the end" passes at most, should a cluster never come to rest.
+const MAX_DEADLINES: usize = 1_000_000;
+
+/// An edit: commands at one moment, which are undone together.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Edit {
+    /// When.
+    pub(crate) at: Span,
+    /// What.
+    pub(crate) commands: Vec<Command>,
+}
+
+/// The ground truth of a session.
+#[derive(Clone, Debug)]
+pub(crate) struct Timeline {
+    /// Where it begins: objects, release, scripted steps in the order of time.
+    pub(crate) start: Rc<Scenario>,
+    /// Changes whenever another cluster is loaded.
+    pub(crate) generation: u32,
+    /// The edits, in the order of time.
+    pub(crate) log: Vec<Rc<Edit>>,
+}
+
+/// How much of a timeline has been carried out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Progress {
+    steps: usize,
+    edits: usize,
+}
+
+#[derive(Clone, Debug)]
+struct Checkpoint {
+    at: Timestamp,
+    progress: Progress,
+    rows: usize,
+    gone: usize,
+    homes: BTreeMap<PodKey, Home>,
+    snapshot: Snapshot,
+}
+
+/// What has changed since it was last asked for, so that only this is painted again.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Touched {
+    /// Everything may have changed.
+    pub(crate) all: bool,
+    /// These nodes have.
+    pub(crate) nodes: BTreeSet<NodeName>,
+    /// These pods have.
+    pub(crate) pods: BTreeSet<PodKey>,
+}
+
+/// What happens next.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Next {
+    /// When.
+    pub(crate) at: Timestamp,
+    /// What.
+    pub(crate) what: NextWhat,
+}
+
+/// The kinds of things that happen next.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum NextWhat {
+    /// The simulation has a deadline.
+    Deadline(TimeoutReason),
+    /// A step of the scenario.
+    Step(Command),
+    /// An edit that was made before scrubbing back.
+    Edit(Rc<Edit>),
+}
+
+/// A simulation with its history. See the [module](self).
+pub(crate) struct Session {
+    timeline: Timeline,
+    history: History,
+    simulator: Simulator,
+    progress: Progress,
+    /// Where each pod was last, to say it when the pod is gone.
+    homes: BTreeMap<PodKey, Home>,
+    rows: Rc<Vec<Rc<Row>>>,
+    gone: Rc<Vec<Rc<Gone>>>,
+    checkpoints: Vec<Checkpoint>,
+    reached: Timestamp,
+    touched: Touched,
+}
+
+impl Session {
+    /// A session that begins with this scenario.
+    ///
+    /// # Errors
+    /// A feature gate of the scenario is wrong.
+    pub(crate) fn new(scenario: Scenario) -> Result<Self, ScenarioError> {
+        let timeline = Timeline::starting_with(scenario, 0);
+        let simulator = timeline.start.simulator()?;
+        let mut session = Self {
+            timeline,
+            history: History::default(),
+            simulator,
+            progress: Progress::default(),
+            homes: BTreeMap::new(),
+            rows: Rc::default(),
+            gone: Rc::default(),
+            checkpoints: Vec::new(),
+            reached: Timestamp::ZERO,
+            touched: Touched::default(),
+        };
+        session.begin();
+        session.advance(Timestamp::ZERO);
+        Ok(session)
+    }
+
+    /// A session as it was saved: the edits are there, at this time, and can be undone.
+    ///
+    /// # Errors
+    /// A feature gate of the scenario is wrong.
+    pub(crate) fn resume(
+        scenario: Scenario,
+        edits: Vec<Edit>,
+        now: Timestamp,
+    ) -> Result<Self, ScenarioError> {
+        let mut session = Self::new(scenario)?;
+        for edit in edits {
+            session.history.record(session.timeline.clone(), edit.at.timestamp());
+            session.timeline.log.push(Rc::new(edit));
+        }
+        session.advance(now);
+        Ok(session)
+    }
+
+    /// The simulation, to read from.
+    pub(crate) fn simulator(&self) -> &Simulator {
+        &self.simulator
+    }
+
+    /// The ground truth, to be saved.
+    pub(crate) fn timeline(&self) -> &Timeline {
+        &self.timeline
+    }
+
+    /// The time the clock shows.
+    pub(crate) fn now(&self) -> Timestamp {
+        self.simulator.now()
+    }
+
+    /// The latest time that this timeline has been played to.
+    pub(crate) fn reached(&self) -> Timestamp {
+        self.reached.max(self.now())
+    }
+
+    /// What happened until now, in order.
+    pub(crate) fn rows(&self) -> &Rc<Vec<Rc<Row>>> {
+        &self.rows
+    }
+
+    /// The pods that are gone, in the order of their end.
+    pub(crate) fn gone(&self) -> &Rc<Vec<Rc<Gone>>> {
+        &self.gone
+    }
+
+    /// What has changed since this was last asked for.
+    pub(crate) fn take_touched(&mut self) -> Touched {
+        std::mem::take(&mut self.touched)
+    }
+
+    /// What happens next, if anything does.
+    pub(crate) fn next(&self) -> Option<Next> {
+        let step = self.next_step().map(|(at, command)| Next { at, what: NextWhat::Step(command) });
+        let edit = self.timeline.log.get(self.progress.edits).map(|edit| Next {
+            at: edit.at.timestamp(),
+            what: NextWhat::Edit(edit.clone()),
+        });
+        let deadline = self
+            .simulator
+            .poll_timeout()
+            .map(|next| Next { at: next.at, what: NextWhat::Deadline(next.reason) });
+        // The first of several at one time: timers come before the changes of their instant.
+        [deadline, step, edit].into_iter().flatten().min_by_key(|next| next.at)
+    }
+
+    fn next_step(&self) -> Option<(Timestamp, Command)> {
+        let step = self.timeline.start.steps.get(self.progress.steps)?;
+        Some((step.at.timestamp(), step.command.clone()))
+    }
+
+    /// Carries out commands now, together, as one edit.
+    ///
+    /// # Errors
+    /// One of them does not fit the cluster. Then nothing has changed.
+    pub(crate) fn apply(&mut self, commands: Vec<Command>) -> Result<(), CommandError> {
+        let now = self.now();
+        let before = self.simulator.snapshot();
+        for command in &commands {
+            if let Err(error) = self.simulator.handle_command(now, command.clone()) {
+                self.simulator.restore(&before);
+                return Err(error);
+            }
+        }
+        self.simulator.restore(&before);
+        self.history.record(self.timeline.clone(), now);
+        self.timeline.log.truncate(self.progress.edits);
+        self.timeline.log.push(Rc::new(Edit { at: Span::from(now), commands }));
+        self.checkpoints_follow_timeline();
+        self.reached = now;
+        self.advance(now);
+        Ok(())
+    }
+
+    /// Carries out those of the commands that fit, as one edit, and returns why others do not.
+    pub(crate) fn apply_what_fits(&mut self, commands: Vec<Command>) -> Vec<CommandError> {
+        let now = self.now();
+        let before = self.simulator.snapshot();
+        let mut errors = Vec::new();
+        let mut fitting = Vec::new();
+        for command in commands {
+            match self.simulator.handle_command(now, command.clone()) {
+                Ok(()) => fitting.push(command),
+                Err(error) => errors.push(error),
+            }
+        }
+        self.simulator.restore(&before);
+        if !fitting.is_empty()
+            && let Err(error) = self.apply(fitting)
+        {
+            errors.push(error);
+        }
+        errors
+    }
+
+    /// Puts another cluster or scenario in place of this one; the clock returns to zero.
+    ///
+    /// # Errors
+    /// A feature gate of the scenario is wrong.
+    pub(crate) fn load(&mut self, scenario: Scenario) -> Result<(), ScenarioError> {
+        scenario.simulator()?;
+        self.history.record(self.timeline.clone(), self.now());
+        let generation = self.history.next_generation();
+        self.timeline = Timeline::starting_with(scenario, generation);
+        self.replay(Timestamp::ZERO)
+    }
+
+    /// Runs the same timeline on another Kubernetes, to the time the clock shows.
+    ///
+    /// # Errors
+    /// A feature gate is wrong.
+    pub(crate) fn change_start(
+        &mut self,
+        change: impl FnOnce(&mut Scenario),
+    ) -> Result<(), ScenarioError> {
+        let mut start = Scenario::clone(&self.timeline.start);
+        change(&mut start);
+        start.simulator()?;
+        let now = self.now();
+        self.history.record(self.timeline.clone(), now);
+        self.timeline.start = Rc::new(start);
+        self.replay(now)
+    }
+
+    /// Whether there is something to undo.
+    pub(crate) fn can_undo(&self) -> bool {
+        self.history.can_undo()
+    }
+
+    /// Whether there is something to redo.
+    pub(crate) fn can_redo(&self) -> bool {
+        self.history.can_redo()
+    }
+
+    /// Takes the last edit back. See the [module](self) for the clock.
+    pub(crate) fn undo(&mut self) {
+        let now = self.now();
+        if let Some((timeline, at)) = self.history.undo(&self.timeline, now) {
+            self.put(timeline, at);
+        }
+    }
+
+    /// Does the edit that was undone last again.
+    pub(crate) fn redo(&mut self) {
+        let now = self.now();
+        if let Some((timeline, at)) = self.history.redo(&self.timeline, now) {
+            self.put(timeline, at);
+        }
+    }
+
+    fn put(&mut self, timeline: Timeline, at: Timestamp) {
+        let same_cluster = timeline.generation == self.timeline.generation;
+        let to = if same_cluster { self.now().max(at) } else { at };
+        let same_start = Rc::ptr_eq(&timeline.start, &self.timeline.start);
+        let old = std::mem::replace(&mut self.timeline, timeline);
+        if same_start {
+            self.checkpoints_follow(&old.log);
+            self.reached = Timestamp::ZERO;
+            self.rewind_and_advance(to);
+        } else {
+            // A timeline of the history has run before, so its start is valid.
+            let _ = self.replay(to);
+        }
+    }
+
+    /// Moves the clock, forth or back.
+    pub(crate) fn seek(&mut self, to: Timestamp) {
+        if to >= self.now() {
+            self.advance(to);
+        } else {
+            self.reached = self.reached();
+            self.rewind_and_advance(to);
+        }
+    }
+
+    /// Moves the clock to what happens next; `false` if nothing does.
+    pub(crate) fn step(&mut self) -> bool {
+        let Some(next) = self.next() else { return false };
+        self.advance(next.at);
+        true
+    }
+
+    /// Moves the clock forth until nothing more happens by itself.
+    pub(crate) fn run_to_end(&mut self) {
+        for _ in 0..MAX_DEADLINES {
+            if !self.step() {
+                break;
+            }
+        }
+    }
+
+    /// Everything again from the beginning.
+    fn replay(&mut self, to: Timestamp) -> Result<(), ScenarioError> {
+        self.simulator = self.timeline.start.simulator()?;
+        self.progress = Progress::default();
+        self.rows = Rc::default();
+        self.gone = Rc::default();
+        self.checkpoints.clear();
+        self.reached = Timestamp::ZERO;
+        self.begin();
+        self.advance(to);
+        Ok(())
+    }
+
+    fn begin(&mut self) {
+        self.touched.all = true;
+        let pods = self.simulator.cluster().pods();
+        self.homes =
+            pods.map(|(key, pod)| (key.clone(), Home::on(&pod.spec.node_name))).collect();
+        self.checkpoint();
+    }
+
+    fn rewind_and_advance(&mut self, to: Timestamp) {
+        let found = self.checkpoints.iter().rev().find(|checkpoint| checkpoint.at <= to);
+        if let Some(checkpoint) = found.cloned() {
+            self.simulator.restore(&checkpoint.snapshot);
+            self.progress = checkpoint.progress;
+            self.homes = checkpoint.homes;
+            Rc::make_mut(&mut self.rows).truncate(checkpoint.rows);
+            Rc::make_mut(&mut self.gone).truncate(checkpoint.gone);
+        }
+        self.touched.all = true;
+        self.advance(to);
+    }
+
+    /// Lets time pass, with the steps and edits on the way.
+    fn advance(&mut self, to: Timestamp) {
+        loop {
+            let step = self.next_step().map(|(at, _)| at).filter(|at| *at <= to);
+            let edit = self.timeline.log.get(self.progress.edits).cloned();
+            let edit = edit.filter(|edit| edit.at.timestamp() <= to);
+            match (step, edit) {
+                (Some(at), edit) if edit.as_ref().is_none_or(|e| at <= e.at.timestamp()) => {
+                    self.run_step(at);
+                }
+                (_, Some(edit)) => self.run_edit(&edit),
+                (_, None) => break,
+            }
+        }
+        self.pass_time(to);
+    }
+
+    /// Steps of one instant all come before what follows from any of them.
+    fn run_step(&mut self, at: Timestamp) {
+        if at > self.now() {
+            self.pass_time_until(at);
+        }
+        if let Some((at, command)) = self.next_step() {
+            self.progress.steps += 1;
+            self.run_command(at, &command, RowKind::Step);
+        }
+    }
+
+    fn run_edit(&mut self, edit: &Edit) {
+        let at = edit.at.timestamp();
+        self.pass_time(at);
+        self.progress.edits += 1;
+        for command in &edit.commands {
+            self.run_command(at, command, RowKind::Edit);
+        }
+        self.pass_time(at);
+    }
+
+    fn run_command(&mut self, at: Timestamp, command: &Command, kind: fn(Command) -> RowKind) {
+        let row = match self.simulator.handle_command(at, command.clone()) {
+            Ok(()) => kind(command.clone()),
+            Err(error) => RowKind::Skipped { command: command.clone(), error },
+        };
+        self.push_row(at, row);
+        self.take_events();
+    }
+
+    /// Passes deadlines before `to` one by one, for the sake of checkpoints.
+    fn pass_time_until(&mut self, to: Timestamp) {
+        while let Some(next) = self.simulator.poll_timeout()
+            && next.at < to
+        {
+            if self.simulator.handle_timeout(next.at).is_err() {
+                break;
+            }
+            self.take_events();
+            self.maybe_checkpoint();
+        }
+    }
+
+    fn pass_time(&mut self, to: Timestamp) {
+        self.pass_time_until(to);
+        // Never in the past: callers go back with a checkpoint.
+        let _ = self.simulator.advance_to(to);
+        self.take_events();
+        self.maybe_checkpoint();
+    }
+
+    fn maybe_checkpoint(&mut self) {
+        let last = self.checkpoints.last();
+        let due = last.is_none_or(|last| {
+            last.rows + ROWS_PER_CHECKPOINT <= self.rows.len() && last.at < self.simulator.now()
+        });
+        if due {
+            self.checkpoint();
+        }
+    }
+
+    fn checkpoint(&mut self) {
+        if self.checkpoints.len() >= MAX_CHECKPOINTS {
+            // The first one stays: it is the way back to the beginning.
+            let mut index = 0_usize;
+            self.checkpoints.retain(|_| {
+                index += 1;
+                !index.is_multiple_of(2)
+            });
+        }
+        self.checkpoints.push(Checkpoint {
+            at: self.simulator.now(),
+            progress: self.progress,
+            rows: self.rows.len(),
+            gone: self.gone.len(),
+            homes: self.homes.clone(),
+            snapshot: self.simulator.snapshot(),
+        });
+    }
+
+    /// Forgets the checkpoints that a changed end of the log has made wrong.
+    fn checkpoints_follow_timeline(&mut self) {
+        let log = self.timeline.log.clone();
+        let kept = self.progress.edits;
+        self.keep_checkpoints(&log, kept);
+    }
+
+    fn checkpoints_follow(&mut self, old: &[Rc<Edit>]) {
+        let log = self.timeline.log.clone();
+        let same = old.iter().zip(&log).take_while(|(a, b)| Rc::ptr_eq(a, b)).count();
+        self.keep_checkpoints(&log, same);
+    }
+
+    /// A checkpoint is right if all edits it holds are the same, and it is not later than the
+    /// first edit that it does not hold.
+    fn keep_checkpoints(&mut self, log: &[Rc<Edit>], same: usize) {
+        self.checkpoints.retain(|checkpoint| {
+            let held = checkpoint.progress.edits;
+            let next = log.get(held);
+            held <= same && next.is_none_or(|edit| checkpoint.at <= edit.at.timestamp())
+        });
+    }
+}
+
+impl Timeline {
+    fn starting_with(mut scenario: Scenario, generation: u32) -> Self {
+        scenario.steps.sort_by_key(|step| step.at);
+        Self { start: Rc::new(scenario), generation, log: Vec::new() }
+    }
+}

@@ -1,0 +1,75 @@
+//! What undo and redo go back and forth between.
+
+use taintlab_core::time::Timestamp;
+
+use super::Timeline;
+
+/// A timeline that is not the present one.
+#[derive(Clone, Debug)]
+struct Other {
+    timeline: Timeline,
+    /// The time of the edit between it and its neighbour towards the present.
+    edit: Timestamp,
+    /// What the clock showed when it was left.
+    clock: Timestamp,
+}
+
+/// Timelines before and after the present one.
+#[derive(Clone, Debug, Default)]
+pub(super) struct History {
+    before: Vec<Other>,
+    after: Vec<Other>,
+    generations: u32,
+}
+
+impl History {
+    /// `timeline` is left for another one, by an edit at time `at`.
+    pub(super) fn record(&mut self, timeline: Timeline, at: Timestamp) {
+        self.before.push(Other { timeline, edit: at, clock: at });
+        self.after.clear();
+    }
+
+    /// A number for a timeline that begins with another cluster.
+    pub(super) fn next_generation(&mut self) -> u32 {
+        self.generations += 1;
+        self.generations
+    }
+
+    pub(super) fn can_undo(&self) -> bool {
+        !self.before.is_empty()
+    }
+
+    pub(super) fn can_redo(&self) -> bool {
+        !self.after.is_empty()
+    }
+
+    /// The timeline before `present`, and the time to show it at.
+    pub(super) fn undo(
+        &mut self,
+        present: &Timeline,
+        clock: Timestamp,
+    ) -> Option<(Timeline, Timestamp)> {
+        let other = self.before.pop()?;
+        self.after.push(Other { timeline: present.clone(), edit: other.edit, clock });
+        Some(other.to_show(present))
+    }
+
+    /// The timeline after `present`, and the time to show it at.
+    pub(super) fn redo(
+        &mut self,
+        present: &Timeline,
+        clock: Timestamp,
+    ) -> Option<(Timeline, Timestamp)> {
+        let other = self.after.pop()?;
+        self.before.push(Other { timeline: present.clone(), edit: other.edit, clock });
+        Some(other.to_show(present))
+    }
+}
+
+impl Other {
+    /// Another cluster has its own clock; in the same one, the edit is to be seen.
+    fn to_show(self, present: &Timeline) -> (Timeline, Timestamp) {
+        let at = if self.timeline.generation == present.generation { self.edit } else { self.clock };
+        (self.timeline, at)
+    }
+}

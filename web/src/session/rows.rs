@@ -1,0 +1,129 @@
+//! Events become rows of the log, and leave traces on the board.
+
+use std::rc::Rc;
+
+use taintlab_core::api::{NodeName, PodKey};
+use taintlab_core::command::{Command, CommandError};
+use taintlab_core::event::{Happening, ObjectReference, RequestResult, RequestVerb};
+use taintlab_core::time::Timestamp;
+
+use super::Session;
+
+/// One row of the log.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Row {
+    /// When.
+    pub(crate) at: Timestamp,
+    /// What.
+    pub(crate) kind: RowKind,
+}
+
+/// What a row of the log tells.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum RowKind {
+    /// Something happened in the simulation.
+    Happened(Happening),
+    /// The user did something.
+    Edit(Command),
+    /// The scenario did something.
+    Step(Command),
+    /// A command did not fit and was passed over.
+    Skipped {
+        /// The command.
+        command: Command,
+        /// Why it did not fit.
+        error: CommandError,
+    },
+}
+
+/// A pod that is gone.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Gone {
+    /// Which pod.
+    pub(crate) pod: PodKey,
+    /// Where it was; empty if it had no node.
+    pub(crate) node: NodeName,
+    /// When the object was removed.
+    pub(crate) at: Timestamp,
+    /// When a controller's `DELETE` was accepted, if that is why it is gone.
+    pub(crate) evicted: Option<Timestamp>,
+}
+
+/// Where a pod is and what awaits it, to be told when it is gone.
+#[derive(Clone, Debug)]
+pub(super) struct Home {
+    node: NodeName,
+    evicted: Option<Timestamp>,
+}
+
+impl Home {
+    pub(super) fn on(node: &str) -> Self {
+        Self { node: node.into(), evicted: None }
+    }
+}
+
+impl Session {
+    pub(super) fn push_row(&mut self, at: Timestamp, kind: RowKind) {
+        Rc::make_mut(&mut self.rows).push(Rc::new(Row { at, kind }));
+    }
+
+    /// Takes what happened from the simulation.
+    pub(super) fn take_events(&mut self) {
+        while let Some(event) = self.simulator.poll_event() {
+            self.note(event.at, &event.what);
+            self.push_row(event.at, RowKind::Happened(event.what));
+        }
+    }
+
+    fn note(&mut self, at: Timestamp, what: &Happening) {
+        match what {
+            Happening::EventRecorded(event) => match &event.involved_object {
+                ObjectReference::Pod { pod, .. } => self.touch_pod(pod),
+                ObjectReference::Node { node } => self.touch_node(node),
+            },
+            Happening::NodeAdded { node }
+            | Happening::NodeUpdated { node }
+            | Happening::NodeDeleted { node }
+            | Happening::NodeEvaluated { node, .. } => self.touch_node(node),
+            Happening::PodAdded { pod, .. } => {
+                self.find_home(pod, None);
+                self.touch_pod(pod);
+            }
+            Happening::PodUpdated { pod, .. } => {
+                let evicted = self.homes.get(pod).and_then(|home| home.evicted);
+                self.find_home(pod, evicted);
+                self.touch_pod(pod);
+            }
+            Happening::PodDeleted { pod, .. } => {
+                let home = self.homes.remove(pod).unwrap_or_else(|| Home::on(""));
+                let gone = Gone { pod: pod.clone(), node: home.node, at, evicted: home.evicted };
+                Rc::make_mut(&mut self.gone).push(Rc::new(gone));
+                self.touch_pod(pod);
+            }
+            Happening::Request { pod, verb, result, .. } => {
+                let accepted = *verb == RequestVerb::Delete && *result == RequestResult::Ok;
+                if accepted && let Some(home) = self.homes.get_mut(pod) {
+                    home.evicted = Some(at);
+                }
+                self.touch_pod(pod);
+            }
+            Happening::Decided(decision) => self.touch_pod(&decision.pod),
+            Happening::TaintEvictionControllerRestarted { .. } => self.touched.all = true,
+        }
+    }
+
+    fn find_home(&mut self, pod: &PodKey, evicted: Option<Timestamp>) {
+        if let Some(object) = self.simulator.cluster().get_pod(pod) {
+            let node = object.spec.node_name.as_str().into();
+            self.homes.insert(pod.clone(), Home { node, evicted });
+        }
+    }
+
+    fn touch_pod(&mut self, pod: &PodKey) {
+        self.touched.pods.insert(pod.clone());
+    }
+
+    fn touch_node(&mut self, node: &NodeName) {
+        self.touched.nodes.insert(node.clone());
+    }
+}

@@ -1,0 +1,296 @@
+//! What the page says about commands, events and deadlines, in Kubernetes' words.
+
+use taintlab_core::api::{NodeName, PodKey, Taint};
+use taintlab_core::command::{ApiErrorKind, Command, PodWrite};
+use taintlab_core::event::{
+    Happening, ObjectReference, RequestResult, RequestVerb, TimeoutReason,
+};
+use taintlab_core::taint_eviction::{Decision, Ruling};
+
+use crate::model::Selection;
+use crate::session::{Next, NextWhat, Row, RowKind};
+use crate::text::{at, count, span};
+
+/// Kinds of rows that the log can show or hide.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Category {
+    /// Kubernetes Events, which a cluster shows too.
+    Event,
+    /// What the user or the scenario did.
+    Change,
+    /// What the controllers thought and asked for, which a cluster does not show.
+    Fact,
+}
+
+/// A row of the log, to be painted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct RowText {
+    /// For the filter.
+    pub(crate) category: Category,
+    /// `Normal`, `Warning`, or what stands for it.
+    pub(crate) type_: &'static str,
+    /// Why, in one word.
+    pub(crate) reason: String,
+    /// About what, as kubectl writes it: `pod/web-0`.
+    pub(crate) object: String,
+    /// The message.
+    pub(crate) message: String,
+    /// Who says so.
+    pub(crate) component: &'static str,
+    /// What a click selects.
+    pub(crate) selects: Option<Selection>,
+}
+
+/// The words of a row.
+pub(crate) fn row(row: &Row) -> RowText {
+    match &row.kind {
+        RowKind::Happened(happening) => happened(happening),
+        RowKind::Edit(command) => change("Edit", "you", command, command_text(command)),
+        RowKind::Step(command) => change("Step", "scenario", command, command_text(command)),
+        RowKind::Skipped { command, error } => {
+            let message = format!("passed over: {}: {error}", command_text(command));
+            RowText { type_: "Warning", ..change("Skipped", "playground", command, message) }
+        }
+    }
+}
+
+fn change(reason: &str, component: &'static str, command: &Command, message: String) -> RowText {
+    let (object, selects) = match (command.pod(), command.node()) {
+        (Some(pod), _) => pod_object(&pod),
+        (None, Some(node)) => node_object(&node.into()),
+        (None, None) => (String::new(), None),
+    };
+    let reason = reason.to_owned();
+    RowText {
+        category: Category::Change,
+        type_: "Change",
+        reason,
+        object,
+        message,
+        component,
+        selects,
+    }
+}
+
+fn pod_object(pod: &PodKey) -> (String, Option<Selection>) {
+    (format!("pod/{}", pod.as_str()), Some(Selection::Pod(pod.clone())))
+}
+
+fn node_object(node: &NodeName) -> (String, Option<Selection>) {
+    (format!("node/{node}"), Some(Selection::Node(node.clone())))
+}
+
+fn happened(happening: &Happening) -> RowText {
+    let fact = |reason: &str, (object, selects), message: String, component| RowText {
+        category: Category::Fact,
+        type_: "Fact",
+        reason: reason.to_owned(),
+        object,
+        message,
+        component,
+        selects,
+    };
+    let api = "api-server";
+    let controller = "taint-eviction";
+    match happening {
+        Happening::EventRecorded(event) => {
+            let (object, selects) = match &event.involved_object {
+                ObjectReference::Pod { pod, .. } => pod_object(pod),
+                ObjectReference::Node { node } => node_object(node),
+            };
+            RowText {
+                category: Category::Event,
+                type_: event.type_,
+                reason: event.reason.to_owned(),
+                object,
+                message: event.message.clone(),
+                component: event.component,
+                selects,
+            }
+        }
+        Happening::NodeAdded { node } => fact("Added", node_object(node), "created".into(), api),
+        Happening::NodeUpdated { node } => {
+            fact("Updated", node_object(node), "changed".into(), api)
+        }
+        Happening::NodeDeleted { node } => {
+            fact("Deleted", node_object(node), "the object is gone".into(), api)
+        }
+        Happening::PodAdded { pod, .. } => fact("Added", pod_object(pod), "created".into(), api),
+        Happening::PodUpdated { pod, .. } => {
+            fact("Updated", pod_object(pod), "changed".into(), api)
+        }
+        Happening::PodDeleted { pod, .. } => {
+            fact("Deleted", pod_object(pod), "the object is gone".into(), api)
+        }
+        Happening::Request { pod, verb, result, .. } => {
+            fact("Request", pod_object(pod), request(*verb, *result), controller)
+        }
+        Happening::Decided(decision) => {
+            fact("Decision", pod_object(&decision.pod), ruling(decision), controller)
+        }
+        Happening::NodeEvaluated { node, shard, taints } => {
+            let taints = list(taints, "no NoExecute taints");
+            fact("Evaluated", node_object(node), format!("worker {shard}: {taints}"), controller)
+        }
+        Happening::TaintEvictionControllerRestarted { timers_lost } => {
+            let message = format!("restarted; {} lost", count(*timers_lost, "timer"));
+            fact("Restarted", (String::new(), None), message, controller)
+        }
+    }
+}
+
+fn request(verb: RequestVerb, result: RequestResult) -> String {
+    let verb = match verb {
+        RequestVerb::Get => "GET",
+        RequestVerb::PatchStatus => "PATCH status",
+        RequestVerb::Delete => "DELETE",
+    };
+    let result = match result {
+        RequestResult::Ok => "ok",
+        RequestResult::AlreadyTerminating => "ok, it was terminating already",
+        RequestResult::NotFound => "404 NotFound",
+        RequestResult::Error(error) => error_text(error),
+    };
+    format!("{verb}: {result}")
+}
+
+/// An error as `code Reason`.
+pub(crate) fn error_text(error: ApiErrorKind) -> &'static str {
+    match error {
+        ApiErrorKind::InternalError => "500 InternalError",
+        ApiErrorKind::Conflict => "409 Conflict",
+        ApiErrorKind::TooManyRequests => "429 TooManyRequests",
+        ApiErrorKind::Forbidden => "403 Forbidden",
+    }
+}
+
+fn ruling(decision: &Decision) -> String {
+    match &decision.ruling {
+        Ruling::NotTolerated { taint } => format!("not tolerated: {taint}; deleted at once"),
+        Ruling::ToleratedForNoTime => "tolerated for no time; deleted at once".into(),
+        Ruling::Scheduled { fire_at, .. } => format!("deleted at {}", at(*fire_at)),
+        Ruling::TimerKept { fire_at, otherwise } => format!(
+            "the timer stays at {} (a new one would end at {})",
+            at(*fire_at),
+            at(*otherwise)
+        ),
+        Ruling::AlreadyDeleted => "was deleted before; not deleted again".into(),
+        Ruling::ToleratedForever => "tolerated for ever: it stays".into(),
+        Ruling::ToleratedForeverTooLate { fire_at } => {
+            format!("tolerated for ever now, but the timer runs on to {}", at(*fire_at))
+        }
+        Ruling::TaintsRemoved { timer_cancelled: true } => {
+            "no NoExecute taints any more; the timer is cancelled".into()
+        }
+        Ruling::TaintsRemoved { timer_cancelled: false } => {
+            "no NoExecute taints any more".into()
+        }
+        Ruling::PodGone { timer_cancelled: true } => "gone; the timer is cancelled".into(),
+        Ruling::PodGone { timer_cancelled: false } => "gone".into(),
+    }
+}
+
+fn list(taints: &[Taint], none: &str) -> String {
+    if taints.is_empty() {
+        return none.to_owned();
+    }
+    let taints: Vec<String> = taints.iter().map(ToString::to_string).collect();
+    taints.join(", ")
+}
+
+/// A command, much as one would type it.
+pub(crate) fn command_text(command: &Command) -> String {
+    match command {
+        Command::CreateNode(node) => format!("create node {}", node.metadata.name),
+        Command::UpdateNode(node) => format!("replace node {}", node.metadata.name),
+        Command::DeleteNode { node } => format!("delete node {node}"),
+        Command::SetTaints { node, taints } => {
+            format!("taints of node {node}: {}", list(taints, "none"))
+        }
+        Command::Taint { node, taint } => format!("taint node {node} {taint}"),
+        Command::Untaint { node, key, effect } if effect.is_empty() => {
+            format!("taint node {node} {key}-")
+        }
+        Command::Untaint { node, key, effect } => format!("taint node {node} {key}:{effect}-"),
+        Command::SetUnschedulable { node, unschedulable: true } => format!("cordon {node}"),
+        Command::SetUnschedulable { node, unschedulable: false } => format!("uncordon {node}"),
+        Command::SetNodeLabels { node, .. } => format!("labels of node {node}"),
+        Command::CreatePod(pod) => format!("create pod {}", pod.key()),
+        Command::UpdatePod(pod) => format!("replace pod {}", pod.key()),
+        Command::DeletePod { pod, force: false } => format!("delete pod {pod}"),
+        Command::DeletePod { pod, force: true } => {
+            format!("delete pod {pod} --force --grace-period=0")
+        }
+        Command::SetTolerations { pod, tolerations } => {
+            format!("{} of pod {pod}", count(tolerations.len(), "toleration"))
+        }
+        Command::SetPodLabels { pod, .. } => format!("labels of pod {pod}"),
+        Command::BindPod { pod, node } => format!("bind pod {pod} to node {node}"),
+        Command::FailPodWrites { pod, verb, times, error } => {
+            let verb = match verb {
+                PodWrite::Delete => "DELETE",
+                PodWrite::PatchStatus => "PATCH status",
+            };
+            format!("{verb} of pod {pod} fails {}: {}", count(*times as usize, "time"), error_text(*error))
+        }
+        Command::RestartTaintEvictionController => "restart the taint-eviction controller".into(),
+    }
+}
+
+/// What happens next, as the end of a sentence.
+pub(crate) fn next(next: &Next) -> String {
+    match &next.what {
+        NextWhat::Step(command) => format!("scenario: {}", command_text(command)),
+        NextWhat::Edit(edit) => match edit.commands.as_slice() {
+            [command] => format!("your edit: {}", command_text(command)),
+            commands => format!("your edit of {}", count(commands.len(), "object")),
+        },
+        NextWhat::Deadline(reason) => match reason {
+            TimeoutReason::WorkQueued => "the controllers look at what has changed".into(),
+            TimeoutReason::EvictionDue { pod } => format!("{pod} is deleted"),
+            TimeoutReason::RetryDelete { pod, attempt } => {
+                format!("the delete of {pod} is tried again after attempt {attempt}")
+            }
+            TimeoutReason::GracePeriodOver { pod, grace } => {
+                format!("the grace period of {pod} ({}) is over", span(*grace))
+            }
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use taintlab_core::api::TaintEffect;
+    use taintlab_core::event::RecordedEvent;
+    use taintlab_core::time::Timestamp;
+
+    use super::*;
+
+    #[test]
+    fn commands_read_as_kubectl() {
+        let taint = Taint::new("k", "v", TaintEffect::NoExecute);
+        let command = Command::Taint { node: "a".into(), taint };
+        assert_eq!(command_text(&command), "taint node a k=v:NoExecute");
+        let row = row(&Row { at: Timestamp::ZERO, kind: RowKind::Edit(command) });
+        assert_eq!(row.object, "node/a");
+        assert_eq!(row.selects, Some(Selection::Node("a".into())));
+    }
+
+    #[test]
+    fn events_keep_kubernetes_words() {
+        let event = RecordedEvent {
+            involved_object: ObjectReference::Pod {
+                api_version: "v1",
+                pod: PodKey::new("", "p"),
+            },
+            type_: "Normal",
+            reason: "TaintManagerEviction",
+            message: "Marking for deletion Pod default/p".into(),
+            component: "taint-eviction-controller",
+        };
+        let text = happened(&Happening::EventRecorded(event));
+        assert_eq!(text.category, Category::Event);
+        assert_eq!((text.type_, text.object.as_str()), ("Normal", "pod/default/p"));
+        assert_eq!(text.component, "taint-eviction-controller");
+    }
+}
