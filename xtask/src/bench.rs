@@ -1,4 +1,4 @@
-//! `bench`: the benchmarks, which print their own comparison.
+//! `bench`: the benchmarks, and a table that sets them beside Kubernetes' own Go code.
 
 use anyhow::Result;
 
@@ -11,5 +11,10 @@ use crate::workspace::{self, Workspace};
 pub(crate) fn run(workspace: &Workspace, args: &[String]) -> Result<()> {
     workspace::run(
         workspace.cargo().args(["bench", "--package", "taintlab-tests", "--"]).args(args),
+    )?;
+    let compare = ["run", "--release", "--package", "taintlab-tests"];
+    let results = workspace.target_dir().join("criterion");
+    workspace::run(
+        workspace.cargo().args(compare).args(["--bin", "compare-benchmarks", "--"]).arg(results),
     )
 }
