@@ -184,12 +184,16 @@ pub(crate) fn did_you_mean<'c>(name: &str, candidates: &[&'c str]) -> Option<&'c
     if name.len() > 64 {
         return None;
     }
+    // `node_name` is `nodeName`.
+    let simple = |name: &str| name.to_ascii_lowercase().replace(['-', '_'], "");
+    let name = simple(name);
     let close = |candidate: &str| {
-        let (a, b) = (name.to_ascii_lowercase(), candidate.to_ascii_lowercase());
-        // `node_name` is `nodeName`.
-        let a = a.replace(['-', '_'], "");
-        let distance = strsim::osa_distance(&a, &b);
-        (distance <= b.len().div_ceil(4).min(3)).then_some(distance)
+        let most = candidate.len().div_ceil(4).min(3);
+        if candidate.len().abs_diff(name.len()) > most {
+            return None;
+        }
+        let distance = strsim::osa_distance(&name, &simple(candidate));
+        (distance <= most).then_some(distance)
     };
     candidates
         .iter()

@@ -5,16 +5,21 @@
 
 mod decode;
 mod diagnostic;
+mod export;
 mod import;
 mod json;
 mod limits;
 mod near_miss;
 mod scalar;
+mod scenario;
 mod source;
 mod tree;
 mod yaml;
+mod yaml_writer;
 
 pub use crate::diagnostic::{Diagnostic, Severity};
+pub use crate::export::{Format, Purpose, export, to_yaml};
 pub use crate::import::{Import, import};
 pub use crate::limits::Limits;
+pub use crate::scenario::{ScenarioFile, is_scenario, read_scenario, write_scenario};
 pub use crate::source::text_from_bytes;

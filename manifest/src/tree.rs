@@ -75,15 +75,15 @@ impl<'t> Spanned<'t> {
         }
     }
 
-    /// Looks up a field path such as `spec.taints[0].effect`, as far as it can be followed.
-    pub(crate) fn locate(&self, path: &str) -> Position {
+    /// The node at a field path such as `spec.taints[0].effect`, or the last one on the way there.
+    pub(crate) fn nearest(&self, path: &str) -> &Self {
         let mut node = self;
-        for part in path.split('.') {
+        for part in path.split('.').filter(|part| !part.is_empty()) {
             let (name, mut indexes) = part.split_once('[').unwrap_or((part, ""));
             if !name.is_empty() {
                 match node.get(name) {
                     Some(child) => node = child,
-                    None => return node.position,
+                    None => return node,
                 }
             }
             while let Some((index, rest)) = indexes.split_once(']') {
@@ -93,12 +93,17 @@ impl<'t> Spanned<'t> {
                 };
                 match child {
                     Some(child) => node = child,
-                    None => return node.position,
+                    None => return node,
                 }
                 indexes = rest.trim_start_matches('[');
             }
         }
-        node.position
+        node
+    }
+
+    /// Where [`nearest`](Self::nearest) begins.
+    pub(crate) fn locate(&self, path: &str) -> Position {
+        self.nearest(path).position
     }
 }
 

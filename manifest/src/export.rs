@@ -1,0 +1,143 @@
+//! Kubernetes manifests out.
+
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+use taintlab_core::api::{Node, Pod};
+
+use crate::yaml_writer::{write_document, write_element};
+
+/// In what syntax objects are written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Format {
+    /// YAML, as `kubectl get -o yaml` prints it.
+    #[default]
+    Yaml,
+    /// JSON, as `kubectl get -o json` prints it.
+    Json,
+}
+
+/// For what objects are written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Purpose {
+    /// To be imported again: everything, with status and UIDs. The import gives the same objects.
+    #[default]
+    State,
+    /// For `kubectl apply` to a cluster: what one says about an object, without what the cluster
+    /// says about it (status, UID, times, owners, computed priority). A pod without containers,
+    /// which no API server takes, gets one that does nothing. Pods stay bound to their nodes.
+    Apply,
+}
+
+/// Writes objects as one `List`, nodes first, then pods, then the others.
+///
+/// ```
+/// use taintlab_manifest::{Format, Purpose, export, import};
+///
+/// let text = "{apiVersion: v1, kind: Node, metadata: {name: \"1.0\"}}";
+/// let import = import(text, "node.yaml", &Default::default());
+/// assert_eq!(
+///     export(&import.nodes, &import.pods, &import.others, Purpose::Apply, Format::Yaml),
+///     "apiVersion: v1\nkind: List\nitems:\n- apiVersion: v1\n  kind: Node\n  metadata:\n    \
+///      name: \"1.0\"\n"
+/// );
+/// ```
+pub fn export<'a>(
+    nodes: impl IntoIterator<Item = &'a Node>,
+    pods: impl IntoIterator<Item = &'a Pod>,
+    others: impl IntoIterator<Item = &'a Value>,
+    purpose: Purpose,
+    format: Format,
+) -> String {
+    let nodes = nodes.into_iter().map(value_of);
+    let pods = pods.into_iter().map(|pod| complete(value_of(pod), purpose));
+    let others = others.into_iter().cloned();
+    let objects = nodes.chain(pods).chain(others).map(|object| match purpose {
+        Purpose::State => object,
+        Purpose::Apply => without_observations(object),
+    });
+    match format {
+        Format::Yaml => yaml_list(objects),
+        Format::Json => json_list(objects),
+    }
+}
+
+/// Writes one object, or anything else that has a JSON form, as YAML.
+///
+/// # Errors
+/// The value has no JSON form, for example a map whose keys are no strings.
+pub fn to_yaml<T: Serialize + ?Sized>(value: &T) -> Result<String, serde_json::Error> {
+    let mut out = String::new();
+    write_document(&mut out, &serde_json::to_value(value)?);
+    Ok(out)
+}
+
+/// The JSON form of an object. Every key of a node or a pod is a string, so that there is one.
+fn value_of<T: Serialize>(object: &T) -> Value {
+    serde_json::to_value(object).unwrap_or_default()
+}
+
+fn yaml_list(objects: impl Iterator<Item = Value>) -> String {
+    let mut out = String::from("apiVersion: v1\nkind: List\nitems:");
+    let mut objects = objects.peekable();
+    out.push_str(if objects.peek().is_none() { " []\n" } else { "\n" });
+    // One object at a time is a value; all of them would need many times the memory of the text.
+    for object in objects {
+        write_element(&mut out, &object, 0);
+    }
+    out
+}
+
+fn json_list(objects: impl Iterator<Item = Value>) -> String {
+    let mut out =
+        String::from("{\n  \"apiVersion\": \"v1\",\n  \"kind\": \"List\",\n  \"items\": [");
+    let mut separator = "\n    ";
+    for object in objects {
+        out.push_str(separator);
+        separator = ",\n    ";
+        out.push_str(&format!("{object:#}").replace('\n', "\n    "));
+    }
+    out.push_str("\n  ]\n}\n");
+    out
+}
+
+/// Gives a pod what an API server requires of a new one.
+fn complete(mut pod: Value, purpose: Purpose) -> Value {
+    if purpose == Purpose::Apply
+        && let Value::Object(object) = &mut pod
+    {
+        let spec = object.entry("spec").or_insert_with(|| Value::Object(Map::new()));
+        if let Value::Object(spec) = spec {
+            spec.entry("containers").or_insert_with(
+                || json!([{ "name": "pause", "image": "registry.k8s.io/pause:3.10" }]),
+            );
+            // The priority class gives it; another value is refused.
+            spec.remove("priority");
+        }
+    }
+    pod
+}
+
+/// Takes out what the cluster, not the user, says about an object.
+fn without_observations(mut object: Value) -> Value {
+    const OBSERVED: [&str; 9] = [
+        "uid",
+        "resourceVersion",
+        "generation",
+        "creationTimestamp",
+        "deletionTimestamp",
+        "deletionGracePeriodSeconds",
+        "selfLink",
+        "managedFields",
+        // An owner that is not there would have the object deleted.
+        "ownerReferences",
+    ];
+    if let Value::Object(fields) = &mut object {
+        fields.remove("status");
+        if let Some(Value::Object(metadata)) = fields.get_mut("metadata") {
+            for field in OBSERVED {
+                metadata.remove(field);
+            }
+        }
+    }
+    object
+}

@@ -1,0 +1,253 @@
+//! Scenario files in and out.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use taintlab_core::release::FeatureGates;
+use taintlab_core::scenario::Scenario;
+use taintlab_core::validation::{FieldError, ValidationOptions, validate_node, validate_pod};
+
+use crate::decode::{Findings, decode};
+use crate::diagnostic::{Diagnostic, Diagnostics, Position, Problem, Severity};
+use crate::export::to_yaml;
+use crate::import::{field_error, import, join};
+use crate::limits::Limits;
+use crate::source;
+use crate::tree::{Place, Sink, Spanned, Value};
+
+/// What a scenario file holds.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ScenarioFile {
+    /// The scenario, unless there was an error. The objects of other files are in it, and its
+    /// `objects.files` is empty.
+    pub scenario: Option<Scenario>,
+    /// Errors and warnings, in the order of the text; those of other files come last.
+    pub diagnostics: Vec<Diagnostic>,
+    file: String,
+    /// Where the parts begin that can turn out to be wrong later.
+    positions: BTreeMap<String, Position>,
+}
+
+impl ScenarioFile {
+    /// An error about a part of the scenario that shows only when it runs: `path` is that of a
+    /// `ScenarioError`, or `expect[2]` for an expectation that was not met.
+    #[must_use]
+    pub fn error(&self, path: &str, message: impl Into<String>) -> Diagnostic {
+        let position = self.positions.get(path).copied().unwrap_or(Position::START);
+        Problem::new(position, message).at(path).into_diagnostic(Severity::Error, &self.file)
+    }
+}
+
+/// Whether a text is a scenario file rather than a manifest, as far as can be told at a glance.
+#[must_use]
+pub fn is_scenario(text: &str) -> bool {
+    text.lines().any(|line| {
+        let line = line.trim().trim_end_matches(',').replace(['"', '\'', ' '], "");
+        line == "kind:Scenario" || line.starts_with("apiVersion:taintlab/")
+    })
+}
+
+/// Reads a scenario from YAML or JSON.
+///
+/// `load` gives the text of another file that `objects.files` names, or says why there is none.
+///
+/// All errors are found in one go: in the syntax, in the fields, and what the API server would say
+/// about the objects under the release and the feature gates of the scenario.
+pub fn read_scenario(
+    text: &str,
+    file: &str,
+    limits: &Limits,
+    load: &mut dyn FnMut(&str) -> Result<String, String>,
+) -> ScenarioFile {
+    let text = source::strip_byte_order_mark(text);
+    let mut diagnostics = Diagnostics::new(file);
+    let mut read = ScenarioFile { file: file.into(), ..ScenarioFile::default() };
+    let documents = match source::check(text, limits) {
+        Ok(()) => source::parse(text, limits, false, Documents::default),
+        Err(problem) => Documents { problems: vec![problem], ..Documents::default() },
+    };
+    for problem in documents.problems {
+        diagnostics.error(problem);
+    }
+    let mut documents = documents.documents.into_iter().filter(|document| !document.is_null());
+    match documents.next() {
+        Some(mut tree) => {
+            read.positions = positions(&tree);
+            if let Some(extra) = documents.next() {
+                let message = "a scenario file holds one document, and this is the second";
+                diagnostics.error(Problem::new(extra.position, message));
+            }
+            if let Some(mut scenario) = decode_scenario(&mut tree, &mut diagnostics) {
+                load_files(&mut scenario, &tree, limits, load, &mut diagnostics);
+                validate(&scenario, &tree, &mut diagnostics);
+                read.scenario = Some(scenario);
+            }
+        }
+        None if !diagnostics.has_errors() => {
+            let problem = Problem::new(Position::START, "there is nothing in here");
+            diagnostics.error(problem.help("a scenario begins with `apiVersion: taintlab/v1`"));
+        }
+        None => {}
+    }
+    if diagnostics.has_errors() {
+        read.scenario = None;
+    }
+    read.diagnostics = diagnostics.finish();
+    read
+}
+
+/// Writes a scenario as YAML, so that [`read_scenario`] gives the same one.
+#[must_use]
+pub fn write_scenario(scenario: &Scenario) -> String {
+    // Every map in a scenario has strings as keys, so that there is a JSON form.
+    to_yaml(scenario).unwrap_or_default()
+}
+
+/// All documents of a text.
+#[derive(Default)]
+struct Documents<'t> {
+    documents: Vec<Spanned<'t>>,
+    problems: Vec<Problem>,
+}
+
+impl<'t> Sink<'t> for Documents<'t> {
+    fn object(&mut self, _: Place, node: Spanned<'t>, problems: Vec<Problem>) -> bool {
+        self.documents.push(node);
+        self.problems.extend(problems);
+        true
+    }
+
+    fn problem(&mut self, problem: Problem) -> bool {
+        self.problems.push(problem);
+        true
+    }
+}
+
+impl source::Reader for Documents<'_> {
+    fn failed(&self) -> bool {
+        !self.problems.is_empty()
+    }
+}
+
+/// Where the parts begin that a `ScenarioError` or an expectation can be about.
+fn positions(tree: &Spanned<'_>) -> BTreeMap<String, Position> {
+    let mut positions = BTreeMap::new();
+    for list in ["steps", "expect"] {
+        if let Some(Spanned { value: Value::Seq(items), .. }) = tree.get(list) {
+            for (index, item) in items.iter().enumerate() {
+                positions.insert(format!("{list}[{index}]"), item.position);
+            }
+        }
+    }
+    let gates = "kubernetes.featureGates";
+    positions.insert(gates.into(), tree.locate(gates));
+    positions
+}
+
+fn decode_scenario(tree: &mut Spanned<'_>, diagnostics: &mut Diagnostics<'_>) -> Option<Scenario> {
+    let text = |field: &str| tree.get(field).and_then(Spanned::as_str).unwrap_or("");
+    let (api_version, kind) = (text("apiVersion"), text("kind"));
+    if !matches!(tree.value, Value::Map(_)) || kind != "Scenario" && !api_version.is_empty() {
+        let found = if kind.is_empty() { String::new() } else { format!(", but a `{kind}`") };
+        let message = format!("this is not a scenario{found}");
+        let problem = Problem::new(tree.position, message);
+        diagnostics.error(
+            problem.help("a scenario begins with `apiVersion: taintlab/v1` and `kind: Scenario`"),
+        );
+        return None;
+    }
+    let mut findings = Findings::default();
+    let scenario = decode(tree, &mut findings);
+    for problem in findings.errors {
+        diagnostics.error(problem);
+    }
+    for problem in findings.warnings {
+        diagnostics.warning(problem);
+    }
+    scenario
+}
+
+/// Puts the objects of other files behind those of the scenario itself.
+fn load_files(
+    scenario: &mut Scenario,
+    tree: &Spanned<'_>,
+    limits: &Limits,
+    load: &mut dyn FnMut(&str) -> Result<String, String>,
+    diagnostics: &mut Diagnostics<'_>,
+) {
+    for (index, name) in std::mem::take(&mut scenario.objects.files).into_iter().enumerate() {
+        let path = format!("objects.files[{index}]");
+        match load(&name) {
+            Ok(text) => {
+                let import = import(&text, &name, limits);
+                diagnostics.extend(import.diagnostics);
+                scenario.objects.nodes.extend(import.nodes);
+                scenario.objects.pods.extend(import.pods);
+                scenario.objects.others.extend(import.others);
+            }
+            Err(reason) => {
+                let message = format!("the file `{name}` cannot be read: {reason}");
+                diagnostics.error(Problem::new(tree.locate(&path), message).at(path));
+            }
+        }
+    }
+}
+
+/// Says what the API server would say, and which objects are there twice.
+fn validate(scenario: &Scenario, tree: &Spanned<'_>, diagnostics: &mut Diagnostics<'_>) {
+    let release = scenario.kubernetes.release.unwrap_or_default();
+    let settings = scenario.kubernetes.feature_gates.iter();
+    let gates = match FeatureGates::new(release, settings.map(|(name, on)| (name.as_str(), *on))) {
+        Ok(gates) => gates,
+        Err(message) => {
+            let path = "kubernetes.featureGates";
+            return diagnostics.error(Problem::new(tree.locate(path), message).at(path));
+        }
+    };
+    let options = ValidationOptions::new(release, &gates);
+    let objects = &scenario.objects;
+    let nodes = objects
+        .nodes
+        .iter()
+        .map(|node| (format!("the node `{}`", node.metadata.name), validate_node(node, &options)));
+    check_objects(nodes, "objects.nodes", tree, diagnostics);
+    let pods = objects.pods.iter().map(|pod| {
+        let mut errors = validate_pod(pod, &options);
+        // A pod without a namespace is in `default`.
+        errors.retain(|error| {
+            error.field != "metadata.namespace" || !pod.metadata.namespace.is_empty()
+        });
+        (format!("the pod `{}`", pod.key()), errors)
+    });
+    check_objects(pods, "objects.pods", tree, diagnostics);
+}
+
+/// Reports the errors of objects, given with their names, and names that come twice.
+fn check_objects(
+    objects: impl Iterator<Item = (String, Vec<FieldError>)>,
+    list: &str,
+    tree: &Spanned<'_>,
+    diagnostics: &mut Diagnostics<'_>,
+) {
+    let own = match &tree.nearest(list).value {
+        Value::Seq(items) => items.len(),
+        _ => 0,
+    };
+    let mut seen = BTreeSet::new();
+    for (index, (name, errors)) in objects.enumerate() {
+        // What comes after the scenario's own objects was read from files.
+        let path =
+            if index < own { format!("{list}[{index}]") } else { "objects.files".to_owned() };
+        let object = tree.nearest(&path);
+        for error in errors {
+            let problem = field_error(object, &error);
+            let path = join(&path, &problem.path);
+            diagnostics.error(problem.at(path));
+        }
+        if seen.contains(&name) {
+            let problem = Problem::new(object.position, format!("{name} is there twice"));
+            diagnostics.error(problem.at(path).help("give one of the two another name"));
+        } else {
+            seen.insert(name);
+        }
+    }
+}

@@ -1,0 +1,195 @@
+//! Values into YAML text.
+//!
+//! Every string that any reader of YAML 1.1 or 1.2 could take for something else is in double
+//! quotes. Mirrors the look of `kubectl get -o yaml`: two spaces, and lists as far to the left as
+//! their key.
+
+use std::fmt::Write;
+
+use serde_json::{Map, Value};
+
+use crate::scalar::{Scalar, resolve};
+
+/// Keys that come before all others, in this order, where people expect them so.
+const FIRST: [&str; 18] = [
+    "apiVersion",
+    "kind",
+    "metadata",
+    "kubernetes",
+    "start",
+    "objects",
+    "steps",
+    "until",
+    "expect",
+    "nodes",
+    "pods",
+    "name",
+    "namespace",
+    "title",
+    "question",
+    "answer",
+    "at",
+    "do",
+];
+
+/// Longer keys must be marked as such; the limit is 1024 characters.
+const LONGEST_SIMPLE_KEY: usize = 512;
+
+/// Writes `value` as a document.
+pub(crate) fn write_document(out: &mut String, value: &Value) {
+    match value {
+        Value::Object(map) if !map.is_empty() => write_map(out, map, 0, false),
+        Value::Array(items) if !items.is_empty() => write_seq(out, items, 0, false),
+        scalar => {
+            write_scalar(out, scalar, 0);
+            out.push('\n');
+        }
+    }
+}
+
+/// Writes `value` as an element of a list, after a `- `.
+pub(crate) fn write_element(out: &mut String, value: &Value, indent: usize) {
+    out.push_str("- ");
+    match value {
+        Value::Object(map) if !map.is_empty() => write_map(out, map, indent + 2, true),
+        Value::Array(items) if !items.is_empty() => write_seq(out, items, indent + 2, true),
+        scalar => {
+            write_scalar(out, scalar, indent);
+            out.push('\n');
+        }
+    }
+}
+
+fn write_map(out: &mut String, map: &Map<String, Value>, indent: usize, mut on_line: bool) {
+    let first = FIRST.iter().filter_map(|key| map.get_key_value(*key));
+    let others = map.iter().filter(|(key, _)| !FIRST.contains(&key.as_str()));
+    for (key, value) in first.chain(others) {
+        begin_line(out, indent, &mut on_line);
+        if key.len() > LONGEST_SIMPLE_KEY {
+            out.push_str("? ");
+            write_quoted(out, key);
+            out.push('\n');
+            begin_line(out, indent, &mut on_line);
+        } else if is_plain(key) {
+            out.push_str(key);
+        } else {
+            write_quoted(out, key);
+        }
+        out.push(':');
+        match value {
+            Value::Object(map) if !map.is_empty() => {
+                out.push('\n');
+                write_map(out, map, indent + 2, false);
+            }
+            Value::Array(items) if !items.is_empty() => {
+                out.push('\n');
+                write_seq(out, items, indent, false);
+            }
+            scalar => {
+                out.push(' ');
+                write_scalar(out, scalar, indent);
+                out.push('\n');
+            }
+        }
+    }
+}
+
+fn write_seq(out: &mut String, items: &[Value], indent: usize, mut on_line: bool) {
+    for item in items {
+        begin_line(out, indent, &mut on_line);
+        write_element(out, item, indent);
+    }
+}
+
+fn begin_line(out: &mut String, indent: usize, on_line: &mut bool) {
+    if !std::mem::take(on_line) {
+        push_spaces(out, indent);
+    }
+}
+
+fn push_spaces(out: &mut String, count: usize) {
+    out.extend(std::iter::repeat_n(' ', count));
+}
+
+fn write_scalar(out: &mut String, value: &Value, indent: usize) {
+    match value {
+        Value::Null => out.push_str("null"),
+        Value::Bool(true) => out.push_str("true"),
+        Value::Bool(false) => out.push_str("false"),
+        // Writing to a string cannot fail.
+        Value::Number(number) => {
+            let _ = write!(out, "{number}");
+        }
+        Value::String(text) if is_plain(text) => out.push_str(text),
+        Value::String(text) if is_literal(text) => write_literal(out, text, indent),
+        Value::String(text) => write_quoted(out, text),
+        // Only the empty ones come here.
+        Value::Array(_) => out.push_str("[]"),
+        Value::Object(_) => out.push_str("{}"),
+    }
+}
+
+/// Whether a text means itself without quotes, to every reader.
+fn is_plain(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    let (Some(first), Some(last)) = (bytes.first(), bytes.last()) else { return false };
+    let digit_first = first.is_ascii_digit();
+    // Dates (`2020-01-01`), times (`12:30`) and numbers in scientific notation without a point.
+    let like_a_number =
+        digit_first && bytes.iter().all(|b| b.is_ascii_digit() || b"-:+_eE.TZ".contains(b));
+    (first.is_ascii_alphanumeric() || matches!(first, b'/' | b'_'))
+        && *last != b' '
+        && bytes.iter().zip(bytes.iter().skip(1).chain([&b' '])).all(|(byte, next)| match byte {
+            b':' => *next != b' ' && !digit_first,
+            b' ' => *next != b' ',
+            byte => byte.is_ascii_alphanumeric() || b"_-./+@=(),;'".contains(byte),
+        })
+        && (!like_a_number || bytes.iter().filter(|b| **b == b'.').count() > 1)
+        && resolve(text) == Scalar::Str
+}
+
+/// Whether a text of several lines can be written as it is, after a `|`.
+fn is_literal(text: &str) -> bool {
+    let line_is_fine = |line: &str| {
+        !line.ends_with(' ') && line.chars().all(|c| is_printable(c) && c != '\t' && c != '\r')
+    };
+    text.trim_end_matches('\n').contains('\n')
+        && !text.starts_with([' ', '\n'])
+        && !text.ends_with("\n\n")
+        && text.split('\n').all(line_is_fine)
+}
+
+fn write_literal(out: &mut String, text: &str, indent: usize) {
+    let content = text.strip_suffix('\n');
+    out.push_str(if content.is_some() { "|" } else { "|-" });
+    for line in content.unwrap_or(text).split('\n') {
+        out.push('\n');
+        if !line.is_empty() {
+            push_spaces(out, indent + 2);
+            out.push_str(line);
+        }
+    }
+}
+
+fn write_quoted(out: &mut String, text: &str) {
+    out.push('"');
+    for c in text.chars() {
+        match c {
+            '"' => out.push_str("\\\""),
+            '\\' => out.push_str("\\\\"),
+            '\n' => out.push_str("\\n"),
+            '\t' => out.push_str("\\t"),
+            '\r' => out.push_str("\\r"),
+            c if is_printable(c) => out.push(c),
+            c => {
+                let _ = write!(out, "\\u{:04x}", u32::from(c));
+            }
+        }
+    }
+    out.push('"');
+}
+
+/// Whether YAML allows a character as it is and no reader takes it for the end of a line.
+fn is_printable(c: char) -> bool {
+    !c.is_control() && !matches!(c, '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}')
+}
