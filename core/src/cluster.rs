@@ -1,7 +1,10 @@
 //! The objects of a cluster: ordered stores and the index of pods by node.
 
-use alloc::collections::BTreeMap;
+use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::sync::Arc;
+
+use foldhash::fast::FixedState;
+use hashbrown::HashMap;
 
 use crate::api::{Node, NodeName, Pod, PodKey};
 
@@ -19,11 +22,24 @@ pub trait Lister {
 ///
 /// Objects are shared, so that a copy of a cluster is cheap and two versions of an object can be
 /// told apart by their pointers.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Cluster {
     nodes: BTreeMap<NodeName, Arc<Node>>,
-    pods: BTreeMap<PodKey, Arc<Pod>>,
+    /// Never walked, so that its order matters to nobody.
+    pods: HashMap<PodKey, Arc<Pod>, FixedState>,
+    pod_keys: BTreeSet<PodKey>,
     pods_by_node: BTreeMap<NodeName, BTreeMap<PodKey, Arc<Pod>>>,
+}
+
+impl Default for Cluster {
+    fn default() -> Self {
+        Self {
+            nodes: BTreeMap::new(),
+            pods: HashMap::with_hasher(FixedState::with_seed(0)),
+            pod_keys: BTreeSet::new(),
+            pods_by_node: BTreeMap::new(),
+        }
+    }
 }
 
 impl Cluster {
@@ -33,8 +49,14 @@ impl Cluster {
     }
 
     /// All pods, by namespace and name.
-    pub fn pods(&self) -> impl ExactSizeIterator<Item = (&PodKey, &Arc<Pod>)> {
-        self.pods.iter()
+    pub fn pods(&self) -> impl Iterator<Item = (&PodKey, &Arc<Pod>)> {
+        self.pod_keys.iter().filter_map(|key| self.pods.get_key_value(key))
+    }
+
+    /// How many pods there are.
+    #[must_use]
+    pub fn pod_count(&self) -> usize {
+        self.pods.len()
     }
 
     /// The node of that name.
@@ -68,10 +90,14 @@ impl Cluster {
     /// Stores a pod and returns the version it replaces.
     pub fn put_pod(&mut self, key: &PodKey, pod: Arc<Pod>) -> Option<Arc<Pod>> {
         let old = self.pods.insert(key.clone(), pod.clone());
-        if let Some(old) = &old
-            && old.spec.node_name != pod.spec.node_name
-        {
-            self.unindex(key, &old.spec.node_name);
+        match &old {
+            None => {
+                self.pod_keys.insert(key.clone());
+            }
+            Some(old) if old.spec.node_name != pod.spec.node_name => {
+                self.unindex(key, &old.spec.node_name);
+            }
+            Some(_) => {}
         }
         match self.pods_by_node.get_mut(pod.spec.node_name.as_str()) {
             Some(pods) => {
@@ -88,6 +114,7 @@ impl Cluster {
     /// Removes a pod.
     pub fn remove_pod(&mut self, key: &PodKey) -> Option<Arc<Pod>> {
         let old = self.pods.remove(key)?;
+        self.pod_keys.remove(key);
         self.unindex(key, &old.spec.node_name);
         Some(old)
     }

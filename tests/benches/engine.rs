@@ -214,7 +214,7 @@ fn simulator(c: &mut Criterion) {
                 let mut simulator = Simulator::new(config, nodes, pods).expect("a simulator");
                 taint_everything(&mut simulator, s(1));
                 simulator.advance_to(s(1_000)).expect("the end");
-                assert_eq!(simulator.cluster().pods().len(), 0);
+                assert_eq!(simulator.cluster().pod_count(), 0);
                 simulator
             },
             BatchSize::PerIteration,

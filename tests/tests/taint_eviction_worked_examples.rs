@@ -336,7 +336,7 @@ fn requests_of_deletions_that_fail() {
     let session = play("1.20", script);
     assert_eq!(requests(session.log()).len(), 5);
     assert_eq!(requests(session.log())[4], "3040 Delete Error(InternalError)");
-    assert_eq!(session.simulator().unwrap().cluster().pods().len(), 1);
+    assert_eq!(session.simulator().unwrap().cluster().pod_count(), 1);
 }
 
 /// T31, which only a controller that is driven by hand can show: the pod vanishes, and that is

@@ -41,7 +41,7 @@ fn rows(session: &Session) -> Vec<Row> {
 }
 
 fn pods(session: &Session) -> usize {
-    session.simulator().cluster().pods().len()
+    session.simulator().cluster().pod_count()
 }
 
 #[test]
