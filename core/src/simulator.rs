@@ -67,6 +67,13 @@ struct Fault {
     error: ApiErrorKind,
 }
 
+/// A cluster without nodes and pods, on the newest release.
+impl Default for Simulator {
+    fn default() -> Self {
+        Self::empty(SimulatorConfig::default(), FeatureGates::default())
+    }
+}
+
 /// A simulation as it was at some moment; see [`Simulator::snapshot`].
 ///
 /// Objects are shared with the simulation, so that it costs a few dozen bytes for every object.
@@ -125,17 +132,7 @@ impl Simulator {
         pods: impl IntoIterator<Item = Pod>,
     ) -> Result<Self, String> {
         let gates = config.gates()?;
-        let mut simulator = Self {
-            taint_eviction: TaintEvictionController::new(config.release, &gates),
-            config,
-            gates,
-            cluster: Cluster::default(),
-            terminating: BTreeMap::new(),
-            faults: BTreeMap::new(),
-            events: VecDeque::new(),
-            objects_created: 0,
-            now: Timestamp::ZERO,
-        };
+        let mut simulator = Self::empty(config, gates);
         for mut node in nodes {
             simulator.fill_in(&mut node.metadata);
             simulator.cluster.put_node(Arc::new(node));
@@ -150,6 +147,20 @@ impl Simulator {
         simulator.resume_terminations();
         simulator.start_taint_eviction();
         Ok(simulator)
+    }
+
+    fn empty(config: SimulatorConfig, gates: FeatureGates) -> Self {
+        Self {
+            taint_eviction: TaintEvictionController::new(config.release, &gates),
+            config,
+            gates,
+            cluster: Cluster::default(),
+            terminating: BTreeMap::new(),
+            faults: BTreeMap::new(),
+            events: VecDeque::new(),
+            objects_created: 0,
+            now: Timestamp::ZERO,
+        }
     }
 
     /// Changes the cluster at time `now`, after all that is due until then.
@@ -267,7 +278,9 @@ impl Simulator {
     /// When the grace period of a terminating pod ends.
     #[must_use]
     pub fn grace_period_ends(&self, pod: &PodKey) -> Option<Timestamp> {
-        let ends = self.terminating.iter().find(|(_, terminating)| terminating.pod == *pod);
+        let of_pod =
+            |terminating: &Terminating| terminating.pod == *pod && self.is_terminating(terminating);
+        let ends = self.terminating.iter().find(|(_, terminating)| of_pod(terminating));
         ends.map(|((at, _), _)| *at)
     }
 

@@ -52,7 +52,13 @@ impl Simulator {
         match &old {
             None => self.emit(Happening::PodAdded { pod, uid }),
             Some(old) if *old == new => return,
-            Some(_) => self.emit(Happening::PodUpdated { pod, uid }),
+            Some(old) => {
+                let another = old.metadata.uid != uid;
+                self.emit(Happening::PodUpdated { pod, uid });
+                if another {
+                    self.forget_ended_terminations();
+                }
+            }
         }
         self.taint_eviction.handle_pod_update(self.now, key, old.as_deref(), Some(&new));
     }
@@ -60,6 +66,7 @@ impl Simulator {
     pub(super) fn remove_pod(&mut self, key: &PodKey) {
         if let Some(old) = self.cluster.remove_pod(key) {
             self.forget_faults(key);
+            self.forget_ended_terminations();
             self.emit(Happening::PodDeleted { pod: key.clone(), uid: old.metadata.uid.clone() });
             self.taint_eviction.handle_pod_update(self.now, key, Some(&old), None);
         }
@@ -134,9 +141,24 @@ impl Simulator {
 
     /// The kubelet confirms that the containers have ended.
     pub(super) fn grace_period_over(&mut self, terminating: &Terminating) {
-        let pod = self.cluster.get_pod(&terminating.pod);
-        if pod.is_some_and(|pod| pod.metadata.uid == terminating.uid) {
+        if self.is_terminating(terminating) {
             self.remove_pod(&terminating.pod);
+        }
+    }
+
+    /// Whether the pod is still there, and not another one of its name.
+    pub(super) fn is_terminating(&self, terminating: &Terminating) -> bool {
+        let pod = self.cluster.get_pod(&terminating.pod);
+        pod.is_some_and(|pod| pod.metadata.uid == terminating.uid)
+    }
+
+    /// The next end of a grace period is always that of a pod which is there, so that no deadline
+    /// is told at which nothing happens.
+    fn forget_ended_terminations(&mut self) {
+        while let Some((_, first)) = self.terminating.first_key_value()
+            && !self.is_terminating(first)
+        {
+            self.terminating.pop_first();
         }
     }
 

@@ -132,6 +132,12 @@ impl Simulator {
         let old = self.pod(&key)?;
         let another = !pod.metadata.uid.is_empty() && pod.metadata.uid != old.metadata.uid;
         keep_identity(&mut pod.metadata, &old.metadata);
+        if !another {
+            // Nothing brings a deleted pod back. Mirrors `ValidateObjectMetaAccessorUpdate`.
+            pod.metadata.deletion_timestamp = old.metadata.deletion_timestamp;
+            let grace = old.metadata.deletion_grace_period_seconds;
+            pod.metadata.deletion_grace_period_seconds = grace;
+        }
         let check = |options: &ValidationOptions| {
             if another {
                 validate_pod(&pod, options)
