@@ -1,5 +1,6 @@
 //! Shared pieces of the tests.
 
 pub mod conformance;
+pub mod model;
 pub mod notation;
 pub mod text;
