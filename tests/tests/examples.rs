@@ -1,0 +1,156 @@
+//! Every scenario of `examples/`: it reads without a word, runs, and all that it expects is true.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use taintlab_core::scenario::{Expectation, Scenario};
+use taintlab_core::time::Span;
+use taintlab_manifest::{Limits, read_scenario};
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples")
+}
+
+/// The scenarios with the names of their files, in the order of names.
+fn scenarios() -> Vec<(String, Scenario)> {
+    let mut paths: Vec<PathBuf> =
+        fs::read_dir(folder()).unwrap().map(|entry| entry.unwrap().path()).collect();
+    paths.retain(|path| path.extension().is_some_and(|extension| extension == "yaml"));
+    paths.sort();
+    paths
+        .iter()
+        .map(|path| (path.file_stem().unwrap().to_str().unwrap().into(), read(path)))
+        .collect()
+}
+
+fn read(path: &Path) -> Scenario {
+    let name = path.file_name().unwrap().to_str().unwrap();
+    let text = fs::read_to_string(path).unwrap();
+    let mut load =
+        |file: &str| fs::read_to_string(folder().join(file)).map_err(|error| error.to_string());
+    let read = read_scenario(&text, name, &Limits::default(), &mut load);
+    let shown: String =
+        read.diagnostics.iter().map(|diagnostic| format!("{diagnostic}\n")).collect();
+    assert!(shown.is_empty(), "{shown}");
+    read.scenario.unwrap()
+}
+
+/// Where a person may just play.
+fn is_playground(name: &str) -> bool {
+    name == "sample-cluster"
+}
+
+#[test]
+fn every_expectation_is_true() {
+    let mut failures = String::new();
+    for (name, scenario) in scenarios() {
+        let report = scenario.run().unwrap_or_else(|error| panic!("{name}: {error}"));
+        let number = report.outcomes.len();
+        println!("{name}: {} ({number} expectations)", scenario.metadata.title);
+        assert!(number > 0 || is_playground(&name), "{name} expects nothing");
+        for outcome in report.outcomes {
+            if let Some(failure) = outcome.failure {
+                failures += &format!("{name}: {}, but {failure}\n", outcome.expectation);
+            }
+        }
+    }
+    assert!(failures.is_empty(), "\n{failures}");
+}
+
+/// The list is what the page shows.
+#[test]
+fn every_scenario_says_what_it_is_about() {
+    let scenarios = scenarios();
+    assert!(scenarios.len() >= 25, "only {} scenarios", scenarios.len());
+    for (name, scenario) in scenarios {
+        let metadata = &scenario.metadata;
+        assert_eq!(metadata.name, name);
+        assert!(
+            name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || "-.".contains(c))
+        );
+        for text in [&metadata.title, &metadata.question, &metadata.answer] {
+            assert!(!text.is_empty(), "{name}");
+        }
+        assert!(metadata.title.len() <= 70, "{name}: a long title");
+        assert!(metadata.question.ends_with('?'), "{name}: no question");
+        for thread in &metadata.threads {
+            let (repository, number) = thread.split_once('#').unwrap();
+            assert_eq!(repository.split('/').count(), 2, "{name}: {thread}");
+            number.parse::<u32>().unwrap();
+        }
+        for object in scenario.objects.nodes.iter().map(|node| &node.metadata) {
+            assert!(object.namespace.is_empty(), "{name}: a node has no namespace");
+        }
+    }
+}
+
+/// Each expectation matters: with another time, or turned into its opposite, it fails.
+#[test]
+fn a_broken_expectation_is_noticed() {
+    let mut broken = 0;
+    for (name, scenario) in scenarios() {
+        let end = scenario.run().unwrap().simulator.now().into();
+        for (index, expectation) in scenario.expect.iter().enumerate() {
+            let mut scenario = scenario.clone();
+            scenario.expect[index] = opposite(expectation, end);
+            let report = scenario.run().unwrap();
+            assert!(!report.passed(), "{name}: {expectation} and its opposite are both true");
+            broken += 1;
+        }
+    }
+    assert!(broken >= 80, "only {broken}");
+}
+
+/// Something that is false if the expectation is true.
+fn opposite(expectation: &Expectation, end: Span) -> Expectation {
+    let later = |at: Option<Span>| at.map(|at| Span(at.0 + std::time::Duration::from_millis(1)));
+    match expectation.clone() {
+        Expectation::Evicted(mut pod) if pod.at.is_some() => {
+            pod.at = later(pod.at);
+            Expectation::Evicted(pod)
+        }
+        Expectation::Gone(mut pod) if pod.at.is_some() => {
+            pod.at = later(pod.at);
+            Expectation::Gone(pod)
+        }
+        Expectation::Event(mut event) if event.times.is_some() => {
+            event.times = event.times.map(|times| times + 1);
+            Expectation::Event(event)
+        }
+        Expectation::Event(mut event) if event.at.is_some() => {
+            event.at = later(event.at);
+            Expectation::Event(event)
+        }
+        Expectation::Evicted(pod) => Expectation::NotEvicted(pod),
+        Expectation::NotEvicted(pod) => Expectation::Evicted(pod),
+        Expectation::Gone(pod) => Expectation::Present(pod),
+        // Another pod of that name may have gone before.
+        Expectation::Present(mut pod) => {
+            pod.from = Some(end);
+            Expectation::Gone(pod)
+        }
+        Expectation::Event(event) => Expectation::NoEvent(event),
+        Expectation::NoEvent(event) => Expectation::Event(event),
+    }
+}
+
+/// Time by itself changes nothing in the sample, and every kind of workload is in it.
+#[test]
+fn the_sample_cluster_is_quiet() {
+    let scenario = read(&folder().join("sample-cluster.yaml"));
+    assert!(scenario.steps.is_empty());
+    let report = scenario.run().unwrap();
+    assert_eq!(report.simulator.poll_timeout(), None);
+    let pods = &scenario.objects.pods;
+    for kind in ["ReplicaSet", "StatefulSet", "DaemonSet", "Job"] {
+        let owned = |owner: &taintlab_core::api::OwnerReference| owner.kind == kind;
+        assert!(pods.iter().any(|pod| pod.metadata.owner_references.iter().any(owned)), "{kind}");
+    }
+    let zone = |node: &taintlab_core::api::Node| {
+        node.metadata.labels["topology.kubernetes.io/zone"].clone()
+    };
+    let mut zones: Vec<String> = scenario.objects.nodes.iter().map(zone).collect();
+    zones.sort();
+    zones.dedup();
+    assert_eq!(zones, ["eu-1a", "eu-1b", "eu-1c"]);
+}
