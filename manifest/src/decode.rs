@@ -12,8 +12,10 @@ use crate::diagnostic::{Problem, did_you_mean};
 use crate::scalar::{Scalar, resolve};
 use crate::tree::{Spanned, Value, push_index, push_key};
 
-/// How many errors are looked for in one object.
+/// How many errors are reported of one object.
 const MOST_ERRORS: usize = 20;
+/// How often an object is decoded. What is taken out can leave gaps that take a round of their own.
+const MOST_ROUNDS: usize = 3 * MOST_ERRORS;
 
 /// What was found in an object besides its value.
 #[derive(Debug, Default)]
@@ -31,7 +33,11 @@ pub(crate) fn decode<T: DeserializeOwned>(
     findings: &mut Findings,
 ) -> Option<T> {
     let mut removed: Vec<Vec<usize>> = Vec::new();
-    for _ in 0..=MOST_ERRORS {
+    let reported = findings.errors.len();
+    for _ in 0..MOST_ROUNDS {
+        if findings.errors.len() - reported >= MOST_ERRORS {
+            return None;
+        }
         let context = Context::default();
         let decoder = Decoder { node, path: &Path::Root, context: &context, known: &[] };
         let error = match T::deserialize(decoder) {

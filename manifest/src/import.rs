@@ -379,7 +379,7 @@ impl Import {
 fn type_of(node: &Spanned<'_>) -> Result<(String, String), Problem> {
     let Value::Map(_) = node.value else {
         let message = "expected an object, that is a mapping with `apiVersion` and `kind`";
-        return Err(Problem::new(node.position, message));
+        return Err(Problem::new(node.position, message).help(source::HOW_TO_GET));
     };
     let text = |field: &str, example: &str| match node.get(field) {
         Some(value) => match value.as_str().filter(|text| !text.is_empty()) {

@@ -11,6 +11,7 @@ use crate::diagnostic::{Diagnostic, Diagnostics, Position, Problem, Severity};
 use crate::export::to_yaml;
 use crate::import::{field_error, import, join};
 use crate::limits::Limits;
+use crate::near_miss;
 use crate::source;
 use crate::tree::{Place, Sink, Spanned, Value};
 
@@ -209,7 +210,7 @@ fn validate(scenario: &Scenario, tree: &Spanned<'_>, diagnostics: &mut Diagnosti
         .nodes
         .iter()
         .map(|node| (format!("the node `{}`", node.metadata.name), validate_node(node, &options)));
-    check_objects(nodes, "objects.nodes", tree, diagnostics);
+    check_objects(nodes, "objects.nodes", near_miss::NODE_SPEC, tree, diagnostics);
     let pods = objects.pods.iter().map(|pod| {
         let mut errors = validate_pod(pod, &options);
         // A pod without a namespace is in `default`.
@@ -218,13 +219,14 @@ fn validate(scenario: &Scenario, tree: &Spanned<'_>, diagnostics: &mut Diagnosti
         });
         (format!("the pod `{}`", pod.key()), errors)
     });
-    check_objects(pods, "objects.pods", tree, diagnostics);
+    check_objects(pods, "objects.pods", near_miss::POD_SPEC, tree, diagnostics);
 }
 
 /// Reports the errors of objects, given with their names, and names that come twice.
 fn check_objects(
     objects: impl Iterator<Item = (String, Vec<FieldError>)>,
     list: &str,
+    spec: &[&str],
     tree: &Spanned<'_>,
     diagnostics: &mut Diagnostics<'_>,
 ) {
@@ -238,6 +240,10 @@ fn check_objects(
         let path =
             if index < own { format!("{list}[{index}]") } else { "objects.files".to_owned() };
         let object = tree.nearest(&path);
+        for problem in near_miss::of_fields(object, spec) {
+            let path = join(&path, &problem.path);
+            diagnostics.warning(problem.at(path));
+        }
         for error in errors {
             let problem = field_error(object, &error);
             let path = join(&path, &problem.path);

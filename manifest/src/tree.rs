@@ -434,7 +434,7 @@ impl<'t, 's> Builder<'t, 's> {
         mut entries: Vec<Entry<'t>>,
         merged: Vec<Spanned<'t>>,
     ) -> Result<Vec<Entry<'t>>, Stop> {
-        self.report_duplicates(&entries);
+        self.report_duplicates(&mut entries);
         if merged.is_empty() {
             return Ok(entries);
         }
@@ -461,34 +461,25 @@ impl<'t, 's> Builder<'t, 's> {
         Ok(entries)
     }
 
-    fn report_duplicates(&mut self, entries: &[Entry<'t>]) {
+    /// Reports keys that come twice, and takes the later ones out.
+    fn report_duplicates(&mut self, entries: &mut [Entry<'t>]) {
         // Nearly every mapping is small; comparing lengths first makes this cheap.
-        let small = entries.len() <= 16;
-        if small
-            && entries.iter().enumerate().all(|(index, entry)| {
-                entries.iter().take(index).all(|earlier| earlier.key != entry.key)
-            })
-        {
+        let is_new = |index: usize, entry: &Entry<'t>| {
+            entries.iter().take(index).all(|earlier| earlier.key != entry.key)
+        };
+        if entries.len() <= 16 && entries.iter().enumerate().all(|(at, entry)| is_new(at, entry)) {
             return;
         }
-        let mut sorted: Vec<&Entry<'t>> = entries.iter().collect();
-        sorted.sort_by_key(|entry| &entry.key);
-        for pair in sorted.windows(2) {
-            if let [first, second] = pair
-                && first.key == second.key
-            {
-                let mut path = self.path();
-                push_key(&mut path, &second.key);
-                let message = format!(
-                    "the key `{}` is there twice: first on line {}",
-                    second.key, first.key_position.line
-                );
-                self.problems.push(
-                    Problem::new(second.key_position, message)
-                        .at(path)
-                        .help("remove one of the two"),
-                );
-            }
+        let parent = self.path();
+        let mut seen: BTreeMap<&str, u32> = BTreeMap::new();
+        for Entry { key, key_position, value } in entries {
+            let Some(first) = seen.insert(key, key_position.line) else { continue };
+            let mut path = parent.clone();
+            push_key(&mut path, key);
+            let message = format!("the key `{key}` is there twice: first on line {first}");
+            let problem = Problem::new(*key_position, message).at(path);
+            self.problems.push(problem.help("remove one of the two"));
+            value.value = Value::Removed;
         }
     }
 

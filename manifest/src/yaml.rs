@@ -27,7 +27,7 @@ pub(crate) fn parse<'t>(text: &'t str, limits: &Limits, split: bool, sink: &mut 
             Err(Stop::Syntax(problem)) => problem,
         };
         let line = problem.position.line;
-        if !builder.report(explain(problem, text)) {
+        if !builder.report(problem) {
             return;
         }
         builder.reset();
@@ -65,7 +65,8 @@ fn parse_documents<'t>(
     let mut parser = Parser::new_from_str(text);
     while let Some(event) = parser.next_event() {
         let (event, span) = event.map_err(|error| {
-            Stop::Syntax(Problem::new(position(error.marker()), error.info()).at(builder.path()))
+            let problem = Problem::new(position(error.marker()), error.info());
+            Stop::Syntax(explain(problem.at(builder.path()), text, error.marker()))
         })?;
         let start = position(&span.start);
         match event {
@@ -149,25 +150,26 @@ fn scalar<'t>(
     if fits { Ok(Value::Plain(text)) } else { Err(unknown_tag(tag)) }
 }
 
-/// Adds help for the mistakes that people make.
-fn explain(problem: Problem, text: &str) -> Problem {
-    if problem.help.is_some() {
-        return problem;
-    }
-    let index = usize::try_from(problem.position.line.saturating_sub(1)).unwrap_or(usize::MAX);
-    let line = text.lines().nth(index).unwrap_or("");
-    let indent = line.len() - line.trim_start().len();
+/// Adds help to what the parser says, for the mistakes that people make.
+fn explain(problem: Problem, text: &str, mark: &Marker) -> Problem {
+    let line = text.lines().nth(mark.line().saturating_sub(1)).unwrap_or("");
+    let said = |words: &[&str]| words.iter().any(|word| problem.message.contains(word));
     let help = if line.contains("{{") {
         "a `{{ … }}` in a file is a template: import what it renders to (`helm template …`)"
-    } else if line.get(..indent).is_some_and(|indent| indent.contains('\t')) {
-        "YAML is indented with spaces; replace the tab at the beginning of this line"
-    } else if line.matches(": ").count() > 1 {
-        "put a value that contains `: ` in quotes"
-    } else if line.trim_start().starts_with(['@', '`', '%', '*', '&', '!']) {
+    } else if said(&["tab"]) {
+        "YAML is indented with spaces; replace the tab"
+    } else if said(&["anchor"]) {
+        "an anchor `&name` must come before `*name`; a text with a `*` in front needs quotes"
+    } else if said(&["mapping values are not allowed"]) {
+        "put a value that contains `: ` in quotes; if this line has none, check its indentation"
+    } else if said(&["quoted scalar"]) {
+        "close the quote; inside of \"…\" a backslash is written twice"
+    } else if said(&["unexpected character"]) {
         "a value that begins with this character must be in quotes"
+    } else if said(&["flow"]) {
+        "check that the brackets before this are closed, and the commas between"
     } else {
-        "check the indentation of this line and of the ones before it, and that quotes and \
-         brackets are closed"
+        "check the indentation of this line and of the ones before it"
     };
     problem.help(help)
 }

@@ -148,7 +148,10 @@ fn scalar_help(node: &Spanned<'_>, expected: &str) -> Option<String> {
             }
             let sign = if digits.len() < number.len() { "-" } else { "" };
             match unit {
-                "" => Some(format!("write it without quotes: {sign}{whole}")),
+                "" if matches!(node.value, Value::Str(_)) => {
+                    Some(format!("write it without quotes: {sign}{whole}"))
+                }
+                "" => None,
                 "s" => Some(format!("write only the number: {sign}{whole}")),
                 "m" => minutes(whole).map(|seconds| format!("write {sign}{seconds} (seconds)")),
                 _ => Some("write only a whole number".into()),
