@@ -14,7 +14,7 @@ test("the engine imports nothing: no clock, no random source, no host", () => {
 
 test("what is no scenario gives an error, not a trap", async () => {
   const answer = await runScenario(module, new TextEncoder().encode('{"kind": "Pod"}'));
-  assert.match(new TextDecoder().decode(answer), /^error: .*Scenario/);
+  assert.match(new TextDecoder().decode(answer), /^error: .*kind: expected `kind: Scenario`/s);
 });
 
 for (const { name, scenario, events } of scenarios()) {

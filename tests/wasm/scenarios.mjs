@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
-/** The folder of `engine.wasm`, `NAME.scenario.json` and `NAME.events.jsonl`. */
+/** The folder of `engine.wasm`, `NAME.scenario.yaml` and `NAME.events.jsonl`. */
 export const FOLDER =
   process.env.TAINTLAB_DETERMINISM ??
   fileURLToPath(new URL("../../target/determinism", import.meta.url));
@@ -12,9 +12,9 @@ export const FOLDER =
 /** The engine, compiled to wasm. */
 export const engine = () => readFileSync(`${FOLDER}/engine.wasm`);
 
-/** Every scenario: its name, its JSON, and the events that the native engine gave. */
+/** Every scenario: its name, its file, and the events that the native engine gave. */
 export function scenarios() {
-  const ending = ".scenario.json";
+  const ending = ".scenario.yaml";
   const names = readdirSync(FOLDER)
     .filter((file) => file.endsWith(ending))
     .map((file) => file.slice(0, -ending.length));

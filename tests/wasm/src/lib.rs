@@ -3,14 +3,19 @@
 //! Built for `wasm32-unknown-unknown` it must import nothing, neither a clock nor a random source.
 //! The same code runs natively, in Node and in Chromium, and must write the same bytes.
 
-use taintlab_core::scenario::Scenario;
+use taintlab_manifest::{Limits, read_scenario};
 
-/// Runs a scenario and gives its events, one JSON value a line.
+/// Reads a scenario file, runs it and gives its events, one JSON value a line.
 ///
 /// # Errors
-/// The scenario is no JSON of a scenario, or cannot run.
-pub fn events(scenario: &str) -> Result<String, String> {
-    let scenario: Scenario = serde_json::from_str(scenario).map_err(|error| error.to_string())?;
+/// The text is no scenario file, names other files, or cannot run.
+pub fn events(text: &str) -> Result<String, String> {
+    let mut no_files = |_: &str| Err("a scenario that is compared stands alone".to_owned());
+    let read = read_scenario(text, "scenario.yaml", &Limits::default(), &mut no_files);
+    let Some(scenario) = read.scenario else {
+        let errors = read.diagnostics.iter().map(ToString::to_string);
+        return Err(errors.collect::<Vec<_>>().join("\n"));
+    };
     let report = scenario.run().map_err(|error| format!("{}: {error}", error.path()))?;
     let mut lines = String::new();
     for event in &report.events {

@@ -1,11 +1,10 @@
-//! Runs every scenario of a folder natively and writes, for the wasm tests, the scenario as JSON
-//! and its events: `taintlab-determinism SCENARIOS OUTPUT`.
+//! Runs every scenario of a folder natively and writes, for the wasm tests, a copy of the file and
+//! its events: `taintlab-determinism SCENARIOS OUTPUT`.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::{env, fs};
 
-use taintlab_core::scenario::Scenario;
 use taintlab_determinism::events;
 
 fn main() -> ExitCode {
@@ -44,19 +43,13 @@ fn write_all(scenarios: &Path, output: &Path) -> Result<usize, String> {
     }
     paths.sort();
     for path in &paths {
-        let scenario = read_scenario(path).map_err(|error| describe(path, &error))?;
-        let json = serde_json::to_string(&scenario).map_err(|error| describe(path, &error))?;
-        let events = events(&json).map_err(|error| describe(path, &error))?;
+        let scenario = fs::read_to_string(path).map_err(|error| describe(path, &error))?;
+        let events = events(&scenario).map_err(|error| describe(path, &error))?;
         let name = path.file_stem().unwrap_or_default().to_string_lossy();
-        for (ending, text) in [("scenario.json", json), ("events.jsonl", events)] {
+        for (ending, text) in [("scenario.yaml", scenario), ("events.jsonl", events)] {
             let path = output.join(format!("{name}.{ending}"));
             fs::write(&path, text).map_err(|error| describe(&path, &error))?;
         }
     }
     Ok(paths.len())
-}
-
-fn read_scenario(path: &Path) -> Result<Scenario, String> {
-    let text = fs::read_to_string(path).map_err(|error| error.to_string())?;
-    serde_json::from_str(&text).map_err(|error| error.to_string())
 }
