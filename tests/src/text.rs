@@ -26,7 +26,7 @@ pub struct Session {
 
 /// What a line asks for.
 enum Line {
-    Command(Command),
+    Command(Box<Command>),
     Advance(Timestamp),
     Run,
     Print(String),
@@ -111,7 +111,7 @@ impl Session {
         let at = at.unwrap_or(simulator.now());
         match parsed {
             Line::Command(command) => {
-                if let Err(error) = simulator.handle_command(at, command) {
+                if let Err(error) = simulator.handle_command(at, *command) {
                     self.flush(out);
                     *out += &format!("error: {error}\n");
                 }
@@ -221,7 +221,7 @@ impl Session {
             }
             _ => return Err("unknown command".into()),
         };
-        Ok(Line::Command(command))
+        Ok(Line::Command(Box::new(command)))
     }
 }
 

@@ -35,7 +35,7 @@ fn advance_to_is_independent_of_its_split() {
         let mut cuts = cuts.into_iter();
         let mut walk_to = |simulator: &mut Simulator, end: Timestamp| {
             // Most cuts are tiny steps, some jump to the end itself, some come twice.
-            while let Some((index, millis, twice)) = cuts.next() {
+            for (index, millis, twice) in cuts.by_ref() {
                 let step = if index.index(3) == 0 { u64::MAX } else { millis * 1_000_000 };
                 let to = simulator.now().as_nanos().saturating_add(step).min(end.as_nanos());
                 for _ in 0..=u8::from(twice) {
