@@ -10,7 +10,7 @@ use serde::de::{self, DeserializeOwned, DeserializeSeed, Visitor};
 use self::error::{DecodeError, Mistake};
 use crate::diagnostic::{Problem, did_you_mean};
 use crate::scalar::{Scalar, resolve};
-use crate::tree::{Spanned, Value, push_index, push_key};
+use crate::tree::{Entry, Spanned, Value, push_index, push_key};
 
 /// How many errors are reported of one object.
 const MOST_ERRORS: usize = 20;
@@ -40,7 +40,7 @@ pub(crate) fn decode<T: DeserializeOwned>(
         }
         let context = Context::default();
         let decoder = Decoder { node, path: &Path::Root, context: &context, known: &[] };
-        let error = match T::deserialize(decoder) {
+        let error = match T::deserialize(decoder).map_err(|error| decoder.locate(error)) {
             Ok(value) => {
                 for path in context.ignored.into_inner() {
                     findings.warnings.push(ignored_field(node, &path));
@@ -49,7 +49,7 @@ pub(crate) fn decode<T: DeserializeOwned>(
             }
             Err(error) => error,
         };
-        let path = error.path.clone();
+        let path = error.path().to_vec();
         if !is_consequence(&error, node, &removed) {
             findings.errors.push(error.into_problem(node));
         }
@@ -65,12 +65,12 @@ pub(crate) fn decode<T: DeserializeOwned>(
 
 /// Whether an error only says that something is missing which was taken out before.
 fn is_consequence(error: &DecodeError, root: &Spanned<'_>, removed: &[Vec<usize>]) -> bool {
-    let inside = |path: &&Vec<usize>| path.starts_with(&error.path);
-    match error.mistake {
+    let inside = |path: &&Vec<usize>| path.starts_with(error.path());
+    match error.mistake() {
         Mistake::UnknownField => false,
         Mistake::Missing(field) => removed.iter().filter(inside).any(|path| {
-            path.len() == error.path.len() + 1
-                && path.last().and_then(|last| entry_name(root, &error.path, *last)) == Some(field)
+            path.len() == error.path().len() + 1
+                && path.last().and_then(|last| entry_name(root, error.path(), *last)) == Some(field)
         }),
         Mistake::Other => removed.iter().any(|path| inside(&path)),
     }
@@ -158,7 +158,7 @@ fn field_help(name: &str, known: &[&str]) -> String {
 
 /// The way from the object to a node, as the numbers of its children.
 #[derive(Clone, Copy)]
-enum Path<'p> {
+pub(crate) enum Path<'p> {
     Root,
     Child { parent: &'p Path<'p>, index: usize },
 }
@@ -201,15 +201,12 @@ struct Decoder<'n, 't, 'p> {
 
 impl Decoder<'_, '_, '_> {
     /// Adds to an error where it happened, unless that is known already.
+    #[cold]
     fn locate(&self, error: DecodeError) -> DecodeError {
-        error.locate(self.node, || self.path.to_vec())
+        error.locate(Some(self.node), self.node.position, *self.path)
     }
 
-    fn wrong(&self, expected: &dyn de::Expected) -> DecodeError {
-        self.locate(DecodeError::mismatch(expected))
-    }
-
-    fn any<'de, V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, DecodeError> {
+    fn scalar<'de, V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, DecodeError> {
         match &self.node.value {
             Value::Str(text) => visitor.visit_str(text),
             Value::Plain(text) => match resolve(text) {
@@ -223,46 +220,32 @@ impl Decoder<'_, '_, '_> {
                 Scalar::Float(value) => visitor.visit_f64(value),
                 Scalar::Str => visitor.visit_str(text),
             },
-            Value::Seq(_) => self.seq(visitor),
-            Value::Map(_) => self.map(visitor, &[], true),
-            Value::Removed => visitor.visit_unit(),
+            Value::Seq(_) | Value::Map(_) | Value::Removed => Err(mismatch(&visitor)),
         }
     }
+}
 
-    fn seq<'de, V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, DecodeError> {
-        match &self.node.value {
-            Value::Seq(items) => visitor.visit_seq(Items { around: self, items, index: 0 }),
-            _ => Err(self.wrong(&visitor)),
-        }
-    }
-
-    fn map<'de, V: Visitor<'de>>(
-        self,
-        visitor: V,
-        known: &'static [&'static str],
-        keep_nulls: bool,
-    ) -> Result<V::Value, DecodeError> {
-        match &self.node.value {
-            Value::Map(_) => {
-                visitor.visit_map(Entries { around: self, known, keep_nulls, index: 0 })
-            }
-            _ => Err(self.wrong(&visitor)),
-        }
-    }
+/// Something else than `expected` was found. What it is, is added with the place.
+fn mismatch(expected: &dyn de::Expected) -> DecodeError {
+    DecodeError::mismatch(expected)
 }
 
 impl<'de> de::Deserializer<'de> for Decoder<'_, '_, '_> {
     type Error = DecodeError;
 
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, DecodeError> {
-        self.any(visitor).map_err(|error| self.locate(error))
+        match &self.node.value {
+            Value::Seq(items) => visitor.visit_seq(Items { around: self, items, index: 0 }),
+            Value::Map(entries) => visitor.visit_map(Entries::new(self, entries, &[], true)),
+            _ => self.scalar(visitor),
+        }
     }
 
     fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, DecodeError> {
         if self.node.is_null() || matches!(self.node.value, Value::Removed) {
             return visitor.visit_none();
         }
-        visitor.visit_some(self).map_err(|error| self.locate(error))
+        visitor.visit_some(self)
     }
 
     fn deserialize_newtype_struct<V: Visitor<'de>>(
@@ -270,15 +253,21 @@ impl<'de> de::Deserializer<'de> for Decoder<'_, '_, '_> {
         _: &'static str,
         visitor: V,
     ) -> Result<V::Value, DecodeError> {
-        visitor.visit_newtype_struct(self).map_err(|error| self.locate(error))
+        visitor.visit_newtype_struct(self)
     }
 
     fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, DecodeError> {
-        self.seq(visitor).map_err(|error| self.locate(error))
+        match &self.node.value {
+            Value::Seq(items) => visitor.visit_seq(Items { around: self, items, index: 0 }),
+            _ => Err(mismatch(&visitor)),
+        }
     }
 
     fn deserialize_map<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, DecodeError> {
-        self.map(visitor, &[], false).map_err(|error| self.locate(error))
+        match &self.node.value {
+            Value::Map(entries) => visitor.visit_map(Entries::new(self, entries, &[], false)),
+            _ => Err(mismatch(&visitor)),
+        }
     }
 
     fn deserialize_struct<V: Visitor<'de>>(
@@ -287,7 +276,10 @@ impl<'de> de::Deserializer<'de> for Decoder<'_, '_, '_> {
         fields: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, DecodeError> {
-        self.map(visitor, fields, false).map_err(|error| self.locate(error))
+        match &self.node.value {
+            Value::Map(entries) => visitor.visit_map(Entries::new(self, entries, fields, false)),
+            _ => Err(mismatch(&visitor)),
+        }
     }
 
     fn deserialize_enum<V: Visitor<'de>>(
@@ -296,17 +288,16 @@ impl<'de> de::Deserializer<'de> for Decoder<'_, '_, '_> {
         _: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, DecodeError> {
-        let result = match &self.node.value {
+        match &self.node.value {
             Value::Map(entries) => match one_entry(entries) {
                 Some(index) => visitor.visit_enum(Variant { around: self, index: Some(index) }),
-                None => Err(self.wrong(&"exactly one key, which says what is meant")),
+                None => Err(mismatch(&"exactly one key, which says what is meant")),
             },
             _ if self.node.as_str().is_some() => {
                 visitor.visit_enum(Variant { around: self, index: None })
             }
-            _ => Err(self.wrong(&visitor)),
-        };
-        result.map_err(|error| self.locate(error))
+            _ => Err(mismatch(&visitor)),
+        }
     }
 
     /// What nobody asked for is a mistake in an object whose fields are all known.
@@ -318,13 +309,33 @@ impl<'de> de::Deserializer<'de> for Decoder<'_, '_, '_> {
         visitor.visit_unit()
     }
 
+    fn deserialize_str<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, DecodeError> {
+        self.scalar(visitor)
+    }
+
+    fn deserialize_string<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, DecodeError> {
+        self.scalar(visitor)
+    }
+
+    fn deserialize_bool<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, DecodeError> {
+        self.scalar(visitor)
+    }
+
+    fn deserialize_i64<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, DecodeError> {
+        self.scalar(visitor)
+    }
+
+    fn deserialize_u32<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, DecodeError> {
+        self.scalar(visitor)
+    }
+
     serde::forward_to_deserialize_any! {
-        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf unit
-        unit_struct tuple tuple_struct identifier
+        i8 i16 i32 i128 u8 u16 u64 u128 f32 f64 char bytes byte_buf unit unit_struct tuple
+        tuple_struct identifier
     }
 }
 
-fn one_entry(entries: &[crate::tree::Entry<'_>]) -> Option<usize> {
+fn one_entry(entries: &[Entry<'_>]) -> Option<usize> {
     let mut there = entries
         .iter()
         .enumerate()
@@ -368,17 +379,32 @@ impl<'de> de::SeqAccess<'de> for Items<'_, '_, '_> {
 /// The entries of a mapping.
 struct Entries<'n, 't, 'p> {
     around: Decoder<'n, 't, 'p>,
+    entries: &'n [Entry<'t>],
     known: &'static [&'static str],
     /// Whether entries that are `null` are there; in Kubernetes' objects they mean nothing.
     keep_nulls: bool,
     index: usize,
 }
 
-impl<'n, 't> Entries<'n, 't, '_> {
-    fn entry(&self, index: usize) -> Option<&'n crate::tree::Entry<'t>> {
-        match &self.around.node.value {
-            Value::Map(entries) => entries.get(index),
-            _ => None,
+impl<'n, 't, 'p> Entries<'n, 't, 'p> {
+    fn new(
+        around: Decoder<'n, 't, 'p>,
+        entries: &'n [Entry<'t>],
+        known: &'static [&'static str],
+        keep_nulls: bool,
+    ) -> Self {
+        Self { around, entries, known, keep_nulls, index: 0 }
+    }
+
+    /// The next entry that is there.
+    fn next(&mut self) -> Option<&'n Entry<'t>> {
+        loop {
+            let entry = self.entries.get(self.index)?;
+            let gone = matches!(entry.value.value, Value::Removed);
+            if !gone && (self.keep_nulls || !entry.value.is_null()) {
+                return Some(entry);
+            }
+            self.index += 1;
         }
     }
 }
@@ -390,19 +416,15 @@ impl<'de> de::MapAccess<'de> for Entries<'_, '_, '_> {
         &mut self,
         seed: S,
     ) -> Result<Option<S::Value>, DecodeError> {
-        while let Some(entry) = self.entry(self.index) {
-            let value = &entry.value;
-            if matches!(value.value, Value::Removed) || !self.keep_nulls && value.is_null() {
-                self.index += 1;
-                continue;
-            }
-            let key = CowStrDeserializer::<DecodeError>::new(entry.key.as_ref().into());
-            return seed.deserialize(key).map(Some).map_err(|error| {
+        let Some(entry) = self.next() else { return Ok(None) };
+        let key = CowStrDeserializer::<DecodeError>::new(entry.key.as_ref().into());
+        match seed.deserialize(key) {
+            Ok(key) => Ok(Some(key)),
+            Err(error) => {
                 let path = Path::Child { parent: self.around.path, index: self.index };
-                error.locate_key(entry, || path.to_vec())
-            });
+                Err(error.locate(None, entry.key_position, path))
+            }
         }
-        Ok(None)
     }
 
     fn next_value_seed<S: DeserializeSeed<'de>>(
@@ -410,7 +432,7 @@ impl<'de> de::MapAccess<'de> for Entries<'_, '_, '_> {
         seed: S,
     ) -> Result<S::Value, DecodeError> {
         let path = Path::Child { parent: self.around.path, index: self.index };
-        let Some(entry) = self.entry(self.index) else {
+        let Some(entry) = self.entries.get(self.index) else {
             return Err(de::Error::custom("a key has no value"));
         };
         self.index += 1;
@@ -441,9 +463,9 @@ impl<'de, 'n, 't, 'p> de::EnumAccess<'de> for Variant<'n, 't, 'p> {
                     .deserialize(CowStrDeserializer::<DecodeError>::new(entry.key.as_ref().into()))
                     .map_err(|error| {
                         let path = Path::Child { parent: around.path, index };
-                        error.locate_key(entry, || path.to_vec())
+                        error.locate(None, entry.key_position, path)
                     }),
-                None => Err(around.wrong(&"a name")),
+                None => Err(mismatch(&"a name")),
             },
             _ => {
                 let text = around.node.as_str().unwrap_or("");
@@ -469,7 +491,7 @@ impl<'n, 't> Variant<'n, 't, '_> {
         read: impl FnOnce(Decoder<'n, 't, '_>) -> Result<R, DecodeError>,
     ) -> Result<R, DecodeError> {
         let Some((index, node)) = self.content() else {
-            return Err(self.around.wrong(expected));
+            return Err(mismatch(expected));
         };
         let path = Path::Child { parent: self.around.path, index };
         let decoder = Decoder { node, path: &path, known: &[], context: self.around.context };
@@ -486,7 +508,7 @@ impl<'de> de::VariantAccess<'de> for Variant<'_, '_, '_> {
         if empty {
             Ok(())
         } else {
-            self.with(&"nothing (`{}`)", |d| Err(d.wrong(&"nothing (`{}`)")))
+            self.with(&"nothing (`{}`)", |_| Err(mismatch(&"nothing (`{}`)")))
         }
     }
 

@@ -6,18 +6,27 @@
 /// the memory a text can ask for within a few times its size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// The length of the text in bytes, before and after aliases are put in place.
+    /// The length of the text in bytes.
     pub bytes: usize,
     /// How deep lists and mappings may be nested.
     pub depth: usize,
-    /// Scalars, lists and mappings, counted after aliases are put in place.
+    /// Scalars, lists and mappings.
     pub nodes: usize,
+    /// Scalars, lists and mappings that anchors and aliases copy. Each 64 bytes of text count as
+    /// one more.
+    pub copies: usize,
     /// Objects (and documents) in all.
     pub objects: usize,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { bytes: 512 << 20, depth: 100, nodes: 25_000_000, objects: 500_000 }
+        Self {
+            bytes: 512 << 20,
+            depth: 100,
+            nodes: 50_000_000,
+            copies: 1_000_000,
+            objects: 500_000,
+        }
     }
 }

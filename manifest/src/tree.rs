@@ -59,19 +59,17 @@ impl<'t> Spanned<'t> {
         matches!(&self.value, Value::Plain(text) if resolve(text) == Scalar::Null)
     }
 
-    /// The number of nodes and the bytes of text in this tree.
-    fn size(&self) -> (usize, usize) {
-        let sum = |a: (usize, usize), b: (usize, usize)| {
-            (a.0.saturating_add(b.0), a.1.saturating_add(b.1))
-        };
+    /// What a copy of this tree costs: its nodes, and its text.
+    fn cost(&self) -> usize {
+        let text = |text: &str| 1 + text.len() / 64;
         match &self.value {
-            Value::Plain(text) | Value::Str(text) => (1, text.len()),
-            Value::Seq(items) => items.iter().map(Self::size).fold((1, 0), sum),
+            Value::Plain(plain) | Value::Str(plain) => text(plain),
+            Value::Seq(items) => items.iter().map(Self::cost).fold(1, usize::saturating_add),
             Value::Map(entries) => entries
                 .iter()
-                .map(|entry| sum((1, entry.key.len()), entry.value.size()))
-                .fold((1, 0), sum),
-            Value::Removed => (1, 0),
+                .map(|entry| text(&entry.key).saturating_add(entry.value.cost()))
+                .fold(1, usize::saturating_add),
+            Value::Removed => 1,
         }
     }
 
@@ -207,9 +205,10 @@ pub(crate) struct Builder<'t, 's> {
     frames: Vec<Frame<'t>>,
     /// How many lists and mappings are open of a value that is not kept.
     skipped: usize,
-    anchors: BTreeMap<usize, (Spanned<'t>, usize, usize)>,
+    /// The values of anchors, and what a copy of each costs.
+    anchors: BTreeMap<usize, (Spanned<'t>, usize)>,
     nodes: usize,
-    bytes: usize,
+    copies: usize,
     objects: usize,
     problems: Vec<Problem>,
 }
@@ -224,7 +223,7 @@ impl<'t, 's> Builder<'t, 's> {
             skipped: 0,
             anchors: BTreeMap::new(),
             nodes: 0,
-            bytes: 0,
+            copies: 0,
             objects: 0,
             problems: Vec::new(),
         }
@@ -249,7 +248,7 @@ impl<'t, 's> Builder<'t, 's> {
         position: Position,
         anchor: usize,
     ) -> Result<(), Stop> {
-        self.count(1, 0, position)?;
+        self.count(position)?;
         if self.skipped > 0 {
             return Ok(());
         }
@@ -275,7 +274,7 @@ impl<'t, 's> Builder<'t, 's> {
         start: Position,
         frame: impl FnOnce(Position) -> Frame<'t>,
     ) -> Result<(), Stop> {
-        self.count(1, 0, start)?;
+        self.count(start)?;
         if self.frames.len() + self.skipped >= self.limits.depth {
             let message = format!(
                 "lists and mappings are nested more than {} deep; no Kubernetes object is",
@@ -323,34 +322,34 @@ impl<'t, 's> Builder<'t, 's> {
 
     /// Puts a copy of the value of anchor `id` here.
     pub(crate) fn alias(&mut self, id: usize, position: Position) -> Result<(), Stop> {
-        let Some((_, nodes, bytes)) = self.anchors.get(&id) else {
+        let Some((node, cost)) = self.anchors.get(&id) else {
             return Err(Stop::Syntax(
                 Problem::new(position, "the alias names a value that is not complete here")
                     .at(self.path())
                     .help("an anchor `&name` must come, with its whole value, before `*name`"),
             ));
         };
-        let (nodes, bytes) = (*nodes, *bytes);
-        self.count(nodes, bytes, position)?;
+        self.copies = self.copies.saturating_add(*cost);
+        if self.copies > self.limits.copies {
+            return Err(self.too_many_copies(position));
+        }
         if self.skipped > 0 {
             return Ok(());
         }
-        match self.anchors.get(&id) {
-            Some((node, ..)) => {
-                let node = Spanned { value: node.value.clone(), position };
-                self.value(node, 0)
-            }
-            None => Ok(()),
-        }
+        let node = Spanned { value: node.value.clone(), position };
+        self.value(node, 0)
     }
 
     /// Takes a complete value.
     fn value(&mut self, node: Spanned<'t>, anchor: usize) -> Result<(), Stop> {
         if anchor > 0 {
-            let (nodes, bytes) = node.size();
-            // The copy counts too: anchors inside anchors would multiply.
-            self.count(nodes, bytes, node.position)?;
-            self.anchors.insert(anchor, (node.clone(), nodes, bytes));
+            let cost = node.cost();
+            // This copy counts too: anchors inside anchors would multiply.
+            self.copies = self.copies.saturating_add(cost);
+            if self.copies > self.limits.copies {
+                return Err(self.too_many_copies(node.position));
+            }
+            self.anchors.insert(anchor, (node.clone(), cost));
         }
         if self.next_is_noise() {
             if let Some(Frame::Map { key, .. }) = self.frames.last_mut() {
@@ -483,21 +482,18 @@ impl<'t, 's> Builder<'t, 's> {
         }
     }
 
-    fn count(&mut self, nodes: usize, bytes: usize, position: Position) -> Result<(), Stop> {
-        self.nodes = self.nodes.saturating_add(nodes);
-        self.bytes = self.bytes.saturating_add(bytes);
+    fn count(&mut self, position: Position) -> Result<(), Stop> {
+        self.nodes += 1;
         if self.nodes > self.limits.nodes {
-            let message = format!(
-                "more than {} values, counted with those that aliases stand for",
-                self.limits.nodes
-            );
-            return Err(self.stop(position, message));
-        }
-        if self.bytes > self.limits.bytes {
-            let message = format!("aliases stand for more than {} bytes", self.limits.bytes);
+            let message = format!("there are more than {} values", self.limits.nodes);
             return Err(self.stop(position, message));
         }
         Ok(())
+    }
+
+    fn too_many_copies(&self, position: Position) -> Stop {
+        let message = format!("aliases stand for more than {} values", self.limits.copies);
+        self.stop(position, message)
     }
 
     fn stop(&self, position: Position, message: String) -> Stop {

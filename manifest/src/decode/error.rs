@@ -6,21 +6,26 @@ use serde::de::{self, Expected, Unexpected};
 
 use crate::diagnostic::{Position, Problem};
 use crate::scalar::{Scalar, resolve};
-use crate::tree::{Entry, Spanned, Value};
+use crate::tree::{Spanned, Value};
 
-use super::{field_help, field_path};
+use super::{Path, field_help, field_path};
 
 /// An error, at first without a place, which the decoder around it adds.
+///
+/// Boxed, since it is part of the result of every function that decodes.
 #[derive(Debug)]
-pub(crate) struct DecodeError {
+pub(crate) struct DecodeError(Box<Inner>);
+
+#[derive(Debug)]
+struct Inner {
     message: String,
     help: Option<String>,
     /// What was expected, when something else was found.
     expected: Option<String>,
     position: Option<Position>,
     /// The node to take out.
-    pub(super) path: Vec<usize>,
-    pub(super) mistake: Mistake,
+    path: Vec<usize>,
+    mistake: Mistake,
 }
 
 /// What kind of error.
@@ -32,50 +37,52 @@ pub(super) enum Mistake {
 }
 
 impl DecodeError {
-    fn new(message: String) -> Self {
-        Self {
-            message,
-            help: None,
-            expected: None,
-            position: None,
-            path: Vec::new(),
-            mistake: Mistake::Other,
-        }
+    fn new(message: String, help: Option<String>, mistake: Mistake) -> Self {
+        let (expected, position, path) = (None, None, Vec::new());
+        Self(Box::new(Inner { message, help, expected, position, path, mistake }))
     }
 
     /// Something else than `expected` was found; what, is added with the place.
     pub(super) fn mismatch(expected: &dyn Expected) -> Self {
-        Self { expected: Some(plain_words(&expected.to_string())), ..Self::new(String::new()) }
+        let mut error = Self::new(String::new(), None, Mistake::Other);
+        error.0.expected = Some(plain_words(&expected.to_string()));
+        error
     }
 
-    pub(super) fn locate(mut self, node: &Spanned<'_>, path: impl FnOnce() -> Vec<usize>) -> Self {
-        if self.position.is_none() {
-            self.position = Some(node.position);
-            self.path = path();
-            if let Some(expected) = &self.expected {
-                self.message = format!("expected {expected}, found {}", describe(node));
-                self.help = self.help.or_else(|| scalar_help(node, expected));
+    /// Adds the place, unless it has one: the value of a node, or a key.
+    #[cold]
+    pub(super) fn locate(
+        mut self,
+        node: Option<&Spanned<'_>>,
+        position: Position,
+        path: Path<'_>,
+    ) -> Self {
+        let inner = &mut *self.0;
+        if inner.position.is_none() {
+            inner.position = Some(position);
+            inner.path = path.to_vec();
+            if let (Some(expected), Some(node)) = (&inner.expected, node) {
+                inner.message = format!("expected {expected}, found {}", describe(node));
+                inner.help = scalar_help(node, expected);
             }
         }
         self
     }
 
-    pub(super) fn locate_key(
-        mut self,
-        entry: &Entry<'_>,
-        path: impl FnOnce() -> Vec<usize>,
-    ) -> Self {
-        if self.position.is_none() {
-            self.position = Some(entry.key_position);
-            self.path = path();
-        }
-        self
+    /// The node to take out.
+    pub(super) fn path(&self) -> &[usize] {
+        &self.0.path
+    }
+
+    pub(super) fn mistake(&self) -> Mistake {
+        self.0.mistake
     }
 
     pub(super) fn into_problem(self, root: &Spanned<'_>) -> Problem {
-        let position = self.position.unwrap_or(root.position);
-        let path = field_path(root, &self.path);
-        Problem { position, path, message: self.message, help: self.help }
+        let inner = *self.0;
+        let position = inner.position.unwrap_or(root.position);
+        let path = field_path(root, &inner.path);
+        Problem { position, path, message: inner.message, help: inner.help }
     }
 }
 
@@ -179,39 +186,48 @@ fn minutes(whole: &str) -> Option<u64> {
 
 impl fmt::Display for DecodeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.message)
+        f.write_str(&self.0.message)
     }
 }
 
 impl std::error::Error for DecodeError {}
 
 impl de::Error for DecodeError {
+    #[cold]
     fn custom<T: fmt::Display>(message: T) -> Self {
-        Self::new(message.to_string())
+        Self::new(message.to_string(), None, Mistake::Other)
     }
 
+    #[cold]
     fn invalid_type(_: Unexpected<'_>, expected: &dyn Expected) -> Self {
         Self::mismatch(expected)
     }
 
+    #[cold]
     fn invalid_value(_: Unexpected<'_>, expected: &dyn Expected) -> Self {
         Self::mismatch(expected)
     }
 
+    #[cold]
     fn unknown_variant(variant: &str, known: &'static [&'static str]) -> Self {
         let message = format!("`{}` is none of those that there are", shorten(variant));
-        Self { help: Some(variant_help(variant, known)), ..Self::new(message) }
+        Self::new(message, Some(variant_help(variant, known)), Mistake::Other)
     }
 
+    #[cold]
     fn unknown_field(field: &str, known: &'static [&'static str]) -> Self {
         let message = format!("there is no field `{}` here", shorten(field));
-        let help = Some(field_help(field, known));
-        Self { help, mistake: Mistake::UnknownField, ..Self::new(message) }
+        Self::new(message, Some(field_help(field, known)), Mistake::UnknownField)
     }
 
+    #[cold]
     fn missing_field(field: &'static str) -> Self {
-        let message = format!("the field `{field}` is missing");
-        Self { mistake: Mistake::Missing(field), ..Self::new(message) }
+        Self::new(format!("the field `{field}` is missing"), None, Mistake::Missing(field))
+    }
+
+    #[cold]
+    fn duplicate_field(field: &'static str) -> Self {
+        Self::new(format!("the field `{field}` is there twice"), None, Mistake::Other)
     }
 }
 
