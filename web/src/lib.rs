@@ -5,8 +5,24 @@
 //! `taintlab-manifest`. One component, `App`, owns the session; everything else is a small
 //! component with properties that are cheap to compare.
 
+mod app;
+mod browser;
+mod components;
+mod files;
+mod inspected;
 mod model;
 mod playback;
+mod samples;
+mod saved;
+mod scrub;
 mod session;
 mod text;
+mod theme;
 mod words;
+
+/// Puts the playground on the page.
+pub fn run() {
+    // A bug must not leave a blank page, nor take the user's work with it.
+    std::panic::set_hook(Box::new(|info| browser::show_crash(&info.to_string())));
+    yew::Renderer::<app::App>::new().render();
+}

@@ -1,3 +1,5 @@
 //! The Taintlab playground.
 
-fn main() {}
+fn main() {
+    taintlab_web::run();
+}

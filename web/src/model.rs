@@ -334,12 +334,7 @@ fn same_nodes(a: &[Rc<NodeView>], b: &[Rc<NodeView>]) -> bool {
     a.len() == b.len() && a.iter().zip(b).all(|(a, b)| Rc::ptr_eq(a, b))
 }
 
-fn pod_state(
-    simulator: &Simulator,
-    key: &PodKey,
-    pod: &Pod,
-    until: Option<Timestamp>,
-) -> PodState {
+fn pod_state(simulator: &Simulator, key: &PodKey, pod: &Pod, until: Option<Timestamp>) -> PodState {
     if pod.is_terminating() {
         let until = until.unwrap_or_else(|| simulator.now());
         let seconds = pod.metadata.deletion_grace_period_seconds.unwrap_or_default();

@@ -34,7 +34,7 @@ use taintlab_core::time::{Span, Timestamp};
 
 use self::history::History;
 use self::rows::Home;
-pub(crate) use self::rows::{Gone, Row, RowKind};
+pub(crate) use self::rows::{Gone, Mark, MarkKind, Row, RowKind};
 
 /// How many rows of the log lie between two checkpoints.
 const ROWS_PER_CHECKPOINT: usize = 256;
@@ -122,6 +122,8 @@ pub(crate) struct Session {
     rows: Rc<Vec<Rc<Row>>>,
     gone: Rc<Vec<Rc<Gone>>>,
     checkpoints: Vec<Checkpoint>,
+    marks: Vec<Mark>,
+    marked_rows: usize,
     reached: Timestamp,
     touched: Touched,
 }
@@ -132,23 +134,29 @@ impl Session {
     /// # Errors
     /// A feature gate of the scenario is wrong.
     pub(crate) fn new(scenario: Scenario) -> Result<Self, ScenarioError> {
-        let timeline = Timeline::starting_with(scenario, 0);
-        let simulator = timeline.start.simulator()?;
-        let mut session = Self {
-            timeline,
+        let mut session = Self::empty();
+        session.timeline = Timeline::starting_with(scenario, 0);
+        session.simulator = session.timeline.start.simulator()?;
+        session.begin();
+        session.advance(Timestamp::ZERO);
+        Ok(session)
+    }
+
+    fn empty() -> Self {
+        Self {
+            timeline: Timeline::starting_with(Scenario::default(), 0),
             history: History::default(),
-            simulator,
+            simulator: Simulator::default(),
             progress: Progress::default(),
             homes: BTreeMap::new(),
             rows: Rc::default(),
             gone: Rc::default(),
             checkpoints: Vec::new(),
+            marks: Vec::new(),
+            marked_rows: 0,
             reached: Timestamp::ZERO,
             touched: Touched::default(),
-        };
-        session.begin();
-        session.advance(Timestamp::ZERO);
-        Ok(session)
+        }
     }
 
     /// A session as it was saved: the edits are there, at this time, and can be undone.
@@ -199,6 +207,11 @@ impl Session {
         &self.gone
     }
 
+    /// Marks of edits and evictions, as far as this timeline has been played.
+    pub(crate) fn marks(&self) -> &[Mark] {
+        &self.marks
+    }
+
     /// What has changed since this was last asked for.
     pub(crate) fn take_touched(&mut self) -> Touched {
         std::mem::take(&mut self.touched)
@@ -207,10 +220,11 @@ impl Session {
     /// What happens next, if anything does.
     pub(crate) fn next(&self) -> Option<Next> {
         let step = self.next_step().map(|(at, command)| Next { at, what: NextWhat::Step(command) });
-        let edit = self.timeline.log.get(self.progress.edits).map(|edit| Next {
-            at: edit.at.timestamp(),
-            what: NextWhat::Edit(edit.clone()),
-        });
+        let edit = self
+            .timeline
+            .log
+            .get(self.progress.edits)
+            .map(|edit| Next { at: edit.at.timestamp(), what: NextWhat::Edit(edit.clone()) });
         let deadline = self
             .simulator
             .poll_timeout()
@@ -242,6 +256,7 @@ impl Session {
         self.timeline.log.truncate(self.progress.edits);
         self.timeline.log.push(Rc::new(Edit { at: Span::from(now), commands }));
         self.checkpoints_follow_timeline();
+        self.unmark_from(self.rows.len());
         self.reached = now;
         self.advance(now);
         Ok(())
@@ -331,7 +346,9 @@ impl Session {
         if same_start {
             self.checkpoints_follow(&old.log);
             self.reached = Timestamp::ZERO;
-            self.rewind_and_advance(to);
+            self.rewind(to);
+            self.unmark_from(self.rows.len());
+            self.advance(to);
         } else {
             // A timeline of the history has run before, so its start is valid.
             let _ = self.replay(to);
@@ -344,7 +361,8 @@ impl Session {
             self.advance(to);
         } else {
             self.reached = self.reached();
-            self.rewind_and_advance(to);
+            self.rewind(to);
+            self.advance(to);
         }
     }
 
@@ -371,6 +389,7 @@ impl Session {
         self.rows = Rc::default();
         self.gone = Rc::default();
         self.checkpoints.clear();
+        self.unmark_from(0);
         self.reached = Timestamp::ZERO;
         self.begin();
         self.advance(to);
@@ -380,12 +399,12 @@ impl Session {
     fn begin(&mut self) {
         self.touched.all = true;
         let pods = self.simulator.cluster().pods();
-        self.homes =
-            pods.map(|(key, pod)| (key.clone(), Home::on(&pod.spec.node_name))).collect();
+        self.homes = pods.map(|(key, pod)| (key.clone(), Home::on(&pod.spec.node_name))).collect();
         self.checkpoint();
     }
 
-    fn rewind_and_advance(&mut self, to: Timestamp) {
+    /// Goes back to the nearest checkpoint before `to`.
+    fn rewind(&mut self, to: Timestamp) {
         let found = self.checkpoints.iter().rev().find(|checkpoint| checkpoint.at <= to);
         if let Some(checkpoint) = found.cloned() {
             self.simulator.restore(&checkpoint.snapshot);
@@ -395,7 +414,6 @@ impl Session {
             Rc::make_mut(&mut self.gone).truncate(checkpoint.gone);
         }
         self.touched.all = true;
-        self.advance(to);
     }
 
     /// Lets time pass, with the steps and edits on the way.
@@ -516,6 +534,15 @@ impl Session {
             let next = log.get(held);
             held <= same && next.is_none_or(|edit| checkpoint.at <= edit.at.timestamp())
         });
+    }
+}
+
+/// An empty cluster.
+impl Default for Session {
+    fn default() -> Self {
+        let mut session = Self::empty();
+        session.begin();
+        session
     }
 }
 

@@ -2,10 +2,8 @@
 
 use taintlab_core::api::{NodeName, PodKey, Taint};
 use taintlab_core::command::{ApiErrorKind, Command, PodWrite};
-use taintlab_core::event::{
-    Happening, ObjectReference, RequestResult, RequestVerb, TimeoutReason,
-};
-use taintlab_core::taint_eviction::{Decision, Ruling};
+use taintlab_core::event::{Happening, ObjectReference, RequestResult, RequestVerb, TimeoutReason};
+use taintlab_core::taint_eviction::Ruling;
 
 use crate::model::Selection;
 use crate::session::{Next, NextWhat, Row, RowKind};
@@ -126,7 +124,7 @@ fn happened(happening: &Happening) -> RowText {
             fact("Request", pod_object(pod), request(*verb, *result), controller)
         }
         Happening::Decided(decision) => {
-            fact("Decision", pod_object(&decision.pod), ruling(decision), controller)
+            fact("Decision", pod_object(&decision.pod), ruling(&decision.ruling), controller)
         }
         Happening::NodeEvaluated { node, shard, taints } => {
             let taints = list(taints, "no NoExecute taints");
@@ -164,8 +162,9 @@ pub(crate) fn error_text(error: ApiErrorKind) -> &'static str {
     }
 }
 
-fn ruling(decision: &Decision) -> String {
-    match &decision.ruling {
+/// What the taint-eviction controller decided.
+pub(crate) fn ruling(ruling: &Ruling) -> String {
+    match ruling {
         Ruling::NotTolerated { taint } => format!("not tolerated: {taint}; deleted at once"),
         Ruling::ToleratedForNoTime => "tolerated for no time; deleted at once".into(),
         Ruling::Scheduled { fire_at, .. } => format!("deleted at {}", at(*fire_at)),
@@ -182,9 +181,7 @@ fn ruling(decision: &Decision) -> String {
         Ruling::TaintsRemoved { timer_cancelled: true } => {
             "no NoExecute taints any more; the timer is cancelled".into()
         }
-        Ruling::TaintsRemoved { timer_cancelled: false } => {
-            "no NoExecute taints any more".into()
-        }
+        Ruling::TaintsRemoved { timer_cancelled: false } => "no NoExecute taints any more".into(),
         Ruling::PodGone { timer_cancelled: true } => "gone; the timer is cancelled".into(),
         Ruling::PodGone { timer_cancelled: false } => "gone".into(),
     }
@@ -231,7 +228,11 @@ pub(crate) fn command_text(command: &Command) -> String {
                 PodWrite::Delete => "DELETE",
                 PodWrite::PatchStatus => "PATCH status",
             };
-            format!("{verb} of pod {pod} fails {}: {}", count(*times as usize, "time"), error_text(*error))
+            format!(
+                "{verb} of pod {pod} fails {}: {}",
+                count(*times as usize, "time"),
+                error_text(*error)
+            )
         }
         Command::RestartTaintEvictionController => "restart the taint-eviction controller".into(),
     }
@@ -279,10 +280,7 @@ mod tests {
     #[test]
     fn events_keep_kubernetes_words() {
         let event = RecordedEvent {
-            involved_object: ObjectReference::Pod {
-                api_version: "v1",
-                pod: PodKey::new("", "p"),
-            },
+            involved_object: ObjectReference::Pod { api_version: "v1", pod: PodKey::new("", "p") },
             type_: "Normal",
             reason: "TaintManagerEviction",
             message: "Marking for deletion Pod default/p".into(),

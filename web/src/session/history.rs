@@ -69,7 +69,8 @@ impl History {
 impl Other {
     /// Another cluster has its own clock; in the same one, the edit is to be seen.
     fn to_show(self, present: &Timeline) -> (Timeline, Timestamp) {
-        let at = if self.timeline.generation == present.generation { self.edit } else { self.clock };
+        let at =
+            if self.timeline.generation == present.generation { self.edit } else { self.clock };
         (self.timeline, at)
     }
 }

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use taintlab_core::api::{NodeName, PodKey};
 use taintlab_core::command::{Command, CommandError};
-use taintlab_core::event::{Happening, ObjectReference, RequestResult, RequestVerb};
+use taintlab_core::event::{Event, Happening, ObjectReference, RequestResult, RequestVerb};
 use taintlab_core::time::Timestamp;
 
 use super::Session;
@@ -36,6 +36,26 @@ pub(crate) enum RowKind {
     },
 }
 
+/// A mark on the scrubber, also ahead of the clock when it was moved back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Mark {
+    /// When.
+    pub(crate) at: Timestamp,
+    /// The row that it stands for.
+    row: usize,
+    /// What.
+    pub(crate) kind: MarkKind,
+}
+
+/// What a mark stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum MarkKind {
+    /// A pod was evicted.
+    Eviction,
+    /// The user or the scenario did something.
+    Change,
+}
+
 /// A pod that is gone.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Gone {
@@ -64,7 +84,42 @@ impl Home {
 
 impl Session {
     pub(super) fn push_row(&mut self, at: Timestamp, kind: RowKind) {
+        self.mark(at, &kind);
         Rc::make_mut(&mut self.rows).push(Rc::new(Row { at, kind }));
+    }
+
+    /// Rows that the clock has passed before are marked already.
+    fn mark(&mut self, at: Timestamp, kind: &RowKind) {
+        let row = self.rows.len();
+        if row < self.marked_rows {
+            return;
+        }
+        self.marked_rows = row + 1;
+        let kind = match kind {
+            RowKind::Edit(_) | RowKind::Step(_) => MarkKind::Change,
+            RowKind::Happened(Happening::Request {
+                verb: RequestVerb::Delete,
+                result: RequestResult::Ok,
+                ..
+            }) => MarkKind::Eviction,
+            RowKind::Happened(_) | RowKind::Skipped { .. } => return,
+        };
+        self.marks.push(Mark { at, row, kind });
+    }
+
+    /// Forgets the marks of rows from this one on: they will be others.
+    pub(super) fn unmark_from(&mut self, row: usize) {
+        self.marks.retain(|mark| mark.row < row);
+        self.marked_rows = row;
+    }
+
+    /// What happened in the simulation until now.
+    pub(crate) fn events(&self) -> Vec<Event> {
+        let events = self.rows.iter().filter_map(|row| match &row.kind {
+            RowKind::Happened(what) => Some(Event { at: row.at, what: what.clone() }),
+            _ => None,
+        });
+        events.collect()
     }
 
     /// Takes what happened from the simulation.

@@ -246,3 +246,29 @@ fn a_saved_session_resumes_and_can_be_undone() {
     assert!(!resumed.can_undo());
     assert_eq!(pods(&resumed), 3);
 }
+
+#[test]
+fn marks_stay_when_the_clock_goes_back_and_go_with_their_timeline() {
+    let mut session = Session::new(scenario(3)).unwrap();
+    session.seek(secs(1));
+    session.apply(taint()).unwrap();
+    session.seek(secs(40));
+    let marks = |session: &Session| -> Vec<_> {
+        session.marks().iter().map(|mark| (mark.at, mark.kind)).collect()
+    };
+    let all = [
+        (secs(1), MarkKind::Change),
+        (secs(11), MarkKind::Eviction),
+        (secs(21), MarkKind::Eviction),
+        (secs(31), MarkKind::Eviction),
+    ];
+    assert_eq!(marks(&session), all);
+    session.seek(secs(15));
+    session.seek(secs(25));
+    assert_eq!(marks(&session), all);
+    session.apply(untaint()).unwrap();
+    assert_eq!(marks(&session), [all[0], all[1], all[2], (secs(25), MarkKind::Change)]);
+    session.undo();
+    session.seek(secs(40));
+    assert_eq!(marks(&session), all);
+}

@@ -1,0 +1,327 @@
+//! The application: one owner of the session; messages in, a page out.
+
+mod incoming;
+mod keys;
+mod msg;
+mod view;
+mod work;
+
+use std::rc::Rc;
+
+use gloo_events::{EventListener, EventListenerOptions};
+use gloo_render::AnimationFrame;
+use gloo_timers::callback::Timeout;
+use taintlab_core::command::CommandError;
+use taintlab_core::time::Timestamp;
+use wasm_bindgen::JsCast;
+use yew::prelude::*;
+
+pub(crate) use self::keys::SHORTCUTS;
+pub(crate) use self::msg::{Dialog, Dispatch, Export, Handing, Msg, Notice, maybe, refused};
+use crate::inspected::Inspected;
+use crate::model::{Model, Selection};
+use crate::playback::{Playback, Speed, Target};
+use crate::scrub::Scrub;
+use crate::session::Session;
+use crate::theme::Theme;
+use crate::{browser, files};
+
+/// When a countdown on the page began to run as it does: changes whenever clock, speed or timers
+/// do something that the animations cannot know.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Epoch {
+    /// Where the clock was.
+    pub(crate) at: Timestamp,
+    /// Turns over with every change.
+    pub(crate) turn: bool,
+}
+
+/// The application.
+pub(crate) struct App {
+    session: Session,
+    model: Model,
+    playback: Playback,
+    epoch: Epoch,
+    selection: Option<Selection>,
+    inspected: Rc<Inspected>,
+    scrub: Rc<Scrub>,
+    dialog: Option<Dialog>,
+    notices: Vec<Notice>,
+    notices_made: u32,
+    announcement: AttrValue,
+    theme: Theme,
+    /// A file is being dragged over the page.
+    dropping: bool,
+    /// Storing has failed, which was said.
+    cannot_store: bool,
+    dispatch: Dispatch,
+    frame: Option<AnimationFrame>,
+    save: Option<Timeout>,
+    _listeners: Vec<EventListener>,
+}
+
+impl Component for App {
+    type Message = Msg;
+    type Properties = ();
+
+    fn create(ctx: &Context<Self>) -> Self {
+        let dispatch = ctx.link().callback(|msg| msg);
+        let (session, notice) = work::restore();
+        let mut app = Self {
+            session,
+            model: Model::default(),
+            playback: Playback::default(),
+            epoch: Epoch::default(),
+            selection: None,
+            inspected: Rc::default(),
+            scrub: Rc::default(),
+            dialog: None,
+            notices: Vec::new(),
+            notices_made: 0,
+            announcement: AttrValue::default(),
+            theme: Theme::stored(),
+            dropping: false,
+            cannot_store: false,
+            _listeners: listeners(&dispatch),
+            dispatch,
+            frame: None,
+            save: None,
+        };
+        app.theme.use_it();
+        app.notices.extend(notice);
+        app.refresh();
+        app
+    }
+
+    fn update(&mut self, ctx: &Context<Self>, msg: Msg) -> bool {
+        match msg {
+            Msg::Frame(time) => return self.on_frame(time),
+            Msg::Edit(commands, refused) => _ = self.edit(commands, &refused),
+            Msg::EditAndClose(commands, refused) => {
+                if self.edit(commands, &refused) {
+                    self.dialog = None;
+                }
+            }
+            Msg::Undo => self.change(|session| session.undo()),
+            Msg::Redo => self.change(|session| session.redo()),
+            Msg::TogglePlay => self.play(!self.playback.is_playing()),
+            Msg::SetSpeed(speed) => self.set_speed(speed),
+            Msg::Faster => self.set_speed(self.playback.speed.faster()),
+            Msg::Slower => self.set_speed(self.playback.speed.slower()),
+            Msg::Step => {
+                self.play(false);
+                self.change(|session| _ = session.step());
+            }
+            Msg::RunToEnd => {
+                self.play(false);
+                self.change(Session::run_to_end);
+            }
+            Msg::Seek(to) => {
+                self.play(false);
+                self.change(|session| session.seek(to));
+            }
+            Msg::Select(selection) => {
+                self.selection = selection;
+                self.inspect();
+            }
+            Msg::Open(dialog) => self.dialog = Some(dialog),
+            Msg::CloseDialog => self.dialog = None,
+            Msg::Load(scenario) => self.load(*scenario),
+            Msg::Import(read, true) => {
+                let start = files::start_with(*read, &self.session.timeline().start);
+                self.load(start);
+            }
+            Msg::Import(read, false) => self.add(*read),
+            Msg::Export(what, how) => self.export(ctx, what, how),
+            Msg::ChangeStart(change) => {
+                let result = self.session.change_start(change);
+                self.notice_error(result);
+                self.changed();
+            }
+            Msg::NextTheme => {
+                self.theme = self.theme.next();
+                self.theme.use_it();
+            }
+            Msg::Notice(notice) => self.notice(notice),
+            Msg::Dismiss(id) => self.notices.retain(|notice| notice.id != id),
+            Msg::Dropping(dropping) => {
+                if self.dropping == dropping {
+                    return false;
+                }
+                self.dropping = dropping;
+            }
+            Msg::Files(files) => {
+                self.dropping = false;
+                incoming::read(ctx, files);
+            }
+            Msg::Download(name, text) => {
+                let result = browser::download(&name, &text);
+                self.notice_error(result);
+            }
+            Msg::Save => {
+                self.save = None;
+                self.store();
+            }
+        }
+        self.keep_playing();
+        true
+    }
+
+    fn view(&self, _: &Context<Self>) -> Html {
+        self.page()
+    }
+}
+
+impl App {
+    /// A frame: time passes; painted only if something shows it.
+    fn on_frame(&mut self, time: f64) -> bool {
+        let before = self.session.now();
+        match self.playback.frame(time, before) {
+            None => {}
+            Some(Target::Time(to)) => {
+                let due = self.session.next().is_some();
+                self.session.seek(to);
+                self.refresh();
+                if due && self.session.next().is_none() {
+                    self.play(false);
+                    self.announce_end();
+                }
+            }
+            Some(Target::NextEvent) => {
+                if !self.session.step() {
+                    self.play(false);
+                }
+                self.refresh();
+            }
+        }
+        self.keep_playing();
+        self.session.now() != before || !self.playback.is_playing()
+    }
+
+    fn announce_end(&mut self) {
+        self.announcement = "Nothing more is due. The clock has stopped.".into();
+    }
+
+    fn keep_playing(&mut self) {
+        self.frame = self.playback.is_playing().then(|| {
+            let dispatch = self.dispatch.clone();
+            gloo_render::request_animation_frame(move |time| dispatch.emit(Msg::Frame(time)))
+        });
+    }
+
+    fn play(&mut self, play: bool) {
+        if play != self.playback.is_playing() {
+            self.playback.set_playing(play);
+            self.new_epoch();
+            self.save_soon();
+        }
+    }
+
+    fn set_speed(&mut self, speed: Speed) {
+        self.playback.speed = speed;
+        self.new_epoch();
+    }
+
+    fn new_epoch(&mut self) {
+        self.epoch = Epoch { at: self.session.now(), turn: !self.epoch.turn };
+    }
+
+    fn edit(
+        &mut self,
+        commands: Vec<taintlab_core::command::Command>,
+        refused: &Callback<CommandError>,
+    ) -> bool {
+        let follows = msg::selection_after(&commands, self.selection.as_ref());
+        match self.session.apply(commands) {
+            Ok(()) => {
+                if let Some(selection) = follows {
+                    self.selection = selection;
+                }
+                self.changed();
+                true
+            }
+            Err(error) => {
+                refused.emit(error);
+                false
+            }
+        }
+    }
+
+    fn change(&mut self, change: impl FnOnce(&mut Session)) {
+        change(&mut self.session);
+        self.changed();
+    }
+
+    /// The session was changed by hand: everything looks at it, and it is saved.
+    fn changed(&mut self) {
+        self.refresh();
+        self.new_epoch();
+        self.save_soon();
+    }
+
+    /// Looks at what the session did.
+    fn refresh(&mut self) {
+        let gone = self.model.board().totals.evicted;
+        if self.model.update(&mut self.session) {
+            self.new_epoch();
+            self.inspect();
+            self.scrub = Rc::new(Scrub::new(&self.session));
+            self.announce(gone);
+        }
+    }
+
+    fn announce(&mut self, gone_before: usize) {
+        let gone = self.model.board().totals.evicted;
+        let new = gone.saturating_sub(gone_before);
+        match (new, self.session.gone().last()) {
+            (0, _) | (_, None) => {}
+            (1, Some(last)) => self.announcement = format!("{} was evicted", last.pod).into(),
+            (new, _) => self.announcement = format!("{new} pods were evicted").into(),
+        }
+    }
+
+    fn inspect(&mut self) {
+        let selection = self.selection.as_ref();
+        let inspected = Inspected::new(&self.session, &self.model, selection);
+        if *self.inspected != inspected {
+            self.inspected = Rc::new(inspected);
+        }
+    }
+
+    fn notice(&mut self, mut notice: Notice) {
+        self.notices_made += 1;
+        notice.id = self.notices_made;
+        // The newest are the ones to be read.
+        if self.notices.len() >= 3 {
+            self.notices.remove(0);
+        }
+        self.notices.push(notice);
+    }
+
+    fn notice_error<E: std::fmt::Display>(&mut self, result: Result<(), E>) {
+        if let Err(error) = result {
+            self.notice(Notice::error(error.to_string()));
+        }
+    }
+}
+
+/// Keys, pasting and dropping, wherever they happen on the page.
+fn listeners(dispatch: &Dispatch) -> Vec<EventListener> {
+    let Some(window) = browser::window() else { return Vec::new() };
+    let on = |event: &'static str, react: fn(&Event) -> Option<Msg>| {
+        let dispatch = dispatch.clone();
+        let options = EventListenerOptions::enable_prevent_default();
+        EventListener::new_with_options(&window, event, options, move |event| {
+            if let Some(msg) = react(event) {
+                dispatch.emit(msg);
+            }
+        })
+    };
+    vec![
+        on("keydown", |event| keys::pressed(event.dyn_ref()?)),
+        on("paste", |event| incoming::pasted(event.dyn_ref()?)),
+        on("dragover", |event| incoming::dragged(event.dyn_ref()?, true)),
+        on("dragleave", |event| incoming::dragged(event.dyn_ref()?, false)),
+        on("drop", |event| incoming::dropped(event.dyn_ref()?)),
+    ]
+}

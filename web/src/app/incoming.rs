@@ -1,0 +1,72 @@
+//! Texts that come in by pasting, dropping and opening, or go out.
+
+use std::rc::Rc;
+
+use web_sys::{ClipboardEvent, DragEvent, File};
+use yew::prelude::*;
+
+use super::{App, Dialog, Msg, Notice};
+use crate::browser;
+
+/// A text pasted where nothing else takes it.
+pub(super) fn pasted(event: &ClipboardEvent) -> Option<Msg> {
+    if browser::keys_are_taken() {
+        return None;
+    }
+    let text = event.clipboard_data()?.get_data("text/plain").ok()?;
+    if text.trim().is_empty() {
+        return None;
+    }
+    event.prevent_default();
+    Some(Msg::Open(Dialog::Import(text.into(), "pasted text".into())))
+}
+
+/// Something is dragged over the page, or leaves it.
+pub(super) fn dragged(event: &DragEvent, over: bool) -> Option<Msg> {
+    let files = event.data_transfer()?.types().includes(&"Files".into(), 0);
+    if !files {
+        return None;
+    }
+    event.prevent_default();
+    // Leaving one element for another is not leaving the page.
+    let inside = !over && event.related_target().is_some();
+    (!inside).then_some(Msg::Dropping(over))
+}
+
+/// Files were dropped on the page.
+pub(super) fn dropped(event: &DragEvent) -> Option<Msg> {
+    let list = event.data_transfer()?.files()?;
+    let files: Vec<File> = (0..list.length()).filter_map(|index| list.get(index)).collect();
+    if files.is_empty() {
+        return None;
+    }
+    event.prevent_default();
+    Some(Msg::Files(files))
+}
+
+/// Reads files, one after the other, into the import dialog.
+pub(super) fn read(ctx: &Context<App>, files: Vec<File>) {
+    ctx.link().send_future(async move {
+        let mut texts = Vec::new();
+        let mut names = Vec::new();
+        for file in &files {
+            match browser::read(file).await {
+                Ok(text) => texts.push(text),
+                Err(error) => return Msg::Notice(Notice::error(error)),
+            }
+            names.push(file.name());
+        }
+        // Several files are the documents of one.
+        Msg::Open(Dialog::Import(texts.join("\n---\n").into(), names.join(", ").into()))
+    });
+}
+
+/// Copies a text and says whether that worked.
+pub(super) fn copy(ctx: &Context<App>, text: Rc<str>) {
+    ctx.link().send_future(async move {
+        Msg::Notice(match browser::copy(&text).await {
+            Ok(()) => Notice::info("Copied"),
+            Err(error) => Notice::error(error),
+        })
+    });
+}

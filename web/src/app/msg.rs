@@ -1,0 +1,171 @@
+//! What can happen to the application.
+
+use std::rc::Rc;
+
+use taintlab_core::command::{Command, CommandError};
+use taintlab_core::scenario::Scenario;
+use taintlab_core::time::Timestamp;
+use taintlab_manifest::Import;
+use yew::prelude::*;
+
+use crate::model::Selection;
+use crate::playback::Speed;
+
+/// How components say what the user wants. There is one for the whole page, so that comparing it
+/// is comparing a pointer.
+pub(crate) type Dispatch = Callback<Msg>;
+
+/// What the user wants, or what happened.
+pub(crate) enum Msg {
+    /// A frame is painted, at this time of the page.
+    Frame(f64),
+    /// Commands, together, now; what is refused is told to the callback.
+    Edit(Vec<Command>, Callback<CommandError>),
+    /// The same, from a dialog, which closes if they are not refused.
+    EditAndClose(Vec<Command>, Callback<CommandError>),
+    /// Take the last edit back.
+    Undo,
+    /// Do it again.
+    Redo,
+    /// Play or pause.
+    TogglePlay,
+    /// Let time pass so fast.
+    SetSpeed(Speed),
+    /// Let time pass faster.
+    Faster,
+    /// Let time pass slower.
+    Slower,
+    /// Go to what happens next.
+    Step,
+    /// Go on until nothing more happens.
+    RunToEnd,
+    /// Move the clock.
+    Seek(Timestamp),
+    /// Select something, or nothing.
+    Select(Option<Selection>),
+    /// Open a dialog.
+    Open(Dialog),
+    /// Close it.
+    CloseDialog,
+    /// Put a scenario in place of everything.
+    Load(Box<Scenario>),
+    /// Take in what was read: in place of everything (`true`), or added to the cluster.
+    Import(Box<Import>, bool),
+    /// Hand out the work.
+    Export(Export, Handing),
+    /// Run the same on another Kubernetes.
+    ChangeStart(Box<dyn FnOnce(&mut Scenario)>),
+    /// Change the colours.
+    NextTheme,
+    /// Say something.
+    Notice(Notice),
+    /// Take a message away.
+    Dismiss(u32),
+    /// Files are dragged over the page, or no longer.
+    Dropping(bool),
+    /// Files were given.
+    Files(Vec<web_sys::File>),
+    /// Offer a text as a file of that name.
+    Download(String, Rc<str>),
+    /// Store the work.
+    Save,
+}
+
+/// What can be handed out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Export {
+    /// The cluster as it is, to be imported again.
+    State,
+    /// The cluster for `kubectl apply`.
+    Apply,
+    /// The cluster as JSON.
+    Json,
+    /// Where it began and every change, as a scenario file.
+    Scenario,
+}
+
+/// How something is handed out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Handing {
+    /// As a file.
+    Download,
+    /// On the clipboard.
+    Copy,
+}
+
+/// A dialog.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Dialog {
+    /// Import, with this text and its name.
+    Import(Rc<str>, Rc<str>),
+    /// Export.
+    Export,
+    /// Keyboard shortcuts and first steps.
+    Help,
+    /// The scenarios that come with the page.
+    Scenarios,
+    /// A new node.
+    CreateNode,
+    /// A new pod, on that node if it is not empty.
+    CreatePod(Rc<str>),
+}
+
+/// A message to the user.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Notice {
+    /// Given when it is shown.
+    pub(crate) id: u32,
+    /// Whether something went wrong.
+    pub(crate) error: bool,
+    /// What.
+    pub(crate) text: String,
+    /// A copy of something, to be downloaded: name and text.
+    pub(crate) copy: Option<(String, Rc<str>)>,
+}
+
+impl Notice {
+    /// Something went well.
+    pub(crate) fn info(text: impl Into<String>) -> Self {
+        Self { id: 0, error: false, text: text.into(), copy: None }
+    }
+
+    /// Something went wrong.
+    pub(crate) fn error(text: impl Into<String>) -> Self {
+        Self { id: 0, error: true, text: text.into(), copy: None }
+    }
+}
+
+/// A callback for events that may mean something, or not.
+pub(crate) fn maybe<E: 'static>(
+    dispatch: &Dispatch,
+    meaning: impl Fn(E) -> Option<Msg> + 'static,
+) -> Callback<E> {
+    let dispatch = dispatch.clone();
+    Callback::from(move |event| {
+        if let Some(msg) = meaning(event) {
+            dispatch.emit(msg);
+        }
+    })
+}
+
+/// Says what was refused at the edge of the page, for edits that no form waits for.
+pub(crate) fn refused(dispatch: &Dispatch) -> Callback<CommandError> {
+    dispatch.reform(|error: CommandError| Msg::Notice(Notice::error(error.to_string())))
+}
+
+/// Where the selection goes with an edit: to what was created, away from what was deleted.
+pub(crate) fn selection_after(
+    commands: &[Command],
+    selection: Option<&Selection>,
+) -> Option<Option<Selection>> {
+    match commands {
+        [Command::CreateNode(node)] => {
+            Some(Some(Selection::Node(node.metadata.name.as_str().into())))
+        }
+        [Command::CreatePod(pod)] => Some(Some(Selection::Pod(pod.key()))),
+        [Command::DeleteNode { node }] if selection == Some(&Selection::Node(node.clone())) => {
+            Some(None)
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,137 @@
+//! The page as a whole.
+
+use web_sys::Element;
+use yew::prelude::*;
+
+use super::{App, Dialog, Msg, maybe};
+use crate::components::board::{Board, Detail};
+use crate::components::clock_bar::ClockBar;
+use crate::components::create::{CreateNode, CreatePod};
+use crate::components::event_log::EventLog;
+use crate::components::export::Export;
+use crate::components::header::Header;
+use crate::components::help::Help;
+use crate::components::import::Import;
+use crate::components::inspector::Inspector;
+use crate::components::notices::Notices;
+use crate::components::scenarios::Scenarios;
+use crate::model::Selection;
+use crate::text::{clock, css_seconds};
+use crate::words;
+
+impl App {
+    pub(super) fn page(&self) -> Html {
+        let turn = if self.epoch.turn { "run-a" } else { "run-b" };
+        let board = self.model.board().clone();
+        let detail = Detail::of(&board);
+        let dispatch = self.dispatch.clone();
+        let onclick = maybe(&dispatch, |event: MouseEvent| {
+            let selection = clicked(&event.target_dyn_into()?)?;
+            Some(Msg::Select(Some(selection)))
+        });
+        html! {
+            <div class={classes!("app", turn)} style={self.running()}>
+                { self.header() }
+                <main class="board" data-testid="board" data-detail={detail.word()} {onclick}
+                    aria-label="Cluster">
+                    <Board {board} {detail} selection={self.selection.clone()}
+                        dispatch={dispatch.clone()} />
+                </main>
+                <Inspector inspected={self.inspected.clone()} dispatch={dispatch.clone()} />
+                <EventLog rows={self.session.rows().clone()} selection={self.selection.clone()}
+                    dispatch={dispatch.clone()} />
+                { self.clock_bar() }
+                { self.dialog() }
+                <Notices notices={self.notices.clone()} {dispatch} />
+                <p class="sr" aria-live="polite" data-testid="announcement">
+                    { self.announcement.clone() }
+                </p>
+                if self.dropping {
+                    <div class="dropping">{ "Drop a manifest or a scenario" }</div>
+                }
+            </div>
+        }
+    }
+
+    /// What countdowns need to know: where the clock was, how fast it goes, whether it goes.
+    fn running(&self) -> String {
+        let epoch = css_seconds(self.epoch.at.since_zero());
+        let speed = self.playback.speed.factor();
+        let play = if self.playback.is_playing() { "running" } else { "paused" };
+        format!("--epoch:{epoch};--speed:{speed};--play:{play}")
+    }
+
+    fn header(&self) -> Html {
+        let start = &self.session.timeline().start;
+        let title = &start.metadata.title;
+        html! {
+            <Header release={self.session.simulator().config().release}
+                title={AttrValue::from(title.clone())}
+                can_undo={self.session.can_undo()} can_redo={self.session.can_redo()}
+                theme={self.theme} dispatch={self.dispatch.clone()} />
+        }
+    }
+
+    fn clock_bar(&self) -> Html {
+        let now = self.session.now();
+        let next = self.session.next();
+        let simulator = self.session.simulator();
+        html! {
+            <ClockBar {now} clock={clock(now)}
+                wall_clock={simulator.wall_clock(now).truncated_to_seconds().to_string()}
+                next_at={next.as_ref().map(|next| next.at)}
+                next={next.as_ref().map(|next| AttrValue::from(words::next(next)))}
+                reached={self.session.reached()} scrub={self.scrub.clone()}
+                playing={self.playback.is_playing()} speed={self.playback.speed}
+                dispatch={self.dispatch.clone()} />
+        }
+    }
+
+    fn dialog(&self) -> Html {
+        let dispatch = self.dispatch.clone();
+        let simulator = self.session.simulator();
+        match &self.dialog {
+            None => Html::default(),
+            Some(Dialog::Import(text, name)) => html! {
+                <Import key={&**text} text={AttrValue::from(text.clone())}
+                    name={AttrValue::from(name.clone())} {dispatch} />
+            },
+            Some(Dialog::Export) => html! { <Export {dispatch} /> },
+            Some(Dialog::Help) => html! { <Help {dispatch} /> },
+            Some(Dialog::Scenarios) => html! { <Scenarios {dispatch} /> },
+            Some(Dialog::CreateNode) => {
+                let zones = self.model.board().zones.iter();
+                let zones: Vec<AttrValue> = zones
+                    .filter(|zone| zone.key.contains('\0') && zone.key.len() > 1)
+                    .map(|zone| AttrValue::from(zone.name.clone()))
+                    .collect();
+                let options = simulator.validation_options();
+                html! { <CreateNode {zones} {options} {dispatch} /> }
+            }
+            Some(Dialog::CreatePod(node)) => {
+                let nodes = simulator.cluster().nodes();
+                let nodes: Vec<AttrValue> =
+                    nodes.map(|(name, _)| AttrValue::from(name.as_str().to_owned())).collect();
+                html! {
+                    <CreatePod node={AttrValue::from(node.clone())} {nodes}
+                        options={simulator.validation_options()} {dispatch} />
+                }
+            }
+        }
+    }
+}
+
+/// What was clicked on the board.
+fn clicked(target: &Element) -> Option<Selection> {
+    let element = target.closest("[data-pod],[data-node],[data-zone]").ok().flatten()?;
+    if let Some(pod) = element.get_attribute("data-pod") {
+        return Some(Selection::Pod(taintlab_core::api::PodKey::parse(&pod).ok()?));
+    }
+    if let Some(node) = element.get_attribute("data-node") {
+        return Some(Selection::Node(node.as_str().into()));
+    }
+    // The whole zone is too large a target to be pressed by chance: only its name counts.
+    let name = target.closest("[data-zone] > header button").ok().flatten()?;
+    let zone = name.closest("[data-zone]").ok().flatten()?;
+    Some(Selection::Zone(zone.get_attribute("data-zone")?.as_str().into()))
+}

@@ -1,0 +1,155 @@
+//! What the page asks of the browser. Everything here may be missing or refused, and says so.
+
+use wasm_bindgen::{JsCast, JsValue};
+use wasm_bindgen_futures::JsFuture;
+use web_sys::{Blob, BlobPropertyBag, Document, File, HtmlAnchorElement, Storage, Url, Window};
+
+/// The window, in a browser.
+pub(crate) fn window() -> Option<Window> {
+    web_sys::window()
+}
+
+fn document() -> Option<Document> {
+    window()?.document()
+}
+
+fn storage() -> Option<Storage> {
+    // Access itself can be forbidden, which is an exception in JavaScript.
+    window()?.local_storage().ok().flatten()
+}
+
+/// What is stored under a key.
+pub(crate) fn stored(key: &str) -> Option<String> {
+    storage()?.get_item(key).ok().flatten()
+}
+
+/// Stores a text under a key.
+///
+/// # Errors
+/// The browser has no room or does not allow it; the text says so.
+pub(crate) fn store(key: &str, text: &str) -> Result<(), String> {
+    let storage = storage().ok_or("this browser does not let the page store anything")?;
+    storage.set_item(key, text).map_err(|_| "the browser's storage is full or closed".to_owned())
+}
+
+/// Removes what is stored under a key.
+pub(crate) fn forget(key: &str) {
+    if let Some(storage) = storage() {
+        // Nothing depends on whether it was there.
+        let _ = storage.remove_item(key);
+    }
+}
+
+/// Whether the address asks for a fresh start, as the message after a crash offers it.
+pub(crate) fn asked_for_fresh_start() -> bool {
+    let search = window().and_then(|window| window.location().search().ok());
+    search.as_deref() == Some("?fresh")
+}
+
+/// Offers a text as a file.
+///
+/// # Errors
+/// The browser refused; the text says why.
+pub(crate) fn download(name: &str, text: &str) -> Result<(), String> {
+    try_download(name, text)
+        .map_err(|error| format!("the browser did not take the file: {}", js_text(&error)))
+}
+
+fn try_download(name: &str, text: &str) -> Result<(), JsValue> {
+    let document = document().ok_or("no page")?;
+    let parts = js_sys::Array::of1(&JsValue::from_str(text));
+    let bag = BlobPropertyBag::new();
+    bag.set_type("text/plain;charset=utf-8");
+    let blob = Blob::new_with_str_sequence_and_options(&parts, &bag)?;
+    let url = Url::create_object_url_with_blob(&blob)?;
+    let link: HtmlAnchorElement = document.create_element("a")?.unchecked_into();
+    link.set_href(&url);
+    link.set_download(name);
+    link.click();
+    Url::revoke_object_url(&url)
+}
+
+/// Copies a text to the clipboard.
+///
+/// # Errors
+/// The browser refused; the text says why.
+pub(crate) async fn copy(text: &str) -> Result<(), String> {
+    let window = window().ok_or("no window")?;
+    let done = JsFuture::from(window.navigator().clipboard().write_text(text)).await;
+    done.map(drop).map_err(|error| format!("the browser did not copy: {}", js_text(&error)))
+}
+
+/// Reads a file.
+///
+/// # Errors
+/// It cannot be read; the text says why.
+pub(crate) async fn read(file: &File) -> Result<String, String> {
+    let text = JsFuture::from(file.text()).await;
+    let failed = |error: JsValue| format!("`{}` cannot be read: {}", file.name(), js_text(&error));
+    text.map_err(failed).map(|text| text.as_string().unwrap_or_default())
+}
+
+fn js_text(error: &JsValue) -> String {
+    let error: &js_sys::Error = error.unchecked_ref();
+    error.message().into()
+}
+
+/// Puts an attribute on the root element, or takes it away.
+pub(crate) fn set_root_attribute(name: &str, value: Option<&str>) {
+    if let Some(root) = document().and_then(|document| document.document_element()) {
+        // Only a wrong name would fail.
+        let _ = match value {
+            Some(value) => root.set_attribute(name, value),
+            None => root.remove_attribute(name),
+        };
+    }
+}
+
+/// Whether the user is typing somewhere, or a dialog is open: keys are not ours then.
+pub(crate) fn keys_are_taken() -> bool {
+    let Some(document) = document() else { return false };
+    let dialog = document.query_selector("dialog[open]").ok().flatten().is_some();
+    let typing = document.active_element().is_some_and(|element| {
+        matches!(element.tag_name().as_str(), "TEXTAREA" | "SELECT")
+            || element.tag_name() == "INPUT"
+                && !matches!(
+                    element.get_attribute("type").as_deref(),
+                    Some("checkbox" | "radio" | "range" | "button")
+                )
+    });
+    dialog || typing
+}
+
+/// Whether a button or the like has the focus, which the space bar presses.
+pub(crate) fn space_is_taken() -> bool {
+    let focused = document().and_then(|document| document.active_element());
+    focused.is_some_and(|element| {
+        matches!(element.tag_name().as_str(), "BUTTON" | "A" | "SUMMARY")
+            || element.get_attribute("type").as_deref() == Some("checkbox")
+    })
+}
+
+/// Puts a message in place of the page, when nothing else works any more.
+pub(crate) fn show_crash(message: &str) {
+    let Some(document) = document() else { return };
+    let Some(body) = document.body() else { return };
+    let section = document.create_element("section");
+    if let Ok(section) = section {
+        section.set_class_name("crash");
+        section.set_inner_html(CRASH);
+        if let Ok(Some(code)) = section.query_selector("code") {
+            code.set_text_content(Some(message));
+        }
+        body.set_inner_html("");
+        // Nothing is left to report an error to.
+        let _ = body.append_child(&section);
+    }
+}
+
+/// Without the application: a link that hands out the stored work, in plain HTML and script.
+const CRASH: &str = "<h1>Something went wrong in the playground</h1>\
+<p>This is a bug. Your work is still stored in this browser: reload the page to go on, or start \
+afresh if that brings you here again; what was stored is then kept as a copy, to be downloaded.</p>\
+<pre><code></code></pre>\
+<p class=\"row\"><a class=\"btn primary\" href=\"?\">Reload</a>\
+<a class=\"btn\" href=\"?fresh\">Start afresh</a></p>";

@@ -1,0 +1,138 @@
+//! The simulated clock and how it is driven.
+
+use std::rc::Rc;
+
+use taintlab_core::time::Timestamp;
+use web_sys::{HtmlInputElement, HtmlSelectElement};
+use yew::prelude::*;
+
+use super::icon;
+use crate::app::{Dispatch, Msg, maybe};
+use crate::playback::Speed;
+use crate::scrub::{Scrub, Sign};
+use crate::text::{at, clock};
+
+/// Properties of [`ClockBar`].
+#[derive(Clone, PartialEq, Properties)]
+pub(crate) struct ClockBarProps {
+    /// The simulated time.
+    pub(crate) now: Timestamp,
+    /// The same as a clock shows it.
+    pub(crate) clock: AttrValue,
+    /// The wall-clock time of the scenario.
+    pub(crate) wall_clock: AttrValue,
+    /// When something happens next.
+    pub(crate) next_at: Option<Timestamp>,
+    /// What that is.
+    pub(crate) next: Option<AttrValue>,
+    /// How far the clock has been.
+    pub(crate) reached: Timestamp,
+    /// What is on the scrubber.
+    pub(crate) scrub: Rc<Scrub>,
+    /// Whether time passes.
+    pub(crate) playing: bool,
+    /// How fast.
+    pub(crate) speed: Speed,
+    /// Where wishes go.
+    pub(crate) dispatch: Dispatch,
+}
+
+/// The clock.
+#[component]
+pub(crate) fn ClockBar(props: &ClockBarProps) -> Html {
+    html! {
+        <section class="clockbar" aria-label="Clock" data-testid="clockbar">
+            <div class="clock">
+                <time data-testid="clock" data-sim-time-ns={props.now.as_nanos().to_string()}
+                    aria-label="Simulated time">{ props.clock.clone() }</time>
+                <small>{ props.wall_clock.clone() }</small>
+            </div>
+            { controls(props) }
+            { next(props) }
+            { speed(props) }
+            { scrubber(props) }
+        </section>
+    }
+}
+
+fn controls(props: &ClockBarProps) -> Html {
+    let dispatch = &props.dispatch;
+    let (label, picture) =
+        if props.playing { ("Pause", icon::pause()) } else { ("Play", icon::play()) };
+    let idle = props.next_at.is_none();
+    html! {
+        <div class="controls" role="group" aria-label="Time">
+            <button class="btn icon" title="Back to the start (Home)" aria-label="Back to the start"
+                data-testid="home" disabled={props.now == Timestamp::ZERO}
+                onclick={dispatch.reform(|_| Msg::Seek(Timestamp::ZERO))}>{ icon::start() }</button>
+            <button class="btn primary play" title={format!("{label} (Space)")} aria-label={label}
+                data-testid="play" onclick={dispatch.reform(|_| Msg::TogglePlay)}>{ picture }</button>
+            <button class="btn icon" title="Step to the next event (→)" data-testid="step"
+                aria-label="Step to the next event" disabled={idle}
+                onclick={dispatch.reform(|_| Msg::Step)}>{ icon::step() }</button>
+            <button class="btn icon" title="Run until nothing more happens (E)" data-testid="end"
+                aria-label="Run until nothing more happens" disabled={idle}
+                onclick={dispatch.reform(|_| Msg::RunToEnd)}>{ icon::end() }</button>
+        </div>
+    }
+}
+
+fn next(props: &ClockBarProps) -> Html {
+    let words = match (&props.next_at, &props.next) {
+        (Some(next_at), Some(next)) => html! {
+            <>
+                <span class="muted">{ "Next" }</span><b class="num">{ at(*next_at) }</b>
+                <span class="clip" title={next.clone()}>{ next.clone() }</span>
+            </>
+        },
+        _ => {
+            html! { <span class="muted clip">{ "Nothing is due. Taint a node to see what happens." }</span> }
+        }
+    };
+    html! { <div class="nextup" data-testid="next">{ words }</div> }
+}
+
+fn speed(props: &ClockBarProps) -> Html {
+    let onchange = maybe(&props.dispatch, |event: Event| {
+        let select: HtmlSelectElement = event.target_unchecked_into();
+        Speed::parse(&select.value()).map(Msg::SetSpeed)
+    });
+    html! {
+        <label class="speed" title="How fast time passes (+ and −)">
+            <span class="sr">{ "Speed" }</span>
+            <select {onchange} data-testid="speed">
+                { for Speed::all().map(|speed| html! {
+                    <option value={speed.label()} selected={speed == props.speed}>
+                        { speed.label() }
+                    </option>
+                }) }
+            </select>
+        </label>
+    }
+}
+
+fn scrubber(props: &ClockBarProps) -> Html {
+    let end = props.scrub.end(props.reached);
+    let millis = |time: Timestamp| (time.as_nanos() / 1_000_000).to_string();
+    let oninput = maybe(&props.dispatch, |event: InputEvent| {
+        let input: HtmlInputElement = event.target_unchecked_into();
+        let millis = input.value().parse().ok()?;
+        Some(Msg::Seek(Timestamp::from_millis(millis)))
+    });
+    html! {
+        <div class="scrub">
+            <div class="marks" aria-hidden="true">
+                { for props.scrub.signs(end).into_iter().map(|(place, sign)| {
+                    let class = match sign {
+                        Sign::Change => "change",
+                        Sign::Eviction => "evict",
+                        Sign::Due => "due",
+                    };
+                    html! { <i {class} style={format!("left:{}.{}%", place / 10, place % 10)}></i> }
+                }) }
+            </div>
+            <input type="range" min="0" max={millis(end)} value={millis(props.now)} step="1"
+                {oninput} aria-label="Time" aria-valuetext={clock(props.now)} data-testid="scrub" />
+        </div>
+    }
+}

@@ -1,0 +1,50 @@
+//! The frame of a dialog. The browser keeps the focus in it, and Escape closes it.
+
+use web_sys::HtmlDialogElement;
+use yew::prelude::*;
+
+use super::icon;
+use crate::app::{Dispatch, Msg};
+
+/// Properties of [`Modal`].
+#[derive(Clone, PartialEq, Properties)]
+pub(crate) struct ModalProps {
+    /// What it is about.
+    pub(crate) title: AttrValue,
+    /// Where wishes go.
+    pub(crate) dispatch: Dispatch,
+    /// What is in it.
+    pub(crate) children: Html,
+    /// How wide it is at most, in pixels.
+    #[prop_or(720)]
+    pub(crate) width: u32,
+}
+
+/// A dialog that is open as long as it is there.
+#[component]
+pub(crate) fn Modal(props: &ModalProps) -> Html {
+    let node = use_node_ref();
+    {
+        let node = node.clone();
+        use_effect_with((), move |()| {
+            if let Some(dialog) = node.cast::<HtmlDialogElement>() {
+                // It was just made, so it is not open yet.
+                let _ = dialog.show_modal();
+            }
+        });
+    }
+    let close = props.dispatch.reform(|_: MouseEvent| Msg::CloseDialog);
+    let onclose = props.dispatch.reform(|_: Event| Msg::CloseDialog);
+    html! {
+        <dialog ref={node} {onclose} aria-label={props.title.clone()} data-testid="dialog"
+            style={format!("--dialog-width:{}px", props.width)}>
+            <div class="head">
+                <h2>{ props.title.clone() }</h2>
+                <button class="btn quiet icon" aria-label="Close" onclick={close}>
+                    { icon::cross() }
+                </button>
+            </div>
+            <div class="body">{ props.children.clone() }</div>
+        </dialog>
+    }
+}

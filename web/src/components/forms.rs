@@ -1,0 +1,156 @@
+//! Fields of forms, with their errors beside them.
+
+use taintlab_core::validation::FieldError;
+use web_sys::{HtmlInputElement, HtmlSelectElement};
+use yew::prelude::*;
+
+/// The messages for one field among the errors of an object, without the path.
+pub(crate) fn messages(errors: &[FieldError], path: &str) -> Vec<AttrValue> {
+    errors.iter().filter(|error| error.field == path).map(message).collect()
+}
+
+/// What an error says, without the path.
+pub(crate) fn message(error: &FieldError) -> AttrValue {
+    let text = error.to_string();
+    let rest = text.strip_prefix(&error.field).and_then(|text| text.strip_prefix(": "));
+    rest.unwrap_or(&text).to_owned().into()
+}
+
+/// Properties of [`TextField`].
+#[derive(Clone, PartialEq, Properties)]
+pub(crate) struct TextFieldProps {
+    /// What the field is called.
+    pub(crate) label: AttrValue,
+    /// What is in it.
+    pub(crate) value: AttrValue,
+    /// What was typed.
+    pub(crate) oninput: Callback<String>,
+    /// What is wrong with it.
+    #[prop_or_default]
+    pub(crate) errors: Vec<AttrValue>,
+    /// What may be proposed.
+    #[prop_or_default]
+    pub(crate) list: Vec<AttrValue>,
+    /// What stands in it while it is empty.
+    #[prop_or_default]
+    pub(crate) placeholder: AttrValue,
+    /// Style classes, for its width.
+    #[prop_or_default]
+    pub(crate) class: Classes,
+    /// Whether nothing can be typed.
+    #[prop_or_default]
+    pub(crate) disabled: bool,
+    /// Whether it has the focus when it appears.
+    #[prop_or_default]
+    pub(crate) autofocus: bool,
+}
+
+/// A field for a line of text. Its errors stand below it.
+#[component]
+pub(crate) fn TextField(props: &TextFieldProps) -> Html {
+    let list_id = format!("list-{}", props.label.to_lowercase().replace(' ', "-"));
+    let has_list = !props.list.is_empty();
+    let oninput = props.oninput.reform(|event: InputEvent| {
+        let input: HtmlInputElement = event.target_unchecked_into();
+        input.value()
+    });
+    let invalid = !props.errors.is_empty();
+    html! {
+        <label class={classes!("field", props.class.clone())}>
+            <span>{ props.label.clone() }</span>
+            <input type="text" value={props.value.clone()} {oninput} autocomplete="off"
+                spellcheck="false" autocapitalize="off" disabled={props.disabled}
+                autofocus={props.autofocus} placeholder={props.placeholder.clone()}
+                list={has_list.then(|| list_id.clone())} aria-invalid={invalid.then_some("true")} />
+            if has_list {
+                <datalist id={list_id}>
+                    { for props.list.iter().map(|value| html! { <option value={value.clone()} /> }) }
+                </datalist>
+            }
+            { error_list(&props.errors) }
+        </label>
+    }
+}
+
+/// Errors below a field or a form.
+pub(crate) fn error_list(errors: &[AttrValue]) -> Html {
+    errors
+        .iter()
+        .map(|error| html! { <span class="error" role="alert">{ error.clone() }</span> })
+        .collect()
+}
+
+/// Properties of [`SelectField`].
+#[derive(Clone, PartialEq, Properties)]
+pub(crate) struct SelectFieldProps {
+    /// What the field is called.
+    pub(crate) label: AttrValue,
+    /// What is chosen.
+    pub(crate) value: AttrValue,
+    /// What can be chosen: value and words.
+    pub(crate) options: Vec<(AttrValue, AttrValue)>,
+    /// What was chosen.
+    pub(crate) onchange: Callback<String>,
+    /// What is wrong with it.
+    #[prop_or_default]
+    pub(crate) errors: Vec<AttrValue>,
+    /// Style classes, for its width.
+    #[prop_or_default]
+    pub(crate) class: Classes,
+}
+
+/// A field with a few choices. A value that is none of them is kept and shown.
+#[component]
+pub(crate) fn SelectField(props: &SelectFieldProps) -> Html {
+    let onchange = props.onchange.reform(|event: Event| {
+        let select: HtmlSelectElement = event.target_unchecked_into();
+        select.value()
+    });
+    let known = props.options.iter().any(|(value, _)| *value == props.value);
+    let invalid = !props.errors.is_empty();
+    html! {
+        <label class={classes!("field", props.class.clone())}>
+            <span>{ props.label.clone() }</span>
+            <select {onchange} aria-invalid={invalid.then_some("true")}>
+                if !known {
+                    <option value={props.value.clone()} selected=true>{ props.value.clone() }</option>
+                }
+                { for props.options.iter().map(|(value, words)| html! {
+                    <option value={value.clone()} selected={*value == props.value}>
+                        { words.clone() }
+                    </option>
+                }) }
+            </select>
+            { error_list(&props.errors) }
+        </label>
+    }
+}
+
+/// Choices whose words are their values.
+pub(crate) fn plain_options<'a>(
+    values: impl IntoIterator<Item = &'a str>,
+) -> Vec<(AttrValue, AttrValue)> {
+    let pair = |value: &str| (value.to_owned().into(), value.to_owned().into());
+    values.into_iter().map(pair).collect()
+}
+
+/// A tab: its name in the code, its words, and how many things it holds.
+pub(crate) type Tab = (&'static str, &'static str, Option<usize>);
+
+/// A row of tabs.
+pub(crate) fn tabs(all: &[Tab], current: &UseStateHandle<&'static str>) -> Html {
+    html! {
+        <div class="tabs" role="tablist">
+            { for all.iter().map(|(id, words, number)| {
+                let (id, current) = (*id, current.clone());
+                html! {
+                    <button role="tab" aria-selected={(*current == id).to_string()} data-tab={id}
+                        onclick={move |_| current.set(id)}>
+                        { *words }
+                        if let Some(number) = number { <span class="n num">{ *number }</span> }
+                    </button>
+                }
+            }) }
+        </div>
+    }
+}

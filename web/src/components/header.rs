@@ -1,0 +1,109 @@
+//! The head of the page.
+
+use taintlab_core::release::{FeatureGate, GateStage, KubernetesRelease};
+use taintlab_core::scenario::Scenario;
+use web_sys::HtmlSelectElement;
+use yew::prelude::*;
+
+use super::icon;
+use crate::app::{Dialog, Dispatch, Msg, maybe};
+use crate::theme::Theme;
+
+/// Properties of [`Header`].
+#[derive(Clone, PartialEq, Properties)]
+pub(crate) struct HeaderProps {
+    /// Which Kubernetes runs.
+    pub(crate) release: KubernetesRelease,
+    /// The title of the scenario.
+    pub(crate) title: AttrValue,
+    /// Whether there is something to undo.
+    pub(crate) can_undo: bool,
+    /// Whether there is something to redo.
+    pub(crate) can_redo: bool,
+    /// The colours.
+    pub(crate) theme: Theme,
+    /// Where wishes go.
+    pub(crate) dispatch: Dispatch,
+}
+
+/// The head of the page.
+#[component]
+pub(crate) fn Header(props: &HeaderProps) -> Html {
+    let dispatch = &props.dispatch;
+    let (theme, picture) = match props.theme {
+        Theme::Auto => ("as the system", icon::auto()),
+        Theme::Light => ("light", icon::sun()),
+        Theme::Dark => ("dark", icon::moon()),
+    };
+    html! {
+        <header class="top">
+            <div class="brand">{ icon::brand() }<span>{ "Taintlab" }</span></div>
+            <button class="btn" data-testid="scenarios"
+                onclick={dispatch.reform(|_| Msg::Open(Dialog::Scenarios))}>{ "Scenarios" }</button>
+            <span class="title clip" title={props.title.clone()}>{ props.title.clone() }</span>
+            <span class="grow"></span>
+            { button("Undo (Ctrl Z)", icon::undo(), !props.can_undo, dispatch.reform(|_| Msg::Undo), "undo") }
+            { button("Redo (Ctrl Shift Z)", icon::redo(), !props.can_redo, dispatch.reform(|_| Msg::Redo), "redo") }
+            <span class="sep"></span>
+            <button class="btn" data-testid="import" title="Import (I)" aria-label="Import"
+                onclick={dispatch.reform(|_| Msg::Open(Dialog::Import("".into(), "".into())))}>
+                { icon::import() }<span class="wide">{ "Import" }</span>
+            </button>
+            <button class="btn" data-testid="export" title="Export (X)" aria-label="Export"
+                onclick={dispatch.reform(|_| Msg::Open(Dialog::Export))}>
+                { icon::export() }<span class="wide">{ "Export" }</span>
+            </button>
+            <span class="sep"></span>
+            { release_select(props) }
+            { button(&format!("Colours: {theme} (T)"), picture, false, dispatch.reform(|_| Msg::NextTheme), "theme") }
+            { button("Help (?)", icon::question(), false, dispatch.reform(|_| Msg::Open(Dialog::Help)), "help") }
+        </header>
+    }
+}
+
+fn button(
+    label: &str,
+    picture: Html,
+    disabled: bool,
+    onclick: Callback<MouseEvent>,
+    id: &'static str,
+) -> Html {
+    let label = label.to_owned();
+    html! {
+        <button class="btn quiet icon" title={label.clone()} aria-label={label} {disabled} {onclick}
+            data-testid={id}>{ picture }</button>
+    }
+}
+
+fn release_select(props: &HeaderProps) -> Html {
+    let onchange = maybe(&props.dispatch, |event: Event| {
+        let select: HtmlSelectElement = event.target_unchecked_into();
+        let release = KubernetesRelease::parse(&select.value()).ok()?;
+        Some(Msg::ChangeStart(Box::new(move |start| use_release(start, release))))
+    });
+    html! {
+        <label title="The release of Kubernetes whose controllers run">
+            <span>{ "Kubernetes" }</span>
+            <select {onchange} aria-label="Kubernetes release" data-testid="release">
+                { for KubernetesRelease::all().rev().map(|release| html! {
+                    <option selected={release == props.release} value={release.to_string()}>
+                        { release.to_string() }
+                    </option>
+                }) }
+            </select>
+        </label>
+    }
+}
+
+/// Settings of gates that the release cannot take are dropped with the change.
+fn use_release(start: &mut Scenario, release: KubernetesRelease) {
+    start.kubernetes.release = Some(release);
+    start.kubernetes.feature_gates.retain(|name, on| {
+        let gate = FeatureGate::ALL.into_iter().find(|gate| gate.name() == name);
+        gate.is_some_and(|gate| match gate.stage(release) {
+            GateStage::Absent => false,
+            GateStage::LockedOn => *on,
+            GateStage::Off | GateStage::On => true,
+        })
+    });
+}

@@ -1,0 +1,44 @@
+//! Help: first steps and keys.
+
+use yew::prelude::*;
+
+use super::dialog::Modal;
+use crate::app::{Dispatch, SHORTCUTS};
+
+/// Properties of [`Help`].
+#[derive(Clone, PartialEq, Properties)]
+pub(crate) struct HelpProps {
+    /// Where wishes go.
+    pub(crate) dispatch: Dispatch,
+}
+
+/// The help.
+#[component]
+pub(crate) fn Help(props: &HelpProps) -> Html {
+    html! {
+        <Modal title="Help" dispatch={props.dispatch.clone()}>
+            <ol class="stack">
+                <li>{ "Paste the output of " }<code>{ "kubectl get nodes,pods -A -o yaml" }</code>
+                    { " anywhere, drop a file, or choose a scenario. Nothing leaves this browser." }</li>
+                <li>{ "Select a node and taint it, or a zone to taint all of its nodes. Pods that \
+                    tolerate the taint for some time begin to count down." }</li>
+                <li>{ "Select a pod and read why it stays or goes, and when. Play, or step from \
+                    event to event." }</li>
+            </ol>
+            <h3>{ "Keys" }</h3>
+            <dl class="keys">
+                { for SHORTCUTS.iter().map(|(keys, meaning)| html! {
+                    <>
+                        <dt>{ for keys.iter().map(|key| html! { <kbd>{ *key }</kbd> }) }</dt>
+                        <dd>{ *meaning }</dd>
+                    </>
+                }) }
+            </dl>
+            <p class="hint">
+                { "The clock is simulated: an hour can pass in a second, and the same edits at the \
+                   same times always give the same result. You can scrub back; an edit made in the \
+                   past replaces the edits that come later, and undo brings them back." }
+            </p>
+        </Modal>
+    }
+}

@@ -1,0 +1,109 @@
+//! What is selected, in depth.
+
+use std::rc::Rc;
+
+use yew::prelude::*;
+
+use super::icon;
+use super::node_panel::NodePanel;
+use super::overview::OverviewPanel;
+use super::pod_panel::PodPanel;
+use super::zone_panel::ZonePanel;
+use crate::app::{Dispatch, Msg};
+use crate::inspected::Inspected;
+use crate::model::Selection;
+use crate::session::Gone;
+use crate::text::at;
+
+/// Properties of [`Inspector`].
+#[derive(Clone, PartialEq, Properties)]
+pub(crate) struct InspectorProps {
+    /// What is selected.
+    pub(crate) inspected: Rc<Inspected>,
+    /// Where wishes go.
+    pub(crate) dispatch: Dispatch,
+}
+
+/// The inspector.
+#[component]
+pub(crate) fn Inspector(props: &InspectorProps) -> Html {
+    let dispatch = props.dispatch.clone();
+    let empty = matches!(*props.inspected, Inspected::Overview(_));
+    let panel = match &*props.inspected {
+        Inspected::Overview(overview) => {
+            html! { <OverviewPanel overview={overview.clone()} {dispatch} /> }
+        }
+        Inspected::Node(node) => {
+            let key = node.view.name.as_str().to_owned();
+            html! { <NodePanel {key} node={node.clone()} {dispatch} /> }
+        }
+        Inspected::Pod(pod) => {
+            let key = pod.view.key.to_string();
+            html! { <PodPanel {key} pod={(**pod).clone()} {dispatch} /> }
+        }
+        Inspected::Zone(zone) => {
+            let key = zone.key.to_string();
+            html! { <ZonePanel {key} zone={zone.clone()} {dispatch} /> }
+        }
+        Inspected::Gone(gone) => gone_panel(gone, &dispatch),
+    };
+    html! {
+        <aside class="inspector" aria-label="Inspector" data-testid="inspector"
+            data-empty={empty.to_string()}>{ panel }</aside>
+    }
+}
+
+/// The head of a panel: what it is about, a badge, and the way out.
+pub(crate) fn head(
+    kind: &'static str,
+    name: Html,
+    badge: Html,
+    actions: Html,
+    dispatch: &Dispatch,
+) -> Html {
+    html! {
+        <div class="head">
+            <div class="row">
+                <span class="muted">{ kind }</span>
+                { badge }
+                <span class="grow"></span>
+                <button class="btn quiet icon small" title="Close (Esc)" aria-label="Close"
+                    onclick={dispatch.reform(|_| Msg::Select(None))}>{ icon::cross() }</button>
+            </div>
+            <h2>{ name }</h2>
+            <div class="row">{ actions }</div>
+        </div>
+    }
+}
+
+fn gone_panel(gone: &Gone, dispatch: &Dispatch) -> Html {
+    let badge = html! { <span class="badge" data-state="gone">{ "gone" }</span> };
+    let name = html! { { gone.pod.to_string() } };
+    let how = match gone.evicted {
+        Some(evicted) => format!("Evicted at {}", at(evicted)),
+        None => format!("Deleted, gone at {}", at(gone.at)),
+    };
+    let node = gone.node.clone();
+    html! {
+        <>
+            { head("Pod", name, badge, Html::default(), dispatch) }
+            <div class="body stack">
+                <div class="verdict" data-state="gone">
+                    <b>{ how }</b>
+                    if gone.evicted.is_some() {
+                        <p>{ format!("The taint-eviction controller deleted it; the object was \
+                            removed at {}.", at(gone.at)) }</p>
+                    }
+                </div>
+                if !node.as_str().is_empty() {
+                    <p>{ "It was on node " }
+                        <button class="btn small" onclick={dispatch.reform(move |_| {
+                            Msg::Select(Some(Selection::Node(node.clone())))
+                        })}>{ gone.node.to_string() }</button>
+                    </p>
+                }
+                <p class="hint">{ "Move the clock back to see it, or undo." }</p>
+            </div>
+        </>
+    }
+}

@@ -1,0 +1,135 @@
+//! A node with its taints and pods.
+
+use std::rc::Rc;
+
+use taintlab_core::api::Taint;
+use yew::prelude::*;
+
+use super::board::Detail;
+use super::icon;
+use super::pod_mark::{PodDot, PodRow};
+use crate::model::{NodeView, Selection};
+use crate::text::{at, count};
+
+/// A tile paints at most so many dots; more of one colour say no more.
+const MAX_DOTS: usize = 60;
+
+/// Properties of [`NodeCard`].
+#[derive(Clone, PartialEq, Properties)]
+pub(crate) struct NodeCardProps {
+    /// The node.
+    pub(crate) node: Rc<NodeView>,
+    /// How much is shown.
+    pub(crate) detail: Detail,
+    /// What is selected, if it is this node or something on it.
+    pub(crate) selection: Option<Selection>,
+}
+
+/// A taint as a chip: the sign of its effect, and its text.
+pub(crate) fn taint_chip(taint: &Taint, short: bool) -> Html {
+    let text = if short {
+        let key = taint.key.rsplit('/').next().unwrap_or_default();
+        if taint.value.is_empty() { key.to_owned() } else { format!("{key}={}", taint.value) }
+    } else {
+        taint.to_string()
+    };
+    html! {
+        <span class="taint" data-effect={taint.effect.to_string()} title={taint.to_string()}>
+            { icon::effect(&taint.effect) }
+            <span class="clip">{ text }</span>
+        </span>
+    }
+}
+
+/// A node. A click on it is handled by the board.
+#[component]
+pub(crate) fn NodeCard(props: &NodeCardProps) -> Html {
+    let node = &props.node;
+    let name = node.name.as_str().to_owned();
+    let selected = props.selection == Some(Selection::Node(node.name.clone()));
+    let tainted = node.taints.iter().any(Taint::is_no_execute);
+    let ready = if node.exists { node.ready.to_string() } else { "NotFound".to_owned() };
+    let pods = count(node.pods.len(), "pod");
+    let label = format!("node {name}, {}, {pods}", node.status());
+    html! {
+        <article class="node" data-node={name.clone()} data-tainted={tainted.to_string()}
+            data-selected={selected.to_string()} data-testid="node">
+            <button class="name" aria-label={label.clone()} title={label}>
+                <span class="dot" data-ready={ready}></span>
+                <span class="clip">{ name }</span>
+                <span class="status">{ pods }{ extra_status(node) }</span>
+            </button>
+            if !node.taints.is_empty() {
+                <div class="taints">
+                    { for node.taints.iter().map(|taint| taint_chip(taint, true)) }
+                </div>
+            }
+            if props.detail == Detail::Full { { rows(props) } } else { { dots(props) } }
+        </article>
+    }
+}
+
+/// What is worth saying beside the number of pods.
+fn extra_status(node: &NodeView) -> String {
+    match node.status() {
+        "Ready" | "Unknown" => String::new(),
+        "Ready,SchedulingDisabled" | "Unknown,SchedulingDisabled" => " · cordoned".to_owned(),
+        "NotReady,SchedulingDisabled" => " · NotReady, cordoned".to_owned(),
+        other => format!(" · {other}"),
+    }
+}
+
+fn rows(props: &NodeCardProps) -> Html {
+    let node = &props.node;
+    html! {
+        <>
+            if !node.pods.is_empty() {
+                <div class="pods">
+                    { for node.pods.iter().map(|pod| html! {
+                        <PodRow key={pod.key.as_str()} pod={pod.clone()}
+                            selected={props.selection == Some(Selection::Pod(pod.key.clone()))} />
+                    }) }
+                </div>
+            } else if node.gone_count == 0 {
+                <p class="none">{ "no pods" }</p>
+            }
+            if node.gone_count > 0 { { gone(node) } }
+        </>
+    }
+}
+
+fn gone(node: &NodeView) -> Html {
+    let more = node.gone_count.saturating_sub(node.gone.len());
+    html! {
+        <div class="gone" aria-label="Pods that are gone">
+            { for node.gone.iter().map(|gone| html! {
+                <button data-pod={gone.pod.to_string()} data-state="gone"
+                    title={format!("{} was {} at {}", gone.pod,
+                        if gone.evicted.is_some() { "evicted" } else { "deleted" },
+                        at(gone.evicted.unwrap_or(gone.at)))}>
+                    <s class="clip">{ gone.pod.name() }</s>
+                    <time>{ at(gone.evicted.unwrap_or(gone.at)) }</time>
+                </button>
+            }) }
+            if more > 0 { <span>{ format!("and {more} more") }</span> }
+        </div>
+    }
+}
+
+fn dots(props: &NodeCardProps) -> Html {
+    let node = &props.node;
+    let more = node.pods.len().saturating_sub(MAX_DOTS);
+    html! {
+        <div class="dots">
+            { for node.pods.iter().take(MAX_DOTS).map(|pod| html! {
+                <PodDot key={pod.key.as_str()} pod={pod.clone()}
+                    reachable={props.detail != Detail::Mini}
+                    selected={props.selection == Some(Selection::Pod(pod.key.clone()))} />
+            }) }
+            if more > 0 { <span class="left">{ format!("+{more}") }</span> }
+            if node.gone_count > 0 && props.detail == Detail::Compact {
+                <span class="left">{ format!("−{}", node.gone_count) }</span>
+            }
+        </div>
+    }
+}

@@ -1,0 +1,141 @@
+//! A node in depth.
+
+use taintlab_core::api::Node;
+use taintlab_core::command::Command;
+use yew::prelude::*;
+
+use super::forms::tabs;
+use super::icon;
+use super::inspector::head;
+use super::label_form::LabelForm;
+use super::pod_mark::PodRow;
+use super::taint_form::TaintForm;
+use super::yaml_tab::YamlTab;
+use crate::app::{Dialog, Dispatch, Msg, maybe, refused};
+use crate::files;
+use crate::inspected::InspectedNode;
+use crate::model::Selection;
+
+/// Properties of [`NodePanel`].
+#[derive(Clone, PartialEq, Properties)]
+pub(crate) struct NodePanelProps {
+    /// The node.
+    pub(crate) node: InspectedNode,
+    /// Where wishes go.
+    pub(crate) dispatch: Dispatch,
+}
+
+/// A node in depth.
+#[component]
+pub(crate) fn NodePanel(props: &NodePanelProps) -> Html {
+    let tab = use_state(|| "taints");
+    let (view, dispatch) = (&props.node.view, &props.dispatch);
+    let name = html! { { view.name.to_string() } };
+    let badge = html! { <span class="badge">{ view.status() }</span> };
+    let Some(node) = &props.node.object else {
+        return html! {
+            <>
+                { head("Node", name, badge, Html::default(), dispatch) }
+                <div class="body stack">
+                    <p class="hint">
+                        { "There is no such node; these pods are bound to its name. Taints cannot \
+                           evict them, and nobody removes them here." }
+                    </p>
+                    { pods(props) }
+                </div>
+            </>
+        };
+    };
+    let all = [
+        ("taints", "Taints", Some(view.taints.len())),
+        ("pods", "Pods", Some(view.pods.len())),
+        ("labels", "Labels", Some(node.metadata.labels.len())),
+        ("yaml", "YAML", None),
+    ];
+    let body = match *tab {
+        "pods" => pods(props),
+        "labels" => {
+            let name = view.name.clone();
+            let command =
+                Callback::from(move |labels| Command::SetNodeLabels { node: name.clone(), labels });
+            html! {
+                <LabelForm labels={node.metadata.labels.clone()} {command} of_node=true
+                    dispatch={dispatch.clone()} />
+            }
+        }
+        "yaml" => html! {
+            <YamlTab text={files::node_text(node)} read={reader(node)} dispatch={dispatch.clone()} />
+        },
+        _ => html! {
+            <TaintForm node={view.name.clone()} taints={view.taints.clone()}
+                dispatch={dispatch.clone()} />
+        },
+    };
+    html! {
+        <>
+            { head("Node", name, badge, actions(props), dispatch) }
+            { tabs(&all, &tab) }
+            <div class="body">{ body }</div>
+        </>
+    }
+}
+
+fn actions(props: &NodePanelProps) -> Html {
+    let (view, dispatch) = (&props.node.view, &props.dispatch);
+    let edit = |command: Command| {
+        let refused = refused(dispatch);
+        dispatch.reform(move |_: MouseEvent| Msg::Edit(vec![command.clone()], refused.clone()))
+    };
+    let cordon =
+        Command::SetUnschedulable { node: view.name.clone(), unschedulable: !view.unschedulable };
+    let name = view.name.to_string();
+    html! {
+        <>
+            <button class="btn small" onclick={edit(cordon)}>
+                { if view.unschedulable { "Uncordon" } else { "Cordon" } }
+            </button>
+            <button class="btn small" onclick={dispatch.reform(move |_| {
+                Msg::Open(Dialog::CreatePod(name.as_str().into()))
+            })}>{ icon::plus() }{ "Pod" }</button>
+            <button class="btn small danger"
+                onclick={edit(Command::DeleteNode { node: view.name.clone() })}>
+                { icon::bin() }{ "Delete" }
+            </button>
+        </>
+    }
+}
+
+fn pods(props: &NodePanelProps) -> Html {
+    let view = &props.node.view;
+    if view.pods.is_empty() {
+        return html! { <p class="hint">{ "No pods." }</p> };
+    }
+    let onclick = maybe(&props.dispatch, |event: MouseEvent| {
+        let target: web_sys::Element = event.target_dyn_into()?;
+        let pod = target.closest("[data-pod]").ok().flatten()?.get_attribute("data-pod")?;
+        let key = taintlab_core::api::PodKey::parse(&pod).ok()?;
+        Some(Msg::Select(Some(Selection::Pod(key))))
+    });
+    html! {
+        <div class="podlist" {onclick}>
+            { for view.pods.iter().map(|pod| html! {
+                <PodRow key={pod.key.as_str()} pod={pod.clone()} />
+            }) }
+        </div>
+    }
+}
+
+/// Reads the YAML of this node.
+fn reader(
+    node: &std::sync::Arc<Node>,
+) -> Callback<String, Result<Vec<Command>, Vec<taintlab_manifest::Diagnostic>>> {
+    let name = node.metadata.name.clone();
+    Callback::from(move |text: String| {
+        let node = files::one_object(&text, "node", |mut read| {
+            let node = read.nodes.pop()?;
+            let alone = read.nodes.is_empty() && read.pods.is_empty() && read.others.is_empty();
+            (alone && node.metadata.name == name).then_some(node)
+        })?;
+        Ok(vec![Command::UpdateNode(node)])
+    })
+}

@@ -1,0 +1,122 @@
+//! Nothing is selected: the cluster as a whole, and the scenario it comes from.
+
+use std::rc::Rc;
+
+use taintlab_core::release::{FeatureGate, GateStage};
+use taintlab_core::scenario::Scenario;
+use web_sys::HtmlInputElement;
+use yew::prelude::*;
+
+use super::icon;
+use super::why::in_words;
+use crate::app::{Dispatch, Msg};
+use crate::inspected::{Expected, Overview};
+
+/// Properties of [`OverviewPanel`].
+#[derive(Clone, PartialEq, Properties)]
+pub(crate) struct OverviewPanelProps {
+    /// What there is to say.
+    pub(crate) overview: Rc<Overview>,
+    /// Where wishes go.
+    pub(crate) dispatch: Dispatch,
+}
+
+/// The cluster as a whole.
+#[component]
+pub(crate) fn OverviewPanel(props: &OverviewPanelProps) -> Html {
+    let start = &props.overview.start;
+    let totals = props.overview.totals;
+    let metadata = &start.metadata;
+    let stat = |number: usize, words: &'static str| {
+        html! { <div><b>{ number }</b><span>{ words }</span></div> }
+    };
+    let title = if metadata.title.is_empty() { "Cluster" } else { &metadata.title };
+    html! {
+        <>
+            <div class="head"><h2>{ title }</h2></div>
+            <div class="body overview">
+                if !metadata.question.is_empty() { <p>{ in_words(&metadata.question) }</p> }
+                if !metadata.answer.is_empty() {
+                    <details open={start.steps.is_empty()}>
+                        <summary>{ "Answer" }</summary>
+                        <p>{ in_words(&metadata.answer) }</p>
+                    </details>
+                }
+                <div class="stats">
+                    { stat(totals.nodes, "nodes") }
+                    { stat(totals.pods, "pods") }
+                    { stat(totals.evicted, "evicted") }
+                </div>
+                { expectations(&props.overview.outcomes) }
+                { gates(start, &props.dispatch) }
+                <p class="hint">
+                    { "Select a node, a pod or a zone to change it and to see why its pods stay or \
+                       go. Press " }<kbd>{ "?" }</kbd>{ " for help." }
+                </p>
+            </div>
+        </>
+    }
+}
+
+fn expectations(outcomes: &[Expected]) -> Html {
+    if outcomes.is_empty() {
+        return Html::default();
+    }
+    html! {
+        <section>
+            <h3>{ "Expected" }</h3>
+            <ul class="expect" data-testid="expectations">
+                { for outcomes.iter().map(|outcome| {
+                    let ok = outcome.failure.is_none();
+                    let picture = if ok { icon::tick() } else { icon::wait() };
+                    html! {
+                        <li data-ok={if ok { "true" } else { "open" }}>
+                            { picture }
+                            <span>
+                                { &outcome.text }
+                                if let Some(failure) = &outcome.failure {
+                                    <span class="muted">{ format!(" ({failure})") }</span>
+                                }
+                            </span>
+                        </li>
+                    }
+                }) }
+            </ul>
+        </section>
+    }
+}
+
+/// The feature gates that can be switched in this release.
+fn gates(start: &Scenario, dispatch: &Dispatch) -> Html {
+    let release = start.kubernetes.release.unwrap_or_default();
+    let free = FeatureGate::ALL.into_iter().filter_map(|gate| match gate.stage(release) {
+        GateStage::Off => Some((gate, false)),
+        GateStage::On => Some((gate, true)),
+        GateStage::Absent | GateStage::LockedOn => None,
+    });
+    let free: Vec<_> = free.collect();
+    if free.is_empty() {
+        return Html::default();
+    }
+    html! {
+        <section class="stack">
+            <h3>{ format!("Feature gates of Kubernetes {release}") }</h3>
+            { for free.into_iter().map(|(gate, default)| {
+                let set = start.kubernetes.feature_gates.get(gate.name()).copied();
+                let onchange = dispatch.reform(move |event: Event| {
+                    let input: HtmlInputElement = event.target_unchecked_into();
+                    let on = input.checked();
+                    Msg::ChangeStart(Box::new(move |start| {
+                        start.kubernetes.feature_gates.insert(gate.name().to_owned(), on);
+                    }))
+                });
+                html! {
+                    <label class="check">
+                        <input type="checkbox" checked={set.unwrap_or(default)} {onchange} />
+                        <span class="mono clip" title={gate.name()}>{ gate.name() }</span>
+                    </label>
+                }
+            }) }
+        </section>
+    }
+}

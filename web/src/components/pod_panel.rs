@@ -1,0 +1,210 @@
+//! A pod in depth.
+
+use std::sync::Arc;
+
+use taintlab_core::api::Pod;
+use taintlab_core::command::{ApiErrorKind, Command, PodWrite};
+use taintlab_core::taint_eviction::Ruling;
+use taintlab_core::time::Timestamp;
+use taintlab_manifest::Diagnostic;
+use yew::prelude::*;
+
+use super::forms::tabs;
+use super::icon;
+use super::inspector::head;
+use super::label_form::LabelForm;
+use super::pod_mark::timer_style;
+use super::toleration_form::TolerationForm;
+use super::why::{Why, in_words};
+use super::yaml_tab::YamlTab;
+use crate::app::{Dispatch, Msg, refused};
+use crate::files;
+use crate::inspected::InspectedPod;
+use crate::model::{PodState, Selection};
+use crate::text::at;
+use crate::words;
+
+/// Properties of [`PodPanel`].
+#[derive(Clone, PartialEq, Properties)]
+pub(crate) struct PodPanelProps {
+    /// The pod.
+    pub(crate) pod: InspectedPod,
+    /// Where wishes go.
+    pub(crate) dispatch: Dispatch,
+}
+
+/// A pod in depth.
+#[component]
+pub(crate) fn PodPanel(props: &PodPanelProps) -> Html {
+    let tab = use_state(|| "why");
+    let (pod, dispatch) = (&props.pod, &props.dispatch);
+    let object = &pod.object;
+    let state = pod.view.state;
+    let name = html! {
+        <><span class="muted">{ pod.view.key.namespace() }{ "/" }</span>{ pod.view.key.name() }</>
+    };
+    let badge =
+        html! { <span class="badge" data-state={state.word()}>{ state_badge(state) }</span> };
+    let all = [
+        ("why", "Why", None),
+        ("tolerations", "Tolerations", Some(object.spec.tolerations.len())),
+        ("labels", "Labels", Some(object.metadata.labels.len())),
+        ("yaml", "YAML", None),
+    ];
+    let body = match *tab {
+        "tolerations" => html! {
+            <TolerationForm pod={object.clone()} options={pod.options} dispatch={dispatch.clone()} />
+        },
+        "labels" => {
+            let key = pod.view.key.clone();
+            let command =
+                Callback::from(move |labels| Command::SetPodLabels { pod: key.clone(), labels });
+            html! {
+                <LabelForm labels={object.metadata.labels.clone()} {command}
+                    dispatch={dispatch.clone()} />
+            }
+        }
+        "yaml" => html! {
+            <YamlTab text={files::pod_text(object)} read={reader(object)}
+                replace={Some(replacer(object))} dispatch={dispatch.clone()} />
+        },
+        _ => html! {
+            <div class="stack">
+                { verdict(pod) }
+                <Why explanation={pod.explanation.clone()} />
+                { failures(props) }
+            </div>
+        },
+    };
+    html! {
+        <>
+            { head("Pod", name, badge, actions(props), dispatch) }
+            { tabs(&all, &tab) }
+            <div class="body">{ body }</div>
+        </>
+    }
+}
+
+fn state_badge(state: PodState) -> &'static str {
+    match state {
+        PodState::Stays => "stays",
+        PodState::Counting { .. } => "counting down",
+        PodState::Terminating { .. } => "being deleted",
+        PodState::Pending => "no node",
+    }
+}
+
+/// What becomes of it, and at what time.
+fn verdict(pod: &InspectedPod) -> Html {
+    let state = pod.view.state;
+    let sentence = pod.explanation.matching.sentence();
+    let headline = match state {
+        PodState::Stays => "Stays".to_owned(),
+        PodState::Pending => "Has no node".to_owned(),
+        PodState::Counting { until, .. } => format!("Deleted at {}", at(until)),
+        PodState::Terminating { until, .. } => format!("Being deleted, gone at {}", at(until)),
+    };
+    let counts = state.timer().is_some();
+    html! {
+        <div class="verdict" data-state={state.word()} data-testid="verdict">
+            <div class="row">
+                <b>{ headline }</b>
+                if counts {
+                    <span class="pod" data-state={state.word()} aria-hidden="true"
+                        style={format!("width:auto;padding:0;min-height:0;margin-left:auto;{}",
+                            timer_style(state).unwrap_or_default())}>
+                        <span class="ring"></span><span class="timer"></span>
+                    </span>
+                }
+            </div>
+            if let Some(wall_clock) = &pod.wall_clock {
+                <span class="muted num">{ wall_clock }</span>
+            }
+            if !matches!(state, PodState::Pending) { <p>{ in_words(&sentence) }</p> }
+            { pod.decided.as_ref().map(|(when, ruling)| decided(*when, ruling)) }
+        </div>
+    }
+}
+
+/// What the controller decided last, where that is more than the table says.
+fn decided(when: Timestamp, ruling: &Ruling) -> Html {
+    let words = words::ruling(ruling);
+    html! { <p class="muted">{ format!("Decided at {}: {words}", at(when)) }</p> }
+}
+
+fn actions(props: &PodPanelProps) -> Html {
+    let (pod, dispatch) = (&props.pod, &props.dispatch);
+    let key = &pod.view.key;
+    let edit = |command: Command| {
+        let refused = refused(dispatch);
+        dispatch.reform(move |_: MouseEvent| Msg::Edit(vec![command.clone()], refused.clone()))
+    };
+    let delete = |force: bool| edit(Command::DeletePod { pod: key.clone(), force });
+    let node = pod.view.node.clone();
+    html! {
+        <>
+            if !node.is_empty() {
+                <button class="btn small" title="Select its node" onclick={dispatch.reform(move |_| {
+                    Msg::Select(Some(Selection::Node(node.as_str().into())))
+                })}><span class="muted">{ "on" }</span>{ pod.view.node.clone() }</button>
+            }
+            <button class="btn small danger" onclick={delete(false)}
+                disabled={matches!(pod.view.state, PodState::Terminating { .. })}>
+                { icon::bin() }{ "Delete" }
+            </button>
+            <button class="btn small danger" title="kubectl delete --force --grace-period=0"
+                onclick={delete(true)}>{ "Force" }</button>
+        </>
+    }
+}
+
+/// What can be made to go wrong with this pod.
+fn failures(props: &PodPanelProps) -> Html {
+    let key = &props.pod.view.key;
+    let fail = |times: u32| {
+        let (pod, error) = (key.clone(), ApiErrorKind::InternalError);
+        let command = Command::FailPodWrites { pod, verb: PodWrite::Delete, times, error };
+        let refused = refused(&props.dispatch);
+        props
+            .dispatch
+            .reform(move |_: MouseEvent| Msg::Edit(vec![command.clone()], refused.clone()))
+    };
+    html! {
+        <details>
+            <summary>{ "Make its deletion fail" }</summary>
+            <div class="stack">
+                <p class="hint">
+                    { "The API server answers the next DELETE of this pod with 500 InternalError. \
+                       The controller tries 5 times, 10 ms apart." }
+                </p>
+                <div class="row">
+                    <button class="btn small" onclick={fail(2)}>{ "2 times" }</button>
+                    <button class="btn small" onclick={fail(5)}>{ "5 times" }</button>
+                    <button class="btn small" onclick={fail(0)}>{ "No longer" }</button>
+                </div>
+            </div>
+        </details>
+    }
+}
+
+fn read_pod(text: &str, old: &Pod) -> Result<Pod, Vec<Diagnostic>> {
+    let key = old.key();
+    files::one_object(text, "pod", |mut read| {
+        let pod = read.pods.pop()?;
+        let alone = read.nodes.is_empty() && read.pods.is_empty() && read.others.is_empty();
+        (alone && pod.key() == key).then_some(pod)
+    })
+}
+
+fn reader(pod: &Arc<Pod>) -> Callback<String, Result<Vec<Command>, Vec<Diagnostic>>> {
+    let old = pod.clone();
+    Callback::from(move |text: String| Ok(vec![Command::UpdatePod(read_pod(&text, &old)?)]))
+}
+
+fn replacer(pod: &Arc<Pod>) -> Callback<String, Option<Vec<Command>>> {
+    let old = pod.clone();
+    Callback::from(move |text: String| {
+        let pod = read_pod(&text, &old).ok()?;
+        Some(files::replace_pod(pod).into())
+    })
+}

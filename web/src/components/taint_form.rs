@@ -1,0 +1,195 @@
+//! The taints of a node, to be edited.
+
+use taintlab_core::api::{NodeName, Taint, TaintEffect, well_known};
+use taintlab_core::command::{Command, CommandError};
+use taintlab_core::validation::{FieldError, validate_node_taints};
+use yew::prelude::*;
+
+use super::forms::{SelectField, TextField, error_list, messages, plain_options};
+use super::icon;
+use crate::app::{Dispatch, Msg, refused};
+
+/// Where errors of taints are said to be.
+const PATH: &str = "taints";
+
+/// Properties of [`TaintEditor`].
+#[derive(Clone, PartialEq, Properties)]
+pub(crate) struct TaintEditorProps {
+    /// The taints.
+    pub(crate) taints: Vec<Taint>,
+    /// They were changed.
+    pub(crate) onchange: Callback<Vec<Taint>>,
+    /// Whether taints can be removed from the list.
+    #[prop_or(true)]
+    pub(crate) removable: bool,
+}
+
+/// What is wrong with taints.
+pub(crate) fn taint_errors(taints: &[Taint]) -> Vec<FieldError> {
+    validate_node_taints(taints, PATH)
+}
+
+/// A list of taints, each with its fields.
+#[component]
+pub(crate) fn TaintEditor(props: &TaintEditorProps) -> Html {
+    let errors = taint_errors(&props.taints);
+    html! {
+        <ul class="items">
+            { for props.taints.iter().enumerate().map(|(index, taint)| {
+                html! { <li class="item" key={index}>{ fields(props, index, taint, &errors) }</li> }
+            }) }
+        </ul>
+    }
+}
+
+fn fields(props: &TaintEditorProps, index: usize, taint: &Taint, errors: &[FieldError]) -> Html {
+    let change = |apply: fn(&mut Taint, String)| {
+        let taints = props.taints.clone();
+        props.onchange.reform(move |text: String| {
+            let mut taints = taints.clone();
+            if let Some(taint) = taints.get_mut(index) {
+                apply(taint, text);
+            }
+            taints
+        })
+    };
+    let remove = {
+        let mut taints = props.taints.clone();
+        taints.remove(index);
+        props.onchange.reform(move |_: MouseEvent| taints.clone())
+    };
+    let at = |field: &str| messages(errors, &format!("{PATH}[{index}]{field}"));
+    let keys = well_known::ALL.iter().map(|key| AttrValue::from(*key)).collect::<Vec<_>>();
+    html! {
+        <>
+            <div class="grid">
+                <TextField class="w6" label="Key" value={taint.key.clone()} list={keys}
+                    errors={at(".key")} placeholder="example.com/maintenance"
+                    oninput={change(|taint, text| taint.key = text.trim().to_owned())} />
+                <TextField class="w3" label="Value" value={taint.value.clone()}
+                    errors={at(".value")} placeholder="none"
+                    oninput={change(|taint, text| taint.value = text)} />
+                <SelectField class="w3" label="Effect" value={taint.effect.to_string()}
+                    errors={at(".effect")}
+                    options={plain_options(TaintEffect::KNOWN.iter().map(TaintEffect::as_str))}
+                    onchange={change(|taint, text| taint.effect = text.as_str().into())} />
+            </div>
+            { error_list(&at("")) }
+            <div class="tools">
+                <button type="button" class="btn quiet small danger" onclick={remove}>
+                    { icon::bin() }{ "Remove" }
+                </button>
+            </div>
+        </>
+    }
+}
+
+/// Properties of [`TaintForm`].
+#[derive(Clone, PartialEq, Properties)]
+pub(crate) struct TaintFormProps {
+    /// Whose taints.
+    pub(crate) node: NodeName,
+    /// The taints it has.
+    pub(crate) taints: Vec<Taint>,
+    /// Where wishes go.
+    pub(crate) dispatch: Dispatch,
+}
+
+/// The taints that a click sets.
+pub(crate) const QUICK: [(&str, TaintEffect); 4] = [
+    (well_known::UNREACHABLE, TaintEffect::NoExecute),
+    (well_known::NOT_READY, TaintEffect::NoExecute),
+    (well_known::OUT_OF_SERVICE, TaintEffect::NoExecute),
+    ("example.com/maintenance", TaintEffect::NoSchedule),
+];
+
+/// The taints of a node: a draft that is applied as a whole, and taints at a click.
+#[component]
+pub(crate) fn TaintForm(props: &TaintFormProps) -> Html {
+    let draft = use_state(|| None::<Vec<Taint>>);
+    let failure = use_state(|| None::<AttrValue>);
+    let shown = (*draft).clone().unwrap_or_else(|| props.taints.clone());
+    let dirty = draft.as_ref().is_some_and(|draft| *draft != props.taints);
+    let valid = taint_errors(&shown).is_empty();
+    let onchange = {
+        let (draft, failure) = (draft.clone(), failure.clone());
+        Callback::from(move |taints: Vec<Taint>| {
+            failure.set(None);
+            draft.set(Some(taints));
+        })
+    };
+    let add = {
+        let mut taints = shown.clone();
+        taints.push(Taint::new("", "", TaintEffect::NoExecute));
+        onchange.reform(move |_: MouseEvent| taints.clone())
+    };
+    let reset = {
+        let draft = draft.clone();
+        move |_: MouseEvent| draft.set(None)
+    };
+    let onsubmit = {
+        let (dispatch, node, taints) = (props.dispatch.clone(), props.node.clone(), shown.clone());
+        let (draft, failure) = (draft.clone(), failure.clone());
+        Callback::from(move |event: SubmitEvent| {
+            event.prevent_default();
+            if valid {
+                let (failure, kept, typed) = (failure.clone(), draft.clone(), taints.clone());
+                let refused = Callback::from(move |error: CommandError| {
+                    kept.set(Some(typed.clone()));
+                    failure.set(Some(error.to_string().into()));
+                });
+                let command = Command::SetTaints { node: node.clone(), taints: taints.clone() };
+                draft.set(None);
+                dispatch.emit(Msg::Edit(vec![command], refused));
+            }
+        })
+    };
+    html! {
+        <form class="stack" {onsubmit} data-testid="taint-form">
+            { quick(props) }
+            if shown.is_empty() {
+                <p class="hint">{ "No taints. Add one, or use one of those above." }</p>
+            }
+            <TaintEditor taints={shown} {onchange} />
+            <div><button type="button" class="btn small" onclick={add} data-testid="add-taint">
+                { icon::plus() }{ "Add a taint" }
+            </button></div>
+            { error_list(failure.as_slice()) }
+            if dirty {
+                <div class="sticky">
+                    <button class="btn primary" disabled={!valid} data-testid="apply">{ "Apply" }</button>
+                    <button type="button" class="btn" onclick={reset}>{ "Discard" }</button>
+                </div>
+            }
+        </form>
+    }
+}
+
+fn quick(props: &TaintFormProps) -> Html {
+    let dispatch = &props.dispatch;
+    html! {
+        <div class="quick" role="group" aria-label="Taints at a click">
+            { for QUICK.iter().map(|(key, effect)| {
+                let taint = Taint::new(key, "", effect.clone());
+                let has = props.taints.iter().any(|known| known.matches(&taint));
+                let node = props.node.clone();
+                let command = if has {
+                    Command::Untaint { node, key: (*key).to_owned(), effect: effect.clone() }
+                } else {
+                    Command::Taint { node, taint }
+                };
+                let refused = refused(dispatch);
+                let onclick = dispatch.reform(move |_| {
+                    Msg::Edit(vec![command.clone()], refused.clone())
+                });
+                let short = key.rsplit('/').next().unwrap_or_default();
+                html! {
+                    <button type="button" class={classes!("btn", "small", has.then_some("on"))}
+                        aria-pressed={has.to_string()} title={format!("{key}:{effect}")} {onclick}>
+                        { icon::effect(effect) }{ short }
+                    </button>
+                }
+            }) }
+        </div>
+    }
+}

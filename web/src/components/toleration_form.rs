@@ -1,0 +1,298 @@
+//! The tolerations of a pod, to be edited.
+
+use taintlab_core::api::{Pod, TaintEffect, Toleration, TolerationOperator, well_known};
+use taintlab_core::command::{Command, CommandError};
+use taintlab_core::validation::{
+    FieldError, FieldErrorType, ValidationOptions, validate_only_added_tolerations,
+    validate_tolerations,
+};
+use yew::prelude::*;
+
+use super::forms::{SelectField, TextField, error_list, message, messages, plain_options};
+use super::icon;
+use crate::app::{Dispatch, Msg};
+use crate::files;
+
+/// Where errors of tolerations are said to be.
+const PATH: &str = "tolerations";
+
+/// A toleration as it is typed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Draft {
+    /// The toleration; its seconds are in the other field.
+    pub(crate) toleration: Toleration,
+    /// `tolerationSeconds` as typed.
+    pub(crate) seconds: String,
+}
+
+impl Draft {
+    fn of(toleration: &Toleration) -> Self {
+        let seconds = toleration.toleration_seconds.map(|s| s.to_string()).unwrap_or_default();
+        Self { toleration: toleration.clone(), seconds }
+    }
+
+    /// The toleration, or what is wrong with its seconds.
+    fn read(&self) -> Result<Toleration, AttrValue> {
+        let text = self.seconds.trim();
+        let toleration_seconds = if text.is_empty() {
+            None
+        } else {
+            let wrong = |_| format!("`{text}` is not a whole number of seconds; empty is for ever");
+            Some(text.parse().map_err(wrong)?)
+        };
+        Ok(Toleration { toleration_seconds, ..self.toleration.clone() })
+    }
+}
+
+/// Drafts of tolerations.
+pub(crate) fn drafts(tolerations: &[Toleration]) -> Vec<Draft> {
+    tolerations.iter().map(Draft::of).collect()
+}
+
+/// The tolerations of drafts, if all seconds are numbers.
+pub(crate) fn read(drafts: &[Draft]) -> Option<Vec<Toleration>> {
+    drafts.iter().map(|draft| draft.read().ok()).collect()
+}
+
+/// The two tolerations that the admission plugin DefaultTolerationSeconds adds.
+pub(crate) fn default_tolerations(seconds: i64) -> Vec<Toleration> {
+    [well_known::NOT_READY, well_known::UNREACHABLE]
+        .map(|key| Toleration {
+            key: key.to_owned(),
+            operator: TolerationOperator::Exists,
+            effect: TaintEffect::NoExecute,
+            toleration_seconds: Some(seconds),
+            ..Toleration::default()
+        })
+        .into()
+}
+
+/// Tolerates everything, for ever.
+pub(crate) fn everything() -> Vec<Toleration> {
+    vec![Toleration { operator: TolerationOperator::Exists, ..Toleration::default() }]
+}
+
+/// What is wrong with new tolerations.
+pub(crate) fn errors_of_new(drafts: &[Draft], options: &ValidationOptions) -> Vec<FieldError> {
+    let tolerations = read(drafts).unwrap_or_default();
+    validate_tolerations(&tolerations, PATH, options)
+}
+
+/// Properties of [`TolerationEditor`].
+#[derive(Clone, PartialEq, Properties)]
+pub(crate) struct TolerationEditorProps {
+    /// The tolerations.
+    pub(crate) drafts: Vec<Draft>,
+    /// What is wrong with them.
+    pub(crate) errors: Vec<FieldError>,
+    /// Whether `Lt` and `Gt` can be chosen.
+    pub(crate) numeric: bool,
+    /// They were changed.
+    pub(crate) onchange: Callback<Vec<Draft>>,
+}
+
+/// A list of tolerations, each with its fields. Their order matters.
+#[component]
+pub(crate) fn TolerationEditor(props: &TolerationEditorProps) -> Html {
+    html! {
+        <ol class="items">
+            { for props.drafts.iter().enumerate().map(|(index, draft)| html! {
+                <li class="item" key={index} data-toleration={index.to_string()}>
+                    { fields(props, index, draft) }
+                    { tools(props, index) }
+                </li>
+            }) }
+        </ol>
+    }
+}
+
+fn fields(props: &TolerationEditorProps, index: usize, draft: &Draft) -> Html {
+    let change = |apply: fn(&mut Draft, String)| {
+        let drafts = props.drafts.clone();
+        props.onchange.reform(move |text: String| {
+            let mut drafts = drafts.clone();
+            if let Some(draft) = drafts.get_mut(index) {
+                apply(draft, text);
+            }
+            drafts
+        })
+    };
+    let toleration = &draft.toleration;
+    let at = |field: &str| messages(&props.errors, &format!("{PATH}[{index}]{field}"));
+    let keys = well_known::ALL.iter().map(|key| AttrValue::from(*key)).collect::<Vec<_>>();
+    let exists = toleration.operator == TolerationOperator::Exists;
+    let mut operators = plain_options(["Equal", "Exists"]);
+    if props.numeric {
+        operators.extend(plain_options(["Lt", "Gt"]));
+    }
+    operators.insert(0, ("".into(), "(Equal)".into()));
+    let mut effects = plain_options(TaintEffect::KNOWN.iter().map(TaintEffect::as_str));
+    effects.insert(0, ("".into(), "(every effect)".into()));
+    html! {
+        <div class="grid">
+            <TextField class="w4" label="Key" value={toleration.key.clone()} list={keys}
+                errors={at(".key")} placeholder="every key"
+                oninput={change(|draft, text| draft.toleration.key = text.trim().to_owned())} />
+            <SelectField class="w2" label="Operator" value={toleration.operator.to_string()}
+                errors={at(".operator")} options={operators}
+                onchange={change(|draft, text| {
+                    draft.toleration.operator = text.as_str().into();
+                    if draft.toleration.operator == TolerationOperator::Exists {
+                        draft.toleration.value.clear();
+                    }
+                })} />
+            <TextField class="w2" label="Value" value={toleration.value.clone()}
+                errors={at(".value")} disabled={exists && toleration.value.is_empty()}
+                placeholder={if exists { "any" } else { "empty" }}
+                oninput={change(|draft, text| draft.toleration.value = text)} />
+            <SelectField class="w2" label="Effect" value={toleration.effect.to_string()}
+                errors={at(".effect")} options={effects}
+                onchange={change(|draft, text| draft.toleration.effect = text.as_str().into())} />
+            <TextField class="w2" label="Seconds" value={draft.seconds.clone()}
+                errors={draft.read().err().into_iter().collect::<Vec<_>>()} placeholder="for ever"
+                oninput={change(|draft, text| draft.seconds = text)} />
+        </div>
+    }
+}
+
+fn tools(props: &TolerationEditorProps, index: usize) -> Html {
+    let moved = |to: Option<usize>| {
+        let mut drafts = props.drafts.clone();
+        if let Some(to) = to.filter(|to| *to < drafts.len()) {
+            drafts.swap(index, to);
+        }
+        props.onchange.reform(move |_: MouseEvent| drafts.clone())
+    };
+    let remove = {
+        let mut drafts = props.drafts.clone();
+        drafts.remove(index);
+        props.onchange.reform(move |_: MouseEvent| drafts.clone())
+    };
+    let last = index + 1 == props.drafts.len();
+    html! {
+        <div class="tools">
+            <span class="hint mono">{ format!("tolerations[{index}]") }</span>
+            <button type="button" class="btn quiet small icon" title="Move up" aria-label="Move up"
+                disabled={index == 0} onclick={moved(index.checked_sub(1))}>{ icon::up() }</button>
+            <button type="button" class="btn quiet small icon" title="Move down"
+                aria-label="Move down" disabled={last} onclick={moved(Some(index + 1))}>
+                { icon::down() }
+            </button>
+            <button type="button" class="btn quiet small icon danger" title="Remove"
+                aria-label="Remove" onclick={remove}>{ icon::bin() }</button>
+        </div>
+    }
+}
+
+/// Properties of [`TolerationForm`].
+#[derive(Clone, PartialEq, Properties)]
+pub(crate) struct TolerationFormProps {
+    /// The pod.
+    pub(crate) pod: std::sync::Arc<Pod>,
+    /// How the API server checks.
+    pub(crate) options: ValidationOptions,
+    /// Where wishes go.
+    pub(crate) dispatch: Dispatch,
+}
+
+/// The tolerations of a pod that exists. An API server lets nobody remove them, so it offers to put
+/// another pod in place of this one.
+#[component]
+pub(crate) fn TolerationForm(props: &TolerationFormProps) -> Html {
+    let old = &props.pod.spec.tolerations;
+    let draft = use_state(|| None::<Vec<Draft>>);
+    let failure = use_state(|| None::<AttrValue>);
+    let shown = (*draft).clone().unwrap_or_else(|| drafts(old));
+    let new = read(&shown);
+    let dirty = new.as_ref() != Some(old);
+    let checked = new.clone().unwrap_or_default();
+    let errors = validate_only_added_tolerations(&checked, old, PATH, &props.options);
+    let forbidden = errors.iter().find(|error| error.type_ == FieldErrorType::Forbidden);
+    let errors_of_new = validate_tolerations(&checked, PATH, &props.options);
+    let valid_new = new.is_some() && errors_of_new.is_empty();
+    let onchange = {
+        let (draft, failure) = (draft.clone(), failure.clone());
+        Callback::from(move |drafts: Vec<Draft>| {
+            failure.set(None);
+            draft.set(Some(drafts));
+        })
+    };
+    let add = {
+        let mut drafts = shown.clone();
+        let toleration = Toleration {
+            operator: TolerationOperator::Exists,
+            effect: TaintEffect::NoExecute,
+            ..Toleration::default()
+        };
+        drafts.push(Draft { toleration, seconds: String::new() });
+        onchange.reform(move |_: MouseEvent| drafts.clone())
+    };
+    let reset = {
+        let draft = draft.clone();
+        move |_: MouseEvent| draft.set(None)
+    };
+    let send = {
+        let (dispatch, pod, new) = (props.dispatch.clone(), props.pod.clone(), checked);
+        let (draft, failure) = (draft.clone(), failure.clone());
+        move |replace: bool| {
+            let mut changed = Pod::clone(&pod);
+            changed.spec.tolerations.clone_from(&new);
+            let commands = if replace {
+                files::replace_pod(changed).into()
+            } else {
+                vec![Command::SetTolerations { pod: pod.key(), tolerations: new.clone() }]
+            };
+            let (failure, kept, typed) = (failure.clone(), draft.clone(), new.clone());
+            let refused = Callback::from(move |error: CommandError| {
+                kept.set(Some(drafts(&typed)));
+                failure.set(Some(error.to_string().into()));
+            });
+            draft.set(None);
+            dispatch.emit(Msg::Edit(commands, refused));
+        }
+    };
+    let can_apply = valid_new && errors.is_empty();
+    let onsubmit = {
+        let send = send.clone();
+        move |event: SubmitEvent| {
+            event.prevent_default();
+            if can_apply {
+                send(false);
+            }
+        }
+    };
+    html! {
+        <form class="stack" {onsubmit} data-testid="toleration-form">
+            if shown.is_empty() {
+                <p class="hint">{ "No tolerations: any NoExecute taint evicts this pod at once." }</p>
+            }
+            <TolerationEditor drafts={shown} errors={errors_of_new}
+                numeric={props.options.comparison_operators} {onchange} />
+            <div><button type="button" class="btn small" onclick={add} data-testid="add-toleration">
+                { icon::plus() }{ "Add a toleration" }
+            </button></div>
+            { error_list(failure.as_slice()) }
+            if let Some(forbidden) = forbidden {
+                <p class="error" role="alert">{ message(forbidden) }</p>
+                <p class="hint">
+                    { "So answers the API server for a pod that exists. A controller such as a \
+                       Deployment puts another pod in its place; the same can be done here." }
+                </p>
+            }
+            if dirty {
+                <div class="sticky">
+                    <button class="btn primary" disabled={!can_apply} data-testid="apply">
+                        { "Apply" }
+                    </button>
+                    if forbidden.is_some() {
+                        <button type="button" class="btn" disabled={!valid_new}
+                            data-testid="replace-pod" onclick={move |_| send(true)}>
+                            { "Replace the pod" }
+                        </button>
+                    }
+                    <button type="button" class="btn" onclick={reset}>{ "Discard" }</button>
+                </div>
+            }
+        </form>
+    }
+}

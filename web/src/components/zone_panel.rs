@@ -1,0 +1,97 @@
+//! A zone in depth: what is done to all of its nodes at once.
+
+use std::rc::Rc;
+
+use taintlab_core::api::Taint;
+use taintlab_core::command::Command;
+use yew::prelude::*;
+
+use super::icon;
+use super::inspector::head;
+use super::taint_form::{QUICK, TaintEditor, taint_errors};
+use crate::app::{Dispatch, Msg, refused};
+use crate::model::{Selection, ZoneView};
+use crate::text::count;
+
+/// Properties of [`ZonePanel`].
+#[derive(Clone, PartialEq, Properties)]
+pub(crate) struct ZonePanelProps {
+    /// The zone.
+    pub(crate) zone: Rc<ZoneView>,
+    /// Where wishes go.
+    pub(crate) dispatch: Dispatch,
+}
+
+/// A zone in depth.
+#[component]
+pub(crate) fn ZonePanel(props: &ZonePanelProps) -> Html {
+    let taint = use_state(|| {
+        let [(key, effect), ..] = &QUICK;
+        Taint::new(key, "", effect.clone())
+    });
+    let (zone, dispatch) = (&props.zone, &props.dispatch);
+    let existing = || zone.nodes.iter().filter(|node| node.exists);
+    let with: Vec<_> = existing().filter(|n| n.taints.iter().any(|t| t.matches(&taint))).collect();
+    let without = existing().filter(|n| !n.taints.iter().any(|t| t == &*taint));
+    let edit = |commands: Vec<Command>| {
+        let refused = refused(dispatch);
+        dispatch.reform(move |_: MouseEvent| Msg::Edit(commands.clone(), refused.clone()))
+    };
+    let add: Vec<_> = without
+        .map(|node| Command::Taint { node: node.name.clone(), taint: (*taint).clone() })
+        .collect();
+    let remove: Vec<_> = with
+        .iter()
+        .map(|node| Command::Untaint {
+            node: node.name.clone(),
+            key: taint.key.clone(),
+            effect: taint.effect.clone(),
+        })
+        .collect();
+    let valid = taint_errors(&[(*taint).clone()]).is_empty();
+    let onchange = {
+        let taint = taint.clone();
+        Callback::from(move |taints: Vec<Taint>| {
+            if let Some(new) = taints.into_iter().next() {
+                taint.set(new);
+            }
+        })
+    };
+    let badge = html! { <span class="badge">{ count(zone.nodes.len(), "node") }</span> };
+    html! {
+        <>
+            { head("Zone", html! { { &zone.name } }, badge, Html::default(), dispatch) }
+            <div class="body stack" data-testid="zone-panel">
+                <h3>{ "Taint every node" }</h3>
+                <TaintEditor taints={vec![(*taint).clone()]} {onchange} removable=false />
+                <div class="row">
+                    <button class="btn primary" disabled={!valid || add.is_empty()}
+                        onclick={edit(add.clone())} data-testid="taint-zone">
+                        { format!("Taint {}", count(add.len(), "node")) }
+                    </button>
+                    <button class="btn" disabled={remove.is_empty()} onclick={edit(remove.clone())}>
+                        { format!("Remove it from {}", count(remove.len(), "node")) }
+                    </button>
+                </div>
+                <h3>{ "Nodes" }</h3>
+                <div class="podlist">
+                    { for zone.nodes.iter().map(|node| {
+                        let name = node.name.clone();
+                        html! {
+                            <button class="pod" onclick={dispatch.reform(move |_| {
+                                Msg::Select(Some(Selection::Node(name.clone())))
+                            })}>
+                                <span class="dot" data-ready={node.ready.to_string()}></span>
+                                <span class="clip grow">{ node.name.to_string() }</span>
+                                if let Some(taint) = node.taints.first() {
+                                    <span class="muted">{ count(node.taints.len(), "taint") }</span>
+                                    { icon::effect(&taint.effect) }
+                                }
+                            </button>
+                        }
+                    }) }
+                </div>
+            </div>
+        </>
+    }
+}

@@ -1,0 +1,140 @@
+//! What the inspector shows, worked out when something of it has changed.
+
+use std::rc::Rc;
+use std::sync::Arc;
+
+use taintlab_core::api::{Node, Pod, PodKey};
+use taintlab_core::event::Happening;
+use taintlab_core::scenario::Scenario;
+use taintlab_core::simulator::PodExplanation;
+use taintlab_core::taint_eviction::Ruling;
+use taintlab_core::time::Timestamp;
+use taintlab_core::validation::ValidationOptions;
+
+use crate::model::{Model, NodeView, PodView, Selection, Totals, ZoneView};
+use crate::session::{Gone, RowKind, Session};
+
+/// What the inspector shows.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Inspected {
+    /// Nothing is selected: the whole.
+    Overview(Rc<Overview>),
+    /// A node.
+    Node(InspectedNode),
+    /// A pod.
+    Pod(Box<InspectedPod>),
+    /// A pod that is gone.
+    Gone(Rc<Gone>),
+    /// A zone.
+    Zone(Rc<ZoneView>),
+}
+
+impl Default for Inspected {
+    fn default() -> Self {
+        Self::Overview(Rc::default())
+    }
+}
+
+/// The whole cluster, and the scenario it comes from.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Overview {
+    /// Where it began.
+    pub(crate) start: Rc<Scenario>,
+    /// How many there are of what.
+    pub(crate) totals: Totals,
+    /// What the scenario expects, and what has come of it until now.
+    pub(crate) outcomes: Vec<Expected>,
+}
+
+/// What a scenario expects.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Expected {
+    /// In words.
+    pub(crate) text: String,
+    /// Why it is not so; absent if it is.
+    pub(crate) failure: Option<String>,
+}
+
+/// A node.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct InspectedNode {
+    /// As it is on the board.
+    pub(crate) view: Rc<NodeView>,
+    /// The object; absent if pods are bound to a node that does not exist.
+    pub(crate) object: Option<Arc<Node>>,
+}
+
+/// A pod.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct InspectedPod {
+    /// As it is on the board.
+    pub(crate) view: Rc<PodView>,
+    /// The object.
+    pub(crate) object: Arc<Pod>,
+    /// Why it stays or goes.
+    pub(crate) explanation: Rc<PodExplanation>,
+    /// What the controller decided last, and when.
+    pub(crate) decided: Option<(Timestamp, Ruling)>,
+    /// The wall-clock time at which it is deleted or gone, if a timer runs.
+    pub(crate) wall_clock: Option<String>,
+    /// How the API server checks objects.
+    pub(crate) options: ValidationOptions,
+}
+
+impl Inspected {
+    /// What is selected, as it is now.
+    pub(crate) fn new(session: &Session, model: &Model, selection: Option<&Selection>) -> Self {
+        let found = selection.and_then(|selection| match selection {
+            Selection::Node(name) => model.node(name.as_str()).map(|view| {
+                let object = session.simulator().cluster().get_node(name.as_str()).cloned();
+                Self::Node(InspectedNode { view: view.clone(), object })
+            }),
+            Selection::Zone(key) => model.zone(key).cloned().map(Self::Zone),
+            Selection::Pod(key) => pod(session, model, key).or_else(|| gone(session, key)),
+        });
+        found.unwrap_or_else(|| Self::Overview(Rc::new(overview(session, model))))
+    }
+}
+
+fn pod(session: &Session, model: &Model, key: &PodKey) -> Option<Inspected> {
+    let simulator = session.simulator();
+    let view = model.pod(key)?.clone();
+    let wall_clock = view
+        .state
+        .timer()
+        .map(|(_, until)| simulator.wall_clock(until).truncated_to_seconds().to_string());
+    Some(Inspected::Pod(Box::new(InspectedPod {
+        view,
+        object: simulator.cluster().get_pod(key)?.clone(),
+        explanation: Rc::new(simulator.explain(key)?),
+        decided: last_decision(session, key),
+        wall_clock,
+        options: simulator.validation_options(),
+    })))
+}
+
+fn last_decision(session: &Session, key: &PodKey) -> Option<(Timestamp, Ruling)> {
+    session.rows().iter().rev().find_map(|row| match &row.kind {
+        RowKind::Happened(Happening::Decided(decision)) if decision.pod == *key => {
+            Some((row.at, decision.ruling.clone()))
+        }
+        _ => None,
+    })
+}
+
+fn gone(session: &Session, key: &PodKey) -> Option<Inspected> {
+    let gone = session.gone().iter().rev().find(|gone| gone.pod == *key)?;
+    Some(Inspected::Gone(gone.clone()))
+}
+
+fn overview(session: &Session, model: &Model) -> Overview {
+    let start = session.timeline().start.clone();
+    let outcomes = if start.expect.is_empty() {
+        Vec::new()
+    } else {
+        let events = session.events();
+        let outcomes = start.expect.iter().map(|e| e.check(&events, session.simulator()));
+        outcomes.map(|o| Expected { text: o.expectation, failure: o.failure }).collect()
+    };
+    Overview { start, totals: model.board().totals, outcomes }
+}
