@@ -1,0 +1,171 @@
+// What a user does with the playground and reads from it, in the words of the page.
+
+import assert from "node:assert/strict";
+
+/** The longest wait for an assertion to hold, in milliseconds. */
+const PATIENCE = 20_000;
+
+/**
+ * Tries assertions again, frame by frame, until they hold; the last error is the test's if they
+ * never do.
+ *
+ * @template T
+ * @param {import("playwright-core").Page} page
+ * @param {() => Promise<T>} check
+ * @returns {Promise<T>} what the check returns
+ */
+export async function until(page, check) {
+  const end = performance.now() + PATIENCE;
+  for (;;) {
+    try {
+      return await check();
+    } catch (error) {
+      if (performance.now() > end) {
+        throw error;
+      }
+      await page.evaluate(() => new Promise((next) => requestAnimationFrame(next)));
+    }
+  }
+}
+
+/** Waits for the playground to be there. */
+export const ready = (page) => page.getByTestId("clockbar").waitFor();
+
+/** The pods on the board with their states, by `namespace/name`; those that are gone as `gone`. */
+export async function pods(page) {
+  const all = await page.getByTestId("board").locator("[data-pod]").evaluateAll((elements) =>
+    elements.map(({ dataset }) => [dataset.pod, dataset.state]),
+  );
+  return Object.fromEntries(all.sort());
+}
+
+/** The numbers of the legend: `{ "stay": 3, … }`. */
+export async function legend(page) {
+  const texts = await page.getByTestId("legend").locator(":scope > span").allInnerTexts();
+  return Object.fromEntries(
+    texts.map((text) => {
+      const [, number, words] = /^(\d+)\s*(.*)$/s.exec(text.trim()) ?? assert.fail(text);
+      return [words.trim(), Number(number)];
+    }),
+  );
+}
+
+/** The simulated time in nanoseconds. */
+export async function now(page) {
+  return BigInt(await page.getByTestId("clock").getAttribute("data-sim-time-ns"));
+}
+
+/** So many seconds, in nanoseconds. */
+export const seconds = (number) => BigInt(Math.round(number * 1_000)) * 1_000_000n;
+
+/** Moves the clock by the slider. */
+export async function scrubTo(page, time) {
+  await page.getByTestId("scrub").fill(String(time / 1_000_000n));
+  await until(page, async () => assert.equal(await now(page), time));
+}
+
+/** Runs until nothing more happens. */
+export async function runToEnd(page) {
+  await page.getByTestId("end").click();
+  await page.locator('[data-testid="end"]:disabled').waitFor();
+}
+
+/**
+ * The rows of the event log, in order, of the given kinds, read by scrolling through it.
+ *
+ * @param {import("playwright-core").Page} page
+ * @param {("event" | "change" | "fact")[]} [kinds]
+ * @returns {Promise<string[]>} `time type reason object: message`
+ */
+export async function log(page, kinds = ["event"]) {
+  const rows = await page.getByTestId("log").evaluate(async (log) => {
+    const box = log.querySelector(".rows");
+    const count = Number(log.querySelector("h2 + .num").textContent);
+    const frame = () => new Promise((next) => requestAnimationFrame(next));
+    const found = new Map();
+    const look = () => {
+      for (const row of box.querySelectorAll(".ev")) {
+        const text = (part) => row.querySelector(`.${part}`).textContent;
+        const line = `${text("t")} ${text("ty")} ${text("r")} ${text("o")}: ${text("m")}`;
+        found.set(Number.parseFloat(row.style.top), { kind: row.dataset.category, line });
+      }
+    };
+    const back = box.scrollTop;
+    for (let top = 0; found.size < count && top <= box.scrollHeight; top += box.clientHeight) {
+      box.scrollTop = top;
+      // The rows in sight are painted in the frame after the scroll event.
+      await frame();
+      await frame();
+      look();
+    }
+    look();
+    box.scrollTop = back;
+    await frame();
+    const inOrder = [...found].sort(([a], [b]) => a - b).map(([, row]) => row);
+    return { count, inOrder };
+  });
+  assert.equal(rows.inOrder.length, rows.count, "the log shows as many rows as it counts");
+  return rows.inOrder.filter(({ kind }) => kinds.includes(kind)).map(({ line }) => line);
+}
+
+/** The evictions of the log: `[time, pod]`, in order. */
+export async function evictions(page) {
+  const said = /^(\S+) Normal TaintManagerEviction pod\/(\S+): Marking for deletion Pod (\S+)$/;
+  return (await log(page))
+    .map((line) => said.exec(line))
+    .filter((match) => match)
+    .map(([, time, object, pod]) => {
+      assert.equal(object, pod);
+      return [time, pod];
+    });
+}
+
+/** Opens the import dialog with a text in it, typed or pasted into its field. */
+export async function openImport(page, text) {
+  await page.getByTestId("import").click();
+  await page.getByTestId("import-text").fill(text);
+  await page.getByTestId("import-actions").waitFor();
+}
+
+/** Puts the objects of a text in place of the cluster. */
+export async function replaceCluster(page, text) {
+  await openImport(page, text);
+  await page.getByTestId("import-replace").click();
+  await page.getByTestId("dialog").waitFor({ state: "detached" });
+}
+
+/** Loads a scenario that comes with the page. */
+export async function loadScenario(page, name) {
+  await page.getByTestId("scenarios").click();
+  await page.locator(`[data-scenario="${name}"]`).click();
+  await page.getByTestId("dialog").waitFor({ state: "detached" });
+}
+
+/** Selects a node by its name on the board. */
+export async function selectNode(page, name) {
+  await page.locator(`[data-node="${name}"] > .name`).click();
+  await page.getByTestId("inspector").getByRole("heading", { name }).waitFor();
+}
+
+/** Selects a pod, `namespace/name`, on the board. */
+export async function selectPod(page, key) {
+  await page.getByTestId("board").locator(`[data-pod="${key}"]`).click();
+  const name = key.split("/")[1];
+  await page.getByTestId("inspector").getByRole("heading", { name }).waitFor();
+}
+
+/** A tab of the inspector. */
+export const tab = (page, name) => page.getByTestId("inspector").locator(`[data-tab="${name}"]`);
+
+/** Taints a node by the fields of the inspector, as `kubectl taint node NAME KEY=VALUE:EFFECT`. */
+export async function taint(page, node, { key, value = "", effect = "NoExecute" }) {
+  await selectNode(page, node);
+  await tab(page, "taints").click();
+  await page.getByTestId("add-taint").click();
+  const fields = page.getByTestId("taint-form").locator(".item").last();
+  await fields.getByLabel("Key").fill(key);
+  await fields.getByLabel("Value").fill(value);
+  await fields.getByLabel("Effect").selectOption(effect);
+  await page.getByTestId("apply").click();
+  await page.getByTestId("apply").waitFor({ state: "detached" });
+}
