@@ -119,21 +119,24 @@ const MOST: usize = 500;
 #[derive(Debug)]
 pub(crate) struct Diagnostics<'f> {
     file: &'f str,
+    /// In the order of the text.
     all: Vec<Diagnostic>,
+    /// Those of other files, which come last.
+    others: Vec<Diagnostic>,
     left_out: usize,
 }
 
 impl<'f> Diagnostics<'f> {
     pub(crate) fn new(file: &'f str) -> Self {
-        Self { file, all: Vec::new(), left_out: 0 }
+        Self { file, all: Vec::new(), others: Vec::new(), left_out: 0 }
     }
 
     pub(crate) fn error(&mut self, problem: Problem) {
-        self.push(Severity::Error, problem);
+        self.push(problem.into_diagnostic(Severity::Error, self.file));
     }
 
     pub(crate) fn warning(&mut self, problem: Problem) {
-        self.push(Severity::Warning, problem);
+        self.push(problem.into_diagnostic(Severity::Warning, self.file));
     }
 
     pub(crate) fn is_full(&self) -> bool {
@@ -141,39 +144,37 @@ impl<'f> Diagnostics<'f> {
     }
 
     pub(crate) fn has_errors(&self) -> bool {
-        self.all.iter().any(Diagnostic::is_error)
+        self.all.iter().chain(&self.others).any(Diagnostic::is_error)
     }
 
     /// Takes diagnostics of another file.
     pub(crate) fn extend(&mut self, others: Vec<Diagnostic>) {
-        self.all.extend(others);
+        self.others.extend(others);
     }
 
-    fn push(&mut self, severity: Severity, problem: Problem) {
-        // A warning never takes the room of an error: those come first or are cut first.
+    fn push(&mut self, new: Diagnostic) {
         if self.all.len() >= MOST {
-            let last_warning = (severity == Severity::Error)
-                .then(|| self.all.iter().rposition(|other| !other.is_error()))
-                .flatten();
             self.left_out += 1;
-            match last_warning {
-                Some(index) => self.all.remove(index),
-                None => return,
+            // An error takes the room of a warning.
+            match self.all.iter().rposition(|other| !other.is_error()) {
+                Some(index) if new.is_error() => self.all.remove(index),
+                _ => return,
             };
         }
-        self.all.push(problem.into_diagnostic(severity, self.file));
+        let place = (new.line, new.column);
+        let index = self.all.partition_point(|other| (other.line, other.column) <= place);
+        self.all.insert(index, new);
     }
 
     /// All of them in the order of the text, errors and warnings mixed.
     pub(crate) fn finish(mut self) -> Vec<Diagnostic> {
-        self.all.sort_by_key(|one| (one.file != self.file, one.line, one.column));
         if self.left_out > 0 {
             let message = format!("{} more errors and warnings are not shown", self.left_out);
-            let severity =
-                self.all.iter().map(|one| one.severity).min().unwrap_or(Severity::Warning);
             let last = Problem::new(Position::START, message);
+            let severity = if self.has_errors() { Severity::Error } else { Severity::Warning };
             self.all.push(last.into_diagnostic(severity, self.file));
         }
+        self.all.append(&mut self.others);
         self.all
     }
 }
@@ -185,14 +186,17 @@ pub(crate) fn did_you_mean<'c>(name: &str, candidates: &[&'c str]) -> Option<&'c
         return None;
     }
     // `node_name` is `nodeName`.
-    let simple = |name: &str| name.to_ascii_lowercase().replace(['-', '_'], "");
-    let name = simple(name);
+    let simple = |name: &str| -> String {
+        let letters = name.chars().filter(|c| !matches!(c, '-' | '_'));
+        letters.map(|c| c.to_ascii_lowercase()).collect()
+    };
     let close = |candidate: &str| {
         let most = candidate.len().div_ceil(4).min(3);
-        if candidate.len().abs_diff(name.len()) > most {
+        // Nearly all names differ in their length already; two more may be `-` and `_`.
+        if candidate.len().abs_diff(name.len()) > most + 2 {
             return None;
         }
-        let distance = strsim::osa_distance(&name, &simple(candidate));
+        let distance = strsim::osa_distance(&simple(name), &simple(candidate));
         (distance <= most).then_some(distance)
     };
     candidates

@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 
 use serde::de::DeserializeOwned;
 use serde_json::Value as Json;
-use taintlab_core::api::{Node, ObjectMeta, Pod, PodKey};
+use taintlab_core::api::{Node, ObjectMeta, Pod};
 use taintlab_core::validation::{FieldError, ValidationOptions, validate_node, validate_pod};
 
+use crate::builder::Names;
 use crate::decode::{Findings, decode};
 use crate::diagnostic::{Diagnostic, Diagnostics, Position, Problem, did_you_mean};
 use crate::limits::Limits;
@@ -92,9 +93,27 @@ pub fn import(text: &str, file: &str, limits: &Limits) -> Import {
     if let Err(problem) = source::check(text, limits) {
         importer.diagnostics.error(problem);
     } else {
+        reserve_memory(text);
         importer = source::parse(text, limits, true, || Importer::new(file));
     }
     importer.finish(text)
+}
+
+/// Takes what the objects of a large text will need from the system at once, and leaves it to the
+/// allocator. A page's memory grows in small steps otherwise, and at each the browser collects
+/// garbage, which takes longer than all the rest.
+fn reserve_memory(text: &str) {
+    const LARGE: usize = 1 << 20;
+    const MOST: usize = 1 << 30;
+    // Measured with the output of `kubectl get`; JSON is mostly space.
+    let factor = if text.trim_start().starts_with(['{', '[']) { 2 } else { 5 };
+    if text.len() > LARGE {
+        let mut memory = Vec::<u8>::new();
+        // Without success the memory grows in steps after all.
+        let _ = memory.try_reserve_exact(text.len().saturating_mul(factor).min(MOST));
+        // The optimiser must not find the reservation useless.
+        std::hint::black_box(&mut memory);
+    }
 }
 
 /// Takes objects one by one while the text is read.
@@ -103,8 +122,8 @@ struct Importer<'t, 'f> {
     import: Import,
     diagnostics: Diagnostics<'f>,
     /// On which line a node or a pod of that name began.
-    nodes: BTreeMap<String, u32>,
-    pods: BTreeMap<PodKey, u32>,
+    nodes: Names,
+    pods: Names,
     /// Where each pod names its node.
     node_names: Vec<Position>,
     /// Items that do not say their kind; the list around them does, but at its end.
@@ -147,8 +166,8 @@ impl<'t, 'f> Importer<'t, 'f> {
             file,
             import: Import::default(),
             diagnostics: Diagnostics::new(file),
-            nodes: BTreeMap::new(),
-            pods: BTreeMap::new(),
+            nodes: Names::new(),
+            pods: Names::new(),
             node_names: Vec::new(),
             kindless: Vec::new(),
             empty_list: false,
@@ -167,17 +186,13 @@ impl<'t, 'f> Importer<'t, 'f> {
             self.empty_list = self.import.is_empty() && self.kindless.is_empty();
             let api_version = node.get("apiVersion").and_then(Spanned::as_str).unwrap_or("v1");
             let implied = kind.strip_suffix("List").filter(|kind| !kind.is_empty());
-            for problem in problems {
-                self.diagnostics.error(problem);
-            }
+            self.errors("", problems);
             for (place, item, problems) in std::mem::take(&mut self.kindless) {
                 self.take(&place.path(), item, problems, implied.map(|kind| (api_version, kind)));
             }
         } else if matches!(node.value, Value::Seq(_)) || node.is_null() {
             self.empty_list |= self.import.is_empty() && !node.is_null();
-            for problem in problems {
-                self.diagnostics.error(problem);
-            }
+            self.errors("", problems);
         } else {
             self.take("", node, problems, None);
         }
@@ -192,9 +207,7 @@ impl<'t, 'f> Importer<'t, 'f> {
         implied: Option<(&str, &str)>,
     ) {
         let broken = !problems.is_empty();
-        for problem in problems {
-            self.diagnostics.error(problem);
-        }
+        self.errors("", problems);
         let (api_version, kind) = match implied {
             Some((api_version, kind)) => (api_version.to_owned(), kind.to_owned()),
             None => match type_of(&node) {
@@ -207,12 +220,12 @@ impl<'t, 'f> Importer<'t, 'f> {
         };
         match (&*api_version, &*kind) {
             ("v1", "Node") => {
-                if let Some(object) = self.decode::<Node>(path, &mut node).filter(|_| !broken) {
+                if let Some(object) = self.decode::<Node>(path, &mut node, broken) {
                     self.node(path, &node, object);
                 }
             }
             ("v1", "Pod") => {
-                if let Some(object) = self.decode::<Pod>(path, &mut node).filter(|_| !broken) {
+                if let Some(object) = self.decode::<Pod>(path, &mut node, broken) {
                     self.pod(path, &node, object);
                 }
             }
@@ -221,41 +234,49 @@ impl<'t, 'f> Importer<'t, 'f> {
                     let path = join(path, &warning.path);
                     self.diagnostics.warning(warning.at(path));
                 }
-                if let Some(object) = self.decode::<Json>(path, &mut node).filter(|_| !broken) {
+                if let Some(object) = self.decode::<Json>(path, &mut node, broken) {
                     self.other(object, &api_version, &kind);
                 }
             }
         }
     }
 
-    fn decode<T: DeserializeOwned>(&mut self, path: &str, node: &mut Spanned<'t>) -> Option<T> {
+    /// Decodes an object; there is one only if nothing is wrong with it.
+    fn decode<T: DeserializeOwned>(
+        &mut self,
+        path: &str,
+        node: &mut Spanned<'t>,
+        broken: bool,
+    ) -> Option<T> {
         let mut findings = Findings::default();
         let value = decode(node, &mut findings);
-        for problem in findings.errors {
+        self.errors(path, findings.errors);
+        self.warnings(path, findings.warnings);
+        value.filter(|_| !broken)
+    }
+
+    fn errors(&mut self, path: &str, problems: Vec<Problem>) {
+        for problem in problems {
             let path = join(path, &problem.path);
             self.diagnostics.error(problem.at(path));
         }
-        for problem in findings.warnings {
+    }
+
+    fn warnings(&mut self, path: &str, problems: Vec<Problem>) {
+        for problem in problems {
             let path = join(path, &problem.path);
             self.diagnostics.warning(problem.at(path));
         }
-        value
     }
 
     fn node(&mut self, path: &str, tree: &Spanned<'t>, mut node: Node) {
         drop_storage_fields(&mut node.metadata);
-        self.near_misses(path, tree, near_miss::NODE_SPEC);
+        self.warnings(path, near_miss::of_fields(tree, near_miss::NODE_SPEC));
         let errors = validate_node(&node, &options());
-        if self.is_invalid(path, tree, errors) {
-            return;
+        if self.is_valid(path, tree, errors) && self.is_new(path, tree, "node", &node.metadata.name)
+        {
+            self.import.nodes.push(node);
         }
-        let name = node.metadata.name.clone();
-        if let Some(first) = self.nodes.get(&name) {
-            let first = *first;
-            return self.duplicate(path, tree, &format!("the node `{name}`"), first);
-        }
-        self.nodes.insert(name, tree.position.line);
-        self.import.nodes.push(node);
     }
 
     fn pod(&mut self, path: &str, tree: &Spanned<'t>, mut pod: Pod) {
@@ -263,19 +284,12 @@ impl<'t, 'f> Importer<'t, 'f> {
         if pod.metadata.namespace.is_empty() {
             pod.metadata.namespace = "default".into();
         }
-        self.near_misses(path, tree, near_miss::POD_SPEC);
+        self.warnings(path, near_miss::of_fields(tree, near_miss::POD_SPEC));
         let errors = validate_pod(&pod, &options());
-        if self.is_invalid(path, tree, errors) {
-            return;
+        if self.is_valid(path, tree, errors) && self.is_new(path, tree, "pod", pod.key().as_str()) {
+            self.node_names.push(tree.locate("spec.nodeName"));
+            self.import.pods.push(pod);
         }
-        let key = pod.key();
-        if let Some(first) = self.pods.get(&key) {
-            let first = *first;
-            return self.duplicate(path, tree, &format!("the pod `{key}`"), first);
-        }
-        self.pods.insert(key, tree.position.line);
-        self.node_names.push(tree.locate("spec.nodeName"));
-        self.import.pods.push(pod);
     }
 
     fn other(&mut self, mut object: Json, api_version: &str, kind: &str) {
@@ -290,28 +304,26 @@ impl<'t, 'f> Importer<'t, 'f> {
         self.import.others.push(object);
     }
 
-    fn near_misses(&mut self, path: &str, tree: &Spanned<'t>, spec: &[&str]) {
-        for problem in near_miss::of_fields(tree, spec) {
-            let path = join(path, &problem.path);
-            self.diagnostics.warning(problem.at(path));
-        }
+    fn is_valid(&mut self, path: &str, tree: &Spanned<'t>, errors: Vec<FieldError>) -> bool {
+        let valid = errors.is_empty();
+        self.errors(path, errors.iter().map(|error| field_error(tree, error)).collect());
+        valid
     }
 
-    fn is_invalid(&mut self, path: &str, tree: &Spanned<'t>, errors: Vec<FieldError>) -> bool {
-        let invalid = !errors.is_empty();
-        for error in errors {
-            let problem = field_error(tree, &error);
-            let path = join(path, &problem.path);
-            self.diagnostics.error(problem.at(path));
+    /// Notes the name of an object, and reports it if there is one of that name.
+    fn is_new(&mut self, path: &str, tree: &Spanned<'t>, kind: &str, name: &str) -> bool {
+        let names = if kind == "node" { &mut self.nodes } else { &mut self.pods };
+        if let Some(first) = names.get(name) {
+            let message =
+                format!("the {kind} `{name}` is there twice: first in the object on line {first}");
+            let problem = Problem::new(tree.locate("metadata.name"), message);
+            let path = join(path, "metadata.name");
+            let help = "remove one of the two, or give it another name";
+            self.diagnostics.error(problem.at(path).help(help));
+            return false;
         }
-        invalid
-    }
-
-    fn duplicate(&mut self, path: &str, tree: &Spanned<'t>, what: &str, first: u32) {
-        let position = tree.locate("metadata.name");
-        let message = format!("{what} is there twice: first in the object on line {first}");
-        let problem = Problem::new(position, message).at(join(path, "metadata.name"));
-        self.diagnostics.error(problem.help("remove one of the two, or give it another name"));
+        names.insert(name.into(), tree.position.line);
+        true
     }
 
     fn finish(mut self, text: &str) -> Import {
@@ -350,15 +362,22 @@ impl<'t, 'f> Importer<'t, 'f> {
             }
             return;
         }
-        let mut missing: BTreeMap<&str, (usize, PodKey, Position)> = BTreeMap::new();
+        let mut numbers = Names::new();
+        let mut missing: Vec<(usize, &Pod, Position)> = Vec::new();
         for (pod, position) in self.import.pods.iter().zip(&self.node_names) {
             let node = pod.spec.node_name.as_str();
-            if !node.is_empty() && !self.nodes.contains_key(node) {
-                let entry = missing.entry(node).or_insert_with(|| (0, pod.key(), *position));
-                entry.0 += 1;
+            if node.is_empty() || self.nodes.contains_key(node) {
+                continue;
+            }
+            let next = u32::try_from(missing.len()).unwrap_or(u32::MAX);
+            let number = *numbers.entry(node.into()).or_insert(next);
+            match missing.get_mut(number as usize) {
+                Some((count, ..)) => *count += 1,
+                None => missing.push((1, pod, *position)),
             }
         }
-        for (node, (count, pod, position)) in missing {
+        for (count, pod, position) in missing {
+            let (node, pod) = (&pod.spec.node_name, pod.key());
             let message = if count == 1 {
                 format!("the pod `{pod}` is on the node `{node}`, which is not here")
             } else {

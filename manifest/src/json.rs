@@ -6,9 +6,10 @@
 
 use std::borrow::Cow;
 
+use crate::builder::{Builder, Stop};
 use crate::diagnostic::{Position, Problem};
 use crate::limits::Limits;
-use crate::tree::{Builder, Sink, Stop, Value};
+use crate::tree::{Sink, Value};
 
 /// Reads all values of `text`, one after another.
 pub(crate) fn parse<'t>(text: &'t str, limits: &Limits, split: bool, sink: &mut dyn Sink<'t>) {
@@ -23,7 +24,7 @@ pub(crate) fn parse<'t>(text: &'t str, limits: &Limits, split: bool, sink: &mut 
             Ok(()) => builder.reset(),
             Err(Stop::End(None)) => return,
             Err(Stop::End(Some(problem)) | Stop::Syntax(problem)) => {
-                builder.report(problem);
+                builder.report(*problem);
                 return;
             }
         }
@@ -224,7 +225,7 @@ impl<'t> Reader<'t> {
         message: impl Into<String>,
         builder: &Builder<'t, '_>,
     ) -> Stop {
-        Stop::Syntax(Problem::new(position, message).at(builder.path()))
+        Stop::syntax(Problem::new(position, message).at(builder.path()))
     }
 }
 

@@ -3,6 +3,7 @@
 //! This crate is pure: text in, values and text out. It opens no file; a scenario that names other
 //! files asks a function of the caller for them.
 
+mod builder;
 mod decode;
 mod diagnostic;
 mod export;

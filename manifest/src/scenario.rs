@@ -1,11 +1,10 @@
 //! Scenario files in and out.
 
-use std::collections::{BTreeMap, BTreeSet};
-
 use taintlab_core::release::FeatureGates;
 use taintlab_core::scenario::Scenario;
 use taintlab_core::validation::{FieldError, ValidationOptions, validate_node, validate_pod};
 
+use crate::builder::Names;
 use crate::decode::{Findings, decode};
 use crate::diagnostic::{Diagnostic, Diagnostics, Position, Problem, Severity};
 use crate::export::to_yaml;
@@ -25,7 +24,7 @@ pub struct ScenarioFile {
     pub diagnostics: Vec<Diagnostic>,
     file: String,
     /// Where the parts begin that can turn out to be wrong later.
-    positions: BTreeMap<String, Position>,
+    positions: Vec<(String, Position)>,
 }
 
 impl ScenarioFile {
@@ -33,7 +32,8 @@ impl ScenarioFile {
     /// `ScenarioError`, or `expect[2]` for an expectation that was not met.
     #[must_use]
     pub fn error(&self, path: &str, message: impl Into<String>) -> Diagnostic {
-        let position = self.positions.get(path).copied().unwrap_or(Position::START);
+        let known = self.positions.iter().find(|(part, _)| part == path);
+        let position = known.map_or(Position::START, |(_, position)| *position);
         Problem::new(position, message).at(path).into_diagnostic(Severity::Error, &self.file)
     }
 }
@@ -130,17 +130,17 @@ impl source::Reader for Documents<'_> {
 }
 
 /// Where the parts begin that a `ScenarioError` or an expectation can be about.
-fn positions(tree: &Spanned<'_>) -> BTreeMap<String, Position> {
-    let mut positions = BTreeMap::new();
+fn positions(tree: &Spanned<'_>) -> Vec<(String, Position)> {
+    let mut positions = Vec::new();
     for list in ["steps", "expect"] {
         if let Some(Spanned { value: Value::Seq(items), .. }) = tree.get(list) {
             for (index, item) in items.iter().enumerate() {
-                positions.insert(format!("{list}[{index}]"), item.position);
+                positions.push((format!("{list}[{index}]"), item.position));
             }
         }
     }
     let gates = "kubernetes.featureGates";
-    positions.insert(gates.into(), tree.locate(gates));
+    positions.push((gates.into(), tree.locate(gates)));
     positions
 }
 
@@ -234,7 +234,7 @@ fn check_objects(
         Value::Seq(items) => items.len(),
         _ => 0,
     };
-    let mut seen = BTreeSet::new();
+    let mut seen = Names::new();
     for (index, (name, errors)) in objects.enumerate() {
         // What comes after the scenario's own objects was read from files.
         let path =
@@ -249,11 +249,10 @@ fn check_objects(
             let path = join(&path, &problem.path);
             diagnostics.error(problem.at(path));
         }
-        if seen.contains(&name) {
-            let problem = Problem::new(object.position, format!("{name} is there twice"));
+        let message = format!("{name} is there twice");
+        if seen.insert(name, 0).is_some() {
+            let problem = Problem::new(object.position, message);
             diagnostics.error(problem.at(path).help("give one of the two another name"));
-        } else {
-            seen.insert(name);
         }
     }
 }

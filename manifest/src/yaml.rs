@@ -4,10 +4,11 @@ use std::borrow::Cow;
 
 use saphyr_parser::{Event, Marker, Parser, ScalarStyle, Tag};
 
+use crate::builder::{Builder, Stop};
 use crate::diagnostic::{Position, Problem};
 use crate::limits::Limits;
 use crate::scalar::{Scalar, resolve};
-use crate::tree::{Builder, Sink, Stop, Value};
+use crate::tree::{Sink, Value};
 
 /// How many documents with errors are read before the rest is given up.
 const MOST_BROKEN: usize = 20;
@@ -21,13 +22,13 @@ pub(crate) fn parse<'t>(text: &'t str, limits: &Limits, split: bool, sink: &mut 
         let problem = match parse_documents(rest, lines_before, &mut builder) {
             Ok(()) | Err(Stop::End(None)) => return,
             Err(Stop::End(Some(problem))) => {
-                builder.report(problem);
+                builder.report(*problem);
                 return;
             }
             Err(Stop::Syntax(problem)) => problem,
         };
         let line = problem.position.line;
-        if !builder.report(problem) {
+        if !builder.report(*problem) {
             return;
         }
         builder.reset();
@@ -66,13 +67,13 @@ fn parse_documents<'t>(
     while let Some(event) = parser.next_event() {
         let (event, span) = event.map_err(|error| {
             let problem = Problem::new(position(error.marker()), error.info());
-            Stop::Syntax(explain(problem.at(builder.path()), text, error.marker()))
+            Stop::syntax(explain(problem.at(builder.path()), text, error.marker()))
         })?;
         let start = position(&span.start);
         match event {
             Event::Scalar(text, style, anchor, tag) => {
                 let value = scalar(text, style, tag.as_deref()).map_err(|message| {
-                    Stop::Syntax(Problem::new(start, message).at(builder.path()))
+                    Stop::syntax(Problem::new(start, message).at(builder.path()))
                 })?;
                 builder.scalar(value, start, anchor)?;
             }
@@ -101,7 +102,7 @@ fn check_tag(
 ) -> Result<(), Stop> {
     match tag {
         Some(tag) if !is_core(tag, expected) && !is_non_specific(tag) => {
-            Err(Stop::Syntax(Problem::new(position, unknown_tag(tag)).at(builder.path())))
+            Err(Stop::syntax(Problem::new(position, unknown_tag(tag)).at(builder.path())))
         }
         _ => Ok(()),
     }

@@ -8,7 +8,8 @@ use crate::diagnostic::{Position, Problem};
 use crate::scalar::{Scalar, resolve};
 use crate::tree::{Spanned, Value};
 
-use super::{Path, field_help, field_path};
+use super::deserializer::Path;
+use super::{field_help, field_path};
 
 /// An error, at first without a place, which the decoder around it adds.
 ///
