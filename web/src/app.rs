@@ -162,6 +162,12 @@ impl Component for App {
                 self.save = None;
                 self.store();
             }
+            // Without a change there is nothing to store: another tab may have stored since.
+            Msg::Leave if self.save.is_none() && !self.playback.is_playing() => return false,
+            Msg::Leave => {
+                self.save = None;
+                self.store();
+            }
         }
         self.keep_playing();
         true
@@ -305,7 +311,7 @@ impl App {
     }
 }
 
-/// Keys, pasting and dropping, wherever they happen on the page.
+/// Keys, pasting, dropping and leaving, wherever they happen on the page.
 fn listeners(dispatch: &Dispatch) -> Vec<EventListener> {
     let Some(window) = browser::window() else { return Vec::new() };
     let on = |event: &'static str, react: fn(&Event) -> Option<Msg>| {
@@ -323,5 +329,6 @@ fn listeners(dispatch: &Dispatch) -> Vec<EventListener> {
         on("dragover", |event| incoming::dragged(event.dyn_ref()?, true)),
         on("dragleave", |event| incoming::dragged(event.dyn_ref()?, false)),
         on("drop", |event| incoming::dropped(event.dyn_ref()?)),
+        on("pagehide", |_| Some(Msg::Leave)),
     ]
 }

@@ -46,10 +46,13 @@ impl Scrub {
             })
             .collect();
         let due = simulator.taint_eviction().scheduled_evictions().into_iter().map(|e| e.fire_at);
+        let ends = simulator.terminations().map(|(_, end)| end);
         let steps = session.timeline().start.steps.iter().map(|step| step.at.timestamp());
         let steps = steps.filter(|at| *at > simulator.now());
         signs.extend(due.chain(steps).filter(|at| *at <= far).map(|at| (at, Sign::Due)));
-        let last = signs.iter().map(|(at, _)| *at).max().unwrap_or_default();
+        // The end of a grace period has no mark: the eviction before it has one.
+        let shown = signs.iter().map(|(at, _)| *at).chain(ends.filter(|at| *at <= far));
+        let last = shown.max().unwrap_or_default();
         Self { signs, last }
     }
 

@@ -101,9 +101,9 @@ impl App {
             Some(Dialog::Scenarios) => html! { <Scenarios {dispatch} /> },
             Some(Dialog::CreateNode) => {
                 let zones = self.model.board().zones.iter();
-                let zones: Vec<AttrValue> = zones
+                let zones: Vec<(AttrValue, AttrValue)> = zones
                     .filter(|zone| zone.key.contains('\0') && zone.key.len() > 1)
-                    .map(|zone| AttrValue::from(zone.name.clone()))
+                    .map(|zone| (zone.name.clone().into(), zone.region.clone().into()))
                     .collect();
                 let options = simulator.validation_options();
                 html! { <CreateNode {zones} {options} {dispatch} /> }

@@ -2,7 +2,7 @@
 
 use taintlab_core::api::{ConditionStatus, Node, NodeCondition, Pod, Taint, TaintEffect};
 use taintlab_core::command::{Command, CommandError};
-use taintlab_core::node_lifecycle::zone::ZONE_LABEL;
+use taintlab_core::node_lifecycle::zone::{REGION_LABEL, ZONE_LABEL};
 use taintlab_core::validation::{FieldError, ValidationOptions, validate_node, validate_pod};
 use yew::prelude::*;
 
@@ -18,8 +18,8 @@ use crate::app::{Dispatch, Msg};
 /// Properties of [`CreateNode`].
 #[derive(Clone, PartialEq, Properties)]
 pub(crate) struct CreateNodeProps {
-    /// The zones there are.
-    pub(crate) zones: Vec<AttrValue>,
+    /// The zones there are: name and region.
+    pub(crate) zones: Vec<(AttrValue, AttrValue)>,
     /// How the API server checks.
     pub(crate) options: ValidationOptions,
     /// Where wishes go.
@@ -48,11 +48,15 @@ fn sender(dispatch: &Dispatch, failure: &UseStateHandle<Option<AttrValue>>) -> C
 #[component]
 pub(crate) fn CreateNode(props: &CreateNodeProps) -> Html {
     let name = use_state(String::new);
-    let zone = use_state(|| props.zones.first().map(ToString::to_string).unwrap_or_default());
+    let zone = use_state(|| props.zones.first().map(|(zone, _)| zone.to_string()).unwrap_or_default());
     let taints = use_state(Vec::<Taint>::new);
     let failure = use_state(|| None::<AttrValue>);
     let tried = use_state(|| false);
-    let node = new_node(&name, &zone, &taints);
+    // In the same region as the zone of that name, or it would be another zone.
+    let known = props.zones.iter().find(|(known, _)| *known == zone.as_str());
+    let region = known.map(|(_, region)| region.clone()).unwrap_or_default();
+    let names: Vec<AttrValue> = props.zones.iter().map(|(zone, _)| zone.clone()).collect();
+    let node = new_node(&name, &zone, &region, &taints);
     let errors = validate_node(&node, &props.options);
     let valid = errors.is_empty() && taint_errors(&taints).is_empty();
     let add = {
@@ -80,7 +84,7 @@ pub(crate) fn CreateNode(props: &CreateNodeProps) -> Html {
                     <TextField label="Name" value={(*name).clone()} autofocus=true
                         placeholder="worker-7" oninput={setter(&name)}
                         errors={typed(*tried, &name, messages(&errors, "metadata.name"))} />
-                    <TextField label="Zone" value={(*zone).clone()} list={props.zones.clone()}
+                    <TextField label="Zone" value={(*zone).clone()} list={names}
                         placeholder="none" oninput={setter(&zone)}
                         errors={messages(&errors, "metadata.labels")} />
                 </div>
@@ -114,11 +118,14 @@ fn actions(dispatch: &Dispatch, words: &'static str) -> Html {
     }
 }
 
-fn new_node(name: &str, zone: &str, taints: &[Taint]) -> Node {
+fn new_node(name: &str, zone: &str, region: &str, taints: &[Taint]) -> Node {
     let mut node = Node::default();
     node.metadata.name = name.to_owned();
     if !zone.is_empty() {
         node.metadata.labels.insert(ZONE_LABEL.to_owned(), zone.to_owned());
+    }
+    if !region.is_empty() {
+        node.metadata.labels.insert(REGION_LABEL.to_owned(), region.to_owned());
     }
     node.spec.taints = taints.to_vec();
     node.status.conditions.push(NodeCondition {

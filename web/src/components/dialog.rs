@@ -27,9 +27,16 @@ pub(crate) fn Modal(props: &ModalProps) -> Html {
     {
         let node = node.clone();
         use_effect_with((), move |()| {
-            if let Some(dialog) = node.cast::<HtmlDialogElement>() {
+            let dialog = node.cast::<HtmlDialogElement>();
+            if let Some(dialog) = &dialog {
                 // It was just made, so it is not open yet.
                 let _ = dialog.show_modal();
+            }
+            // Closing gives the focus back to where it was, which removing does not.
+            move || {
+                if let Some(dialog) = dialog {
+                    dialog.close();
+                }
             }
         });
     }

@@ -4,6 +4,7 @@ use taintlab_core::scenario::{Scenario, ScenarioMetadata};
 use yew::prelude::*;
 
 use super::dialog::Modal;
+use super::why::in_words;
 use crate::app::{Dispatch, Msg, Notice};
 use crate::{files, samples};
 
@@ -41,7 +42,7 @@ fn entry(name: &'static str, metadata: &ScenarioMetadata, dispatch: &Dispatch) -
     html! {
         <button {onclick} data-scenario={name}>
             <b>{ &metadata.title }</b>
-            <span class="muted">{ &metadata.question }</span>
+            <span class="muted">{ in_words(&metadata.question) }</span>
         </button>
     }
 }
