@@ -324,8 +324,10 @@ impl<'t, 's> Builder<'t, 's> {
         if merged.is_empty() {
             return Ok(entries);
         }
-        let line = |entry: &Entry<'t>| (entry.key.to_string(), entry.key_position.line);
-        let mut seen: Names = entries.iter().map(line).collect();
+        let mut seen = Names::new();
+        for entry in &entries {
+            seen.insert(entry.key.to_string(), 0);
+        }
         for source in merged {
             let position = source.position;
             let maps = match source.value {

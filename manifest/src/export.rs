@@ -4,6 +4,7 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 use taintlab_core::api::{Node, Pod};
 
+use crate::json_writer;
 use crate::yaml_writer::{write_document, write_element};
 
 /// In what syntax objects are written.
@@ -89,14 +90,14 @@ fn yaml_list(objects: impl Iterator<Item = Value>) -> String {
 
 fn json_list(objects: impl Iterator<Item = Value>) -> String {
     let mut out =
-        String::from("{\n  \"apiVersion\": \"v1\",\n  \"kind\": \"List\",\n  \"items\": [");
-    let mut separator = "\n    ";
+        String::from("{\n    \"apiVersion\": \"v1\",\n    \"kind\": \"List\",\n    \"items\": [");
+    let mut separator = "\n        ";
     for object in objects {
         out.push_str(separator);
-        separator = ",\n    ";
-        out.push_str(&format!("{object:#}").replace('\n', "\n    "));
+        separator = ",\n        ";
+        json_writer::write(&mut out, &object, 8);
     }
-    out.push_str("\n  ]\n}\n");
+    out.push_str("\n    ]\n}\n");
     out
 }
 

@@ -9,6 +9,7 @@ mod diagnostic;
 mod export;
 mod import;
 mod json;
+mod json_writer;
 mod limits;
 mod near_miss;
 mod scalar;

@@ -97,22 +97,34 @@ fn int(text: &str) -> Option<Scalar> {
     Some(i64::try_from(magnitude).map_or(Scalar::Uint(magnitude), Scalar::Int))
 }
 
+/// Mirrors `yamlStyleFloat` and `strconv.ParseFloat`.
 fn float(text: &str) -> Scalar {
-    // Excludes the words that Rust reads as numbers, such as `+inf`.
-    let numeric = |b: u8| b.is_ascii_digit() || matches!(b, b'.' | b'e' | b'E' | b'+' | b'-');
-    if !text.bytes().all(numeric) {
+    let Some(value) = as_json(text).and_then(|json| serde_json::from_str::<f64>(&json).ok()) else {
         return Scalar::Str;
+    };
+    if value.fract() == 0.0 && value.abs() < 1e15 {
+        #[expect(clippy::cast_possible_truncation, reason = "a whole number below 2^53")]
+        return Scalar::Int(value as i64);
     }
-    match text.parse::<f64>() {
-        Ok(value) if !value.is_finite() => Scalar::Str,
-        Ok(value) if value.fract() == 0.0 && value.abs() < 1e15 =>
-        {
-            #[expect(clippy::cast_possible_truncation, reason = "a whole number below 2^53")]
-            Scalar::Int(value as i64)
-        }
-        Ok(value) => Scalar::Float(value),
-        Err(_) => Scalar::Str,
+    Scalar::Float(value)
+}
+
+/// A number of YAML in the grammar of JSON: `.5` is `0.5`, `+08.` is `8.0`.
+///
+/// The standard library reads those as they are, but brings tables of 10 KB, which the page would
+/// have to load. Numbers of more than 15 digits may lose the last one here.
+fn as_json(text: &str) -> Option<String> {
+    let unsigned = text.strip_prefix(['-', '+']).unwrap_or(text);
+    let (number, exponent) = unsigned.split_once(['e', 'E']).unwrap_or((unsigned, "0"));
+    let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
+    let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    if !digits(whole) || !digits(fraction) || whole.is_empty() && fraction.is_empty() {
+        return None;
     }
+    let sign = if text.starts_with('-') { "-" } else { "" };
+    let whole = whole.trim_start_matches('0');
+    // `serde_json` refuses an exponent without digits.
+    Some(format!("{sign}{:0>1}.{fraction:0<1}e{exponent}", whole))
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@ use std::fmt::Write;
 
 use serde_json::{Map, Value};
 
+use crate::json_writer::write_number;
 use crate::scalar::{Scalar, resolve};
 
 /// Keys that come before all others, in this order, where people expect them so.
@@ -107,7 +108,7 @@ fn begin_line(out: &mut String, indent: usize, on_line: &mut bool) {
     }
 }
 
-fn push_spaces(out: &mut String, count: usize) {
+pub(crate) fn push_spaces(out: &mut String, count: usize) {
     out.extend(std::iter::repeat_n(' ', count));
 }
 
@@ -116,10 +117,7 @@ fn write_scalar(out: &mut String, value: &Value, indent: usize) {
         Value::Null => out.push_str("null"),
         Value::Bool(true) => out.push_str("true"),
         Value::Bool(false) => out.push_str("false"),
-        // Writing to a string cannot fail.
-        Value::Number(number) => {
-            let _ = write!(out, "{number}");
-        }
+        Value::Number(number) => write_number(out, number),
         Value::String(text) if is_plain(text) => out.push_str(text),
         Value::String(text) if is_literal(text) => write_literal(out, text, indent),
         Value::String(text) => write_quoted(out, text),
@@ -171,7 +169,8 @@ fn write_literal(out: &mut String, text: &str, indent: usize) {
     }
 }
 
-fn write_quoted(out: &mut String, text: &str) {
+/// Writes a text in double quotes, with the escapes that JSON and YAML share.
+pub(crate) fn write_quoted(out: &mut String, text: &str) {
     out.push('"');
     for c in text.chars() {
         match c {
@@ -182,6 +181,7 @@ fn write_quoted(out: &mut String, text: &str) {
             '\r' => out.push_str("\\r"),
             c if is_printable(c) => out.push(c),
             c => {
+                // Writing to a string cannot fail.
                 let _ = write!(out, "\\u{:04x}", u32::from(c));
             }
         }

@@ -2,6 +2,8 @@
 //!
 //! `BLESS=1 cargo test -p taintlab-manifest` writes the texts anew; read the difference.
 
+#![expect(clippy::unwrap_used, reason = "a test says with a panic that it failed")]
+
 use std::fmt::Write as _;
 use std::path::Path;
 

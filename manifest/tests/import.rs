@@ -141,7 +141,7 @@ items:
     assert_eq!(names(&import), ["a", "b", "c", "d"]);
     let taint = Taint::new("k", "yes", TaintEffect::NoExecute);
     for node in &import.nodes[..3] {
-        assert_eq!(node.spec.taints, [taint.clone()], "{}", node.metadata.name);
+        assert_eq!(node.spec.taints, std::slice::from_ref(&taint), "{}", node.metadata.name);
     }
     assert_eq!(
         import.nodes[3].spec.taints,
