@@ -37,7 +37,7 @@ async function pasteAndTaint(page) {
   await dialog.getByRole("status").getByText("3 nodes, 8 pods", { exact: true }).waitFor();
   assert.equal(await dialog.getByTestId("diagnostics").count(), 0, "nothing is wrong with it");
   await dialog.getByRole("button", { name: "Replace the cluster" }).click();
-  await dialog.waitFor({ state: "detached" });
+  await page.getByTestId("dialog").waitFor({ state: "detached" });
   await until(page, async () => {
     assert.deepEqual(await legend(page), {
       stay: 8, "counting down": 0, "being deleted": 0, evicted: 0,

@@ -1,0 +1,82 @@
+// axe-core finds nothing to complain about by WCAG 2.2, levels A and AA.
+
+import assert from "node:assert/strict";
+
+import axe from "axe-core";
+
+import { playgroundTest } from "./support/browser.mjs";
+import {
+  loadScenario, openImport, ready, runToEnd, selectPod, tab, taint,
+} from "./support/page.mjs";
+
+const RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"];
+
+/** What is wrong with the page as it is now, added to what was found before. */
+async function examine(page, found, what) {
+  await page.evaluate(axe.source);
+  const violations = await page.evaluate(async (values) => {
+    const { violations } = await globalThis.axe.run({ runOnly: { type: "tag", values } });
+    return violations.flatMap(({ id, help, nodes }) =>
+      nodes.map((node) => `${id}: ${help}: ${node.html.slice(0, 200)}: ${node.failureSummary}`));
+  }, RULES);
+  found.push(...violations.map((violation) => `${what}: ${violation}`));
+}
+
+const BAD = "apiVersion: v1\nkind: Node\nmetadata: {name: A_B}\n---\nkind: Pod\n";
+
+for (const colorScheme of ["light", "dark"]) {
+  playgroundTest(`nothing stands in anybody's way, in ${colorScheme} colours`,
+    { context: { colorScheme } }, async ({ page }) => {
+      const found = [];
+      await ready(page);
+      await examine(page, found, "the board");
+
+      await taint(page, "worker-1", { key: "node.kubernetes.io/unreachable" });
+      await page.getByTestId("add-taint").click();
+      await page.getByTestId("taint-form").locator(".item").last().getByLabel("Key").fill("a b");
+      await examine(page, found, "a node, and a form with an error");
+      for (const part of ["pods", "labels", "yaml"]) {
+        await tab(page, part).click();
+        await examine(page, found, `a node, ${part}`);
+      }
+      await selectPod(page, "shop/web-7d4b9c6f5-x2x8p");
+      await examine(page, found, "a pod that counts down");
+      await tab(page, "tolerations").click();
+      await examine(page, found, "tolerations");
+      await page.getByRole("button", { name: "eu-1b", exact: true }).click();
+      await page.getByTestId("zone-panel").waitFor();
+      await examine(page, found, "a zone");
+
+      await page.keyboard.press("Escape");
+      await page.getByRole("button", { name: "Decisions" }).click();
+      await runToEnd(page);
+      await examine(page, found, "after the end, with pods that are gone");
+
+      await openImport(page, BAD);
+      await page.getByTestId("diagnostics").waitFor();
+      await examine(page, found, "the import dialog, with errors");
+      await page.keyboard.press("Escape");
+      await page.getByTestId("dialog").waitFor({ state: "detached" });
+      for (const dialog of ["scenarios", "export", "help"]) {
+        await page.getByTestId(dialog).click();
+        await page.getByTestId("dialog").waitFor();
+        await examine(page, found, dialog);
+        await page.keyboard.press("Escape");
+        await page.getByTestId("dialog").waitFor({ state: "detached" });
+      }
+      for (const [words, title] of [["Create a node", "Create a node"], ["Create a pod", "Create a pod"]]) {
+        await page.getByRole("button", { name: words }).click();
+        await page.getByRole("dialog", { name: title }).waitFor();
+        await examine(page, found, title);
+        await page.keyboard.press("Escape");
+        await page.getByTestId("dialog").waitFor({ state: "detached" });
+      }
+
+      await loadScenario(page, "two-taints-one-removed-1.20");
+      await runToEnd(page);
+      await examine(page, found, "a scenario with its expectations");
+      await loadScenario(page, "");
+      await examine(page, found, "an empty cluster");
+      assert.ok(found.length === 0, found.join("\n\n"));
+    });
+}

@@ -1,0 +1,86 @@
+// A large cluster: 600 nodes with 20 pods each.
+
+import assert from "node:assert/strict";
+
+import { playgroundTest } from "./support/browser.mjs";
+import { evictions, legend, now, ready, runToEnd, seconds, until } from "./support/page.mjs";
+
+const NODES = 600;
+const PODS = 20;
+const ZONES = ["a", "b", "c"];
+
+/** As kubectl prints it, the less interesting fields left out. */
+function cluster() {
+  const lines = ["apiVersion: v1", "kind: List", "items:"];
+  for (let node = 0; node < NODES; node += 1) {
+    const name = `node-${String(node).padStart(3, "0")}`;
+    lines.push(
+      "- apiVersion: v1", "  kind: Node", "  metadata:", `    name: ${name}`, "    labels:",
+      `      topology.kubernetes.io/zone: ${ZONES[node % ZONES.length]}`,
+      "  status:", "    conditions:", '    - {type: Ready, status: "True"}',
+    );
+    for (let pod = 0; pod < PODS; pod += 1) {
+      lines.push(
+        "- apiVersion: v1", "  kind: Pod", "  metadata:", `    name: web-${node}-${pod}`,
+        "    namespace: shop", "  spec:", `    nodeName: ${name}`,
+        "    containers:", "    - {name: web, image: nginx}", "    tolerations:",
+        "    - effect: NoExecute", "      key: node.kubernetes.io/unreachable",
+        "      operator: Exists", "      tolerationSeconds: 300",
+      );
+    }
+  }
+  return Buffer.from(`${lines.join("\n")}\n`);
+}
+
+/** How many elements the page has. */
+const elements = (page) => page.evaluate(() => document.querySelectorAll("*").length);
+
+playgroundTest("600 nodes and 12,000 pods: imported, inspected, tainted, evicted to the last",
+  async ({ page }) => {
+    await ready(page);
+    await page.getByTestId("import").click();
+    await page.getByTestId("import-file").setInputFiles({
+      name: "large.yaml", mimeType: "text/yaml", buffer: cluster(),
+    });
+    await page.getByTestId("import-actions").getByText("600 nodes, 12000 pods").waitFor();
+    await page.getByTestId("import-replace").click();
+    await page.getByTestId("dialog").waitFor({ state: "detached" });
+    assert.equal(await page.getByTestId("node").count(), NODES);
+    assert.deepEqual(await legend(page), {
+      stay: NODES * PODS, "counting down": 0, "being deleted": 0, evicted: 0,
+    });
+    assert.ok((await elements(page)) < 30 * NODES, `${await elements(page)} elements`);
+
+    // Selecting shows the node with all of its pods.
+    await page.locator('[data-node="node-599"] > .name').click();
+    const inspector = page.getByTestId("inspector");
+    await inspector.getByRole("heading", { name: "node-599" }).waitFor();
+    await inspector.locator('[data-tab="pods"]').click();
+    assert.equal(await inspector.locator("[data-pod]").count(), PODS);
+
+    for (const zone of ZONES) {
+      await page.getByRole("button", { name: zone, exact: true }).click();
+      await page.getByTestId("taint-zone").click();
+      await page.locator('[data-testid="taint-zone"]:disabled').waitFor();
+    }
+    assert.deepEqual(await legend(page), {
+      stay: 0, "counting down": NODES * PODS, "being deleted": 0, evicted: 0,
+    });
+
+    // The time passes while the page is painted, then to the end at once.
+    await page.getByTestId("speed").selectOption("60×");
+    await page.getByRole("button", { name: "Play" }).click();
+    await until(page, async () => assert.ok((await now(page)) > seconds(30)));
+    await page.getByRole("button", { name: "Pause" }).click();
+    await runToEnd(page);
+    assert.deepEqual(await legend(page), {
+      stay: 0, "counting down": 0, "being deleted": 0, evicted: NODES * PODS,
+    });
+    assert.equal(await now(page), seconds(330), "300 s, and 30 s of grace");
+
+    // The log has a row for each, and paints those in sight.
+    assert.ok((await page.getByTestId("log").locator(".ev").count()) < 200);
+    assert.ok((await elements(page)) < 30 * NODES, `${await elements(page)} elements`);
+    await page.getByLabel("Filter events").fill("web-123-7");
+    assert.deepEqual(await evictions(page), [["5m0s", "shop/web-123-7"]]);
+  });

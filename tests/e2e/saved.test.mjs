@@ -1,0 +1,156 @@
+// The work survives a reload, and a storage that cannot be read does no harm.
+
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+
+import { playgroundTest } from "./support/browser.mjs";
+import { log, now, pods, ready, scrubTo, seconds, taint, until } from "./support/page.mjs";
+
+const SESSION = "taintlab.session";
+const KINDS = ["event", "change", "fact"];
+
+const stored = (page, key = SESSION) => page.evaluate((name) => localStorage.getItem(name), key);
+
+/** Everything that is to survive. */
+async function state(page) {
+  const decisions = page.getByRole("button", { name: "Decisions" });
+  if ((await decisions.getAttribute("aria-pressed")) !== "true") {
+    await decisions.click();
+  }
+  return {
+    now: await now(page),
+    pods: await pods(page),
+    log: await log(page, KINDS),
+    release: await page.getByTestId("release").inputValue(),
+    theme: await page.evaluate(() => document.documentElement.dataset.theme),
+  };
+}
+
+/** Stores a text as the session and opens the page. */
+async function openWith(page, url, text) {
+  // The icon is of the same origin, and no playground that would store anything.
+  await page.goto(url);
+  const icon = await page.locator('link[rel="icon"]').evaluate((link) => link.href);
+  await page.goto(icon);
+  await page.evaluate(([key, value]) => {
+    localStorage.clear();
+    localStorage.setItem(key, value);
+  }, [SESSION, text]);
+  await page.goto(url);
+  await ready(page);
+}
+
+playgroundTest("objects, edits, clock, release and colours survive a reload", async ({ page }) => {
+  await ready(page);
+  await page.getByTestId("theme").click();
+  await page.getByTestId("theme").click();
+  await page.getByTestId("release").selectOption("1.20");
+  await scrubTo(page, seconds(7.5));
+  await taint(page, "worker-1", { key: "node.kubernetes.io/unreachable" });
+  await scrubTo(page, seconds(40));
+  await taint(page, "worker-2", { key: "example.com/fire", value: "hot" });
+  const before = await state(page);
+  assert.equal(before.theme, "dark");
+  assert.equal(before.release, "1.20");
+  assert.equal(before.pods["shop/checkout-5b8f7d9c4-4fvlc"], "terminating");
+
+  await page.reload();
+  await ready(page);
+  assert.deepEqual(await state(page), before);
+  assert.equal(await page.getByTestId("notice").count(), 0);
+
+  // The edits are still edits: the last one can be taken back.
+  await page.getByTestId("undo").click();
+  await until(page, async () => {
+    const chips = page.locator('[data-node="worker-2"] .taint');
+    assert.equal(await chips.count(), 0);
+  });
+});
+
+playgroundTest("work that was done just before the page is left survives", async ({ page }) => {
+  await ready(page);
+  await taint(page, "worker-3", { key: "example.com/late" });
+  await page.reload();
+  await ready(page);
+  await page.locator('[data-node="worker-3"] .taint').waitFor();
+});
+
+playgroundTest("the clock of a playing page survives", async ({ page }) => {
+  await ready(page);
+  await page.getByRole("button", { name: "Play" }).click();
+  await until(page, async () => assert.ok((await now(page)) > seconds(2)));
+  const before = await now(page);
+  await page.reload();
+  await ready(page);
+  assert.ok((await now(page)) >= before, "the clock does not go back");
+});
+
+const UNREADABLE = {
+  "cut off": '{"format":1,"now":0,"edits":[{"at":"1s","comm',
+  "no JSON": "hello",
+  "empty": "",
+  "a list": "[1,2,3]",
+  "null": "null",
+  "another program's": '{"theme":"dark","user":{"id":7}}',
+  "of a later format": '{"format":7,"everything":"new"}',
+  "without its fields": '{"format":1}',
+  "with an unknown command": '{"format":1,"now":0,"edits":[{"at":"1s","commands":[{"explode":{}}]}],"start":{}}',
+  "with a scenario of another kind": '{"format":1,"now":0,"edits":[],"start":{"objects":{"nodes":7}}}',
+};
+
+for (const [name, text] of Object.entries(UNREADABLE)) {
+  playgroundTest(`a stored session that is ${name}: a message, a copy, and a usable page`,
+    { closed: true }, async ({ page, url }) => {
+      await openWith(page, url, text);
+      const notice = page.getByTestId("notice");
+      await notice.getByText("The work stored in this browser could not be read").waitFor();
+      assert.equal(await stored(page, `${SESSION}.broken`), text, "a copy is kept");
+
+      const downloading = page.waitForEvent("download");
+      await notice.getByRole("button", { name: "Download the copy" }).click();
+      const download = await downloading;
+      assert.equal(readFileSync(await download.path(), "utf8"), text);
+
+      await notice.getByRole("button", { name: "Dismiss" }).click();
+      await notice.waitFor({ state: "detached" });
+      await taint(page, "worker-1", { key: "example.com/again" });
+      await page.reload();
+      await ready(page);
+      await page.locator('[data-node="worker-1"] .taint').waitFor();
+      assert.equal(await page.getByTestId("notice").count(), 0, "what is stored now can be read");
+      assert.equal(await stored(page, `${SESSION}.broken`), text, "the copy is still there");
+    });
+}
+
+playgroundTest("strange but readable sessions give a page that works", { closed: true },
+  async ({ page, url }) => {
+    const now = 5_000_000_000;
+    const untaint = { untaint: { node: "nowhere", key: "k" } };
+    for (const text of [
+      // Edits in the wrong order, of what is not there, and a clock that is at its end.
+      { format: 1, now, edits: [{ at: "9s", commands: [untaint] }, { at: "1s", commands: [untaint] }], start: {} },
+      { format: 1, now: 0, edits: [{ at: "0s", commands: [] }], start: {} },
+    ]) {
+      await openWith(page, url, JSON.stringify(text));
+      await page.getByTestId("board").waitFor();
+      await page.keyboard.press("a");
+      const dialog = page.getByRole("dialog", { name: "Create a node" });
+      await dialog.getByLabel("Name").fill("fresh");
+      await dialog.getByTestId("create").click();
+      await page.locator('[data-node="fresh"]').waitFor();
+    }
+  });
+
+playgroundTest("a browser that stores nothing says so, and the page works", { closed: true },
+  async ({ page, url }) => {
+    await page.addInitScript(() => {
+      Storage.prototype.setItem = () => {
+        throw new DOMException("full", "QuotaExceededError");
+      };
+    });
+    await page.goto(url);
+    await ready(page);
+    await taint(page, "worker-1", { key: "example.com/unsaved" });
+    await page.getByTestId("notice").getByText("will not survive a reload").waitFor();
+    await page.locator('[data-node="worker-1"] .taint').waitFor();
+  });

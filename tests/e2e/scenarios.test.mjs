@@ -1,0 +1,109 @@
+// The scenarios that come with the page: each opens, says what it is about, and comes out as it
+// says; and what Kubernetes releases do differently.
+
+import assert from "node:assert/strict";
+import { readdirSync } from "node:fs";
+
+import { playgroundTest } from "./support/browser.mjs";
+import {
+  evictions, loadScenario, log, now, pods, ready, runToEnd, scrubTo, seconds, until,
+} from "./support/page.mjs";
+
+const EXAMPLES = readdirSync(new URL("../../examples/", import.meta.url))
+  .filter((file) => file.endsWith(".yaml"))
+  .map((file) => file.replace(/\.yaml$/, ""));
+
+playgroundTest("every scenario opens, has its question and answer, and meets its expectations",
+  async ({ page, problems }) => {
+    await ready(page);
+    await page.getByTestId("scenarios").click();
+    const entries = page.getByTestId("scenario-list").locator("[data-scenario]");
+    const listed = await entries.evaluateAll((buttons) =>
+      buttons.map(({ dataset, innerText }) => ({ name: dataset.scenario, text: innerText })));
+    await page.keyboard.press("Escape");
+    const names = listed.map(({ name }) => name).filter((name) => name);
+    assert.deepEqual(names.toSorted(), EXAMPLES.toSorted());
+
+    const inspector = page.getByTestId("inspector");
+    for (const { name, text } of listed.filter((entry) => entry.name)) {
+      await loadScenario(page, name);
+      const [title, ...question] = text.split("\n");
+      await inspector.getByRole("heading", { name: title, exact: true }).waitFor();
+      const words = (long) => long.replaceAll("`", "").replaceAll(/\s+/g, " ").trim();
+      const asked = words(question.join(" "));
+      assert.ok(words(await inspector.innerText()).includes(asked), `${name} asks: ${asked}`);
+      const answer = inspector.locator("details");
+      if (!(await answer.evaluate((details) => details.open))) {
+        await answer.locator("summary").click();
+      }
+      assert.notEqual((await answer.locator("p").innerText()).trim(), "", `${name} has an answer`);
+
+      if (await page.getByTestId("end").isEnabled()) {
+        await runToEnd(page);
+      }
+      await until(page, async () => {
+        const open = await inspector.locator('.expect [data-ok]:not([data-ok="true"])').allInnerTexts();
+        assert.deepEqual(open, [], name);
+      });
+      if (name !== "sample-cluster") {
+        assert.ok((await inspector.locator(".expect [data-ok]").count()) > 0, `${name} expects something`);
+      }
+      assert.deepEqual(problems, [], name);
+    }
+  });
+
+playgroundTest("1.18 deletes a pod whose taint was removed in time; 1.20 does not",
+  async ({ page }) => {
+    await ready(page);
+    const release = page.getByTestId("release");
+    const pod = "default/cache-0";
+
+    await loadScenario(page, "two-taints-one-removed-1.18");
+    assert.equal(await release.inputValue(), "1.18");
+    await runToEnd(page);
+    assert.deepEqual(await evictions(page), [["1m20s", pod]]);
+    assert.deepEqual(await pods(page), { [pod]: "gone" });
+
+    // The same timeline, on another Kubernetes.
+    await release.selectOption("1.20");
+    await until(page, async () => assert.deepEqual(await pods(page), { [pod]: "stays" }));
+    assert.deepEqual(await log(page), [
+      `50s Normal TaintManagerEviction pod/${pod}: Cancelling deletion of Pod ${pod}`,
+    ]);
+
+    await loadScenario(page, "two-taints-one-removed-1.20");
+    assert.equal(await release.inputValue(), "1.20");
+    await runToEnd(page);
+    assert.deepEqual(await evictions(page), []);
+    assert.deepEqual(await pods(page), { [pod]: "stays" });
+    await release.selectOption("1.18");
+    await until(page, async () => assert.deepEqual(await evictions(page), []));
+    await scrubTo(page, 0n);
+    await runToEnd(page);
+    assert.deepEqual(await evictions(page), [["1m20s", pod]]);
+  });
+
+playgroundTest("an empty cluster helps to begin, and takes nodes and pods", async ({ page }) => {
+  await ready(page);
+  await loadScenario(page, "");
+  const empty = page.getByTestId("empty");
+  await empty.getByText("kubectl get nodes,pods -A -o yaml").waitFor();
+  await empty.getByRole("button", { name: "Create a node" }).click();
+  let dialog = page.getByRole("dialog", { name: "Create a node" });
+  await dialog.getByTestId("create").click();
+  await dialog.getByRole("alert").first().waitFor();
+  await dialog.getByLabel("Name").fill("first");
+  await dialog.getByLabel("Zone").fill("here");
+  await dialog.getByTestId("create").click();
+  await page.getByTestId("dialog").waitFor({ state: "detached" });
+  await page.locator('[data-node="first"]').waitFor();
+
+  await page.getByRole("button", { name: "Create a pod" }).click();
+  dialog = page.getByRole("dialog", { name: "Create a pod" });
+  await dialog.getByLabel("Name", { exact: true }).fill("p");
+  await dialog.getByLabel("Node").fill("first");
+  await dialog.getByTestId("create").click();
+  await page.getByTestId("dialog").waitFor({ state: "detached" });
+  await until(page, async () => assert.deepEqual(await pods(page), { "default/p": "stays" }));
+  assert.equal(await now(page), seconds(0));
+});
