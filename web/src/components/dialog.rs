@@ -18,6 +18,9 @@ pub(crate) struct ModalProps {
     /// How wide it is at most, in pixels.
     #[prop_or(720)]
     pub(crate) width: u32,
+    /// Whether it is only read: then it takes the focus itself, to be scrolled by keyboard.
+    #[prop_or_default]
+    pub(crate) read_only: bool,
 }
 
 /// A dialog that is open as long as it is there.
@@ -51,7 +54,7 @@ pub(crate) fn Modal(props: &ModalProps) -> Html {
                     { icon::cross() }
                 </button>
             </div>
-            <div class="body">{ props.children.clone() }</div>
+            <div class="body" tabindex={props.read_only.then_some("0")}>{ props.children.clone() }</div>
         </dialog>
     }
 }

@@ -5,18 +5,10 @@ use yew::prelude::*;
 use super::dialog::Modal;
 use crate::app::{Dispatch, SHORTCUTS};
 
-/// Properties of [`Help`].
-#[derive(Clone, PartialEq, Properties)]
-pub(crate) struct HelpProps {
-    /// Where wishes go.
-    pub(crate) dispatch: Dispatch,
-}
-
 /// The help.
-#[component]
-pub(crate) fn Help(props: &HelpProps) -> Html {
+pub(crate) fn help(dispatch: &Dispatch) -> Html {
     html! {
-        <Modal title="Help" dispatch={props.dispatch.clone()}>
+        <Modal title="Help" read_only=true dispatch={dispatch.clone()}>
             <ol class="stack">
                 <li>{ "Paste the output of " }<code>{ "kubectl get nodes,pods -A -o yaml" }</code>
                     { " anywhere, drop a file, or choose a scenario. Nothing leaves this browser." }</li>

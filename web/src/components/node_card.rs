@@ -7,8 +7,8 @@ use yew::prelude::*;
 
 use super::board::Detail;
 use super::icon;
-use super::pod_mark::{PodDot, PodRow};
-use crate::model::{NodeView, Selection};
+use super::pod_mark::{pod_dot, pod_row, pod_speck};
+use crate::model::{NodeView, PodView, Selection};
 use crate::text::{at, count};
 
 /// A tile paints at most so many dots; more of one colour say no more.
@@ -54,8 +54,9 @@ pub(crate) fn NodeCard(props: &NodeCardProps) -> Html {
     html! {
         <article class="node" data-node={name.clone()} data-tainted={tainted.to_string()}
             data-selected={selected.to_string()} data-testid="node">
-            <button class="name" aria-label={label.clone()} title={label}>
+            <button class="name" title={label}>
                 <span class="dot" data-ready={ready}></span>
+                <span class="sr">{ "node " }</span>
                 <span class="clip">{ name }</span>
                 <span class="status">{ pods }{ extra_status(node) }</span>
             </button>
@@ -85,10 +86,7 @@ fn rows(props: &NodeCardProps) -> Html {
         <>
             if !node.pods.is_empty() {
                 <div class="pods">
-                    { for node.pods.iter().map(|pod| html! {
-                        <PodRow key={pod.key.as_str()} pod={pod.clone()}
-                            selected={props.selection == Some(Selection::Pod(pod.key.clone()))} />
-                    }) }
+                    { for node.pods.iter().map(|pod| pod_row(pod, is_selected(props, pod))) }
                 </div>
             } else if node.gone_count == 0 {
                 <p class="none">{ "no pods" }</p>
@@ -119,17 +117,19 @@ fn gone(node: &NodeView) -> Html {
 fn dots(props: &NodeCardProps) -> Html {
     let node = &props.node;
     let more = node.pods.len().saturating_sub(MAX_DOTS);
+    let mini = props.detail == Detail::Mini;
+    let dot = if mini { pod_speck } else { pod_dot };
     html! {
         <div class="dots">
-            { for node.pods.iter().take(MAX_DOTS).map(|pod| html! {
-                <PodDot key={pod.key.as_str()} pod={pod.clone()}
-                    reachable={props.detail != Detail::Mini}
-                    selected={props.selection == Some(Selection::Pod(pod.key.clone()))} />
-            }) }
+            { for node.pods.iter().take(MAX_DOTS).map(|pod| dot(pod, is_selected(props, pod))) }
             if more > 0 { <span class="left">{ format!("+{more}") }</span> }
-            if node.gone_count > 0 && props.detail == Detail::Compact {
+            if node.gone_count > 0 && !mini {
                 <span class="left">{ format!("−{}", node.gone_count) }</span>
             }
         </div>
     }
+}
+
+fn is_selected(props: &NodeCardProps, pod: &PodView) -> bool {
+    matches!(&props.selection, Some(Selection::Pod(key)) if *key == pod.key)
 }
