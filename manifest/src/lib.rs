@@ -23,5 +23,5 @@ pub use crate::diagnostic::{Diagnostic, Severity};
 pub use crate::export::{Format, Purpose, export, to_yaml};
 pub use crate::import::{Import, import};
 pub use crate::limits::Limits;
-pub use crate::scenario::{ScenarioFile, is_scenario, read_scenario, write_scenario};
+pub use crate::scenario::{ScenarioFile, is_scenario, read_scenario, read_value, write_scenario};
 pub use crate::source::text_from_bytes;

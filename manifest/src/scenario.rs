@@ -96,6 +96,39 @@ pub fn read_scenario(
     read
 }
 
+/// Reads a value of any type that has a YAML or JSON form, such as what a program has stored for
+/// itself. Nothing but its form is checked; [`crate::to_yaml`] writes it.
+///
+/// # Errors
+/// What is wrong with the text, by line and column.
+pub fn read_value<T: serde::de::DeserializeOwned>(
+    text: &str,
+    file: &str,
+    limits: &Limits,
+) -> Result<T, Vec<Diagnostic>> {
+    let mut diagnostics = Diagnostics::new(file);
+    let mut documents = match source::check(text, limits) {
+        Ok(()) => source::parse(text, limits, false, Documents::default),
+        Err(problem) => Documents { problems: vec![problem], ..Documents::default() },
+    };
+    let mut findings = Findings::default();
+    let value = match documents.documents.as_mut_slice() {
+        [document] => decode(document, &mut findings),
+        _ => {
+            let problem = Problem::new(Position::START, "this must be exactly one document");
+            findings.errors.push(problem);
+            None
+        }
+    };
+    for problem in documents.problems.into_iter().chain(findings.errors) {
+        diagnostics.error(problem);
+    }
+    match value {
+        Some(value) if !diagnostics.has_errors() => Ok(value),
+        _ => Err(diagnostics.finish()),
+    }
+}
+
 /// Writes a scenario as YAML, so that [`read_scenario`] gives the same one.
 #[must_use]
 pub fn write_scenario(scenario: &Scenario) -> String {

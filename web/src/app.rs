@@ -6,6 +6,7 @@ mod msg;
 mod view;
 mod work;
 
+use std::cell::OnceCell;
 use std::rc::Rc;
 
 use gloo_events::{EventListener, EventListenerOptions};
@@ -50,6 +51,7 @@ pub(crate) struct App {
     notices_made: u32,
     announcement: AttrValue,
     theme: Theme,
+    catalogue: OnceCell<files::Catalogue>,
     /// A file is being dragged over the page.
     dropping: bool,
     /// Storing has failed, which was said.
@@ -80,6 +82,7 @@ impl Component for App {
             notices_made: 0,
             announcement: AttrValue::default(),
             theme: Theme::stored(),
+            catalogue: OnceCell::new(),
             dropping: false,
             cannot_store: false,
             _listeners: listeners(&dispatch),

@@ -82,8 +82,11 @@ fn first_error(diagnostics: &[Diagnostic]) -> String {
     errors().next().map_or_else(|| "there is nothing in here".to_owned(), ToString::to_string)
 }
 
+/// Names of scenarios and what they are about.
+pub(crate) type Catalogue = Vec<(&'static str, ScenarioMetadata)>;
+
 /// The scenarios that come with the page: name and what they are about.
-pub(crate) fn catalogue() -> Vec<(&'static str, ScenarioMetadata)> {
+pub(crate) fn catalogue() -> Catalogue {
     let entries = samples::ALL.iter();
     entries.filter_map(|(name, text)| Some((*name, scenario(name, text).ok()?.metadata))).collect()
 }

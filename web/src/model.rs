@@ -116,11 +116,6 @@ impl NodeView {
             (_, true) => "NotReady,SchedulingDisabled",
         }
     }
-
-    /// How many pods are in that state.
-    pub(crate) fn count(&self, word: &str) -> usize {
-        self.pods.iter().filter(|pod| pod.state.word() == word).count()
-    }
 }
 
 /// A zone on the board.

@@ -1,8 +1,11 @@
 //! The work, as it survives a reload.
 
+use std::rc::Rc;
+
 use serde::{Deserialize, Serialize};
 use taintlab_core::scenario::Scenario;
-use taintlab_core::time::Timestamp;
+use taintlab_core::time::Span;
+use taintlab_manifest::{Limits, read_value, to_yaml};
 
 use crate::session::{Edit, Session};
 
@@ -13,36 +16,35 @@ const FORMAT: u32 = 1;
 #[derive(Serialize)]
 struct Saved<'a> {
     format: u32,
-    now: Timestamp,
+    now: Span,
     edits: Vec<&'a Edit>,
     start: &'a Scenario,
 }
 
 #[derive(Deserialize)]
 struct Stored {
-    now: Timestamp,
-    edits: Vec<Edit>,
-    start: Scenario,
-}
-
-#[derive(Deserialize)]
-struct Format {
     format: u32,
+    #[serde(default)]
+    now: Span,
+    #[serde(default)]
+    edits: Vec<Edit>,
+    #[serde(default)]
+    start: Scenario,
 }
 
 /// The session as text.
 ///
 /// # Errors
-/// It cannot be written as JSON; the text says why.
+/// It cannot be written; the text says why.
 pub(crate) fn to_text(session: &Session) -> Result<String, String> {
     let timeline = session.timeline();
     let saved = Saved {
         format: FORMAT,
-        now: session.now(),
-        edits: timeline.log.iter().map(AsRef::as_ref).collect(),
+        now: session.now().into(),
+        edits: timeline.log.iter().map(Rc::as_ref).collect(),
         start: &timeline.start,
     };
-    serde_json::to_string(&saved).map_err(|error| error.to_string())
+    to_yaml(&saved).map_err(|error| error.to_string())
 }
 
 /// The session of a text.
@@ -50,18 +52,23 @@ pub(crate) fn to_text(session: &Session) -> Result<String, String> {
 /// # Errors
 /// The text is none of ours, or of another version; the message says so.
 pub(crate) fn from_text(text: &str) -> Result<Session, String> {
-    let format: Format = serde_json::from_str(text).map_err(|error| error.to_string())?;
-    if format.format != FORMAT {
-        return Err(format!("it has format {}, this page reads format {FORMAT}", format.format));
+    let read = read_value::<Stored>(text, "session", &Limits::default());
+    let stored = read.map_err(|errors| {
+        let first = errors.first().map(ToString::to_string);
+        first.unwrap_or_else(|| "there is nothing in it".to_owned())
+    })?;
+    if stored.format != FORMAT {
+        return Err(format!("it has format {}, this page reads format {FORMAT}", stored.format));
     }
-    let stored: Stored = serde_json::from_str(text).map_err(|error| error.to_string())?;
-    Session::resume(stored.start, stored.edits, stored.now).map_err(|error| error.to_string())
+    let now = stored.now.timestamp();
+    Session::resume(stored.start, stored.edits, now).map_err(|error| error.to_string())
 }
 
 #[cfg(test)]
 mod tests {
     use taintlab_core::api::{Node, Taint, TaintEffect};
     use taintlab_core::command::Command;
+    use taintlab_core::time::Timestamp;
 
     use super::*;
 
@@ -72,9 +79,10 @@ mod tests {
         node.metadata.name = "a".into();
         scenario.objects.nodes.push(node);
         let mut session = Session::new(scenario).unwrap();
-        session.seek(Timestamp::from_secs(3));
-        let taint = Taint::new("k", "", TaintEffect::NoSchedule);
+        session.seek(Timestamp::from_nanos(3_000_000_001));
+        let taint = Taint::new("k", "yes", TaintEffect::NoSchedule);
         session.apply(vec![Command::Taint { node: "a".into(), taint }]).unwrap();
+        session.apply(vec![Command::RestartTaintEvictionController]).unwrap();
         session.seek(Timestamp::from_secs(5));
         let text = to_text(&session).unwrap();
         let again = from_text(&text).unwrap();
@@ -86,11 +94,11 @@ mod tests {
     #[test]
     fn texts_of_others_are_refused_with_a_reason() {
         for (text, reason) in [
-            ("", "EOF"),
-            ("[1]", "invalid"),
-            ("{\"theme\":\"dark\"}", "missing field `format`"),
+            ("", "session:1:1"),
+            ("[1]", "session:1:1"),
+            ("{\"theme\":\"dark\"}", "format"),
             ("{\"format\":7}", "it has format 7, this page reads format 1"),
-            ("{\"format\":1}", "missing field"),
+            ("{\"format\":1,\"edits\":[{}]}", "edits[0]"),
         ] {
             let error = from_text(text).err().unwrap();
             assert!(error.contains(reason), "{text}: {error}");

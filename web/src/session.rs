@@ -398,8 +398,10 @@ impl Session {
 
     fn begin(&mut self) {
         self.touched.all = true;
-        let pods = self.simulator.cluster().pods();
-        self.homes = pods.map(|(key, pod)| (key.clone(), Home::on(&pod.spec.node_name))).collect();
+        self.homes.clear();
+        for (key, pod) in self.simulator.cluster().pods() {
+            self.homes.insert(key.clone(), Home::on(&pod.spec.node_name));
+        }
         self.checkpoint();
     }
 

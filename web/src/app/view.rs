@@ -5,18 +5,19 @@ use yew::prelude::*;
 
 use super::{App, Dialog, Msg, maybe};
 use crate::components::board::{Board, Detail};
-use crate::components::clock_bar::ClockBar;
+use crate::components::clock_bar::{ClockBar, clock_bar};
 use crate::components::create::{CreateNode, CreatePod};
 use crate::components::event_log::EventLog;
-use crate::components::export::Export;
+use crate::components::export::export;
 use crate::components::header::Header;
-use crate::components::help::Help;
+use crate::components::help::help;
 use crate::components::import::Import;
 use crate::components::inspector::Inspector;
 use crate::components::notices::Notices;
-use crate::components::scenarios::Scenarios;
+use crate::components::scenarios::scenarios;
+use crate::files;
 use crate::model::Selection;
-use crate::text::{clock, css_seconds};
+use crate::text::css_seconds;
 use crate::words;
 
 impl App {
@@ -24,20 +25,25 @@ impl App {
         let turn = if self.epoch.turn { "run-a" } else { "run-b" };
         let board = self.model.board().clone();
         let detail = Detail::of(&board);
+        // Elsewhere nothing runs, and telling tens of thousands of elements costs time.
+        let counts = detail == Detail::Full;
         let dispatch = self.dispatch.clone();
         let onclick = maybe(&dispatch, |event: MouseEvent| {
             let selection = clicked(&event.target_dyn_into()?)?;
             Some(Msg::Select(Some(selection)))
         });
         html! {
-            <div class={classes!("app", turn)} style={self.running()}>
+            <div class="app">
                 { self.header() }
-                <main class="board" data-testid="board" data-detail={detail.word()} {onclick}
-                    aria-label="Cluster">
+                <main class={classes!("board", counts.then_some(turn))} data-testid="board"
+                    data-detail={detail.word()} {onclick} aria-label="Cluster"
+                    style={counts.then(|| self.running())}>
                     <Board {board} {detail} selection={self.selection.clone()}
                         dispatch={dispatch.clone()} />
                 </main>
-                <Inspector inspected={self.inspected.clone()} dispatch={dispatch.clone()} />
+                <div class={classes!("running", turn)} style={self.running()}>
+                    <Inspector inspected={self.inspected.clone()} dispatch={dispatch.clone()} />
+                </div>
                 <EventLog rows={self.session.rows().clone()} selection={self.selection.clone()}
                     dispatch={dispatch.clone()} />
                 { self.clock_bar() }
@@ -76,15 +82,17 @@ impl App {
         let now = self.session.now();
         let next = self.session.next();
         let simulator = self.session.simulator();
-        html! {
-            <ClockBar {now} clock={clock(now)}
-                wall_clock={simulator.wall_clock(now).truncated_to_seconds().to_string()}
-                next_at={next.as_ref().map(|next| next.at)}
-                next={next.as_ref().map(|next| AttrValue::from(words::next(next)))}
-                reached={self.session.reached()} scrub={self.scrub.clone()}
-                playing={self.playback.is_playing()} speed={self.playback.speed}
-                dispatch={self.dispatch.clone()} />
-        }
+        clock_bar(&ClockBar {
+            now,
+            wall_clock: simulator.wall_clock(now).truncated_to_seconds().to_string().into(),
+            next_at: next.as_ref().map(|next| next.at),
+            next: next.as_ref().map(|next| AttrValue::from(words::next(next))),
+            reached: self.session.reached(),
+            scrub: self.scrub.clone(),
+            playing: self.playback.is_playing(),
+            speed: self.playback.speed,
+            dispatch: self.dispatch.clone(),
+        })
     }
 
     fn dialog(&self) -> Html {
@@ -96,9 +104,12 @@ impl App {
                 <Import key={&**text} text={AttrValue::from(text.clone())}
                     name={AttrValue::from(name.clone())} {dispatch} />
             },
-            Some(Dialog::Export) => html! { <Export {dispatch} /> },
-            Some(Dialog::Help) => html! { <Help {dispatch} /> },
-            Some(Dialog::Scenarios) => html! { <Scenarios {dispatch} /> },
+            Some(Dialog::Export) => export(&dispatch),
+            Some(Dialog::Help) => help(&dispatch),
+            Some(Dialog::Scenarios) => {
+                // Read when it is first asked for: 25 files.
+                scenarios(self.catalogue.get_or_init(files::catalogue), &dispatch)
+            }
             Some(Dialog::CreateNode) => {
                 let zones = self.model.board().zones.iter();
                 let zones: Vec<(AttrValue, AttrValue)> = zones

@@ -6,7 +6,7 @@ use yew::prelude::*;
 
 use super::icon;
 use super::node_card::NodeCard;
-use super::pod_mark::PodRow;
+use super::pod_mark::pod_row;
 use crate::app::{Dialog, Dispatch, Msg};
 use crate::model::{Board as BoardView, Selection, Totals, ZoneView};
 use crate::text::count;
@@ -89,10 +89,9 @@ pub(crate) fn Board(props: &BoardProps) -> Html {
                         </span>
                     </header>
                     <div class="pendings">
-                        { for board.pending.iter().map(|pod| html! {
-                            <PodRow key={pod.key.as_str()} pod={pod.clone()}
-                                selected={props.selection
-                                    == Some(Selection::Pod(pod.key.clone()))} />
+                        { for board.pending.iter().map(|pod| {
+                            let selected = Selection::Pod(pod.key.clone());
+                            pod_row(pod, props.selection.as_ref() == Some(&selected))
                         }) }
                     </div>
                 </section>
@@ -184,11 +183,13 @@ pub(crate) fn Zone(props: &ZoneProps) -> Html {
         <section class={classes!("zone", props.alone.then_some("wide"))} data-zone={zone.key.to_string()}
             data-selected={selected.to_string()} aria-label={format!("zone {}", zone.name)}>
             <header>
-                <button title="Look at the whole zone">{ &zone.name }</button>
-                <span class="muted clip">
+                <button class="zonename" title="Look at the whole zone">{ &zone.name }</button>
+                <span class="muted clip grow">
                     { words }
                     if !zone.region.is_empty() { { format!(" · {}", zone.region) } }
                 </span>
+                <button class="btn quiet small" title="Taint all nodes of the zone"
+                    aria-label={format!("Taint zone {}", zone.name)}>{ "Taint zone" }</button>
             </header>
             <div class="nodes">
                 { for zone.nodes.iter().map(|node| html! {

@@ -12,13 +12,10 @@ use crate::playback::Speed;
 use crate::scrub::{Scrub, Sign};
 use crate::text::{at, clock};
 
-/// Properties of [`ClockBar`].
-#[derive(Clone, PartialEq, Properties)]
-pub(crate) struct ClockBarProps {
+/// What the clock shows.
+pub(crate) struct ClockBar {
     /// The simulated time.
     pub(crate) now: Timestamp,
-    /// The same as a clock shows it.
-    pub(crate) clock: AttrValue,
     /// The wall-clock time of the scenario.
     pub(crate) wall_clock: AttrValue,
     /// When something happens next.
@@ -38,13 +35,12 @@ pub(crate) struct ClockBarProps {
 }
 
 /// The clock.
-#[component]
-pub(crate) fn ClockBar(props: &ClockBarProps) -> Html {
+pub(crate) fn clock_bar(props: &ClockBar) -> Html {
     html! {
         <section class="clockbar" aria-label="Clock" data-testid="clockbar">
             <div class="clock">
                 <time data-testid="clock" data-sim-time-ns={props.now.as_nanos().to_string()}
-                    aria-label="Simulated time">{ props.clock.clone() }</time>
+                    aria-label="Simulated time">{ clock(props.now) }</time>
                 <small>{ props.wall_clock.clone() }</small>
             </div>
             { controls(props) }
@@ -55,7 +51,7 @@ pub(crate) fn ClockBar(props: &ClockBarProps) -> Html {
     }
 }
 
-fn controls(props: &ClockBarProps) -> Html {
+fn controls(props: &ClockBar) -> Html {
     let dispatch = &props.dispatch;
     let (label, picture) =
         if props.playing { ("Pause", icon::pause()) } else { ("Play", icon::play()) };
@@ -77,7 +73,7 @@ fn controls(props: &ClockBarProps) -> Html {
     }
 }
 
-fn next(props: &ClockBarProps) -> Html {
+fn next(props: &ClockBar) -> Html {
     let words = match (&props.next_at, &props.next) {
         (Some(next_at), Some(next)) => html! {
             <>
@@ -92,7 +88,7 @@ fn next(props: &ClockBarProps) -> Html {
     html! { <div class="nextup" data-testid="next">{ words }</div> }
 }
 
-fn speed(props: &ClockBarProps) -> Html {
+fn speed(props: &ClockBar) -> Html {
     let onchange = maybe(&props.dispatch, |event: Event| {
         let select: HtmlSelectElement = event.target_unchecked_into();
         Speed::parse(&select.value()).map(Msg::SetSpeed)
@@ -111,7 +107,7 @@ fn speed(props: &ClockBarProps) -> Html {
     }
 }
 
-fn scrubber(props: &ClockBarProps) -> Html {
+fn scrubber(props: &ClockBar) -> Html {
     let end = props.scrub.end(props.reached);
     let millis = |time: Timestamp| (time.as_nanos() / 1_000_000).to_string();
     let oninput = maybe(&props.dispatch, |event: InputEvent| {

@@ -48,7 +48,8 @@ fn sender(dispatch: &Dispatch, failure: &UseStateHandle<Option<AttrValue>>) -> C
 #[component]
 pub(crate) fn CreateNode(props: &CreateNodeProps) -> Html {
     let name = use_state(String::new);
-    let zone = use_state(|| props.zones.first().map(|(zone, _)| zone.to_string()).unwrap_or_default());
+    let zone =
+        use_state(|| props.zones.first().map(|(zone, _)| zone.to_string()).unwrap_or_default());
     let taints = use_state(Vec::<Taint>::new);
     let failure = use_state(|| None::<AttrValue>);
     let tried = use_state(|| false);

@@ -12,7 +12,7 @@ use crate::text::at;
 use crate::words::{self, Category, RowText};
 
 /// The height of a row in pixels, as in the style sheet.
-const ROW: f64 = 26.0;
+const ROW: usize = 26;
 /// Rows painted above and below those in sight.
 const SPARE: usize = 12;
 /// Browsers cannot scroll further than some tens of millions of pixels.
@@ -56,8 +56,8 @@ pub(crate) struct EventLog {
     last: Option<Rc<Row>>,
     /// The last row stays in sight.
     follows: bool,
-    top: f64,
-    height: f64,
+    top: usize,
+    height: usize,
     node: NodeRef,
 }
 
@@ -75,8 +75,8 @@ impl Component for EventLog {
             scanned: 0,
             last: None,
             follows: true,
-            top: 0.0,
-            height: 400.0,
+            top: 0,
+            height: 400,
             node: NodeRef::default(),
         };
         log.scan(ctx.props());
@@ -96,7 +96,7 @@ impl Component for EventLog {
         match msg {
             LogMsg::Scrolled => return self.look(),
             LogMsg::ToggleOpen => self.open = !self.open,
-            LogMsg::Filter(text) => self.filter = text.to_lowercase(),
+            LogMsg::Filter(text) => self.filter = text.to_ascii_lowercase(),
             LogMsg::Toggle(category) => {
                 if self.categories.contains(&category) {
                     self.categories.retain(|known| *known != category);
@@ -167,10 +167,11 @@ impl EventLog {
     /// Where the log is scrolled to; `true` if other rows are in sight.
     fn look(&mut self) -> bool {
         let Some(node) = self.node.cast::<Element>() else { return false };
-        let top = f64::from(node.scroll_top());
-        let height = f64::from(node.client_height());
-        self.follows = top + height + ROW > f64::from(node.scroll_height());
-        let moved = (top - self.top).abs() >= ROW || (height - self.height).abs() >= ROW;
+        // Never negative.
+        let pixels = |number: i32| usize::try_from(number).unwrap_or_default();
+        let (top, height) = (pixels(node.scroll_top()), pixels(node.client_height()));
+        self.follows = top + height + ROW > pixels(node.scroll_height());
+        let moved = top.abs_diff(self.top) >= ROW || height.abs_diff(self.height) >= ROW;
         if moved {
             (self.top, self.height) = (top, height);
         }
@@ -220,14 +221,11 @@ impl EventLog {
         let onscroll = ctx.link().callback(|_: Event| LogMsg::Scrolled);
         let total = self.shown.len().min(MOST);
         let hidden = self.shown.len() - total;
-        let height = ROW * total as f64;
-        // Rounded towards zero on purpose: the row that is partly in sight.
-        let mut first = (self.top / ROW) as usize;
-        let many = (self.height / ROW) as usize + 2 * SPARE;
-        if self.follows {
-            first = total.saturating_sub((self.height / ROW) as usize);
-        }
+        let height = ROW * total;
+        let in_sight = self.height / ROW;
+        let first = if self.follows { total.saturating_sub(in_sight) } else { self.top / ROW };
         let first = first.saturating_sub(SPARE);
+        let many = in_sight + 2 * SPARE;
         let visible = self.shown.iter().skip(hidden).enumerate().skip(first).take(many);
         html! {
             <div class="rows" ref={self.node.clone()} {onscroll} tabindex="0" role="region"
@@ -238,11 +236,8 @@ impl EventLog {
                 <div class="space" style={format!("height:{height}px")}>
                     { for visible.filter_map(|(place, index)| {
                         let row = ctx.props().rows.get(*index)?;
-                        Some(html! {
-                            <EventRow key={*index} row={row.clone()} top={ROW * place as f64}
-                                selection={ctx.props().selection.clone()}
-                                dispatch={ctx.props().dispatch.clone()} />
-                        })
+                        let (selection, dispatch) = (&ctx.props().selection, &ctx.props().dispatch);
+                        Some(event_row(row, ROW * place, selection.as_ref(), dispatch))
                     }) }
                 </div>
             </div>
@@ -259,41 +254,32 @@ impl EventLog {
 }
 
 fn matches(text: &RowText, filter: &str) -> bool {
-    let has = |field: &str| field.to_lowercase().contains(filter);
+    let has = |field: &str| field.to_ascii_lowercase().contains(filter);
     has(&text.object) || has(&text.message) || has(&text.reason) || has(text.component)
 }
 
-/// Properties of [`EventRow`].
-#[derive(Clone, PartialEq, Properties)]
-pub(crate) struct EventRowProps {
-    /// The row.
-    pub(crate) row: Rc<Row>,
-    /// How far down it is, in pixels.
-    pub(crate) top: f64,
-    /// What is selected.
-    pub(crate) selection: Option<Selection>,
-    /// Where wishes go.
-    pub(crate) dispatch: Dispatch,
-}
-
-/// A row of the log.
-#[component]
-pub(crate) fn EventRow(props: &EventRowProps) -> Html {
-    let text = words::row(&props.row);
-    let selected = text.selects.is_some() && text.selects == props.selection;
+/// A row of the log, so many pixels down.
+pub(crate) fn event_row(
+    row: &Row,
+    top: usize,
+    selection: Option<&Selection>,
+    dispatch: &Dispatch,
+) -> Html {
+    let text = words::row(row);
+    let selected = text.selects.is_some() && text.selects.as_ref() == selection;
     let category = match text.category {
         Category::Event => "event",
         Category::Change => "change",
         Category::Fact => "fact",
     };
     let selects = text.selects;
-    let onclick = maybe(&props.dispatch, move |_: MouseEvent| {
+    let onclick = maybe(dispatch, move |_: MouseEvent| {
         selects.clone().map(|selection| Msg::Select(Some(selection)))
     });
     html! {
-        <button class="ev" style={format!("top:{}px", props.top)} data-category={category}
+        <button key={top} class="ev" style={format!("top:{top}px")} data-category={category}
             data-type={text.type_} data-selected={selected.to_string()} {onclick}>
-            <span class="t">{ at(props.row.at) }</span>
+            <span class="t">{ at(row.at) }</span>
             <span class="ty">{ text.type_ }</span>
             <span class="r">{ text.reason }</span>
             <span class="o" title={text.object.clone()}>{ text.object }</span>

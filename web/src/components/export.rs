@@ -22,17 +22,8 @@ const KINDS: [(app::Export, &str, &str); 4] = [
     ),
 ];
 
-/// Properties of [`Export`].
-#[derive(Clone, PartialEq, Properties)]
-pub(crate) struct ExportProps {
-    /// Where wishes go.
-    pub(crate) dispatch: Dispatch,
-}
-
 /// The export dialog.
-#[component]
-pub(crate) fn Export(props: &ExportProps) -> Html {
-    let dispatch = &props.dispatch;
+pub(crate) fn export(dispatch: &Dispatch) -> Html {
     html! {
         <Modal title="Export" dispatch={dispatch.clone()} width={620}>
             <ul class="items">

@@ -48,7 +48,7 @@ pub(crate) struct TextFieldProps {
 /// A field for a line of text. Its errors stand below it.
 #[component]
 pub(crate) fn TextField(props: &TextFieldProps) -> Html {
-    let list_id = format!("list-{}", props.label.to_lowercase().replace(' ', "-"));
+    let list_id = format!("list-{}", props.label.to_ascii_lowercase().replace(' ', "-"));
     let has_list = !props.list.is_empty();
     let oninput = props.oninput.reform(|event: InputEvent| {
         let input: HtmlInputElement = event.target_unchecked_into();

@@ -6,7 +6,7 @@ use yew::prelude::*;
 
 use super::icon;
 use super::node_panel::NodePanel;
-use super::overview::OverviewPanel;
+use super::overview::overview_panel;
 use super::pod_panel::PodPanel;
 use super::zone_panel::ZonePanel;
 use crate::app::{Dispatch, Msg};
@@ -30,9 +30,7 @@ pub(crate) fn Inspector(props: &InspectorProps) -> Html {
     let dispatch = props.dispatch.clone();
     let empty = matches!(*props.inspected, Inspected::Overview(_));
     let panel = match &*props.inspected {
-        Inspected::Overview(overview) => {
-            html! { <OverviewPanel overview={overview.clone()} {dispatch} /> }
-        }
+        Inspected::Overview(overview) => overview_panel(overview, &dispatch),
         Inspected::Node(node) => {
             let key = node.view.name.as_str().to_owned();
             html! { <NodePanel {key} node={node.clone()} {dispatch} /> }

@@ -8,7 +8,7 @@ use super::forms::tabs;
 use super::icon;
 use super::inspector::head;
 use super::label_form::LabelForm;
-use super::pod_mark::PodRow;
+use super::pod_mark::pod_row;
 use super::taint_form::TaintForm;
 use super::yaml_tab::YamlTab;
 use crate::app::{Dialog, Dispatch, Msg, maybe, refused};
@@ -118,9 +118,7 @@ fn pods(props: &NodePanelProps) -> Html {
     });
     html! {
         <div class="podlist" {onclick}>
-            { for view.pods.iter().map(|pod| html! {
-                <PodRow key={pod.key.as_str()} pod={pod.clone()} />
-            }) }
+            { for view.pods.iter().map(|pod| pod_row(pod, false)) }
         </div>
     }
 }

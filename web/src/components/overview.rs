@@ -1,7 +1,5 @@
 //! Nothing is selected: the cluster as a whole, and the scenario it comes from.
 
-use std::rc::Rc;
-
 use taintlab_core::release::{FeatureGate, GateStage};
 use taintlab_core::scenario::Scenario;
 use web_sys::HtmlInputElement;
@@ -12,20 +10,10 @@ use super::why::in_words;
 use crate::app::{Dispatch, Msg};
 use crate::inspected::{Expected, Overview};
 
-/// Properties of [`OverviewPanel`].
-#[derive(Clone, PartialEq, Properties)]
-pub(crate) struct OverviewPanelProps {
-    /// What there is to say.
-    pub(crate) overview: Rc<Overview>,
-    /// Where wishes go.
-    pub(crate) dispatch: Dispatch,
-}
-
 /// The cluster as a whole.
-#[component]
-pub(crate) fn OverviewPanel(props: &OverviewPanelProps) -> Html {
-    let start = &props.overview.start;
-    let totals = props.overview.totals;
+pub(crate) fn overview_panel(overview: &Overview, dispatch: &Dispatch) -> Html {
+    let start = &overview.start;
+    let totals = overview.totals;
     let metadata = &start.metadata;
     let stat = |number: usize, words: &'static str| {
         html! { <div><b>{ number }</b><span>{ words }</span></div> }
@@ -47,8 +35,8 @@ pub(crate) fn OverviewPanel(props: &OverviewPanelProps) -> Html {
                     { stat(totals.pods, "pods") }
                     { stat(totals.evicted, "evicted") }
                 </div>
-                { expectations(&props.overview.outcomes) }
-                { gates(start, &props.dispatch) }
+                { expectations(&overview.outcomes) }
+                { gates(start, dispatch) }
                 <p class="hint">
                     { "Select a node, a pod or a zone to change it and to see why its pods stay or \
                        go. Press " }<kbd>{ "?" }</kbd>{ " for help." }

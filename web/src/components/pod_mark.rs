@@ -1,24 +1,9 @@
 //! A pod: as a row with its name, or as a dot.
 
-use std::rc::Rc;
-
 use yew::prelude::*;
 
 use crate::model::{PodState, PodView};
 use crate::text::{at, css_seconds};
-
-/// Properties of [`PodRow`] and [`PodDot`].
-#[derive(Clone, PartialEq, Properties)]
-pub(crate) struct PodProps {
-    /// The pod.
-    pub(crate) pod: Rc<PodView>,
-    /// Whether it is selected.
-    #[prop_or_default]
-    pub(crate) selected: bool,
-    /// Whether it can be reached with the tab key; where there are hundreds, it cannot.
-    #[prop_or(true)]
-    pub(crate) reachable: bool,
-}
 
 /// How a pod is doing, in words.
 pub(crate) fn state_words(state: PodState) -> String {
@@ -39,14 +24,12 @@ pub(crate) fn timer_style(state: PodState) -> Option<String> {
 }
 
 /// A pod with its name and the time that is left.
-#[component]
-pub(crate) fn PodRow(props: &PodProps) -> Html {
-    let pod = &props.pod;
+pub(crate) fn pod_row(pod: &PodView, selected: bool) -> Html {
     let words = state_words(pod.state);
     let namespace = pod.key.namespace();
     html! {
-        <button class="pod" data-pod={pod.key.to_string()} data-state={pod.state.word()}
-            data-selected={props.selected.to_string()} style={timer_style(pod.state)}
+        <button key={pod.key.as_str()} class="pod" data-pod={pod.key.to_string()} data-state={pod.state.word()}
+            data-selected={selected.to_string()} style={timer_style(pod.state)}
             title={format!("{}: {words}", pod.key)} aria-label={format!("pod {}, {words}", pod.key)}>
             <span class="ring"></span>
             <span class="clip">
@@ -58,15 +41,22 @@ pub(crate) fn PodRow(props: &PodProps) -> Html {
     }
 }
 
-/// A pod as a dot.
-#[component]
-pub(crate) fn PodDot(props: &PodProps) -> Html {
-    let pod = &props.pod;
+/// A pod as a dot that can be reached with the tab key.
+pub(crate) fn pod_dot(pod: &PodView, selected: bool) -> Html {
     let label = format!("{}: {}", pod.key, state_words(pod.state));
-    let tabindex = if props.reachable { "0" } else { "-1" };
     html! {
-        <button class="dotpod" data-pod={pod.key.to_string()} data-state={pod.state.word()}
-            data-selected={props.selected.to_string()} {tabindex}
+        <button key={pod.key.as_str()} class="dotpod" data-pod={pod.key.to_string()}
+            data-state={pod.state.word()} data-selected={selected.to_string()}
             title={label.clone()} aria-label={label}></button>
+    }
+}
+
+/// A pod as one dot of tens of thousands, with nothing that is not needed. It cannot be reached
+/// with the tab key; its node can, and lists it.
+pub(crate) fn pod_speck(pod: &PodView, selected: bool) -> Html {
+    let selected = selected.then_some("true");
+    html! {
+        <i key={pod.key.as_str()} class="dotpod" data-pod={pod.key.to_string()}
+            data-state={pod.state.word()} data-selected={selected}></i>
     }
 }

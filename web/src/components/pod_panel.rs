@@ -15,7 +15,7 @@ use super::inspector::head;
 use super::label_form::LabelForm;
 use super::pod_mark::timer_style;
 use super::toleration_form::TolerationForm;
-use super::why::{Why, in_words};
+use super::why::{in_words, why};
 use super::yaml_tab::YamlTab;
 use crate::app::{Dispatch, Msg, refused};
 use crate::files;
@@ -71,7 +71,7 @@ pub(crate) fn PodPanel(props: &PodPanelProps) -> Html {
         _ => html! {
             <div class="stack">
                 { verdict(pod) }
-                <Why explanation={pod.explanation.clone()} />
+                { why(&pod.explanation) }
                 { failures(props) }
             </div>
         },
@@ -98,6 +98,8 @@ fn state_badge(state: PodState) -> &'static str {
 fn verdict(pod: &InspectedPod) -> Html {
     let state = pod.view.state;
     let sentence = pod.explanation.matching.sentence();
+    // The headline says already that it stays.
+    let sentence = sentence.strip_prefix("stays: ").unwrap_or(&sentence);
     let headline = match state {
         PodState::Stays => "Stays".to_owned(),
         PodState::Pending => "Has no node".to_owned(),
@@ -120,7 +122,7 @@ fn verdict(pod: &InspectedPod) -> Html {
             if let Some(wall_clock) = &pod.wall_clock {
                 <span class="muted num">{ wall_clock }</span>
             }
-            if !matches!(state, PodState::Pending) { <p>{ in_words(&sentence) }</p> }
+            if !matches!(state, PodState::Pending) { <p>{ in_words(sentence) }</p> }
             { pod.decided.as_ref().map(|(when, ruling)| decided(*when, ruling)) }
         </div>
     }

@@ -8,18 +8,8 @@ use super::why::in_words;
 use crate::app::{Dispatch, Msg, Notice};
 use crate::{files, samples};
 
-/// Properties of [`Scenarios`].
-#[derive(Clone, PartialEq, Properties)]
-pub(crate) struct ScenariosProps {
-    /// Where wishes go.
-    pub(crate) dispatch: Dispatch,
-}
-
 /// The list of scenarios.
-#[component]
-pub(crate) fn Scenarios(props: &ScenariosProps) -> Html {
-    let catalogue = use_memo((), |()| files::catalogue());
-    let dispatch = &props.dispatch;
+pub(crate) fn scenarios(catalogue: &files::Catalogue, dispatch: &Dispatch) -> Html {
     html! {
         <Modal title="Scenarios" dispatch={dispatch.clone()}>
             <p class="hint">

@@ -75,11 +75,13 @@ fn fields(props: &TaintEditorProps, index: usize, taint: &Taint, errors: &[Field
                     onchange={change(|taint, text| taint.effect = text.as_str().into())} />
             </div>
             { error_list(&at("")) }
-            <div class="tools">
-                <button type="button" class="btn quiet small danger" onclick={remove}>
-                    { icon::bin() }{ "Remove" }
-                </button>
-            </div>
+            if props.removable {
+                <div class="tools">
+                    <button type="button" class="btn quiet small danger" onclick={remove}>
+                        { icon::bin() }{ "Remove" }
+                    </button>
+                </div>
+            }
         </>
     }
 }

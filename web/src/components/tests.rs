@@ -1,1 +1,185 @@
+//! The html of the parts that carry meaning, rendered natively.
 
+use taintlab_core::api::{Node, Pod, PodKey, Taint, TaintEffect, Toleration, TolerationOperator};
+use taintlab_core::command::Command;
+use taintlab_core::scenario::Scenario;
+use taintlab_core::time::Timestamp;
+use yew::LocalServerRenderer;
+use yew::prelude::*;
+
+use super::board::Detail;
+use super::event_log::event_row;
+use super::forms::{TextField, TextFieldProps};
+use super::import::diagnostics;
+use super::node_card::{NodeCard, NodeCardProps};
+use super::pod_mark::pod_row;
+use super::toleration_form::{Draft, default_tolerations, drafts, errors_of_new, read};
+use super::why::why;
+use crate::files;
+use crate::model::{Model, Selection};
+use crate::session::{RowKind, Session};
+
+async fn html<C>(props: C::Properties) -> String
+where
+    C: BaseComponent,
+{
+    let local = tokio::task::LocalSet::new();
+    local.run_until(LocalServerRenderer::<C>::with_props(props).hydratable(false).render()).await
+}
+
+#[derive(Clone, PartialEq, Properties)]
+struct PaintedProps {
+    children: Html,
+}
+
+#[component]
+fn Painted(props: &PaintedProps) -> Html {
+    props.children.clone()
+}
+
+async fn painted(children: Html) -> String {
+    html::<Painted>(PaintedProps { children }).await
+}
+
+/// Node `n` and pods with tolerations for ten seconds, for ever, and none.
+fn session() -> Session {
+    let mut scenario = Scenario::default();
+    let mut node = Node::default();
+    node.metadata.name = "n".into();
+    scenario.objects.nodes.push(node);
+    for (name, seconds) in [("ten", Some(Some(10))), ("ever", Some(None)), ("bare", None)] {
+        let mut pod = Pod::default();
+        pod.metadata.name = name.into();
+        pod.spec.node_name = "n".into();
+        pod.spec.tolerations.extend(seconds.map(|toleration_seconds| Toleration {
+            key: "k".into(),
+            operator: TolerationOperator::Exists,
+            effect: TaintEffect::NoExecute,
+            toleration_seconds,
+            ..Toleration::default()
+        }));
+        scenario.objects.pods.push(pod);
+    }
+    Session::new(scenario).unwrap()
+}
+
+fn tainted() -> (Session, Model) {
+    let mut session = session();
+    let taint = Taint::new("k", "", TaintEffect::NoExecute);
+    session.apply(vec![Command::Taint { node: "n".into(), taint }]).unwrap();
+    session.seek(Timestamp::from_secs(4));
+    let mut model = Model::default();
+    model.update(&mut session);
+    (session, model)
+}
+
+fn pod(name: &str) -> PodKey {
+    PodKey::new("", name)
+}
+
+#[tokio::test(flavor = "current_thread")]
+async fn a_pod_says_its_state_in_words_and_in_attributes() {
+    let (_, model) = tainted();
+    let row = |name| pod_row(model.pod(&pod(name)).unwrap(), false);
+    let counting = painted(row("ten")).await;
+    assert!(counting.contains("data-state=\"counting\""), "{counting}");
+    assert!(counting.contains("--since:0.000;--total:10.000"), "{counting}");
+    assert!(counting.contains("deleted at 10s"), "{counting}");
+    let stays = painted(row("ever")).await;
+    assert!(stays.contains("data-state=\"stays\"") && !stays.contains("--since"), "{stays}");
+    let terminating = painted(row("bare")).await;
+    assert!(terminating.contains("being deleted, gone at 30s"), "{terminating}");
+}
+
+#[tokio::test(flavor = "current_thread")]
+async fn a_node_shows_taints_and_pods_and_marks_what_is_selected() {
+    let (_, model) = tainted();
+    let selection = Some(Selection::Pod(pod("ten")));
+    let props = |detail| NodeCardProps {
+        node: model.node("n").unwrap().clone(),
+        detail,
+        selection: selection.clone(),
+    };
+    let full = html::<NodeCard>(props(Detail::Full)).await;
+    assert!(full.contains("data-node=\"n\"") && full.contains("data-tainted=\"true\""), "{full}");
+    assert!(full.contains("title=\"k:NoExecute\""), "{full}");
+    assert_eq!(full.matches("data-pod=").count(), 3, "{full}");
+    assert_eq!(full.matches("data-selected=\"true\"").count(), 1, "{full}");
+    let mini = html::<NodeCard>(props(Detail::Mini)).await;
+    assert_eq!(mini.matches("class=\"dotpod\"").count(), 3, "{mini}");
+    assert_eq!(mini.matches("<button").count(), 1, "{mini}");
+}
+
+#[tokio::test(flavor = "current_thread")]
+async fn why_shows_which_toleration_answered_and_why_others_did_not() {
+    let (session, _) = tainted();
+    let explained = |name| why(&session.simulator().explain(&pod(name)).unwrap());
+    let why = painted(explained("ten")).await;
+    assert!(why.contains("data-answered=\"true\""), "{why}");
+    assert!(why.contains("data-outcome=\"used\""), "{why}");
+    assert!(why.contains("k:NoExecute op=Exists for 10s"), "{why}");
+    let why = painted(explained("bare")).await;
+    assert!(why.contains("data-answered=\"false\""), "{why}");
+    assert!(why.contains("The pod has no tolerations"), "{why}");
+}
+
+#[tokio::test(flavor = "current_thread")]
+async fn a_row_of_the_log_is_that_of_kubernetes() {
+    let (session, _) = tainted();
+    let marked = session.rows().iter().find(|row| match &row.kind {
+        RowKind::Happened(what) => format!("{what:?}").contains("EventRecorded"),
+        _ => false,
+    });
+    let selection = Selection::Pod(pod("bare"));
+    let row = event_row(marked.unwrap(), 26, Some(&selection), &Callback::noop());
+    let row = painted(row).await;
+    for part in [
+        "TaintManagerEviction",
+        "Marking for deletion Pod default/bare",
+        "pod/default/bare",
+        "taint-eviction-controller",
+        "data-selected=\"true\"",
+    ] {
+        assert!(row.contains(part), "{part}: {row}");
+    }
+}
+
+#[tokio::test(flavor = "current_thread")]
+async fn errors_stand_beside_their_field() {
+    let mut typed = drafts(&default_tolerations(300));
+    typed[1].toleration.key = "no spaces please".into();
+    let options = session().simulator().validation_options();
+    let errors = errors_of_new(&typed, &options);
+    let errors = super::forms::messages(&errors, "tolerations[1].key");
+    assert_eq!(errors.len(), 1);
+    assert!(errors[0].starts_with("Invalid value: \"no spaces please\""), "{}", errors[0]);
+    let props = yew::props!(TextFieldProps {
+        label: "Key",
+        value: "no spaces please",
+        oninput: Callback::noop(),
+        errors: errors,
+    });
+    let field = html::<TextField>(props).await;
+    assert!(field.contains("aria-invalid=\"true\""), "{field}");
+    assert!(field.contains("class=\"error\""), "{field}");
+}
+
+#[test]
+fn seconds_are_whole_numbers_or_nothing() {
+    let draft = |seconds: &str| Draft { seconds: seconds.into(), ..Draft::default() };
+    let seconds = |text: &str| read(&[draft(text)]).map(|read| read[0].toleration_seconds);
+    assert_eq!(seconds(""), Some(None));
+    assert_eq!(seconds(" 300 "), Some(Some(300)));
+    assert_eq!(seconds("-1"), Some(Some(-1)));
+    assert_eq!(seconds("300s"), None);
+}
+
+#[tokio::test(flavor = "current_thread")]
+async fn diagnostics_say_where_what_and_how() {
+    let text = "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec:\n  tolerations:\n  \
+        - {key: k, operator: Exists, effect: NoExecute, tolerationSeconds: 300s}\n";
+    let shown = painted(diagnostics(&files::read(text, "cluster.yaml").diagnostics)).await;
+    assert!(shown.contains("cluster.yaml:6:"), "{shown}");
+    assert!(shown.contains("spec.tolerations[0].tolerationSeconds"), "{shown}");
+    assert!(shown.contains("data-severity=\"error\""), "{shown}");
+}

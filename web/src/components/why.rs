@@ -1,7 +1,5 @@
 //! Why a pod stays or goes: the one explanation of the engine, painted.
 
-use std::rc::Rc;
-
 use taintlab_core::matching::{Explanation, TaintExplanation, TolerationOutcome};
 use taintlab_core::simulator::PodExplanation;
 use yew::prelude::*;
@@ -9,17 +7,8 @@ use yew::prelude::*;
 use super::icon;
 use super::node_card::taint_chip;
 
-/// Properties of [`Why`].
-#[derive(Clone, PartialEq, Properties)]
-pub(crate) struct WhyProps {
-    /// The explanation.
-    pub(crate) explanation: Rc<PodExplanation>,
-}
-
 /// Every taint against every toleration.
-#[component]
-pub(crate) fn Why(props: &WhyProps) -> Html {
-    let explanation = &props.explanation;
+pub(crate) fn why(explanation: &PodExplanation) -> Html {
     let matching = &explanation.matching;
     if explanation.node.is_empty() {
         return html! { <p class="hint">{ "The pod has no node, so there are no taints to tolerate." }</p> };
