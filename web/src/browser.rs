@@ -110,7 +110,7 @@ pub(crate) fn keys_are_taken() -> bool {
     let Some(document) = document() else { return false };
     let dialog = document.query_selector("dialog[open]").ok().flatten().is_some();
     let typing = document.active_element().is_some_and(|element| {
-        matches!(element.tag_name().as_str(), "TEXTAREA" | "SELECT")
+        element.tag_name() == "TEXTAREA"
             || element.tag_name() == "INPUT"
                 && !matches!(
                     element.get_attribute("type").as_deref(),
@@ -118,6 +118,12 @@ pub(crate) fn keys_are_taken() -> bool {
                 )
     });
     dialog || typing
+}
+
+/// Whether a list has the focus, in which letters, the space bar and arrows choose.
+pub(crate) fn plain_keys_are_taken() -> bool {
+    let focused = document().and_then(|document| document.active_element());
+    focused.is_some_and(|element| element.tag_name() == "SELECT")
 }
 
 /// Whether a button or the like has the focus, which the space bar presses.

@@ -32,7 +32,7 @@ pub(super) fn pressed(event: &KeyboardEvent) -> Option<Msg> {
     let key = event.key();
     let msg = if event.ctrl_key() || event.meta_key() {
         with_control(&key, event.shift_key())?
-    } else if key == " " && browser::space_is_taken() {
+    } else if browser::plain_keys_are_taken() || key == " " && browser::space_is_taken() {
         return None;
     } else {
         alone(&key)?
