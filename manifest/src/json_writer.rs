@@ -45,8 +45,7 @@ pub(crate) fn write_number(out: &mut String, number: &Number) {
     } else if let Some(number) = number.as_u64() {
         out.push_str(&number.to_string());
     } else if let Some(number) = number.as_f64() {
-        // With a point or an exponent, and digits around it.
-        out.push_str(&format!("{number:?}"));
+        out.push_str(&number.to_string());
     }
 }
 
