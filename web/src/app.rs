@@ -68,13 +68,13 @@ impl Component for App {
 
     fn create(ctx: &Context<Self>) -> Self {
         let dispatch = ctx.link().callback(|msg| msg);
-        let (session, notice) = work::restore();
+        let work::Restored { session, selection, notice } = work::restore();
         let mut app = Self {
             session,
             model: Model::default(),
             playback: Playback::default(),
             epoch: Epoch::default(),
-            selection: None,
+            selection,
             inspected: Rc::default(),
             scrub: Rc::default(),
             dialog: None,
@@ -126,6 +126,7 @@ impl Component for App {
             Msg::Select(selection) => {
                 self.selection = selection;
                 self.inspect();
+                self.save_soon();
             }
             Msg::Open(dialog) => self.dialog = Some(dialog),
             Msg::CloseDialog => self.dialog = None,
@@ -332,6 +333,7 @@ fn listeners(dispatch: &Dispatch) -> Vec<EventListener> {
         on("dragover", |event| incoming::dragged(event.dyn_ref()?, true)),
         on("dragleave", |event| incoming::dragged(event.dyn_ref()?, false)),
         on("drop", |event| incoming::dropped(event.dyn_ref()?)),
+        on("pagehide", |_| Some(Msg::Save)),
         on("pagehide", |_| Some(Msg::Leave)),
     ]
 }

@@ -42,8 +42,14 @@ pub(crate) fn forget(key: &str) {
 
 /// Whether the address asks for a fresh start, as the message after a crash offers it.
 pub(crate) fn asked_for_fresh_start() -> bool {
-    let search = window().and_then(|window| window.location().search().ok());
-    search.as_deref() == Some("?fresh")
+    let Some(window) = window() else { return false };
+    let location = window.location();
+    let asked = location.search().is_ok_and(|search| search == "?fresh");
+    if asked && let (Ok(path), Ok(history)) = (location.pathname(), window.history()) {
+        // Once is enough: the next reload is to keep the work.
+        let _ = history.replace_state_with_url(&JsValue::NULL, "", Some(&path));
+    }
+    asked
 }
 
 /// Offers a text as a file.

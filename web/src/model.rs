@@ -21,6 +21,28 @@ pub(crate) enum Selection {
     Zone(Rc<str>),
 }
 
+impl Selection {
+    /// As text, to be stored.
+    pub(crate) fn to_text(&self) -> String {
+        match self {
+            Self::Node(name) => format!("node {name}"),
+            Self::Pod(key) => format!("pod {key}"),
+            Self::Zone(key) => format!("zone {key}"),
+        }
+    }
+
+    /// The selection of a stored text, if it is one.
+    pub(crate) fn parse(text: &str) -> Option<Self> {
+        let (kind, name) = text.split_once(' ')?;
+        match kind {
+            "node" => Some(Self::Node(name.into())),
+            "pod" => PodKey::parse(name).ok().map(Self::Pod),
+            "zone" => Some(Self::Zone(name.into())),
+            _ => None,
+        }
+    }
+}
+
 /// How a pod is doing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PodState {
@@ -217,7 +239,11 @@ impl Model {
     /// Rebuilds pods and returns the nodes that they are or were on.
     fn update_pods(&mut self, simulator: &Simulator, touched: &Touched) -> BTreeSet<NodeName> {
         let mut nodes = touched.nodes.clone();
-        let ends: BTreeMap<&PodKey, Timestamp> = simulator.terminations().collect();
+        // Filled one by one, here and elsewhere: collecting sorts first, which weighs more.
+        let mut ends = BTreeMap::new();
+        for (key, end) in simulator.terminations() {
+            ends.insert(key, end);
+        }
         let view = |key: &PodKey, pod: &Pod| {
             let until = ends.get(key).copied();
             PodView {
@@ -255,9 +281,13 @@ impl Model {
 
     fn rebuild_all_nodes(&mut self, simulator: &Simulator, gone: &GoneByNode) {
         let old = std::mem::take(&mut self.nodes);
-        let existing = simulator.cluster().nodes().map(|(name, _)| name.clone());
-        let missing = self.pods.values().map(|pod| pod.node.as_str()).filter(|n| !n.is_empty());
-        let names: BTreeSet<NodeName> = existing.chain(missing.map(Into::into)).collect();
+        let mut names = BTreeSet::new();
+        for (name, _) in simulator.cluster().nodes() {
+            names.insert(name.clone());
+        }
+        for pod in self.pods.values().filter(|pod| !pod.node.is_empty()) {
+            names.insert(pod.node.as_str().into());
+        }
         for name in names {
             self.rebuild_node(simulator, &name, gone);
             if let Some(new) = self.nodes.get_mut(&name)

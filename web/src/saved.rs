@@ -7,6 +7,7 @@ use taintlab_core::scenario::Scenario;
 use taintlab_core::time::Span;
 use taintlab_manifest::{Limits, read_value, to_yaml};
 
+use crate::model::Selection;
 use crate::session::{Edit, Session};
 
 /// The format; another number is of another version of the page.
@@ -17,41 +18,43 @@ const FORMAT: u32 = 1;
 struct Saved<'a> {
     format: u32,
     now: Span,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    selection: Option<String>,
     edits: Vec<&'a Edit>,
     start: &'a Scenario,
 }
 
+/// The same, read. What another format lacks must not hide that it is another one.
 #[derive(Deserialize)]
 struct Stored {
     format: u32,
-    #[serde(default)]
-    now: Span,
-    #[serde(default)]
-    edits: Vec<Edit>,
-    #[serde(default)]
-    start: Scenario,
+    now: Option<Span>,
+    selection: Option<String>,
+    edits: Option<Vec<Edit>>,
+    start: Option<Scenario>,
 }
 
 /// The session as text.
 ///
 /// # Errors
 /// It cannot be written; the text says why.
-pub(crate) fn to_text(session: &Session) -> Result<String, String> {
+pub(crate) fn to_text(session: &Session, selection: Option<&Selection>) -> Result<String, String> {
     let timeline = session.timeline();
     let saved = Saved {
         format: FORMAT,
         now: session.now().into(),
+        selection: selection.map(Selection::to_text),
         edits: timeline.log.iter().map(Rc::as_ref).collect(),
         start: &timeline.start,
     };
     to_yaml(&saved).map_err(|error| error.to_string())
 }
 
-/// The session of a text.
+/// The session of a text, and what was selected.
 ///
 /// # Errors
 /// The text is none of ours, or of another version; the message says so.
-pub(crate) fn from_text(text: &str) -> Result<Session, String> {
+pub(crate) fn from_text(text: &str) -> Result<(Session, Option<Selection>), String> {
     let read = read_value::<Stored>(text, "session", &Limits::default());
     let stored = read.map_err(|errors| {
         let first = errors.first().map(ToString::to_string);
@@ -60,8 +63,12 @@ pub(crate) fn from_text(text: &str) -> Result<Session, String> {
     if stored.format != FORMAT {
         return Err(format!("it has format {}, this page reads format {FORMAT}", stored.format));
     }
-    let now = stored.now.timestamp();
-    Session::resume(stored.start, stored.edits, now).map_err(|error| error.to_string())
+    let Stored { now: Some(now), edits: Some(edits), start: Some(start), .. } = stored else {
+        return Err("its `now`, `edits` or `start` is missing".to_owned());
+    };
+    let selection = stored.selection.as_deref().and_then(Selection::parse);
+    let session = Session::resume(start, edits, now.timestamp());
+    session.map(|session| (session, selection)).map_err(|error| error.to_string())
 }
 
 #[cfg(test)]
@@ -84,11 +91,13 @@ mod tests {
         session.apply(vec![Command::Taint { node: "a".into(), taint }]).unwrap();
         session.apply(vec![Command::RestartTaintEvictionController]).unwrap();
         session.seek(Timestamp::from_secs(5));
-        let text = to_text(&session).unwrap();
-        let again = from_text(&text).unwrap();
+        let selection = Some(Selection::Zone("r:\0:z".into()));
+        let text = to_text(&session, selection.as_ref()).unwrap();
+        let (again, selected) = from_text(&text).unwrap();
+        assert_eq!(selected, selection);
         assert_eq!(again.rows(), session.rows());
         assert_eq!(again.now(), session.now());
-        assert_eq!(to_text(&again).unwrap(), text);
+        assert_eq!(to_text(&again, selected.as_ref()).unwrap(), text);
     }
 
     #[test]
@@ -97,8 +106,9 @@ mod tests {
             ("", "session:1:1"),
             ("[1]", "session:1:1"),
             ("{\"theme\":\"dark\"}", "format"),
-            ("{\"format\":7}", "it has format 7, this page reads format 1"),
-            ("{\"format\":1,\"edits\":[{}]}", "edits[0]"),
+            ("{\"format\":1}", "`start` is missing"),
+            ("{\"format\":7,\"more\":[]}", "it has format 7, this page reads format 1"),
+            ("{\"format\":1,\"now\":0,\"edits\":[{}],\"start\":{}}", "edits[0]"),
         ] {
             let error = from_text(text).err().unwrap();
             assert!(error.contains(reason), "{text}: {error}");

@@ -106,7 +106,7 @@ pub(crate) enum NextWhat {
     /// The simulation has a deadline.
     Deadline(TimeoutReason),
     /// A step of the scenario.
-    Step(Command),
+    Step(Box<Command>),
     /// An edit that was made before scrubbing back.
     Edit(Rc<Edit>),
 }
@@ -219,7 +219,8 @@ impl Session {
 
     /// What happens next, if anything does.
     pub(crate) fn next(&self) -> Option<Next> {
-        let step = self.next_step().map(|(at, command)| Next { at, what: NextWhat::Step(command) });
+        let step =
+            self.next_step().map(|(at, command)| Next { at, what: NextWhat::Step(command.into()) });
         let edit = self
             .timeline
             .log

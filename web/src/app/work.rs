@@ -6,6 +6,7 @@ use taintlab_manifest::{Format, Import, Purpose};
 use yew::prelude::*;
 
 use super::{App, Export, Handing, Msg, Notice, incoming};
+use crate::model::Selection;
 use crate::session::Session;
 use crate::text::count;
 use crate::{browser, files, saved};
@@ -16,17 +17,26 @@ const BROKEN_KEY: &str = "taintlab.session.broken";
 /// Storing waits until the user has paused for so long, in milliseconds.
 const SAVE_AFTER: u32 = 400;
 
-/// The stored session, or the sample cluster, and what there is to say about it.
-pub(super) fn restore() -> (Session, Option<Notice>) {
-    let Some(text) = browser::stored(KEY) else { return (sample(), None) };
+/// What to begin with, and what there is to say about it.
+#[derive(Default)]
+pub(super) struct Restored {
+    pub(super) session: Session,
+    pub(super) selection: Option<Selection>,
+    pub(super) notice: Option<Notice>,
+}
+
+/// The stored session, or the sample cluster.
+pub(super) fn restore() -> Restored {
+    let afresh = |notice| Restored { session: sample(), notice, selection: None };
+    let Some(text) = browser::stored(KEY) else { return afresh(None) };
     if browser::asked_for_fresh_start() {
-        return (sample(), Some(set_aside(text, "You asked for a fresh start.")));
+        return afresh(Some(set_aside(text, "You asked for a fresh start.")));
     }
     match saved::from_text(&text) {
-        Ok(session) => (session, None),
+        Ok((session, selection)) => Restored { session, selection, notice: None },
         Err(error) => {
             let why = format!("The work stored in this browser could not be read: {error}.");
-            (sample(), Some(set_aside(text, &why)))
+            afresh(Some(set_aside(text, &why)))
         }
     }
 }
@@ -37,7 +47,7 @@ fn set_aside(text: String, why: &str) -> Notice {
     browser::forget(KEY);
     let text = text.into();
     Notice {
-        copy: Some(("taintlab-session.json".to_owned(), text)),
+        copy: Some(("taintlab-session.yaml".to_owned(), text)),
         ..Notice::error(format!(
             "{why} Here is the sample cluster; a copy of the stored work is kept."
         ))
@@ -58,7 +68,8 @@ impl App {
     }
 
     pub(super) fn store(&mut self) {
-        let result = saved::to_text(&self.session).and_then(|text| browser::store(KEY, &text));
+        let result = saved::to_text(&self.session, self.selection.as_ref())
+            .and_then(|text| browser::store(KEY, &text));
         match result {
             Ok(()) => self.cannot_store = false,
             Err(error) if !self.cannot_store => {

@@ -98,7 +98,7 @@ fn speed(props: &ClockBar) -> Html {
             <span class="sr">{ "Speed" }</span>
             <select {onchange} data-testid="speed">
                 { for Speed::all().map(|speed| html! {
-                    <option value={speed.label()} selected={speed == props.speed}>
+                    <option value={speed.label()} ~selected={speed == props.speed}>
                         { speed.label() }
                     </option>
                 }) }

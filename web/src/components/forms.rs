@@ -113,10 +113,10 @@ pub(crate) fn SelectField(props: &SelectFieldProps) -> Html {
             <span>{ props.label.clone() }</span>
             <select {onchange} aria-invalid={invalid.then_some("true")}>
                 if !known {
-                    <option value={props.value.clone()} selected=true>{ props.value.clone() }</option>
+                    <option value={props.value.clone()} ~selected=true>{ props.value.clone() }</option>
                 }
                 { for props.options.iter().map(|(value, words)| html! {
-                    <option value={value.clone()} selected={*value == props.value}>
+                    <option value={value.clone()} ~selected={*value == props.value}>
                         { words.clone() }
                     </option>
                 }) }

@@ -86,7 +86,7 @@ fn release_select(props: &HeaderProps) -> Html {
             <span>{ "Kubernetes" }</span>
             <select {onchange} aria-label="Kubernetes release" data-testid="release">
                 { for KubernetesRelease::all().rev().map(|release| html! {
-                    <option selected={release == props.release} value={release.to_string()}>
+                    <option ~selected={release == props.release} value={release.to_string()}>
                         { release.to_string() }
                     </option>
                 }) }

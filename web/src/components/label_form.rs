@@ -47,7 +47,10 @@ pub(crate) fn LabelForm(props: &LabelFormProps) -> Html {
     let draft = use_state(|| None::<Pairs>);
     let failure = use_state(|| None::<AttrValue>);
     let shown = (*draft).clone().unwrap_or_else(|| pairs(&props.labels));
-    let labels: BTreeMap<_, _> = shown.iter().cloned().collect();
+    let mut labels = BTreeMap::new();
+    for (key, value) in &shown {
+        labels.insert(key.clone(), value.clone());
+    }
     let dirty = draft.is_some() && pairs(&props.labels) != shown;
     let faults: Vec<_> = (0..shown.len()).map(|index| errors(&shown, index)).collect();
     let valid = faults.iter().all(|(key, value)| key.is_empty() && value.is_empty());

@@ -1,5 +1,6 @@
 //! Nothing is selected: the cluster as a whole, and the scenario it comes from.
 
+use taintlab_core::command::Command;
 use taintlab_core::release::{FeatureGate, GateStage};
 use taintlab_core::scenario::Scenario;
 use web_sys::HtmlInputElement;
@@ -7,7 +8,7 @@ use yew::prelude::*;
 
 use super::icon;
 use super::why::in_words;
-use crate::app::{Dispatch, Msg};
+use crate::app::{Dispatch, Msg, refused};
 use crate::inspected::{Expected, Overview};
 
 /// The cluster as a whole.
@@ -37,6 +38,7 @@ pub(crate) fn overview_panel(overview: &Overview, dispatch: &Dispatch) -> Html {
                 </div>
                 { expectations(&overview.outcomes) }
                 { gates(start, dispatch) }
+                { restart(dispatch) }
                 <p class="hint">
                     { "Select a node, a pod or a zone to change it and to see why its pods stay or \
                        go. Press " }<kbd>{ "?" }</kbd>{ " for help." }
@@ -71,6 +73,19 @@ fn expectations(outcomes: &[Expected]) -> Html {
                 }) }
             </ul>
         </section>
+    }
+}
+
+/// A restart forgets all timers.
+fn restart(dispatch: &Dispatch) -> Html {
+    let refused = refused(dispatch);
+    let onclick = dispatch.reform(move |_: MouseEvent| {
+        Msg::Edit(vec![Command::RestartTaintEvictionController], refused.clone())
+    });
+    html! {
+        <div><button class="btn small" {onclick} title="Its timers are lost; it sees everything as new">
+            { "Restart the taint-eviction controller" }
+        </button></div>
     }
 }
 

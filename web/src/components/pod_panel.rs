@@ -9,7 +9,7 @@ use taintlab_core::time::Timestamp;
 use taintlab_manifest::Diagnostic;
 use yew::prelude::*;
 
-use super::forms::tabs;
+use super::forms::{TextField, tabs};
 use super::icon;
 use super::inspector::head;
 use super::label_form::LabelForm;
@@ -37,6 +37,7 @@ pub(crate) struct PodPanelProps {
 #[component]
 pub(crate) fn PodPanel(props: &PodPanelProps) -> Html {
     let tab = use_state(|| "why");
+    let bind_to = use_state(String::new);
     let (pod, dispatch) = (&props.pod, &props.dispatch);
     let object = &pod.object;
     let state = pod.view.state;
@@ -71,6 +72,7 @@ pub(crate) fn PodPanel(props: &PodPanelProps) -> Html {
         _ => html! {
             <div class="stack">
                 { verdict(pod) }
+                if pod.view.state == PodState::Pending { { bind(props, &bind_to) } }
                 { why(&pod.explanation) }
                 { failures(props) }
             </div>
@@ -82,6 +84,24 @@ pub(crate) fn PodPanel(props: &PodPanelProps) -> Html {
             { tabs(&all, &tab) }
             <div class="body">{ body }</div>
         </>
+    }
+}
+
+/// Stands in for the scheduler.
+fn bind(props: &PodPanelProps, node: &UseStateHandle<String>) -> Html {
+    let set = node.clone();
+    let command = Command::BindPod { pod: props.pod.view.key.clone(), node: node.as_str().into() };
+    let refused = refused(&props.dispatch);
+    let onsubmit = props.dispatch.reform(move |event: SubmitEvent| {
+        event.prevent_default();
+        Msg::Edit(vec![command.clone()], refused.clone())
+    });
+    html! {
+        <form class="stack" {onsubmit} data-testid="bind">
+            <TextField label="Bind it to node" value={node.to_string()} placeholder="worker-1"
+                oninput={move |text: String| set.set(text.trim().to_owned())} />
+            <div><button class="btn small" disabled={node.is_empty()}>{ "Bind" }</button></div>
+        </form>
     }
 }
 

@@ -1,6 +1,6 @@
 //! The scenarios that come with the page.
 
-use taintlab_core::scenario::{Scenario, ScenarioMetadata};
+use taintlab_core::scenario::ScenarioMetadata;
 use yew::prelude::*;
 
 use super::dialog::Modal;
@@ -17,7 +17,7 @@ pub(crate) fn scenarios(catalogue: &files::Catalogue, dispatch: &Dispatch) -> Ht
             </p>
             <div class="scenarios" data-testid="scenario-list">
                 { for catalogue.iter().map(|(name, metadata)| entry(name, metadata, dispatch)) }
-                <button onclick={dispatch.reform(|_| Msg::Load(Box::new(Scenario::default())))}
+                <button onclick={dispatch.reform(|_| Msg::Load(Box::default()))}
                     data-scenario="">
                     <b>{ "An empty cluster" }</b>
                     <span class="muted">{ "No nodes and no pods." }</span>

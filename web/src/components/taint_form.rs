@@ -59,12 +59,15 @@ fn fields(props: &TaintEditorProps, index: usize, taint: &Taint, errors: &[Field
         props.onchange.reform(move |_: MouseEvent| taints.clone())
     };
     let at = |field: &str| messages(errors, &format!("{PATH}[{index}]{field}"));
+    // Of a key that is still to be typed, one message is enough.
+    let most = if taint.key.is_empty() { 1 } else { usize::MAX };
+    let key_errors: Vec<_> = at(".key").into_iter().take(most).collect();
     let keys = well_known::ALL.iter().map(|key| AttrValue::from(*key)).collect::<Vec<_>>();
     html! {
         <>
             <div class="grid">
                 <TextField class="w6" label="Key" value={taint.key.clone()} list={keys}
-                    errors={at(".key")} placeholder="example.com/maintenance"
+                    errors={key_errors} placeholder="example.com/maintenance"
                     oninput={change(|taint, text| taint.key = text.trim().to_owned())} />
                 <TextField class="w3" label="Value" value={taint.value.clone()}
                     errors={at(".value")} placeholder="none"

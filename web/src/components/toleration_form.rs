@@ -44,6 +44,12 @@ impl Draft {
     }
 }
 
+/// The tolerations of drafts as far as they can be read, to find what else is wrong with them.
+fn readable(drafts: &[Draft]) -> Vec<Toleration> {
+    let read = |draft: &Draft| draft.read().unwrap_or_else(|_| draft.toleration.clone());
+    drafts.iter().map(read).collect()
+}
+
 /// Drafts of tolerations.
 pub(crate) fn drafts(tolerations: &[Toleration]) -> Vec<Draft> {
     tolerations.iter().map(Draft::of).collect()
@@ -74,8 +80,7 @@ pub(crate) fn everything() -> Vec<Toleration> {
 
 /// What is wrong with new tolerations.
 pub(crate) fn errors_of_new(drafts: &[Draft], options: &ValidationOptions) -> Vec<FieldError> {
-    let tolerations = read(drafts).unwrap_or_default();
-    validate_tolerations(&tolerations, PATH, options)
+    validate_tolerations(&readable(drafts), PATH, options)
 }
 
 /// Properties of [`TolerationEditor`].
@@ -205,7 +210,7 @@ pub(crate) fn TolerationForm(props: &TolerationFormProps) -> Html {
     let shown = (*draft).clone().unwrap_or_else(|| drafts(old));
     let new = read(&shown);
     let dirty = new.as_ref() != Some(old);
-    let checked = new.clone().unwrap_or_default();
+    let checked = readable(&shown);
     let errors = validate_only_added_tolerations(&checked, old, PATH, &props.options);
     let forbidden = errors.iter().find(|error| error.type_ == FieldErrorType::Forbidden);
     let errors_of_new = validate_tolerations(&checked, PATH, &props.options);
@@ -251,7 +256,7 @@ pub(crate) fn TolerationForm(props: &TolerationFormProps) -> Html {
             dispatch.emit(Msg::Edit(commands, refused));
         }
     };
-    let can_apply = valid_new && errors.is_empty();
+    let can_apply = new.is_some() && errors.is_empty();
     let onsubmit = {
         let send = send.clone();
         move |event: SubmitEvent| {

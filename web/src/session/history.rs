@@ -51,7 +51,7 @@ impl History {
     ) -> Option<(Timeline, Timestamp)> {
         let other = self.before.pop()?;
         self.after.push(Other { timeline: present.clone(), edit: other.edit, clock });
-        Some(other.to_show(present))
+        Some(other.shown_after(present))
     }
 
     /// The timeline after `present`, and the time to show it at.
@@ -62,13 +62,13 @@ impl History {
     ) -> Option<(Timeline, Timestamp)> {
         let other = self.after.pop()?;
         self.before.push(Other { timeline: present.clone(), edit: other.edit, clock });
-        Some(other.to_show(present))
+        Some(other.shown_after(present))
     }
 }
 
 impl Other {
     /// Another cluster has its own clock; in the same one, the edit is to be seen.
-    fn to_show(self, present: &Timeline) -> (Timeline, Timestamp) {
+    fn shown_after(self, present: &Timeline) -> (Timeline, Timestamp) {
         let at =
             if self.timeline.generation == present.generation { self.edit } else { self.clock };
         (self.timeline, at)
