@@ -1,7 +1,23 @@
 //! Kubernetes manifests and Taintlab scenario files, in and out.
 //!
 //! This crate is pure: text in, values and text out. It opens no file; a scenario that names other
-//! files asks a function of the caller for them.
+//! files asks a function of the caller for them. It holds no rule of Kubernetes: what an API server
+//! would say about an object, `taintlab_core::validation` says.
+//!
+//! ```text
+//! bytes ─ text_from_bytes ─▶ text ─ yaml or json ─▶ builder ─▶ tree of one object
+//!        ─ decode ─▶ Node, Pod or any other object ─ validation ─▶ Import + diagnostics
+//! ```
+//!
+//! - [`import`] reads Kubernetes objects, [`export`] writes them.
+//! - [`read_scenario`] and [`write_scenario`] do the same for scenario files; [`is_scenario`] tells
+//!   one from the other.
+//! - A [`Diagnostic`] says what is wrong where: file, line, column, field, and what would be valid.
+//!   One run reports all errors, and what is right is taken all the same.
+//! - [`Limits`] stop hostile texts.
+//!
+//! Objects go through one at a time, so that a list of many thousands does not need the memory of
+//! their trees.
 
 mod builder;
 mod decode;

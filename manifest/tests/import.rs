@@ -71,7 +71,7 @@ status: null
 apiVersion: apps/v1
 kind: Deployment
 metadata: {name: d, resourceVersion: '7', managedFields: [{}]}
-spec: {replicas: 3, paused: null}
+spec: {replicas: 3, paused: null, managedFields: kept}
 ---
 apiVersion: v1
 kind: Node
@@ -101,7 +101,7 @@ metadata: {name: a}
         import.others,
         [json!({
             "apiVersion": "apps/v1", "kind": "Deployment", "metadata": { "name": "d" },
-            "spec": { "replicas": 3, "paused": null }
+            "spec": { "replicas": 3, "paused": null, "managedFields": "kept" }
         })]
     );
     let kind = ("apps/v1".to_owned(), "Deployment".to_owned());
