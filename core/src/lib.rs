@@ -87,3 +87,4 @@ pub mod taints;
 pub mod time;
 pub mod timed_worker_queue;
 pub mod validation;
+mod work_queue;
