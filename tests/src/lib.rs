@@ -1,3 +1,4 @@
 //! Shared pieces of the tests.
 
 pub mod conformance;
+pub mod lifecycle;

@@ -241,11 +241,15 @@ impl NodeLifecycleController {
     /// Whether something is to be done at once.
     #[must_use]
     pub fn has_queued_work(&self) -> bool {
+        self.has_queued_node_work() || self.awaiting.is_none() && !self.pod_items.ready.is_empty()
+    }
+
+    /// Whether something other than a pod that was bound is to be done at once, for a caller that
+    /// lets another controller look at the pod first.
+    #[must_use]
+    pub fn has_queued_node_work(&self) -> bool {
         self.answer.is_some()
-            || self.awaiting.is_none()
-                && (!self.steps.is_empty()
-                    || !self.node_items.is_empty()
-                    || !self.pod_items.ready.is_empty())
+            || self.awaiting.is_none() && (!self.steps.is_empty() || !self.node_items.is_empty())
     }
 
     /// The next moment at which something is due; unlike [`poll_timeout`](Self::poll_timeout) this
@@ -291,6 +295,8 @@ impl NodeLifecycleController {
         } else if self.due_pass().is_some_and(|at| at <= now) {
             self.begin_pass();
         } else if self.next_tick().is_some_and(|(at, _)| at <= now) {
+            // At one moment the health pass comes first.
+            self.pass_over(now);
             self.last_tick = Some(now);
             self.steps.extend(self.zones.keys().cloned().map(Step::TryZone));
         }

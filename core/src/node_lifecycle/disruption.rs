@@ -85,7 +85,7 @@ impl NodeLifecycleController {
             let zone: ZoneKey = ZoneKey::of(&node.metadata.labels);
             if self.config.enable_taint_manager {
                 let then = AfterTaints::Reachable(zone);
-                steps.extend(self.mark_node_as_reachable(&name, &node, then).map(Step::Taints));
+                steps.push(Step::Taints(Self::mark_node_as_reachable(&name, &node, then)));
             } else {
                 self.cancel_pod_eviction(&name, &zone);
             }

@@ -99,8 +99,10 @@ impl NodeHealth {
                 lease: None,
             },
         };
+        // The one that was saved before this pass, not what is left of it now.
+        let saved_lease = known.and_then(|known| known.lease);
         if let Some(lease) = sight.lease
-            && health.lease.is_none_or(|saved| is_before(saved, lease))
+            && saved_lease.is_none_or(|saved| is_before(saved, lease))
         {
             health.lease = Some(lease);
             health.probe_timestamp = now;

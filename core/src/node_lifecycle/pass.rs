@@ -89,8 +89,9 @@ impl NodeLifecycleController {
             let what = alloc::format!("event: Registered Node {name} in Controller");
             self.record_node_event(&name, "RegisteredNode", &what);
             if self.config.enable_taint_manager {
-                let work = self.mark_node_as_reachable(&name, &node, AfterTaints::Reachable(zone));
-                self.steps.extend(work.map(Step::Taints));
+                let then = AfterTaints::Reachable(zone);
+                let work = Self::mark_node_as_reachable(&name, &node, then);
+                self.steps.push_back(Step::Taints(work));
             } else {
                 self.cancel_pod_eviction(&name, &zone);
             }

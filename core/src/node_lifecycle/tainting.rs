@@ -22,7 +22,8 @@ impl NodeLifecycleController {
         let status = &check.observed.as_ref()?.status;
         if *status == ConditionStatus::True {
             let then = AfterTaints::Reachable(check.zone.clone());
-            return self.mark_node_as_reachable(&check.name, &check.node, then).map(Step::Taints);
+            let work = Self::mark_node_as_reachable(&check.name, &check.node, then);
+            return Some(Step::Taints(work));
         }
         let (wanted, opposite) = taint_keys(status)?;
         if has_no_execute(&check.node, opposite) {
@@ -53,24 +54,17 @@ impl NodeLifecycleController {
         }
     }
 
-    /// Removes the taints of a node that is ready; then it leaves the queue, at once if it carries
-    /// none. Mirrors `Controller.markNodeAsReachable`.
+    /// Removes the taints of a node that is ready; then it leaves the queue. Mirrors
+    /// `Controller.markNodeAsReachable`.
     pub(super) fn mark_node_as_reachable(
-        &mut self,
         name: &NodeName,
         node: &Node,
         then: AfterTaints,
-    ) -> Option<TaintWork> {
+    ) -> TaintWork {
         let keys = [well_known::UNREACHABLE, well_known::NOT_READY];
         let carried = keys.into_iter().filter(|key| has_no_execute(node, key));
-        let patches: VecDeque<TaintPatch> =
-            carried.map(|key| TaintPatch::Remove([no_execute(key)].into())).collect();
-        let work = TaintWork { node: name.clone(), patches, then };
-        if work.patches.is_empty() {
-            self.taints_changed(work, true);
-            return None;
-        }
-        Some(work)
+        let patches = carried.map(|key| TaintPatch::Remove([no_execute(key)].into())).collect();
+        TaintWork { node: name.clone(), patches, then }
     }
 
     /// Adds taints, then removes others, if the node at hand carries any of them. Mirrors
