@@ -44,6 +44,8 @@ mod pass;
 mod pods;
 mod record;
 mod tainting;
+#[cfg(test)]
+mod tests;
 mod view;
 mod work;
 pub mod zone;

@@ -42,8 +42,11 @@ pub struct World {
     outcomes: Vec<Outcome>,
     now: Timestamp,
     release: KubernetesRelease,
-    /// How often the controllers were called for a timer.
+    /// How often the lifecycle controller was called for a timer.
     pub timers: usize,
+    /// How often it then had nothing to say.
+    pub idle_timers: usize,
+    actions: usize,
 }
 
 impl World {
@@ -67,6 +70,8 @@ impl World {
             scenario,
             release,
             timers: 0,
+            idle_timers: 0,
+            actions: 0,
         })
     }
 
@@ -113,11 +118,13 @@ impl World {
         let passes_before = self.lifecycle.next_health_pass(self.now);
         while self.lifecycle.next_timer().is_some_and(|at| at <= self.now) {
             let was_pass = self.lifecycle.next_health_pass(Timestamp::ZERO) <= self.now;
-            self.timers += 1;
+            let actions = self.actions;
             self.step(|world| {
                 world.lifecycle.handle_timeout(world.now, &world.api.informer);
                 world.run_lifecycle();
             });
+            self.timers += 1;
+            self.idle_timers += usize::from(self.actions == actions);
             if was_pass {
                 self.take_sample();
             }
@@ -152,9 +159,13 @@ impl World {
         }
     }
 
-    /// Removes a node, as a user does.
-    pub fn delete_node(&mut self, name: &str) {
-        self.api.store.remove_node(name);
+    /// Removes all taints of a node, as a user does.
+    pub fn remove_taints(&mut self, name: &str) {
+        let change = |node: &mut taintlab_core::api::Node| {
+            node.spec.taints.clear();
+            true
+        };
+        self.api.change_node(&name.into(), Write::NodeTaints, change);
     }
 
     /// The same controllers start again and know nothing.
@@ -254,6 +265,7 @@ impl World {
         loop {
             let mut answered = false;
             while let Some(action) = self.lifecycle.poll_action() {
+                self.actions += 1;
                 let (id, result) = match action {
                     Action::RecordEvent(event) => {
                         self.outcomes.extend(Kind::of_event(&event).map(|kind| kind.at(self.now)));

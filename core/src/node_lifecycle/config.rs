@@ -238,8 +238,8 @@ fn print_duration(duration: &Duration) -> String {
     format_duration(*duration)
 }
 
-fn print_list(list: &Vec<String>) -> String {
-    list.join(",")
+fn print_list(list: &impl AsRef<[String]>) -> String {
+    list.as_ref().join(",")
 }
 
 fn read_duration(_: KubernetesRelease, text: &str) -> Result<Duration, String> {

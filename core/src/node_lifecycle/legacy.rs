@@ -158,6 +158,9 @@ impl NodeLifecycleController {
                 return;
             }
         }
+        if let Some(record) = self.records.get_mut(work.node.as_str()) {
+            record.has_pods = lister.pods_on_node(work.node.as_str()).next().is_some();
+        }
         let ok = !work.conflict;
         self.pods_deleted(*work, ok);
     }
