@@ -34,6 +34,9 @@ pub struct NodeLifecycleController {
     pub(super) zones: BTreeMap<ZoneKey, Zone>,
     /// How many nodes have each moment as their next one ([`Record::due`]).
     dues: BTreeMap<Timestamp, usize>,
+    /// A pass that is due for no node in particular: a turn failed, and what waits in that zone is
+    /// to be put in order again.
+    pub(super) order_due: Option<Timestamp>,
     node_items: WorkQueue<NodeName>,
     pub(super) pod_items: PodItems,
     pub(super) steps: VecDeque<Step>,
@@ -46,6 +49,8 @@ pub struct NodeLifecycleController {
     pub(super) asleep: Option<(Timestamp, VecDeque<Step>)>,
     /// The first health pass that has not begun.
     pub(super) next_pass: Timestamp,
+    /// When the last health pass began.
+    pub(super) last_pass: Timestamp,
     /// When tainting passes began, every 100 ms from then.
     started: Timestamp,
     /// When the last tainting pass was run.
@@ -72,6 +77,7 @@ impl NodeLifecycleController {
             records: BTreeMap::new(),
             zones: BTreeMap::new(),
             dues: BTreeMap::new(),
+            order_due: None,
             node_items: WorkQueue::default(),
             pod_items: PodItems::default(),
             steps: VecDeque::new(),
@@ -82,6 +88,7 @@ impl NodeLifecycleController {
             pass: None,
             asleep: None,
             next_pass: now,
+            last_pass: now,
             started: now,
             last_tick: None,
             queues_changed: now,
@@ -100,9 +107,9 @@ impl NodeLifecycleController {
         let Some(node) = new.or(old) else { return };
         let name: NodeName = node.metadata.name.as_str().into();
         let (start, period) = (self.start, self.config.node_monitor_period);
-        let pending = self.first_pass(now);
+        let (pending, over) = (self.first_pass(now), self.passes_over());
         let record = self.records.entry(name.clone()).or_default();
-        record.settle(start, period, now);
+        record.settle(start, period, over);
         record.pending = Some(pending);
         match new {
             Some(node) => {
@@ -142,12 +149,12 @@ impl NodeLifecycleController {
     ) {
         self.now = now;
         let (start, period) = (self.start, self.config.node_monitor_period);
-        let pending = self.first_pass(now);
+        let (pending, over) = (self.first_pass(now), self.passes_over());
         let record = match self.records.get_mut(node.as_str()) {
             Some(record) => record,
             None => self.records.entry(node.clone()).or_default(),
         };
-        record.settle(start, period, now);
+        record.settle(start, period, over);
         record.pending = Some(pending);
         record.lease = renewal;
         self.update_due(node);
@@ -394,12 +401,18 @@ impl NodeLifecycleController {
         self.first_pass(self.now.max(Timestamp::ZERO.saturating_add(after)))
     }
 
+    /// All passes before this moment are over, whether they were run or not.
+    pub(super) fn passes_over(&self) -> Timestamp {
+        if self.pass.is_some() { self.now } else { self.now.max(self.next_pass) }
+    }
+
     /// The next health pass that may do more than note signs of life.
     fn due_pass(&self) -> Option<Timestamp> {
         if self.pass.is_some() {
             return None;
         }
-        self.dues.first_key_value().map(|(at, _)| (*at).max(self.next_pass))
+        let node = self.dues.first_key_value().map(|(at, _)| *at);
+        node.into_iter().chain(self.order_due).min().map(|at| at.max(self.next_pass))
     }
 
     /// The next tainting pass in which a zone has a token for a waiting node, and that zone.
@@ -426,6 +439,10 @@ impl NodeLifecycleController {
         let Some(record) = self.records.get(name.as_str()) else { return };
         // While a pass is under way, what changes is looked at when it ends.
         let due = if self.pass.is_some() { Some(self.now) } else { self.due_of(name, record) };
+        self.set_due(name, due);
+    }
+
+    pub(super) fn set_due(&mut self, name: &NodeName, due: Option<Timestamp>) {
         let Some(record) = self.records.get_mut(name.as_str()) else { return };
         let before = core::mem::replace(&mut record.due, due);
         if before == due {
@@ -463,6 +480,7 @@ impl NodeLifecycleController {
         };
         let grace = self.config.node_monitor_grace_period;
         match listed.status() {
+            None if !self.keeps_place(name, zone) => Some(soon),
             None => silence(self.config.node_startup_grace_period),
             Some(ConditionStatus::True) => {
                 let marked = zone.queue.set().contains(name)
@@ -494,20 +512,35 @@ impl NodeLifecycleController {
         status: &ConditionStatus,
         zone: &Zone,
     ) -> bool {
-        let Some((wanted, opposite)) = taint_keys(status) else { return true };
-        let waits = || {
-            let entry = zone.queue.queue().iter().find(|entry| entry.value == *name);
-            entry.is_some_and(|entry| entry.process_at <= self.now)
+        let Some((wanted, opposite)) = taint_keys(status) else {
+            return self.keeps_place(name, zone);
         };
-        !listed.has_no_execute(opposite)
-            && zone.queue.set().contains(name)
-            && (listed.has_no_execute(wanted)
-                || match self.release.requeue() {
-                    Requeue::KeepsPlace => true,
-                    Requeue::Duplicates => false,
-                    // A pass moves all that wait to the end, which leaves their order.
-                    Requeue::MovesBack => waits(),
+        if listed.has_no_execute(opposite) || !zone.queue.set().contains(name) {
+            return false;
+        }
+        match self.release.requeue() {
+            Requeue::KeepsPlace => true,
+            Requeue::Duplicates => listed.has_no_execute(wanted),
+            Requeue::MovesBack if listed.has_no_execute(wanted) => self.keeps_place(name, zone),
+            // A pass moves all that wait to the end; if the last one did, their order stays.
+            Requeue::MovesBack => {
+                let mut entries = zone.queue.queue().iter();
+                entries.find(|entry| entry.value == *name).is_some_and(|entry| {
+                    entry.added_at >= self.last_pass && entry.process_at == entry.added_at
                 })
+            }
+        }
+    }
+
+    /// Whether no pass changes the place of a node that is not moved back itself: it does not
+    /// wait, or those that are moved back have been since.
+    fn keeps_place(&self, name: &NodeName, zone: &Zone) -> bool {
+        let mut entries = zone.queue.queue().iter();
+        self.release.requeue() != Requeue::MovesBack
+            || !zone.queue.set().contains(name)
+            || entries
+                .find(|entry| entry.value == *name)
+                .is_none_or(|entry| entry.added_at < self.last_pass)
     }
 }
 

@@ -56,7 +56,8 @@ impl NodeLifecycleController {
                 pass.nodes.push((name.clone(), listed.node.clone()));
             }
         }
-        self.next_pass = now.saturating_add(period);
+        self.order_due = None;
+        (self.last_pass, self.next_pass) = (now, now.saturating_add(period));
         self.pass = Some(pass);
         for zone in new_zones {
             self.add_zone(zone);

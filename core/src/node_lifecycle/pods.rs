@@ -55,8 +55,9 @@ impl NodeLifecycleController {
         let Some(pod) = lister.pod(&key) else { return };
         let name: NodeName = pod.spec.node_name.as_str().into();
         let (start, period, now) = (self.start, self.config.node_monitor_period, self.now);
+        let over = self.passes_over();
         let Some(record) = self.records.get_mut(name.as_str()) else { return };
-        record.settle(start, period, now);
+        record.settle(start, period, over);
         let Some(health) = &record.health else { return };
         if record.listed.is_none() {
             self.pod_items.add_rate_limited(now, key);

@@ -124,6 +124,9 @@ impl NodeLifecycleController {
                 }
             }
         }
+        if matches!(outcome, Turn::Failed | Turn::NoReadyCondition) {
+            self.order_due = Some(self.first_pass(self.now));
+        }
         self.report(Report::Dequeued { node: node.clone(), zone: key.clone(), outcome });
         self.update_due(&node);
     }

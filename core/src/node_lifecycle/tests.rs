@@ -1,5 +1,7 @@
 //! Requests that fail, deadlines, and idle time.
 
+mod differential;
+
 use alloc::collections::BTreeMap;
 use alloc::string::{String, ToString};
 use alloc::sync::Arc;
@@ -96,15 +98,19 @@ impl World {
 
     /// Lets time pass to `secs`, from deadline to deadline; gives what was logged.
     fn run_to(&mut self, secs: u64) -> Vec<String> {
+        self.run_until(at(secs));
+        core::mem::take(&mut self.log)
+    }
+
+    fn run_until(&mut self, end: Timestamp) {
         while let Some(next) = self.controller.poll_timeout()
-            && next.at <= at(secs)
+            && next.at <= end
         {
             self.now = self.now.max(next.at);
             self.controller.handle_timeout(self.now, &self.cluster);
             self.act();
         }
-        self.now = at(secs);
-        core::mem::take(&mut self.log)
+        self.now = end;
     }
 
     fn act(&mut self) {

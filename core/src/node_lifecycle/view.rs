@@ -194,7 +194,7 @@ impl NodeLifecycleController {
     pub fn node_health(&self, now: Timestamp, node: &str) -> Option<NodeHealthView> {
         let record = self.records.get(node)?;
         let mut seen = record.clone();
-        seen.settle(self.start, self.config.node_monitor_period, now);
+        seen.settle(self.start, self.config.node_monitor_period, now.max(self.passes_over()));
         let health = seen.health?;
         let status = record.listed.as_ref().and_then(|listed| listed.status());
         let (grace_flag, grace) = match status {
