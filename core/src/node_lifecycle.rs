@@ -37,6 +37,7 @@ mod action;
 mod config;
 mod controller;
 mod disruption;
+mod due;
 mod health;
 mod legacy;
 mod no_schedule;

@@ -100,7 +100,7 @@ impl World {
     #[must_use]
     pub fn finish(mut self) -> (Vec<Outcome>, Self) {
         let mut outcomes = std::mem::take(&mut self.outcomes);
-        outcomes.sort_by(|a, b| a.order().cmp(&b.order()));
+        outcomes.sort_by_cached_key(Outcome::order);
         (outcomes, self)
     }
 
@@ -212,7 +212,7 @@ impl World {
             }
             self.lifecycle.handle_node_update(now, old.as_ref(), new.as_ref());
         }
-        for (key, old, new) in self.api.pods_to_tell() {
+        for (key, (old, new)) in self.api.pods_to_tell() {
             if let Some(controller) = &mut self.taint_eviction {
                 controller.handle_pod_update(now, &key, old.as_deref(), new.as_deref());
             }

@@ -466,7 +466,7 @@ fn n20_n25_a_restart_takes_the_taints_off() {
 
     let mut all: Vec<_> = zone_of(3, 2, 1);
     for node in &mut all[..2] {
-        node.zone_for_test();
+        node.labels.insert(ZONE_LABEL.into(), "other".into());
     }
     let outcomes = play_with_restart(scenario(0, all), 100, 200);
     let after: Vec<_> = no_execute(&outcomes).into_iter().filter(|t| t.starts_with('1')).collect();
@@ -474,16 +474,6 @@ fn n20_n25_a_restart_takes_the_taints_off() {
     let states = of_kinds(&outcomes, &["zone_state"]);
     let full = |state: &String| state.starts_with("100 ") && state.ends_with("FullDisruption");
     assert_eq!(states.iter().filter(|state| full(state)).count(), 2, "N25 {states:?}");
-}
-
-trait ZoneForTest {
-    fn zone_for_test(&mut self);
-}
-
-impl ZoneForTest for InputNode {
-    fn zone_for_test(&mut self) {
-        self.labels.insert(ZONE_LABEL.into(), "other".into());
-    }
 }
 
 #[test]

@@ -8,14 +8,15 @@ use core::time::Duration;
 
 use super::action::{Action, Report, RequestId};
 use super::config::NodeLifecycleConfig;
+use super::due::{Dues, Rules, round_up};
 use super::no_schedule;
-use super::record::{EvictionStatus, Listed, Record, Zone, taint_keys};
+use super::record::{EvictionStatus, Listed, Record, Zone};
 use super::work::{Pass, PodItems, Resume, Step};
 use super::zone::ZoneKey;
-use crate::api::{ConditionStatus, Lease, Node, NodeName, Pod, PodKey, well_known};
+use crate::api::{Lease, Node, NodeName, Pod, PodKey};
 use crate::cluster::Lister;
 use crate::event::{ObjectReference, RecordedEvent, RequestResult, Timeout, TimeoutReason};
-use crate::release::{KubernetesRelease, Requeue};
+use crate::release::KubernetesRelease;
 use crate::time::{Time, Timestamp};
 use crate::work_queue::WorkQueue;
 
@@ -32,8 +33,7 @@ pub struct NodeLifecycleController {
     pub(super) start: Time,
     pub(super) records: BTreeMap<NodeName, Record>,
     pub(super) zones: BTreeMap<ZoneKey, Zone>,
-    /// How many nodes have each moment as their next one ([`Record::due`]).
-    dues: BTreeMap<Timestamp, usize>,
+    pub(super) dues: Dues,
     /// A pass that is due for no node in particular: a turn failed, and what waits in that zone is
     /// to be put in order again.
     pub(super) order_due: Option<Timestamp>,
@@ -60,6 +60,22 @@ pub struct NodeLifecycleController {
     pub(super) now: Timestamp,
 }
 
+/// Borrows single fields, so that others can be changed meanwhile.
+macro_rules! rules {
+    ($controller:expr) => {
+        Rules {
+            release: $controller.release,
+            config: &$controller.config,
+            start: $controller.start,
+            zones: &$controller.zones,
+            passing: $controller.pass.is_some(),
+            next_pass: $controller.next_pass,
+            last_pass: $controller.last_pass,
+            now: $controller.now,
+        }
+    };
+}
+
 impl NodeLifecycleController {
     /// A controller that starts at `now` and knows nothing yet: tell it of all leases, nodes and
     /// pods. `start` is the wall-clock time at zero.
@@ -76,7 +92,7 @@ impl NodeLifecycleController {
             start,
             records: BTreeMap::new(),
             zones: BTreeMap::new(),
-            dues: BTreeMap::new(),
+            dues: Dues::default(),
             order_due: None,
             node_items: WorkQueue::default(),
             pod_items: PodItems::default(),
@@ -106,18 +122,17 @@ impl NodeLifecycleController {
         self.now = now;
         let Some(node) = new.or(old) else { return };
         let name: NodeName = node.metadata.name.as_str().into();
-        let (start, period) = (self.start, self.config.node_monitor_period);
-        let (pending, over) = (self.first_pass(now), self.passes_over());
-        let record = self.records.entry(name.clone()).or_default();
-        record.settle(start, period, over);
-        record.pending = Some(pending);
+        let (release, start) = (self.release, self.start);
+        let (rules, records) = self.split();
+        let record = records.entry(name.clone()).or_default();
+        rules.see_change(record);
         match new {
             Some(node) => {
                 let before = record.listed.take();
                 if before.is_none() {
                     record.eviction = Some(EvictionStatus::Unmarked);
                 }
-                let listed = Listed::new(node.clone(), before.as_ref(), self.release, start);
+                let listed = Listed::new(node.clone(), before.as_ref(), release, start);
                 record.listed = Some(listed);
                 // Every update queues the node upstream; most would find nothing to do.
                 if no_schedule::has_changes(node) {
@@ -148,16 +163,16 @@ impl NodeLifecycleController {
         renewal: Option<super::Renewal>,
     ) {
         self.now = now;
-        let (start, period) = (self.start, self.config.node_monitor_period);
-        let (pending, over) = (self.first_pass(now), self.passes_over());
-        let record = match self.records.get_mut(node.as_str()) {
+        let (rules, records) = self.split();
+        let record = match records.get_mut(node.as_str()) {
             Some(record) => record,
-            None => self.records.entry(node.clone()).or_default(),
+            None => records.entry(node.clone()).or_default(),
         };
-        record.settle(start, period, over);
-        record.pending = Some(pending);
+        rules.see_change(record);
         record.lease = renewal;
-        self.update_due(node);
+        let due = rules.due_of(node, record);
+        let before = core::mem::replace(&mut record.due, due);
+        self.dues.replace(before, due);
     }
 
     /// A pod was added (`old` is `None`), changed, or deleted (`new` is `None`); `key` is that of
@@ -389,21 +404,7 @@ impl NodeLifecycleController {
 
     /// The first health pass that has not begun, from `from` on.
     pub(super) fn first_pass(&self, from: Timestamp) -> Timestamp {
-        round_up(self.next_pass, self.config.node_monitor_period, from)
-    }
-
-    /// The first health pass that has not begun and is later than `deadline`.
-    pub(super) fn first_pass_after(&self, deadline: Time) -> Timestamp {
-        if deadline < self.start {
-            return self.first_pass(self.now);
-        }
-        let after = deadline.since(self.start).saturating_add(Duration::from_nanos(1));
-        self.first_pass(self.now.max(Timestamp::ZERO.saturating_add(after)))
-    }
-
-    /// All passes before this moment are over, whether they were run or not.
-    pub(super) fn passes_over(&self) -> Timestamp {
-        if self.pass.is_some() { self.now } else { self.now.max(self.next_pass) }
+        self.rules().first_pass(from)
     }
 
     /// The next health pass that may do more than note signs of life.
@@ -411,7 +412,7 @@ impl NodeLifecycleController {
         if self.pass.is_some() {
             return None;
         }
-        let node = self.dues.first_key_value().map(|(at, _)| *at);
+        let node = self.dues.first();
         node.into_iter().chain(self.order_due).min().map(|at| at.max(self.next_pass))
     }
 
@@ -436,118 +437,21 @@ impl NodeLifecycleController {
 
     /// Works out again when a node is next due.
     pub(super) fn update_due(&mut self, name: &NodeName) {
-        let Some(record) = self.records.get(name.as_str()) else { return };
-        // While a pass is under way, what changes is looked at when it ends.
-        let due = if self.pass.is_some() { Some(self.now) } else { self.due_of(name, record) };
-        self.set_due(name, due);
-    }
-
-    pub(super) fn set_due(&mut self, name: &NodeName, due: Option<Timestamp>) {
-        let Some(record) = self.records.get_mut(name.as_str()) else { return };
-        let before = core::mem::replace(&mut record.due, due);
-        if before == due {
-            return;
-        }
-        if let Some(before) = before
-            && let Some(count) = self.dues.get_mut(&before)
-        {
-            *count -= 1;
-            if *count == 0 {
-                self.dues.remove(&before);
-            }
-        }
-        if let Some(due) = due {
-            *self.dues.entry(due).or_default() += 1;
+        let (rules, records) = self.split();
+        if let Some(record) = records.get_mut(name.as_str()) {
+            let due = rules.due_of(name, record);
+            let before = core::mem::replace(&mut record.due, due);
+            self.dues.replace(before, due);
         }
     }
 
-    /// The next health pass that may do more with a node than note a sign of life; `None` if none
-    /// will unless something changes.
-    fn due_of(&self, name: &NodeName, record: &Record) -> Option<Timestamp> {
-        let soon = self.first_pass(self.now);
-        let Some(listed) = &record.listed else {
-            return record.registered.is_some().then_some(soon);
-        };
-        let zone = self.zones.get(&listed.zone).filter(|zone| zone.state.is_some());
-        let Some(zone) = zone.filter(|_| {
-            record.registered.is_some() && !record.retry_pods && record.counted == listed.counts()
-        }) else {
-            return Some(soon);
-        };
-        let health = record.settled_health(self.start, self.config.node_monitor_period)?;
-        let silence = |grace: Duration| {
-            Some(self.first_pass_after(health.probe_timestamp.saturating_add(grace)))
-        };
-        let grace = self.config.node_monitor_grace_period;
-        match listed.status() {
-            None if !self.keeps_place(name, zone) => Some(soon),
-            None => silence(self.config.node_startup_grace_period),
-            Some(ConditionStatus::True) => {
-                let marked = zone.queue.set().contains(name)
-                    || record.eviction.is_some_and(|status| status != EvictionStatus::Unmarked);
-                let tainted = self.config.enable_taint_manager
-                    && [well_known::NOT_READY, well_known::UNREACHABLE]
-                        .iter()
-                        .any(|key| listed.has_no_execute(key));
-                if marked || tainted { Some(soon) } else { silence(grace) }
-            }
-            Some(status) => {
-                let silent =
-                    if *status == ConditionStatus::Unknown { None } else { silence(grace) };
-                let decision = if self.config.enable_taint_manager {
-                    (!self.is_marked_for_tainting(name, listed, status, zone)).then_some(soon)
-                } else {
-                    self.eviction_due(name, record, status, &health, zone)
-                };
-                silent.into_iter().chain(decision).min()
-            }
-        }
+    /// What decides about deadlines.
+    pub(super) fn rules(&self) -> Rules<'_> {
+        rules!(self)
     }
 
-    /// Whether the next health pass has nothing to do about the taints of a node that is not ready.
-    fn is_marked_for_tainting(
-        &self,
-        name: &NodeName,
-        listed: &Listed,
-        status: &ConditionStatus,
-        zone: &Zone,
-    ) -> bool {
-        let Some((wanted, opposite)) = taint_keys(status) else {
-            return self.keeps_place(name, zone);
-        };
-        if listed.has_no_execute(opposite) || !zone.queue.set().contains(name) {
-            return false;
-        }
-        match self.release.requeue() {
-            Requeue::KeepsPlace => true,
-            Requeue::Duplicates => listed.has_no_execute(wanted),
-            Requeue::MovesBack if listed.has_no_execute(wanted) => self.keeps_place(name, zone),
-            // A pass moves all that wait to the end; if the last one did, their order stays.
-            Requeue::MovesBack => {
-                let mut entries = zone.queue.queue().iter();
-                entries.find(|entry| entry.value == *name).is_some_and(|entry| {
-                    entry.added_at >= self.last_pass && entry.process_at == entry.added_at
-                })
-            }
-        }
+    /// What decides about deadlines, and the nodes to decide about.
+    pub(super) fn split(&mut self) -> (Rules<'_>, &mut BTreeMap<NodeName, Record>) {
+        (rules!(self), &mut self.records)
     }
-
-    /// Whether no pass changes the place of a node that is not moved back itself: it does not
-    /// wait, or those that are moved back have been since.
-    fn keeps_place(&self, name: &NodeName, zone: &Zone) -> bool {
-        let mut entries = zone.queue.queue().iter();
-        self.release.requeue() != Requeue::MovesBack
-            || !zone.queue.set().contains(name)
-            || entries
-                .find(|entry| entry.value == *name)
-                .is_none_or(|entry| entry.added_at < self.last_pass)
-    }
-}
-
-/// The first of the moments `origin`, `origin + period`, … that is not before `from`.
-fn round_up(origin: Timestamp, period: Duration, from: Timestamp) -> Timestamp {
-    let period = u64::try_from(period.as_nanos()).unwrap_or(u64::MAX).max(1);
-    let missing = from.as_nanos().saturating_sub(origin.as_nanos());
-    let steps = missing.div_ceil(period);
-    Timestamp::from_nanos(origin.as_nanos().saturating_add(steps.saturating_mul(period)))
 }

@@ -110,6 +110,15 @@ impl NodeHealth {
         health
     }
 
+    /// Since when the pods of a node of that condition are lost, in the legacy path.
+    pub(super) fn lost_since(&self, status: &ConditionStatus) -> Option<Time> {
+        match status {
+            ConditionStatus::False => Some(self.ready_transition_timestamp),
+            ConditionStatus::Unknown => Some(self.probe_timestamp),
+            _ => None,
+        }
+    }
+
     /// Whether a node that may be silent for `grace` is taken for lost at `now`.
     pub(super) fn is_silent(&self, grace: Duration, now: Time) -> bool {
         now > self.probe_timestamp.saturating_add(grace)

@@ -7,8 +7,7 @@ use alloc::format;
 
 use super::action::{Action, NODE_LOST, Report, Turn};
 use super::controller::NodeLifecycleController;
-use super::health::NodeHealth;
-use super::record::{EvictionStatus, Record, Zone};
+use super::record::EvictionStatus;
 use super::work::{AfterDelete, Check, DeletePods, Resume, Step, node_lost};
 use super::zone::ZoneKey;
 use crate::api::{ConditionStatus, NodeName, PodKey};
@@ -16,7 +15,6 @@ use crate::cluster::Lister;
 use crate::command::ApiErrorKind;
 use crate::event::RequestResult;
 use crate::rate_limited_timed_queue::TimedValue;
-use crate::time::{Time, Timestamp};
 
 impl NodeLifecycleController {
     /// Mirrors `Controller.processNoTaintBaseEviction`, for a node of a health pass.
@@ -29,15 +27,6 @@ impl NodeLifecycleController {
         let pods = check.pods.clone();
         let work = self.evict_if_timed_out(&check.name, &status, pods, AfterDelete::Nothing)?;
         Some(Step::DeletePods(Box::new(work)))
-    }
-
-    /// Since when a node of that condition counts as lost.
-    fn lost_since(status: &ConditionStatus, health: &NodeHealth) -> Option<Time> {
-        match status {
-            ConditionStatus::False => Some(health.ready_transition_timestamp),
-            ConditionStatus::Unknown => Some(health.probe_timestamp),
-            _ => None,
-        }
     }
 
     /// Queues a node whose time is over; if its turn has been already, gives the pods to delete at
@@ -57,7 +46,7 @@ impl NodeLifecycleController {
             self.cancel_pod_eviction(name, &zone);
             return None;
         }
-        let since = Self::lost_since(status, record.health.as_ref()?)?;
+        let since = record.health.as_ref()?.lost_since(status)?;
         let deadline = since.saturating_add(self.config.pod_eviction_timeout);
         if self.start.saturating_add(now.since_zero()) <= deadline {
             return None;
@@ -93,29 +82,6 @@ impl NodeLifecycleController {
         if let Some(zone) = self.zones.get_mut(zone) {
             zone.queue.remove(name);
         }
-    }
-
-    /// When a health pass next has something to do about the pods of a node that is not ready.
-    pub(super) fn eviction_due(
-        &self,
-        name: &NodeName,
-        record: &Record,
-        status: &ConditionStatus,
-        health: &NodeHealth,
-        zone: &Zone,
-    ) -> Option<Timestamp> {
-        let since = Self::lost_since(status, health)?;
-        let soon = self.first_pass(self.now);
-        let over = self.first_pass_after(since.saturating_add(self.config.pod_eviction_timeout));
-        if over > soon {
-            return Some(over);
-        }
-        let nothing_to_do = match record.eviction {
-            Some(EvictionStatus::Evicted) => !record.has_pods,
-            Some(EvictionStatus::ToBeEvicted) => zone.queue.set().contains(name),
-            _ => false,
-        };
-        (!nothing_to_do).then_some(soon)
     }
 
     /// A node's turn: its pods are deleted, even if the node is gone. Mirrors the function that

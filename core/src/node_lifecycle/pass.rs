@@ -45,8 +45,7 @@ impl NodeLifecycleController {
                 record.registered = Some(listed.node.metadata.uid.clone());
                 added.push((name.clone(), listed.node.clone(), listed.zone.clone()));
             }
-            let ready = listed.status() == Some(&ConditionStatus::True);
-            if ready && record.due.is_some_and(|due| due > now) {
+            if listed.is_ready() && record.due.is_some_and(|due| due > now) {
                 // Nothing to do but to note a sign of life.
                 if let Some((zone, _)) = &record.counted {
                     pass.census.entry(zone.clone()).or_default().ready += 1;

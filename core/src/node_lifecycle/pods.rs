@@ -55,7 +55,7 @@ impl NodeLifecycleController {
         let Some(pod) = lister.pod(&key) else { return };
         let name: NodeName = pod.spec.node_name.as_str().into();
         let (start, period, now) = (self.start, self.config.node_monitor_period, self.now);
-        let over = self.passes_over();
+        let over = self.rules().passes_over();
         let Some(record) = self.records.get_mut(name.as_str()) else { return };
         record.settle(start, period, over);
         let Some(health) = &record.health else { return };

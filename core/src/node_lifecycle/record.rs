@@ -93,10 +93,8 @@ impl Listed {
         has_no_execute(&self.node, key)
     }
 
-    /// What a health pass counts if nothing changes.
-    pub(super) fn counts(&self) -> Option<(ZoneKey, bool)> {
-        let ready = self.status() == Some(&ConditionStatus::True);
-        (!self.excluded).then(|| (self.zone.clone(), ready))
+    pub(super) fn is_ready(&self) -> bool {
+        self.status() == Some(&ConditionStatus::True)
     }
 }
 
@@ -111,39 +109,44 @@ impl Record {
 
     /// Notes what the passes before `before` saw that were not run.
     pub(super) fn settle(&mut self, start: Time, period: Duration, before: Timestamp) {
-        while let Some(at) = self.pending
-            && at < before
-        {
-            let Some(sight) = self.sight() else {
-                self.pending = None;
-                return;
-            };
-            let seen = NodeHealth::observe(
-                self.health.as_ref(),
-                sight,
-                start.saturating_add(at.since_zero()),
-            );
-            let changed = self.health.as_ref() != Some(&seen);
-            self.health = Some(seen);
-            // A pass that changed something may be followed by one that does: see `observe`.
-            self.pending = changed.then(|| at.saturating_add(period));
+        if self.pending.is_some_and(|at| at < before) {
+            (self.health, self.pending) = self.seen(start, period, before);
         }
     }
 
     /// Its health once all passes have seen what there is to see.
     pub(super) fn settled_health(&self, start: Time, period: Duration) -> Option<NodeHealth> {
-        if self.pending.is_none() {
-            return self.health.clone();
+        self.seen(start, period, Timestamp::MAX).0
+    }
+
+    /// Its health after the passes before `before`, and the next one that may change it.
+    fn seen(
+        &self,
+        start: Time,
+        period: Duration,
+        before: Timestamp,
+    ) -> (Option<NodeHealth>, Option<Timestamp>) {
+        let (mut health, mut pending) = (self.health.clone(), self.pending);
+        while let Some(at) = pending.filter(|at| *at < before) {
+            let Some(sight) = self.sight() else { return (health, None) };
+            let now = start.saturating_add(at.since_zero());
+            let seen = NodeHealth::observe(health.as_ref(), sight, now);
+            // Another pass sees the same, unless this one has dropped the lease: see `observe`.
+            let again = sight.lease.is_some() && seen.lease.is_none();
+            pending = again.then(|| at.saturating_add(period));
+            health = Some(seen);
         }
-        let mut copy = Self {
-            listed: self.listed.clone(),
-            health: self.health.clone(),
-            lease: self.lease,
-            pending: self.pending,
-            ..Self::default()
-        };
-        copy.settle(start, period, Timestamp::MAX);
-        copy.health
+        (health, pending)
+    }
+
+    /// Whether the last health pass counted the node as the next one will.
+    pub(super) fn is_counted_right(&self, listed: &Listed) -> bool {
+        match &self.counted {
+            None => listed.excluded,
+            Some((zone, ready)) => {
+                !listed.excluded && *zone == listed.zone && *ready == listed.is_ready()
+            }
+        }
     }
 }
 

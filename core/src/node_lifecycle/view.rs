@@ -194,7 +194,11 @@ impl NodeLifecycleController {
     pub fn node_health(&self, now: Timestamp, node: &str) -> Option<NodeHealthView> {
         let record = self.records.get(node)?;
         let mut seen = record.clone();
-        seen.settle(self.start, self.config.node_monitor_period, now.max(self.passes_over()));
+        seen.settle(
+            self.start,
+            self.config.node_monitor_period,
+            now.max(self.rules().passes_over()),
+        );
         let health = seen.health?;
         let status = record.listed.as_ref().and_then(|listed| listed.status());
         let (grace_flag, grace) = match status {
@@ -204,7 +208,9 @@ impl NodeLifecycleController {
         let silent = record.settled_health(self.start, self.config.node_monitor_period);
         let turns_unknown_at = silent
             .filter(|_| record.listed.is_some() && status != Some(&ConditionStatus::Unknown))
-            .map(|health| self.first_pass_after(health.probe_timestamp.saturating_add(grace)));
+            .map(|health| {
+                self.rules().first_pass_after(health.probe_timestamp.saturating_add(grace))
+            });
         let eviction = record.eviction;
         Some(NodeHealthView { health, grace_flag, grace, turns_unknown_at, eviction })
     }

@@ -57,6 +57,7 @@ pub(super) fn time(second: i64) -> Time {
     Time::from_unix_seconds(START.unix_seconds() + second)
 }
 
+/// An object before and after.
 type Change<T> = (Option<Arc<T>>, Option<Arc<T>>);
 
 impl Api {
@@ -214,20 +215,20 @@ impl Api {
         changes
     }
 
-    pub(super) fn pods_to_tell(&mut self) -> Vec<(PodKey, Option<Arc<Pod>>, Option<Arc<Pod>>)> {
+    pub(super) fn pods_to_tell(&mut self) -> Vec<(PodKey, Change<Pod>)> {
         let mut changes = Vec::new();
         for (key, new) in self.store.pods() {
             let old = self.informer.get_pod(key);
             if old.is_none_or(|old| !Arc::ptr_eq(old, new)) {
-                changes.push((key.clone(), old.cloned(), Some(new.clone())));
+                changes.push((key.clone(), (old.cloned(), Some(new.clone()))));
             }
         }
         for (key, old) in self.informer.pods() {
             if self.store.get_pod(key).is_none() {
-                changes.push((key.clone(), Some(old.clone()), None));
+                changes.push((key.clone(), (Some(old.clone()), None)));
             }
         }
-        for (key, _, new) in &changes {
+        for (key, (_, new)) in &changes {
             match new {
                 Some(new) => drop(self.informer.put_pod(key, new.clone())),
                 None => drop(self.informer.remove_pod(key)),

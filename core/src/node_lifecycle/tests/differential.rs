@@ -11,7 +11,9 @@ impl NodeLifecycleController {
         }
         let names: Vec<NodeName> = self.records.keys().cloned().collect();
         for name in names {
-            self.set_due(&name, Some(self.now));
+            let record = self.records.get_mut(name.as_str()).unwrap();
+            let before = record.due.replace(self.now);
+            self.dues.replace(before, Some(self.now));
         }
     }
 }
