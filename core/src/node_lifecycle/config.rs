@@ -390,6 +390,10 @@ mod tests {
             let error = config.set_flag(release(27), name, "1").unwrap_err().to_string();
             assert!(error.contains("Kubernetes 1.27 does not have it"), "{error}");
         }
+        for (minor, name) in [(27, "`*,-nodelifecycle`"), (28, "`*,-node-lifecycle-controller`")] {
+            let error = config.set_flag(release(minor), "controllers", "").unwrap_err();
+            assert!(error.to_string().contains(name), "{error}");
+        }
         let error = config.set_flag(release(27), "--nope", "1").unwrap_err().to_string();
         assert!(error.starts_with("unknown flag: --nope;"), "{error}");
         assert!(error.contains("--node-monitor-period") && !error.contains("taint"), "{error}");
