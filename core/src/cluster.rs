@@ -16,6 +16,11 @@ pub trait Lister {
     fn pod(&self, key: &PodKey) -> Option<&Pod>;
     /// The pods whose `spec.nodeName` is that node, in the order of their keys.
     fn pods_on_node(&self, name: &str) -> impl Iterator<Item = (&PodKey, &Pod)>;
+    /// Whether a DaemonSet selects the pod. Kubernetes compares the selectors of all DaemonSets of
+    /// the pod's namespace; without those, the pod's owner tells.
+    fn has_daemon_set(&self, pod: &Pod) -> bool {
+        pod.metadata.owner_references.iter().any(|owner| owner.kind == "DaemonSet")
+    }
 }
 
 /// Nodes and pods in memory.

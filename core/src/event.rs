@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use crate::api::{NodeName, PodKey, Taint};
 use crate::command::ApiErrorKind;
+use crate::node_lifecycle::zone::ZoneKey;
 use crate::taint_eviction::Decision;
 use crate::time::Timestamp;
 
@@ -197,5 +198,19 @@ pub enum TimeoutReason {
         pod: PodKey,
         /// How long it was.
         grace: Duration,
+    },
+    /// The node lifecycle controller's health pass has something to do.
+    MonitorNodeHealth,
+    /// The node lifecycle controller tries once more to write the status of a node.
+    RetryNodeStatus,
+    /// The node lifecycle controller looks once more at a pod that was bound to a node.
+    RetryPod {
+        /// Which pod.
+        pod: PodKey,
+    },
+    /// A zone has a token for a node that waits to be tainted (or drained).
+    TaintingPass {
+        /// The key of the zone.
+        zone: ZoneKey,
     },
 }

@@ -59,13 +59,14 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! The controllers inside ([`taint_eviction`]) are driven the same way and can be driven by a real
-//! watch: they are told of changes and of the time, and give actions and their next deadline.
+//! The controllers ([`taint_eviction`], [`node_lifecycle`]) are driven the same way and can be
+//! driven by a real watch: they are told of changes and of the time, and give actions and their
+//! next deadline.
 //!
 //! The pieces below them are pure values and functions: [`matching`] (which toleration answers
 //! which taint, and why), [`validation`] (what the API server refuses), [`taints`] (lists of taints
 //! and `kubectl taint`), [`flowcontrol`] and [`rate_limited_timed_queue`] (limiters and queues),
-//! [`node_lifecycle`] (the state of a zone), [`release`] (how releases differ).
+//! [`node_lifecycle::zone`] (the state of a zone), [`release`] (how releases differ).
 #![no_std]
 
 extern crate alloc;
@@ -87,3 +88,4 @@ pub mod taints;
 pub mod time;
 pub mod timed_worker_queue;
 pub mod validation;
+mod work_queue;

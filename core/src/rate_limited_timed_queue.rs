@@ -27,6 +27,9 @@ pub struct TimedValue<K> {
     pub added_at: Timestamp,
     /// When it may be processed; the queue is in this order.
     pub process_at: Timestamp,
+    /// Which of several with the same `process_at` is first; see
+    /// [`RateLimitedTimedQueue::add_in_turn`].
+    pub turn: u64,
 }
 
 /// A queue whose head is processed when a rate limiter allows. Mirrors
@@ -34,19 +37,20 @@ pub struct TimedValue<K> {
 ///
 /// A value that was added is *seen*: it cannot be added again, even after it was processed, until
 /// it is removed. Ties in time are in the order of Go's `container/heap`, which is not that of
-/// insertion.
+/// insertion, unless values are added in turn.
 #[derive(Clone, Debug)]
 pub struct RateLimitedTimedQueue<K> {
     queue: Vec<TimedValue<K>>,
     set: BTreeSet<K>,
     limiter: RateLimiter,
+    turns: u64,
 }
 
 impl<K: Clone + Ord> RateLimitedTimedQueue<K> {
     /// An empty queue with that limiter.
     #[must_use]
     pub const fn new(limiter: RateLimiter) -> Self {
-        Self { queue: Vec::new(), set: BTreeSet::new(), limiter }
+        Self { queue: Vec::new(), set: BTreeSet::new(), limiter, turns: 0 }
     }
 
     /// An empty queue whose limiter has a token and gets `qps` a second; none at all if `qps` is
@@ -58,10 +62,21 @@ impl<K: Clone + Ord> RateLimitedTimedQueue<K> {
 
     /// Adds a value that was not seen yet; false if it was. Mirrors `Add`.
     pub fn add(&mut self, now: Timestamp, value: K, uid: impl Into<String>) -> bool {
+        self.insert(now, value, uid.into(), 0)
+    }
+
+    /// Adds a value as [`add`](Self::add) does, behind all that was added in turn at the same
+    /// moment. A real clock moves between two values; a simulated one does not.
+    pub fn add_in_turn(&mut self, now: Timestamp, value: K, uid: impl Into<String>) -> bool {
+        self.turns += 1;
+        self.insert(now, value, uid.into(), self.turns)
+    }
+
+    fn insert(&mut self, now: Timestamp, value: K, uid: String, turn: u64) -> bool {
         if !self.set.insert(value.clone()) {
             return false;
         }
-        self.push(TimedValue { value, uid: uid.into(), added_at: now, process_at: now });
+        self.push(TimedValue { value, uid, added_at: now, process_at: now, turn });
         true
     }
 
@@ -196,7 +211,9 @@ impl<K: Clone + Ord> RateLimitedTimedQueue<K> {
     /// Whether the first entry is due before the second.
     fn less(&self, first: usize, second: usize) -> bool {
         match (self.queue.get(first), self.queue.get(second)) {
-            (Some(first), Some(second)) => first.process_at < second.process_at,
+            (Some(first), Some(second)) => {
+                (first.process_at, first.turn) < (second.process_at, second.turn)
+            }
             _ => false,
         }
     }

@@ -19,7 +19,6 @@
 
 mod action;
 mod deletion;
-mod work_queue;
 
 use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
 use alloc::format;
@@ -30,7 +29,6 @@ use core::time::Duration;
 pub use self::action::{Action, Decision, Ruling, ScheduledEviction};
 use self::deletion::Deletions;
 pub use self::deletion::RequestId;
-use self::work_queue::WorkQueue;
 use crate::api::{Node, NodeName, Pod, PodKey, Taint, Toleration};
 use crate::cluster::Lister;
 use crate::event::{ObjectReference, RecordedEvent, RequestResult, Timeout, TimeoutReason};
@@ -38,6 +36,7 @@ use crate::matching::{find_matching_untolerated_taint, matching_tolerations, min
 use crate::release::{FeatureGate, FeatureGates, KubernetesRelease};
 use crate::time::Timestamp;
 use crate::timed_worker_queue::{AddWork, TimedWorker, TimedWorkerQueue};
+use crate::work_queue::WorkQueue;
 
 /// The number of workers; every node belongs to one ([`shard_of`]). Mirrors `UpdateWorkerSize`.
 pub const UPDATE_WORKER_SIZE: u8 = 8;

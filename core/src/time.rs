@@ -132,10 +132,22 @@ impl Time {
         Self(self.0.checked_add_signed(delta).unwrap_or(DateTime::<Utc>::MAX_UTC))
     }
 
+    /// The time passed since `earlier`, zero if that is later.
+    #[must_use]
+    pub fn since(self, earlier: Self) -> Duration {
+        (self.0 - earlier.0).to_std().unwrap_or(Duration::ZERO)
+    }
+
     /// This time without the fraction of its second, as `metav1.Time` is stored.
     #[must_use]
     pub const fn truncated_to_seconds(self) -> Self {
         Self::from_unix_seconds(self.0.timestamp())
+    }
+
+    /// RFC 3339 in UTC with six digits of a second, as `metav1.MicroTime` is written.
+    #[must_use]
+    pub fn to_micro_string(self) -> String {
+        self.0.to_rfc3339_opts(SecondsFormat::Micros, true)
     }
 
     /// Whole seconds since 1970-01-01T00:00:00Z.

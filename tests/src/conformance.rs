@@ -5,6 +5,7 @@
 
 pub mod kubectl_taint;
 pub mod matching;
+pub mod node_lifecycle;
 pub mod qps;
 pub mod rate_limited_queue;
 pub mod runner;
@@ -31,6 +32,9 @@ pub struct Family {
 pub const FAMILIES: &[Family] = &[
     Family { name: "kubectl_taint", run: kubectl_taint::run },
     Family { name: "matching", run: matching::run },
+    Family { name: "node_lifecycle", run: node_lifecycle::run },
+    Family { name: "node_lifecycle_current", run: node_lifecycle::run },
+    Family { name: "node_lifecycle_legacy", run: node_lifecycle::run },
     Family { name: "qps", run: qps::run },
     Family { name: "rate_limited_queue", run: rate_limited_queue::run },
     Family { name: "taint_utils", run: taint_utils::run },

@@ -255,6 +255,10 @@ pub(crate) fn next(next: &Next) -> String {
             TimeoutReason::GracePeriodOver { pod, grace } => {
                 format!("the grace period of {pod} ({}) is over", span(*grace))
             }
+            TimeoutReason::MonitorNodeHealth => "the health of the nodes is looked at".into(),
+            TimeoutReason::RetryNodeStatus => "the status of a node is written again".into(),
+            TimeoutReason::RetryPod { pod } => format!("{pod} is looked at again"),
+            TimeoutReason::TaintingPass { .. } => "a zone has a token for a node that waits".into(),
         },
     }
 }

@@ -6,6 +6,7 @@
 
 mod fields;
 mod keys;
+mod lease;
 mod meta;
 mod node;
 mod pod;
@@ -14,8 +15,11 @@ mod toleration;
 
 pub use fields::{ApiVersion, Fields, Kind, TypeName};
 pub use keys::{NodeName, PodKey};
+pub use lease::{Lease, LeaseKind, LeaseSpec};
 pub use meta::{ObjectMeta, OwnerReference};
-pub use node::{ConditionStatus, Node, NodeCondition, NodeKind, NodeSpec, NodeStatus};
+pub use node::{
+    ConditionStatus, Node, NodeCondition, NodeKind, NodeSpec, NodeStatus, node_condition_type,
+};
 pub use pod::{Pod, PodCondition, PodKind, PodPhase, PodSpec, PodStatus};
 pub use taint::{Taint, TaintEffect, well_known};
 pub use toleration::{Toleration, TolerationOperator};

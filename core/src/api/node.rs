@@ -83,6 +83,20 @@ pub struct NodeStatus {
     pub other: Fields,
 }
 
+/// The types of node conditions that Kubernetes itself knows (`v1.NodeConditionType`).
+pub mod node_condition_type {
+    /// The kubelet is healthy and takes pods.
+    pub const READY: &str = "Ready";
+    /// The node runs out of memory.
+    pub const MEMORY_PRESSURE: &str = "MemoryPressure";
+    /// The node runs out of disk space or inodes.
+    pub const DISK_PRESSURE: &str = "DiskPressure";
+    /// The node runs out of process IDs.
+    pub const PID_PRESSURE: &str = "PIDPressure";
+    /// The node's network is not configured.
+    pub const NETWORK_UNAVAILABLE: &str = "NetworkUnavailable";
+}
+
 string_enum! {
     /// `v1.ConditionStatus`.
     ConditionStatus {

@@ -3,9 +3,10 @@
 use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::String;
+use alloc::sync::Arc;
 use core::fmt;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 
 use crate::api::{ConditionStatus, NodeCondition};
 
@@ -78,6 +79,42 @@ pub fn zone_state(ready: usize, not_ready: usize, unhealthy_zone_threshold: f32)
         ZoneState::PartialDisruption
     } else {
         ZoneState::Normal
+    }
+}
+
+/// The key of a zone. Cheap to copy.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ZoneKey(Arc<str>);
+
+impl ZoneKey {
+    /// That of a node with these labels; see [`zone_key`].
+    #[must_use]
+    pub fn of(labels: &BTreeMap<String, String>) -> Self {
+        Self(zone_key(labels).into())
+    }
+
+    /// As text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl core::borrow::Borrow<str> for ZoneKey {
+    fn borrow(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for ZoneKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl Serialize for ZoneKey {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&self.0)
     }
 }
 

@@ -129,6 +129,10 @@ pub fn timeout(simulator: &Simulator) -> String {
         TimeoutReason::GracePeriodOver { pod, grace } => {
             format!("the {}s of {pod} are over", grace.as_secs())
         }
+        TimeoutReason::MonitorNodeHealth => "the nodes' health is due".into(),
+        TimeoutReason::RetryNodeStatus => "a node's status is written again".into(),
+        TimeoutReason::RetryPod { pod } => format!("{pod} is looked at again"),
+        TimeoutReason::TaintingPass { zone } => format!("zone {:?} has a token", zone.to_string()),
     };
     format!("{}: {reason}\n", timeout.at)
 }

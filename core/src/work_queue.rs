@@ -9,7 +9,7 @@ use hashbrown::HashSet;
 /// First in, first out; an item that waits already is not added again. Mirrors
 /// `workqueue.Interface`, for one worker.
 #[derive(Clone, Debug)]
-pub(super) struct WorkQueue<T> {
+pub(crate) struct WorkQueue<T> {
     order: VecDeque<T>,
     /// Never walked, so that its order matters to nobody.
     waiting: HashSet<T, FixedState>,
@@ -22,19 +22,19 @@ impl<T> Default for WorkQueue<T> {
 }
 
 impl<T: Clone + Eq + Hash> WorkQueue<T> {
-    pub(super) fn push(&mut self, item: T) {
+    pub(crate) fn push(&mut self, item: T) {
         if self.waiting.insert(item.clone()) {
             self.order.push_back(item);
         }
     }
 
-    pub(super) fn pop(&mut self) -> Option<T> {
+    pub(crate) fn pop(&mut self) -> Option<T> {
         let item = self.order.pop_front()?;
         self.waiting.remove(&item);
         Some(item)
     }
 
-    pub(super) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.order.is_empty()
     }
 }
