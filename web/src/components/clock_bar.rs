@@ -3,9 +3,10 @@
 use std::rc::Rc;
 
 use taintlab_core::time::Timestamp;
-use web_sys::{HtmlInputElement, HtmlSelectElement};
+use web_sys::HtmlInputElement;
 use yew::prelude::*;
 
+use super::forms::Choice;
 use super::icon;
 use crate::app::{Dispatch, Msg, maybe};
 use crate::playback::Speed;
@@ -89,20 +90,13 @@ fn next(props: &ClockBar) -> Html {
 }
 
 fn speed(props: &ClockBar) -> Html {
-    let onchange = maybe(&props.dispatch, |event: Event| {
-        let select: HtmlSelectElement = event.target_unchecked_into();
-        Speed::parse(&select.value()).map(Msg::SetSpeed)
-    });
+    let onchange = maybe(&props.dispatch, |label: String| Speed::parse(&label).map(Msg::SetSpeed));
+    let options = Speed::all().map(|speed| (speed.label().into(), speed.label().into()));
     html! {
         <label class="speed" title="How fast time passes (+ and −)">
             <span class="sr">{ "Speed" }</span>
-            <select {onchange} data-testid="speed">
-                { for Speed::all().map(|speed| html! {
-                    <option value={speed.label()} ~selected={speed == props.speed}>
-                        { speed.label() }
-                    </option>
-                }) }
-            </select>
+            <Choice value={props.speed.label()} options={options.collect::<Vec<_>>()} {onchange}
+                testid="speed" />
         </label>
     }
 }

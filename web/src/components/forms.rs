@@ -99,30 +99,71 @@ pub(crate) struct SelectFieldProps {
     pub(crate) class: Classes,
 }
 
-/// A field with a few choices. A value that is none of them is kept and shown.
+/// A field with a few choices.
 #[component]
 pub(crate) fn SelectField(props: &SelectFieldProps) -> Html {
+    html! {
+        <label class={classes!("field", props.class.clone())}>
+            <span>{ props.label.clone() }</span>
+            <Choice value={props.value.clone()} options={props.options.clone()}
+                onchange={props.onchange.clone()} invalid={!props.errors.is_empty()} />
+            { error_list(&props.errors) }
+        </label>
+    }
+}
+
+/// Properties of [`Choice`].
+#[derive(Clone, PartialEq, Properties)]
+pub(crate) struct ChoiceProps {
+    /// What is chosen.
+    pub(crate) value: AttrValue,
+    /// What can be chosen: value and words.
+    pub(crate) options: Vec<(AttrValue, AttrValue)>,
+    /// What was chosen.
+    pub(crate) onchange: Callback<String>,
+    /// Whether something is wrong with it.
+    #[prop_or_default]
+    pub(crate) invalid: bool,
+    /// What it is called, where no label is around it.
+    #[prop_or_default]
+    pub(crate) label: Option<AttrValue>,
+    /// Its name for tests.
+    #[prop_or_default]
+    pub(crate) testid: Option<AttrValue>,
+}
+
+/// A list to choose from. A value that is none of the choices is kept and shown.
+///
+/// Once the user has chosen, the browser no longer looks at the attribute `selected`; so what is
+/// chosen is also said to the list itself, and it follows an undo.
+#[component]
+pub(crate) fn Choice(props: &ChoiceProps) -> Html {
+    let node = use_node_ref();
+    {
+        let node = node.clone();
+        use_effect_with(props.value.clone(), move |value| {
+            if let Some(select) = node.cast::<HtmlSelectElement>() {
+                select.set_value(value);
+            }
+        });
+    }
     let onchange = props.onchange.reform(|event: Event| {
         let select: HtmlSelectElement = event.target_unchecked_into();
         select.value()
     });
     let known = props.options.iter().any(|(value, _)| *value == props.value);
-    let invalid = !props.errors.is_empty();
     html! {
-        <label class={classes!("field", props.class.clone())}>
-            <span>{ props.label.clone() }</span>
-            <select {onchange} aria-invalid={invalid.then_some("true")}>
-                if !known {
-                    <option value={props.value.clone()} ~selected=true>{ props.value.clone() }</option>
-                }
-                { for props.options.iter().map(|(value, words)| html! {
-                    <option value={value.clone()} ~selected={*value == props.value}>
-                        { words.clone() }
-                    </option>
-                }) }
-            </select>
-            { error_list(&props.errors) }
-        </label>
+        <select ref={node} {onchange} aria-invalid={props.invalid.then_some("true")}
+            aria-label={props.label.clone()} data-testid={props.testid.clone()}>
+            if !known {
+                <option value={props.value.clone()} selected=true>{ props.value.clone() }</option>
+            }
+            { for props.options.iter().map(|(value, words)| html! {
+                <option value={value.clone()} selected={*value == props.value}>
+                    { words.clone() }
+                </option>
+            }) }
+        </select>
     }
 }
 

@@ -2,9 +2,9 @@
 
 use taintlab_core::release::{FeatureGate, GateStage, KubernetesRelease};
 use taintlab_core::scenario::Scenario;
-use web_sys::HtmlSelectElement;
 use yew::prelude::*;
 
+use super::forms::Choice;
 use super::icon;
 use crate::app::{Dialog, Dispatch, Msg, maybe};
 use crate::theme::Theme;
@@ -76,21 +76,17 @@ fn button(
 }
 
 fn release_select(props: &HeaderProps) -> Html {
-    let onchange = maybe(&props.dispatch, |event: Event| {
-        let select: HtmlSelectElement = event.target_unchecked_into();
-        let release = KubernetesRelease::parse(&select.value()).ok()?;
+    let onchange = maybe(&props.dispatch, |release: String| {
+        let release = KubernetesRelease::parse(&release).ok()?;
         Some(Msg::ChangeStart(Box::new(move |start| use_release(start, release))))
     });
+    let options = KubernetesRelease::all().rev().map(|release| release.to_string());
+    let options: Vec<_> = options.map(|text| (text.clone().into(), text.into())).collect();
     html! {
         <label title="The release of Kubernetes whose controllers run">
             <span>{ "Kubernetes" }</span>
-            <select {onchange} aria-label="Kubernetes release" data-testid="release">
-                { for KubernetesRelease::all().rev().map(|release| html! {
-                    <option ~selected={release == props.release} value={release.to_string()}>
-                        { release.to_string() }
-                    </option>
-                }) }
-            </select>
+            <Choice value={props.release.to_string()} {options} {onchange}
+                label="Kubernetes release" testid="release" />
         </label>
     }
 }
