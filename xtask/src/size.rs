@@ -68,6 +68,10 @@ pub(crate) fn report(workspace: &Workspace) -> Result<()> {
         bail!("the page loads {} bytes gzipped; the budget is {budget}", total.gzip);
     }
     println!("{} of {budget} bytes gzipped: within the budget", total.gzip);
+    let goal = pins::PAGE_GOAL_GZIP;
+    if total.gzip > goal {
+        println!("but {} bytes over the goal of {goal}", total.gzip - goal);
+    }
     Ok(())
 }
 
