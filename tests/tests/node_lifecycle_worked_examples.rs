@@ -6,10 +6,12 @@
 use std::collections::BTreeMap;
 
 use taintlab_core::api::Toleration;
+use taintlab_core::command::ApiErrorKind;
 use taintlab_core::node_lifecycle::zone::{REGION_LABEL, ZONE_LABEL};
 use taintlab_core::release::KubernetesRelease;
 use taintlab_tests::lifecycle::{
-    Config, InputCondition, InputNode, InputPod, Outcome, Post, Repeat, Scenario, World,
+    Config, Fault, InputCondition, InputNode, InputPod, Outcome, Post, Repeat, Scenario, World,
+    Write,
 };
 
 fn release(minor: u8) -> KubernetesRelease {
@@ -609,4 +611,20 @@ fn a_taint_that_is_removed_by_hand_by_release() {
         let taints: Vec<_> = no_execute(&outcomes);
         assert_eq!(taints, expected, "1.{minor}");
     }
+}
+
+/// N1 with a write that the API server refuses: the token is spent, so the next one comes at 60.
+#[test]
+fn n1_a_refused_taint_waits_for_the_next_token() {
+    let nodes = with_two_healthy(silent("n1"));
+    let mut world = World::new(scenario(0, nodes), release(35)).unwrap();
+    for tick in 0..=700 {
+        world.tick(tick, |world| {
+            if tick == 460 {
+                let (object, error) = ("n1".into(), ApiErrorKind::InternalError);
+                world.fail(Fault { object, write: Write::NodeTaints, times: 1, error });
+            }
+        });
+    }
+    assert_eq!(no_execute(&world.finish().0), ["60 n1 +unreachable"]);
 }
