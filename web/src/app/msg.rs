@@ -69,6 +69,8 @@ pub(crate) enum Msg {
     Download(String, Rc<str>),
     /// Store the work.
     Save,
+    /// The page goes away.
+    Leave,
     /// The page is left: store what is not stored yet.
     Leave,
 }
