@@ -78,6 +78,7 @@ playgroundTest("from load to an eviction by keyboard", async ({ page }) => {
     assert.equal((await pods(page))["data/report-28930120-vq7x4"], "terminating");
   });
   // Where nothing is typed, the shortcuts work.
+  await tabTo(page, '[data-testid="add-taint"]');
   await page.keyboard.press("ArrowRight");
   await until(page, async () => assert.equal(await now(page), seconds(5)));
   await page.keyboard.press("n");
@@ -132,14 +133,15 @@ playgroundTest("a dialog keeps the focus, and gives it back", async ({ page }) =
       await tabTo(page, `[data-testid="${opener}"]`);
       await page.keyboard.press("Enter");
       await page.getByRole("dialog", { name: title }).waitFor();
-      for (let pressed = 0; pressed < 40; pressed += 1) {
+      // Beyond its beginning, and from there on.
+      for (const key of [...Array(4).fill("Shift+Tab"), ...Array(8).fill("Tab")]) {
         const inside = await page.evaluate(() => {
           const { activeElement, body } = document;
           // The browser's own buttons come after the last one of the dialog.
           return activeElement === body || activeElement.closest("dialog") !== null;
         });
-        assert.ok(inside, `${title}: the focus is inside after ${pressed} times Tab`);
-        await page.keyboard.press("Tab");
+        assert.ok(inside, `${title}: the focus is inside before ${key}`);
+        await page.keyboard.press(key);
       }
       if (close === "Escape") {
         await page.keyboard.press("Escape");

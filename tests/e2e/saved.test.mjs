@@ -28,10 +28,11 @@ async function state(page) {
 
 /** Stores a text as the session and opens the page. */
 async function openWith(page, url, text) {
-  // The icon is of the same origin, and no playground that would store anything.
-  await page.goto(url);
-  const icon = await page.locator('link[rel="icon"]').evaluate((link) => link.href);
-  await page.goto(icon);
+  // A page of the same origin, but no playground, which would store something itself.
+  const elsewhere = `${url}elsewhere`;
+  const body = '<link rel="icon" href="data:,">';
+  await page.route(elsewhere, (route) => route.fulfill({ contentType: "text/html", body }));
+  await page.goto(elsewhere);
   await page.evaluate(([key, value]) => {
     localStorage.clear();
     localStorage.setItem(key, value);
@@ -98,29 +99,37 @@ const UNREADABLE = {
   "with a scenario of another kind": '{"format":1,"now":0,"edits":[],"start":{"objects":{"nodes":7}}}',
 };
 
-for (const [name, text] of Object.entries(UNREADABLE)) {
-  playgroundTest(`a stored session that is ${name}: a message, a copy, and a usable page`,
-    { closed: true }, async ({ page, url }) => {
+const MESSAGE = "The work stored in this browser could not be read";
+
+playgroundTest("a stored session that cannot be read: a message, and a copy is kept",
+  { closed: true }, async ({ page, url }) => {
+    for (const [name, text] of Object.entries(UNREADABLE)) {
       await openWith(page, url, text);
-      const notice = page.getByTestId("notice");
-      await notice.getByText("The work stored in this browser could not be read").waitFor();
-      assert.equal(await stored(page, `${SESSION}.broken`), text, "a copy is kept");
+      await page.getByTestId("notice").getByText(MESSAGE).waitFor();
+      assert.equal(await stored(page, `${SESSION}.broken`), text, name);
+      assert.ok((await page.getByTestId("node").count()) > 0, `${name}: the sample is there`);
+    }
+  });
 
-      const downloading = page.waitForEvent("download");
-      await notice.getByRole("button", { name: "Download the copy" }).click();
-      const download = await downloading;
-      assert.equal(readFileSync(await download.path(), "utf8"), text);
+playgroundTest("after a session that cannot be read the page works, and the copy can be had",
+  { closed: true }, async ({ page, url }) => {
+    const text = UNREADABLE["cut off"];
+    await openWith(page, url, text);
+    const notice = page.getByTestId("notice");
+    const downloading = page.waitForEvent("download");
+    await notice.getByRole("button", { name: "Download the copy" }).click();
+    const download = await downloading;
+    assert.equal(readFileSync(await download.path(), "utf8"), text);
 
-      await notice.getByRole("button", { name: "Dismiss" }).click();
-      await notice.waitFor({ state: "detached" });
-      await taint(page, "worker-1", { key: "example.com/again" });
-      await page.reload();
-      await ready(page);
-      await page.locator('[data-node="worker-1"] .taint').waitFor();
-      assert.equal(await page.getByTestId("notice").count(), 0, "what is stored now can be read");
-      assert.equal(await stored(page, `${SESSION}.broken`), text, "the copy is still there");
-    });
-}
+    await notice.getByRole("button", { name: "Dismiss" }).click();
+    await notice.waitFor({ state: "detached" });
+    await taint(page, "worker-1", { key: "example.com/again" });
+    await page.reload();
+    await ready(page);
+    await page.locator('[data-node="worker-1"] .taint').waitFor();
+    assert.equal(await page.getByTestId("notice").count(), 0, "what is stored now can be read");
+    assert.equal(await stored(page, `${SESSION}.broken`), text, "the copy is still there");
+  });
 
 playgroundTest("strange but readable sessions give a page that works", { closed: true },
   async ({ page, url }) => {

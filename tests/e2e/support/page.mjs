@@ -91,7 +91,9 @@ export async function log(page, kinds = ["event"]) {
       }
     };
     const back = box.scrollTop;
-    for (let top = 0; found.size < count && top <= box.scrollHeight; top += box.clientHeight) {
+    // A dozen rows above and below those in sight are painted too.
+    const page = box.clientHeight + 400;
+    for (let top = 0; found.size < count && top <= box.scrollHeight; top += page) {
       box.scrollTop = top;
       // The rows in sight are painted in the frame after the scroll event.
       await frame();
@@ -123,7 +125,11 @@ export async function evictions(page) {
 /** Opens the import dialog with a text in it, typed or pasted into its field. */
 export async function openImport(page, text) {
   await page.getByTestId("import").click();
-  await page.getByTestId("import-text").fill(text);
+  // As when it is pasted: all at once.
+  await page.getByTestId("import-text").evaluate((area, value) => {
+    area.value = value;
+    area.dispatchEvent(new InputEvent("input", { bubbles: true }));
+  }, text);
   await page.getByTestId("import-actions").waitFor();
 }
 
