@@ -162,12 +162,6 @@ impl Component for App {
                 let result = browser::download(&name, &text);
                 self.notice_error(result);
             }
-            Msg::Leave => {
-                // What is stored already stays as it is: another tab may have stored since.
-                if self.save.take().is_some() || self.playback.is_playing() {
-                    self.store();
-                }
-            }
             Msg::Save => {
                 self.save = None;
                 self.store();
@@ -339,7 +333,6 @@ fn listeners(dispatch: &Dispatch) -> Vec<EventListener> {
         on("dragover", |event| incoming::dragged(event.dyn_ref()?, true)),
         on("dragleave", |event| incoming::dragged(event.dyn_ref()?, false)),
         on("drop", |event| incoming::dropped(event.dyn_ref()?)),
-        on("pagehide", |_| Some(Msg::Leave)),
         on("pagehide", |_| Some(Msg::Leave)),
     ]
 }

@@ -69,8 +69,6 @@ pub(crate) enum Msg {
     Download(String, Rc<str>),
     /// Store the work.
     Save,
-    /// The page goes away.
-    Leave,
     /// The page is left: store what is not stored yet.
     Leave,
 }
