@@ -1,7 +1,7 @@
 //! Scenarios as text: commands in, what happened out, for people to read.
 //!
 //! One command a line, each optionally after `at TIME`; [`Session::execute`] lists them. The
-//! notation of taints and tolerations is that of [`notation`](crate::notation).
+//! notation of taints and tolerations is that of [`notation`].
 
 pub mod datadriven;
 pub mod render;
