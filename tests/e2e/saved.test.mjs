@@ -133,12 +133,12 @@ playgroundTest("after a session that cannot be read the page works, and the copy
 
 playgroundTest("strange but readable sessions give a page that works", { closed: true },
   async ({ page, url }) => {
-    const now = 5_000_000_000;
+    const now = "5s";
     const untaint = { untaint: { node: "nowhere", key: "k" } };
     for (const text of [
       // Edits in the wrong order, of what is not there, and a clock that is at its end.
       { format: 1, now, edits: [{ at: "9s", commands: [untaint] }, { at: "1s", commands: [untaint] }], start: {} },
-      { format: 1, now: 0, edits: [{ at: "0s", commands: [] }], start: {} },
+      { format: 1, now: "0s", edits: [{ at: "0s", commands: [] }], start: {} },
     ]) {
       await openWith(page, url, JSON.stringify(text));
       await page.getByTestId("board").waitFor();

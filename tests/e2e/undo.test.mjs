@@ -167,13 +167,13 @@ playgroundTest("every edit is undone and redone, one by one and all in a row", a
 
   const names = Object.keys(EDITS);
   for (let index = names.length - 1; index >= 0; index -= 1) {
-    await page.keyboard.press("ControlOrMeta+Z");
+    await page.keyboard.press("ControlOrMeta+z");
     await until(page, async () =>
       assert.deepEqual(await state(page), states[index], `undo again: ${names[index]}`));
   }
   assert.equal(await undo.isDisabled(), true);
   for (const [index, name] of names.entries()) {
-    await page.keyboard.press("ControlOrMeta+Y");
+    await page.keyboard.press("ControlOrMeta+y");
     await until(page, async () =>
       assert.deepEqual(await state(page), states[index + 1], `redo again: ${name}`));
   }

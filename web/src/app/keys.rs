@@ -42,9 +42,10 @@ pub(super) fn pressed(event: &KeyboardEvent) -> Option<Msg> {
 }
 
 fn with_control(key: &str, shift: bool) -> Option<Msg> {
-    match (key, shift) {
+    // With Caps Lock the letters are capitals.
+    match (key.to_ascii_lowercase().as_str(), shift) {
         ("z", false) => Some(Msg::Undo),
-        ("z" | "Z", true) | ("y", false) => Some(Msg::Redo),
+        ("z", true) | ("y", false) => Some(Msg::Redo),
         _ => None,
     }
 }
@@ -82,9 +83,9 @@ mod tests {
                     "→" => alone("ArrowRight"),
                     "−" => alone("-"),
                     "Esc" => alone("Escape"),
-                    "Ctrl Z" => with_control("z", false),
+                    "Ctrl Z" => with_control("z", false).and(with_control("Z", false)),
                     "Ctrl Y" => with_control("y", false),
-                    "Ctrl Shift Z" => with_control("Z", true),
+                    "Ctrl Shift Z" => with_control("Z", true).and(with_control("z", true)),
                     key => alone(&key.to_lowercase()).or_else(|| alone(key)),
                 };
                 assert!(found.is_some(), "{key}: {meaning}");
