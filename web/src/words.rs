@@ -181,7 +181,9 @@ pub(crate) fn ruling(ruling: &Ruling) -> String {
         Ruling::TaintsRemoved { timer_cancelled: true } => {
             "no NoExecute taints any more; the timer is cancelled".into()
         }
-        Ruling::TaintsRemoved { timer_cancelled: false } => "the node has no NoExecute taints".into(),
+        Ruling::TaintsRemoved { timer_cancelled: false } => {
+            "the node has no NoExecute taints".into()
+        }
         Ruling::PodGone { timer_cancelled: true } => "gone; the timer is cancelled".into(),
         Ruling::PodGone { timer_cancelled: false } => "gone".into(),
     }
