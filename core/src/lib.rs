@@ -71,6 +71,7 @@
 
 extern crate alloc;
 
+pub mod admission;
 pub mod api;
 pub mod cluster;
 pub mod command;

@@ -1,5 +1,6 @@
 //! New nodes and pods.
 
+use taintlab_core::admission::default_tolerations;
 use taintlab_core::api::{ConditionStatus, Node, NodeCondition, Pod, Taint, TaintEffect};
 use taintlab_core::command::{Command, CommandError};
 use taintlab_core::node_lifecycle::zone::{REGION_LABEL, ZONE_LABEL};
@@ -10,9 +11,7 @@ use super::dialog::Modal;
 use super::forms::{TextField, error_list, messages};
 use super::icon;
 use super::taint_form::{TaintEditor, taint_errors};
-use super::toleration_form::{
-    Draft, TolerationEditor, default_tolerations, drafts, errors_of_new, everything, read,
-};
+use super::toleration_form::{Draft, TolerationEditor, drafts, errors_of_new, everything, read};
 use crate::app::{Dispatch, Msg};
 
 /// Properties of [`CreateNode`].
@@ -157,7 +156,7 @@ pub(crate) fn CreatePod(props: &CreatePodProps) -> Html {
     let namespace = use_state(|| "default".to_owned());
     let name = use_state(String::new);
     let node = use_state(|| props.node.to_string());
-    let tolerations = use_state(|| drafts(&default_tolerations(300)));
+    let tolerations = use_state(|| drafts(&default_tolerations()));
     let failure = use_state(|| None::<AttrValue>);
     let tried = use_state(|| false);
     let pod = new_pod(&namespace, &name, &node, &tolerations);
@@ -218,7 +217,7 @@ fn presets(set: &Callback<Vec<Draft>>) -> Html {
     html! {
         <div class="row" role="group" aria-label="Tolerations to begin with">
             <h3>{ "Tolerations" }</h3>
-            { preset("Default, 300 s", drafts(&default_tolerations(300))) }
+            { preset("Default, 300 s", drafts(&default_tolerations())) }
             { preset("None", Vec::new()) }
             { preset("Everything", drafts(&everything())) }
         </div>

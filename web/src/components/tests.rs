@@ -1,5 +1,6 @@
 //! The html of the parts that carry meaning, rendered natively.
 
+use taintlab_core::admission::default_tolerations;
 use taintlab_core::api::{Node, Pod, PodKey, Taint, TaintEffect, Toleration, TolerationOperator};
 use taintlab_core::command::Command;
 use taintlab_core::scenario::Scenario;
@@ -13,7 +14,7 @@ use super::forms::{TextField, TextFieldProps};
 use super::import::diagnostics;
 use super::node_card::{NodeCard, NodeCardProps};
 use super::pod_mark::pod_row;
-use super::toleration_form::{Draft, default_tolerations, drafts, errors_of_new, read};
+use super::toleration_form::{Draft, drafts, errors_of_new, read};
 use super::why::why;
 use crate::files;
 use crate::model::{Model, Selection};
@@ -146,7 +147,7 @@ async fn a_row_of_the_log_is_that_of_kubernetes() {
 
 #[tokio::test(flavor = "current_thread")]
 async fn errors_stand_beside_their_field() {
-    let mut typed = drafts(&default_tolerations(300));
+    let mut typed = drafts(&default_tolerations());
     typed[1].toleration.key = "no spaces please".into();
     let options = session().simulator().validation_options();
     let errors = errors_of_new(&typed, &options);

@@ -60,19 +60,6 @@ pub(crate) fn read(drafts: &[Draft]) -> Option<Vec<Toleration>> {
     drafts.iter().map(|draft| draft.read().ok()).collect()
 }
 
-/// The two tolerations that the admission plugin DefaultTolerationSeconds adds.
-pub(crate) fn default_tolerations(seconds: i64) -> Vec<Toleration> {
-    [well_known::NOT_READY, well_known::UNREACHABLE]
-        .map(|key| Toleration {
-            key: key.to_owned(),
-            operator: TolerationOperator::Exists,
-            effect: TaintEffect::NoExecute,
-            toleration_seconds: Some(seconds),
-            ..Toleration::default()
-        })
-        .into()
-}
-
 /// Tolerates everything, for ever.
 pub(crate) fn everything() -> Vec<Toleration> {
     vec![Toleration { operator: TolerationOperator::Exists, ..Toleration::default() }]
