@@ -1,14 +1,15 @@
 //! What a user, a fault or another component does to the cluster.
 
 use alloc::collections::BTreeMap;
+use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::api::{Node, NodeName, Pod, PodKey, Taint, TaintEffect, Toleration};
-use crate::time::Timestamp;
+use crate::api::{ConditionStatus, Node, NodeName, Pod, PodKey, Taint, TaintEffect, Toleration};
+use crate::time::{Span, Timestamp};
 use crate::validation::FieldError;
 
 /// One change of the cluster. Commands are all that ever happens to a simulation from outside;
@@ -114,6 +115,112 @@ pub enum Command {
     /// Restarts the taint-eviction controller: its timers and its memory are lost, and it sees all
     /// nodes and pods as new.
     RestartTaintEvictionController,
+    /// Stops the kubelet of a node: it neither reports nor hears, and pods that are deleted stay
+    /// `Terminating`. Their containers run on.
+    StopKubelet {
+        /// Which node.
+        node: NodeName,
+    },
+    /// Starts the kubelet of a node: it posts the node's status, renews the lease, and does what
+    /// it has not heard of.
+    StartKubelet {
+        /// Which node.
+        node: NodeName,
+    },
+    /// Restarts a kubelet that runs: as a start, so that it posts its status at once and beats
+    /// from now on.
+    RestartKubelet {
+        /// Which node.
+        node: NodeName,
+    },
+    /// Stops and starts the kubelet of a node in turn, beginning with a stop.
+    FlapKubelet {
+        /// Which node.
+        node: NodeName,
+        /// How long it is down each time.
+        down: Span,
+        /// How long it is up in between.
+        up: Span,
+        /// How often it goes down; for ever unless given, or until it is started or stopped by
+        /// hand.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        times: Option<u32>,
+    },
+    /// Cuts a node off the API server. Its kubelet runs on but is neither heard nor hears.
+    CutNetwork {
+        /// Which node.
+        node: NodeName,
+    },
+    /// Ends [`CutNetwork`](Self::CutNetwork). The kubelet reports at once.
+    RestoreNetwork {
+        /// Which node.
+        node: NodeName,
+    },
+    /// Cuts all nodes of a zone off the API server, also those that come into it later.
+    CutZoneNetwork {
+        /// Which zone: `region/zone`, or `zone` if that is the only one; empty for nodes without
+        /// these labels.
+        zone: String,
+    },
+    /// Ends [`CutZoneNetwork`](Self::CutZoneNetwork). Nodes that are cut off by themselves stay so.
+    RestoreZoneNetwork {
+        /// Which zone.
+        zone: String,
+    },
+    /// Creates a node whose kubelet is not running: nobody posts its status.
+    RegisterNode {
+        /// The node.
+        node: Node,
+        /// How much later its kubelet starts; unless given, when it is told to.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        kubelet_starts_after: Option<Span>,
+    },
+    /// What the kubelet of a node finds about it from now on. If it can, it posts that at once;
+    /// otherwise when it is back.
+    SetNodeCondition {
+        /// Which node.
+        node: NodeName,
+        /// The type, for example `Ready` or `MemoryPressure`.
+        #[serde(rename = "type")]
+        type_: String,
+        /// `True`, `False` or `Unknown`.
+        status: ConditionStatus,
+        /// Why, in one word; Kubernetes' own unless given.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reason: Option<String>,
+        /// Why, in a sentence; Kubernetes' own unless given.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        message: Option<String>,
+    },
+    /// Restarts kube-controller-manager: the node lifecycle controller and the taint-eviction
+    /// controller lose their timers, queues and memory, and see everything as new.
+    RestartControllerManager,
+    /// Makes the API server refuse writes of the node lifecycle controller to a node with an
+    /// error, a number of times.
+    FailNodeWrites {
+        /// Which node.
+        node: NodeName,
+        /// Which kind of write.
+        write: NodeWrite,
+        /// How many times from now on; zero ends it.
+        times: u32,
+        /// With what error.
+        #[serde(default)]
+        error: ApiErrorKind,
+    },
+}
+
+/// A write to a node that can be made to fail.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub enum NodeWrite {
+    /// The conditions in its status.
+    Status,
+    /// Its taints.
+    Taints,
+    /// Its labels.
+    Labels,
 }
 
 /// A write to a pod that can be made to fail.
@@ -147,15 +254,55 @@ impl Command {
     #[must_use]
     pub fn node(&self) -> Option<&str> {
         match self {
-            Self::CreateNode(node) | Self::UpdateNode(node) => Some(&node.metadata.name),
+            Self::CreateNode(node) | Self::UpdateNode(node) | Self::RegisterNode { node, .. } => {
+                Some(&node.metadata.name)
+            }
             Self::DeleteNode { node }
             | Self::SetTaints { node, .. }
             | Self::Taint { node, .. }
             | Self::Untaint { node, .. }
             | Self::SetUnschedulable { node, .. }
-            | Self::SetNodeLabels { node, .. } => Some(node.as_str()),
+            | Self::SetNodeLabels { node, .. }
+            | Self::StopKubelet { node }
+            | Self::StartKubelet { node }
+            | Self::RestartKubelet { node }
+            | Self::FlapKubelet { node, .. }
+            | Self::CutNetwork { node }
+            | Self::RestoreNetwork { node }
+            | Self::SetNodeCondition { node, .. }
+            | Self::FailNodeWrites { node, .. } => Some(node.as_str()),
             _ => None,
         }
+    }
+
+    /// The zone this command is about, as it was named, if any.
+    #[must_use]
+    pub fn zone(&self) -> Option<&str> {
+        match self {
+            Self::CutZoneNetwork { zone } | Self::RestoreZoneNetwork { zone } => Some(zone),
+            _ => None,
+        }
+    }
+
+    /// Whether this makes sense only with kubelets and a node lifecycle controller: see
+    /// [`SimulatorConfig::node_lifecycle`](crate::simulator::SimulatorConfig::node_lifecycle).
+    #[must_use]
+    pub const fn needs_node_lifecycle(&self) -> bool {
+        matches!(
+            self,
+            Self::StopKubelet { .. }
+                | Self::StartKubelet { .. }
+                | Self::RestartKubelet { .. }
+                | Self::FlapKubelet { .. }
+                | Self::CutNetwork { .. }
+                | Self::RestoreNetwork { .. }
+                | Self::CutZoneNetwork { .. }
+                | Self::RestoreZoneNetwork { .. }
+                | Self::RegisterNode { .. }
+                | Self::SetNodeCondition { .. }
+                | Self::RestartControllerManager
+                | Self::FailNodeWrites { .. }
+        )
     }
 
     /// The pod this command is about, if any.
@@ -205,6 +352,26 @@ pub enum CommandError {
         /// The taint as text, `key` or `key:effect`.
         taint: String,
     },
+    /// The simulation has no kubelets and no node lifecycle controller.
+    NoNodeLifecycle,
+    /// There is no such zone, or several.
+    ZoneNotFound {
+        /// As it was named.
+        zone: String,
+        /// The zones that it could be; all there are if it is none of them.
+        zones: Vec<String>,
+        /// Whether it could be several.
+        ambiguous: bool,
+    },
+    /// A value of the command is out of range.
+    InvalidValue {
+        /// Which field of the command.
+        field: &'static str,
+        /// Its value.
+        value: String,
+        /// What would be valid.
+        expected: &'static str,
+    },
     /// The API server would not accept the object.
     Invalid {
         /// What object, as kubectl names it: `node "a"`.
@@ -236,6 +403,22 @@ impl fmt::Display for CommandError {
             }
             Self::TaintNotFound { node, taint } => {
                 write!(f, "taint \"{taint}\" not found on node \"{node}\"")
+            }
+            Self::NoNodeLifecycle => f.write_str(
+                "this simulation has no kubelets and no node lifecycle controller; \
+                 set `nodeLifecycle: true`",
+            ),
+            Self::ZoneNotFound { zone, zones, ambiguous } => {
+                let known: Vec<String> = zones.iter().map(|zone| format!("\"{zone}\"")).collect();
+                let known = known.join(", ");
+                if *ambiguous {
+                    write!(f, "zone \"{zone}\" could be one of {known}; name region and zone")
+                } else {
+                    write!(f, "zone \"{zone}\" not found; the zones of the nodes are {known}")
+                }
+            }
+            Self::InvalidValue { field, value, expected } => {
+                write!(f, "{field}: invalid value \"{value}\": must be {expected}")
             }
             Self::Invalid { object, errors } => {
                 write!(f, "{object} is invalid: ")?;

@@ -1,13 +1,16 @@
 //! What happens in a simulation: its output.
 
+mod words;
+
 use alloc::string::String;
 use core::time::Duration;
 
 use serde::Serialize;
 
-use crate::api::{NodeName, PodKey, Taint};
-use crate::command::ApiErrorKind;
-use crate::node_lifecycle::zone::ZoneKey;
+use crate::api::{ConditionStatus, NodeName, PodKey, Taint};
+use crate::command::{ApiErrorKind, NodeWrite};
+use crate::node_lifecycle::Turn;
+use crate::node_lifecycle::zone::{ZoneKey, ZoneState};
 use crate::taint_eviction::Decision;
 use crate::time::Timestamp;
 
@@ -92,6 +95,126 @@ pub enum Happening {
         /// How many pending evictions were forgotten.
         timers_lost: usize,
     },
+    /// kube-controller-manager restarted: its controllers know nothing any more.
+    ControllerManagerRestarted,
+    /// Nobody hears the kubelet of a node any more.
+    HeartbeatLost {
+        /// Which node.
+        node: NodeName,
+        /// Why.
+        cause: SilenceCause,
+    },
+    /// The kubelet of a node is heard again.
+    HeartbeatResumed {
+        /// Which node.
+        node: NodeName,
+    },
+    /// A condition of a node has changed.
+    NodeConditionChanged {
+        /// Which node.
+        node: NodeName,
+        /// The type of the condition.
+        condition: String,
+        /// Its status before; empty if there was none.
+        from: ConditionStatus,
+        /// Its status now; empty if there is none any more.
+        to: ConditionStatus,
+        /// Why, in one word.
+        reason: String,
+    },
+    /// The node lifecycle controller changed the taints of a node.
+    NodeTaintsChanged {
+        /// Which node.
+        node: NodeName,
+        /// The new ones.
+        added: alloc::vec::Vec<Taint>,
+        /// Those that are gone.
+        removed: alloc::vec::Vec<Taint>,
+    },
+    /// The node lifecycle controller sent a request about a node to the API server, and it was
+    /// refused.
+    NodeWriteRefused {
+        /// Which node.
+        node: NodeName,
+        /// What was to be written.
+        write: NodeWrite,
+        /// The error.
+        error: ApiErrorKind,
+    },
+    /// All attempts to write the status of a node failed: this health pass leaves it out.
+    NodeSkipped {
+        /// Which node.
+        node: NodeName,
+    },
+    /// A node waits to be tainted, or without the taint manager for its pods to be deleted.
+    NodeQueued {
+        /// Which node.
+        node: NodeName,
+        /// The zone whose queue it is in.
+        zone: ZoneKey,
+    },
+    /// A node that waited got its turn.
+    NodeDequeued {
+        /// Which node.
+        node: NodeName,
+        /// The zone whose queue it was in.
+        zone: ZoneKey,
+        /// What came of it.
+        outcome: Turn,
+    },
+    /// A zone came into another state.
+    ZoneStateChanged {
+        /// Which zone.
+        zone: ZoneKey,
+        /// The state before; absent for a zone that was not known.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        from: Option<ZoneState>,
+        /// The state now; absent for a zone whose nodes are all gone.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        to: Option<ZoneState>,
+        /// How many of its nodes are not ready.
+        not_ready: usize,
+        /// How many of its nodes count.
+        total: usize,
+    },
+    /// The rate at which nodes of a zone are tainted has changed.
+    ZoneRateChanged {
+        /// Which zone.
+        zone: ZoneKey,
+        /// Nodes per second; zero if the zone is stopped.
+        rate: NodesPerSecond,
+    },
+    /// No node of the cluster is ready: all evictions stop, and the `NoExecute` taints of the node
+    /// lifecycle controller come off.
+    MasterDisruptionEntered,
+    /// Some node is ready again: evictions go on, and every node gets a new grace period.
+    MasterDisruptionLeft,
+}
+
+/// Why nobody hears a kubelet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub enum SilenceCause {
+    /// It does not run.
+    KubeletStopped,
+    /// The node is cut off.
+    NetworkCut,
+    /// The node's zone is cut off.
+    ZoneNetworkCut,
+}
+
+/// A rate as a flag gives it; never NaN.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[serde(transparent)]
+pub struct NodesPerSecond(pub f32);
+
+/// Flags do not take NaN, so that every rate is equal to itself.
+impl Eq for NodesPerSecond {}
+
+impl core::fmt::Display for NodesPerSecond {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        self.0.fmt(f)
+    }
 }
 
 /// A Kubernetes Event (`v1.Event`), as a component records it.
@@ -212,5 +335,20 @@ pub enum TimeoutReason {
     TaintingPass {
         /// The key of the zone.
         zone: ZoneKey,
+    },
+    /// A kubelet posts its node's status, since it is not what the object says.
+    KubeletPosts {
+        /// Which node.
+        node: NodeName,
+    },
+    /// A kubelet starts, as it was told before.
+    KubeletStarts {
+        /// Which node.
+        node: NodeName,
+    },
+    /// A kubelet that flaps stops.
+    KubeletStops {
+        /// Which node.
+        node: NodeName,
     },
 }

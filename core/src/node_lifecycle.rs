@@ -6,7 +6,8 @@
 //! # How to drive it
 //!
 //! 1. Tell it of every change of a node, of a node's lease, or of a pod: [`handle_node_update`],
-//!    [`handle_lease_update`], [`handle_pod_update`].
+//!    [`handle_lease_update`], [`handle_pod_update`]. A kubelet that beats by the clock is told of
+//!    once, by [`handle_heartbeats`].
 //! 2. Carry out what [`poll_action`] gives until it gives nothing, and tell the result of every
 //!    request with [`handle_action_result`].
 //! 3. When [`poll_timeout`] names a moment that has come, call [`handle_timeout`] and go to 2.
@@ -26,6 +27,7 @@
 //!
 //! [`handle_node_update`]: NodeLifecycleController::handle_node_update
 //! [`handle_lease_update`]: NodeLifecycleController::handle_lease_update
+//! [`handle_heartbeats`]: NodeLifecycleController::handle_heartbeats
 //! [`handle_pod_update`]: NodeLifecycleController::handle_pod_update
 //! [`poll_action`]: NodeLifecycleController::poll_action
 //! [`handle_action_result`]: NodeLifecycleController::handle_action_result
@@ -39,6 +41,7 @@ mod controller;
 mod disruption;
 mod due;
 mod health;
+mod heartbeats;
 mod legacy;
 mod no_schedule;
 mod pass;
@@ -55,5 +58,6 @@ pub use self::action::{Action, NODE_LOST, PodStatusPatch, Report, RequestId, Tai
 pub use self::config::{FlagError, NodeLifecycleConfig};
 pub use self::controller::{NODE_EVICTION_PERIOD, NodeLifecycleController};
 pub use self::health::{NodeHealth, Ready, Renewal};
+pub use self::heartbeats::{Beat, Heartbeats};
 pub use self::record::EvictionStatus;
 pub use self::view::{NodeHealthView, QueuedNode, RateSource, ZoneView};

@@ -7,19 +7,20 @@
 mod expectation;
 
 use alloc::collections::BTreeMap;
-use alloc::string::String;
+use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::fmt;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, de};
 use serde_json::Value;
 
 pub use self::expectation::{EventExpectation, Expectation, Outcome, PodExpectation};
-use crate::api::{ApiVersion, Kind, Node, Pod, TypeName, is_default};
+use crate::api::{ApiVersion, Kind, Lease, Node, Pod, TypeName, is_default};
 use crate::command::{Command, CommandError};
 use crate::event::Event;
+use crate::kubelet_heartbeat::KubeletSettings;
 use crate::release::KubernetesRelease;
-use crate::simulator::{Simulator, SimulatorConfig};
+use crate::simulator::{ConfigError, Simulator, SimulatorConfig};
 use crate::time::{Span, Time, Timestamp};
 
 /// Marks [`Scenario`] as `taintlab/v1`, `Scenario`.
@@ -96,6 +97,31 @@ pub struct Kubernetes {
     /// Feature gates that differ from the defaults of the release.
     #[serde(skip_serializing_if = "is_default")]
     pub feature_gates: BTreeMap<String, bool>,
+    /// Whether kubelets beat and the node lifecycle controller watches over them, as in a real
+    /// cluster. Unless given, they do if a step, an expectation, a flag or a setting is about them;
+    /// without, taints come only by hand and stay.
+    #[serde(skip_serializing_if = "is_default")]
+    pub node_lifecycle: Option<bool>,
+    /// Flags of kube-controller-manager that differ from the defaults of the release, by name.
+    #[serde(skip_serializing_if = "is_default", deserialize_with = "flag_values")]
+    pub controller_manager_flags: BTreeMap<String, String>,
+    /// How the kubelets are set.
+    #[serde(skip_serializing_if = "is_default")]
+    pub kubelets: Option<KubeletSettings>,
+}
+
+/// Values of flags may be written as numbers, `true` and `false`.
+fn flag_values<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<BTreeMap<String, String>, D::Error> {
+    let values = BTreeMap::<String, Value>::deserialize(deserializer)?;
+    let text = |(name, value): (String, Value)| match value {
+        Value::String(text) => Ok((name, text)),
+        Value::Number(number) => Ok((name, number.to_string())),
+        Value::Bool(on) => Ok((name, on.to_string())),
+        _ => Err(de::Error::custom(alloc::format!("the value of --{name} must be a text"))),
+    };
+    values.into_iter().map(text).collect()
 }
 
 /// What is there at the beginning.
@@ -132,8 +158,8 @@ pub struct Step {
 /// Why a scenario cannot run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ScenarioError {
-    /// A feature gate is wrong.
-    FeatureGates(String),
+    /// A feature gate, a flag or a setting of the kubelets is wrong.
+    Config(ConfigError),
     /// A step cannot be carried out.
     Step {
         /// Which one, counted from 0.
@@ -148,7 +174,9 @@ impl ScenarioError {
     #[must_use]
     pub fn path(&self) -> String {
         match self {
-            Self::FeatureGates(_) => "kubernetes.featureGates".into(),
+            Self::Config(ConfigError::FeatureGates(_)) => "kubernetes.featureGates".into(),
+            Self::Config(ConfigError::Flag(_)) => "kubernetes.controllerManagerFlags".into(),
+            Self::Config(ConfigError::Kubelets(_)) => "kubernetes.kubelets".into(),
             Self::Step { index, .. } => alloc::format!("steps[{index}]"),
         }
     }
@@ -157,7 +185,7 @@ impl ScenarioError {
 impl fmt::Display for ScenarioError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::FeatureGates(error) => f.write_str(error),
+            Self::Config(error) => error.fmt(f),
             Self::Step { error, .. } => error.fmt(f),
         }
     }
@@ -192,17 +220,41 @@ impl Scenario {
             release: self.kubernetes.release.unwrap_or_default(),
             feature_gates: self.kubernetes.feature_gates.clone(),
             start: self.start.unwrap_or(Time::DEFAULT_START),
-            ..SimulatorConfig::default()
+            stand_in_api_server: false,
+            node_lifecycle: self.has_node_lifecycle(),
+            controller_manager_flags: self.kubernetes.controller_manager_flags.clone(),
+            kubelets: self.kubernetes.kubelets.unwrap_or_default(),
         }
+    }
+
+    /// Whether kubelets and the node lifecycle controller take part; see
+    /// [`Kubernetes::node_lifecycle`].
+    #[must_use]
+    pub fn has_node_lifecycle(&self) -> bool {
+        self.kubernetes.node_lifecycle.unwrap_or_else(|| {
+            !self.kubernetes.controller_manager_flags.is_empty()
+                || self.kubernetes.kubelets.is_some()
+                || self.steps.iter().any(|step| step.command.needs_node_lifecycle())
+        })
+    }
+
+    /// The leases of nodes among its other objects.
+    fn leases(&self) -> impl Iterator<Item = Lease> {
+        let others = self.objects.others.iter();
+        others
+            .filter(|object| object.get("kind").is_some_and(|kind| kind == "Lease"))
+            .filter_map(|object| Lease::deserialize(object).ok())
+            .filter(|lease| lease.metadata.namespace == Lease::NODE_NAMESPACE)
     }
 
     /// Its cluster at the beginning. `objects.files` must have been read into the other objects.
     ///
     /// # Errors
-    /// A feature gate is wrong.
+    /// A feature gate, a flag or a setting of the kubelets is wrong.
     pub fn simulator(&self) -> Result<Simulator, ScenarioError> {
         let (nodes, pods) = (self.objects.nodes.clone(), self.objects.pods.clone());
-        Simulator::new(self.config(), nodes, pods).map_err(ScenarioError::FeatureGates)
+        Simulator::with_leases(self.config(), nodes, pods, self.leases())
+            .map_err(ScenarioError::Config)
     }
 
     /// Runs it to its end and checks what is expected.

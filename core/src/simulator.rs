@@ -18,6 +18,9 @@
 mod api_server;
 mod commands;
 mod config;
+mod faults;
+mod kubelets;
+mod lifecycle;
 
 use alloc::collections::{BTreeMap, VecDeque};
 use alloc::string::String;
@@ -27,13 +30,15 @@ use core::time::Duration;
 
 use serde::Serialize;
 
-pub use self::config::SimulatorConfig;
+pub use self::config::{ConfigError, SimulatorConfig};
+use self::kubelets::{Kubelets, Wake};
 
-use crate::api::{Node, Pod, PodKey};
+use crate::api::{Lease, Node, NodeName, Pod, PodKey};
 use crate::cluster::Cluster;
-use crate::command::{ApiErrorKind, Command, CommandError, PodWrite};
-use crate::event::{Event, Happening, RequestVerb, Timeout, TimeoutReason};
+use crate::command::{ApiErrorKind, Command, CommandError, NodeWrite, PodWrite};
+use crate::event::{Event, Happening, RequestResult, RequestVerb, Timeout, TimeoutReason};
 use crate::matching::{Explanation, explain};
+use crate::node_lifecycle::{NodeLifecycleConfig, NodeLifecycleController};
 use crate::release::{FeatureGate, FeatureGates};
 use crate::taint_eviction::{Action, ScheduledEviction, TaintEvictionController, shard_of};
 use crate::time::{Time, Timestamp};
@@ -44,11 +49,17 @@ use crate::validation::ValidationOptions;
 pub struct Simulator {
     config: SimulatorConfig,
     gates: FeatureGates,
+    flags: NodeLifecycleConfig,
     cluster: Cluster,
     taint_eviction: TaintEvictionController,
+    /// Whether it runs: with kubelets, a flag can switch it off.
+    evicts_by_taints: bool,
+    lifecycle: Option<NodeLifecycleController>,
+    kubelets: Kubelets,
     /// Ends of grace periods, in the order of time and creation.
     terminating: BTreeMap<(Timestamp, u64), Terminating>,
     faults: BTreeMap<(PodKey, PodWrite), Fault>,
+    node_faults: BTreeMap<(NodeName, NodeWrite), Fault>,
     events: VecDeque<Event>,
     objects_created: u64,
     now: Timestamp,
@@ -70,7 +81,9 @@ struct Fault {
 /// A cluster without nodes and pods, on the newest release.
 impl Default for Simulator {
     fn default() -> Self {
-        Self::empty(SimulatorConfig::default(), FeatureGates::default())
+        let config = SimulatorConfig::default();
+        let flags = NodeLifecycleConfig::of(config.release);
+        Self::empty(config, FeatureGates::default(), flags)
     }
 }
 
@@ -114,6 +127,9 @@ pub struct PodExplanation {
     pub timer: Option<ScheduledEviction>,
     /// Whether the pod has been deleted and is still there until its grace period ends.
     pub terminating: bool,
+    /// Whether it is, and stays so until a kubelet that nobody hears is back.
+    #[serde(skip_serializing_if = "core::ops::Not::not")]
+    pub awaits_kubelet: bool,
     /// Whether the controller remembers it as deleted (to 1.32).
     pub tombstone: bool,
 }
@@ -125,14 +141,30 @@ impl Simulator {
     /// at time zero, such as scripted failures, come before. Objects are taken as they are; of two with the same name the last one counts.
     ///
     /// # Errors
-    /// A feature gate that the release does not have, or that is locked.
+    /// A feature gate, flag or setting that cannot be; see [`SimulatorConfig::check`].
     pub fn new(
         config: SimulatorConfig,
         nodes: impl IntoIterator<Item = Node>,
         pods: impl IntoIterator<Item = Pod>,
-    ) -> Result<Self, String> {
-        let gates = config.gates()?;
-        let mut simulator = Self::empty(config, gates);
+    ) -> Result<Self, ConfigError> {
+        Self::with_leases(config, nodes, pods, [])
+    }
+
+    /// The same as [`new`](Self::new), with the leases of nodes: they tell when a kubelet that
+    /// beats did so last.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    pub fn with_leases(
+        config: SimulatorConfig,
+        nodes: impl IntoIterator<Item = Node>,
+        pods: impl IntoIterator<Item = Pod>,
+        leases: impl IntoIterator<Item = Lease>,
+    ) -> Result<Self, ConfigError> {
+        config.check()?;
+        let gates = config.gates().map_err(ConfigError::FeatureGates)?;
+        let flags = config.flags().map_err(ConfigError::Flag)?;
+        let mut simulator = Self::empty(config, gates, flags);
         for mut node in nodes {
             simulator.fill_in(&mut node.metadata);
             simulator.cluster.put_node(Arc::new(node));
@@ -144,16 +176,30 @@ impl Simulator {
             simulator.fill_in(&mut pod.metadata);
             simulator.cluster.put_pod(&pod.key(), Arc::new(pod));
         }
+        if simulator.config.node_lifecycle {
+            let renewals = leases.into_iter().filter_map(|lease| {
+                Some((lease.metadata.name.as_str().into(), lease.spec.renew_time?))
+            });
+            simulator.adopt_nodes(&renewals.collect());
+        }
         simulator.resume_terminations();
-        simulator.start_taint_eviction();
+        if simulator.evicts_by_taints {
+            simulator.start_taint_eviction();
+        }
+        simulator.start_lifecycle();
         Ok(simulator)
     }
 
-    fn empty(config: SimulatorConfig, gates: FeatureGates) -> Self {
+    fn empty(config: SimulatorConfig, gates: FeatureGates, flags: NodeLifecycleConfig) -> Self {
         Self {
             taint_eviction: TaintEvictionController::new(config.release, &gates),
+            evicts_by_taints: config.evicts_by_taints(&flags),
+            lifecycle: None,
+            kubelets: Kubelets::default(),
+            node_faults: BTreeMap::new(),
             config,
             gates,
+            flags,
             cluster: Cluster::default(),
             terminating: BTreeMap::new(),
             faults: BTreeMap::new(),
@@ -206,21 +252,39 @@ impl Simulator {
     /// next command.
     #[must_use]
     pub fn poll_timeout(&self) -> Option<Timeout> {
-        if self.taint_eviction.has_queued_work() {
+        let lifecycle = self.lifecycle.as_ref();
+        if self.taint_eviction.has_queued_work()
+            || lifecycle.is_some_and(NodeLifecycleController::has_queued_work)
+        {
             return Some(Timeout { at: self.now, reason: TimeoutReason::WorkQueued });
         }
-        let end_of_grace = self.terminating.first_key_value();
-        let timer = self.taint_eviction.next_timer();
-        match end_of_grace {
-            Some((end, terminating)) if timer.is_none_or(|timer| *end < timer) => Some(Timeout {
-                at: end.0,
-                reason: TimeoutReason::GracePeriodOver {
-                    pod: terminating.pod.clone(),
-                    grace: terminating.grace,
-                },
-            }),
-            _ => self.taint_eviction.poll_timeout(),
+        let lifecycle = lifecycle.and_then(NodeLifecycleController::poll_timeout);
+        let Some((at, timer)) = self.next_timer() else { return lifecycle };
+        match lifecycle {
+            Some(lifecycle) if lifecycle.at < at => Some(lifecycle),
+            _ => self.timer_reason((at, timer)),
         }
+    }
+
+    /// Which timer that is.
+    fn timer_reason(&self, timer: (Timestamp, u64)) -> Option<Timeout> {
+        let (at, _) = timer;
+        let reason = if let Some(terminating) = self.terminating.get(&timer) {
+            TimeoutReason::GracePeriodOver {
+                pod: terminating.pod.clone(),
+                grace: terminating.grace,
+            }
+        } else if let Some((node, wake)) = self.kubelets.timers.get(&timer) {
+            let node = node.clone();
+            match wake {
+                Wake::Post => TimeoutReason::KubeletPosts { node },
+                Wake::Start => TimeoutReason::KubeletStarts { node },
+                Wake::Stop => TimeoutReason::KubeletStops { node },
+            }
+        } else {
+            return self.taint_eviction.poll_timeout();
+        };
+        Some(Timeout { at, reason })
     }
 
     /// What happened next; `None` when all has been told.
@@ -269,6 +333,18 @@ impl Simulator {
         &self.cluster
     }
 
+    /// The flags of kube-controller-manager.
+    #[must_use]
+    pub fn flags(&self) -> &NodeLifecycleConfig {
+        &self.flags
+    }
+
+    /// The node lifecycle controller, to look at; `None` if there is none.
+    #[must_use]
+    pub fn node_lifecycle(&self) -> Option<&NodeLifecycleController> {
+        self.lifecycle.as_ref()
+    }
+
     /// The taint-eviction controller, to look at its timers.
     #[must_use]
     pub fn taint_eviction(&self) -> &TaintEvictionController {
@@ -308,49 +384,83 @@ impl Simulator {
                 fire_at: worker.fire_at,
             }),
             terminating: object.is_terminating(),
+            awaits_kubelet: self.awaits_kubelet(pod),
             tombstone: self.taint_eviction.tombstones().contains(pod),
         })
     }
 
+    /// Does all that is due until `now`. At one moment timers come first, then passes of the node
+    /// lifecycle controller; each is followed by a drain.
     fn run_until(&mut self, now: Timestamp) {
         self.drain();
-        while let Some((at, _)) = self.next_timer()
-            && at <= now
-        {
+        loop {
+            let timer = self.next_timer().map(|(at, _)| at);
+            let pass = self.lifecycle.as_ref().and_then(NodeLifecycleController::next_timer);
+            let Some(at) = timer.into_iter().chain(pass).min().filter(|at| *at <= now) else {
+                break;
+            };
             self.now = self.now.max(at);
-            self.fire_next_timer();
+            if timer == Some(at) {
+                self.fire_next_timer();
+            } else {
+                self.run_lifecycle();
+            }
             self.drain();
         }
         self.now = now;
+        if let Some(lifecycle) = &mut self.lifecycle {
+            lifecycle.pass_over(now);
+        }
     }
 
     /// The next timer of any component: its time, and its number in the order of creation.
     fn next_timer(&self) -> Option<(Timestamp, u64)> {
         let end_of_grace = self.terminating.first_key_value().map(|(timer, _)| *timer);
-        self.taint_eviction.next_timer().into_iter().chain(end_of_grace).min()
+        let kubelet = self.kubelets.timers.first_key_value().map(|(timer, _)| *timer);
+        let timers = self.taint_eviction.next_timer().into_iter();
+        timers.chain(end_of_grace).chain(kubelet).min()
+    }
+
+    /// The number of a timer that is created now.
+    fn next_sequence(&mut self) -> u64 {
+        let sequence = self.taint_eviction.sequence();
+        self.taint_eviction.align_sequence(sequence + 1);
+        sequence
     }
 
     fn fire_next_timer(&mut self) {
-        let timer = self.next_timer();
-        match self.terminating.first_entry() {
-            Some(entry) if timer == Some(*entry.key()) => {
-                let terminating = entry.remove();
-                self.grace_period_over(&terminating);
-            }
-            _ => self.taint_eviction.handle_timeout(self.now, &self.cluster),
+        let Some(timer) = self.next_timer() else { return };
+        if let Some(terminating) = self.terminating.remove(&timer) {
+            self.grace_period_over(&terminating);
+        } else if self.kubelets.timers.contains_key(&timer) {
+            self.fire_kubelet_timer();
+        } else {
+            self.taint_eviction.handle_timeout(self.now, &self.cluster);
         }
     }
 
-    /// Lets the controllers work until nothing is left at this instant.
+    /// Lets the controllers work until nothing is left at this instant: timers that are due, then
+    /// one node and one pod that have changed, and so on.
     fn drain(&mut self) {
         loop {
             self.run_actions();
             if self.next_timer().is_some_and(|(at, _)| at <= self.now) {
                 self.fire_next_timer();
-            } else if self.taint_eviction.has_queued_work() {
+                continue;
+            }
+            let lifecycle = self.lifecycle.as_ref();
+            let node = lifecycle.is_some_and(NodeLifecycleController::has_queued_node_work);
+            if node {
+                self.run_lifecycle();
+            }
+            if self.taint_eviction.has_queued_work() {
                 self.taint_eviction.handle_timeout(self.now, &self.cluster);
-            } else {
-                break;
+            } else if !node {
+                let lifecycle = self.lifecycle.as_ref();
+                if !lifecycle.is_some_and(NodeLifecycleController::has_queued_work) {
+                    break;
+                }
+                self.run_lifecycle();
             }
         }
     }
@@ -369,16 +479,21 @@ impl Simulator {
                     self.taint_eviction.handle_action_result(self.now, id, result);
                 }
                 Action::DeletePod { id, pod } => {
-                    let uid = self.uid_of(&pod);
-                    let result = self.delete_pod(&pod);
-                    let verb = RequestVerb::Delete;
-                    // Said before the object's own event, as the cause of it.
-                    self.emit(Happening::Request { pod: pod.clone(), uid, verb, result });
-                    self.tell_deleted(&pod, result);
+                    let result = self.controller_deletes_pod(&pod);
                     self.taint_eviction.handle_action_result(self.now, id, result);
                 }
             }
         }
+    }
+
+    fn controller_deletes_pod(&mut self, pod: &PodKey) -> RequestResult {
+        let uid = self.uid_of(pod);
+        let result = self.delete_pod(pod);
+        let verb = RequestVerb::Delete;
+        // Said before the object's own event, as the cause of it.
+        self.emit(Happening::Request { pod: pod.clone(), uid, verb, result });
+        self.tell_deleted(pod, result);
+        result
     }
 
     /// A controller that knows nothing is told of all nodes, then of all pods.

@@ -439,6 +439,8 @@ impl Model {
                 self.timers.retain(|t| matches!(t.what, What::GracePeriodOver { .. }));
                 self.see_everything_as_new();
             }
+            // This model has no kubelets.
+            _ => return Err(Refused),
         }
         Ok(())
     }

@@ -10,6 +10,7 @@
 use std::time::Duration;
 
 use taintlab_core::api::{Node, Pod, PodKey, Taint, TaintEffect, Toleration, TolerationOperator};
+use taintlab_core::node_lifecycle::zone::{REGION_LABEL, ZONE_LABEL};
 use taintlab_core::time::Time;
 
 /// Reads one taint.
@@ -84,6 +85,16 @@ pub fn node(name: &str, taints: Vec<Taint>) -> Node {
     node.metadata.name = name.into();
     node.spec.taints = taints;
     node
+}
+
+/// Puts a node into `zone`, or `region/zone`, by its labels.
+pub fn put_into_zone(node: &mut Node, zone: &str) {
+    let (region, zone) = zone.split_once('/').unwrap_or(("", zone));
+    for (label, value) in [(REGION_LABEL, region), (ZONE_LABEL, zone)] {
+        if !value.is_empty() {
+            node.metadata.labels.insert(label.into(), value.into());
+        }
+    }
 }
 
 /// A pod on a node (or on none, if that is empty) with these tolerations.

@@ -7,12 +7,12 @@ pub mod datadriven;
 pub mod render;
 
 use taintlab_core::api::{NodeName, Pod, PodKey};
-use taintlab_core::command::{ApiErrorKind, Command, PodWrite};
+use taintlab_core::command::{ApiErrorKind, Command, NodeWrite, PodWrite};
 use taintlab_core::event::{Event, Happening};
 use taintlab_core::release::KubernetesRelease;
 use taintlab_core::simulator::{Simulator, SimulatorConfig};
 use taintlab_core::taint_eviction::shard_of;
-use taintlab_core::time::{Timestamp, parse_duration};
+use taintlab_core::time::{Span, Timestamp, parse_duration};
 
 use crate::notation;
 
@@ -37,22 +37,32 @@ impl Session {
     /// and what was printed.
     ///
     /// ```text
-    /// cluster RELEASE [GATE=true|false …] [stand-in]
-    ///     begins anew; with `stand-in`, behind an API server that takes everything
-    /// node NAME [TAINT …]                      creates a node
+    /// cluster RELEASE [GATE=true|false …] [--FLAG=VALUE …] [stand-in] [kubelets] [phase=SEED]
+    ///     begins anew; with `stand-in`, behind an API server that takes everything; with
+    ///     `kubelets`, flags or a seed, with kubelets and a node lifecycle controller
+    /// node NAME [in ZONE] [TAINT …]            creates a node
+    /// nodes PREFIX COUNT [in ZONE]             creates PREFIX1, PREFIX2, …
+    /// register NODE [in ZONE] [after TIME]     creates a node whose kubelet does not run (yet)
     /// pod POD [on NODE] [tolerates TOLERATION …] [grace SECONDS] [uid UID]
     /// replace POD (as pod)                     another pod of that name, seen as one update
     /// taints NODE [TAINT …]                    replaces the taints
     /// tolerations POD [TOLERATION …]           replaces the tolerations
     /// label pod|node NAME KEY=VALUE            replaces the labels
-    /// cordon NODE                              sets spec.unschedulable
+    /// cordon NODE, uncordon NODE               changes spec.unschedulable
     /// bind POD NODE
     /// delete POD, force-delete POD, delete-node NODE
     /// fail POD delete|patch TIMES [ERROR]
-    /// restart                                  of the controller
+    /// restart                                  of the taint-eviction controller
+    /// restart-manager                          of kube-controller-manager
+    /// stop NODE, start NODE, bounce NODE       stops, starts, restarts a kubelet
+    /// flap NODE DOWN UP [TIMES]                stops and starts a kubelet in turn
+    /// cut NODE, restore NODE                   the network of a node
+    /// cut-zone ZONE, restore-zone ZONE         the network of a zone
+    /// condition NODE TYPE STATUS [REASON]      what the kubelet finds from now on
+    /// fail-node NODE status|taints|labels TIMES [ERROR]
     /// advance TIME, run                        lets time pass, until then or to the end
     /// trace on|off                             shows decisions and all changes
-    /// state, pods, timeout, shard NODE …       print
+    /// state, pods, nodes, zones, timeout, shard NODE …, health NODE, budget POD   print
     /// ```
     ///
     /// # Errors
@@ -92,6 +102,14 @@ impl Session {
         &self.log
     }
 
+    /// The simulation, when all of this instant has happened.
+    fn settled(&mut self) -> Result<&Simulator, String> {
+        let simulator = self.simulator_mut()?;
+        let now = simulator.now();
+        simulator.advance_to(now).map_err(|error| error.to_string())?;
+        Ok(simulator)
+    }
+
     fn line(&mut self, line: &str, out: &mut String) -> Result<(), String> {
         let words: Vec<&str> = line.split_whitespace().collect();
         let (at, words) = match words.as_slice() {
@@ -100,6 +118,13 @@ impl Session {
         };
         if let ["cluster", release, gates @ ..] = words {
             return self.begin(release, gates);
+        }
+        if let ["nodes", prefix, count, place @ ..] = words {
+            let count: u32 = count.parse().map_err(|_| format!("`{count}` is not a number"))?;
+            for number in 1..=count {
+                self.line(&format!("node {prefix}{number} {}", place.join(" ")), out)?;
+            }
+            return Ok(());
         }
         if let ["trace", switch] = words {
             self.flush(out);
@@ -132,13 +157,24 @@ impl Session {
 
     fn begin(&mut self, release: &str, gates: &[&str]) -> Result<(), String> {
         let mut config = SimulatorConfig::of(KubernetesRelease::parse(release)?);
-        for gate in gates {
-            if *gate == "stand-in" {
-                config.stand_in_api_server = true;
-                continue;
+        for word in gates {
+            match word.split_once('=') {
+                None if *word == "stand-in" => config.stand_in_api_server = true,
+                None if *word == "kubelets" => config.node_lifecycle = true,
+                Some(("phase", seed)) => {
+                    config.node_lifecycle = true;
+                    config.kubelets.phase_seed = seed.parse().map_err(|_| "no seed")?;
+                }
+                Some((name, value)) if name.starts_with("--") => {
+                    config.node_lifecycle = true;
+                    let name = name.trim_start_matches('-').to_owned();
+                    config.controller_manager_flags.insert(name, value.into());
+                }
+                Some((name, on)) => {
+                    config.feature_gates.insert(name.into(), on == "true");
+                }
+                None => return Err("a gate is written GATE=true".into()),
             }
-            let (name, on) = gate.split_once('=').ok_or("a gate is written GATE=true")?;
-            config.feature_gates.insert(name.into(), on == "true");
         }
         self.simulator = Some(Simulator::new(config, [], [])?);
         self.log.clear();
@@ -158,9 +194,63 @@ impl Session {
     fn parse(&mut self, words: &[&str]) -> Result<Line, String> {
         let node = |name: &str| NodeName::from(name);
         let command = match words {
+            ["node", name, "in", zone, taints @ ..] => {
+                let mut node = notation::node(name, notation::taints(&taints.join(" "))?);
+                notation::put_into_zone(&mut node, zone);
+                Command::CreateNode(node)
+            }
             ["node", name, taints @ ..] => {
                 Command::CreateNode(notation::node(name, notation::taints(&taints.join(" "))?))
             }
+            ["register", name, options @ ..] => {
+                let mut node = notation::node(name, Vec::new());
+                let mut kubelet_starts_after = None;
+                for option in options.chunks(2) {
+                    match option {
+                        ["in", zone] => notation::put_into_zone(&mut node, zone),
+                        ["after", span] => {
+                            kubelet_starts_after = Some(Span(parse_duration(span)?));
+                        }
+                        _ => return Err("only `in ZONE` and `after TIME` can follow".into()),
+                    }
+                }
+                Command::RegisterNode { node, kubelet_starts_after }
+            }
+            ["stop", name] => Command::StopKubelet { node: node(name) },
+            ["start", name] => Command::StartKubelet { node: node(name) },
+            ["bounce", name] => Command::RestartKubelet { node: node(name) },
+            ["flap", name, down, up, times @ ..] => Command::FlapKubelet {
+                node: node(name),
+                down: Span(parse_duration(down)?),
+                up: Span(parse_duration(up)?),
+                times: times
+                    .first()
+                    .map(|times| times.parse().map_err(|_| format!("`{times}` is not a number")))
+                    .transpose()?,
+            },
+            ["cut", name] => Command::CutNetwork { node: node(name) },
+            ["restore", name] => Command::RestoreNetwork { node: node(name) },
+            ["cut-zone", zone] => Command::CutZoneNetwork { zone: (*zone).into() },
+            ["restore-zone", zone] => Command::RestoreZoneNetwork { zone: (*zone).into() },
+            ["condition", name, type_, status, reason @ ..] => Command::SetNodeCondition {
+                node: node(name),
+                type_: (*type_).into(),
+                status: (*status).into(),
+                reason: reason.first().map(|reason| (*reason).into()),
+                message: None,
+            },
+            ["restart-manager"] => Command::RestartControllerManager,
+            ["fail-node", name, write, times, error @ ..] => Command::FailNodeWrites {
+                node: node(name),
+                write: match *write {
+                    "status" => NodeWrite::Status,
+                    "taints" => NodeWrite::Taints,
+                    "labels" => NodeWrite::Labels,
+                    other => return Err(format!("`{other}` is no write to a node")),
+                },
+                times: times.parse().map_err(|_| format!("`{times}` is not a number"))?,
+                error: read_error(error.first().copied())?,
+            },
             ["pod", pod, options @ ..] => Command::CreatePod(read_pod(pod, options)?),
             ["replace", pod, options @ ..] => {
                 let mut pod = read_pod(pod, options)?;
@@ -185,6 +275,9 @@ impl Session {
                 Command::SetNodeLabels { node: node(name), labels: read_label(label)? }
             }
             ["cordon", name] => Command::SetUnschedulable { node: node(name), unschedulable: true },
+            ["uncordon", name] => {
+                Command::SetUnschedulable { node: node(name), unschedulable: false }
+            }
             ["bind", pod, name] => Command::BindPod { pod: PodKey::parse(pod)?, node: node(name) },
             ["delete", pod] => Command::DeletePod { pod: PodKey::parse(pod)?, force: false },
             ["force-delete", pod] => Command::DeletePod { pod: PodKey::parse(pod)?, force: true },
@@ -206,7 +299,16 @@ impl Session {
                 let line = |node: &&str| format!("{node}: worker {}\n", shard_of(node));
                 return Ok(Line::Print(nodes.iter().map(line).collect()));
             }
-            [what @ ("state" | "pods" | "timeout")] => {
+            ["health", name] => {
+                let simulator = self.settled()?;
+                return Ok(Line::Print(render::health(simulator, name)));
+            }
+            ["budget", pod] => {
+                let pod = PodKey::parse(pod)?;
+                let simulator = self.settled()?;
+                return Ok(Line::Print(render::budget(simulator, &pod)));
+            }
+            [what @ ("state" | "pods" | "nodes" | "zones" | "timeout")] => {
                 let simulator = self.simulator_mut()?;
                 // What waits to be looked at would otherwise be missing.
                 if *what != "timeout" {
@@ -216,6 +318,8 @@ impl Session {
                 return Ok(Line::Print(match *what {
                     "state" => render::state(simulator),
                     "pods" => render::pods(simulator),
+                    "nodes" => render::nodes(simulator),
+                    "zones" => render::zones(simulator),
                     _ => render::timeout(simulator),
                 }));
             }
@@ -227,13 +331,25 @@ impl Session {
 
 /// Whether an event is shown without `trace`.
 fn matters(event: &Event) -> bool {
-    matches!(
-        event.what,
-        Happening::EventRecorded(_)
-            | Happening::Request { .. }
-            | Happening::PodDeleted { .. }
-            | Happening::TaintEvictionControllerRestarted { .. }
-    )
+    match &event.what {
+        Happening::NodeAdded { .. }
+        | Happening::NodeUpdated { .. }
+        | Happening::NodeDeleted { .. }
+        | Happening::PodAdded { .. }
+        | Happening::PodUpdated { .. }
+        | Happening::Decided(_)
+        | Happening::NodeEvaluated { .. }
+        | Happening::NodeQueued { .. }
+        | Happening::NodeDequeued { .. } => false,
+        // The first report of a kubelet says that nothing is wrong.
+        Happening::NodeConditionChanged { from, condition, .. } => {
+            !from.is_empty() && condition == "Ready"
+        }
+        Happening::EventRecorded(event) => {
+            event.component != "kubelet" && event.reason != "RegisteredNode"
+        }
+        _ => true,
+    }
 }
 
 fn time(text: &str) -> Result<Timestamp, String> {

@@ -134,6 +134,10 @@ fn happened(happening: &Happening) -> RowText {
             let message = format!("restarted; {} lost", count(*timers_lost, "timer"));
             fact("Restarted", (String::new(), None), message, controller)
         }
+        other => {
+            let object = other.node().map_or((String::new(), None), node_object);
+            fact("Node lifecycle", object, other.to_string(), "node-lifecycle")
+        }
     }
 }
 
@@ -237,6 +241,27 @@ pub(crate) fn command_text(command: &Command) -> String {
             )
         }
         Command::RestartTaintEvictionController => "restart the taint-eviction controller".into(),
+        Command::StopKubelet { node } => format!("stop the kubelet of {node}"),
+        Command::StartKubelet { node } => format!("start the kubelet of {node}"),
+        Command::RestartKubelet { node } => format!("restart the kubelet of {node}"),
+        Command::FlapKubelet { node, down, up, .. } => {
+            format!("the kubelet of {node} flaps: {down} down, {up} up")
+        }
+        Command::CutNetwork { node } => format!("cut the network of {node}"),
+        Command::RestoreNetwork { node } => format!("restore the network of {node}"),
+        Command::CutZoneNetwork { zone } => format!("cut the network of zone {zone}"),
+        Command::RestoreZoneNetwork { zone } => format!("restore the network of zone {zone}"),
+        Command::RegisterNode { node, .. } => {
+            format!("create node {} without a kubelet", node.metadata.name)
+        }
+        Command::SetNodeCondition { node, type_, status, .. } => {
+            format!("the kubelet of {node} reports {type_}={status}")
+        }
+        Command::RestartControllerManager => "restart kube-controller-manager".into(),
+        Command::FailNodeWrites { node, times, error, .. } => {
+            let times = count(*times as usize, "time");
+            format!("writes to node {node} fail {times}: {}", error_text(*error))
+        }
     }
 }
 
@@ -261,6 +286,9 @@ pub(crate) fn next(next: &Next) -> String {
             TimeoutReason::RetryNodeStatus => "the status of a node is written again".into(),
             TimeoutReason::RetryPod { pod } => format!("{pod} is looked at again"),
             TimeoutReason::TaintingPass { .. } => "a zone has a token for a node that waits".into(),
+            TimeoutReason::KubeletPosts { node } => format!("the kubelet of {node} reports"),
+            TimeoutReason::KubeletStarts { node } => format!("the kubelet of {node} starts"),
+            TimeoutReason::KubeletStops { node } => format!("the kubelet of {node} stops"),
         },
     }
 }

@@ -175,6 +175,37 @@ impl NodeLifecycleController {
         self.dues.replace(before, due);
     }
 
+    /// The kubelet of the node of that name will beat by the clock until further notice; `None` ends
+    /// that. Then the lease is as last renewed, and the caller tells of the node as last posted.
+    ///
+    /// The passes see each renewal and each post, but nothing is a deadline that shows nothing
+    /// else.
+    pub fn handle_heartbeats(
+        &mut self,
+        now: Timestamp,
+        node: &NodeName,
+        beats: Option<super::Heartbeats>,
+    ) {
+        self.now = now;
+        let start = self.start;
+        let (rules, records) = self.split();
+        let record = match records.get_mut(node.as_str()) {
+            Some(record) => record,
+            None => records.entry(node.clone()).or_default(),
+        };
+        if record.beats == beats {
+            return;
+        }
+        rules.see_change(record);
+        if let Some(renewed) = record.beats.and_then(|beats| beats.lease.time(start, now)) {
+            record.lease = Some(super::Renewal { renew_time: Some(renewed) });
+        }
+        record.beats = beats;
+        let due = rules.due_of(node, record);
+        let before = core::mem::replace(&mut record.due, due);
+        self.dues.replace(before, due);
+    }
+
     /// A pod was added (`old` is `None`), changed, or deleted (`new` is `None`); `key` is that of
     /// both.
     ///

@@ -1,6 +1,7 @@
 //! What many lost nodes change. Mirrors `Controller.handleDisruption`.
 
 use alloc::vec::Vec;
+use core::time::Duration;
 
 use super::action::Report;
 use super::controller::NodeLifecycleController;
@@ -109,7 +110,10 @@ impl NodeLifecycleController {
     fn leave_master_disruption(&mut self) {
         self.report(Report::MasterDisruptionLeft);
         let now = self.wall_clock(self.now);
+        let after = self.now.saturating_add(Duration::from_nanos(1));
+        let (start, period) = (self.start, self.config.node_monitor_period);
         for record in self.records.values_mut().filter(|record| record.listed.is_some()) {
+            record.settle(start, period, after);
             if let Some(health) = &mut record.health {
                 health.probe_timestamp = now;
                 health.ready_transition_timestamp = now;

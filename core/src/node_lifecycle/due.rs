@@ -100,6 +100,12 @@ impl Rules<'_> {
         let silence = |grace: Duration| {
             Some(self.first_pass_after(health.probe_timestamp.saturating_add(grace)))
         };
+        // Who beats by the clock is never silent, unless the grace is too short for that.
+        let silence = |grace: Duration| match &record.beats {
+            Some(beats) if beats.suffice(self.config.node_monitor_period, grace) => None,
+            Some(_) => Some(soon),
+            None => silence(grace),
+        };
         let grace = self.config.node_monitor_grace_period;
         match listed.status() {
             None if !self.keeps_place(name, zone) => Some(soon),
@@ -177,6 +183,10 @@ impl Rules<'_> {
     ) -> Option<Timestamp> {
         let since = health.lost_since(status)?;
         let soon = self.first_pass(self.now);
+        if record.beats.is_some() && *status == ConditionStatus::Unknown {
+            // Every beat puts it off.
+            return Some(soon);
+        }
         let over = self.first_pass_after(since.saturating_add(self.config.pod_eviction_timeout));
         if over > soon {
             return Some(over);

@@ -9,7 +9,7 @@ use core::time::Duration;
 use super::action::{Action, Report};
 use super::controller::NodeLifecycleController;
 use super::health::{NodeHealth, Ready, Sight, conditions_of_silent_node};
-use super::record::{Census, Zone};
+use super::record::{Census, Listed, Zone};
 use super::work::{AfterTaints, Check, MarkPods, Pass, Resume, Step};
 use super::zone::{ZoneKey, ZoneState};
 use crate::api::{ConditionStatus, Node, NodeName};
@@ -30,7 +30,12 @@ impl NodeLifecycleController {
         let mut pass = Pass::default();
         let (mut added, mut new_zones, mut deleted) = (Vec::new(), Vec::new(), Vec::new());
         for (name, record) in &mut self.records {
-            record.settle(start, period, now);
+            // What is promised is worked out when it is asked for.
+            let calm = record.listed.as_ref().is_some_and(Listed::is_ready)
+                && record.due.is_none_or(|due| due > now);
+            if !calm || record.beats.is_none() {
+                record.settle(start, period, now);
+            }
             let Some(listed) = &record.listed else {
                 record.counted = None;
                 deleted.extend(record.registered.take().map(|_| name.clone()));
@@ -45,12 +50,14 @@ impl NodeLifecycleController {
                 record.registered = Some(listed.node.metadata.uid.clone());
                 added.push((name.clone(), listed.node.clone(), listed.zone.clone()));
             }
-            if listed.is_ready() && record.due.is_some_and(|due| due > now) {
+            if calm {
                 // Nothing to do but to note a sign of life.
                 if let Some((zone, _)) = &record.counted {
                     pass.census.entry(zone.clone()).or_default().ready += 1;
                 }
-                record.settle(start, period, now.saturating_add(Duration::from_nanos(1)));
+                if record.beats.is_none() {
+                    record.settle(start, period, now.saturating_add(Duration::from_nanos(1)));
+                }
             } else {
                 pass.nodes.push((name.clone(), listed.node.clone()));
             }
@@ -123,7 +130,7 @@ impl NodeLifecycleController {
         let now = self.wall_clock(self.now);
         let created = check.node.metadata.creation_timestamp.unwrap_or(self.start);
         let Some(record) = self.records.get_mut(check.name.as_str()) else { return };
-        let (ready, lease) = (Ready::of(&check.node), record.lease);
+        let (ready, lease) = record.signs(Ready::of(&check.node), self.start, self.now);
         let sight = Sight { ready: ready.as_ref(), created, lease };
         let health = NodeHealth::observe(record.health.as_ref(), sight, now);
         record.pending = None;

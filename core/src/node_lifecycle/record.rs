@@ -2,11 +2,14 @@
 
 use alloc::string::String;
 use alloc::sync::Arc;
+use alloc::vec::Vec;
 use core::time::Duration;
 
 use serde::Serialize;
 
+use super::due::round_up;
 use super::health::{NodeHealth, Ready, Renewal, Sight};
+use super::heartbeats::Heartbeats;
 use super::zone::{ZoneKey, ZoneState};
 use crate::api::{ConditionStatus, Node, NodeName, Taint, TaintEffect, well_known};
 use crate::rate_limited_timed_queue::RateLimitedTimedQueue;
@@ -38,7 +41,10 @@ pub(super) struct Record {
     /// The UID of the node that a health pass has registered.
     pub(super) registered: Option<String>,
     pub(super) health: Option<NodeHealth>,
+    /// As told; `beats` count more.
     pub(super) lease: Option<Renewal>,
+    /// Signs of life that are promised: heartbeats in `listed` are then out of date.
+    pub(super) beats: Option<Heartbeats>,
     /// Pods of the node could not be marked as not ready.
     pub(super) retry_pods: bool,
     /// `None` if the node is not in the cache.
@@ -99,12 +105,19 @@ impl Listed {
 }
 
 impl Record {
-    pub(super) fn sight(&self) -> Option<Sight<'_>> {
-        self.listed.as_ref().map(|listed| Sight {
-            ready: listed.ready.as_ref(),
-            created: listed.created,
-            lease: self.lease,
-        })
+    /// The Ready condition and the lease as a pass at `at` sees them; `ready` is that of the object.
+    pub(super) fn signs(
+        &self,
+        mut ready: Option<Ready>,
+        start: Time,
+        at: Timestamp,
+    ) -> (Option<Ready>, Option<Renewal>) {
+        let Some(beats) = &self.beats else { return (ready, self.lease) };
+        if let Some(ready) = &mut ready {
+            ready.heartbeat = beats.heartbeat(start, at).or(ready.heartbeat);
+        }
+        let renewed = beats.lease.time(start, at);
+        (ready, renewed.map(|renewed| Renewal { renew_time: Some(renewed) }).or(self.lease))
     }
 
     /// Notes what the passes before `before` saw that were not run.
@@ -114,9 +127,14 @@ impl Record {
         }
     }
 
-    /// Its health once all passes have seen what there is to see.
+    /// Its health once passes have seen what there is to see, or with promised heartbeats what
+    /// there is now.
     pub(super) fn settled_health(&self, start: Time, period: Duration) -> Option<NodeHealth> {
-        self.seen(start, period, Timestamp::MAX).0
+        let before = match (self.beats, self.pending) {
+            (Some(_), Some(at)) => at.saturating_add(period).saturating_add(period),
+            _ => Timestamp::MAX,
+        };
+        self.seen(start, period, before).0
     }
 
     /// Its health after the passes before `before`, and the next one that may change it.
@@ -127,14 +145,29 @@ impl Record {
         before: Timestamp,
     ) -> (Option<NodeHealth>, Option<Timestamp>) {
         let (mut health, mut pending) = (self.health.clone(), self.pending);
-        while let Some(at) = pending.filter(|at| *at < before) {
-            let Some(sight) = self.sight() else { return (health, None) };
+        let Some(listed) = &self.listed else { return (health, None) };
+        let mut see = |at: Timestamp| {
+            let (ready, lease) = self.signs(listed.ready.clone(), start, at);
+            let sight = Sight { ready: ready.as_ref(), created: listed.created, lease };
             let now = start.saturating_add(at.since_zero());
             let seen = NodeHealth::observe(health.as_ref(), sight, now);
             // Another pass sees the same, unless this one has dropped the lease: see `observe`.
-            let again = sight.lease.is_some() && seen.lease.is_none();
-            pending = again.then(|| at.saturating_add(period));
+            let again = lease.is_some() && seen.lease.is_none();
             health = Some(seen);
+            again
+        };
+        if let (Some(beats), Some(first)) = (&self.beats, pending) {
+            if first < before {
+                let (passes, next) = passes_that_matter(beats, first, period, before);
+                for at in passes {
+                    see(at);
+                }
+                pending = Some(next);
+            }
+            return (health, pending);
+        }
+        while let Some(at) = pending.filter(|at| *at < before) {
+            pending = see(at).then(|| at.saturating_add(period));
         }
         (health, pending)
     }
@@ -148,6 +181,36 @@ impl Record {
             }
         }
     }
+}
+
+/// Which of the passes from `first` to before `before` make a difference to what is known in the
+/// end, if somebody beats all the time; and the pass after them.
+///
+/// A pass overwrites what the one before it noted. So the last that sees a beat of a kind matters,
+/// with its neighbours: the one before it, for what was saved by then, and the one after it, which
+/// may miss a lease that was dropped. The first two see what was told when the promise was given.
+fn passes_that_matter(
+    beats: &Heartbeats,
+    first: Timestamp,
+    period: Duration,
+    before: Timestamp,
+) -> (Vec<Timestamp>, Timestamp) {
+    let next = round_up(first, period, before);
+    let back = |at: Timestamp| {
+        let period = u64::try_from(period.as_nanos()).unwrap_or(u64::MAX);
+        Timestamp::from_nanos(at.as_nanos().saturating_sub(period))
+    };
+    let last = back(next);
+    let mut passes = Vec::with_capacity(8);
+    let seen = [&beats.status, &beats.lease].into_iter().filter_map(|beat| beat.moment(last));
+    for at in seen.map(|moment| round_up(first, period, moment)) {
+        passes.extend([back(at), at, at.saturating_add(period)]);
+    }
+    passes.extend([first, first.saturating_add(period)]);
+    passes.retain(|at| (first..=last).contains(at));
+    passes.sort_unstable();
+    passes.dedup();
+    (passes, next)
 }
 
 pub(super) fn has_no_execute(node: &Node, key: &str) -> bool {

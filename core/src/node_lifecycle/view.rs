@@ -84,7 +84,7 @@ pub struct NodeHealthView {
     /// How long.
     pub grace: Duration,
     /// The health pass that turns the node's Ready condition Unknown if it stays silent; `None`
-    /// if it is Unknown already.
+    /// if it is Unknown already, or its kubelet beats.
     pub turns_unknown_at: Option<Timestamp>,
     /// Where it is in the legacy path.
     pub eviction: Option<EvictionStatus>,
@@ -207,7 +207,8 @@ impl NodeLifecycleController {
         };
         let silent = record.settled_health(self.start, self.config.node_monitor_period);
         let turns_unknown_at = silent
-            .filter(|_| record.listed.is_some() && status != Some(&ConditionStatus::Unknown))
+            .filter(|_| record.listed.is_some() && record.beats.is_none())
+            .filter(|_| status != Some(&ConditionStatus::Unknown))
             .map(|health| {
                 self.rules().first_pass_after(health.probe_timestamp.saturating_add(grace))
             });

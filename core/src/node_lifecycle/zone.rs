@@ -4,6 +4,7 @@ use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::String;
 use alloc::sync::Arc;
+use alloc::vec::Vec;
 use core::fmt;
 
 use serde::{Deserialize, Serialize, Serializer};
@@ -98,6 +99,48 @@ impl ZoneKey {
     pub fn as_str(&self) -> &str {
         &self.0
     }
+
+    /// Region and zone as people write them: `region/zone`, `zone` without a region, `region/`
+    /// without a zone, and nothing for nodes that have neither label. A label holds no slash, so
+    /// that every zone has a name of its own.
+    #[must_use]
+    pub fn name(&self) -> String {
+        match self.0.split_once(":\0:") {
+            Some(("", zone)) => zone.into(),
+            Some((region, zone)) => format!("{region}/{zone}"),
+            None => String::new(),
+        }
+    }
+
+    /// The zone label alone; nothing if there is none.
+    #[must_use]
+    pub fn zone(&self) -> &str {
+        self.0.split_once(":\0:").map_or("", |(_, zone)| zone)
+    }
+}
+
+/// Finds the zone that a person means: by its whole [name](ZoneKey::name), or by its zone label
+/// alone if no other zone has the same.
+///
+/// # Errors
+/// The names that the text could mean; none if there is no such zone.
+pub fn find_zone<'a>(
+    zones: impl IntoIterator<Item = &'a ZoneKey>,
+    text: &str,
+) -> Result<ZoneKey, Vec<String>> {
+    let mut similar: Vec<&ZoneKey> = Vec::new();
+    for zone in zones {
+        if zone.name() == text {
+            return Ok(zone.clone());
+        }
+        if !text.is_empty() && zone.zone() == text && !similar.contains(&zone) {
+            similar.push(zone);
+        }
+    }
+    match similar.as_slice() {
+        [one] => Ok((*one).clone()),
+        many => Err(many.iter().map(|zone| zone.name()).collect()),
+    }
 }
 
 impl core::borrow::Borrow<str> for ZoneKey {
@@ -112,9 +155,10 @@ impl fmt::Display for ZoneKey {
     }
 }
 
+/// By its [name](ZoneKey::name).
 impl Serialize for ZoneKey {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(&self.0)
+        serializer.serialize_str(&self.name())
     }
 }
 
@@ -197,8 +241,6 @@ impl EvictionRates {
 
 #[cfg(test)]
 mod tests {
-    use alloc::vec::Vec;
-
     use super::*;
 
     fn conditions(ready: usize, not_ready: usize) -> Vec<Option<NodeCondition>> {
@@ -251,6 +293,34 @@ mod tests {
             let map = labels.iter().map(|(key, value)| ((*key).into(), (*value).into())).collect();
             assert_eq!(zone_key(&map), expected, "{labels:?}");
         }
+    }
+
+    #[test]
+    fn zones_are_found_as_people_name_them() {
+        let key = |region: &str, zone: &str| {
+            let labels = [(REGION_LABEL, region), (ZONE_LABEL, zone)];
+            let given = labels.into_iter().filter(|(_, value)| !value.is_empty());
+            ZoneKey::of(&given.map(|(key, value)| (key.into(), value.into())).collect())
+        };
+        let zones = [key("eu", "a"), key("us", "a"), key("us", "b"), key("", "c"), key("ap", "")];
+        let names: Vec<String> = zones.iter().map(ZoneKey::name).collect();
+        assert_eq!(names, ["eu/a", "us/a", "us/b", "c", "ap/"]);
+        for (text, expected) in [
+            ("eu/a", Ok(0)),
+            ("b", Ok(2)),
+            ("c", Ok(3)),
+            ("ap/", Ok(4)),
+            ("a", Err(&["eu/a", "us/a"][..])),
+            ("", Err(&[])),
+            ("d", Err(&[])),
+        ] {
+            let found = find_zone(&zones, text);
+            match expected {
+                Ok(index) => assert_eq!(found.unwrap(), zones[index], "{text}"),
+                Err(names) => assert_eq!(found.unwrap_err(), names, "{text}"),
+            }
+        }
+        assert_eq!(find_zone(&[key("", "")], "").unwrap().as_str(), "");
     }
 
     #[test]

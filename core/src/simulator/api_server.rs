@@ -6,7 +6,7 @@ use alloc::sync::Arc;
 use core::time::Duration;
 
 use super::{Fault, Simulator, Terminating};
-use crate::api::{Node, ObjectMeta, Pod, PodCondition, PodKey, PodPhase};
+use crate::api::{Node, NodeName, ObjectMeta, Pod, PodCondition, PodKey, PodPhase};
 use crate::command::PodWrite;
 use crate::event::{Happening, RequestResult, RequestVerb};
 
@@ -35,18 +35,28 @@ impl Simulator {
             Some(old) if *old == new => return,
             Some(_) => self.emit(Happening::NodeUpdated { node }),
         }
-        self.taint_eviction.handle_node_update(self.now, old.as_deref(), Some(&new));
+        self.tell_conditions(old.as_deref(), &new);
+        self.tell_node(old.as_ref(), Some(&new));
+        if self.config.node_lifecycle {
+            let name: NodeName = new.metadata.name.as_str().into();
+            self.review_kubelet(&name);
+            self.review_status(&name);
+        }
     }
 
     pub(super) fn remove_node(&mut self, name: &str) {
         if let Some(old) = self.cluster.remove_node(name) {
-            self.emit(Happening::NodeDeleted { node: name.into() });
-            self.taint_eviction.handle_node_update(self.now, Some(&old), None);
+            let name: NodeName = name.into();
+            self.emit(Happening::NodeDeleted { node: name.clone() });
+            self.tell_node(Some(&old), None);
+            self.node_faults.retain(|(node, _), _| *node != name);
+            self.forget_post(&name);
+            self.tell_heartbeats(&name);
         }
     }
 
     pub(super) fn store_pod(&mut self, key: &PodKey, pod: Pod) {
-        let new = Arc::new(pod);
+        let new = Arc::new(self.started(&pod).unwrap_or(pod));
         let old = self.cluster.put_pod(key, new.clone());
         let (pod, uid) = (key.clone(), new.metadata.uid.clone());
         match &old {
@@ -60,7 +70,7 @@ impl Simulator {
                 }
             }
         }
-        self.taint_eviction.handle_pod_update(self.now, key, old.as_deref(), Some(&new));
+        self.tell_pod(key, old.as_deref(), Some(&new));
     }
 
     pub(super) fn remove_pod(&mut self, key: &PodKey) {
@@ -68,7 +78,7 @@ impl Simulator {
             self.forget_faults(key);
             self.forget_ended_terminations();
             self.emit(Happening::PodDeleted { pod: key.clone(), uid: old.metadata.uid.clone() });
-            self.taint_eviction.handle_pod_update(self.now, key, Some(&old), None);
+            self.tell_pod(key, Some(&old), None);
         }
     }
 
@@ -134,9 +144,13 @@ impl Simulator {
         uid: String,
         grace: Duration,
     ) {
-        let sequence = self.taint_eviction.sequence();
-        self.taint_eviction.align_sequence(sequence + 1);
-        self.terminating.insert((ends, sequence), Terminating { pod, uid, grace });
+        let terminating = Terminating { pod, uid, grace };
+        let node = self.cluster.get_pod(&terminating.pod).map(|pod| pod.spec.node_name.clone());
+        if node.is_some_and(|node| self.await_kubelet(&terminating, &node)) {
+            return;
+        }
+        let sequence = self.next_sequence();
+        self.terminating.insert((ends, sequence), terminating);
     }
 
     /// The kubelet confirms that the containers have ended.
@@ -206,7 +220,11 @@ impl Simulator {
         result
     }
 
-    fn take_fault(&mut self, key: &PodKey, verb: PodWrite) -> Option<crate::command::ApiErrorKind> {
+    pub(super) fn take_fault(
+        &mut self,
+        key: &PodKey,
+        verb: PodWrite,
+    ) -> Option<crate::command::ApiErrorKind> {
         if self.faults.is_empty() {
             return None;
         }

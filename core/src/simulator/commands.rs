@@ -13,8 +13,11 @@ use crate::validation::{
 
 impl Simulator {
     pub(super) fn apply(&mut self, command: Command) -> Result<(), CommandError> {
+        if command.needs_node_lifecycle() {
+            return self.apply_fault(command);
+        }
         match command {
-            Command::CreateNode(node) => self.create_node(node),
+            Command::CreateNode(node) => self.create_node(node, true).map(|_| ()),
             Command::UpdateNode(node) => self.update_node(node),
             Command::DeleteNode { node } => {
                 self.node(&node)?;
@@ -63,13 +66,16 @@ impl Simulator {
                 Ok(())
             }
             Command::RestartTaintEvictionController => {
-                self.restart_taint_eviction();
+                if self.evicts_by_taints {
+                    self.restart_taint_eviction();
+                }
                 Ok(())
             }
+            _ => Err(CommandError::NoNodeLifecycle),
         }
     }
 
-    fn node(&self, name: &NodeName) -> Result<&Node, CommandError> {
+    pub(super) fn node(&self, name: &NodeName) -> Result<&Node, CommandError> {
         let node = self.cluster.get_node(name.as_str());
         node.map(AsRef::as_ref).ok_or_else(|| CommandError::NodeNotFound(name.clone()))
     }
@@ -79,7 +85,12 @@ impl Simulator {
         pod.map(AsRef::as_ref).ok_or_else(|| CommandError::PodNotFound(key.clone()))
     }
 
-    fn create_node(&mut self, mut node: Node) -> Result<(), CommandError> {
+    /// Creates a node; its kubelet runs if it is told so and nobody knows it yet.
+    pub(super) fn create_node(
+        &mut self,
+        mut node: Node,
+        kubelet_runs: bool,
+    ) -> Result<NodeName, CommandError> {
         self.check_node(&node)?;
         let name: NodeName = node.metadata.name.as_str().into();
         if self.cluster.get_node(name.as_str()).is_some() {
@@ -87,7 +98,10 @@ impl Simulator {
         }
         self.fill_in(&mut node.metadata);
         self.store_node(node);
-        Ok(())
+        if self.config.node_lifecycle {
+            self.register_kubelet(&name, kubelet_runs);
+        }
+        Ok(name)
     }
 
     fn update_node(&mut self, mut node: Node) -> Result<(), CommandError> {

@@ -1,11 +1,14 @@
 //! Which Kubernetes is simulated.
 
 use alloc::collections::BTreeMap;
-use alloc::string::String;
+use alloc::string::{String, ToString};
+use core::fmt;
 
 use serde::{Deserialize, Serialize};
 
 use crate::api::is_default;
+use crate::kubelet_heartbeat::KubeletSettings;
+use crate::node_lifecycle::{FlagError, NodeLifecycleConfig};
 use crate::release::{FeatureGates, KubernetesRelease};
 use crate::time::Time;
 
@@ -26,6 +29,46 @@ pub struct SimulatorConfig {
     /// are replayed with it.
     #[serde(skip_serializing_if = "is_default")]
     pub stand_in_api_server: bool,
+    /// Whether there are kubelets that beat, and a node lifecycle controller that watches over
+    /// them, as in a real cluster. Without, taints come only by hand and stay: the taint-eviction
+    /// controller alone, which is what simulations stored before this field was there showed.
+    #[serde(skip_serializing_if = "is_default")]
+    pub node_lifecycle: bool,
+    /// Flags of kube-controller-manager that differ from the defaults of the release, by name
+    /// without dashes; they count with `node_lifecycle`. [`NodeLifecycleConfig`] has them all.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub controller_manager_flags: BTreeMap<String, String>,
+    /// How the kubelets are set; counts with `node_lifecycle`.
+    #[serde(skip_serializing_if = "is_default")]
+    pub kubelets: KubeletSettings,
+}
+
+/// A configuration that cannot be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ConfigError {
+    /// A feature gate that the release does not have, or that is locked.
+    FeatureGates(String),
+    /// A flag of kube-controller-manager.
+    Flag(FlagError),
+    /// A setting of the kubelets, with its range.
+    Kubelets(String),
+}
+
+impl fmt::Display for ConfigError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::FeatureGates(error) | Self::Kubelets(error) => f.write_str(error),
+            Self::Flag(error) => error.fmt(f),
+        }
+    }
+}
+
+impl core::error::Error for ConfigError {}
+
+impl From<ConfigError> for String {
+    fn from(error: ConfigError) -> Self {
+        error.to_string()
+    }
 }
 
 impl Default for SimulatorConfig {
@@ -35,15 +78,24 @@ impl Default for SimulatorConfig {
             feature_gates: BTreeMap::new(),
             start: Time::DEFAULT_START,
             stand_in_api_server: false,
+            node_lifecycle: false,
+            controller_manager_flags: BTreeMap::new(),
+            kubelets: KubeletSettings::default(),
         }
     }
 }
 
 impl SimulatorConfig {
-    /// The defaults of a release.
+    /// The defaults of a release, with the taint-eviction controller alone.
     #[must_use]
     pub fn of(release: KubernetesRelease) -> Self {
         Self { release, ..Self::default() }
+    }
+
+    /// The defaults of a release, with kubelets and the node lifecycle controller.
+    #[must_use]
+    pub fn with_node_lifecycle(release: KubernetesRelease) -> Self {
+        Self { node_lifecycle: true, ..Self::of(release) }
     }
 
     /// Which feature gates are on.
@@ -53,5 +105,39 @@ impl SimulatorConfig {
     pub fn gates(&self) -> Result<FeatureGates, String> {
         let settings = self.feature_gates.iter().map(|(name, on)| (name.as_str(), *on));
         FeatureGates::new(self.release, settings)
+    }
+
+    /// The flags of kube-controller-manager: the defaults of the release and what is set here.
+    ///
+    /// # Errors
+    /// Names the flag that is wrong, and what would be valid.
+    pub fn flags(&self) -> Result<NodeLifecycleConfig, FlagError> {
+        let mut flags = NodeLifecycleConfig::of(self.release);
+        for (name, value) in &self.controller_manager_flags {
+            flags.set_flag(self.release, name, value)?;
+        }
+        Ok(flags)
+    }
+
+    /// Whether all of it can be.
+    ///
+    /// # Errors
+    /// What is wrong, and what would be valid.
+    pub fn check(&self) -> Result<(), ConfigError> {
+        self.gates().map_err(ConfigError::FeatureGates)?;
+        self.flags().map_err(ConfigError::Flag)?;
+        self.kubelets.check().map_err(ConfigError::Kubelets)
+    }
+
+    /// Whether pods are deleted from nodes with `NoExecute` taints: with `node_lifecycle`, unless a
+    /// flag switches that off. To 1.28 the node lifecycle controller does it.
+    pub(super) fn evicts_by_taints(&self, flags: &NodeLifecycleConfig) -> bool {
+        if !self.node_lifecycle {
+            true
+        } else if self.release.has_taint_eviction_controller() {
+            flags.is_controller_enabled(&["taint-eviction-controller"])
+        } else {
+            flags.is_enabled() && flags.enable_taint_manager
+        }
     }
 }

