@@ -1,6 +1,8 @@
 //! How fast the engine is. `cargo xtask bench [NAME]` shows it beside Kubernetes' own code; the
 //! names are those of the Go benchmarks where there is one.
 
+#[path = "engine/objects.rs"]
+mod objects;
 #[path = "engine/world.rs"]
 mod world;
 
@@ -17,7 +19,8 @@ use taintlab_core::simulator::{Simulator, SimulatorConfig};
 use taintlab_core::time::Timestamp;
 use taintlab_core::timed_worker_queue::TimedWorkerQueue;
 
-use world::{World, key_names, nodes, pods, taint_everything};
+use objects::{nodes, pods};
+use world::{World, key_names, taint_everything};
 
 criterion_group!(
     benches,

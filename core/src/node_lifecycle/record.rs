@@ -187,8 +187,8 @@ impl Record {
 /// end, if somebody beats all the time; and the pass after them.
 ///
 /// A pass overwrites what the one before it noted. So the last that sees a beat of a kind matters,
-/// with its neighbours: the one before it, for what was saved by then, and the one after it, which
-/// may miss a lease that was dropped. The first two see what was told when the promise was given.
+/// and the one after it, which may miss a lease that was dropped. The first two see what was told
+/// when the promise was given.
 fn passes_that_matter(
     beats: &Heartbeats,
     first: Timestamp,
@@ -196,15 +196,12 @@ fn passes_that_matter(
     before: Timestamp,
 ) -> (Vec<Timestamp>, Timestamp) {
     let next = round_up(first, period, before);
-    let back = |at: Timestamp| {
-        let period = u64::try_from(period.as_nanos()).unwrap_or(u64::MAX);
-        Timestamp::from_nanos(at.as_nanos().saturating_sub(period))
-    };
-    let last = back(next);
-    let mut passes = Vec::with_capacity(8);
+    let period_nanos = u64::try_from(period.as_nanos()).unwrap_or(u64::MAX);
+    let last = Timestamp::from_nanos(next.as_nanos().saturating_sub(period_nanos));
+    let mut passes = Vec::with_capacity(6);
     let seen = [&beats.status, &beats.lease].into_iter().filter_map(|beat| beat.moment(last));
     for at in seen.map(|moment| round_up(first, period, moment)) {
-        passes.extend([back(at), at, at.saturating_add(period)]);
+        passes.extend([at, at.saturating_add(period)]);
     }
     passes.extend([first, first.saturating_add(period)]);
     passes.retain(|at| (first..=last).contains(at));

@@ -1,6 +1,7 @@
 //! Requests that fail, deadlines, and idle time.
 
 mod differential;
+mod promised;
 
 use alloc::collections::BTreeMap;
 use alloc::string::{String, ToString};

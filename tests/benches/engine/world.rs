@@ -2,9 +2,7 @@
 
 use std::sync::Arc;
 
-use taintlab_core::api::{
-    Node, Pod, PodKey, Taint, TaintEffect, Toleration, TolerationOperator, well_known,
-};
+use taintlab_core::api::{Node, PodKey, Taint, TaintEffect, well_known};
 use taintlab_core::cluster::Cluster;
 use taintlab_core::command::Command;
 use taintlab_core::release::{FeatureGates, KubernetesRelease};
@@ -12,39 +10,11 @@ use taintlab_core::simulator::Simulator;
 use taintlab_core::taint_eviction::TaintEvictionController;
 use taintlab_core::time::Timestamp;
 
+use super::objects::pods;
+
 /// Keys as long as those of a Deployment's pods.
 pub(crate) fn key_names(count: u32) -> Vec<PodKey> {
     (0..count).map(|index| PodKey::new("default", &format!("web-7d4b9c6f5-{index:06}"))).collect()
-}
-
-/// That many nodes without taints.
-pub(crate) fn nodes(count: usize) -> Vec<Node> {
-    let node = |index| {
-        let mut node = Node::default();
-        node.metadata.name = format!("node-{index}");
-        node
-    };
-    (0..count).map(node).collect()
-}
-
-/// Pods spread over nodes, with the two default tolerations.
-pub(crate) fn pods(count: usize, nodes: usize, toleration_seconds: Option<i64>) -> Vec<Pod> {
-    let tolerations = [well_known::NOT_READY, well_known::UNREACHABLE].map(|key| Toleration {
-        key: key.into(),
-        operator: TolerationOperator::Exists,
-        effect: TaintEffect::NoExecute,
-        toleration_seconds,
-        ..Toleration::default()
-    });
-    let pod = |index| {
-        let mut pod = Pod::default();
-        pod.metadata.namespace = "default".into();
-        pod.metadata.name = format!("web-7d4b9c6f5-{index:06}");
-        pod.spec.node_name = format!("node-{}", index % nodes);
-        pod.spec.tolerations = tolerations.to_vec();
-        pod
-    };
-    (0..count).map(pod).collect()
 }
 
 /// Taints every node at one moment.
