@@ -77,6 +77,7 @@ pub mod cluster;
 pub mod command;
 pub mod event;
 pub mod flowcontrol;
+pub mod kubelet;
 pub mod kubelet_heartbeat;
 pub mod matching;
 pub mod node_lifecycle;

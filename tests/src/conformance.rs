@@ -4,6 +4,7 @@
 //! lines hold is in `tests/vectors/README.md`. [`FAMILIES`] says who runs which.
 
 pub mod kubectl_taint;
+pub mod kubelet_eviction;
 pub mod matching;
 pub mod node_lifecycle;
 pub mod qps;
@@ -31,6 +32,9 @@ pub struct Family {
 /// Every family that the engine answers.
 pub const FAMILIES: &[Family] = &[
     Family { name: "kubectl_taint", run: kubectl_taint::run },
+    Family { name: "kubelet_eviction_parse", run: kubelet_eviction::parse },
+    Family { name: "kubelet_eviction_rank", run: kubelet_eviction::rank },
+    Family { name: "kubelet_eviction_sync", run: kubelet_eviction::sync },
     Family { name: "matching", run: matching::run },
     Family { name: "node_lifecycle", run: node_lifecycle::run },
     Family { name: "node_lifecycle_current", run: node_lifecycle::run },

@@ -1,6 +1,7 @@
 //! Shared pieces of the tests.
 
 pub mod conformance;
+pub mod kubelet;
 pub mod lifecycle;
 pub mod model;
 pub mod notation;

@@ -10,6 +10,8 @@ mod lease;
 mod meta;
 mod node;
 mod pod;
+mod quantity;
+mod resources;
 mod taint;
 mod toleration;
 
@@ -21,6 +23,10 @@ pub use node::{
     ConditionStatus, Node, NodeCondition, NodeKind, NodeSpec, NodeStatus, node_condition_type,
 };
 pub use pod::{Pod, PodCondition, PodKind, PodPhase, PodSpec, PodStatus};
+pub use quantity::{Format, Quantity, QuantityError};
+pub use resources::{
+    ContainerResources, PodResources, QosClass, ResourceError, Resources, Volume, VolumeSource,
+};
 pub use taint::{Taint, TaintEffect, well_known};
 pub use toleration::{Toleration, TolerationOperator};
 
