@@ -89,6 +89,7 @@ pub mod simulator;
 pub mod taint_eviction;
 pub mod taints;
 pub mod time;
+pub mod time_budget;
 pub mod timed_worker_queue;
 pub mod validation;
 mod work_queue;

@@ -50,6 +50,7 @@ mod record;
 mod tainting;
 #[cfg(test)]
 mod tests;
+mod trail;
 mod view;
 mod work;
 pub mod zone;
@@ -60,4 +61,5 @@ pub use self::controller::{NODE_EVICTION_PERIOD, NodeLifecycleController};
 pub use self::health::{NodeHealth, Ready, Renewal};
 pub use self::heartbeats::{Beat, Heartbeats};
 pub use self::record::EvictionStatus;
+pub use self::trail::{NodeTrail, Silence, TurnTaken};
 pub use self::view::{NodeHealthView, QueuedNode, RateSource, ZoneView};

@@ -16,11 +16,13 @@
 //! How an interval is divided into calls of `advance_to` makes no difference to the events.
 
 mod api_server;
+mod budgets;
 mod commands;
 mod config;
 mod faults;
 mod kubelets;
 mod lifecycle;
+mod views;
 
 use alloc::collections::{BTreeMap, VecDeque};
 use alloc::string::String;
@@ -30,8 +32,11 @@ use core::time::Duration;
 
 use serde::Serialize;
 
+use self::budgets::Budgets;
+pub use self::budgets::Forecast;
 pub use self::config::{ConfigError, SimulatorConfig};
 use self::kubelets::{Kubelets, Wake};
+pub use self::views::NodeView;
 
 use crate::api::{Lease, Node, NodeName, Pod, PodKey};
 use crate::cluster::Cluster;
@@ -56,6 +61,7 @@ pub struct Simulator {
     evicts_by_taints: bool,
     lifecycle: Option<NodeLifecycleController>,
     kubelets: Kubelets,
+    budgets: Budgets,
     /// Ends of grace periods, in the order of time and creation.
     terminating: BTreeMap<(Timestamp, u64), Terminating>,
     faults: BTreeMap<(PodKey, PodWrite), Fault>,
@@ -196,6 +202,7 @@ impl Simulator {
             evicts_by_taints: config.evicts_by_taints(&flags),
             lifecycle: None,
             kubelets: Kubelets::default(),
+            budgets: Budgets::default(),
             node_faults: BTreeMap::new(),
             config,
             gates,
@@ -469,8 +476,12 @@ impl Simulator {
         while let Some(action) = self.taint_eviction.poll_action() {
             match action {
                 Action::RecordEvent(event) => self.emit(Happening::EventRecorded(event)),
-                Action::Report(decision) => self.emit(Happening::Decided(decision)),
+                Action::Report(decision) => {
+                    self.note_decision(&decision);
+                    self.emit(Happening::Decided(decision));
+                }
                 Action::ReportNode { node, taints } => {
+                    self.note_node(&node, &taints);
                     let shard = shard_of(node.as_str());
                     self.emit(Happening::NodeEvaluated { node, shard, taints: taints.to_vec() });
                 }
@@ -479,19 +490,20 @@ impl Simulator {
                     self.taint_eviction.handle_action_result(self.now, id, result);
                 }
                 Action::DeletePod { id, pod } => {
-                    let result = self.controller_deletes_pod(&pod);
+                    let result = self.controller_deletes_pod(&pod, false);
                     self.taint_eviction.handle_action_result(self.now, id, result);
                 }
             }
         }
     }
 
-    fn controller_deletes_pod(&mut self, pod: &PodKey) -> RequestResult {
+    fn controller_deletes_pod(&mut self, pod: &PodKey, by_lifecycle: bool) -> RequestResult {
         let uid = self.uid_of(pod);
         let result = self.delete_pod(pod);
         let verb = RequestVerb::Delete;
         // Said before the object's own event, as the cause of it.
         self.emit(Happening::Request { pod: pod.clone(), uid, verb, result });
+        self.note_delete(pod, result, by_lifecycle);
         self.tell_deleted(pod, result);
         result
     }

@@ -342,8 +342,8 @@ fn matters(event: &Event) -> bool {
         | Happening::NodeQueued { .. }
         | Happening::NodeDequeued { .. } => false,
         // The first report of a kubelet says that nothing is wrong.
-        Happening::NodeConditionChanged { from, condition, .. } => {
-            !from.is_empty() && condition == "Ready"
+        Happening::NodeConditionChanged { from, to, condition, .. } => {
+            condition == "Ready" && (!from.is_empty() || to.as_str() != "True")
         }
         Happening::EventRecorded(event) => {
             event.component != "kubelet" && event.reason != "RegisteredNode"

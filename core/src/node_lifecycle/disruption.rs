@@ -114,6 +114,7 @@ impl NodeLifecycleController {
         let (start, period) = (self.start, self.config.node_monitor_period);
         for record in self.records.values_mut().filter(|record| record.listed.is_some()) {
             record.settle(start, period, after);
+            record.grace_restarted = Some(now);
             if let Some(health) = &mut record.health {
                 health.probe_timestamp = now;
                 health.ready_transition_timestamp = now;

@@ -67,6 +67,7 @@ impl NodeLifecycleController {
         let zone = self.zones.get_mut(&key)?;
         self.queues_changed = now;
         if zone.queue.add_in_turn(now, name.clone(), uid) {
+            self.note_queued(name, status, Some((since, self.config.pod_eviction_timeout)));
             self.report(Report::Queued { node: name.clone(), zone: key });
         }
         None

@@ -183,7 +183,11 @@ impl NodeLifecycleController {
     ) {
         let Some(record) = self.records.get_mut(check.name.as_str()) else { return };
         if result.is_ok() {
-            record.health = Some(health);
+            let before = record.health.replace(health);
+            if let Some(before) = before {
+                let never_ready = Ready::of(&check.node).is_none();
+                self.note_silence(&check.name, &before, never_ready);
+            }
             self.steps.push_front(Step::Decide(check));
             return;
         }
@@ -225,6 +229,9 @@ impl NodeLifecycleController {
         if check.current.is_none() {
             self.pods_marked(&check.name, false);
             return;
+        }
+        if ready {
+            self.forget_trail(&check.name);
         }
         if !ready || !self.config.enable_taint_manager {
             let pods = lister.pods_on_node(check.name.as_str());

@@ -10,6 +10,7 @@ use serde::Serialize;
 use super::due::round_up;
 use super::health::{NodeHealth, Ready, Renewal, Sight};
 use super::heartbeats::Heartbeats;
+use super::trail::NodeTrail;
 use super::zone::{ZoneKey, ZoneState};
 use crate::api::{ConditionStatus, Node, NodeName, Taint, TaintEffect, well_known};
 use crate::rate_limited_timed_queue::RateLimitedTimedQueue;
@@ -55,6 +56,10 @@ pub(super) struct Record {
     pub(super) pending: Option<Timestamp>,
     /// The next pass that may do more than note a sign of life.
     pub(super) due: Option<Timestamp>,
+    /// How it came to be tainted.
+    pub(super) trail: NodeTrail,
+    /// The end of a disruption of the whole cluster, from which a grace period runs.
+    pub(super) grace_restarted: Option<Time>,
     /// Whether pods may be bound to the node; exact when a health pass ends.
     pub(super) has_pods: bool,
 }

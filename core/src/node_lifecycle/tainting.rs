@@ -8,12 +8,15 @@ use super::action::{Action, Report, TaintPatch, Turn};
 use super::controller::NodeLifecycleController;
 use super::no_schedule;
 use super::record::{has_no_execute, no_execute, taint_keys};
+use super::trail::TurnTaken;
+use super::view::RateSource;
 use super::work::{AfterTaints, Check, Resume, Step, TaintWork};
 use super::zone::ZoneKey;
 use crate::api::{ConditionStatus, Node, NodeName, Taint, well_known};
 use crate::cluster::Lister;
 use crate::rate_limited_timed_queue::{RETRY_AFTER, TimedValue};
 use crate::release::Requeue;
+use crate::time::Timestamp;
 
 impl NodeLifecycleController {
     /// What becomes of a node, by its condition before this pass. Mirrors
@@ -29,6 +32,9 @@ impl NodeLifecycleController {
         if has_no_execute(&check.node, opposite) {
             let (add, remove) = (no_execute(wanted), no_execute(opposite));
             let work = self.swap(&check.name, &check.node, [add].into(), [remove].into());
+            if let Some(record) = self.records.get_mut(check.name.as_str()) {
+                record.trail.swapped_at = Some(self.now);
+            }
             return Some(Step::Taints(TaintWork { then: AfterTaints::Nothing, ..work }));
         }
         self.mark_node_for_tainting(check, has_no_execute(&check.node, wanted));
@@ -50,6 +56,8 @@ impl NodeLifecycleController {
         let uid = check.node.metadata.uid.as_str();
         self.queues_changed = now;
         if zone.queue.add_in_turn(now, check.name.clone(), uid) && !seen {
+            let status = check.observed.as_ref().map(|observed| observed.status.clone());
+            self.note_queued(&check.name, &status.unwrap_or_default(), None);
             self.report(Report::Queued { node: check.name.clone(), zone: check.zone.clone() });
         }
     }
@@ -135,7 +143,18 @@ impl NodeLifecycleController {
     /// `Controller.doNoExecuteTaintingPass` or `doEvictionPass`.
     pub(super) fn try_zone(&mut self, key: ZoneKey, lister: &impl Lister) {
         let Some(zone) = self.zones.get_mut(&key) else { return };
+        let limiter = *zone.queue.limiter();
         let Some(entry) = zone.queue.try_next(self.now) else { return };
+        let turn = TurnTaken {
+            // The limiter has not changed since the node was queued, but by grants to others.
+            token_at: limiter.next_accept(Timestamp::ZERO).unwrap_or(self.now).min(self.now),
+            at: self.now,
+            rate_source: RateSource::of(&limiter, zone.state),
+            qps: limiter.qps(),
+        };
+        if let Some(record) = self.records.get_mut(entry.value.as_str()) {
+            record.trail.turn = Some(turn);
+        }
         self.steps.push_front(Step::TryZone(key.clone()));
         if !self.config.enable_taint_manager {
             self.evict(key, entry, lister);

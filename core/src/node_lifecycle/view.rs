@@ -1,6 +1,7 @@
 //! What can be looked at from outside.
 
 use alloc::collections::BTreeSet;
+use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::time::Duration;
@@ -10,17 +11,22 @@ use serde::Serialize;
 use super::config::NodeLifecycleConfig;
 use super::controller::{NODE_EVICTION_PERIOD, NodeLifecycleController};
 use super::health::NodeHealth;
-use super::record::{EvictionStatus, Zone};
+use super::record::{Census, EvictionStatus, Zone};
 use super::zone::{ZoneKey, ZoneState};
 use crate::api::{ConditionStatus, NodeName};
+use crate::flowcontrol::RateLimiter;
+use crate::rate_limited_timed_queue::EVICTION_RATE_LIMITER_BURST;
 use crate::time::{Time, Timestamp};
 
 /// A zone as the controller sees it, with the arithmetic behind.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ZoneView {
-    /// The key of the zone; see [`zone_key`](super::zone::zone_key).
+    /// The key of the zone; see [`zone_key`](super::zone::zone_key). It is written as its name,
+    /// `region/zone`.
     pub key: ZoneKey,
+    /// Whether the zone is cut off the API server. Only a simulation knows.
+    pub network_cut: bool,
     /// Its state; `None` if no node is in it any more.
     pub state: Option<ZoneState>,
     /// How many of its nodes were ready at the last health pass.
@@ -29,12 +35,18 @@ pub struct ZoneView {
     pub not_ready: usize,
     /// `--unhealthy-zone-threshold`, with which `not_ready / (ready + not_ready)` is compared.
     pub unhealthy_zone_threshold: f32,
+    /// The arithmetic that leads to the state: `not ready 3 of 5, 0.6 >= 0.55, and more than 2`.
+    pub arithmetic: String,
     /// Nodes per second; zero if the zone is stopped.
     pub qps: f32,
     /// Where the rate comes from.
     pub rate_source: RateSource,
-    /// Tokens in the bucket, from 0 to 1.
+    /// The same in words, with the flag that gives it.
+    pub rate_text: String,
+    /// Tokens in the bucket, from 0 to `capacity`.
     pub tokens: f64,
+    /// How many tokens the bucket holds.
+    pub capacity: i32,
     /// The next tainting pass that finds a token; `None` if none ever will.
     pub next_token: Option<Timestamp>,
     /// What waits, the first one first.
@@ -56,6 +68,28 @@ pub enum RateSource {
     SmallZoneStopped,
     /// Stopped: no node of the cluster is ready.
     MasterDisruption,
+}
+
+impl RateSource {
+    pub(super) fn of(limiter: &RateLimiter, state: Option<ZoneState>) -> Self {
+        match (limiter.is_never(), state) {
+            (true, Some(ZoneState::FullDisruption)) => Self::MasterDisruption,
+            (true, _) => Self::SmallZoneStopped,
+            (false, Some(ZoneState::PartialDisruption)) => Self::SecondaryNodeEvictionRate,
+            (false, _) => Self::NodeEvictionRate,
+        }
+    }
+
+    /// The flag that gives the rate, or decides that there is none.
+    #[must_use]
+    pub const fn flag(self) -> Option<&'static str> {
+        match self {
+            Self::NodeEvictionRate => Some("node-eviction-rate"),
+            Self::SecondaryNodeEvictionRate => Some("secondary-node-eviction-rate"),
+            Self::SmallZoneStopped => Some("large-cluster-size-threshold"),
+            Self::MasterDisruption => None,
+        }
+    }
 }
 
 /// A node that waits in the queue of its zone.
@@ -88,6 +122,49 @@ pub struct NodeHealthView {
     pub turns_unknown_at: Option<Timestamp>,
     /// Where it is in the legacy path.
     pub eviction: Option<EvictionStatus>,
+}
+
+/// How the state of a zone comes from the numbers of its nodes. Mirrors `ComputeZoneState`.
+fn arithmetic(census: Census, threshold: f32) -> String {
+    let (not_ready, total) = (census.not_ready, census.size());
+    let numbers = format!("not ready {not_ready} of {total}");
+    if not_ready == 0 {
+        return numbers;
+    }
+    if census.ready == 0 {
+        return format!("{numbers}: none is ready");
+    }
+    // In thousandths, so that 0.545 does not look like 0.55.
+    let thousandths = (not_ready * 2_000 + total) / (2 * total);
+    let fraction = format!("0.{thousandths:03}");
+    let fraction = if thousandths >= 1_000 { "1" } else { fraction.trim_end_matches('0') };
+    let most = not_ready as f32 / total as f32 >= threshold;
+    let sign = if most { ">=" } else { "<" };
+    let minimum = match (most, not_ready > 2) {
+        (true, true) => ", and more than 2",
+        (true, false) => ", but not more than 2",
+        (false, _) => "",
+    };
+    format!("{numbers}, {fraction} {sign} {threshold}{minimum}")
+}
+
+fn rate_text(source: RateSource, config: &NodeLifecycleConfig, size: usize) -> String {
+    let rates = &config.rates;
+    let threshold = rates.large_cluster_size_threshold;
+    match source {
+        RateSource::NodeEvictionRate => {
+            format!("--node-eviction-rate={}", rates.node_eviction_rate)
+        }
+        RateSource::SecondaryNodeEvictionRate => format!(
+            "--secondary-node-eviction-rate={}: partially disrupted, and {size} nodes > \
+             --large-cluster-size-threshold={threshold}",
+            rates.secondary_node_eviction_rate
+        ),
+        RateSource::SmallZoneStopped => format!(
+            "0: partially disrupted, and {size} nodes <= --large-cluster-size-threshold={threshold}"
+        ),
+        RateSource::MasterDisruption => "0: no node of the cluster is ready".into(),
+    }
 }
 
 impl NodeLifecycleController {
@@ -134,21 +211,20 @@ impl NodeLifecycleController {
 
     fn view_zone(&self, now: Timestamp, key: &ZoneKey, zone: &Zone) -> ZoneView {
         let limiter = zone.queue.limiter();
-        let rate_source = match (limiter.is_never(), zone.state) {
-            (true, Some(ZoneState::FullDisruption)) => RateSource::MasterDisruption,
-            (true, _) => RateSource::SmallZoneStopped,
-            (false, Some(ZoneState::PartialDisruption)) => RateSource::SecondaryNodeEvictionRate,
-            (false, _) => RateSource::NodeEvictionRate,
-        };
+        let rate_source = RateSource::of(limiter, zone.state);
         let from = self.tick_from(now);
         ZoneView {
             key: key.clone(),
+            network_cut: false,
             state: zone.state,
             ready: zone.census.ready,
             not_ready: zone.census.not_ready,
             unhealthy_zone_threshold: self.config.unhealthy_zone_threshold,
+            arithmetic: arithmetic(zone.census, self.config.unhealthy_zone_threshold),
             qps: if limiter.is_never() { 0.0 } else { limiter.qps() },
             rate_source,
+            rate_text: rate_text(rate_source, &self.config, zone.census.size()),
+            capacity: EVICTION_RATE_LIMITER_BURST,
             tokens: limiter.tokens_at(now),
             next_token: limiter.next_accept(from).map(|at| self.tick_from(at)),
             queue: self.view_queue(now, zone),

@@ -75,6 +75,7 @@ impl Simulator {
 
     pub(super) fn remove_pod(&mut self, key: &PodKey) {
         if let Some(old) = self.cluster.remove_pod(key) {
+            self.note_gone(key);
             self.forget_faults(key);
             self.forget_ended_terminations();
             self.emit(Happening::PodDeleted { pod: key.clone(), uid: old.metadata.uid.clone() });
@@ -236,6 +237,11 @@ impl Simulator {
             self.faults.remove(&entry);
         }
         Some(error)
+    }
+
+    /// How long a delete leaves a pod.
+    pub(super) fn grace_period_of(&self, pod: &Pod) -> Duration {
+        Duration::from_secs(u64::try_from(self.grace_period_seconds(pod)).unwrap_or(0))
     }
 
     /// How long a graceful delete of this pod takes. A pod that no kubelet runs goes at once.

@@ -105,6 +105,24 @@ impl Kubelet {
     }
 }
 
+impl Kubelet {
+    /// When it posts its status next, if nothing changes.
+    pub(super) fn posts_at(&self, now: Timestamp) -> Timestamp {
+        let regular = self.beats.status.next_after(now);
+        self.post.map_or(regular, |(at, _)| at.min(regular))
+    }
+
+    /// When it starts or stops by itself.
+    pub(super) fn switches_at(&self) -> Option<Timestamp> {
+        self.switch.map(|(at, _)| at)
+    }
+
+    /// How many deletions it has not confirmed.
+    pub(super) fn unconfirmed_count(&self) -> usize {
+        self.unconfirmed.len()
+    }
+}
+
 /// Beats that have never been.
 fn no_beats(settings: &KubeletSettings) -> Heartbeats {
     let beat = |period| Beat { last: None, next: Timestamp::MAX, period };

@@ -134,7 +134,7 @@ impl Simulator {
                 (id, self.write_node(&node, NodeWrite::Labels, write))
             }
             Action::PatchPodStatus { id, pod, patch } => (id, self.write_pod_status(&pod, &patch)),
-            Action::DeletePod { id, pod } => (id, self.controller_deletes_pod(&pod)),
+            Action::DeletePod { id, pod } => (id, self.controller_deletes_pod(&pod, true)),
         };
         if let Some(lifecycle) = &mut self.lifecycle {
             lifecycle.handle_action_result(self.now, id, result);

@@ -6,6 +6,8 @@ use taintlab_core::api::Taint;
 use taintlab_core::event::{Event, Happening, RequestResult, RequestVerb, TimeoutReason};
 use taintlab_core::simulator::Simulator;
 use taintlab_core::taint_eviction::Ruling;
+use taintlab_core::time::Timestamp;
+use taintlab_core::time_budget::Moment;
 
 /// One event, in one line.
 #[must_use]
@@ -162,11 +164,27 @@ pub fn nodes(simulator: &Simulator) -> String {
     out
 }
 
-/// The zones.
+/// The zones, each with its queue.
 #[must_use]
 pub fn zones(simulator: &Simulator) -> String {
     let mut out = String::new();
-    let _ = simulator;
+    for zone in simulator.zones() {
+        let name = match zone.key.name() {
+            name if name.is_empty() => "(no zone)".into(),
+            name => name,
+        };
+        let state = zone.state.map_or("gone", |state| state.as_str());
+        let cut = if zone.network_cut { ", cut off" } else { "" };
+        let _ = writeln!(out, "{name}: {state}{cut}; {}", zone.arithmetic);
+        let token = zone.next_token.map_or("never".into(), |at| at.to_string());
+        let tokens = zone.tokens;
+        let _ = writeln!(out, "  rate {}", zone.rate_text);
+        let _ = writeln!(out, "  tokens {tokens:.2} of {}, next {token}", zone.capacity);
+        for queued in &zone.queue {
+            let at = queued.expected_at.map_or("never".into(), |at| at.to_string());
+            let _ = writeln!(out, "  waits: {} until {at}", queued.node);
+        }
+    }
     if out.is_empty() {
         out = "no zones\n".into();
     }
@@ -176,13 +194,48 @@ pub fn zones(simulator: &Simulator) -> String {
 /// How a node is doing.
 #[must_use]
 pub fn health(simulator: &Simulator, node: &str) -> String {
-    let _ = (simulator, node);
-    String::new()
+    let Some(view) = simulator.node_view(node) else { return "no such node\n".into() };
+    let text = |at: Option<String>| at.unwrap_or_else(|| "never".into());
+    let kubelet = view.silent.map_or("heard".into(), |cause| format!("silent, {cause:?}"));
+    let lease = text(view.lease_renewed_at.map(|at| at.to_string()));
+    let status = text(view.status_posted_at.map(|at| at.to_string()));
+    let next = text(view.next_renewal.map(|at| at.to_string()));
+    let post = text(view.next_post.map(|at| at.to_string()));
+    let mut out =
+        format!("kubelet {kubelet}; lease {lease}, next {next}; status {status}, next {post}\n");
+    if let Some(health) = view.health {
+        let start = simulator.config().start;
+        let seen = Moment::of(health.health.probe_timestamp, start);
+        let unknown = text(health.turns_unknown_at.map(|at| at.to_string()));
+        let _ = writeln!(
+            out,
+            "seen {seen}; --{}={}; unknown at {unknown}",
+            health.grace_flag,
+            taintlab_core::time::format_duration(health.grace)
+        );
+    }
+    for condition in view.conditions {
+        let at = condition.last_heartbeat_time.map(|at| Moment::of(at, simulator.config().start));
+        let at = text(at.map(|at| at.to_string()));
+        let _ = writeln!(
+            out,
+            "{} {} {}, heartbeat {at}",
+            condition.type_, condition.status, condition.reason
+        );
+    }
+    if view.unconfirmed_deletions > 0 {
+        let _ = writeln!(out, "deletions not confirmed: {}", view.unconfirmed_deletions);
+    }
+    out
 }
 
-/// Why a pod goes when it goes.
+/// Why a pod goes when it goes: as it is known, or else as it will be if nothing changes.
 #[must_use]
 pub fn budget(simulator: &Simulator, pod: &taintlab_core::api::PodKey) -> String {
-    let _ = (simulator, pod);
-    String::new()
+    let known = simulator.time_budget(pod);
+    let budget = known.or_else(|| {
+        let forecast = simulator.forecast(Timestamp::MAX, 100_000);
+        forecast.time_budget(pod)
+    });
+    budget.map_or_else(|| "it stays\n".into(), |budget| format!("{budget}\n"))
 }

@@ -1,0 +1,81 @@
+//! Kubelets and zones, to look at.
+
+use alloc::vec::Vec;
+
+use serde::Serialize;
+
+use super::Simulator;
+use crate::api::{NodeCondition, NodeName};
+use crate::event::SilenceCause;
+use crate::node_lifecycle::{NodeHealthView, ZoneView};
+use crate::time::Timestamp;
+use crate::time_budget::Moment;
+
+/// A node's kubelet, and how the node lifecycle controller sees the node.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct NodeView {
+    /// Which node.
+    pub node: NodeName,
+    /// Whether its kubelet runs.
+    pub kubelet_runs: bool,
+    /// Whether the node by itself is cut off the API server.
+    pub network_cut: bool,
+    /// Why nobody hears its kubelet; `None` if it is heard.
+    pub silent: Option<SilenceCause>,
+    /// When it renewed its lease last.
+    pub lease_renewed_at: Option<Moment>,
+    /// When it posted its status last.
+    pub status_posted_at: Option<Moment>,
+    /// When it renews its lease next; `None` while it is not heard.
+    pub next_renewal: Option<Timestamp>,
+    /// When it posts its status next, if nothing changes; `None` while it is not heard.
+    pub next_post: Option<Timestamp>,
+    /// When it starts or stops by itself.
+    pub switches_at: Option<Timestamp>,
+    /// How many deletions of pods it has not confirmed, since nobody hears it.
+    pub unconfirmed_deletions: usize,
+    /// What the node lifecycle controller knows; `None` if it has not seen the node.
+    pub health: Option<NodeHealthView>,
+    /// The conditions of the node, with the heartbeats of the last post.
+    pub conditions: Vec<NodeCondition>,
+}
+
+impl Simulator {
+    /// How a node is doing; `None` if there is no such node, or if there are no kubelets.
+    #[must_use]
+    pub fn node_view(&self, name: &str) -> Option<NodeView> {
+        let (node, kubelet) = self.kubelets.by_node.get_key_value(name)?;
+        let posted = self.posted_node(name)?;
+        let (start, now) = (self.config.start, self.now);
+        let moment = |time| Moment::of(time, start);
+        let (lease, status) = (&kubelet.beats.lease, &kubelet.beats.status);
+        let next = |at: Timestamp| kubelet.heard.then_some(at);
+        Some(NodeView {
+            node: node.clone(),
+            kubelet_runs: kubelet.runs,
+            network_cut: kubelet.cut,
+            silent: self.silence_cause(node),
+            lease_renewed_at: lease.time(start, now).map(moment),
+            status_posted_at: status.time(start, now).map(moment),
+            next_renewal: next(lease.next_after(now)),
+            next_post: next(kubelet.posts_at(now)),
+            switches_at: kubelet.switches_at(),
+            unconfirmed_deletions: kubelet.unconfirmed_count(),
+            health: self.lifecycle.as_ref().and_then(|c| c.node_health(now, name)),
+            conditions: posted.status.conditions.clone(),
+        })
+    }
+
+    /// The zones as the node lifecycle controller sees them, by key; none if there is no such
+    /// controller.
+    #[must_use]
+    pub fn zones(&self) -> Vec<ZoneView> {
+        let Some(lifecycle) = &self.lifecycle else { return Vec::new() };
+        let mut zones = lifecycle.zones(self.now);
+        for zone in &mut zones {
+            zone.network_cut = self.kubelets.cut_zones.contains(&zone.key);
+        }
+        zones
+    }
+}
