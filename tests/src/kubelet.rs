@@ -416,6 +416,8 @@ pub struct Seen {
     pub kills: Vec<KillSeen>,
     /// Who was evicted, by what the manager says.
     pub evicted: Vec<String>,
+    /// Statuses of pods, in order.
+    pub patches: Vec<(PodKey, PodStatusPatch)>,
     /// What was deleted.
     pub reclaimed: Vec<Reclaim>,
     /// Reports.
@@ -430,7 +432,6 @@ pub fn drain(
     kill: &mut dyn FnMut(&PodKey) -> Option<ActionResult>,
 ) -> (Seen, Option<RequestId>) {
     let mut seen = Seen::default();
-    let mut patches = BTreeMap::new();
     let mut unanswered = None;
     while let Some(action) = manager.poll_action() {
         match action {
@@ -456,13 +457,13 @@ pub fn drain(
                 }
             }
             Action::PatchPodStatus { pod, patch } => {
-                patches.insert(pod, patch);
+                seen.patches.push((pod, patch));
             }
             Action::KillPod { id, pod, grace_period_override, .. } => {
                 seen.kills.push(KillSeen {
                     pod: pod.name().to_owned(),
                     grace_period_override,
-                    patch: patches.remove(&pod).expect("the status is set first"),
+                    patch: status_of(&seen, &pod),
                 });
                 match kill(&pod) {
                     Some(result) => manager.handle_action_result(now, id, result),
@@ -478,4 +479,10 @@ pub fn drain(
         }
     }
     (seen, unanswered)
+}
+
+/// The last status that a pod got.
+fn status_of(seen: &Seen, pod: &PodKey) -> PodStatusPatch {
+    let patch = seen.patches.iter().rev().find(|(key, _)| key == pod);
+    patch.expect("the status is set before the kill").1.clone()
 }

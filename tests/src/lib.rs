@@ -2,6 +2,7 @@
 
 pub mod conformance;
 pub mod kubelet;
+pub mod kubelet_run;
 pub mod lifecycle;
 pub mod model;
 pub mod notation;

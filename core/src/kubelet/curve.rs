@@ -65,7 +65,7 @@ pub struct Point {
 /// latter.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Piece {
-    begin: u64,
+    pub(super) begin: u64,
     from: i64,
     /// `None`: flat for ever.
     pub(super) end: Option<u64>,
@@ -76,8 +76,8 @@ pub(super) struct Piece {
 pub(super) const RATE_BITS: u32 = 40;
 
 impl Piece {
-    const fn flat(value: i64, end: Option<u64>) -> Self {
-        Self { begin: 0, from: value, end, to: value }
+    const fn flat(value: i64, begin: u64, end: Option<u64>) -> Self {
+        Self { begin, from: value, end, to: value }
     }
 
     /// The length and the growth, if it is not flat.
@@ -183,22 +183,22 @@ impl UsageCurve {
     /// The straight piece that a moment is on.
     pub(super) fn piece(&self, elapsed: u64) -> Piece {
         match self {
-            Self::Constant(value) => Piece::flat(amount(value), None),
+            Self::Constant(value) => Piece::flat(amount(value), 0, None),
             Self::Ramp { from, to, start, end } => {
                 let (from, to, begin, end) = (amount(from), amount(to), nanos(*start), nanos(*end));
                 if elapsed < begin {
-                    Piece::flat(from, Some(begin))
+                    Piece::flat(from, 0, Some(begin))
                 } else if elapsed < end {
                     Piece { begin, from, end: Some(end), to }
                 } else {
-                    Piece::flat(to, None)
+                    Piece::flat(to, end, None)
                 }
             }
             Self::Step { before, after, at } => {
                 if elapsed < nanos(*at) {
-                    Piece::flat(amount(before), Some(nanos(*at)))
+                    Piece::flat(amount(before), 0, Some(nanos(*at)))
                 } else {
-                    Piece::flat(amount(after), None)
+                    Piece::flat(amount(after), nanos(*at), None)
                 }
             }
             Self::Sawtooth { low, high, period } => {
@@ -220,9 +220,11 @@ impl UsageCurve {
                         end: Some(nanos(next.at)),
                         to: amount(&next.value),
                     },
-                    (None, Some(next)) => Piece::flat(amount(&next.value), Some(nanos(next.at))),
-                    (Some(before), None) => Piece::flat(amount(&before.value), None),
-                    (None, None) => Piece::flat(0, None),
+                    (None, Some(next)) => Piece::flat(amount(&next.value), 0, Some(nanos(next.at))),
+                    (Some(before), None) => {
+                        Piece::flat(amount(&before.value), nanos(before.at), None)
+                    }
+                    (None, None) => Piece::flat(0, 0, None),
                 }
             }
         }

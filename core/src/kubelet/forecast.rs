@@ -56,6 +56,45 @@ impl Used<'_> {
         at
     }
 
+    /// When what is used next crosses `level`, in either direction: a few units late at most, so
+    /// that it has. Worked out from where the curves bend, so that it is the same whenever asked.
+    fn next_crossing(&self, now: Timestamp, level: i64) -> Option<Timestamp> {
+        if self.quiet_until(now, level) == Timestamp::MAX {
+            return None;
+        }
+        let begins = self.terms.iter().map(|term| {
+            let begin = term.curve.piece(term.elapsed(now)).begin;
+            term.origin.as_nanos().saturating_add(begin)
+        });
+        let mut begin = Timestamp::from_nanos(begins.max().unwrap_or(0));
+        let rounding = i128::try_from(self.terms.len()).unwrap_or(i128::MAX);
+        for _ in 0..2 * PIECES {
+            let value = i128::from(self.value_at(begin));
+            let (bend, slowest, fastest) = self.rates(begin);
+            let is_above = value > i128::from(level);
+            let (way, rate) = if is_above {
+                (value - i128::from(level), -fastest)
+            } else {
+                (i128::from(level) + 1 + rounding - value, slowest)
+            };
+            let crossing = (rate > 0).then(|| {
+                let wait = ((way << RATE_BITS) / rate).saturating_add(1);
+                let wait = u64::try_from(wait).unwrap_or(u64::MAX);
+                Timestamp::from_nanos(begin.as_nanos().saturating_add(wait))
+            });
+            let crossing = crossing.filter(|at| bend.is_none_or(|bend| *at < bend));
+            if crossing.is_some_and(|at| at > now) {
+                return crossing;
+            }
+            let was_above = is_above != crossing.is_some();
+            begin = bend?;
+            if begin > now && was_above != (self.value_at(begin) > level) {
+                return Some(begin);
+            }
+        }
+        None
+    }
+
     /// The next moment at which a curve bends, and bounds of the rate of growth until then.
     fn rates(&self, at: Timestamp) -> (Option<Timestamp>, i128, i128) {
         let (mut bend, mut slowest, mut fastest) = (None::<Timestamp>, 0, 0);
@@ -111,22 +150,8 @@ impl NodeUsage {
         let memory = [Signal::MemoryAvailable, Signal::AllocatableMemoryAvailable];
         let thresholds = thresholds.iter().filter(|threshold| memory.contains(&threshold.signal));
         let crossings = thresholds.filter_map(|threshold| {
-            let used = self.used(layout, threshold.signal);
             let level = self.level(layout, threshold)?;
-            let was_above = used.value_at(now) > level;
-            let mut at = now;
-            // Towards the crossing, by what is safe; then by nanoseconds.
-            for _ in 0..PIECES {
-                let next = used.quiet_until(at, level);
-                if next == Timestamp::MAX {
-                    return None;
-                }
-                at = next.max(at.saturating_add(core::time::Duration::from_nanos(1)));
-                if (used.value_at(at) > level) != was_above {
-                    break;
-                }
-            }
-            Some(at)
+            self.used(layout, threshold.signal).next_crossing(now, level)
         });
         crossings.min()
     }

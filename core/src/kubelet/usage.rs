@@ -214,6 +214,12 @@ enum Fs {
 }
 
 impl NodeUsage {
+    /// A node without pods, and with nothing to delete.
+    #[must_use]
+    pub fn new(capacity: NodeCapacity, system: SystemUsage) -> Self {
+        Self { capacity, system, ..Self::default() }
+    }
+
     /// A pod starts to use something. One of the same name is replaced.
     pub fn start_pod(&mut self, now: Timestamp, pod: Arc<KubeletPod>, usage: Arc<PodUsage>) {
         self.stop_pod(&pod.key);
