@@ -7,12 +7,12 @@ use proptest::prelude::*;
 use serde_json::json;
 use taintlab_core::api::{Pod, PodKey, Quantity};
 use taintlab_core::kubelet::{
-    ContainerUsage, EvictionConfig, KubeletConfiguration, KubeletVersion, Layout, NodeCapacity,
-    NodeUsage, Observations, PodUsage, Point, Pressure, SystemUsage, Unused, UsageCurve,
-    VolumeUsage,
+    Change, ContainerUsage, EvictionConfig, KubeletConfiguration, KubeletVersion, Layout,
+    NodeCapacity, NodeUsage, Observations, PodUsage, Point, Pressure, Signal, SystemUsage, Unused,
+    UsageCurve, VolumeUsage,
 };
 use taintlab_core::time::{Span, Timestamp};
-use taintlab_tests::kubelet::version;
+use taintlab_tests::kubelet::{ContainerCase, Node, NodeCase, PodCase, version};
 use taintlab_tests::kubelet_run::{Entry, Foresight, Happened, Run};
 
 const MI: u64 = 1 << 20;
@@ -365,6 +365,74 @@ proptest! {
             if at < quiet {
                 prop_assert_eq!(&sides(at), &before, "{} s, quiet until {}", second, quiet);
             }
+        }
+    }
+}
+
+/// A pod for the ranking by memory: whether it is measured, priority, request and usage in bytes.
+fn ranked_pod() -> impl Strategy<Value = (bool, i32, u64, u64)> {
+    (proptest::bool::weighted(0.9), -1..3_i32, 0..12_u64, 0..12_u64)
+}
+
+fn ranked(pods: &[(bool, i32, u64, u64)]) -> taintlab_core::kubelet::Ranking {
+    let case =
+        |(index, (has_stats, priority, request, usage)): (usize, &(bool, i32, u64, u64))| PodCase {
+            name: index.to_string(),
+            priority: Some(*priority),
+            containers: vec![ContainerCase {
+                name: "c".into(),
+                memory_request: Some(request.to_string()),
+                ..ContainerCase::default()
+            }],
+            has_stats: *has_stats,
+            pod_memory_working_set: Some(*usage),
+            ..PodCase::default()
+        };
+    let cases: Vec<PodCase> = pods.iter().enumerate().map(case).collect();
+    let node = Node::new(version(30), &[], cases);
+    let summary = NodeCase::default().summary(&node.pods);
+    node.manager.ranking(Signal::MemoryAvailable, &summary).unwrap()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// What is said to put a pod behind the next one does so, and a little less does not.
+    #[test]
+    fn what_is_said_to_change_the_order_does(
+        pods in proptest::collection::vec(ranked_pod(), 2..8)
+    ) {
+        let ranking = ranked(&pods);
+        let place = |ranking: &taintlab_core::kubelet::Ranking, name: &str| {
+            ranking.pods.iter().position(|pod| pod.candidate.pod.name() == name).unwrap()
+        };
+        for (pod, next) in ranking.pods.iter().zip(ranking.pods.iter().skip(1)) {
+            let (name, next) = (pod.candidate.pod.name(), next.candidate.pod.name());
+            let index: usize = name.parse().unwrap();
+            let is_behind = |change: &Change, less: i64| {
+                let mut changed = pods.clone();
+                let pod = &mut changed[index];
+                match *change {
+                    Change::RaisePriority(to) => pod.1 = to - i32::try_from(less).unwrap(),
+                    Change::RaiseRequest(to) => pod.2 = u64::try_from(to - less).unwrap(),
+                    Change::LowerUsage(to) => pod.3 = u64::try_from(to + less).unwrap(),
+                }
+                let changed = ranked(&changed);
+                place(&changed, name) > place(&changed, next)
+            };
+            for change in &pod.behind_next_if {
+                prop_assert!(is_behind(change, 0), "{change:?} of {name}: {ranking:?}");
+                // One less leaves it where it is, or makes both equal, which keeps their order.
+                let equal = pods[index].0 && place(&ranking, name) > place(&ranking, next);
+                prop_assert!(equal || !is_behind(change, 1) || next < name, "{change:?} of {name}");
+            }
+            // Where a pod is first because it uses too much, a lower priority may keep it first.
+            use taintlab_core::kubelet::{RankKey, RankReason};
+            let alone = matches!(
+                pod.before_next_by,
+                Some(RankReason::Key(RankKey::Priority | RankKey::UsageAboveRequest))
+            );
+            prop_assert!(!alone || !pod.behind_next_if.is_empty(), "{ranking:?}");
         }
     }
 }

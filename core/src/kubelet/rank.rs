@@ -241,11 +241,8 @@ impl Candidate {
         })
     }
 
-    /// What would put it behind another one: each tried before it is said.
+    /// What would put it behind another one by itself: each tried before it is said.
     fn changes(&self, next: &Self, keys: &[RankKey], signal: Signal) -> Vec<Change> {
-        if !self.has_stats {
-            return Vec::new();
-        }
         // By how much it must come down to be below the next one.
         let above = self.above_request().minus(&next.above_request()).value();
         let requests = [
@@ -257,7 +254,8 @@ impl Candidate {
             self.request.value(),
             next.usage.saturating_sub(1),
         ];
-        let priority = Some(Change::RaisePriority(next.priority.saturating_add(1)));
+        let priorities = [next.priority, next.priority.saturating_add(1)];
+        let priority = priorities.into_iter().map(Change::RaisePriority);
         let request = requests.into_iter().map(Change::RaiseRequest);
         let usage = usages.into_iter().filter(|usage| *usage >= 0).map(Change::LowerUsage);
         let works = |change: &Change| {
@@ -276,11 +274,11 @@ impl Candidate {
             raises && changed.compare(next, keys) == Ordering::Greater
         };
         let least = |change: &Change| match change {
-            Change::RaisePriority(_) => 0,
+            Change::RaisePriority(to) => i64::from(*to),
             Change::RaiseRequest(to) => *to,
             Change::LowerUsage(to) => to.saturating_neg(),
         };
-        let mut found: Vec<Change> = priority.into_iter().filter(works).collect();
+        let mut found: Vec<Change> = priority.filter(works).min_by_key(least).into_iter().collect();
         found.extend(request.filter(works).min_by_key(least));
         found.extend(usage.filter(works).min_by_key(least));
         found
