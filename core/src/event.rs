@@ -5,7 +5,7 @@ mod words;
 use alloc::string::String;
 use core::time::Duration;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::api::{ConditionStatus, NodeName, PodKey, Taint};
 use crate::command::{ApiErrorKind, NodeWrite};
@@ -204,7 +204,8 @@ pub enum SilenceCause {
 }
 
 /// A rate as a flag gives it; never NaN.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(transparent)]
 pub struct NodesPerSecond(pub f32);
 

@@ -5,16 +5,22 @@
 //! Fields may be added; a file written once keeps its meaning.
 
 mod expectation;
+mod node_group;
 
 use alloc::collections::BTreeMap;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::fmt;
+use core::time::Duration;
 
 use serde::{Deserialize, Deserializer, Serialize, de};
 use serde_json::Value;
 
-pub use self::expectation::{EventExpectation, Expectation, Outcome, PodExpectation};
+pub use self::expectation::{
+    ConditionExpectation, EventExpectation, Expectation, Outcome, PodExpectation, RateExpectation,
+    TaintExpectation, ZoneExpectation,
+};
+pub use self::node_group::NodeGroup;
 use crate::api::{ApiVersion, Kind, Lease, Node, Pod, TypeName, is_default};
 use crate::command::{Command, CommandError};
 use crate::event::Event;
@@ -135,6 +141,9 @@ pub struct Objects {
     /// Pods.
     #[serde(skip_serializing_if = "is_default")]
     pub pods: Vec<Pod>,
+    /// Many nodes that are alike, with their pods; they come after those given one by one.
+    #[serde(skip_serializing_if = "is_default")]
+    pub node_groups: Vec<NodeGroup>,
     /// Files with manifests, beside the scenario file; their objects come after those given here.
     #[serde(skip_serializing_if = "is_default")]
     pub files: Vec<String>,
@@ -160,6 +169,13 @@ pub struct Step {
 pub enum ScenarioError {
     /// A feature gate, a flag or a setting of the kubelets is wrong.
     Config(ConfigError),
+    /// A group of nodes is too large, or has no name.
+    NodeGroup {
+        /// Which one, counted from 0.
+        index: usize,
+        /// Why.
+        error: String,
+    },
     /// A step cannot be carried out.
     Step {
         /// Which one, counted from 0.
@@ -177,6 +193,7 @@ impl ScenarioError {
             Self::Config(ConfigError::FeatureGates(_)) => "kubernetes.featureGates".into(),
             Self::Config(ConfigError::Flag(_)) => "kubernetes.controllerManagerFlags".into(),
             Self::Config(ConfigError::Kubelets(_)) => "kubernetes.kubelets".into(),
+            Self::NodeGroup { index, .. } => alloc::format!("objects.nodeGroups[{index}]"),
             Self::Step { index, .. } => alloc::format!("steps[{index}]"),
         }
     }
@@ -186,6 +203,7 @@ impl fmt::Display for ScenarioError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Config(error) => error.fmt(f),
+            Self::NodeGroup { error, .. } => f.write_str(error),
             Self::Step { error, .. } => error.fmt(f),
         }
     }
@@ -235,7 +253,18 @@ impl Scenario {
             !self.kubernetes.controller_manager_flags.is_empty()
                 || self.kubernetes.kubelets.is_some()
                 || self.steps.iter().any(|step| step.command.needs_node_lifecycle())
+                || self.expect.iter().any(Expectation::needs_node_lifecycle)
         })
+    }
+
+    /// The end of a scenario that names none, at the latest.
+    fn latest_end(&self, last_expectation: Option<Timestamp>) -> Timestamp {
+        if !self.has_node_lifecycle() {
+            return Timestamp::MAX;
+        }
+        let last_step = self.steps.iter().map(|step| step.at.timestamp()).max();
+        let last = last_step.max(last_expectation).unwrap_or_default();
+        last.saturating_add(Duration::from_secs(24 * 60 * 60))
     }
 
     /// The leases of nodes among its other objects.
@@ -250,9 +279,16 @@ impl Scenario {
     /// Its cluster at the beginning. `objects.files` must have been read into the other objects.
     ///
     /// # Errors
-    /// A feature gate, a flag or a setting of the kubelets is wrong.
+    /// A feature gate, a flag, a setting of the kubelets or a group of nodes is wrong.
     pub fn simulator(&self) -> Result<Simulator, ScenarioError> {
-        let (nodes, pods) = (self.objects.nodes.clone(), self.objects.pods.clone());
+        let groups = &self.objects.node_groups;
+        for (index, group) in groups.iter().enumerate() {
+            group.check().map_err(|error| ScenarioError::NodeGroup { index, error })?;
+        }
+        let nodes = self.objects.nodes.iter().cloned();
+        let nodes = nodes.chain(groups.iter().flat_map(NodeGroup::nodes));
+        let pods = self.objects.pods.iter().cloned();
+        let pods = pods.chain(groups.iter().flat_map(NodeGroup::pods));
         Simulator::with_leases(self.config(), nodes, pods, self.leases())
             .map_err(ScenarioError::Config)
     }
@@ -260,7 +296,8 @@ impl Scenario {
     /// Runs it to its end and checks what is expected.
     ///
     /// Without `until` it ends when nothing more happens by itself, and not before the times that
-    /// the expectations name.
+    /// the expectations name. With kubelets it may go on for ever, and then ends a day after the
+    /// last time that is named.
     ///
     /// # Errors
     /// A feature gate is wrong, or a step cannot be carried out.
@@ -268,7 +305,8 @@ impl Scenario {
         let mut simulator = self.simulator()?;
         let mut steps: Vec<(usize, &Step)> = self.steps.iter().enumerate().collect();
         steps.sort_by_key(|(_, step)| step.at);
-        let until = self.until.map_or(Timestamp::MAX, Span::timestamp);
+        let last = self.expect.iter().filter_map(Expectation::last_moment).max();
+        let until = self.until.map_or_else(|| self.latest_end(last), Span::timestamp);
         for (index, step) in steps.into_iter().filter(|(_, step)| step.at.timestamp() <= until) {
             simulator
                 .handle_command(step.at.timestamp(), step.command.clone())
@@ -282,7 +320,6 @@ impl Scenario {
                 break;
             }
         }
-        let last = self.expect.iter().filter_map(Expectation::last_moment).max();
         let end = self.until.map_or_else(|| last.unwrap_or_default(), Span::timestamp);
         if end > simulator.now() {
             // The end is later than now, so this cannot fail.

@@ -1,7 +1,8 @@
 //! Scenario files in and out.
 
 use taintlab_core::release::FeatureGates;
-use taintlab_core::scenario::Scenario;
+use taintlab_core::scenario::{Scenario, ScenarioError};
+use taintlab_core::simulator::ConfigError;
 use taintlab_core::validation::{FieldError, ValidationOptions, validate_node, validate_pod};
 
 use crate::builder::Names;
@@ -162,6 +163,10 @@ impl source::Reader for Documents<'_> {
     }
 }
 
+/// The parts that a configuration can be wrong in.
+const CONFIG: [&str; 3] =
+    ["kubernetes.featureGates", "kubernetes.controllerManagerFlags", "kubernetes.kubelets"];
+
 /// Where the parts begin that a `ScenarioError` or an expectation can be about.
 fn positions(tree: &Spanned<'_>) -> Vec<(String, Position)> {
     let mut positions = Vec::new();
@@ -172,8 +177,15 @@ fn positions(tree: &Spanned<'_>) -> Vec<(String, Position)> {
             }
         }
     }
-    let gates = "kubernetes.featureGates";
-    positions.push((gates.into(), tree.locate(gates)));
+    for part in CONFIG {
+        positions.push((part.into(), tree.locate(part)));
+    }
+    let groups = "objects.nodeGroups";
+    if let Value::Seq(items) = &tree.nearest(groups).value {
+        for (index, item) in items.iter().enumerate() {
+            positions.push((format!("{groups}[{index}]"), item.position));
+        }
+    }
     positions
 }
 
@@ -237,6 +249,20 @@ fn validate(scenario: &Scenario, tree: &Spanned<'_>, diagnostics: &mut Diagnosti
             return diagnostics.error(Problem::new(tree.locate(path), message).at(path));
         }
     };
+    let config = scenario.config();
+    let flags = config.flags().map(|_| ()).map_err(ConfigError::Flag);
+    let kubelets = config.kubelets.check().map_err(ConfigError::Kubelets);
+    for error in [flags, kubelets].into_iter().filter_map(Result::err) {
+        let error = ScenarioError::Config(error);
+        let path = error.path();
+        diagnostics.error(Problem::new(tree.locate(&path), error.to_string()).at(path));
+    }
+    for (index, group) in scenario.objects.node_groups.iter().enumerate() {
+        if let Err(error) = group.check() {
+            let path = format!("objects.nodeGroups[{index}]");
+            diagnostics.error(Problem::new(tree.locate(&path), error).at(path));
+        }
+    }
     let options = ValidationOptions::new(release, &gates);
     let objects = &scenario.objects;
     let nodes = objects
@@ -244,6 +270,7 @@ fn validate(scenario: &Scenario, tree: &Spanned<'_>, diagnostics: &mut Diagnosti
         .iter()
         .map(|node| (format!("the node `{}`", node.metadata.name), validate_node(node, &options)));
     check_objects(nodes, "objects.nodes", near_miss::NODE_SPEC, tree, diagnostics);
+    check_groups(scenario, &options, tree, diagnostics);
     let pods = objects.pods.iter().map(|pod| {
         let mut errors = validate_pod(pod, &options);
         // A pod without a namespace is in `default`.
@@ -253,6 +280,29 @@ fn validate(scenario: &Scenario, tree: &Spanned<'_>, diagnostics: &mut Diagnosti
         (format!("the pod `{}`", pod.key()), errors)
     });
     check_objects(pods, "objects.pods", near_miss::POD_SPEC, tree, diagnostics);
+}
+
+/// Reports the errors of the first node and the first pod of each group; the others are alike.
+fn check_groups(
+    scenario: &Scenario,
+    options: &ValidationOptions,
+    tree: &Spanned<'_>,
+    diagnostics: &mut Diagnostics<'_>,
+) {
+    for (index, group) in scenario.objects.node_groups.iter().enumerate() {
+        let path = format!("objects.nodeGroups[{index}]");
+        let node = group.nodes().next().map(|node| validate_node(&node, options));
+        let pod = group.pods().next().map(|mut pod| {
+            if pod.metadata.namespace.is_empty() {
+                pod.metadata.namespace = "default".into();
+            }
+            validate_pod(&pod, options)
+        });
+        for error in node.into_iter().chain(pod).flatten() {
+            let problem = Problem::new(tree.locate(&path), error.to_string());
+            diagnostics.error(problem.at(path.clone()));
+        }
+    }
 }
 
 /// Reports the errors of objects, given with their names, and names that come twice.

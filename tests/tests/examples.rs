@@ -131,6 +131,24 @@ fn opposite(expectation: &Expectation, end: Span) -> Expectation {
         }
         Expectation::Event(event) => Expectation::NoEvent(event),
         Expectation::NoEvent(event) => Expectation::Event(event),
+        Expectation::NodeTainted(mut taint) if taint.at.is_some() => {
+            taint.at = later(taint.at);
+            Expectation::NodeTainted(taint)
+        }
+        Expectation::NodeTainted(taint) => Expectation::NodeNotTainted(taint),
+        Expectation::NodeNotTainted(taint) => Expectation::NodeTainted(taint),
+        Expectation::NodeUntainted(mut taint) => {
+            taint.at = Some(Span(end.0 + std::time::Duration::from_millis(1)));
+            Expectation::NodeUntainted(taint)
+        }
+        Expectation::NodeCondition(condition) => Expectation::NoNodeCondition(condition),
+        Expectation::NoNodeCondition(condition) => Expectation::NodeCondition(condition),
+        Expectation::ZoneState(zone) => Expectation::NoZoneState(zone),
+        Expectation::NoZoneState(zone) => Expectation::ZoneState(zone),
+        Expectation::ZoneRate(mut zone) => {
+            zone.rate.0 += 1.0;
+            Expectation::ZoneRate(zone)
+        }
     }
 }
 

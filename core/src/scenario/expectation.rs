@@ -7,8 +7,11 @@ use core::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::api::{PodKey, is_default};
-use crate::event::{Event, Happening, ObjectReference, RecordedEvent, RequestResult, RequestVerb};
+use crate::api::{ConditionStatus, PodKey, Taint, TaintEffect, is_default};
+use crate::event::{
+    Event, Happening, NodesPerSecond, ObjectReference, RecordedEvent, RequestResult, RequestVerb,
+};
+use crate::node_lifecycle::zone::{ZoneKey, ZoneState};
 use crate::simulator::Simulator;
 use crate::time::{Span, Timestamp};
 
@@ -29,6 +32,125 @@ pub enum Expectation {
     Event(EventExpectation),
     /// No component records such an event (in the given time).
     NoEvent(EventExpectation),
+    /// The node lifecycle controller gives the node such a taint.
+    NodeTainted(TaintExpectation),
+    /// The node lifecycle controller gives the node no such taint (in the given time).
+    NodeNotTainted(TaintExpectation),
+    /// The node lifecycle controller takes such a taint off the node.
+    NodeUntainted(TaintExpectation),
+    /// A condition of the node comes to have that status.
+    NodeCondition(ConditionExpectation),
+    /// No condition of the node comes to have that status (in the given time).
+    NoNodeCondition(ConditionExpectation),
+    /// The zone comes into that state.
+    ZoneState(ZoneExpectation),
+    /// The zone does not come into that state (in the given time).
+    NoZoneState(ZoneExpectation),
+    /// The zone gets that rate.
+    ZoneRate(RateExpectation),
+}
+
+/// Which taint of which node, and when.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct TaintExpectation {
+    /// Which node.
+    pub node: String,
+    /// The key of the taint; any unless given.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub key: String,
+    /// The effect of the taint; `NoExecute` unless given.
+    #[serde(default = "no_execute", skip_serializing_if = "is_no_execute")]
+    pub effect: TaintEffect,
+    /// Exactly at this time.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub at: Option<Span>,
+    /// At this time or before.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub by: Option<Span>,
+    /// At this time or later.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub from: Option<Span>,
+}
+
+fn no_execute() -> TaintEffect {
+    TaintEffect::NoExecute
+}
+
+fn is_no_execute(effect: &TaintEffect) -> bool {
+    *effect == TaintEffect::NoExecute
+}
+
+/// Which status of which condition, and when.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct ConditionExpectation {
+    /// Which node.
+    pub node: String,
+    /// The type of the condition; `Ready` unless given.
+    #[serde(rename = "type", default = "ready", skip_serializing_if = "is_ready")]
+    pub type_: String,
+    /// The status.
+    pub status: ConditionStatus,
+    /// Exactly at this time.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub at: Option<Span>,
+    /// At this time or before.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub by: Option<Span>,
+    /// At this time or later.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub from: Option<Span>,
+}
+
+fn ready() -> String {
+    "Ready".into()
+}
+
+fn is_ready(type_: &str) -> bool {
+    type_ == "Ready"
+}
+
+/// Which state of which zone, and when.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct ZoneExpectation {
+    /// Which zone: `region/zone`, or its zone label alone; empty for nodes without these labels.
+    pub zone: String,
+    /// The state.
+    pub state: ZoneState,
+    /// Exactly at this time.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub at: Option<Span>,
+    /// At this time or before.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub by: Option<Span>,
+    /// At this time or later.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub from: Option<Span>,
+}
+
+/// Which rate of which zone, and when.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct RateExpectation {
+    /// Which zone: `region/zone`, or its zone label alone; empty for nodes without these labels.
+    pub zone: String,
+    /// Nodes per second; 0 if the zone is stopped.
+    pub rate: NodesPerSecond,
+    /// Exactly at this time.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub at: Option<Span>,
+    /// At this time or before.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub by: Option<Span>,
+    /// At this time or later.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub from: Option<Span>,
 }
 
 /// Which pod, and when.
@@ -121,17 +243,48 @@ impl fmt::Display for Window {
     }
 }
 
-impl PodExpectation {
-    fn window(&self) -> Window {
-        Window { at: self.at, by: self.by, from: self.from }
+macro_rules! window {
+    ($($type:ident),+) => {
+        $(impl $type {
+            fn window(&self) -> Window {
+                Window { at: self.at, by: self.by, from: self.from }
+            }
+        })+
+    };
+}
+
+window!(
+    PodExpectation,
+    EventExpectation,
+    TaintExpectation,
+    ConditionExpectation,
+    ZoneExpectation,
+    RateExpectation
+);
+
+impl TaintExpectation {
+    fn matches(&self, taint: &Taint) -> bool {
+        taint.effect == self.effect && (self.key.is_empty() || taint.key == self.key)
     }
 }
 
-impl EventExpectation {
-    fn window(&self) -> Window {
-        Window { at: self.at, by: self.by, from: self.from }
+/// The taint as text; without a key, any.
+impl fmt::Display for TaintExpectation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", if self.key.is_empty() { "*" } else { &self.key }, self.effect)
     }
+}
 
+fn is_zone(zone: &ZoneKey, text: &str) -> bool {
+    zone.name() == text || !text.is_empty() && zone.zone() == text
+}
+
+/// A zone in a sentence.
+fn zone(text: &str) -> String {
+    if text.is_empty() { "nodes without a zone".into() } else { format!("zone {text}") }
+}
+
+impl EventExpectation {
     fn matches(&self, event: &RecordedEvent) -> bool {
         let about = match &event.involved_object {
             ObjectReference::Pod { pod, .. } => {
@@ -179,6 +332,30 @@ impl fmt::Display for Expectation {
                 e.times.map_or(Ok(()), |times| write!(f, ", {times} times"))
             }
             Self::NoEvent(e) => write!(f, "{e} is not recorded{}", e.window()),
+            Self::NodeTainted(e) => {
+                write!(f, "node {} is tainted {e}{}", e.node, e.window())
+            }
+            Self::NodeNotTainted(e) => {
+                write!(f, "node {} is not tainted {e}{}", e.node, e.window())
+            }
+            Self::NodeUntainted(e) => {
+                write!(f, "node {} loses the taint {e}{}", e.node, e.window())
+            }
+            Self::NodeCondition(e) => {
+                write!(f, "node {} becomes {}={}{}", e.node, e.type_, e.status, e.window())
+            }
+            Self::NoNodeCondition(e) => {
+                write!(f, "node {} does not become {}={}{}", e.node, e.type_, e.status, e.window())
+            }
+            Self::ZoneState(e) => {
+                write!(f, "{} becomes {}{}", zone(&e.zone), e.state, e.window())
+            }
+            Self::NoZoneState(e) => {
+                write!(f, "{} does not become {}{}", zone(&e.zone), e.state, e.window())
+            }
+            Self::ZoneRate(e) => {
+                write!(f, "{} gets {} nodes a second{}", zone(&e.zone), e.rate, e.window())
+            }
         }
     }
 }
@@ -191,7 +368,25 @@ impl Expectation {
                 e.window().last_moment()
             }
             Self::Event(e) | Self::NoEvent(e) => e.window().last_moment(),
+            Self::NodeTainted(e) | Self::NodeNotTainted(e) | Self::NodeUntainted(e) => {
+                e.window().last_moment()
+            }
+            Self::NodeCondition(e) | Self::NoNodeCondition(e) => e.window().last_moment(),
+            Self::ZoneState(e) | Self::NoZoneState(e) => e.window().last_moment(),
+            Self::ZoneRate(e) => e.window().last_moment(),
         }
+    }
+
+    /// Whether this can only be true with kubelets and a node lifecycle controller.
+    pub(super) const fn needs_node_lifecycle(&self) -> bool {
+        matches!(
+            self,
+            Self::NodeTainted(_)
+                | Self::NodeUntainted(_)
+                | Self::NodeCondition(_)
+                | Self::ZoneState(_)
+                | Self::ZoneRate(_)
+        )
     }
 
     /// Compares this with what happened.
@@ -215,6 +410,18 @@ impl Expectation {
                 }
             }
             Self::NoEvent(e) => outside(e.window(), &recorded(events, e), "recorded"),
+            Self::NodeTainted(e) => within(e.window(), &taint_changes(events, e, true), "tainted"),
+            Self::NodeNotTainted(e) => {
+                outside(e.window(), &taint_changes(events, e, true), "tainted")
+            }
+            Self::NodeUntainted(e) => {
+                within(e.window(), &taint_changes(events, e, false), "untainted")
+            }
+            Self::NodeCondition(e) => within(e.window(), &conditions(events, e), "so"),
+            Self::NoNodeCondition(e) => outside(e.window(), &conditions(events, e), "so"),
+            Self::ZoneState(e) => within(e.window(), &zone_states(events, e), "so"),
+            Self::NoZoneState(e) => outside(e.window(), &zone_states(events, e), "so"),
+            Self::ZoneRate(e) => within(e.window(), &zone_rates(events, e), "so"),
         };
         Outcome { expectation: self.to_string(), failure }
     }
@@ -242,6 +449,42 @@ fn recorded(events: &[Event], wanted: &EventExpectation) -> Vec<Timestamp> {
         |event| matches!(&event.what, Happening::EventRecorded(event) if wanted.matches(event)),
     );
     hits.map(|event| event.at).collect()
+}
+
+/// When something of a certain kind happened.
+fn times(events: &[Event], is_it: impl Fn(&Happening) -> bool) -> Vec<Timestamp> {
+    events.iter().filter(|event| is_it(&event.what)).map(|event| event.at).collect()
+}
+
+fn taint_changes(events: &[Event], wanted: &TaintExpectation, new: bool) -> Vec<Timestamp> {
+    times(events, |what| match what {
+        Happening::NodeTaintsChanged { node, added, removed } if node.as_str() == wanted.node => {
+            let taints = if new { added } else { removed };
+            taints.iter().any(|taint| wanted.matches(taint))
+        }
+        _ => false,
+    })
+}
+
+fn conditions(events: &[Event], wanted: &ConditionExpectation) -> Vec<Timestamp> {
+    times(events, |what| {
+        matches!(what, Happening::NodeConditionChanged { node, condition, to, .. }
+            if node.as_str() == wanted.node && *condition == wanted.type_ && *to == wanted.status)
+    })
+}
+
+fn zone_states(events: &[Event], wanted: &ZoneExpectation) -> Vec<Timestamp> {
+    times(events, |what| {
+        matches!(what, Happening::ZoneStateChanged { zone, to, .. }
+            if is_zone(zone, &wanted.zone) && *to == Some(wanted.state))
+    })
+}
+
+fn zone_rates(events: &[Event], wanted: &RateExpectation) -> Vec<Timestamp> {
+    times(events, |what| {
+        matches!(what, Happening::ZoneRateChanged { zone, rate }
+            if is_zone(zone, &wanted.zone) && *rate == wanted.rate)
+    })
 }
 
 fn within(window: Window, times: &[Timestamp], what: &str) -> Option<String> {
