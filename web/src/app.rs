@@ -20,6 +20,7 @@ use yew::prelude::*;
 pub(crate) use self::keys::SHORTCUTS;
 pub(crate) use self::msg::{Dialog, Dispatch, Export, Handing, Msg, Notice, maybe, refused};
 use crate::inspected::Inspected;
+use crate::later::{self, Later};
 use crate::model::{Model, Selection};
 use crate::playback::{Playback, Speed, Target};
 use crate::scrub::Scrub;
@@ -47,6 +48,8 @@ pub(crate) struct App {
     inspected: Rc<Inspected>,
     scrub: Rc<Scrub>,
     dialog: Option<Dialog>,
+    /// What was loaded after the page; absent until then.
+    later: Option<Rc<Later>>,
     notices: Vec<Notice>,
     notices_made: u32,
     announcement: AttrValue,
@@ -78,6 +81,7 @@ impl Component for App {
             inspected: Rc::default(),
             scrub: Rc::default(),
             dialog: None,
+            later: None,
             notices: Vec::new(),
             notices_made: 0,
             announcement: AttrValue::default(),
@@ -125,10 +129,16 @@ impl Component for App {
             }
             Msg::Select(selection) => {
                 self.selection = selection;
+                self.load_later(ctx);
                 self.inspect();
                 self.save_soon();
             }
-            Msg::Open(dialog) => self.dialog = Some(dialog),
+            Msg::Open(dialog) => {
+                self.dialog = Some(dialog);
+                self.load_later(ctx);
+            }
+            Msg::Loaded(Ok(later)) => self.later = Some(later),
+            Msg::Loaded(Err(error)) => self.notice_error(Err(error)),
             Msg::CloseDialog => self.dialog = None,
             Msg::Load(scenario) => self.load(*scenario),
             Msg::Import(read, true) => {
@@ -180,6 +190,13 @@ impl Component for App {
     fn view(&self, _: &Context<Self>) -> Html {
         self.page()
     }
+
+    fn rendered(&mut self, ctx: &Context<Self>, first: bool) {
+        // The page stands; what it will soon need can come now.
+        if first {
+            self.load_later(ctx);
+        }
+    }
 }
 
 impl App {
@@ -206,6 +223,13 @@ impl App {
         }
         self.keep_playing();
         self.session.now() != before || !self.playback.is_playing()
+    }
+
+    /// Loads what the page was painted without, unless it is there.
+    fn load_later(&self, ctx: &Context<Self>) {
+        if self.later.is_none() {
+            ctx.link().send_future(async { Msg::Loaded(later::load().await) });
+        }
     }
 
     fn announce_end(&mut self) {

@@ -4,6 +4,7 @@ pub(crate) mod board;
 pub(crate) mod clock_bar;
 pub(crate) mod create;
 pub(crate) mod dialog;
+pub(crate) mod dialogs;
 pub(crate) mod event_log;
 pub(crate) mod export;
 pub(crate) mod forms;

@@ -9,6 +9,7 @@ use taintlab_manifest::{
     read_scenario, to_yaml, write_scenario,
 };
 
+use crate::app::Export;
 use crate::samples;
 use crate::session::Session;
 
@@ -58,11 +59,13 @@ pub(crate) fn read(text: &str, name: &str) -> Reading {
 
 /// The sample cluster.
 ///
+/// It is what the page begins with, so it does not wait for what reads YAML: the build did that.
+///
 /// # Errors
-/// Its file is wrong, which a test rules out.
+/// It is wrong, which a test rules out.
 pub(crate) fn sample() -> Result<Scenario, String> {
-    let (name, text) = samples::ALL.first().ok_or("there is no sample")?;
-    scenario(name, text)
+    let text = include_str!(concat!(env!("OUT_DIR"), "/sample-cluster.json"));
+    serde_json::from_str(text).map_err(|error| error.to_string())
 }
 
 /// The scenario of a text that must be one.
@@ -162,6 +165,17 @@ pub(crate) fn scenario_text(session: &Session) -> String {
     write_scenario(&scenario)
 }
 
+/// What is handed out: the name of a file, and its text.
+pub(crate) fn export_as(session: &Session, what: Export) -> (&'static str, String) {
+    let cluster = |purpose, format| cluster_text(session, purpose, format);
+    match what {
+        Export::State => ("cluster.yaml", cluster(Purpose::State, Format::Yaml)),
+        Export::Apply => ("cluster-apply.yaml", cluster(Purpose::Apply, Format::Yaml)),
+        Export::Json => ("cluster.json", cluster(Purpose::State, Format::Json)),
+        Export::Scenario => ("scenario.yaml", scenario_text(session)),
+    }
+}
+
 /// One object as YAML.
 pub(crate) fn node_text(node: &Node) -> String {
     to_yaml(node).unwrap_or_default()
@@ -207,6 +221,12 @@ mod tests {
     use taintlab_core::api::{Taint, TaintEffect};
 
     use super::*;
+
+    #[test]
+    fn the_page_begins_with_the_sample_cluster() {
+        let (name, text) = samples::ALL[0];
+        assert_eq!(sample(), scenario(name, text));
+    }
 
     #[test]
     fn every_sample_runs() {

@@ -10,6 +10,7 @@ mod browser;
 mod components;
 mod files;
 mod inspected;
+mod later;
 mod model;
 mod playback;
 mod samples;

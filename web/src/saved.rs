@@ -5,7 +5,6 @@ use std::rc::Rc;
 use serde::{Deserialize, Serialize};
 use taintlab_core::scenario::Scenario;
 use taintlab_core::time::Span;
-use taintlab_manifest::{Limits, read_value, to_yaml};
 
 use crate::model::Selection;
 use crate::session::{Edit, Session};
@@ -47,7 +46,7 @@ pub(crate) fn to_text(session: &Session, selection: Option<&Selection>) -> Resul
         edits: timeline.log.iter().map(Rc::as_ref).collect(),
         start: &timeline.start,
     };
-    to_yaml(&saved).map_err(|error| error.to_string())
+    serde_json::to_string(&saved).map_err(|error| error.to_string())
 }
 
 /// The session of a text, and what was selected.
@@ -55,11 +54,7 @@ pub(crate) fn to_text(session: &Session, selection: Option<&Selection>) -> Resul
 /// # Errors
 /// The text is none of ours, or of another version; the message says so.
 pub(crate) fn from_text(text: &str) -> Result<(Session, Option<Selection>), String> {
-    let read = read_value::<Stored>(text, "session", &Limits::default());
-    let stored = read.map_err(|errors| {
-        let first = errors.first().map(ToString::to_string);
-        first.unwrap_or_else(|| "there is nothing in it".to_owned())
-    })?;
+    let stored: Stored = serde_json::from_str(text).map_err(|error| error.to_string())?;
     if stored.format != FORMAT {
         return Err(format!("it has format {}, this page reads format {FORMAT}", stored.format));
     }
@@ -103,12 +98,12 @@ mod tests {
     #[test]
     fn texts_of_others_are_refused_with_a_reason() {
         for (text, reason) in [
-            ("", "session:1:1"),
-            ("[1]", "session:1:1"),
+            ("", "line 1 column 0"),
+            ("[1]", "line 1 column"),
             ("{\"theme\":\"dark\"}", "format"),
             ("{\"format\":1}", "`start` is missing"),
             ("{\"format\":7,\"more\":[]}", "it has format 7, this page reads format 1"),
-            ("{\"format\":1,\"now\":0,\"edits\":[{}],\"start\":{}}", "edits[0]"),
+            ("{\"format\":1,\"now\":0,\"edits\":[{}],\"start\":{}}", "line 1 column"),
         ] {
             let error = from_text(text).err().unwrap();
             assert!(error.contains(reason), "{text}: {error}");

@@ -12,6 +12,7 @@ mod report;
 mod schema;
 mod setup;
 mod size;
+mod split;
 mod suite;
 mod workspace;
 
@@ -68,6 +69,9 @@ enum Task {
 }
 
 fn main() -> ExitCode {
+    if let Some(code) = split::under_another_name() {
+        return code;
+    }
     let cli = Cli::parse();
     match Workspace::find().and_then(|mut workspace| run(&mut workspace, cli.task)) {
         Ok(code) => code,

@@ -15,6 +15,7 @@ use crate::count::{Counter, TestCount};
 pub(crate) struct Workspace {
     root: PathBuf,
     tools: Vec<PathBuf>,
+    variables: Vec<(&'static str, PathBuf)>,
 }
 
 impl Workspace {
@@ -30,7 +31,7 @@ impl Workspace {
         if !root.join("Cargo.toml").is_file() {
             bail!("no Cargo.toml in `{}`: run this as `cargo xtask`", root.display());
         }
-        Ok(Self { root, tools: Vec::new() })
+        Ok(Self { root, tools: Vec::new(), variables: Vec::new() })
     }
 
     /// The path of something in the repository.
@@ -51,6 +52,22 @@ impl Workspace {
         }
     }
 
+    /// The same, before those that are there.
+    pub(crate) fn add_first_tools(&mut self, folder: PathBuf) {
+        self.tools.retain(|known| *known != folder);
+        self.tools.insert(0, folder);
+    }
+
+    /// A program in the folders that were put before the PATH.
+    pub(crate) fn find_tool(&self, program: &str) -> Option<PathBuf> {
+        find_in(self.tools.iter().cloned(), program)
+    }
+
+    /// Sets a variable for what is run from here on.
+    pub(crate) fn set_variable(&mut self, name: &'static str, value: PathBuf) {
+        self.variables.push((name, value));
+    }
+
     /// A command in the repository's root, without standard input.
     pub(crate) fn command(&self, program: impl AsRef<OsStr>) -> Command {
         let mut command = Command::new(program);
@@ -61,6 +78,7 @@ impl Workspace {
         if let Ok(joined) = env::join_paths(folders) {
             command.env("PATH", joined);
         }
+        command.envs(self.variables.iter().map(|(name, value)| (*name, value)));
         command
     }
 
@@ -72,10 +90,12 @@ impl Workspace {
 
 /// The first program of that name on the user's PATH.
 pub(crate) fn find_on_path(program: &str) -> Option<PathBuf> {
-    let path = env::var_os("PATH")?;
-    env::split_paths(&path)
-        .map(|folder| folder.join(format!("{program}{}", env::consts::EXE_SUFFIX)))
-        .find(|candidate| candidate.is_file())
+    find_in(env::split_paths(&env::var_os("PATH")?), program)
+}
+
+fn find_in(mut folders: impl Iterator<Item = PathBuf>, program: &str) -> Option<PathBuf> {
+    let file = format!("{program}{}", env::consts::EXE_SUFFIX);
+    folders.find_map(|folder| Some(folder.join(&file)).filter(|path| path.is_file()))
 }
 
 /// Runs a command, shown first, its output going straight to the terminal.

@@ -3,19 +3,14 @@
 use web_sys::Element;
 use yew::prelude::*;
 
-use super::{App, Dialog, Msg, maybe};
+use super::{App, Msg, maybe};
 use crate::components::board::{Board, Detail};
 use crate::components::clock_bar::{ClockBar, clock_bar};
-use crate::components::create::{CreateNode, CreatePod};
+use crate::components::dialogs::Asked;
 use crate::components::event_log::EventLog;
-use crate::components::export::export;
 use crate::components::header::Header;
-use crate::components::help::help;
-use crate::components::import::Import;
 use crate::components::inspector::Inspector;
 use crate::components::notices::Notices;
-use crate::components::scenarios::scenarios;
-use crate::files;
 use crate::model::Selection;
 use crate::text::css_seconds;
 use crate::words;
@@ -42,7 +37,8 @@ impl App {
                         dispatch={dispatch.clone()} />
                 </main>
                 <div class={classes!("running", turn)} style={self.running()}>
-                    <Inspector inspected={self.inspected.clone()} dispatch={dispatch.clone()} />
+                    <Inspector inspected={self.inspected.clone()} later={self.later.clone()}
+                        dispatch={dispatch.clone()} />
                 </div>
                 <EventLog rows={self.session.rows().clone()} selection={self.selection.clone()}
                     dispatch={dispatch.clone()} />
@@ -96,39 +92,16 @@ impl App {
     }
 
     fn dialog(&self) -> Html {
-        let dispatch = self.dispatch.clone();
-        let simulator = self.session.simulator();
-        match &self.dialog {
-            None => Html::default(),
-            Some(Dialog::Import(text, name)) => html! {
-                <Import key={&**text} text={AttrValue::from(text.clone())}
-                    name={AttrValue::from(name.clone())} {dispatch} />
-            },
-            Some(Dialog::Export) => export(&dispatch),
-            Some(Dialog::Help) => help(&dispatch),
-            Some(Dialog::Scenarios) => {
-                // Read when it is first asked for: 25 files.
-                scenarios(self.catalogue.get_or_init(files::catalogue), &dispatch)
-            }
-            Some(Dialog::CreateNode) => {
-                let zones = self.model.board().zones.iter();
-                let zones: Vec<(AttrValue, AttrValue)> = zones
-                    .filter(|zone| zone.key.contains('\0') && zone.key.len() > 1)
-                    .map(|zone| (zone.name.clone().into(), zone.region.clone().into()))
-                    .collect();
-                let options = simulator.validation_options();
-                html! { <CreateNode {zones} {options} {dispatch} /> }
-            }
-            Some(Dialog::CreatePod(node)) => {
-                let nodes = simulator.cluster().nodes();
-                let nodes: Vec<AttrValue> =
-                    nodes.map(|(name, _)| AttrValue::from(name.as_str().to_owned())).collect();
-                html! {
-                    <CreatePod node={AttrValue::from(node.clone())} {nodes}
-                        options={simulator.validation_options()} {dispatch} />
-                }
-            }
-        }
+        let Some(dialog) = &self.dialog else { return Html::default() };
+        // Until then the page is waiting for it, which shows for a moment at most.
+        let Some(later) = &self.later else { return Html::default() };
+        (later.dialog)(&Asked {
+            dialog,
+            session: &self.session,
+            model: &self.model,
+            catalogue: &self.catalogue,
+            dispatch: &self.dispatch,
+        })
     }
 }
 

@@ -2,7 +2,7 @@
 
 use gloo_timers::callback::Timeout;
 use taintlab_core::scenario::Scenario;
-use taintlab_manifest::{Format, Import, Purpose};
+use taintlab_manifest::Import;
 use yew::prelude::*;
 
 use super::{App, Export, Handing, Msg, Notice, incoming};
@@ -116,13 +116,9 @@ impl App {
     }
 
     pub(super) fn export(&mut self, ctx: &Context<Self>, what: Export, how: Handing) {
-        let cluster = |purpose, format| files::cluster_text(&self.session, purpose, format);
-        let (name, text) = match what {
-            Export::State => ("cluster.yaml", cluster(Purpose::State, Format::Yaml)),
-            Export::Apply => ("cluster-apply.yaml", cluster(Purpose::Apply, Format::Yaml)),
-            Export::Json => ("cluster.json", cluster(Purpose::State, Format::Json)),
-            Export::Scenario => ("scenario.yaml", files::scenario_text(&self.session)),
-        };
+        // Whatever asks for it is a dialog, which is loaded with it.
+        let Some(later) = &self.later else { return };
+        let (name, text) = (later.export)(&self.session, what);
         match how {
             Handing::Copy => incoming::copy(ctx, text.into()),
             Handing::Download => {

@@ -1,0 +1,63 @@
+//! Whichever dialog is open.
+
+use std::cell::OnceCell;
+
+use yew::prelude::*;
+
+use super::create::{CreateNode, CreatePod};
+use super::export::export;
+use super::help::help;
+use super::import::Import;
+use super::scenarios::scenarios;
+use crate::app::{Dialog, Dispatch};
+use crate::files;
+use crate::model::Model;
+use crate::session::Session;
+
+/// A dialog, and what it may show.
+pub(crate) struct Asked<'a> {
+    /// Which.
+    pub(crate) dialog: &'a Dialog,
+    /// What there is.
+    pub(crate) session: &'a Session,
+    /// How it looks.
+    pub(crate) model: &'a Model,
+    /// The scenarios that come with the page, once they were asked for.
+    pub(crate) catalogue: &'a OnceCell<files::Catalogue>,
+    /// Where wishes go.
+    pub(crate) dispatch: &'a Dispatch,
+}
+
+/// The dialog that is open.
+pub(crate) fn dialog(asked: &Asked<'_>) -> Html {
+    let dispatch = asked.dispatch.clone();
+    let simulator = asked.session.simulator();
+    match asked.dialog {
+        Dialog::Import(text, name) => html! {
+            <Import key={&**text} text={AttrValue::from(text.clone())}
+                name={AttrValue::from(name.clone())} {dispatch} />
+        },
+        Dialog::Export => export(&dispatch),
+        Dialog::Help => help(&dispatch),
+        // Read when they are first asked for.
+        Dialog::Scenarios => scenarios(asked.catalogue.get_or_init(files::catalogue), &dispatch),
+        Dialog::CreateNode => {
+            let zones = asked.model.board().zones.iter();
+            let zones: Vec<(AttrValue, AttrValue)> = zones
+                .filter(|zone| zone.key.contains('\0') && zone.key.len() > 1)
+                .map(|zone| (zone.name.clone().into(), zone.region.clone().into()))
+                .collect();
+            let options = simulator.validation_options();
+            html! { <CreateNode {zones} {options} {dispatch} /> }
+        }
+        Dialog::CreatePod(node) => {
+            let nodes = simulator.cluster().nodes();
+            let nodes: Vec<AttrValue> =
+                nodes.map(|(name, _)| AttrValue::from(name.as_str().to_owned())).collect();
+            html! {
+                <CreatePod node={AttrValue::from(node.clone())} {nodes}
+                    options={simulator.validation_options()} {dispatch} />
+            }
+        }
+    }
+}
