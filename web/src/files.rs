@@ -38,11 +38,10 @@ pub(crate) fn read(text: &str, name: &str) -> Reading {
     let limits = Limits::default();
     if is_scenario(text) {
         let mut load = |name: &str| {
-            let sample =
-                samples::ALL.iter().find(|(known, _)| name.trim_end_matches(".yaml") == *known);
+            let sample = samples::all().find(|(known, _)| name.trim_end_matches(".yaml") == *known);
             let missing =
                 || format!("the page cannot read `{name}`; put its objects into this file");
-            sample.map(|(_, text)| (*text).to_owned()).ok_or_else(missing)
+            sample.map(|(_, text)| text.to_owned()).ok_or_else(missing)
         };
         let read = read_scenario(text, name, &limits, &mut load);
         let content = match read.scenario {
@@ -85,13 +84,18 @@ fn first_error(diagnostics: &[Diagnostic]) -> String {
     errors().next().map_or_else(|| "there is nothing in here".to_owned(), ToString::to_string)
 }
 
-/// Names of scenarios and what they are about.
-pub(crate) type Catalogue = Vec<(&'static str, ScenarioMetadata)>;
+/// Scenarios by subject: of each its name and what it is about.
+pub(crate) type Catalogue = Vec<(&'static str, Vec<(&'static str, ScenarioMetadata)>)>;
 
-/// The scenarios that come with the page: name and what they are about.
+/// The scenarios that come with the page.
 pub(crate) fn catalogue() -> Catalogue {
-    let entries = samples::ALL.iter();
-    entries.filter_map(|(name, text)| Some((*name, scenario(name, text).ok()?.metadata))).collect()
+    let metadata = |(name, text): &(&'static str, &str)| {
+        scenario(name, text).ok().map(|scenario| (*name, scenario.metadata))
+    };
+    let subjects = samples::SUBJECTS.iter();
+    subjects
+        .map(|(subject, files)| (*subject, files.iter().filter_map(metadata).collect()))
+        .collect()
 }
 
 /// A scenario of these objects, on the same Kubernetes as `like`.
@@ -224,13 +228,13 @@ mod tests {
 
     #[test]
     fn the_page_begins_with_the_sample_cluster() {
-        let (name, text) = samples::ALL[0];
+        let (name, text) = samples::all().next().unwrap();
         assert_eq!(sample(), scenario(name, text));
     }
 
     #[test]
     fn every_sample_runs() {
-        for (name, text) in samples::ALL {
+        for (name, text) in samples::all() {
             let scenario = scenario(name, text).unwrap();
             assert!(!scenario.metadata.title.is_empty(), "{name}");
             let mut session = Session::new(scenario.clone()).unwrap();
@@ -241,7 +245,8 @@ mod tests {
                     || scenario.steps.is_empty()
             );
         }
-        assert_eq!(catalogue().len(), samples::ALL.len());
+        let listed = catalogue().iter().map(|(_, scenarios)| scenarios.len()).sum::<usize>();
+        assert_eq!(listed, samples::all().count());
     }
 
     /// What the page exports says the same as what it showed, also when edits share an instant.
@@ -276,7 +281,10 @@ mod tests {
         let nothing = read("hello", "a");
         assert_eq!(nothing.content, Content::Nothing);
         assert!(!nothing.diagnostics.is_empty());
-        assert!(matches!(read(samples::ALL[0].1, "a").content, Content::Scenario(_)));
+        assert!(matches!(
+            read(samples::all().next().unwrap().1, "a").content,
+            Content::Scenario(_)
+        ));
     }
 
     #[test]

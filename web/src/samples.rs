@@ -7,34 +7,81 @@ macro_rules! samples {
     };
 }
 
-/// The files of `examples/`, the sample cluster first: name and text.
-pub(crate) const ALL: &[(&str, &str)] = samples![
-    "sample-cluster",
-    "default-tolerations",
-    "three-effects",
-    "toleration-is-not-attraction",
-    "truth-table-of-matching",
-    "order-of-tolerations",
-    "two-taints",
-    "taint-removed-in-time",
-    "lengthen-toleration-in-flight",
-    "shorten-toleration-in-flight",
-    "small-toleration-seconds",
-    "zero-and-negative-seconds",
-    "numeric-tolerations",
-    "daemonset-pods-stay",
-    "bare-pod-vanishes",
-    "disruption-budget-is-not-asked",
-    "evicted-again-and-again",
-    "node-deleted-while-timer-runs",
-    "timer-follows-the-name",
-    "controller-restarts",
-    "delete-fails-five-times",
-    "two-taints-one-removed-1.18",
-    "two-taints-one-removed-1.20",
-    "lost-eviction-1.32",
-    "lost-eviction-1.33",
+/// Name and text of each of some files.
+type Files = &'static [(&'static str, &'static str)];
+
+/// The files of `examples/` by what they are about, the sample cluster first.
+pub(crate) const SUBJECTS: &[(&str, Files)] = &[
+    ("To begin with", samples!["sample-cluster",]),
+    (
+        "Taints and tolerations",
+        samples![
+            "default-tolerations",
+            "three-effects",
+            "toleration-is-not-attraction",
+            "truth-table-of-matching",
+            "order-of-tolerations",
+            "two-taints",
+            "taint-removed-in-time",
+            "lengthen-toleration-in-flight",
+            "shorten-toleration-in-flight",
+            "small-toleration-seconds",
+            "zero-and-negative-seconds",
+            "numeric-tolerations",
+            "daemonset-pods-stay",
+            "bare-pod-vanishes",
+            "disruption-budget-is-not-asked",
+            "evicted-again-and-again",
+            "node-deleted-while-timer-runs",
+            "timer-follows-the-name",
+            "controller-restarts",
+            "delete-fails-five-times",
+            "two-taints-one-removed-1.18",
+            "two-taints-one-removed-1.20",
+            "lost-eviction-1.32",
+            "lost-eviction-1.33",
+        ],
+    ),
+    (
+        "A node is lost",
+        samples![
+            "why-345-seconds",
+            "one-second-still-takes-a-minute",
+            "kubelet-reports-not-ready",
+            "stuck-terminating",
+            "flapping-kubelet",
+            "node-that-never-reports",
+            "pressure-taints-do-not-evict",
+            "controller-manager-restarts",
+            "pod-eviction-timeout-1.26",
+        ],
+    ),
+    (
+        "Zones and rates",
+        samples![
+            "one-zone-of-three",
+            "one-large-zone-of-three",
+            "every-zone-lost-and-back",
+            "recovery-storm",
+            "two-nodes-of-two",
+            "two-nodes-of-three",
+            "three-nodes-of-five",
+            "sixty-percent-of-50-nodes",
+            "sixty-percent-of-51-nodes",
+            "499-of-500-nodes",
+            "control-plane-nodes-count",
+        ],
+    ),
+    (
+        "The same outage, release by release",
+        samples!["same-outage-1.18", "same-outage-1.26", "same-outage-1.31", "same-outage-1.35",],
+    ),
 ];
+
+/// All of them: name and text.
+pub(crate) fn all() -> impl Iterator<Item = (&'static str, &'static str)> {
+    SUBJECTS.iter().flat_map(|(_, files)| files.iter().copied())
+}
 
 #[cfg(test)]
 mod tests {
@@ -51,7 +98,7 @@ mod tests {
             .map(|file| file.unwrap().file_name().into_string().unwrap())
             .filter(|name| name.ends_with(".yaml"))
             .collect();
-        let listed: BTreeSet<String> = ALL.iter().map(|(name, _)| format!("{name}.yaml")).collect();
+        let listed: BTreeSet<String> = all().map(|(name, _)| format!("{name}.yaml")).collect();
         assert_eq!(listed, files);
     }
 }

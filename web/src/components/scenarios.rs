@@ -16,7 +16,14 @@ pub(crate) fn scenarios(catalogue: &files::Catalogue, dispatch: &Dispatch) -> Ht
                 { "Each takes the place of the cluster on the board; undo brings it back." }
             </p>
             <div class="scenarios" data-testid="scenario-list">
-                { for catalogue.iter().map(|(name, metadata)| entry(name, metadata, dispatch)) }
+                { for catalogue.iter().map(|(subject, scenarios)| html! {
+                    <>
+                        <h3>{ *subject }</h3>
+                        { for scenarios.iter().map(|(name, metadata)| {
+                            entry(name, metadata, dispatch)
+                        }) }
+                    </>
+                }) }
                 <button onclick={dispatch.reform(|_| Msg::Load(Box::default()))}
                     data-scenario="">
                     <b>{ "An empty cluster" }</b>
@@ -38,7 +45,7 @@ fn entry(name: &'static str, metadata: &ScenarioMetadata, dispatch: &Dispatch) -
 }
 
 fn load(name: &str) -> Msg {
-    let text = samples::ALL.iter().find(|(known, _)| *known == name).map(|(_, text)| *text);
+    let text = samples::all().find(|(known, _)| *known == name).map(|(_, text)| text);
     match files::scenario(name, text.unwrap_or_default()) {
         Ok(scenario) => Msg::Load(Box::new(scenario)),
         Err(error) => Msg::Notice(Notice::error(error)),
