@@ -36,21 +36,20 @@ impl EvictionManager {
             };
             let value = amount(false);
             let since = self.thresholds_first_observed_at.iter().find(|(known, _)| *known == index);
-            let state = match since {
+            let met = |with_min_reclaim| {
+                observation.is_some_and(|seen| threshold.is_met(seen, with_min_reclaim))
+            };
+            let acts = self.thresholds_met.contains(&index);
+            let state = match since.map(|(_, since)| *since) {
                 _ if !threshold.less_than || observation.is_none() => ThresholdState::Never,
-                None => ThresholdState::NotMet,
-                Some((_, since)) => {
-                    let since = *since;
-                    let met = observation.is_some_and(|seen| threshold.is_met(seen, false));
-                    if !self.thresholds_met.contains(&index) {
-                        let until = since.saturating_add(threshold.grace_period);
-                        ThresholdState::InGracePeriod { since, until }
-                    } else if met {
-                        ThresholdState::Acting { since }
-                    } else {
-                        ThresholdState::Reclaiming { since }
-                    }
+                None if met(false) => ThresholdState::Unnoticed,
+                Some(since) if acts && met(false) => ThresholdState::Acting { since },
+                Some(since) if acts && met(true) => ThresholdState::Reclaiming { since },
+                Some(since) if met(false) => {
+                    let until = since.saturating_add(threshold.grace_period);
+                    ThresholdState::InGracePeriod { since, until }
                 }
+                _ => ThresholdState::NotMet,
             };
             let available = observation.map(|seen| seen.available);
             Distance {

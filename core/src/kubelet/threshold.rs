@@ -271,6 +271,8 @@ pub struct Distance {
 pub enum ThresholdState {
     /// There is enough.
     NotMet,
+    /// There is too little since the last pass; the next one will see it.
+    Unnoticed,
     /// There is too little, and the grace period runs.
     InGracePeriod {
         /// Since when there is too little.
