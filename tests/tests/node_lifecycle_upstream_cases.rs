@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use taintlab_core::node_lifecycle::zone::{REGION_LABEL, ZONE_LABEL};
 use taintlab_core::release::KubernetesRelease;
 use taintlab_tests::lifecycle::{
-    Config, InputCondition, InputNode, Outcome, Post, Repeat, Scenario, World,
+    Config, InputCondition, InputNode, InputPod, Outcome, Post, Repeat, Scenario, World,
 };
 
 /// A node of a zone whose kubelet posted `ready` at zero, and posts `then` at `at` if that is
@@ -253,5 +253,146 @@ fn monitor_node_health_update_status() {
             .map(|outcome| (outcome.t / 1_000, outcome.reason.as_deref().unwrap_or_default()))
             .collect();
         assert_eq!(conditions, written, "{description}");
+    }
+}
+
+fn pod(name: &str, node: &str) -> InputPod {
+    InputPod {
+        namespace: "default".into(),
+        name: name.into(),
+        node: node.into(),
+        t: 0,
+        ready: true,
+        daemonset: false,
+        grace: 0,
+        tolerations: vec![],
+    }
+}
+
+/// `TestMonitorNodeHealthUpdateNodeAndPodStatusWithLease`: either sign of life will do, and a node
+/// with neither is Unknown, and its pods are not ready.
+#[test]
+fn monitor_node_health_update_node_and_pod_status_with_lease() {
+    let base = |lease: bool, posts: bool, ready: &str| {
+        let mut node = node("node0", "zone1", ready, None);
+        node.leases = lease.then_some(Repeat { t: 0, step: 10, n: 100 }).into_iter().collect();
+        node.posts = posts
+            .then_some(Post {
+                t: 0,
+                step: 10,
+                n: 100,
+                ready: ready.into(),
+                memory: "False".into(),
+                disk: "False".into(),
+                pid: "False".into(),
+            })
+            .into_iter()
+            .collect();
+        node
+    };
+    let unknown: &[&str] = &["45 node0 node_condition Ready Unknown NodeStatusUnknown"];
+    for (description, node0, expected, pods) in [
+        ("status and lease are updated", base(true, true, "True"), &[][..], 0),
+        ("the status is updated, the lease is not renewed", base(false, true, "True"), &[], 0),
+        ("the lease is renewed, the status is not updated", base(true, false, "True"), &[], 0),
+        ("neither is", base(false, false, "True"), unknown, 1),
+        // Only a node that was ready has its pods marked.
+        ("neither is, and it was not ready", base(false, false, "False"), unknown, 0),
+    ] {
+        let nodes = vec![node0, node("node1", "zone1", "True", None)];
+        let pods_of = vec![pod("pod0", "node0"), pod("pod1", "node1")];
+        let config = Config { qps: 0.0, ..Config::default() };
+        let scenario = Scenario { config, duration: 120, nodes, pods: pods_of };
+        let release = KubernetesRelease::new(31).unwrap();
+        let (outcomes, _) = World::new(scenario, release).unwrap().play();
+        let of_kind = |kind: &str| -> Vec<String> {
+            outcomes.iter().filter(|o| o.kind == kind).map(Outcome::brief).collect()
+        };
+        let conditions: Vec<String> = of_kind("node_condition");
+        let ready: Vec<&String> = conditions.iter().filter(|c| c.contains(" Ready ")).collect();
+        assert_eq!(ready, expected.iter().collect::<Vec<_>>(), "{description}");
+        assert_eq!(of_kind("pod_ready").len(), pods, "{description}");
+    }
+}
+
+/// `TestMonitorNodeHealthMarkPodsNotReady`: pods of a node that this controller finds silent, and of
+/// no other.
+#[test]
+fn monitor_node_health_mark_pods_not_ready() {
+    let silent = {
+        let mut node = node("node0", "zone1", "True", None);
+        node.leases.clear();
+        node
+    };
+    for (description, node0, marked) in [
+        (
+            "Node created recently, without status. Expect no action from node controller (within \
+             startup grace period).",
+            InputNode {
+                created: 0,
+                conditions: vec![],
+                initial_lease: None,
+                leases: vec![],
+                ..silent.clone()
+            },
+            &[][..],
+        ),
+        (
+            "Node created long time ago, with status updated recently. Expect no action from node \
+             controller (within monitor grace period).",
+            node("node0", "zone1", "True", None),
+            &[],
+        ),
+        (
+            "Node created long time ago, with status updated by kubelet exceeds grace period. \
+             Expect pods status updated and Unknown node status posted from node controller",
+            silent,
+            &["45 default/pod0 pod_ready False"],
+        ),
+    ] {
+        let nodes = vec![node0, node("node1", "zone1", "True", None)];
+        let pods = vec![pod("pod0", "node0"), pod("pod1", "node1")];
+        let scenario = Scenario { config: Config::default(), duration: 49, nodes, pods };
+        let release = KubernetesRelease::new(31).unwrap();
+        let (outcomes, _) = World::new(scenario, release).unwrap().play();
+        let found = outcomes.iter().filter(|outcome| outcome.kind == "pod_ready");
+        let found: Vec<String> = found.map(Outcome::brief).collect();
+        assert_eq!(found, marked, "{description}");
+    }
+}
+
+/// `TestApplyNoExecuteTaints` and `TestApplyNoExecuteTaintsToNodesEnqueueTwice`: a node that lost its
+/// taint by hand is queued again once, and one that recovered is not tainted.
+#[test]
+fn apply_no_execute_taints_to_nodes_enqueue_twice() {
+    let config = || Config { qps: 0.1, ..Config::default() };
+    let nodes = || {
+        vec![
+            node("node0", "zone1", "Unknown", None),
+            node("node1", "zone1", "True", None),
+            node("node2", "zone1", "Unknown", Some((7, "True"))),
+            node("node3", "zone1", "True", None),
+        ]
+    };
+    for (minor, again) in [(18, false), (21, true), (31, true)] {
+        let scenario = Scenario { config: config(), duration: 60, nodes: nodes(), pods: vec![] };
+        let mut world = World::new(scenario, KubernetesRelease::new(minor).unwrap()).unwrap();
+        for tick in 0..=600 {
+            world.tick(tick, |world| {
+                if tick == 155 {
+                    world.remove_taints("node0");
+                }
+            });
+        }
+        let (outcomes, _) = world.finish();
+        let tainted: Vec<String> = outcomes
+            .iter()
+            .filter(|o| o.kind == "taint_add" && o.effect.as_deref() == Some("NoExecute"))
+            .map(Outcome::brief)
+            .collect();
+        let mut expected = vec!["0 node0 taint_add unreachable NoExecute"];
+        // The pass at 20 s queues it; the bucket has filled since 0 s.
+        expected.extend(again.then_some("20 node0 taint_add unreachable NoExecute"));
+        assert_eq!(tainted, expected, "1.{minor}");
     }
 }
