@@ -111,7 +111,6 @@ fn what_is_measured_by_file_system() {
     assert_eq!(stats.ephemeral_storage.unwrap().used_bytes, Some(5_000 + 600 + 7_000));
 
     // What nobody uses goes when it is asked for, once.
-    let mut usage = usage;
     assert_eq!(usage.reclaim(Reclaim::UnusedImages), ActionResult::Reclaimed(4_000));
     assert_eq!(usage.reclaim(Reclaim::UnusedImages), ActionResult::Reclaimed(0));
 }
