@@ -133,10 +133,7 @@ impl Dice {
         self.below(number) == 0
     }
 
-    fn pick<'a, T: ?Sized>(&mut self, list: &[&'a T]) -> &'a T
-    where
-        T: 'a,
-    {
+    fn pick<'a>(&mut self, list: &[&'a str]) -> &'a str {
         list[self.below(list.len())]
     }
 
