@@ -50,6 +50,8 @@ pub(crate) struct App {
     dialog: Option<Dialog>,
     /// What was loaded after the page; absent until then.
     later: Option<Rc<Later>>,
+    /// The work of the last time, until it can be read.
+    stored: Option<String>,
     notices: Vec<Notice>,
     notices_made: u32,
     announcement: AttrValue,
@@ -71,17 +73,21 @@ impl Component for App {
 
     fn create(ctx: &Context<Self>) -> Self {
         let dispatch = ctx.link().callback(|msg| msg);
-        let work::Restored { session, selection, notice } = work::restore();
+        let (session, stored, notice) = match work::beginning() {
+            work::Beginning::Sample(notice) => (work::sample(), None, notice),
+            work::Beginning::Stored(text) => (Session::default(), Some(text), None),
+        };
         let mut app = Self {
             session,
             model: Model::default(),
             playback: Playback::default(),
             epoch: Epoch::default(),
-            selection,
+            selection: None,
             inspected: Rc::default(),
             scrub: Rc::default(),
             dialog: None,
             later: None,
+            stored,
             notices: Vec::new(),
             notices_made: 0,
             announcement: AttrValue::default(),
@@ -137,7 +143,7 @@ impl Component for App {
                 self.dialog = Some(dialog);
                 self.load_later(ctx);
             }
-            Msg::Loaded(Ok(later)) => self.later = Some(later),
+            Msg::Loaded(Ok(later)) => self.loaded(later),
             Msg::Loaded(Err(error)) => self.notice_error(Err(error)),
             Msg::CloseDialog => self.dialog = None,
             Msg::Load(scenario) => self.load(*scenario),

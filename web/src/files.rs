@@ -56,17 +56,6 @@ pub(crate) fn read(text: &str, name: &str) -> Reading {
     Reading { content, diagnostics }
 }
 
-/// The sample cluster.
-///
-/// It is what the page begins with, so it does not wait for what reads YAML: the build did that.
-///
-/// # Errors
-/// It is wrong, which a test rules out.
-pub(crate) fn sample() -> Result<Scenario, String> {
-    let text = include_str!(concat!(env!("OUT_DIR"), "/sample-cluster.json"));
-    serde_json::from_str(text).map_err(|error| error.to_string())
-}
-
 /// The scenario of a text that must be one.
 ///
 /// # Errors
@@ -225,11 +214,12 @@ mod tests {
     use taintlab_core::api::{Taint, TaintEffect};
 
     use super::*;
+    use crate::sample::sample;
 
     #[test]
     fn the_page_begins_with_the_sample_cluster() {
         let (name, text) = samples::all().next().unwrap();
-        assert_eq!(sample(), scenario(name, text));
+        assert_eq!(Ok(sample()), scenario(name, text));
     }
 
     #[test]
@@ -252,7 +242,7 @@ mod tests {
     /// What the page exports says the same as what it showed, also when edits share an instant.
     #[test]
     fn an_exported_session_gives_the_same_evictions() {
-        let mut session = Session::new(sample().unwrap()).unwrap();
+        let mut session = Session::new(sample()).unwrap();
         let taint = Taint::new("example.com/x", "", TaintEffect::NoExecute);
         let tainted = |node: &str| Command::Taint { node: node.into(), taint: taint.clone() };
         session.apply(vec![tainted("worker-1")]).unwrap();
@@ -289,7 +279,7 @@ mod tests {
 
     #[test]
     fn adding_replaces_what_is_there_and_leaves_what_is_the_same() {
-        let session = Session::new(sample().unwrap()).unwrap();
+        let session = Session::new(sample()).unwrap();
         let text = cluster_text(&session, Purpose::State, Format::Yaml);
         let Content::Objects(read) = read(&text, "a").content else { panic!("objects") };
         assert_eq!(commands_to_add(Import::clone(&read), &session), []);

@@ -1,5 +1,5 @@
-//! What the page can be painted without: the panels of the inspector, the dialogs, YAML and the
-//! scenarios. All that only this module leads to is a wasm file of its own, which is loaded when
+//! What the page can be painted without: the panels of the inspector, the dialogs, YAML, the
+//! scenarios, and the work that was stored. All that only this module leads to is a wasm file of its own, which is loaded when
 //! the page stands; a build for another target than wasm has it in one piece.
 //!
 //! The line is drawn here and nowhere else: what the page calls by its name is loaded first, what
@@ -13,9 +13,10 @@ use yew::prelude::*;
 
 use crate::app::{Dispatch, Export};
 use crate::components::{dialogs, inspector};
-use crate::files;
 use crate::inspected::Inspected;
+use crate::model::Selection;
 use crate::session::Session;
+use crate::{files, saved};
 
 /// The ways into what is loaded later.
 pub(crate) struct Later {
@@ -25,6 +26,10 @@ pub(crate) struct Later {
     pub(crate) dialog: fn(&dialogs::Asked<'_>) -> Html,
     /// What is handed out: the name of a file, and its text.
     pub(crate) export: fn(&Session, Export) -> (&'static str, String),
+    /// The session and what is selected, as text to be stored.
+    pub(crate) save: fn(&Session, Option<&Selection>) -> Result<String, String>,
+    /// The same, of such a text.
+    pub(crate) restore: fn(&str) -> Result<(Session, Option<Selection>), String>,
 }
 
 impl PartialEq for Later {
@@ -63,5 +68,7 @@ pub(crate) fn load() -> Result<Rc<Later>, NotLoaded> {
         panel: inspector::panel,
         dialog: dialogs::dialog,
         export: files::export_as,
+        save: saved::to_text,
+        restore: saved::from_text,
     }))
 }

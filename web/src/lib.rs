@@ -13,6 +13,7 @@ mod inspected;
 mod later;
 mod model;
 mod playback;
+mod sample;
 mod samples;
 mod saved;
 mod scrub;

@@ -1,15 +1,18 @@
 //! The work survives a reload; another cluster takes its place.
 
+use std::rc::Rc;
+
 use gloo_timers::callback::Timeout;
 use taintlab_core::scenario::Scenario;
 use taintlab_manifest::Import;
 use yew::prelude::*;
 
 use super::{App, Export, Handing, Msg, Notice, incoming};
-use crate::model::Selection;
+use crate::later::Later;
+use crate::model::Model;
 use crate::session::Session;
 use crate::text::count;
-use crate::{browser, files, saved};
+use crate::{browser, files, sample};
 
 const KEY: &str = "taintlab.session";
 /// What could not be read is kept here until something else cannot be read.
@@ -17,27 +20,22 @@ const BROKEN_KEY: &str = "taintlab.session.broken";
 /// Storing waits until the user has paused for so long, in milliseconds.
 const SAVE_AFTER: u32 = 400;
 
-/// What to begin with, and what there is to say about it.
-#[derive(Default)]
-pub(super) struct Restored {
-    pub(super) session: Session,
-    pub(super) selection: Option<Selection>,
-    pub(super) notice: Option<Notice>,
+/// What to begin with.
+pub(super) enum Beginning {
+    /// The sample cluster, with what there is to say about it.
+    Sample(Option<Notice>),
+    /// The stored work, which is still text.
+    Stored(String),
 }
 
-/// The stored session, or the sample cluster.
-pub(super) fn restore() -> Restored {
-    let afresh = |notice| Restored { session: sample(), notice, selection: None };
-    let Some(text) = browser::stored(KEY) else { return afresh(None) };
-    if browser::asked_for_fresh_start() {
-        return afresh(Some(set_aside(text, "You asked for a fresh start.")));
-    }
-    match saved::from_text(&text) {
-        Ok((session, selection)) => Restored { session, selection, notice: None },
-        Err(error) => {
-            let why = format!("The work stored in this browser could not be read: {error}.");
-            afresh(Some(set_aside(text, &why)))
+/// What the user left here the last time.
+pub(super) fn beginning() -> Beginning {
+    match browser::stored(KEY) {
+        None => Beginning::Sample(None),
+        Some(text) if browser::asked_for_fresh_start() => {
+            Beginning::Sample(Some(set_aside(text, "You asked for a fresh start.")))
         }
+        Some(text) => Beginning::Stored(text),
     }
 }
 
@@ -54,21 +52,43 @@ fn set_aside(text: String, why: &str) -> Notice {
     }
 }
 
-/// The cluster to begin with. Its file is part of the page, and a test reads it.
-fn sample() -> Session {
-    files::sample()
-        .and_then(|scenario| Session::new(scenario).map_err(|error| error.to_string()))
-        .unwrap_or_default()
+/// The cluster to begin with, if nothing is stored.
+pub(super) fn sample() -> Session {
+    Session::new(sample::sample()).unwrap_or_default()
 }
 
 impl App {
+    /// What was loaded later is there: the stored work can be read.
+    pub(super) fn loaded(&mut self, later: Rc<Later>) {
+        if let Some(text) = self.stored.take() {
+            match (later.restore)(&text) {
+                Ok((session, selection)) => {
+                    self.session = session;
+                    self.selection = selection;
+                }
+                Err(error) => {
+                    let why =
+                        format!("The work stored in this browser could not be read: {error}.");
+                    self.session = sample();
+                    self.notice(set_aside(text, &why));
+                }
+            }
+            self.model = Model::default();
+            self.refresh();
+            self.inspect();
+        }
+        self.later = Some(later);
+    }
+
     pub(super) fn save_soon(&mut self) {
         let dispatch = self.dispatch.clone();
         self.save = Some(Timeout::new(SAVE_AFTER, move || dispatch.emit(Msg::Save)));
     }
 
     pub(super) fn store(&mut self) {
-        let result = saved::to_text(&self.session, self.selection.as_ref())
+        // As long as that is not there, nothing can have changed that is worth storing.
+        let Some(later) = &self.later else { return };
+        let result = (later.save)(&self.session, self.selection.as_ref())
             .and_then(|text| browser::store(KEY, &text));
         match result {
             Ok(()) => self.cannot_store = false,
