@@ -21,7 +21,7 @@ use taintlab_core::time::{Time, Timestamp};
 
 use objects::{nodes, pods};
 
-criterion_group!(benches, health_pass, idle, outage);
+criterion_group!(benches, health_pass, idle, outage, forecast);
 criterion_main!(benches);
 
 const NODES: usize = 5_000;
@@ -175,6 +175,20 @@ fn outage(c: &mut Criterion) {
         "from cut to last eviction: {end}, {events} events, {took:.2} s: \
          {speed:.0} simulated seconds per second"
     );
+}
+
+/// What a page asks when a zone of 200 nodes of 600 has just been cut off: when does each pod go?
+fn forecast(c: &mut Criterion) {
+    let mut nodes = zoned_nodes();
+    nodes.truncate(600);
+    let config = SimulatorConfig::with_node_lifecycle(KubernetesRelease::NEWEST);
+    let pods = pods(18_000, 600, Some(300));
+    let mut simulator = Simulator::new(config, nodes, pods).expect("a simulator");
+    simulator.handle_command(s(7), Command::CutZoneNetwork { zone: "a".into() }).expect("a zone");
+    simulator.advance_to(s(7)).expect("a later moment");
+    c.bench_function("Simulator_600nodes_18000pods/forecast_of_a_lost_zone", |b| {
+        b.iter(|| simulator.forecast(s(86_400), usize::MAX).simulator().evictions().count());
+    });
 }
 
 fn lose_zone(simulator: &mut Simulator) -> (Timestamp, usize) {

@@ -72,8 +72,8 @@ impl Simulator {
     /// Runs a copy ahead to `until`, at most `steps` deadlines far, and tells what is to come. It
     /// holds until something is done to this simulation.
     ///
-    /// A cluster of 600 nodes and 18,000 pods takes milliseconds to copy; what takes time is to run
-    /// what really happens.
+    /// What takes time is to run what happens, so ask once after a change rather than for each pod:
+    /// the 6,000 pods of a lost zone of 200 nodes take less than a tenth of a second natively.
     #[must_use]
     pub fn forecast(&self, until: Timestamp, steps: usize) -> Forecast {
         let mut simulator = self.clone();
