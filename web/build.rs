@@ -107,22 +107,25 @@ impl Code {
     /// A call of the function that makes a value of a type.
     fn part(&mut self, type_: &str, value: &Value) -> Result<String, Box<dyn Error>> {
         let fields = value.as_object().ok_or_else(|| format!("{type_}: no object: {value}"))?;
-        let mut body = format!("let mut it = {type_}::default();");
+        let (mut typed, mut kept) = (String::new(), String::new());
         for (name, value) in fields {
             if matches!(name.as_str(), "apiVersion" | "kind") && type_ != "OwnerReference" {
                 continue;
             }
             let known = FIELDS.iter().find(|(of, json, ..)| *of == type_ && json == name);
-            let line = match known {
+            match known {
                 Some((_, _, field, kind)) => {
-                    format!("it.{field} = {};", self.field(*kind, value)?)
+                    typed += &format!("{field}: {}, ", self.field(*kind, value)?);
                 }
-                None => format!("it.other.set({name:?}, {});", self.json(value)),
-            };
-            body.push_str("\n    ");
-            body.push_str(&line);
+                None => kept += &format!("it.other.set({name:?}, {}); ", self.json(value)),
+            }
         }
-        Ok(self.function(type_, &format!("{body}\n    it")))
+        let made = format!("{type_} {{ {typed}..{type_}::default() }}");
+        let body = match kept.is_empty() {
+            true => made,
+            false => format!("let mut it = {made};\n    {kept}\n    it"),
+        };
+        Ok(self.function(type_, &body))
     }
 
     fn field(&mut self, kind: Kind, value: &Value) -> Result<String, Box<dyn Error>> {

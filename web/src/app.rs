@@ -12,7 +12,8 @@ use std::rc::Rc;
 use gloo_events::{EventListener, EventListenerOptions};
 use gloo_render::AnimationFrame;
 use gloo_timers::callback::Timeout;
-use taintlab_core::command::CommandError;
+use taintlab_core::command::{Command, CommandError};
+use taintlab_core::scenario::Scenario;
 use taintlab_core::time::Timestamp;
 use wasm_bindgen::JsCast;
 use yew::prelude::*;
@@ -153,10 +154,11 @@ impl Component for App {
             }
             Msg::Import(read, false) => self.add(*read),
             Msg::Export(what, how) => self.export(ctx, what, how),
-            Msg::ChangeStart(change) => {
-                let result = self.session.change_start(change);
-                self.notice_error(result);
-                self.changed();
+            Msg::ChangeStart(change) => _ = self.change_start(change),
+            Msg::ChangeSettings(change) => {
+                if self.change_start(change) {
+                    self.dialog = None;
+                }
             }
             Msg::NextTheme => {
                 self.theme = self.theme.next();
@@ -266,11 +268,32 @@ impl App {
         self.epoch = Epoch { at: self.session.now(), turn: !self.epoch.turn };
     }
 
-    fn edit(
-        &mut self,
-        commands: Vec<taintlab_core::command::Command>,
-        refused: &Callback<CommandError>,
-    ) -> bool {
+    /// Runs the timeline with another beginning; `false` if that cannot be, which is said.
+    fn change_start(&mut self, change: Box<dyn FnOnce(&mut Scenario)>) -> bool {
+        let result = self.session.change_start(change);
+        let changed = result.is_ok();
+        self.notice_error(result);
+        self.changed();
+        changed
+    }
+
+    /// Faults need kubelets that can fail, and a controller that notices.
+    fn let_kubelets_run(&mut self, commands: &[Command]) {
+        let runs = self.session.simulator().config().node_lifecycle;
+        let wanted = commands.iter().any(Command::needs_node_lifecycle);
+        if wanted
+            && !runs
+            && self.change_start(Box::new(|start| start.kubernetes.node_lifecycle = Some(true)))
+        {
+            self.notice(Notice::info(
+                "Kubelets and the node lifecycle controller run now, from the beginning of this \
+                 timeline. Undo twice to be without them.",
+            ));
+        }
+    }
+
+    fn edit(&mut self, commands: Vec<Command>, refused: &Callback<CommandError>) -> bool {
+        self.let_kubelets_run(&commands);
         let follows = msg::selection_after(&commands, self.selection.as_ref());
         match self.session.apply(commands) {
             Ok(()) => {

@@ -1,12 +1,14 @@
 //! The parts of the page: small function components. Their properties are cheap to compare.
 
 pub(crate) mod board;
+pub(crate) mod budget;
 pub(crate) mod clock_bar;
 pub(crate) mod create;
 pub(crate) mod dialog;
 pub(crate) mod dialogs;
 pub(crate) mod event_log;
 pub(crate) mod export;
+pub(crate) mod faults;
 pub(crate) mod forms;
 pub(crate) mod header;
 pub(crate) mod help;
@@ -20,7 +22,9 @@ pub(crate) mod notices;
 pub(crate) mod overview;
 pub(crate) mod pod_mark;
 pub(crate) mod pod_panel;
+pub(crate) mod rates;
 pub(crate) mod scenarios;
+pub(crate) mod settings;
 pub(crate) mod taint_form;
 #[cfg(test)]
 mod tests;

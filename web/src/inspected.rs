@@ -2,13 +2,16 @@
 
 use std::rc::Rc;
 use std::sync::Arc;
+use std::time::Duration;
 
 use taintlab_core::api::{Node, Pod, PodKey};
 use taintlab_core::event::Happening;
+use taintlab_core::node_lifecycle::ZoneView as ZoneRates;
 use taintlab_core::scenario::Scenario;
-use taintlab_core::simulator::PodExplanation;
+use taintlab_core::simulator::{NodeView as NodeHealth, PodExplanation};
 use taintlab_core::taint_eviction::Ruling;
 use taintlab_core::time::Timestamp;
+use taintlab_core::time_budget::{Moment, TimeBudget};
 use taintlab_core::validation::ValidationOptions;
 
 use crate::model::{Model, NodeView, PodView, Selection, Totals, ZoneView};
@@ -24,9 +27,9 @@ pub(crate) enum Inspected {
     /// A pod.
     Pod(Box<InspectedPod>),
     /// A pod that is gone.
-    Gone(Rc<Gone>),
+    Gone(Rc<Gone>, Option<Rc<TimeBudget>>),
     /// A zone.
-    Zone(Rc<ZoneView>),
+    Zone(InspectedZone),
 }
 
 impl Default for Inspected {
@@ -62,6 +65,19 @@ pub(crate) struct InspectedNode {
     pub(crate) view: Rc<NodeView>,
     /// The object; absent if pods are bound to a node that does not exist.
     pub(crate) object: Option<Arc<Node>>,
+    /// How it is doing; absent unless there are kubelets.
+    pub(crate) kubelet: Option<Rc<NodeHealth>>,
+}
+
+/// A zone.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct InspectedZone {
+    /// As it is on the board.
+    pub(crate) view: Rc<ZoneView>,
+    /// As the node lifecycle controller sees it; absent unless that runs.
+    pub(crate) rates: Option<Rc<ZoneRates>>,
+    /// When that was.
+    pub(crate) now: Timestamp,
 }
 
 /// A pod.
@@ -75,6 +91,8 @@ pub(crate) struct InspectedPod {
     pub(crate) explanation: Rc<PodExplanation>,
     /// What the controller decided last, and when.
     pub(crate) decided: Option<(Timestamp, Ruling)>,
+    /// Why it goes when it goes, if it went or will go as things are.
+    pub(crate) budget: Option<Rc<TimeBudget>>,
     /// The wall-clock time at which it is deleted or gone, if a timer runs.
     pub(crate) wall_clock: Option<String>,
     /// How the API server checks objects.
@@ -87,9 +105,14 @@ impl Inspected {
         let found = selection.and_then(|selection| match selection {
             Selection::Node(name) => model.node(name.as_str()).map(|view| {
                 let object = session.simulator().cluster().get_node(name.as_str()).cloned();
-                Self::Node(InspectedNode { view: view.clone(), object })
+                let kubelet = session.simulator().node_view(name.as_str()).map(Rc::new);
+                Self::Node(InspectedNode { view: view.clone(), object, kubelet })
             }),
-            Selection::Zone(key) => model.zone(key).cloned().map(Self::Zone),
+            Selection::Zone(key) => model.zone(key).cloned().map(|view| {
+                let mut zones = session.simulator().zones().into_iter();
+                let rates = zones.find(|zone| zone.key.as_str() == &*view.key).map(Rc::new);
+                Self::Zone(InspectedZone { view, rates, now: session.now() })
+            }),
             Selection::Pod(key) => pod(session, model, key).or_else(|| gone(session, key)),
         });
         found.unwrap_or_else(|| Self::Overview(Rc::new(overview(session, model))))
@@ -108,9 +131,32 @@ fn pod(session: &Session, model: &Model, key: &PodKey) -> Option<Inspected> {
         object: simulator.cluster().get_pod(key)?.clone(),
         explanation: Rc::new(simulator.explain(key)?),
         decided: last_decision(session, key),
+        budget: budget(session, key).map(Rc::new),
         wall_clock,
         options: simulator.validation_options(),
     })))
+}
+
+/// How far ahead it is asked whether a pod of a silent node will go: longer than the limiter of a
+/// large zone lets a node wait, and than most tolerations.
+const AHEAD: Duration = Duration::from_secs(7_200);
+/// How many deadlines that may be at most, so that a large cluster does not hold up the page.
+const STEPS: usize = 400;
+
+/// The record, or what is to come.
+fn budget(session: &Session, key: &PodKey) -> Option<TimeBudget> {
+    let simulator = session.simulator();
+    let known = simulator.time_budget(key);
+    if known.is_some() {
+        return known.map(|known| {
+            let over = known.evicted_at <= Moment::from(simulator.now());
+            TimeBudget { over, ..known }
+        });
+    }
+    // Only where something is about to come is it worth looking for it.
+    let node = &simulator.cluster().get_pod(key)?.spec.node_name;
+    simulator.node_view(node)?.silent?;
+    simulator.forecast(simulator.now().saturating_add(AHEAD), STEPS).time_budget(key)
 }
 
 fn last_decision(session: &Session, key: &PodKey) -> Option<(Timestamp, Ruling)> {
@@ -124,7 +170,7 @@ fn last_decision(session: &Session, key: &PodKey) -> Option<(Timestamp, Ruling)>
 
 fn gone(session: &Session, key: &PodKey) -> Option<Inspected> {
     let gone = session.gone().iter().rev().find(|gone| gone.pod == *key)?;
-    Some(Inspected::Gone(gone.clone()))
+    Some(Inspected::Gone(gone.clone(), budget(session, key).map(Rc::new)))
 }
 
 fn overview(session: &Session, model: &Model) -> Overview {

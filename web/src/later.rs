@@ -18,6 +18,9 @@ use crate::model::Selection;
 use crate::session::Session;
 use crate::{files, saved};
 
+/// A session that was stored, and what was selected.
+pub(crate) type Restored = (Session, Option<Selection>);
+
 /// The ways into what is loaded later.
 pub(crate) struct Later {
     /// The panel of what is selected.
@@ -29,7 +32,7 @@ pub(crate) struct Later {
     /// The session and what is selected, as text to be stored.
     pub(crate) save: fn(&Session, Option<&Selection>) -> Result<String, String>,
     /// The same, of such a text.
-    pub(crate) restore: fn(&str) -> Result<(Session, Option<Selection>), String>,
+    pub(crate) restore: fn(&str) -> Result<Restored, String>,
 }
 
 impl PartialEq for Later {

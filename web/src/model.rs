@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use taintlab_core::api::{ConditionStatus, Node, NodeName, Pod, PodKey, Taint};
+use taintlab_core::event::SilenceCause;
 use taintlab_core::node_lifecycle::zone::zone_key;
 use taintlab_core::simulator::Simulator;
 use taintlab_core::time::Timestamp;
@@ -62,6 +63,8 @@ pub(crate) enum PodState {
         /// Until when.
         until: Timestamp,
     },
+    /// It was deleted and stays until its kubelet, which nobody hears, is back.
+    Stuck,
     /// It has no node.
     Pending,
 }
@@ -72,7 +75,7 @@ impl PodState {
         match self {
             Self::Stays => "stays",
             Self::Counting { .. } => "counting",
-            Self::Terminating { .. } => "terminating",
+            Self::Terminating { .. } | Self::Stuck => "terminating",
             Self::Pending => "pending",
         }
     }
@@ -83,7 +86,7 @@ impl PodState {
             Self::Counting { since, until } | Self::Terminating { since, until } => {
                 Some((since, until))
             }
-            Self::Stays | Self::Pending => None,
+            Self::Stays | Self::Stuck | Self::Pending => None,
         }
     }
 }
@@ -108,6 +111,8 @@ pub(crate) struct NodeView {
     pub(crate) zone: Rc<str>,
     /// The status of its condition `Ready`.
     pub(crate) ready: ConditionStatus,
+    /// Why nobody hears its kubelet, if nobody does.
+    pub(crate) silent: Option<SilenceCause>,
     /// Whether it is cordoned.
     pub(crate) unschedulable: bool,
     /// Its taints.
@@ -308,7 +313,8 @@ impl Model {
             return;
         }
         let left = gone.get(name).map(Vec::as_slice).unwrap_or_default();
-        let view = node_view(name, node.map(AsRef::as_ref), pods, left);
+        let mut view = node_view(name, node.map(AsRef::as_ref), pods, left);
+        view.silent = simulator.silence_cause(name);
         self.nodes.insert(name.clone(), Rc::new(view));
     }
 
@@ -324,7 +330,7 @@ impl Model {
             totals.pods += 1;
             match pod.state {
                 PodState::Counting { .. } => totals.counting += 1,
-                PodState::Terminating { .. } => totals.terminating += 1,
+                PodState::Terminating { .. } | PodState::Stuck => totals.terminating += 1,
                 PodState::Pending => totals.pending += 1,
                 PodState::Stays => {}
             }
@@ -361,6 +367,9 @@ fn same_nodes(a: &[Rc<NodeView>], b: &[Rc<NodeView>]) -> bool {
 
 fn pod_state(simulator: &Simulator, key: &PodKey, pod: &Pod, until: Option<Timestamp>) -> PodState {
     if pod.is_terminating() {
+        if simulator.awaits_kubelet(key) {
+            return PodState::Stuck;
+        }
         let until = until.unwrap_or_else(|| simulator.now());
         let seconds = pod.metadata.deletion_grace_period_seconds.unwrap_or_default();
         let grace = Timestamp::from_secs(u64::try_from(seconds).unwrap_or_default());
@@ -384,6 +393,7 @@ fn node_view(
         name: name.clone(),
         zone: node.map_or_else(|| NOWHERE.to_owned(), |n| zone_key(&n.metadata.labels)).into(),
         ready: ready.map(|ready| ready.status.clone()).unwrap_or_default(),
+        silent: None,
         unschedulable: node.is_some_and(|node| node.spec.unschedulable),
         taints: node.map(|node| node.spec.taints.clone()).unwrap_or_default(),
         pods,

@@ -143,6 +143,13 @@ pub fn find_zone<'a>(
     }
 }
 
+/// A key that [`zone_key`] gave.
+impl From<&str> for ZoneKey {
+    fn from(key: &str) -> Self {
+        Self(key.into())
+    }
+}
+
 impl core::borrow::Borrow<str> for ZoneKey {
     fn borrow(&self) -> &str {
         &self.0

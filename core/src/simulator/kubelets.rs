@@ -247,7 +247,8 @@ impl Simulator {
     }
 
     /// Why nobody hears the kubelet of a node, if nobody does.
-    pub(super) fn silence_cause(&self, name: &NodeName) -> Option<SilenceCause> {
+    #[must_use]
+    pub fn silence_cause(&self, name: &NodeName) -> Option<SilenceCause> {
         let kubelet = self.kubelets.by_node.get(name.as_str())?;
         if !kubelet.runs {
             Some(SilenceCause::KubeletStopped)

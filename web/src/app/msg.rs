@@ -58,6 +58,8 @@ pub(crate) enum Msg {
     Export(Export, Handing),
     /// Run the same on another Kubernetes.
     ChangeStart(Box<dyn FnOnce(&mut Scenario)>),
+    /// The same, from the settings, which close unless it is refused.
+    ChangeSettings(Box<dyn FnOnce(&mut Scenario)>),
     /// Change the colours.
     NextTheme,
     /// Say something.
@@ -109,6 +111,8 @@ pub(crate) enum Dialog {
     Help,
     /// The scenarios that come with the page.
     Scenarios,
+    /// Flags of the controllers.
+    Settings,
     /// A new node.
     CreateNode,
     /// A new pod, on that node if it is not empty.

@@ -9,6 +9,7 @@ use super::export::export;
 use super::help::help;
 use super::import::Import;
 use super::scenarios::scenarios;
+use super::settings::Settings;
 use crate::app::{Dialog, Dispatch};
 use crate::files;
 use crate::model::Model;
@@ -41,6 +42,13 @@ pub(crate) fn dialog(asked: &Asked<'_>) -> Html {
         Dialog::Help => help(&dispatch),
         // Read when they are first asked for.
         Dialog::Scenarios => scenarios(asked.catalogue.get_or_init(files::catalogue), &dispatch),
+        Dialog::Settings => {
+            let config = simulator.config();
+            html! {
+                <Settings release={config.release} node_lifecycle={config.node_lifecycle}
+                    flags={config.controller_manager_flags.clone()} {dispatch} />
+            }
+        }
         Dialog::CreateNode => {
             let zones = asked.model.board().zones.iter();
             let zones: Vec<(AttrValue, AttrValue)> = zones

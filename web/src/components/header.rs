@@ -55,6 +55,8 @@ pub(crate) fn Header(props: &HeaderProps) -> Html {
             </button>
             <span class="sep"></span>
             { release_select(props) }
+            <button class="btn" data-testid="settings" title="Flags of the controllers"
+                onclick={dispatch.reform(|_| Msg::Open(Dialog::Settings))}>{ "Flags" }</button>
             { button(&format!("Colours: {theme} (T)"), picture, false, dispatch.reform(|_| Msg::NextTheme), "theme") }
             { button("Help (?)", icon::question(), false, dispatch.reform(|_| Msg::Open(Dialog::Help)), "help") }
         </header>

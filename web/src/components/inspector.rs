@@ -2,8 +2,10 @@
 
 use std::rc::Rc;
 
+use taintlab_core::time_budget::TimeBudget;
 use yew::prelude::*;
 
+use super::budget::time_budget;
 use super::icon;
 use super::node_panel::NodePanel;
 use super::overview::overview_panel;
@@ -57,10 +59,10 @@ pub(crate) fn panel(inspected: &Inspected, dispatch: &Dispatch) -> Html {
             html! { <PodPanel {key} pod={(**pod).clone()} {dispatch} /> }
         }
         Inspected::Zone(zone) => {
-            let key = zone.key.to_string();
+            let key = zone.view.key.to_string();
             html! { <ZonePanel {key} zone={zone.clone()} {dispatch} /> }
         }
-        Inspected::Gone(gone) => gone_panel(gone, &dispatch),
+        Inspected::Gone(gone, budget) => gone_panel(gone, budget.as_deref(), &dispatch),
     }
 }
 
@@ -87,7 +89,7 @@ pub(crate) fn head(
     }
 }
 
-fn gone_panel(gone: &Gone, dispatch: &Dispatch) -> Html {
+fn gone_panel(gone: &Gone, budget: Option<&TimeBudget>, dispatch: &Dispatch) -> Html {
     let badge = html! { <span class="badge" data-state="gone">{ "gone" }</span> };
     let name = html! { { gone.pod.to_string() } };
     let how = match gone.evicted {
@@ -113,6 +115,7 @@ fn gone_panel(gone: &Gone, dispatch: &Dispatch) -> Html {
                         })}>{ gone.node.to_string() }</button>
                     </p>
                 }
+                { budget.map(time_budget) }
                 <p class="hint">{ "Move the clock back to see it, or undo." }</p>
             </div>
         </>

@@ -3,6 +3,7 @@
 use std::rc::Rc;
 
 use taintlab_core::api::Taint;
+use taintlab_core::event::SilenceCause;
 use yew::prelude::*;
 
 use super::board::Detail;
@@ -60,6 +61,9 @@ pub(crate) fn NodeCard(props: &NodeCardProps) -> Html {
                 <span class="clip">{ name }</span>
                 <span class="status">{ pods }{ extra_status(node) }</span>
             </button>
+            if let Some(cause) = node.silent {
+                <span class="silent" data-cause={silence(cause)}>{ silence(cause) }</span>
+            }
             if !node.taints.is_empty() {
                 <div class="taints">
                     { for node.taints.iter().map(|taint| taint_chip(taint, true)) }
@@ -67,6 +71,15 @@ pub(crate) fn NodeCard(props: &NodeCardProps) -> Html {
             }
             if props.detail == Detail::Full { { rows(props) } } else { { dots(props) } }
         </article>
+    }
+}
+
+/// Why nobody hears a kubelet, in as few words as fit.
+fn silence(cause: SilenceCause) -> &'static str {
+    match cause {
+        SilenceCause::KubeletStopped => "kubelet stopped",
+        SilenceCause::NetworkCut => "network cut",
+        SilenceCause::ZoneNetworkCut => "zone cut off",
     }
 }
 

@@ -4,6 +4,7 @@ use taintlab_core::api::Node;
 use taintlab_core::command::Command;
 use yew::prelude::*;
 
+use super::faults::node_health;
 use super::forms::tabs;
 use super::icon;
 use super::inspector::head;
@@ -48,12 +49,14 @@ pub(crate) fn NodePanel(props: &NodePanelProps) -> Html {
     };
     let all = [
         ("taints", "Taints", Some(view.taints.len())),
+        ("health", "Health", None),
         ("pods", "Pods", Some(view.pods.len())),
         ("labels", "Labels", Some(node.metadata.labels.len())),
         ("yaml", "YAML", None),
     ];
     let body = match *tab {
         "pods" => pods(props),
+        "health" => node_health(&props.node, dispatch),
         "labels" => {
             let name = view.name.clone();
             let command =

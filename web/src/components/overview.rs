@@ -1,14 +1,14 @@
 //! Nothing is selected: the cluster as a whole, and the scenario it comes from.
 
-use taintlab_core::command::Command;
 use taintlab_core::release::{FeatureGate, GateStage};
 use taintlab_core::scenario::Scenario;
 use web_sys::HtmlInputElement;
 use yew::prelude::*;
 
+use super::faults::control_plane;
 use super::icon;
 use super::why::in_words;
-use crate::app::{Dispatch, Msg, refused};
+use crate::app::{Dispatch, Msg};
 use crate::inspected::{Expected, Overview};
 
 /// The cluster as a whole.
@@ -38,7 +38,7 @@ pub(crate) fn overview_panel(overview: &Overview, dispatch: &Dispatch) -> Html {
                 </div>
                 { expectations(&overview.outcomes) }
                 { gates(start, dispatch) }
-                { restart(dispatch) }
+                { control_plane(dispatch) }
                 <p class="hint">
                     { "Select a node, a pod or a zone to change it and to see why its pods stay or \
                        go. Press " }<kbd>{ "?" }</kbd>{ " for help." }
@@ -77,18 +77,6 @@ fn expectations(outcomes: &[Expected]) -> Html {
 }
 
 /// A restart forgets all timers.
-fn restart(dispatch: &Dispatch) -> Html {
-    let refused = refused(dispatch);
-    let onclick = dispatch.reform(move |_: MouseEvent| {
-        Msg::Edit(vec![Command::RestartTaintEvictionController], refused.clone())
-    });
-    html! {
-        <div><button class="btn small" {onclick} title="Its timers are lost; it sees everything as new">
-            { "Restart the taint-eviction controller" }
-        </button></div>
-    }
-}
-
 /// The feature gates that can be switched in this release.
 fn gates(start: &Scenario, dispatch: &Dispatch) -> Html {
     let release = start.kubernetes.release.unwrap_or_default();

@@ -11,6 +11,7 @@ pub(crate) fn state_words(state: PodState) -> String {
         PodState::Stays => "stays".to_owned(),
         PodState::Counting { until, .. } => format!("deleted at {}", at(until)),
         PodState::Terminating { until, .. } => format!("being deleted, gone at {}", at(until)),
+        PodState::Stuck => "deleted, stays until its kubelet is back".to_owned(),
         PodState::Pending => "has no node".to_owned(),
     }
 }
@@ -37,6 +38,7 @@ pub(crate) fn pod_row(pod: &PodView, selected: bool) -> Html {
                 { pod.key.name() }
             </span>
             if pod.state.timer().is_some() { <span class="timer" aria-hidden="true"></span> }
+            if pod.state == PodState::Stuck { <span class="stuck" aria-hidden="true">{ "stuck" }</span> }
         </button>
     }
 }

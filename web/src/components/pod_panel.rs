@@ -9,6 +9,7 @@ use taintlab_core::time::Timestamp;
 use taintlab_manifest::Diagnostic;
 use yew::prelude::*;
 
+use super::budget::time_budget;
 use super::forms::{TextField, tabs};
 use super::icon;
 use super::inspector::head;
@@ -73,6 +74,7 @@ pub(crate) fn PodPanel(props: &PodPanelProps) -> Html {
             <div class="stack">
                 { verdict(pod) }
                 if pod.view.state == PodState::Pending { { bind(props, &bind_to) } }
+                { pod.budget.as_deref().map(time_budget) }
                 { why(&pod.explanation) }
                 { failures(props) }
             </div>
@@ -110,6 +112,7 @@ fn state_badge(state: PodState) -> &'static str {
         PodState::Stays => "stays",
         PodState::Counting { .. } => "counting down",
         PodState::Terminating { .. } => "being deleted",
+        PodState::Stuck => "stuck terminating",
         PodState::Pending => "no node",
     }
 }
@@ -125,6 +128,7 @@ fn verdict(pod: &InspectedPod) -> Html {
         PodState::Pending => "Has no node".to_owned(),
         PodState::Counting { until, .. } => format!("Deleted at {}", at(until)),
         PodState::Terminating { until, .. } => format!("Being deleted, gone at {}", at(until)),
+        PodState::Stuck => "Deleted, and stays until its kubelet is back".to_owned(),
     };
     let counts = state.timer().is_some();
     html! {
@@ -171,7 +175,7 @@ fn actions(props: &PodPanelProps) -> Html {
                 })}><span class="muted">{ "on" }</span>{ pod.view.node.clone() }</button>
             }
             <button class="btn small danger" onclick={delete(false)}
-                disabled={matches!(pod.view.state, PodState::Terminating { .. })}>
+                disabled={matches!(pod.view.state, PodState::Terminating { .. } | PodState::Stuck)}>
                 { icon::bin() }{ "Delete" }
             </button>
             <button class="btn small danger" title="kubectl delete --force --grace-period=0"

@@ -1,15 +1,17 @@
 //! A zone in depth: what is done to all of its nodes at once.
 
-use std::rc::Rc;
-
 use taintlab_core::api::Taint;
 use taintlab_core::command::Command;
+use taintlab_core::node_lifecycle::zone::ZoneKey;
 use yew::prelude::*;
 
+use super::faults::zone_faults;
 use super::icon;
 use super::inspector::head;
+use super::rates::rates;
 use super::taint_form::{QUICK, TaintEditor, taint_errors};
 use crate::app::{Dispatch, Msg, refused};
+use crate::inspected::InspectedZone;
 use crate::model::{Selection, ZoneView};
 use crate::text::count;
 
@@ -17,7 +19,7 @@ use crate::text::count;
 #[derive(Clone, PartialEq, Properties)]
 pub(crate) struct ZonePanelProps {
     /// The zone.
-    pub(crate) zone: Rc<ZoneView>,
+    pub(crate) zone: InspectedZone,
     /// Where wishes go.
     pub(crate) dispatch: Dispatch,
 }
@@ -29,7 +31,9 @@ pub(crate) fn ZonePanel(props: &ZonePanelProps) -> Html {
         let [(key, effect), ..] = &QUICK;
         Taint::new(key, "", effect.clone())
     });
-    let (zone, dispatch) = (&props.zone, &props.dispatch);
+    let (zone, dispatch) = (&props.zone.view, &props.dispatch);
+    let rates_of = props.zone.rates.as_deref();
+    let name = rates_of.map_or_else(|| zone_name(zone), |rates| rates.key.name());
     let existing = || zone.nodes.iter().filter(|node| node.exists);
     let with: Vec<_> = existing().filter(|n| n.taints.iter().any(|t| t.matches(&taint))).collect();
     let without = existing().filter(|n| !n.taints.iter().any(|t| t == &*taint));
@@ -62,6 +66,8 @@ pub(crate) fn ZonePanel(props: &ZonePanelProps) -> Html {
         <>
             { head("Zone", html! { { &zone.name } }, badge, Html::default(), dispatch) }
             <div class="body stack" data-testid="zone-panel">
+                { zone_faults(&name, rates_of.is_some_and(|rates| rates.network_cut), dispatch) }
+                { rates_of.map(|zone| rates(zone, props.zone.now, dispatch)) }
                 <h3>{ "Taint every node" }</h3>
                 <TaintEditor taints={vec![(*taint).clone()]} {onchange} removable=false />
                 <div class="row">
@@ -94,4 +100,9 @@ pub(crate) fn ZonePanel(props: &ZonePanelProps) -> Html {
             </div>
         </>
     }
+}
+
+/// The zone's name in commands, before the controller has seen it.
+fn zone_name(zone: &ZoneView) -> String {
+    ZoneKey::from(&*zone.key).name()
 }
