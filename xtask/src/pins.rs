@@ -57,4 +57,4 @@ pub(crate) const PAGE_GOAL_GZIP: u64 = 200_000;
 
 /// The most bytes, gzipped, that it may load: a little more than it does. It only ever goes down,
 /// to [`PAGE_GOAL_GZIP`], and then there is one number.
-pub(crate) const PAGE_BUDGET_GZIP: u64 = 440_000;
+pub(crate) const PAGE_BUDGET_GZIP: u64 = 396_000;
