@@ -39,7 +39,8 @@ playgroundTest("every scenario opens, has its question and answer, and meets its
       assert.notEqual((await answer.locator("p").innerText()).trim(), "", `${name} has an answer`);
 
       if (await page.getByTestId("end").isEnabled()) {
-        await runToEnd(page);
+        // With kubelets there may be no end: then this is a day.
+        await page.getByTestId("end").click();
       }
       await until(page, async () => {
         const open = await inspector.locator('.expect [data-ok]:not([data-ok="true"])').allInnerTexts();

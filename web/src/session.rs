@@ -23,6 +23,7 @@ mod tests;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use taintlab_core::api::{NodeName, PodKey};
@@ -40,6 +41,8 @@ pub(crate) use self::rows::{Gone, Mark, MarkKind, Row, RowKind};
 const ROWS_PER_CHECKPOINT: usize = 256;
 /// More checkpoints than this are thinned out.
 const MAX_CHECKPOINTS: usize = 48;
+/// How far "run to the end" goes at once where there may be no end.
+const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 /// How many deadlines "run to the end" passes at most, should a cluster never come to rest.
 const MAX_DEADLINES: usize = 1_000_000;
 
@@ -374,10 +377,13 @@ impl Session {
         true
     }
 
-    /// Moves the clock forth until nothing more happens by itself.
+    /// Moves the clock forth until nothing more happens by itself. Where kubelets are watched that
+    /// may never be: then a day at a time.
     pub(crate) fn run_to_end(&mut self) {
+        let watched = self.simulator.config().node_lifecycle;
+        let until = if watched { self.now().saturating_add(DAY) } else { Timestamp::MAX };
         for _ in 0..MAX_DEADLINES {
-            if !self.step() {
+            if self.next().is_none_or(|next| next.at > until) || !self.step() {
                 break;
             }
         }
