@@ -254,12 +254,137 @@ impl KubernetesRelease {
         self.minor >= 34
     }
 
+    /// Whether an init container with `restartPolicy: Always` is a sidecar: since 1.29, where the
+    /// gate `SidecarContainers` is on by default.
+    #[must_use]
+    pub const fn has_sidecar_containers(self) -> bool {
+        self.minor >= 29
+    }
+
+    /// The order in which the scheduler asks its filters: taints before resources since 1.23
+    /// (`kubescheduler.config.k8s.io/v1beta3`).
+    #[must_use]
+    pub const fn filters_taints_before_resources(self) -> bool {
+        self.minor >= 23
+    }
+
+    /// How much the scheduler's scores weigh: TaintToleration 3, NodeAffinity and InterPodAffinity 2
+    /// since 1.23 (`kubescheduler.config.k8s.io/v1beta3`), all of them 1 before.
+    #[must_use]
+    pub const fn score_weights_of_v1beta3(self) -> bool {
+        self.minor >= 23
+    }
+
+    /// How the scheduler says that a taint keeps a pod away: with the taint in a sentence to 1.23,
+    /// shorter since 1.24, without the taint since 1.35 (kubernetes#134740). That the second
+    /// begins with 1.24 is not certain.
+    #[must_use]
+    pub const fn untolerated_taint_reason(self) -> TaintReason {
+        match self.minor {
+            ..=23 => TaintReason::DidNotTolerate,
+            24..=34 => TaintReason::Untolerated,
+            _ => TaintReason::WithoutTaint,
+        }
+    }
+
+    /// What the scheduler says where `spec.nodeName` names another node: `requested hostname` to
+    /// 1.20, `requested node name` since. The minor is not certain.
+    #[must_use]
+    pub const fn node_name_reason(self) -> &'static str {
+        if self.minor >= 21 {
+            "node(s) didn't match the requested node name"
+        } else {
+            "node(s) didn't match the requested hostname"
+        }
+    }
+
+    /// What the scheduler says of a node selector or node affinity. That 1.20 and 1.21 each have
+    /// words of their own is not certain.
+    #[must_use]
+    pub const fn node_affinity_reason(self) -> &'static str {
+        match self.minor {
+            ..=19 => "node(s) didn't match node selector",
+            20 => "node(s) didn't match Pod's node affinity",
+            _ => "node(s) didn't match Pod's node affinity/selector",
+        }
+    }
+
+    /// Whether the scheduler names a node that lacks the label of a topology spread constraint apart
+    /// from one with too many pods: since 1.20. The minor is not certain.
+    #[must_use]
+    pub const fn names_missing_topology_label(self) -> bool {
+        self.minor >= 20
+    }
+
+    /// Whether the scheduler gives one reason for (anti-)affinity between pods: since 1.22. Before,
+    /// a general one came with it. The minor is not certain.
+    #[must_use]
+    pub const fn gives_one_affinity_reason(self) -> bool {
+        self.minor >= 22
+    }
+
+    /// How the scheduler's message tells why preemption does not help: not at all to 1.23; since
+    /// 1.25 (kubernetes#110894) with a second full stop at the end, which went in 1.29. The minors
+    /// 1.24 and 1.29 are not certain.
+    #[must_use]
+    pub const fn preemption_message(self) -> PreemptionMessage {
+        match self.minor {
+            ..=23 => PreemptionMessage::None,
+            25..=28 => PreemptionMessage::TwoFullStops,
+            _ => PreemptionMessage::OneFullStop,
+        }
+    }
+
+    /// Whether `minDomains` of a topology spread constraint counts: since 1.25, where the gate
+    /// `MinDomainsInPodTopologySpread` is on by default.
+    #[must_use]
+    pub const fn has_min_domains(self) -> bool {
+        self.minor >= 25
+    }
+
+    /// Whether `nodeAffinityPolicy` and `nodeTaintsPolicy` of a topology spread constraint count:
+    /// since 1.26, where the gate `NodeInclusionPolicyInPodTopologySpread` is on by default.
+    #[must_use]
+    pub const fn has_node_inclusion_policies(self) -> bool {
+        self.minor >= 26
+    }
+
+    /// Whether `matchLabelKeys` of a topology spread constraint counts: since 1.27, where the gate
+    /// `MatchLabelKeysInPodTopologySpread` is on by default.
+    #[must_use]
+    pub const fn has_match_label_keys(self) -> bool {
+        self.minor >= 27
+    }
+
     /// Whether the kubelet takes a pod's use of ephemeral storage from the pod's own figure instead
     /// of adding up its containers and volumes: since 1.23. The minor is not certain.
     #[must_use]
     pub const fn measures_pod_ephemeral_storage(self) -> bool {
         self.minor >= 23
     }
+}
+
+/// How the scheduler says that a taint keeps a pod away; see
+/// [`KubernetesRelease::untolerated_taint_reason`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TaintReason {
+    /// `node(s) had taint {key: value}, that the pod didn't tolerate`.
+    DidNotTolerate,
+    /// `node(s) had untolerated taint {key: value}`.
+    Untolerated,
+    /// `node(s) had untolerated taint(s)`.
+    WithoutTaint,
+}
+
+/// How the scheduler's message ends; see [`KubernetesRelease::preemption_message`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PreemptionMessage {
+    /// Nothing is said of preemption.
+    None,
+    /// Why preemption does not help.
+    OneFullStop,
+    /// The same, with another full stop.
+    TwoFullStops,
 }
 
 /// What a health pass does with a node that waits to be tainted already; see

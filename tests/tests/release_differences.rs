@@ -8,14 +8,16 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-use taintlab_core::api::{PodKey, TolerationOperator};
+use taintlab_core::api::{Pod, PodKey, TolerationOperator, pod_requests};
 use taintlab_core::command::Command;
 use taintlab_core::event::{Event, Happening, ObjectReference, RecordedEvent, RequestVerb};
 use taintlab_core::kubelet::{
     ActionResult, EvictionConfig, KubeletConfiguration, KubeletPod, Layout, Signal,
     default_eviction_hard,
 };
-use taintlab_core::release::{FeatureGate, KubernetesRelease, Requeue};
+use taintlab_core::release::{
+    FeatureGate, KubernetesRelease, PreemptionMessage, Requeue, TaintReason,
+};
 use taintlab_core::simulator::{Simulator, SimulatorConfig};
 use taintlab_core::time::Timestamp;
 use taintlab_tests::text::Session;
@@ -377,6 +379,128 @@ const DIFFERENCES: &[Difference] = &[
             let flags = [("eviction-hard", "")];
             let mut node = kubelet::Node::new(release.into(), &flags, vec![pod]);
             node.pass(0, memory()).evicted.join(" ")
+        },
+    },
+    Difference {
+        name: "has_sidecar_containers",
+        last: "1.28",
+        before: "1",
+        after: "2",
+        observe: |release| {
+            let pod: Pod = serde_json::from_value(serde_json::json!({"spec": {
+                "containers": [{"resources": {"requests": {"memory": 1}}}],
+                "initContainers": [
+                    {"restartPolicy": "Always", "resources": {"requests": {"memory": 1}}},
+                ],
+            }}))
+            .unwrap();
+            pod_requests(&pod, release, &[]).unwrap()["memory"].to_string()
+        },
+    },
+    Difference {
+        name: "filters_taints_before_resources",
+        last: "1.22",
+        before: "false",
+        after: "true",
+        observe: |release| release.filters_taints_before_resources().to_string(),
+    },
+    Difference {
+        name: "score_weights_of_v1beta3",
+        last: "1.22",
+        before: "false",
+        after: "true",
+        observe: |release| release.score_weights_of_v1beta3().to_string(),
+    },
+    Difference {
+        name: "names_missing_topology_label",
+        last: "1.19",
+        before: "false",
+        after: "true",
+        observe: |release| release.names_missing_topology_label().to_string(),
+    },
+    Difference {
+        name: "gives_one_affinity_reason",
+        last: "1.21",
+        before: "false",
+        after: "true",
+        observe: |release| release.gives_one_affinity_reason().to_string(),
+    },
+    Difference {
+        name: "has_min_domains",
+        last: "1.24",
+        before: "false",
+        after: "true",
+        observe: |release| release.has_min_domains().to_string(),
+    },
+    Difference {
+        name: "has_node_inclusion_policies",
+        last: "1.25",
+        before: "false",
+        after: "true",
+        observe: |release| release.has_node_inclusion_policies().to_string(),
+    },
+    Difference {
+        name: "has_match_label_keys",
+        last: "1.26",
+        before: "false",
+        after: "true",
+        observe: |release| release.has_match_label_keys().to_string(),
+    },
+    Difference {
+        name: "untolerated_taint_reason",
+        last: "1.23",
+        before: "true",
+        after: "false",
+        observe: |release| {
+            (release.untolerated_taint_reason() == TaintReason::DidNotTolerate).to_string()
+        },
+    },
+    Difference {
+        name: "untolerated_taint_reason",
+        last: "1.34",
+        before: "false",
+        after: "true",
+        observe: |release| {
+            (release.untolerated_taint_reason() == TaintReason::WithoutTaint).to_string()
+        },
+    },
+    Difference {
+        name: "node_name_reason",
+        last: "1.20",
+        before: "node(s) didn't match the requested hostname",
+        after: "node(s) didn't match the requested node name",
+        observe: |release| release.node_name_reason().to_owned(),
+    },
+    Difference {
+        name: "node_affinity_reason",
+        last: "1.19",
+        before: "false",
+        after: "true",
+        observe: |release| release.node_affinity_reason().contains("node affinity").to_string(),
+    },
+    Difference {
+        name: "node_affinity_reason",
+        last: "1.20",
+        before: "false",
+        after: "true",
+        observe: |release| release.node_affinity_reason().ends_with("/selector").to_string(),
+    },
+    Difference {
+        name: "preemption_message",
+        last: "1.23",
+        before: "true",
+        after: "false",
+        observe: |release| (release.preemption_message() == PreemptionMessage::None).to_string(),
+    },
+    Difference {
+        name: "preemption_message",
+        last: "1.28",
+        before: "false",
+        after: "true",
+        observe: |release| {
+            (release >= KubernetesRelease::new(25).unwrap()
+                && release.preemption_message() == PreemptionMessage::OneFullStop)
+                .to_string()
         },
     },
 ];

@@ -11,7 +11,9 @@ mod meta;
 mod node;
 mod pod;
 mod quantity;
+mod requests;
 mod resources;
+mod scheduling;
 mod taint;
 mod toleration;
 
@@ -24,8 +26,13 @@ pub use node::{
 };
 pub use pod::{Pod, PodCondition, PodKind, PodPhase, PodSpec, PodStatus};
 pub use quantity::{Format, Quantity, QuantityError};
+pub use requests::{Amounts, extended_resources, node_allocatable, pod_requests};
 pub use resources::{
     ContainerResources, PodResources, QosClass, ResourceError, Resources, Volume, VolumeSource,
+};
+pub use scheduling::{
+    LabelSelector, NodeSelectorTerm, PodAffinityTerm, Requirement, SchedulingFields,
+    SelectorOperator, TopologySpread, Weighted, WhenUnsatisfiable,
 };
 pub use taint::{Taint, TaintEffect, well_known};
 pub use toleration::{Toleration, TolerationOperator};

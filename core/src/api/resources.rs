@@ -240,18 +240,18 @@ impl Resources {
     }
 }
 
-/// A place in a pod and what is there.
-struct Field<'a> {
-    path: String,
-    value: Option<&'a Value>,
+/// A place in an object and what is there.
+pub(super) struct Field<'a> {
+    pub(super) path: String,
+    pub(super) value: Option<&'a Value>,
 }
 
 impl<'a> Field<'a> {
-    fn wrong(&self, message: &str) -> ResourceError {
+    pub(super) fn wrong(&self, message: &str) -> ResourceError {
         ResourceError { field: self.path.clone(), message: message.to_string() }
     }
 
-    fn get(&self, name: &str) -> Result<Self, ResourceError> {
+    pub(super) fn get(&self, name: &str) -> Result<Self, ResourceError> {
         let value = match self.value {
             None => None,
             Some(Value::Object(map)) => map.get(name).filter(|value| !value.is_null()),
@@ -260,7 +260,7 @@ impl<'a> Field<'a> {
         Ok(Field { path: format!("{}.{name}", self.path), value })
     }
 
-    fn items(&self) -> Result<Vec<Self>, ResourceError> {
+    pub(super) fn items(&self) -> Result<Vec<Self>, ResourceError> {
         match self.value {
             None => Ok(Vec::new()),
             Some(Value::Array(items)) => {
@@ -274,7 +274,7 @@ impl<'a> Field<'a> {
         }
     }
 
-    fn text(&self) -> Result<String, ResourceError> {
+    pub(super) fn text(&self) -> Result<String, ResourceError> {
         match self.value {
             None => Ok(String::new()),
             Some(Value::String(text)) => Ok(text.clone()),
@@ -282,7 +282,7 @@ impl<'a> Field<'a> {
         }
     }
 
-    fn quantity(&self) -> Result<Option<Quantity>, ResourceError> {
+    pub(super) fn quantity(&self) -> Result<Option<Quantity>, ResourceError> {
         let text = match self.value {
             None => return Ok(None),
             Some(Value::String(text)) => text.clone(),
