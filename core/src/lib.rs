@@ -85,6 +85,7 @@ mod quote;
 pub mod rate_limited_timed_queue;
 pub mod release;
 pub mod scenario;
+pub mod scheduling;
 pub mod simulator;
 pub mod taint_eviction;
 pub mod taints;
