@@ -19,6 +19,8 @@ const SHORTEST: Timestamp = Timestamp::from_secs(60);
 pub(crate) enum Sign {
     /// A deadline.
     Due,
+    /// The state or the rate of a zone changed.
+    Zone,
     /// A pod was evicted.
     Eviction,
     /// The user or the scenario did something.
@@ -43,6 +45,7 @@ impl Scrub {
             .map(|mark| match mark.kind {
                 MarkKind::Change => (mark.at, Sign::Change),
                 MarkKind::Eviction => (mark.at, Sign::Eviction),
+                MarkKind::Zone => (mark.at, Sign::Zone),
             })
             .collect();
         let due = simulator.taint_eviction().scheduled_evictions().into_iter().map(|e| e.fire_at);

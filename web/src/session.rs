@@ -35,7 +35,7 @@ use taintlab_core::time::{Span, Timestamp};
 
 use self::history::History;
 use self::rows::Home;
-pub(crate) use self::rows::{Gone, Mark, MarkKind, Row, RowKind};
+pub(crate) use self::rows::{Gone, Mark, MarkKind, Row, RowKind, is_about_zones};
 
 /// How many rows of the log lie between two checkpoints.
 const ROWS_PER_CHECKPOINT: usize = 256;

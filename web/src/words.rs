@@ -6,7 +6,7 @@ use taintlab_core::event::{Happening, ObjectReference, RequestResult, RequestVer
 use taintlab_core::taint_eviction::Ruling;
 
 use crate::model::Selection;
-use crate::session::{Next, NextWhat, Row, RowKind};
+use crate::session::{Next, NextWhat, Row, RowKind, is_about_zones};
 use crate::text::{at, count, span};
 
 /// Kinds of rows that the log can show or hide.
@@ -135,8 +135,13 @@ fn happened(happening: &Happening) -> RowText {
             fact("Restarted", (String::new(), None), message, controller)
         }
         other => {
-            let object = other.node().map_or((String::new(), None), node_object);
-            fact("Node lifecycle", object, other.to_string(), "node-lifecycle")
+            let zone = || other.zone().map(|zone| format!("zone/{}", zone.name()));
+            let of_zone = || (zone().unwrap_or_default(), None);
+            let object = other.node().map_or_else(of_zone, node_object);
+            let row = fact("Node lifecycle", object, other.to_string(), "node-controller");
+            // A zone has no events of its own in Kubernetes, and yet its state decides so much.
+            let category = if is_about_zones(other) { Category::Event } else { row.category };
+            RowText { category, ..row }
         }
     }
 }

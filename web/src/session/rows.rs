@@ -52,8 +52,21 @@ pub(crate) struct Mark {
 pub(crate) enum MarkKind {
     /// A pod was evicted.
     Eviction,
+    /// The state or the rate of a zone changed.
+    Zone,
     /// The user or the scenario did something.
     Change,
+}
+
+/// Whether the state or the rate of a zone changed, or of all of them.
+pub(crate) const fn is_about_zones(what: &Happening) -> bool {
+    matches!(
+        what,
+        Happening::ZoneStateChanged { .. }
+            | Happening::ZoneRateChanged { .. }
+            | Happening::MasterDisruptionEntered
+            | Happening::MasterDisruptionLeft
+    )
 }
 
 /// A pod that is gone.
@@ -102,6 +115,7 @@ impl Session {
                 result: RequestResult::Ok,
                 ..
             }) => MarkKind::Eviction,
+            RowKind::Happened(what) if is_about_zones(what) => MarkKind::Zone,
             RowKind::Happened(_) | RowKind::Skipped { .. } => return,
         };
         self.marks.push(Mark { at, row, kind });
