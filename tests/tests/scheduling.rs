@@ -216,9 +216,11 @@ fn resources_fit() {
     let mut spec = asks("500m");
     let refused = run("1.23", &pod("p", "", spec.clone()), &nodes, std::slice::from_ref(&low));
     assert_eq!(refused.message.unwrap(), "0/1 nodes are available: 1 Insufficient cpu.");
-    assert!(run("1.30", &pod("p", "", asks("400m")), &nodes, &[low.clone()]).node.is_some());
+    assert!(
+        run("1.30", &pod("p", "", asks("400m")), &nodes, std::slice::from_ref(&low)).node.is_some()
+    );
     spec["priority"] = json!(1);
-    let urgent = run("1.30", &pod("p", "", spec), &nodes, &[low.clone()]);
+    let urgent = run("1.30", &pod("p", "", spec), &nodes, std::slice::from_ref(&low));
     assert_eq!(urgent.preemptable, ["n"]);
     assert_eq!(urgent.message.unwrap(), "0/1 nodes are available: 1 Insufficient cpu.");
     let full = [low, pod("other", "n", json!({}))];
