@@ -9,7 +9,6 @@ use clap::Args;
 
 use crate::pins;
 use crate::setup;
-use crate::split;
 use crate::workspace::{self, Workspace};
 
 /// The folder of the release build.
@@ -83,7 +82,6 @@ pub(crate) fn set_up(workspace: &mut Workspace) -> Result<()> {
     setup::rust_targets(workspace, &[(pins::WASM_TARGET, "the playground")])?;
     setup::npm_packages(workspace)?;
     setup::playground_tools(workspace)?;
-    split::stand_in(workspace)?;
     setup::crates(workspace)
 }
 

@@ -8,6 +8,7 @@ use std::time::Instant;
 use anyhow::{Context, Result, bail};
 
 use crate::pins::{self, CargoTool};
+use crate::split;
 use crate::workspace::{self, Workspace, find_on_path, human};
 
 /// Names under which Chromium is installed, best first.
@@ -72,10 +73,10 @@ pub(crate) fn crates(workspace: &Workspace) -> Result<()> {
     workspace::run(workspace.cargo().args(["fetch"]))
 }
 
-/// Trunk and wasm-bindgen, for building the playground.
+/// Trunk and wasm-bindgen, for building the playground, and this program as their stand-in.
 ///
 /// # Errors
-/// When one cannot be built, or Cargo.lock has no wasm-bindgen.
+/// When one cannot be built or put on PATH, or Cargo.lock has no wasm-bindgen.
 pub(crate) fn playground_tools(workspace: &mut Workspace) -> Result<()> {
     let lock_path = workspace.path("Cargo.lock");
     let lock = fs::read_to_string(&lock_path)
@@ -84,7 +85,8 @@ pub(crate) fn playground_tools(workspace: &mut Workspace) -> Result<()> {
         "Cargo.lock has no `wasm-bindgen`, so the version of its command-line tool is unknown",
     )?;
     cargo_tool(workspace, &pins::WASM_BINDGEN, wasm_bindgen)?;
-    cargo_tool(workspace, &pins::TRUNK, pins::TRUNK_VERSION)
+    cargo_tool(workspace, &pins::TRUNK, pins::TRUNK_VERSION)?;
+    split::stand_in(workspace)
 }
 
 /// The npm packages of package-lock.json, wasm-opt among them.
