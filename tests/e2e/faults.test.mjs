@@ -3,8 +3,9 @@
 
 import assert from "node:assert/strict";
 
+import { views } from "../wasm/scenarios.mjs";
 import { playgroundTest } from "./support/browser.mjs";
-import { pods, ready, until } from "./support/page.mjs";
+import { loadScenario, pods, ready, runToEnd, scrubTo, selectPod, until } from "./support/page.mjs";
 
 /** Selects a zone by its name on the board. */
 const selectZone = (page, zone) =>
@@ -96,4 +97,78 @@ playgroundTest("flags: a bad value is refused beside its field, a good one chang
   await page.locator('[data-node="worker-1"] button.name').click();
   await page.getByRole("tab", { name: "Health" }).click();
   await page.getByText("20s (--node-monitor-grace-period)").waitFor();
+});
+
+for (const name of ["one-zone-of-three", "every-zone-lost-and-back", "three-nodes-of-five"]) {
+  playgroundTest(`${name}: state, rate, queue and budgets are the engine's own`, async ({ page }) => {
+    await ready(page);
+    await loadScenario(page, name);
+    await page.getByTestId("end").click();
+    const inspector = page.getByTestId("inspector");
+    const moments = views(name);
+    assert.ok(moments.some(({ budgets }) => budgets.length > 0), "somebody has a time budget");
+    for (const { at, zones, budgets } of moments) {
+      await scrubTo(page, BigInt(at));
+      for (const zone of zones) {
+        await page.locator(`[data-zone="${zone.key}"] > header button`).first().click();
+        await until(page, async () => {
+          const text = (part) => inspector.getByTestId(`zone-${part}`).innerText();
+          assert.equal(await text("state"), zone.state ?? "not seen yet");
+          assert.equal(await text("arithmetic"), zone.arithmetic);
+          assert.equal(await text("rate"), zone.rateText);
+          const queue = inspector.getByTestId("zone-queue").getByRole("button");
+          assert.deepEqual(await queue.allInnerTexts(), zone.queue.map(({ node }) => node));
+        });
+      }
+      // The first and the last of them.
+      for (const budget of new Set([budgets[0], budgets.at(-1)].filter(Boolean))) {
+        const gone = (await pods(page))[budget.pod] ?? "gone";
+        if (gone === "gone") {
+          continue;
+        }
+        await selectPod(page, budget.pod);
+        await until(page, async () => {
+          const shown = inspector.getByTestId("time-budget");
+          assert.equal(await shown.getAttribute("data-kind"), budget.record ? "record" : "projection");
+          const cells = await shown.locator("tbody tr").evaluateAll((rows) =>
+            rows.map((row) => [2, 3].map((cell) => row.cells[cell].textContent)));
+          assert.deepEqual(cells, budget.terms);
+          assert.equal(await shown.getByTestId("time-budget-total").innerText(), budget.total);
+          assert.equal(await shown.locator("tfoot td").first().innerText(), budget.evictedAt);
+        });
+      }
+    }
+  });
+}
+
+playgroundTest("a node that registers late: Unknown until its kubelet starts", async ({ page }) => {
+  await ready(page);
+  await page.getByTestId("add-node").click();
+  const form = page.getByTestId("create-node");
+  await form.getByLabel("Name").fill("late-1");
+  await form.getByLabel("Its kubelet starts").selectOption("later");
+  await form.getByLabel("After").fill("soon");
+  await form.getByTestId("create").click();
+  await form.getByRole("alert").getByText("90s").waitFor();
+  await form.getByLabel("After").fill("90s");
+  await form.getByTestId("create").click();
+  const silent = page.locator('[data-node="late-1"] .silent');
+  await silent.waitFor();
+  await scrubTo(page, 0n);
+  await page.getByTestId("step").focus();
+  await stepUntil(page, async () => (await silent.count()) === 0);
+});
+
+playgroundTest("flags: another release beside them, and the rows that differ", async ({ page }) => {
+  await ready(page);
+  await page.getByTestId("settings").click();
+  const release = page.getByTestId("settings-release");
+  const flag = page.locator('[data-flag="node-monitor-grace-period"]');
+  await release.selectOption("1.31");
+  assert.match(await flag.innerText(), /default 40s/);
+  await page.getByTestId("compare-release").selectOption("1.32");
+  assert.equal(await flag.getAttribute("data-differs"), "true");
+  await page.getByTestId("apply-settings").click();
+  await page.getByTestId("dialog").waitFor({ state: "detached" });
+  assert.equal(await page.getByTestId("release").inputValue(), "1.31");
 });

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
-/** The folder of `engine.wasm`, `NAME.scenario.yaml` and `NAME.events.jsonl`. */
+/** The folder of `engine.wasm`, `NAME.scenario.yaml`, `NAME.events.jsonl` and `NAME.views.jsonl`. */
 export const FOLDER =
   process.env.TAINTLAB_DETERMINISM ??
   fileURLToPath(new URL("../../target/determinism", import.meta.url));
@@ -25,3 +25,7 @@ export function scenarios() {
     events: readFileSync(`${FOLDER}/${name}.events.jsonl`, "utf8"),
   }));
 }
+
+/** What the native engine said of a scenario's zones and time budgets, moment by moment. */
+export const views = (name) =>
+  readFileSync(`${FOLDER}/${name}.views.jsonl`, "utf8").trim().split("\n").map(JSON.parse);

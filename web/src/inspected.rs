@@ -2,7 +2,6 @@
 
 use std::rc::Rc;
 use std::sync::Arc;
-use std::time::Duration;
 
 use taintlab_core::api::{Node, Pod, PodKey};
 use taintlab_core::event::Happening;
@@ -11,7 +10,7 @@ use taintlab_core::scenario::Scenario;
 use taintlab_core::simulator::{NodeView as NodeHealth, PodExplanation};
 use taintlab_core::taint_eviction::Ruling;
 use taintlab_core::time::Timestamp;
-use taintlab_core::time_budget::{Moment, TimeBudget};
+use taintlab_core::time_budget::TimeBudget;
 use taintlab_core::validation::ValidationOptions;
 
 use crate::model::{Model, NodeView, PodView, Selection, Totals, ZoneView};
@@ -131,32 +130,10 @@ fn pod(session: &Session, model: &Model, key: &PodKey) -> Option<Inspected> {
         object: simulator.cluster().get_pod(key)?.clone(),
         explanation: Rc::new(simulator.explain(key)?),
         decided: last_decision(session, key),
-        budget: budget(session, key).map(Rc::new),
+        budget: simulator.record_or_forecast(key).map(Rc::new),
         wall_clock,
         options: simulator.validation_options(),
     })))
-}
-
-/// How far ahead it is asked whether a pod of a silent node will go: longer than the limiter of a
-/// large zone lets a node wait, and than most tolerations.
-const AHEAD: Duration = Duration::from_secs(7_200);
-/// How many deadlines that may be at most, so that a large cluster does not hold up the page.
-const STEPS: usize = 400;
-
-/// The record, or what is to come.
-fn budget(session: &Session, key: &PodKey) -> Option<TimeBudget> {
-    let simulator = session.simulator();
-    let known = simulator.time_budget(key);
-    if known.is_some() {
-        return known.map(|known| {
-            let over = known.evicted_at <= Moment::from(simulator.now());
-            TimeBudget { over, ..known }
-        });
-    }
-    // Only where something is about to come is it worth looking for it.
-    let node = &simulator.cluster().get_pod(key)?.spec.node_name;
-    simulator.node_view(node)?.silent?;
-    simulator.forecast(simulator.now().saturating_add(AHEAD), STEPS).time_budget(key)
 }
 
 fn last_decision(session: &Session, key: &PodKey) -> Option<(Timestamp, Ruling)> {
@@ -170,7 +147,7 @@ fn last_decision(session: &Session, key: &PodKey) -> Option<(Timestamp, Ruling)>
 
 fn gone(session: &Session, key: &PodKey) -> Option<Inspected> {
     let gone = session.gone().iter().rev().find(|gone| gone.pod == *key)?;
-    Some(Inspected::Gone(gone.clone(), budget(session, key).map(Rc::new)))
+    Some(Inspected::Gone(gone.clone(), session.simulator().record_or_forecast(key).map(Rc::new)))
 }
 
 fn overview(session: &Session, model: &Model) -> Overview {

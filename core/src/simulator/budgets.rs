@@ -2,6 +2,7 @@
 
 use alloc::collections::BTreeMap;
 use alloc::sync::Arc;
+use core::time::Duration;
 
 use super::Simulator;
 use crate::api::{NodeName, PodKey, Taint, Toleration, well_known};
@@ -11,7 +12,7 @@ use crate::node_lifecycle::NodeTrail;
 use crate::release::FeatureGate;
 use crate::taint_eviction::{Decision, Ruling};
 use crate::time::Timestamp;
-use crate::time_budget::{Cause, Eviction, TimeBudget};
+use crate::time_budget::{Cause, Eviction, Moment, TimeBudget};
 
 /// What is remembered of evictions, small and shared among the pods of a node.
 #[derive(Clone, Debug, Default)]
@@ -27,6 +28,12 @@ struct TaintedNode {
     taints: Arc<[(Arc<str>, Taint, Timestamp)]>,
     trail: Option<Arc<NodeTrail>>,
 }
+
+/// How far ahead it is asked whether a pod of a silent node will go: longer than the limiter of a
+/// large zone lets a node wait, and than most tolerations.
+const AHEAD: Duration = Duration::from_secs(7_200);
+/// How many deadlines that may be at most, so that a large cluster does not hold up a page.
+const STEPS: usize = 400;
 
 /// What will happen if nobody does anything: a copy of the simulation that has run ahead.
 #[derive(Clone, Debug)]
@@ -60,6 +67,20 @@ impl Simulator {
         let ends = self.grace_period_ends(pod).filter(|_| eviction.gone_at.is_none());
         let waits = eviction.gone_at.is_none() && self.awaits_kubelet(pod);
         Some(eviction.budget(pod, self.config.start, &self.flags, ends, waits))
+    }
+
+    /// The record of a pod that was deleted, or what is to come of one that is on a node that is
+    /// tainted or silent, as far as the next two hours tell; see [`forecast`](Self::forecast).
+    #[must_use]
+    pub fn record_or_forecast(&self, pod: &PodKey) -> Option<TimeBudget> {
+        if let Some(known) = self.time_budget(pod) {
+            let over = known.evicted_at <= Moment::from(self.now);
+            return Some(TimeBudget { over, ..known });
+        }
+        // Only where something is about to come is it worth looking for it.
+        let node = &self.cluster.get_pod(pod)?.spec.node_name;
+        self.node_view(node)?.silent?;
+        self.forecast(self.now.saturating_add(AHEAD), STEPS).time_budget(pod)
     }
 
     /// The pods that a controller has deleted or whose time runs, by key, and when each was or will

@@ -3,6 +3,9 @@
 //! Built for `wasm32-unknown-unknown` it must import nothing, neither a clock nor a random source.
 //! The same code runs natively, in Node and in Chromium, and must write the same bytes.
 
+use serde_json::{Value, json};
+use taintlab_core::scenario::Scenario;
+use taintlab_core::time::{Timestamp, format_duration};
 use taintlab_manifest::{Limits, read_scenario};
 
 /// Reads a scenario file, runs it and gives its events, one JSON value a line.
@@ -10,12 +13,7 @@ use taintlab_manifest::{Limits, read_scenario};
 /// # Errors
 /// The text is no scenario file, names other files, or cannot run.
 pub fn events(text: &str) -> Result<String, String> {
-    let mut no_files = |_: &str| Err("a scenario that is compared stands alone".to_owned());
-    let read = read_scenario(text, "scenario.yaml", &Limits::default(), &mut no_files);
-    let Some(scenario) = read.scenario else {
-        let errors = read.diagnostics.iter().map(ToString::to_string);
-        return Err(errors.collect::<Vec<_>>().join("\n"));
-    };
+    let scenario = read(text)?;
     let report = scenario.run().map_err(|error| format!("{}: {error}", error.path()))?;
     let mut lines = String::new();
     for event in &report.events {
@@ -23,6 +21,53 @@ pub fn events(text: &str) -> Result<String, String> {
         lines.push('\n');
     }
     Ok(lines)
+}
+
+/// The zones, and the time budget of each pod that has one, at some moments of a scenario, which
+/// ascend.
+///
+/// # Errors
+/// As [`events`].
+pub fn views(
+    text: &str,
+    moments: impl IntoIterator<Item = Timestamp>,
+) -> Result<Vec<Value>, String> {
+    let scenario = read(text)?;
+    let mut simulator = scenario.simulator().map_err(|error| error.to_string())?;
+    let mut steps: Vec<_> = scenario.steps.iter().collect();
+    steps.sort_by_key(|step| step.at);
+    let mut steps = steps.into_iter().peekable();
+    let mut views = Vec::new();
+    for at in moments {
+        while let Some(step) = steps.next_if(|step| step.at.timestamp() <= at) {
+            let done = simulator.handle_command(step.at.timestamp(), step.command.clone());
+            done.map_err(|error| error.to_string())?;
+        }
+        simulator.advance_to(at).map_err(|error| error.to_string())?;
+        let budgets = simulator.cluster().pods().filter_map(|(key, _)| {
+            let budget = simulator.record_or_forecast(key)?;
+            let terms = budget.terms.iter().map(|term| json!([term.text, term.set_by]));
+            Some(json!({
+                "pod": key,
+                "record": budget.over,
+                "evictedAt": budget.evicted_at.to_string(),
+                "total": format_duration(budget.total()),
+                "terms": terms.collect::<Vec<_>>(),
+            }))
+        });
+        let budgets: Vec<_> = budgets.collect();
+        views.push(json!({ "at": at, "zones": simulator.zones(), "budgets": budgets }));
+    }
+    Ok(views)
+}
+
+fn read(text: &str) -> Result<Scenario, String> {
+    let mut no_files = |_: &str| Err("a scenario that is compared stands alone".to_owned());
+    let read = read_scenario(text, "scenario.yaml", &Limits::default(), &mut no_files);
+    read.scenario.ok_or_else(|| {
+        let errors = read.diagnostics.iter().map(ToString::to_string);
+        errors.collect::<Vec<_>>().join("\n")
+    })
 }
 
 /// Makes room for an input of `length` bytes, which is never freed: an instance runs one scenario.

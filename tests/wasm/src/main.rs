@@ -1,11 +1,15 @@
 //! Runs every scenario of a folder natively and writes, for the wasm tests, a copy of the file and
-//! its events: `taintlab-determinism SCENARIOS OUTPUT`.
+//! its events, and what zones and time budgets are at some moments of it: `taintlab-determinism SCENARIOS OUTPUT`.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::{env, fs};
 
-use taintlab_determinism::events;
+use taintlab_core::time::Timestamp;
+use taintlab_determinism::{events, views};
+
+/// How many moments of a scenario are looked at.
+const MOMENTS: u64 = 12;
 
 fn main() -> ExitCode {
     let mut arguments = env::args_os().skip(1).map(PathBuf::from);
@@ -45,11 +49,26 @@ fn write_all(scenarios: &Path, output: &Path) -> Result<usize, String> {
     for path in &paths {
         let scenario = fs::read_to_string(path).map_err(|error| describe(path, &error))?;
         let events = events(&scenario).map_err(|error| describe(path, &error))?;
+        let views = views(&scenario, moments(&events)).map_err(|error| describe(path, &error))?;
+        let views: String = views.iter().map(|view| format!("{view}\n")).collect();
         let name = path.file_stem().unwrap_or_default().to_string_lossy();
-        for (ending, text) in [("scenario.yaml", scenario), ("events.jsonl", events)] {
+        for (ending, text) in
+            [("scenario.yaml", scenario), ("events.jsonl", events), ("views.jsonl", views)]
+        {
             let path = output.join(format!("{name}.{ending}"));
             fs::write(&path, text).map_err(|error| describe(&path, &error))?;
         }
     }
     Ok(paths.len())
+}
+
+/// Moments spread over the time in which things happen, in whole seconds as the page's slider has
+/// them; at half a second, so that none is the instant of an event.
+fn moments(events: &str) -> impl Iterator<Item = Timestamp> {
+    let last = events.lines().last().and_then(|line| line.strip_prefix("{\"at\":"));
+    let nanos = last.and_then(|line| line.split(',').next()).and_then(|at| at.parse().ok());
+    let seconds = nanos.unwrap_or(0_u64) / 1_000_000_000;
+    (1..=MOMENTS).map(move |moment| {
+        Timestamp::from_nanos(seconds * moment / MOMENTS * 1_000_000_000 + 500_000_000)
+    })
 }

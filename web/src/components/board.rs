@@ -101,10 +101,13 @@ pub(crate) fn Board(props: &BoardProps) -> Html {
 }
 
 fn open(dispatch: &Dispatch, dialog: Dialog, what: &str) -> Html {
-    let label = format!("Create a {}", what.to_lowercase());
+    let what_kind = what.to_lowercase();
+    let label = format!("Create a {what_kind}");
+    let testid = format!("add-{what_kind}");
     let onclick = dispatch.reform(move |_: MouseEvent| Msg::Open(dialog.clone()));
     html! {
-        <button class="btn small" {onclick} title={label.clone()} aria-label={label}>
+        <button class="btn small" {onclick} title={label.clone()} aria-label={label}
+            data-testid={testid}>
             { icon::plus() }{ what }
         </button>
     }

@@ -4,11 +4,12 @@ use taintlab_core::admission::default_tolerations;
 use taintlab_core::api::{ConditionStatus, Node, NodeCondition, Pod, Taint, TaintEffect};
 use taintlab_core::command::{Command, CommandError};
 use taintlab_core::node_lifecycle::zone::{REGION_LABEL, ZONE_LABEL};
+use taintlab_core::time::{Span, parse_duration};
 use taintlab_core::validation::{FieldError, ValidationOptions, validate_node, validate_pod};
 use yew::prelude::*;
 
 use super::dialog::Modal;
-use super::forms::{TextField, error_list, messages};
+use super::forms::{Choice, TextField, error_list, messages};
 use super::icon;
 use super::taint_form::{TaintEditor, taint_errors};
 use super::toleration_form::{Draft, TolerationEditor, drafts, errors_of_new, everything, read};
@@ -43,6 +44,10 @@ fn sender(dispatch: &Dispatch, failure: &UseStateHandle<Option<AttrValue>>) -> C
     })
 }
 
+/// When the kubelet of a new node starts: at once, some time later, or when it is told to.
+const STARTS: [(&str, &str); 3] =
+    [("now", "at once"), ("later", "after a while"), ("never", "when it is told to")];
+
 /// A new node.
 #[component]
 pub(crate) fn CreateNode(props: &CreateNodeProps) -> Html {
@@ -50,6 +55,8 @@ pub(crate) fn CreateNode(props: &CreateNodeProps) -> Html {
     let zone =
         use_state(|| props.zones.first().map(|(zone, _)| zone.to_string()).unwrap_or_default());
     let taints = use_state(Vec::<Taint>::new);
+    let starts = use_state(|| "now".to_owned());
+    let after = use_state(|| "90s".to_owned());
     let failure = use_state(|| None::<AttrValue>);
     let tried = use_state(|| false);
     // In the same region as the zone of that name, or it would be another zone.
@@ -58,6 +65,9 @@ pub(crate) fn CreateNode(props: &CreateNodeProps) -> Html {
     let names: Vec<AttrValue> = props.zones.iter().map(|(zone, _)| zone.clone()).collect();
     let node = new_node(&name, &zone, &region, &taints);
     let errors = validate_node(&node, &props.options);
+    let command = create_node(node, &starts, &after);
+    let of_start: Vec<AttrValue> =
+        command.as_ref().err().into_iter().map(|error| error.clone().into()).collect();
     let valid = errors.is_empty() && taint_errors(&taints).is_empty();
     let add = {
         let taints = taints.clone();
@@ -72,8 +82,8 @@ pub(crate) fn CreateNode(props: &CreateNodeProps) -> Html {
         move |event: SubmitEvent| {
             event.prevent_default();
             tried.set(true);
-            if valid {
-                send.emit(Command::CreateNode(node.clone()));
+            if let (true, Ok(command)) = (valid, &command) {
+                send.emit(command.clone());
             }
         }
     };
@@ -88,6 +98,17 @@ pub(crate) fn CreateNode(props: &CreateNodeProps) -> Html {
                         placeholder="none" oninput={setter(&zone)}
                         errors={messages(&errors, "metadata.labels")} />
                 </div>
+                <div class="cols">
+                    <label class="field">
+                        <span>{ "Its kubelet starts" }</span>
+                        <Choice value={(*starts).clone()} onchange={setter(&starts)}
+                            options={STARTS.map(|(value, words)| (value.into(), words.into())).to_vec()} />
+                    </label>
+                    if *starts == "later" {
+                        <TextField label="After" value={(*after).clone()} placeholder="90s"
+                            oninput={setter(&after)} errors={of_start} />
+                    }
+                </div>
                 <TaintEditor taints={(*taints).clone()} onchange={
                     let taints = taints.clone();
                     Callback::from(move |new| taints.set(new))
@@ -100,6 +121,19 @@ pub(crate) fn CreateNode(props: &CreateNodeProps) -> Html {
             </form>
         </Modal>
     }
+}
+
+/// A node whose kubelet is not there yet has no status.
+fn create_node(mut node: Node, starts: &str, after: &str) -> Result<Command, String> {
+    if starts == "now" {
+        return Ok(Command::CreateNode(node));
+    }
+    node.status.conditions.clear();
+    let kubelet_starts_after = match starts {
+        "later" => Some(Span(parse_duration(after)?)),
+        _ => None,
+    };
+    Ok(Command::RegisterNode { node, kubelet_starts_after })
 }
 
 fn setter(state: &UseStateHandle<String>) -> Callback<String> {

@@ -94,7 +94,7 @@ fn release_select(props: &HeaderProps) -> Html {
 }
 
 /// Settings of gates that the release cannot take are dropped with the change.
-fn use_release(start: &mut Scenario, release: KubernetesRelease) {
+pub(super) fn use_release(start: &mut Scenario, release: KubernetesRelease) {
     start.kubernetes.release = Some(release);
     start.kubernetes.feature_gates.retain(|name, on| {
         let gate = FeatureGate::ALL.into_iter().find(|gate| gate.name() == name);

@@ -9,6 +9,7 @@ use yew::prelude::*;
 
 use super::dialog::Modal;
 use super::forms::{Choice, TextField};
+use super::header::use_release;
 use crate::app::{Dispatch, Msg};
 
 /// Properties of [`Settings`].
@@ -27,7 +28,8 @@ pub(crate) struct SettingsProps {
 /// The flags: what they are, what they would be, and what they are in another release.
 #[component]
 pub(crate) fn Settings(props: &SettingsProps) -> Html {
-    let release = props.release;
+    let chosen = use_state(|| props.release);
+    let release = *chosen;
     let flags = use_state(|| props.flags.clone());
     let other = use_state(|| KubernetesRelease::all().next().unwrap_or(release));
     let runs = use_state(|| props.node_lifecycle);
@@ -38,13 +40,13 @@ pub(crate) fn Settings(props: &SettingsProps) -> Html {
         let result = NodeLifecycleConfig::of(release).set_flag(release, name, value);
         result.err().map(|error| error.to_string().into()).into_iter().collect()
     };
-    let wrong = flags.keys().any(|name| !error(name).is_empty());
+    let wrong = known_to(release, &flags).keys().any(|name| !error(name).is_empty());
     let apply = {
-        let (flags, runs) = ((*flags).clone(), *runs);
+        let (flags, runs) = (known_to(release, &flags), *runs);
         props.dispatch.reform(move |event: SubmitEvent| {
             event.prevent_default();
             let flags = flags.clone();
-            Msg::ChangeSettings(Box::new(move |start| set(start, flags, runs)))
+            Msg::ChangeSettings(Box::new(move |start| set(start, release, flags, runs)))
         })
     };
     let row = |(name, default): &(&'static str, String)| {
@@ -76,11 +78,11 @@ pub(crate) fn Settings(props: &SettingsProps) -> Html {
         }
     };
     let only_there = theirs.keys().filter(|name| !defaults.iter().any(|(known, _)| known == *name));
-    let compare = {
-        let other = other.clone();
+    let choose = |state: &UseStateHandle<KubernetesRelease>| {
+        let state = state.clone();
         Callback::from(move |text: String| {
             if let Ok(release) = KubernetesRelease::parse(&text) {
-                other.set(release);
+                state.set(release);
             }
         })
     };
@@ -102,8 +104,14 @@ pub(crate) fn Settings(props: &SettingsProps) -> Html {
                         beginning of the timeline; undo takes them back.") }
                 </p>
                 <label class="row">
+                    <span>{ "Kubernetes" }</span>
+                    <Choice value={release.to_string()} options={releases.clone()}
+                        onchange={choose(&chosen)}
+                        label="Kubernetes release that runs" testid="settings-release" />
+                </label>
+                <label class="row">
                     <span>{ "Compare with Kubernetes" }</span>
-                    <Choice value={other.to_string()} options={releases} onchange={compare}
+                    <Choice value={other.to_string()} options={releases} onchange={choose(&other)}
                         label="Release to compare with" testid="compare-release" />
                 </label>
                 <div class="flags">{ for defaults.iter().map(row) }</div>
@@ -124,7 +132,23 @@ pub(crate) fn Settings(props: &SettingsProps) -> Html {
     }
 }
 
-fn set(start: &mut Scenario, flags: BTreeMap<String, String>, runs: bool) {
+/// The flags that a release has; what was set of another is not lost until it is applied.
+fn known_to(
+    release: KubernetesRelease,
+    flags: &BTreeMap<String, String>,
+) -> BTreeMap<String, String> {
+    let known: Vec<_> = NodeLifecycleConfig::of(release).flags(release).collect();
+    let has = |name: &str| known.iter().any(|(flag, _)| *flag == name);
+    flags.iter().filter(|(name, _)| has(name)).map(|(n, v)| (n.clone(), v.clone())).collect()
+}
+
+fn set(
+    start: &mut Scenario,
+    release: KubernetesRelease,
+    flags: BTreeMap<String, String>,
+    runs: bool,
+) {
+    use_release(start, release);
     start.kubernetes.node_lifecycle = Some(runs);
     start.kubernetes.controller_manager_flags = flags;
 }
