@@ -150,14 +150,14 @@ export async function loadScenario(page, name) {
 /** Selects a node by its name on the board. */
 export async function selectNode(page, name) {
   await page.locator(`[data-node="${name}"] > .name`).click();
-  await page.getByTestId("inspector").getByRole("heading", { name }).waitFor();
+  await page.getByTestId("inspector").getByRole("heading", { name, level: 2 }).waitFor();
 }
 
 /** Selects a pod, `namespace/name`, on the board. */
 export async function selectPod(page, key) {
   await page.getByTestId("board").locator(`[data-pod="${key}"]`).click();
   const name = key.split("/")[1];
-  await page.getByTestId("inspector").getByRole("heading", { name }).waitFor();
+  await page.getByTestId("inspector").getByRole("heading", { name, level: 2 }).waitFor();
 }
 
 /** A tab of the inspector. */

@@ -68,7 +68,7 @@ fn moments(events: &str) -> impl Iterator<Item = Timestamp> {
     let last = events.lines().last().and_then(|line| line.strip_prefix("{\"at\":"));
     let nanos = last.and_then(|line| line.split(',').next()).and_then(|at| at.parse().ok());
     let seconds = nanos.unwrap_or(0_u64) / 1_000_000_000;
-    (1..=MOMENTS).map(move |moment| {
+    (0..MOMENTS).map(move |moment| {
         Timestamp::from_nanos(seconds * moment / MOMENTS * 1_000_000_000 + 500_000_000)
     })
 }
