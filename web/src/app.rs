@@ -20,12 +20,13 @@ use yew::prelude::*;
 
 pub(crate) use self::keys::SHORTCUTS;
 pub(crate) use self::msg::{Dialog, Dispatch, Export, Handing, Msg, Notice, maybe, refused};
+pub(crate) use self::work::has_stored_work;
 use crate::inspected::Inspected;
-use crate::later::{self, Later};
 use crate::model::{Model, Selection};
 use crate::playback::{Playback, Speed, Target};
 use crate::scrub::Scrub;
 use crate::session::Session;
+use crate::shell::Page;
 use crate::theme::Theme;
 use crate::{browser, files};
 
@@ -49,10 +50,6 @@ pub(crate) struct App {
     inspected: Rc<Inspected>,
     scrub: Rc<Scrub>,
     dialog: Option<Dialog>,
-    /// What was loaded after the page; absent until then.
-    later: Option<Rc<Later>>,
-    /// The work of the last time, until it can be read.
-    stored: Option<String>,
     notices: Vec<Notice>,
     notices_made: u32,
     announcement: AttrValue,
@@ -68,27 +65,19 @@ pub(crate) struct App {
     _listeners: Vec<EventListener>,
 }
 
-impl Component for App {
-    type Message = Msg;
-    type Properties = ();
-
-    fn create(ctx: &Context<Self>) -> Self {
-        let dispatch = ctx.link().callback(|msg| msg);
-        let (session, stored, notice) = match work::beginning() {
-            work::Beginning::Sample(notice) => (work::sample(), None, notice),
-            work::Beginning::Stored(text) => (Session::default(), Some(text), None),
-        };
+impl App {
+    /// The application, with the work of the last time or the sample cluster.
+    pub(crate) fn new(dispatch: Dispatch) -> Self {
+        let (session, selection, notice) = work::beginning();
         let mut app = Self {
             session,
             model: Model::default(),
             playback: Playback::default(),
             epoch: Epoch::default(),
-            selection: None,
+            selection,
             inspected: Rc::default(),
             scrub: Rc::default(),
             dialog: None,
-            later: None,
-            stored,
             notices: Vec::new(),
             notices_made: 0,
             announcement: AttrValue::default(),
@@ -101,13 +90,14 @@ impl Component for App {
             frame: None,
             save: None,
         };
-        app.theme.use_it();
         app.notices.extend(notice);
         app.refresh();
         app
     }
+}
 
-    fn update(&mut self, ctx: &Context<Self>, msg: Msg) -> bool {
+impl Page for App {
+    fn update(&mut self, msg: Msg) -> bool {
         match msg {
             Msg::Frame(time) => return self.on_frame(time),
             Msg::Edit(commands, refused) => _ = self.edit(commands, &refused),
@@ -136,16 +126,10 @@ impl Component for App {
             }
             Msg::Select(selection) => {
                 self.selection = selection;
-                self.load_later(ctx);
                 self.inspect();
                 self.save_soon();
             }
-            Msg::Open(dialog) => {
-                self.dialog = Some(dialog);
-                self.load_later(ctx);
-            }
-            Msg::Loaded(Ok(later)) => self.loaded(later),
-            Msg::Loaded(Err(error)) => self.notice_error(Err(error)),
+            Msg::Open(dialog) => self.dialog = Some(dialog),
             Msg::CloseDialog => self.dialog = None,
             Msg::Load(scenario) => self.load(*scenario),
             Msg::Import(read, true) => {
@@ -153,7 +137,7 @@ impl Component for App {
                 self.load(start);
             }
             Msg::Import(read, false) => self.add(*read),
-            Msg::Export(what, how) => self.export(ctx, what, how),
+            Msg::Export(what, how) => self.export(what, how),
             Msg::ChangeStart(change) => _ = self.change_start(change),
             Msg::ChangeSettings(change) => {
                 if self.change_start(change) {
@@ -174,7 +158,7 @@ impl Component for App {
             }
             Msg::Files(files) => {
                 self.dropping = false;
-                incoming::read(ctx, files);
+                incoming::read(&self.dispatch, files);
             }
             Msg::Download(name, text) => {
                 let result = browser::download(&name, &text);
@@ -195,15 +179,8 @@ impl Component for App {
         true
     }
 
-    fn view(&self, _: &Context<Self>) -> Html {
+    fn view(&self) -> Html {
         self.page()
-    }
-
-    fn rendered(&mut self, ctx: &Context<Self>, first: bool) {
-        // The page stands; what it will soon need can come now.
-        if first {
-            self.load_later(ctx);
-        }
     }
 }
 
@@ -231,13 +208,6 @@ impl App {
         }
         self.keep_playing();
         self.session.now() != before || !self.playback.is_playing()
-    }
-
-    /// Loads what the page was painted without, unless it is there.
-    fn load_later(&self, ctx: &Context<Self>) {
-        if self.later.is_none() {
-            ctx.link().send_future(async { Msg::Loaded(later::load().await) });
-        }
     }
 
     fn announce_end(&mut self) {

@@ -3,7 +3,8 @@
 //!
 //! It holds no rule of Kubernetes: what happens comes from `taintlab-core`, what files mean from
 //! `taintlab-manifest`. One component, `App`, owns the session; everything else is a small
-//! component with properties that are cheap to compare.
+//! component with properties that are cheap to compare. `Shell` paints the first view and loads the
+//! rest.
 
 mod app;
 mod browser;
@@ -18,6 +19,7 @@ mod samples;
 mod saved;
 mod scrub;
 mod session;
+mod shell;
 mod text;
 mod theme;
 mod words;
@@ -26,5 +28,5 @@ mod words;
 pub fn run() {
     // A bug must not leave a blank page, nor take the user's work with it.
     std::panic::set_hook(Box::new(|info| browser::show_crash(&info.to_string())));
-    yew::Renderer::<app::App>::new().render();
+    yew::Renderer::<shell::Shell>::new().render();
 }

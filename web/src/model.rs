@@ -237,7 +237,7 @@ impl Model {
             }
         }
         self.gone = session.gone().iter().filter(|gone| gone.evicted.is_some()).count();
-        self.rebuild_board(simulator);
+        self.rebuild_board();
         true
     }
 
@@ -319,7 +319,7 @@ impl Model {
     }
 
     /// Groups the nodes by zone; zones in which nothing has changed stay the same value.
-    fn rebuild_board(&mut self, simulator: &Simulator) {
+    fn rebuild_board(&mut self) {
         let mut by_zone: BTreeMap<Rc<str>, Vec<Rc<NodeView>>> = BTreeMap::new();
         let mut totals = Totals { evicted: self.gone, ..Totals::default() };
         for node in self.nodes.values() {
@@ -341,14 +341,33 @@ impl Model {
             let zone = same.unwrap_or_else(|| Rc::new(zone_view(&key, nodes)));
             self.zones.insert(key, zone);
         }
-        let pending = simulator.cluster().pods_of("");
-        let pending = pending.filter_map(|(key, _)| self.pods.get(key).cloned()).collect();
+        let pending = self.pods.values().filter(|pod| pod.node.is_empty()).cloned().collect();
         // Nodes that do not exist come last.
         let (nowhere, zones): (Vec<_>, Vec<_>) =
             self.zones.values().cloned().partition(|zone| &*zone.key == NOWHERE);
         let zones = zones.into_iter().chain(nowhere).collect();
         self.board = Rc::new(Board { zones, pending, totals });
     }
+}
+
+/// A board of objects to which nothing has happened.
+pub(crate) fn still<'a>(
+    nodes: impl Iterator<Item = (NodeName, &'a Node)>,
+    pods: impl Iterator<Item = (PodKey, &'a Pod)>,
+) -> Rc<Board> {
+    let mut model = Model::default();
+    for (key, pod) in pods {
+        let node = pod.spec.node_name.clone();
+        let state = if node.is_empty() { PodState::Pending } else { PodState::Stays };
+        model.pods.insert(key.clone(), Rc::new(PodView { key, node, state }));
+    }
+    for (name, node) in nodes {
+        let pods = model.pods.values().filter(|pod| pod.node == name.as_str()).cloned().collect();
+        let view = node_view(&name, Some(node), pods, &[]);
+        model.nodes.insert(name, Rc::new(view));
+    }
+    model.rebuild_board();
+    model.board
 }
 
 type GoneByNode = BTreeMap<NodeName, Vec<Rc<Gone>>>;

@@ -52,9 +52,5 @@ pub(crate) const NO_STD_TARGET: &str = "wasm32v1-none";
 /// The cargo profile of the playground's release.
 pub(crate) const WEB_PROFILE: &str = "web";
 
-/// How many bytes, gzipped, the page should load before it is usable. It does not keep to that yet.
-pub(crate) const PAGE_GOAL_GZIP: u64 = 200_000;
-
-/// The most bytes, gzipped, that it may load: a little more than it does. It only ever goes down,
-/// to [`PAGE_GOAL_GZIP`], and then there is one number.
-pub(crate) const PAGE_BUDGET_GZIP: u64 = 396_000;
+/// The most bytes, gzipped, that the page may load before it stands.
+pub(crate) const PAGE_BUDGET_GZIP: u64 = 200_000;

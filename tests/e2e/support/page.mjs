@@ -29,7 +29,7 @@ export async function until(page, check) {
 }
 
 /** Waits for the playground to be there. */
-export const ready = (page) => page.getByTestId("clockbar").waitFor();
+export const ready = (page) => page.getByTestId("page").waitFor();
 
 /** The pods on the board with their states, by `namespace/name`; those that are gone as `gone`. */
 export async function pods(page) {

@@ -2,10 +2,10 @@
 
 use std::rc::Rc;
 
+use wasm_bindgen_futures::spawn_local;
 use web_sys::{ClipboardEvent, DragEvent, File};
-use yew::prelude::*;
 
-use super::{App, Dialog, Msg, Notice};
+use super::{Dialog, Dispatch, Msg, Notice};
 use crate::browser;
 
 /// A text pasted where nothing else takes it.
@@ -45,8 +45,8 @@ pub(super) fn dropped(event: &DragEvent) -> Option<Msg> {
 }
 
 /// Reads files, one after the other, into the import dialog.
-pub(super) fn read(ctx: &Context<App>, files: Vec<File>) {
-    ctx.link().send_future(async move {
+pub(super) fn read(dispatch: &Dispatch, files: Vec<File>) {
+    send(dispatch, async move {
         let mut texts = Vec::new();
         let mut names = Vec::new();
         for file in &files {
@@ -62,11 +62,17 @@ pub(super) fn read(ctx: &Context<App>, files: Vec<File>) {
 }
 
 /// Copies a text and says whether that worked.
-pub(super) fn copy(ctx: &Context<App>, text: Rc<str>) {
-    ctx.link().send_future(async move {
+pub(super) fn copy(dispatch: &Dispatch, text: Rc<str>) {
+    send(dispatch, async move {
         Msg::Notice(match browser::copy(&text).await {
             Ok(()) => Notice::info("Copied"),
             Err(error) => Notice::error(error),
         })
     });
+}
+
+/// Wishes what a future comes to.
+fn send(dispatch: &Dispatch, future: impl Future<Output = Msg> + 'static) {
+    let dispatch = dispatch.clone();
+    spawn_local(async move { dispatch.emit(future.await) });
 }

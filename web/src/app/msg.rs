@@ -8,7 +8,6 @@ use taintlab_core::time::Timestamp;
 use taintlab_manifest::Import;
 use yew::prelude::*;
 
-use crate::later::{Later, NotLoaded};
 use crate::model::Selection;
 use crate::playback::Speed;
 
@@ -48,8 +47,6 @@ pub(crate) enum Msg {
     Open(Dialog),
     /// Close it.
     CloseDialog,
-    /// What comes after the page is there, or not.
-    Loaded(Result<Rc<Later>, NotLoaded>),
     /// Put a scenario in place of everything.
     Load(Box<Scenario>),
     /// Take in what was read: in place of everything (`true`), or added to the cluster.

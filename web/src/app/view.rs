@@ -6,7 +6,7 @@ use yew::prelude::*;
 use super::{App, Msg, maybe};
 use crate::components::board::{Board, Detail};
 use crate::components::clock_bar::{ClockBar, clock_bar};
-use crate::components::dialogs::Asked;
+use crate::components::dialogs::{self, Asked};
 use crate::components::event_log::EventLog;
 use crate::components::header::Header;
 use crate::components::inspector::Inspector;
@@ -28,7 +28,7 @@ impl App {
             Some(Msg::Select(Some(selection)))
         });
         html! {
-            <div class="app">
+            <div class="app" data-testid="page">
                 { self.header() }
                 <main class={classes!("board", counts.then_some(turn))} data-testid="board"
                     data-detail={detail.word()} {onclick} aria-label="Cluster"
@@ -37,8 +37,7 @@ impl App {
                         dispatch={dispatch.clone()} />
                 </main>
                 <div class={classes!("running", turn)} style={self.running()}>
-                    <Inspector inspected={self.inspected.clone()} later={self.later.clone()}
-                        dispatch={dispatch.clone()} />
+                    <Inspector inspected={self.inspected.clone()} dispatch={dispatch.clone()} />
                 </div>
                 <EventLog rows={self.session.rows().clone()} selection={self.selection.clone()}
                     dispatch={dispatch.clone()} />
@@ -93,9 +92,7 @@ impl App {
 
     fn dialog(&self) -> Html {
         let Some(dialog) = &self.dialog else { return Html::default() };
-        // Until then the page is waiting for it, which shows for a moment at most.
-        let Some(later) = &self.later else { return Html::default() };
-        (later.dialog)(&Asked {
+        dialogs::dialog(&Asked {
             dialog,
             session: &self.session,
             model: &self.model,

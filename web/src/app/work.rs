@@ -1,18 +1,14 @@
 //! The work survives a reload; another cluster takes its place.
 
-use std::rc::Rc;
-
 use gloo_timers::callback::Timeout;
 use taintlab_core::scenario::Scenario;
 use taintlab_manifest::Import;
-use yew::prelude::*;
 
 use super::{App, Export, Handing, Msg, Notice, incoming};
-use crate::later::Later;
-use crate::model::Model;
+use crate::model::Selection;
 use crate::session::Session;
 use crate::text::count;
-use crate::{browser, files, sample};
+use crate::{browser, files, sample, saved};
 
 const KEY: &str = "taintlab.session";
 /// What could not be read is kept here until something else cannot be read.
@@ -20,23 +16,27 @@ const BROKEN_KEY: &str = "taintlab.session.broken";
 /// Storing waits until the user has paused for so long, in milliseconds.
 const SAVE_AFTER: u32 = 400;
 
-/// What to begin with.
-pub(super) enum Beginning {
-    /// The sample cluster, with what there is to say about it.
-    Sample(Option<Notice>),
-    /// The stored work, which is still text.
-    Stored(String),
+/// Whether there is something that the user left here the last time and wants to see.
+pub(crate) fn has_stored_work() -> bool {
+    !browser::asked_for_fresh_start() && browser::stored(KEY).is_some()
 }
 
-/// What the user left here the last time.
-pub(super) fn beginning() -> Beginning {
-    match browser::stored(KEY) {
-        None => Beginning::Sample(None),
-        Some(text) if browser::asked_for_fresh_start() => {
-            Beginning::Sample(Some(set_aside(text, "You asked for a fresh start.")))
+/// What the user left here the last time and what was selected, or the sample cluster, with what
+/// there is to say about it.
+pub(super) fn beginning() -> (Session, Option<Selection>, Option<Notice>) {
+    let Some(text) = browser::stored(KEY) else { return (sample(), None, None) };
+    let notice = if browser::asked_for_fresh_start() {
+        set_aside(text, "You asked for a fresh start.")
+    } else {
+        match saved::from_text(&text) {
+            Ok((session, selection)) => return (session, selection, None),
+            Err(error) => {
+                let why = format!("The work stored in this browser could not be read: {error}.");
+                set_aside(text, &why)
+            }
         }
-        Some(text) => Beginning::Stored(text),
-    }
+    };
+    (sample(), None, Some(notice))
 }
 
 fn set_aside(text: String, why: &str) -> Notice {
@@ -53,42 +53,18 @@ fn set_aside(text: String, why: &str) -> Notice {
 }
 
 /// The cluster to begin with, if nothing is stored.
-pub(super) fn sample() -> Session {
+fn sample() -> Session {
     Session::new(sample::sample()).unwrap_or_default()
 }
 
 impl App {
-    /// What was loaded later is there: the stored work can be read.
-    pub(super) fn loaded(&mut self, later: Rc<Later>) {
-        if let Some(text) = self.stored.take() {
-            match (later.restore)(&text) {
-                Ok((session, selection)) => {
-                    self.session = session;
-                    self.selection = selection;
-                }
-                Err(error) => {
-                    let why =
-                        format!("The work stored in this browser could not be read: {error}.");
-                    self.session = sample();
-                    self.notice(set_aside(text, &why));
-                }
-            }
-            self.model = Model::default();
-            self.refresh();
-            self.inspect();
-        }
-        self.later = Some(later);
-    }
-
     pub(super) fn save_soon(&mut self) {
         let dispatch = self.dispatch.clone();
         self.save = Some(Timeout::new(SAVE_AFTER, move || dispatch.emit(Msg::Save)));
     }
 
     pub(super) fn store(&mut self) {
-        // As long as that is not there, nothing can have changed that is worth storing.
-        let Some(later) = &self.later else { return };
-        let result = (later.save)(&self.session, self.selection.as_ref())
+        let result = saved::to_text(&self.session, self.selection.as_ref())
             .and_then(|text| browser::store(KEY, &text));
         match result {
             Ok(()) => self.cannot_store = false,
@@ -135,12 +111,10 @@ impl App {
         self.changed();
     }
 
-    pub(super) fn export(&mut self, ctx: &Context<Self>, what: Export, how: Handing) {
-        // Whatever asks for it is a dialog, which is loaded with it.
-        let Some(later) = &self.later else { return };
-        let (name, text) = (later.export)(&self.session, what);
+    pub(super) fn export(&mut self, what: Export, how: Handing) {
+        let (name, text) = files::export_as(&self.session, what);
         match how {
-            Handing::Copy => incoming::copy(ctx, text.into()),
+            Handing::Copy => incoming::copy(&self.dispatch, text.into()),
             Handing::Download => {
                 let result = browser::download(name, &text);
                 self.notice_error(result);

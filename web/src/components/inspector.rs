@@ -13,7 +13,6 @@ use super::pod_panel::PodPanel;
 use super::zone_panel::ZonePanel;
 use crate::app::{Dispatch, Msg};
 use crate::inspected::Inspected;
-use crate::later::Later;
 use crate::model::Selection;
 use crate::session::Gone;
 use crate::text::at;
@@ -23,8 +22,6 @@ use crate::text::at;
 pub(crate) struct InspectorProps {
     /// What is selected.
     pub(crate) inspected: Rc<Inspected>,
-    /// The panels, once they are there.
-    pub(crate) later: Option<Rc<Later>>,
     /// Where wishes go.
     pub(crate) dispatch: Dispatch,
 }
@@ -34,22 +31,17 @@ pub(crate) struct InspectorProps {
 pub(crate) fn Inspector(props: &InspectorProps) -> Html {
     let dispatch = &props.dispatch;
     let empty = matches!(*props.inspected, Inspected::Overview(_));
-    let panel = match (&*props.inspected, &props.later) {
-        (Inspected::Overview(overview), _) => overview_panel(overview, dispatch),
-        (inspected, Some(later)) => (later.panel)(inspected, dispatch),
-        (_, None) => html! { <p class="body hint">{ "Loading…" }</p> },
-    };
     html! {
         <aside class="inspector" aria-label="Inspector" data-testid="inspector"
-            data-empty={empty.to_string()}>{ panel }</aside>
+            data-empty={empty.to_string()}>{ panel(&props.inspected, dispatch) }</aside>
     }
 }
 
-/// The panel of what is selected; the overview is not its to show.
-pub(crate) fn panel(inspected: &Inspected, dispatch: &Dispatch) -> Html {
+/// The panel of what is selected.
+fn panel(inspected: &Inspected, dispatch: &Dispatch) -> Html {
     let dispatch = dispatch.clone();
     match inspected {
-        Inspected::Overview(_) => Html::default(),
+        Inspected::Overview(overview) => overview_panel(overview, &dispatch),
         Inspected::Node(node) => {
             let key = node.view.name.as_str().to_owned();
             html! { <NodePanel {key} node={node.clone()} {dispatch} /> }

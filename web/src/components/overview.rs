@@ -1,7 +1,7 @@
 //! Nothing is selected: the cluster as a whole, and the scenario it comes from.
 
 use taintlab_core::release::{FeatureGate, GateStage};
-use taintlab_core::scenario::Scenario;
+use taintlab_core::scenario::{Scenario, ScenarioMetadata};
 use web_sys::HtmlInputElement;
 use yew::prelude::*;
 
@@ -11,6 +11,27 @@ use super::why::in_words;
 use crate::app::{Dispatch, Msg};
 use crate::inspected::{Expected, Overview};
 
+/// What a scenario is about: its title, its question and its answer.
+/// What else there is to say comes below.
+pub(crate) fn about(metadata: &ScenarioMetadata, open: bool, rest: Html) -> Html {
+    let title = if metadata.title.is_empty() { "Cluster" } else { &metadata.title };
+    html! {
+        <>
+            <div class="head"><h2>{ title }</h2></div>
+            <div class="body overview">
+                if !metadata.question.is_empty() { <p>{ in_words(&metadata.question) }</p> }
+                if !metadata.answer.is_empty() {
+                    <details {open}>
+                        <summary>{ "Answer" }</summary>
+                        <p>{ in_words(&metadata.answer) }</p>
+                    </details>
+                }
+                { rest }
+            </div>
+        </>
+    }
+}
+
 /// The cluster as a whole.
 pub(crate) fn overview_panel(overview: &Overview, dispatch: &Dispatch) -> Html {
     let start = &overview.start;
@@ -19,18 +40,9 @@ pub(crate) fn overview_panel(overview: &Overview, dispatch: &Dispatch) -> Html {
     let stat = |number: usize, words: &'static str| {
         html! { <div><b>{ number }</b><span>{ words }</span></div> }
     };
-    let title = if metadata.title.is_empty() { "Cluster" } else { &metadata.title };
     html! {
         <>
-            <div class="head"><h2>{ title }</h2></div>
-            <div class="body overview">
-                if !metadata.question.is_empty() { <p>{ in_words(&metadata.question) }</p> }
-                if !metadata.answer.is_empty() {
-                    <details open={start.steps.is_empty()}>
-                        <summary>{ "Answer" }</summary>
-                        <p>{ in_words(&metadata.answer) }</p>
-                    </details>
-                }
+            { about(metadata, start.steps.is_empty(), html! { <>
                 <div class="stats">
                     { stat(totals.nodes, "nodes") }
                     { stat(totals.pods, "pods") }
@@ -43,7 +55,7 @@ pub(crate) fn overview_panel(overview: &Overview, dispatch: &Dispatch) -> Html {
                     { "Select a node, a pod or a zone to change it and to see why its pods stay or \
                        go. Press " }<kbd>{ "?" }</kbd>{ " for help." }
                 </p>
-            </div>
+            </> }) }
         </>
     }
 }
