@@ -96,3 +96,19 @@ playgroundTest("pausing keeps the clock where it is, and no time is lost", async
   });
   assert.equal(await now(page), paused);
 });
+
+playgroundTest("stepping back stops where something happened, and ends at the start", async ({ page }) => {
+  await start(page);
+  await runToEnd(page);
+  const times = [];
+  for (let before = await now(page); before > 0n; before = await now(page)) {
+    await page.keyboard.press("ArrowLeft");
+    await until(page, async () => assert.notEqual(await now(page), before, "the clock moves"));
+    times.push(await now(page));
+    assert.ok(times.length < 50, "it comes to the start");
+  }
+  // The taint; a toleration of 60 s is over, and the pod is gone; two of 300 s are over.
+  const marks = [seconds(305), seconds(65.01), seconds(65), seconds(5), 0n];
+  assert.deepEqual(times, marks);
+  assert.ok(await page.getByTestId("step-back").isDisabled());
+});

@@ -116,6 +116,10 @@ impl Page for App {
                 self.play(false);
                 self.change(|session| _ = session.step());
             }
+            Msg::StepBack => {
+                self.play(false);
+                self.change(Session::step_back);
+            }
             Msg::RunToEnd => {
                 self.play(false);
                 self.change(Session::run_to_end);

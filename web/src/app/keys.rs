@@ -9,6 +9,7 @@ use crate::browser;
 pub(crate) const SHORTCUTS: &[(&[&str], &str)] = &[
     (&["Space"], "Play or pause"),
     (&["→", "N"], "Step to the next event"),
+    (&["←"], "Step back to the event before"),
     (&["E"], "Run until nothing more happens"),
     (&["Home"], "Back to the start"),
     (&["+", "−"], "Faster, slower"),
@@ -54,6 +55,7 @@ fn alone(key: &str) -> Option<Msg> {
     Some(match key {
         " " => Msg::TogglePlay,
         "ArrowRight" | "n" => Msg::Step,
+        "ArrowLeft" => Msg::StepBack,
         "e" => Msg::RunToEnd,
         "Home" => Msg::Seek(taintlab_core::time::Timestamp::ZERO),
         "+" | "=" => Msg::Faster,
@@ -81,6 +83,7 @@ mod tests {
                 let found = match *key {
                     "Space" => alone(" "),
                     "→" => alone("ArrowRight"),
+                    "←" => alone("ArrowLeft"),
                     "−" => alone("-"),
                     "Esc" => alone("Escape"),
                     "Ctrl Z" => with_control("z", false).and(with_control("Z", false)),

@@ -37,6 +37,8 @@ pub(crate) enum Msg {
     Slower,
     /// Go to what happens next.
     Step,
+    /// Back to what happened before.
+    StepBack,
     /// Go on until nothing more happens.
     RunToEnd,
     /// Move the clock.

@@ -62,6 +62,10 @@ fn controls(props: &ClockBar) -> Html {
             <button class="btn icon" title="Back to the start (Home)" aria-label="Back to the start"
                 data-testid="home" disabled={props.now == Timestamp::ZERO}
                 onclick={dispatch.reform(|_| Msg::Seek(Timestamp::ZERO))}>{ icon::start() }</button>
+            <button class="btn icon back" title="Step back to the event before (←)"
+                aria-label="Step back to the event before" data-testid="step-back"
+                disabled={props.now == Timestamp::ZERO}
+                onclick={dispatch.reform(|_| Msg::StepBack)}>{ icon::step() }</button>
             <button class="btn primary play" title={format!("{label} (Space)")} aria-label={label}
                 data-testid="play" onclick={dispatch.reform(|_| Msg::TogglePlay)}>{ picture }</button>
             <button class="btn icon" title="Step to the next event (→)" data-testid="step"
