@@ -23,6 +23,7 @@ use crate::api::{
     Node, Pod, PodResources, QosClass, ResourceError, Taint, TaintEffect, Toleration,
     TolerationOperator, extended_resources, well_known,
 };
+use crate::node_lifecycle::FlagError;
 use crate::release::KubernetesRelease;
 use crate::taints::{add_or_update_toleration, taint_exists};
 
@@ -70,6 +71,72 @@ impl Default for AdmissionConfig {
             extended_resource_toleration: false,
             pod_toleration_restriction: None,
         }
+    }
+}
+
+/// The plugins that can be switched on and off here, by their names.
+const PLUGINS: [&str; 4] = [
+    "DefaultTolerationSeconds",
+    "ExtendedResourceToleration",
+    "PodTolerationRestriction",
+    "TaintNodesByCondition",
+];
+
+/// The flags of kube-apiserver that concern admission here, without dashes.
+pub const API_SERVER_FLAGS: [&str; 4] = [
+    "default-not-ready-toleration-seconds",
+    "default-unreachable-toleration-seconds",
+    "disable-admission-plugins",
+    "enable-admission-plugins",
+];
+
+impl AdmissionConfig {
+    /// Sets a flag of kube-apiserver, as on its command line; the name with dashes or without.
+    ///
+    /// # Errors
+    /// There is no such flag here, or the value does not fit.
+    pub fn set_flag(&mut self, name: &str, value: &str) -> Result<(), FlagError> {
+        let bare = name.strip_prefix("--").unwrap_or(name);
+        let Some(name) = API_SERVER_FLAGS.into_iter().find(|known| *known == bare) else {
+            return Err(FlagError::Unknown { name: bare.into(), known: API_SERVER_FLAGS.into() });
+        };
+        let wrong = |expected: &str| FlagError::Value {
+            name,
+            value: value.into(),
+            expected: expected.into(),
+        };
+        let seconds = || value.parse().map_err(|_| wrong("a whole number of seconds"));
+        match name {
+            "default-not-ready-toleration-seconds" => {
+                self.default_not_ready_toleration_seconds = seconds()?;
+            }
+            "default-unreachable-toleration-seconds" => {
+                self.default_unreachable_toleration_seconds = seconds()?;
+            }
+            _ => {
+                let on = name == "enable-admission-plugins";
+                for plugin in value.split(',').map(str::trim).filter(|plugin| !plugin.is_empty()) {
+                    if !self.switch(plugin, on) {
+                        return Err(wrong(&format!("a list of {}", PLUGINS.join(", "))));
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Switches a plugin; whether there is one of that name.
+    fn switch(&mut self, plugin: &str, on: bool) -> bool {
+        match plugin {
+            "DefaultTolerationSeconds" => self.default_toleration_seconds = on,
+            "TaintNodesByCondition" => self.taint_nodes_by_condition = on,
+            "ExtendedResourceToleration" => self.extended_resource_toleration = on,
+            "PodTolerationRestriction" => {
+                self.pod_toleration_restriction = on.then(TolerationRestriction::default);
+            }
+            _ => return false,
+        }
+        true
     }
 }
 

@@ -6,7 +6,7 @@ use alloc::sync::Arc;
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 
-use crate::api::{Node, NodeName, Pod, PodKey};
+use crate::api::{Node, NodeName, Pod, PodDisruptionBudget, PodKey, Workload, WorkloadKey};
 
 /// What a controller reads, as from the cache of an informer.
 pub trait Lister {
@@ -23,7 +23,7 @@ pub trait Lister {
     }
 }
 
-/// Nodes and pods in memory.
+/// Nodes, pods, workloads and budgets in memory.
 ///
 /// Objects are shared, so that a copy of a cluster is cheap and two versions of an object can be
 /// told apart by their pointers.
@@ -34,6 +34,8 @@ pub struct Cluster {
     pods: HashMap<PodKey, Arc<Pod>, FixedState>,
     pod_keys: BTreeSet<PodKey>,
     pods_by_node: BTreeMap<NodeName, BTreeMap<PodKey, Arc<Pod>>>,
+    workloads: BTreeMap<WorkloadKey, Arc<Workload>>,
+    budgets: BTreeMap<PodKey, Arc<PodDisruptionBudget>>,
 }
 
 impl Default for Cluster {
@@ -43,6 +45,8 @@ impl Default for Cluster {
             pods: HashMap::with_hasher(FixedState::with_seed(0)),
             pod_keys: BTreeSet::new(),
             pods_by_node: BTreeMap::new(),
+            workloads: BTreeMap::new(),
+            budgets: BTreeMap::new(),
         }
     }
 }
@@ -62,6 +66,51 @@ impl Cluster {
     #[must_use]
     pub fn pod_count(&self) -> usize {
         self.pods.len()
+    }
+
+    /// All workloads, by kind, namespace and name; also those that are assumed.
+    pub fn workloads(&self) -> impl Iterator<Item = (&WorkloadKey, &Arc<Workload>)> {
+        self.workloads.iter()
+    }
+
+    /// The workload with that key.
+    #[must_use]
+    pub fn get_workload(&self, key: &WorkloadKey) -> Option<&Arc<Workload>> {
+        self.workloads.get(key)
+    }
+
+    /// Stores a workload and returns the version it replaces.
+    pub fn put_workload(&mut self, workload: Arc<Workload>) -> Option<Arc<Workload>> {
+        self.workloads.insert(workload.key(), workload)
+    }
+
+    /// Removes a workload.
+    pub fn remove_workload(&mut self, key: &WorkloadKey) -> Option<Arc<Workload>> {
+        self.workloads.remove(key)
+    }
+
+    /// All budgets, by namespace and name.
+    pub fn budgets(&self) -> impl Iterator<Item = (&PodKey, &Arc<PodDisruptionBudget>)> {
+        self.budgets.iter()
+    }
+
+    /// The budget of that namespace and name.
+    #[must_use]
+    pub fn get_budget(&self, key: &PodKey) -> Option<&Arc<PodDisruptionBudget>> {
+        self.budgets.get(key)
+    }
+
+    /// Stores a budget and returns the version it replaces.
+    pub fn put_budget(
+        &mut self,
+        budget: Arc<PodDisruptionBudget>,
+    ) -> Option<Arc<PodDisruptionBudget>> {
+        self.budgets.insert(budget.key(), budget)
+    }
+
+    /// Removes a budget.
+    pub fn remove_budget(&mut self, key: &PodKey) -> Option<Arc<PodDisruptionBudget>> {
+        self.budgets.remove(key)
     }
 
     /// The node of that name.

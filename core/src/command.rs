@@ -1,5 +1,6 @@
 //! What a user, a fault or another component does to the cluster.
 
+use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::String;
@@ -8,7 +9,10 @@ use core::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::api::{ConditionStatus, Node, NodeName, Pod, PodKey, Taint, TaintEffect, Toleration};
+use crate::api::{
+    ConditionStatus, Node, NodeName, Pod, PodDisruptionBudget, PodKey, Taint, TaintEffect,
+    Toleration, Workload, WorkloadKey,
+};
 use crate::time::{Span, Timestamp};
 use crate::validation::FieldError;
 
@@ -78,6 +82,60 @@ pub enum Command {
         /// `true` removes the pod at once, as `kubectl delete --force --grace-period=0`.
         #[serde(default, skip_serializing_if = "core::ops::Not::not")]
         force: bool,
+        /// How many seconds it gets instead of its own `terminationGracePeriodSeconds`, as
+        /// `kubectl delete --grace-period`. A pod that is terminating already can only get less.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        grace_period_seconds: Option<u32>,
+    },
+    /// Asks the eviction API to delete a pod, as `kubectl drain` does: a budget may forbid it.
+    EvictPod {
+        /// Which pod.
+        pod: PodKey,
+        /// How many seconds it gets instead of its own `terminationGracePeriodSeconds`.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        grace_period_seconds: Option<u32>,
+    },
+    /// Creates a Deployment, ReplicaSet, StatefulSet, DaemonSet or Job.
+    CreateWorkload(Box<Workload>),
+    /// Replaces a workload by another version of itself.
+    UpdateWorkload(Box<Workload>),
+    /// Deletes a workload.
+    DeleteWorkload {
+        /// Which one.
+        workload: WorkloadKey,
+        /// What becomes of what it owns; `background` unless given.
+        #[serde(default, skip_serializing_if = "crate::api::is_default")]
+        cascade: Cascade,
+    },
+    /// Sets how many pods a workload has, as `kubectl scale`.
+    Scale {
+        /// Which one: a Deployment, ReplicaSet or StatefulSet.
+        workload: WorkloadKey,
+        /// How many.
+        replicas: u32,
+    },
+    /// Sets how long the pods of a workload take from being bound to a node to being ready: the
+    /// annotation [`START_UP_TIME_ANNOTATION`](crate::api::START_UP_TIME_ANNOTATION).
+    SetStartUpTime {
+        /// Which one.
+        workload: WorkloadKey,
+        /// How long; those that are starting keep their time.
+        time: Span,
+    },
+    /// Creates a PodDisruptionBudget.
+    CreateBudget(Box<PodDisruptionBudget>),
+    /// Replaces a budget by another version of itself.
+    UpdateBudget(Box<PodDisruptionBudget>),
+    /// Deletes a budget.
+    DeleteBudget {
+        /// Which one, `namespace/name`.
+        budget: PodKey,
+    },
+    /// Restarts kube-apiserver with other flags: those given replace their old values. Objects that
+    /// exist stay as they are.
+    SetApiServerFlags {
+        /// Values by name without dashes.
+        flags: BTreeMap<String, String>,
     },
     /// Replaces the tolerations of a pod.
     SetTolerations {
@@ -210,6 +268,18 @@ pub enum Command {
     },
 }
 
+/// What becomes of the objects that a deleted workload owned.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub enum Cascade {
+    /// They are deleted after it.
+    #[default]
+    Background,
+    /// They stay, without an owner.
+    Orphan,
+}
+
 /// A write to a node that can be made to fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -305,12 +375,44 @@ impl Command {
         )
     }
 
+    /// Whether this makes sense only with the rest of the control plane: see
+    /// [`SimulatorConfig::control_plane`](crate::simulator::SimulatorConfig::control_plane).
+    #[must_use]
+    pub const fn needs_control_plane(&self) -> bool {
+        matches!(
+            self,
+            Self::EvictPod { .. }
+                | Self::CreateWorkload(_)
+                | Self::UpdateWorkload(_)
+                | Self::DeleteWorkload { .. }
+                | Self::Scale { .. }
+                | Self::SetStartUpTime { .. }
+                | Self::CreateBudget(_)
+                | Self::UpdateBudget(_)
+                | Self::DeleteBudget { .. }
+                | Self::SetApiServerFlags { .. }
+        )
+    }
+
+    /// The workload this command is about, if any.
+    #[must_use]
+    pub fn workload(&self) -> Option<WorkloadKey> {
+        match self {
+            Self::CreateWorkload(workload) | Self::UpdateWorkload(workload) => Some(workload.key()),
+            Self::DeleteWorkload { workload, .. }
+            | Self::Scale { workload, .. }
+            | Self::SetStartUpTime { workload, .. } => Some(workload.clone()),
+            _ => None,
+        }
+    }
+
     /// The pod this command is about, if any.
     #[must_use]
     pub fn pod(&self) -> Option<PodKey> {
         match self {
             Self::CreatePod(pod) | Self::UpdatePod(pod) => Some(pod.key()),
             Self::DeletePod { pod, .. }
+            | Self::EvictPod { pod, .. }
             | Self::SetTolerations { pod, .. }
             | Self::SetPodLabels { pod, .. }
             | Self::BindPod { pod, .. }
@@ -354,6 +456,41 @@ pub enum CommandError {
     },
     /// The simulation has no kubelets and no node lifecycle controller.
     NoNodeLifecycle,
+    /// The simulation has no scheduler and no controllers of workloads.
+    NoControlPlane,
+    /// There is no such workload.
+    WorkloadNotFound(WorkloadKey),
+    /// There is such a workload already.
+    WorkloadAlreadyExists(WorkloadKey),
+    /// A workload of this kind has no number of replicas.
+    CannotScale(WorkloadKey),
+    /// There is no such budget.
+    BudgetNotFound(PodKey),
+    /// There is such a budget already.
+    BudgetAlreadyExists(PodKey),
+    /// A flag of kube-apiserver.
+    ApiServerFlag(crate::node_lifecycle::FlagError),
+    /// Admission refuses the object: a plugin, or a field that it cannot read.
+    NotAdmitted {
+        /// What object, as kubectl names it: `pods "a"`.
+        object: String,
+        /// Why.
+        reason: String,
+    },
+    /// 429: a budget does not allow the eviction now.
+    DisruptionBudget {
+        /// Which budget.
+        budget: PodKey,
+        /// How many healthy pods it needs.
+        needs: i64,
+        /// How many there are.
+        has: i64,
+    },
+    /// 500: several budgets select the pod, which the eviction API does not support.
+    SeveralBudgets {
+        /// Which.
+        budgets: Vec<PodKey>,
+    },
     /// There is no such zone, or several.
     ZoneNotFound {
         /// As it was named.
@@ -407,6 +544,34 @@ impl fmt::Display for CommandError {
             Self::NoNodeLifecycle => f.write_str(
                 "this simulation has no kubelets and no node lifecycle controller; \
                  set `nodeLifecycle: true`",
+            ),
+            Self::NoControlPlane => f.write_str(
+                "this simulation has no scheduler and no controllers of workloads; set \
+                 `controlPlane: true`",
+            ),
+            Self::WorkloadNotFound(key) => {
+                let (resource, group) = (key.kind.resource(), key.kind.group());
+                write!(f, "{resource}.{group} \"{}\" not found", key.name.name())
+            }
+            Self::WorkloadAlreadyExists(key) => {
+                let (resource, group) = (key.kind.resource(), key.kind.group());
+                write!(f, "{resource}.{group} \"{}\" already exists", key.name.name())
+            }
+            Self::CannotScale(_) => f.write_str("the server could not find the requested resource"),
+            Self::BudgetNotFound(key) => {
+                write!(f, "poddisruptionbudgets.policy \"{}\" not found", key.name())
+            }
+            Self::BudgetAlreadyExists(key) => {
+                write!(f, "poddisruptionbudgets.policy \"{}\" already exists", key.name())
+            }
+            Self::ApiServerFlag(error) => error.fmt(f),
+            Self::NotAdmitted { object, reason } => write!(f, "{object} is forbidden: {reason}"),
+            Self::DisruptionBudget { .. } => {
+                f.write_str("Cannot evict pod as it would violate the pod's disruption budget.")
+            }
+            Self::SeveralBudgets { .. } => f.write_str(
+                "This pod has more than one PodDisruptionBudget, which the eviction subresource \
+                 does not support.",
             ),
             Self::ZoneNotFound { zone, zones, ambiguous } => {
                 let known: Vec<String> = zones.iter().map(|zone| format!("\"{zone}\"")).collect();

@@ -7,7 +7,8 @@ use core::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::api::{ConditionStatus, NodeName, PodKey, Taint};
+use crate::admission::Addition;
+use crate::api::{ConditionStatus, NodeName, PodKey, Taint, Toleration, WorkloadKey};
 use crate::command::{ApiErrorKind, NodeWrite};
 use crate::node_lifecycle::Turn;
 use crate::node_lifecycle::zone::{ZoneKey, ZoneState};
@@ -189,6 +190,58 @@ pub enum Happening {
     MasterDisruptionEntered,
     /// Some node is ready again: evictions go on, and every node gets a new grace period.
     MasterDisruptionLeft,
+    /// A workload is there that was not.
+    WorkloadAdded {
+        /// Which one.
+        workload: WorkloadKey,
+    },
+    /// A workload has changed.
+    WorkloadUpdated {
+        /// Which one.
+        workload: WorkloadKey,
+    },
+    /// A workload is gone.
+    WorkloadDeleted {
+        /// Which one.
+        workload: WorkloadKey,
+    },
+    /// Pods name a workload as their controller that nobody gave. It is assumed to want as many
+    /// pods as there are.
+    OwnerAssumed {
+        /// Which one.
+        workload: WorkloadKey,
+        /// How many pods it is assumed to want.
+        desired: i64,
+    },
+    /// Admission, or the DaemonSet controller, gave a new pod tolerations.
+    PodAdmitted {
+        /// Which pod.
+        pod: PodKey,
+        /// What was added, by whom and why.
+        additions: alloc::vec::Vec<Addition<Toleration>>,
+    },
+    /// Admission gave a new node a taint.
+    NodeAdmitted {
+        /// Which node.
+        node: NodeName,
+        /// What was added, by whom and why.
+        addition: Addition<Taint>,
+    },
+    /// A budget was created, changed or deleted.
+    BudgetChanged {
+        /// Which one, `namespace/name`.
+        budget: PodKey,
+        /// Whether it is gone.
+        deleted: bool,
+    },
+    /// A controller deleted a pod that a budget protects. Whoever deletes does not ask budgets;
+    /// only the eviction API does, and it would have refused.
+    BudgetNotAsked {
+        /// Which pod.
+        pod: PodKey,
+        /// Which budget.
+        budget: PodKey,
+    },
 }
 
 /// Why nobody hears a kubelet.
@@ -251,6 +304,11 @@ pub enum ObjectReference {
     Node {
         /// Its name.
         node: NodeName,
+    },
+    /// A Deployment, ReplicaSet, StatefulSet, DaemonSet or Job.
+    Workload {
+        /// Kind, namespace and name.
+        workload: WorkloadKey,
     },
 }
 
@@ -351,5 +409,22 @@ pub enum TimeoutReason {
     KubeletStops {
         /// Which node.
         node: NodeName,
+    },
+    /// A pod that is starting is ready.
+    PodStarts {
+        /// Which pod.
+        pod: PodKey,
+    },
+    /// The scheduler tries again to find a node for a pod.
+    RetryScheduling {
+        /// Which pod.
+        pod: PodKey,
+    },
+    /// The pod garbage collector looks for pods on nodes that are gone, or out of service.
+    CollectPods,
+    /// The pods of a workload have been ready for long enough to count as available.
+    PodsAvailable {
+        /// Which workload.
+        workload: WorkloadKey,
     },
 }

@@ -96,6 +96,13 @@ impl KubernetesRelease {
         }
     }
 
+    /// Whether budgets have `unhealthyPodEvictionPolicy`: since 1.27, where the gate
+    /// `PDBUnhealthyPodEvictionPolicy` is on by default.
+    #[must_use]
+    pub const fn has_unhealthy_pod_eviction_policy(self) -> bool {
+        self.minor >= 27
+    }
+
     /// Whether taint eviction is a controller of its own: since 1.29.
     #[must_use]
     pub const fn has_taint_eviction_controller(self) -> bool {

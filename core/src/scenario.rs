@@ -17,16 +17,19 @@ use serde::{Deserialize, Deserializer, Serialize, de};
 use serde_json::Value;
 
 pub use self::expectation::{
-    ConditionExpectation, EventExpectation, Expectation, Outcome, PodExpectation, RateExpectation,
-    TaintExpectation, ZoneExpectation,
+    AvailabilityExpectation, ConditionExpectation, EventExpectation, Expectation, Outcome,
+    PodExpectation, PodStatusExpectation, PodsOnExpectation, RateExpectation, ReplicasExpectation,
+    ScheduledExpectation, TaintExpectation, ZoneExpectation,
 };
 pub use self::node_group::NodeGroup;
-use crate::api::{ApiVersion, Kind, Lease, Node, Pod, TypeName, is_default};
+use crate::api::{
+    ApiVersion, Kind, Lease, Node, Pod, PodDisruptionBudget, TypeName, Workload, is_default,
+};
 use crate::command::{Command, CommandError};
 use crate::event::Event;
 use crate::kubelet_heartbeat::KubeletSettings;
 use crate::release::KubernetesRelease;
-use crate::simulator::{ConfigError, Simulator, SimulatorConfig};
+use crate::simulator::{Beginning, ConfigError, DEFAULT_START_UP_TIME, Simulator, SimulatorConfig};
 use crate::time::{Span, Time, Timestamp};
 
 /// Marks [`Scenario`] as `taintlab/v1`, `Scenario`.
@@ -114,6 +117,19 @@ pub struct Kubernetes {
     /// How the kubelets are set.
     #[serde(skip_serializing_if = "is_default")]
     pub kubelets: Option<KubeletSettings>,
+    /// Whether the rest of the control plane takes part: admission, scheduler, controllers of
+    /// workloads, budgets, pod garbage collection. Unless given, it does if there are workloads or
+    /// budgets, or if a step, an expectation or a setting is about them; without, pods are as they
+    /// are given and nothing replaces them. It brings `nodeLifecycle` with it.
+    #[serde(skip_serializing_if = "is_default")]
+    pub control_plane: Option<bool>,
+    /// Flags of kube-apiserver that differ from the defaults, by name.
+    #[serde(skip_serializing_if = "is_default", deserialize_with = "flag_values")]
+    pub api_server_flags: BTreeMap<String, String>,
+    /// How long a pod takes from being bound to a node to being ready, unless its workload says
+    /// otherwise; 2s unless given.
+    #[serde(skip_serializing_if = "is_default")]
+    pub start_up_time: Option<Span>,
 }
 
 /// Values of flags may be written as numbers, `true` and `false`.
@@ -141,6 +157,12 @@ pub struct Objects {
     /// Pods.
     #[serde(skip_serializing_if = "is_default")]
     pub pods: Vec<Pod>,
+    /// Deployments, ReplicaSets, StatefulSets, DaemonSets and Jobs.
+    #[serde(skip_serializing_if = "is_default")]
+    pub workloads: Vec<Workload>,
+    /// PodDisruptionBudgets.
+    #[serde(skip_serializing_if = "is_default")]
+    pub budgets: Vec<PodDisruptionBudget>,
     /// Many nodes that are alike, with their pods; they come after those given one by one.
     #[serde(skip_serializing_if = "is_default")]
     pub node_groups: Vec<NodeGroup>,
@@ -191,8 +213,10 @@ impl ScenarioError {
     pub fn path(&self) -> String {
         match self {
             Self::Config(ConfigError::FeatureGates(_)) => "kubernetes.featureGates".into(),
+            Self::Config(ConfigError::ApiServerFlag(_)) => "kubernetes.apiServerFlags".into(),
             Self::Config(ConfigError::Flag(_)) => "kubernetes.controllerManagerFlags".into(),
             Self::Config(ConfigError::Kubelets(_)) => "kubernetes.kubelets".into(),
+            Self::Config(ConfigError::Object(_)) => "objects".into(),
             Self::NodeGroup { index, .. } => alloc::format!("objects.nodeGroups[{index}]"),
             Self::Step { index, .. } => alloc::format!("steps[{index}]"),
         }
@@ -242,7 +266,24 @@ impl Scenario {
             node_lifecycle: self.has_node_lifecycle(),
             controller_manager_flags: self.kubernetes.controller_manager_flags.clone(),
             kubelets: self.kubernetes.kubelets.unwrap_or_default(),
+            control_plane: self.has_control_plane(),
+            api_server_flags: self.kubernetes.api_server_flags.clone(),
+            start_up_time: self.kubernetes.start_up_time.unwrap_or(DEFAULT_START_UP_TIME),
         }
+    }
+
+    /// Whether admission, the scheduler and the controllers of workloads take part; see
+    /// [`Kubernetes::control_plane`].
+    #[must_use]
+    pub fn has_control_plane(&self) -> bool {
+        self.kubernetes.control_plane.unwrap_or_else(|| {
+            !self.objects.workloads.is_empty()
+                || !self.objects.budgets.is_empty()
+                || !self.kubernetes.api_server_flags.is_empty()
+                || self.kubernetes.start_up_time.is_some()
+                || self.steps.iter().any(|step| step.command.needs_control_plane())
+                || self.expect.iter().any(Expectation::needs_control_plane)
+        })
     }
 
     /// Whether kubelets and the node lifecycle controller take part; see
@@ -250,7 +291,8 @@ impl Scenario {
     #[must_use]
     pub fn has_node_lifecycle(&self) -> bool {
         self.kubernetes.node_lifecycle.unwrap_or_else(|| {
-            !self.kubernetes.controller_manager_flags.is_empty()
+            self.has_control_plane()
+                || !self.kubernetes.controller_manager_flags.is_empty()
                 || self.kubernetes.kubelets.is_some()
                 || self.steps.iter().any(|step| step.command.needs_node_lifecycle())
                 || self.expect.iter().any(Expectation::needs_node_lifecycle)
@@ -289,8 +331,12 @@ impl Scenario {
         let nodes = nodes.chain(groups.iter().flat_map(NodeGroup::nodes));
         let pods = self.objects.pods.iter().cloned();
         let pods = pods.chain(groups.iter().flat_map(NodeGroup::pods));
-        Simulator::with_leases(self.config(), nodes, pods, self.leases())
-            .map_err(ScenarioError::Config)
+        let begin = Beginning {
+            leases: self.leases().collect(),
+            workloads: self.objects.workloads.clone(),
+            budgets: self.objects.budgets.clone(),
+        };
+        Simulator::beginning_with(self.config(), nodes, pods, begin).map_err(ScenarioError::Config)
     }
 
     /// Runs it to its end and checks what is expected.

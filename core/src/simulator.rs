@@ -19,11 +19,13 @@ mod api_server;
 mod budgets;
 mod commands;
 mod config;
+mod control;
 mod faults;
 mod kubelets;
 mod lifecycle;
 mod views;
 
+use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, VecDeque};
 use alloc::string::String;
 use alloc::sync::Arc;
@@ -34,11 +36,15 @@ use serde::Serialize;
 
 use self::budgets::Budgets;
 pub use self::budgets::Forecast;
-pub use self::config::{ConfigError, SimulatorConfig};
+pub use self::config::{ConfigError, DEFAULT_START_UP_TIME, SimulatorConfig};
+use self::control::Control;
+pub use self::control::{
+    Availability, BudgetStatus, Gap, PendingPod, PodStatusView, ReadyStep, WorkloadView, pod_status,
+};
 use self::kubelets::{Kubelets, Wake};
 pub use self::views::NodeView;
 
-use crate::api::{Lease, Node, NodeName, Pod, PodKey};
+use crate::api::{Lease, Node, NodeName, Pod, PodDisruptionBudget, PodKey, Workload};
 use crate::cluster::Cluster;
 use crate::command::{ApiErrorKind, Command, CommandError, NodeWrite, PodWrite};
 use crate::event::{Event, Happening, RequestResult, RequestVerb, Timeout, TimeoutReason};
@@ -61,6 +67,8 @@ pub struct Simulator {
     evicts_by_taints: bool,
     lifecycle: Option<NodeLifecycleController>,
     kubelets: Kubelets,
+    /// Scheduler, controllers of workloads and so on, if they take part.
+    control: Option<Box<Control>>,
     budgets: Budgets,
     /// Ends of grace periods, in the order of time and creation.
     terminating: BTreeMap<(Timestamp, u64), Terminating>,
@@ -98,6 +106,17 @@ impl Default for Simulator {
 /// Objects are shared with the simulation, so that it costs a few dozen bytes for every object.
 #[derive(Clone, Debug)]
 pub struct Snapshot(Simulator);
+
+/// What can be there at the beginning beside nodes and pods.
+#[derive(Clone, Debug, Default)]
+pub struct Beginning {
+    /// The leases of nodes: they tell when a kubelet that beats did so last.
+    pub leases: Vec<Lease>,
+    /// Deployments and so on.
+    pub workloads: Vec<Workload>,
+    /// PodDisruptionBudgets.
+    pub budgets: Vec<PodDisruptionBudget>,
+}
 
 /// The clock was told to go back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -167,6 +186,20 @@ impl Simulator {
         pods: impl IntoIterator<Item = Pod>,
         leases: impl IntoIterator<Item = Lease>,
     ) -> Result<Self, ConfigError> {
+        let begin = Beginning { leases: leases.into_iter().collect(), ..Beginning::default() };
+        Self::beginning_with(config, nodes, pods, begin)
+    }
+
+    /// The same as [`new`](Self::new), with all else that can be there at the beginning.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new); with the control plane also an object that the scheduler cannot read.
+    pub fn beginning_with(
+        config: SimulatorConfig,
+        nodes: impl IntoIterator<Item = Node>,
+        pods: impl IntoIterator<Item = Pod>,
+        begin: Beginning,
+    ) -> Result<Self, ConfigError> {
         config.check()?;
         let gates = config.gates().map_err(ConfigError::FeatureGates)?;
         let flags = config.flags().map_err(ConfigError::Flag)?;
@@ -183,11 +216,12 @@ impl Simulator {
             simulator.cluster.put_pod(&pod.key(), Arc::new(pod));
         }
         if simulator.config.node_lifecycle {
-            let renewals = leases.into_iter().filter_map(|lease| {
+            let renewals = begin.leases.into_iter().filter_map(|lease| {
                 Some((lease.metadata.name.as_str().into(), lease.spec.renew_time?))
             });
             simulator.adopt_nodes(&renewals.collect());
         }
+        simulator.start_control(begin.workloads, begin.budgets)?;
         simulator.resume_terminations();
         if simulator.evicts_by_taints {
             simulator.start_taint_eviction();
@@ -202,6 +236,7 @@ impl Simulator {
             evicts_by_taints: config.evicts_by_taints(&flags),
             lifecycle: None,
             kubelets: Kubelets::default(),
+            control: None,
             budgets: Budgets::default(),
             node_faults: BTreeMap::new(),
             config,
@@ -503,6 +538,9 @@ impl Simulator {
         let verb = RequestVerb::Delete;
         // Said before the object's own event, as the cause of it.
         self.emit(Happening::Request { pod: pod.clone(), uid, verb, result });
+        if result == RequestResult::Ok {
+            self.note_unasked(pod);
+        }
         self.note_delete(pod, result, by_lifecycle);
         self.tell_deleted(pod, result);
         result

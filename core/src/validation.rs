@@ -6,6 +6,7 @@
 
 mod field_error;
 mod names;
+mod workloads;
 
 use alloc::collections::BTreeMap;
 use alloc::format;
@@ -21,6 +22,7 @@ pub use names::{
     is_dns1123_label, is_dns1123_subdomain, is_qualified_name, is_valid_label_value,
     validate_namespace_name, validate_node_name, validate_pod_name,
 };
+pub use workloads::{validate_budget, validate_workload};
 
 /// In what the API servers of different releases and settings differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,8 +4,10 @@ use std::collections::BTreeMap;
 
 use serde::de::DeserializeOwned;
 use serde_json::Value as Json;
-use taintlab_core::api::{Node, ObjectMeta, Pod};
-use taintlab_core::validation::{FieldError, ValidationOptions, validate_node, validate_pod};
+use taintlab_core::api::{Node, ObjectMeta, Pod, PodDisruptionBudget, Workload, WorkloadKind};
+use taintlab_core::validation::{
+    FieldError, ValidationOptions, validate_budget, validate_node, validate_pod, validate_workload,
+};
 
 use crate::builder::Names;
 use crate::decode::{Findings, decode};
@@ -13,7 +15,7 @@ use crate::diagnostic::{Diagnostic, Diagnostics, Position, Problem, did_you_mean
 use crate::limits::Limits;
 use crate::near_miss;
 use crate::source;
-use crate::tree::{Place, Sink, Spanned, Value};
+use crate::tree::{Entry, Place, Sink, Spanned, Value};
 
 /// What a text holds.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -22,6 +24,11 @@ pub struct Import {
     pub nodes: Vec<Node>,
     /// The pods, in the order of the text. One without a namespace is in `default`.
     pub pods: Vec<Pod>,
+    /// Deployments, ReplicaSets, StatefulSets, DaemonSets and Jobs, in the order of the text. One
+    /// without a namespace is in `default`.
+    pub workloads: Vec<Workload>,
+    /// PodDisruptionBudgets, in the order of the text. One without a namespace is in `default`.
+    pub budgets: Vec<PodDisruptionBudget>,
     /// Objects of kinds that the engine does not use, as they are, in the order of the text.
     pub others: Vec<Json>,
     /// Errors and warnings, in the order of the text.
@@ -38,7 +45,11 @@ impl Import {
     /// Whether there is no object at all.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.nodes.is_empty() && self.pods.is_empty() && self.others.is_empty()
+        self.nodes.is_empty()
+            && self.pods.is_empty()
+            && self.workloads.is_empty()
+            && self.budgets.is_empty()
+            && self.others.is_empty()
     }
 
     /// How many objects there are of each kind that the engine does not use, by `apiVersion` and
@@ -124,6 +135,8 @@ struct Importer<'t, 'f> {
     /// On which line a node or a pod of that name began.
     nodes: Names,
     pods: Names,
+    /// The same for workloads and budgets, by kind, namespace and name.
+    controllers: Names,
     /// Where each pod names its node.
     node_names: Vec<Position>,
     /// Items that do not say their kind; the list around them does, but at its end.
@@ -168,6 +181,7 @@ impl<'t, 'f> Importer<'t, 'f> {
             diagnostics: Diagnostics::new(file),
             nodes: Names::new(),
             pods: Names::new(),
+            controllers: Names::new(),
             node_names: Vec::new(),
             kindless: Vec::new(),
             empty_list: false,
@@ -227,6 +241,21 @@ impl<'t, 'f> Importer<'t, 'f> {
             ("v1", "Pod") => {
                 if let Some(object) = self.decode::<Pod>(path, &mut node, broken) {
                     self.pod(path, &node, object);
+                }
+            }
+            ("policy/v1" | "policy/v1beta1", "PodDisruptionBudget") => {
+                if let Some(mut object) =
+                    self.decode::<PodDisruptionBudget>(path, &mut node, broken)
+                {
+                    object.api_version = api_version;
+                    self.budget(path, &node, object);
+                }
+            }
+            (api_version, kind) if WorkloadKind::from_type(api_version, kind).is_some() => {
+                // An item of a list may leave out what the list says.
+                implied_type(&mut node, api_version, kind);
+                if let Some(object) = self.decode::<Workload>(path, &mut node, broken) {
+                    self.workload(path, &node, object);
                 }
             }
             _ => {
@@ -292,6 +321,24 @@ impl<'t, 'f> Importer<'t, 'f> {
         }
     }
 
+    fn workload(&mut self, path: &str, tree: &Spanned<'t>, mut workload: Workload) {
+        in_default(&mut workload.metadata);
+        let errors = validate_workload(&workload, &options());
+        let name = workload.key().to_string();
+        if self.is_valid(path, tree, errors) && self.is_new(path, tree, "workload", &name) {
+            self.import.workloads.push(workload);
+        }
+    }
+
+    fn budget(&mut self, path: &str, tree: &Spanned<'t>, mut budget: PodDisruptionBudget) {
+        in_default(&mut budget.metadata);
+        let errors = validate_budget(&budget);
+        let name = format!("poddisruptionbudget/{}", budget.key());
+        if self.is_valid(path, tree, errors) && self.is_new(path, tree, "budget", &name) {
+            self.import.budgets.push(budget);
+        }
+    }
+
     fn other(&mut self, mut object: Json, api_version: &str, kind: &str) {
         if let Json::Object(fields) = &mut object {
             // An item of a list may leave out what the list says.
@@ -312,7 +359,11 @@ impl<'t, 'f> Importer<'t, 'f> {
 
     /// Notes the name of an object, and reports it if there is one of that name.
     fn is_new(&mut self, path: &str, tree: &Spanned<'t>, kind: &str, name: &str) -> bool {
-        let names = if kind == "node" { &mut self.nodes } else { &mut self.pods };
+        let names = match kind {
+            "node" => &mut self.nodes,
+            "pod" => &mut self.pods,
+            _ => &mut self.controllers,
+        };
         if let Some(first) = names.get(name) {
             let message =
                 format!("the {kind} `{name}` is there twice: first in the object on line {first}");
@@ -390,7 +441,10 @@ impl<'t, 'f> Importer<'t, 'f> {
 
 impl Import {
     fn has_cluster(&self) -> bool {
-        !self.nodes.is_empty() || !self.pods.is_empty()
+        !self.nodes.is_empty()
+            || !self.pods.is_empty()
+            || !self.workloads.is_empty()
+            || !self.budgets.is_empty()
     }
 }
 
@@ -442,6 +496,31 @@ pub(crate) fn field_error(tree: &Spanned<'_>, error: &FieldError) -> Problem {
 /// What a running cluster may contain: it passed the checks of its own API server.
 fn options() -> ValidationOptions {
     ValidationOptions { exists_value_dump: false, comparison_operators: true }
+}
+
+/// Writes the kind into an object that leaves it to the list around it.
+fn implied_type(node: &mut Spanned<'_>, api_version: &str, kind: &str) {
+    let position = node.position;
+    let missing = [("apiVersion", api_version), ("kind", kind)];
+    let missing = missing.into_iter().filter(|(key, _)| node.get(key).is_none());
+    let missing: Vec<Entry<'_>> = missing
+        .map(|(key, value)| Entry {
+            key: key.to_owned().into(),
+            key_position: position,
+            value: Spanned { value: Value::Str(value.to_owned().into()), position },
+        })
+        .collect();
+    if let Value::Map(entries) = &mut node.value {
+        entries.extend(missing);
+    }
+}
+
+/// Drops what says how the object was stored, and names its namespace.
+fn in_default(metadata: &mut ObjectMeta) {
+    drop_storage_fields(metadata);
+    if metadata.namespace.is_empty() {
+        metadata.namespace = "default".into();
+    }
 }
 
 fn drop_storage_fields(metadata: &mut ObjectMeta) {

@@ -3,7 +3,9 @@
 use taintlab_core::release::FeatureGates;
 use taintlab_core::scenario::{Scenario, ScenarioError};
 use taintlab_core::simulator::ConfigError;
-use taintlab_core::validation::{FieldError, ValidationOptions, validate_node, validate_pod};
+use taintlab_core::validation::{
+    FieldError, ValidationOptions, validate_budget, validate_node, validate_pod, validate_workload,
+};
 
 use crate::builder::Names;
 use crate::decode::{Findings, decode};
@@ -164,8 +166,12 @@ impl source::Reader for Documents<'_> {
 }
 
 /// The parts that a configuration can be wrong in.
-const CONFIG: [&str; 3] =
-    ["kubernetes.featureGates", "kubernetes.controllerManagerFlags", "kubernetes.kubelets"];
+const CONFIG: [&str; 4] = [
+    "kubernetes.featureGates",
+    "kubernetes.controllerManagerFlags",
+    "kubernetes.kubelets",
+    "kubernetes.apiServerFlags",
+];
 
 /// Where the parts begin that a `ScenarioError` or an expectation can be about.
 fn positions(tree: &Spanned<'_>) -> Vec<(String, Position)> {
@@ -228,6 +234,8 @@ fn load_files(
                 diagnostics.extend(import.diagnostics);
                 scenario.objects.nodes.extend(import.nodes);
                 scenario.objects.pods.extend(import.pods);
+                scenario.objects.workloads.extend(import.workloads);
+                scenario.objects.budgets.extend(import.budgets);
                 scenario.objects.others.extend(import.others);
             }
             Err(reason) => {
@@ -251,8 +259,9 @@ fn validate(scenario: &Scenario, tree: &Spanned<'_>, diagnostics: &mut Diagnosti
     };
     let config = scenario.config();
     let flags = config.flags().map(|_| ()).map_err(ConfigError::Flag);
+    let api_server = config.admission().map(|_| ()).map_err(ConfigError::ApiServerFlag);
     let kubelets = config.kubelets.check().map_err(ConfigError::Kubelets);
-    for error in [flags, kubelets].into_iter().filter_map(Result::err) {
+    for error in [flags, api_server, kubelets].into_iter().filter_map(Result::err) {
         let error = ScenarioError::Config(error);
         let path = error.path();
         diagnostics.error(Problem::new(tree.locate(&path), error.to_string()).at(path));
@@ -280,6 +289,16 @@ fn validate(scenario: &Scenario, tree: &Spanned<'_>, diagnostics: &mut Diagnosti
         (format!("the pod `{}`", pod.key()), errors)
     });
     check_objects(pods, "objects.pods", near_miss::POD_SPEC, tree, diagnostics);
+    let workloads = objects
+        .workloads
+        .iter()
+        .map(|workload| (format!("the {}", workload.key()), validate_workload(workload, &options)));
+    check_objects(workloads, "objects.workloads", &[], tree, diagnostics);
+    let budgets = objects
+        .budgets
+        .iter()
+        .map(|budget| (format!("the budget `{}`", budget.key()), validate_budget(budget)));
+    check_objects(budgets, "objects.budgets", &[], tree, diagnostics);
 }
 
 /// Reports the errors of the first node and the first pod of each group; the others are alike.

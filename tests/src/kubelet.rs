@@ -449,6 +449,9 @@ pub fn drain(
                     taintlab_core::event::ObjectReference::Pod { pod, .. } => {
                         format!("pod/{}", pod.name())
                     }
+                    taintlab_core::event::ObjectReference::Workload { workload } => {
+                        workload.to_string()
+                    }
                 };
                 seen.events
                     .push(format!("{object}|{}|{}|{}", event.type_, event.reason, event.message));

@@ -416,7 +416,7 @@ impl Model {
             Command::SetPodLabels { pod, .. } => {
                 self.pod(pod.as_str()).ok_or(Refused)?;
             }
-            Command::DeletePod { pod, force } => {
+            Command::DeletePod { pod, force, .. } => {
                 let terminating = terminating(self.pod(pod.as_str()).ok_or(Refused)?);
                 if *force {
                     self.remove_pod(pod.as_str());

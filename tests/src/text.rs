@@ -279,8 +279,16 @@ impl Session {
                 Command::SetUnschedulable { node: node(name), unschedulable: false }
             }
             ["bind", pod, name] => Command::BindPod { pod: PodKey::parse(pod)?, node: node(name) },
-            ["delete", pod] => Command::DeletePod { pod: PodKey::parse(pod)?, force: false },
-            ["force-delete", pod] => Command::DeletePod { pod: PodKey::parse(pod)?, force: true },
+            ["delete", pod] => Command::DeletePod {
+                pod: PodKey::parse(pod)?,
+                force: false,
+                grace_period_seconds: None,
+            },
+            ["force-delete", pod] => Command::DeletePod {
+                pod: PodKey::parse(pod)?,
+                force: true,
+                grace_period_seconds: None,
+            },
             ["delete-node", name] => Command::DeleteNode { node: node(name) },
             ["fail", pod, verb, times, error @ ..] => Command::FailPodWrites {
                 pod: PodKey::parse(pod)?,

@@ -149,6 +149,28 @@ fn opposite(expectation: &Expectation, end: Span) -> Expectation {
             zone.rate.0 += 1.0;
             Expectation::ZoneRate(zone)
         }
+        Expectation::ReadyReplicas(ready) => Expectation::NoReadyReplicas(ready),
+        Expectation::NoReadyReplicas(ready) => Expectation::ReadyReplicas(ready),
+        Expectation::Availability(mut found) => {
+            let longer = |span: Option<Span>| {
+                let span = span.map_or_else(Default::default, |span| span.0);
+                Some(Span(span + std::time::Duration::from_millis(1)))
+            };
+            found.longest_below = longer(found.longest_below);
+            found.longest_at_zero = longer(found.longest_at_zero);
+            found.replica_time_lost = longer(found.replica_time_lost);
+            Expectation::Availability(found)
+        }
+        Expectation::Scheduled(pod) => Expectation::NotScheduled(pod),
+        Expectation::NotScheduled(pod) => Expectation::Scheduled(pod),
+        Expectation::PodsOn(mut pods) => {
+            pods.pods += 1;
+            Expectation::PodsOn(pods)
+        }
+        Expectation::PodStatus(mut pod) => {
+            pod.status.push('!');
+            Expectation::PodStatus(pod)
+        }
     }
 }
 

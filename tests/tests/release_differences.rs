@@ -74,6 +74,13 @@ const DIFFERENCES: &[Difference] = &[
         observe: |release| first_event(&evicted(release), |event| event.component.to_owned()),
     },
     Difference {
+        name: "has_unhealthy_pod_eviction_policy",
+        last: "1.26",
+        before: "false",
+        after: "true",
+        observe: |release| release.has_unhealthy_pod_eviction_policy().to_string(),
+    },
+    Difference {
         name: "has_taint_eviction_controller",
         last: "1.28",
         before: "false",
@@ -88,7 +95,7 @@ const DIFFERENCES: &[Difference] = &[
         observe: |release| {
             first_event(&evicted(release), |event| match event.involved_object {
                 ObjectReference::Pod { api_version, .. } => api_version.to_owned(),
-                ObjectReference::Node { .. } => "a node".to_owned(),
+                _ => "no pod".to_owned(),
             })
         },
     },

@@ -1,5 +1,6 @@
 //! Files and texts, in and out. What they mean, `taintlab-manifest` says.
 
+use serde_json::to_value;
 use taintlab_core::api::{Node, Pod};
 use taintlab_core::command::Command;
 use taintlab_core::scenario::{Scenario, ScenarioMetadata, Step};
@@ -92,6 +93,8 @@ pub(crate) fn start_with(read: Import, like: &Scenario) -> Scenario {
     let mut scenario = Scenario { kubernetes: like.kubernetes.clone(), ..Scenario::default() };
     scenario.objects.nodes = read.nodes;
     scenario.objects.pods = read.pods;
+    scenario.objects.workloads = read.workloads;
+    scenario.objects.budgets = read.budgets;
     scenario.objects.others = read.others;
     scenario
 }
@@ -114,6 +117,20 @@ pub(crate) fn commands_to_add(read: Import, session: &Session) -> Vec<Command> {
             None => commands.push(Command::CreatePod(pod)),
         }
     }
+    for workload in read.workloads.into_iter().map(Box::new) {
+        commands.push(match cluster.get_workload(&workload.key()) {
+            Some(old) if **old == *workload => continue,
+            Some(_) => Command::UpdateWorkload(workload),
+            None => Command::CreateWorkload(workload),
+        });
+    }
+    for budget in read.budgets.into_iter().map(Box::new) {
+        commands.push(match cluster.get_budget(&budget.key()) {
+            Some(old) if **old == *budget => continue,
+            Some(_) => Command::UpdateBudget(budget),
+            None => Command::CreateBudget(budget),
+        });
+    }
     commands
 }
 
@@ -122,7 +139,10 @@ pub(crate) fn replace_pod(mut pod: Pod) -> [Command; 2] {
     let key = pod.key();
     pod.metadata.uid.clear();
     pod.metadata.creation_timestamp = None;
-    [Command::DeletePod { pod: key, force: true }, Command::CreatePod(pod)]
+    [
+        Command::DeletePod { pod: key, force: true, grace_period_seconds: None },
+        Command::CreatePod(pod),
+    ]
 }
 
 /// The cluster as it is now.
@@ -130,7 +150,12 @@ pub(crate) fn cluster_text(session: &Session, purpose: Purpose, format: Format) 
     let cluster = session.simulator().cluster();
     let nodes = cluster.nodes().map(|(_, node)| node.as_ref());
     let pods = cluster.pods().map(|(_, pod)| pod.as_ref());
-    export(nodes, pods, &session.timeline().start.objects.others, purpose, format)
+    let workloads = cluster.workloads().filter(|(_, workload)| !workload.assumed);
+    let workloads = workloads.map(|(_, workload)| to_value(workload.as_ref()));
+    let budgets = cluster.budgets().map(|(_, budget)| to_value(budget.as_ref()));
+    let others: Vec<serde_json::Value> = workloads.chain(budgets).flatten().collect();
+    let others = others.iter().chain(&session.timeline().start.objects.others);
+    export(nodes, pods, others, purpose, format)
 }
 
 /// The session as a scenario file: where it began, its steps and edits.

@@ -95,6 +95,7 @@ fn happened(happening: &Happening) -> RowText {
             let (object, selects) = match &event.involved_object {
                 ObjectReference::Pod { pod, .. } => pod_object(pod),
                 ObjectReference::Node { node } => node_object(node),
+                ObjectReference::Workload { workload } => (workload.to_string(), None),
             };
             RowText {
                 category: Category::Event,
@@ -137,6 +138,9 @@ fn happened(happening: &Happening) -> RowText {
         other => {
             let zone = || other.zone().map(|zone| format!("zone/{}", zone.name()));
             let of_zone = || (zone().unwrap_or_default(), None);
+            if let Some(row) = control_plane(other) {
+                return row;
+            }
             let object = other.node().map_or_else(of_zone, node_object);
             let row = fact("Node lifecycle", object, other.to_string(), "node-controller");
             // A zone has no events of its own in Kubernetes, and yet its state decides so much.
@@ -144,6 +148,36 @@ fn happened(happening: &Happening) -> RowText {
             RowText { category, ..row }
         }
     }
+}
+
+/// What the rest of the control plane did.
+fn control_plane(what: &Happening) -> Option<RowText> {
+    let (reason, (object, selects), component) = match what {
+        Happening::WorkloadAdded { workload }
+        | Happening::WorkloadUpdated { workload }
+        | Happening::WorkloadDeleted { workload } => {
+            ("Workload", (workload.to_string(), None), "api-server")
+        }
+        Happening::OwnerAssumed { workload, .. } => {
+            ("Assumed", (workload.to_string(), None), "playground")
+        }
+        Happening::PodAdmitted { pod, .. } => ("Admitted", pod_object(pod), "api-server"),
+        Happening::NodeAdmitted { node, .. } => ("Admitted", node_object(node), "api-server"),
+        Happening::BudgetChanged { budget, .. } => {
+            ("Budget", (format!("poddisruptionbudget/{budget}"), None), "api-server")
+        }
+        Happening::BudgetNotAsked { pod, .. } => ("BudgetNotAsked", pod_object(pod), "playground"),
+        _ => return None,
+    };
+    Some(RowText {
+        category: Category::Fact,
+        type_: "Fact",
+        reason: reason.to_owned(),
+        object,
+        message: what.to_string(),
+        component,
+        selects,
+    })
 }
 
 fn request(verb: RequestVerb, result: RequestResult) -> String {
@@ -225,8 +259,13 @@ pub(crate) fn command_text(command: &Command) -> String {
         Command::SetNodeLabels { node, .. } => format!("labels of node {node}"),
         Command::CreatePod(pod) => format!("create pod {}", pod.key()),
         Command::UpdatePod(pod) => format!("replace pod {}", pod.key()),
-        Command::DeletePod { pod, force: false } => format!("delete pod {pod}"),
-        Command::DeletePod { pod, force: true } => {
+        Command::DeletePod { pod, force: false, grace_period_seconds: None } => {
+            format!("delete pod {pod}")
+        }
+        Command::DeletePod { pod, force: false, grace_period_seconds: Some(seconds) } => {
+            format!("delete pod {pod} --grace-period={seconds}")
+        }
+        Command::DeletePod { pod, force: true, .. } => {
             format!("delete pod {pod} --force --grace-period=0")
         }
         Command::SetTolerations { pod, tolerations } => {
@@ -262,6 +301,24 @@ pub(crate) fn command_text(command: &Command) -> String {
         Command::SetNodeCondition { node, type_, status, .. } => {
             format!("the kubelet of {node} reports {type_}={status}")
         }
+        Command::EvictPod { pod, .. } => format!("evict pod {pod}"),
+        Command::CreateWorkload(workload) => format!("create {}", workload.key()),
+        Command::UpdateWorkload(workload) => format!("replace {}", workload.key()),
+        Command::DeleteWorkload { workload, .. } => format!("delete {workload}"),
+        Command::Scale { workload, replicas } => {
+            format!("scale {workload} --replicas={replicas}")
+        }
+        Command::SetStartUpTime { workload, time } => {
+            format!("pods of {workload} take {time} to start")
+        }
+        Command::CreateBudget(budget) => format!("create poddisruptionbudget/{}", budget.key()),
+        Command::UpdateBudget(budget) => format!("replace poddisruptionbudget/{}", budget.key()),
+        Command::DeleteBudget { budget } => format!("delete poddisruptionbudget/{budget}"),
+        Command::SetApiServerFlags { flags } => {
+            let flags: Vec<String> =
+                flags.iter().map(|(name, value)| format!("--{name}={value}")).collect();
+            format!("restart kube-apiserver with {}", flags.join(" "))
+        }
         Command::RestartControllerManager => "restart kube-controller-manager".into(),
         Command::FailNodeWrites { node, times, error, .. } => {
             let times = count(*times as usize, "time");
@@ -294,6 +351,12 @@ pub(crate) fn next(next: &Next) -> String {
             TimeoutReason::KubeletPosts { node } => format!("the kubelet of {node} reports"),
             TimeoutReason::KubeletStarts { node } => format!("the kubelet of {node} starts"),
             TimeoutReason::KubeletStops { node } => format!("the kubelet of {node} stops"),
+            TimeoutReason::PodStarts { pod } => format!("{pod} is ready"),
+            TimeoutReason::RetryScheduling { pod } => format!("the scheduler tries {pod} again"),
+            TimeoutReason::CollectPods => "the pod garbage collector looks around".into(),
+            TimeoutReason::PodsAvailable { workload } => {
+                format!("pods of {workload} are available")
+            }
         },
     }
 }

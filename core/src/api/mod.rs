@@ -16,6 +16,7 @@ mod resources;
 mod scheduling;
 mod taint;
 mod toleration;
+mod workload;
 
 pub use fields::{ApiVersion, Fields, Kind, TypeName};
 pub use keys::{NodeName, PodKey};
@@ -36,6 +37,10 @@ pub use scheduling::{
 };
 pub use taint::{Taint, TaintEffect, well_known};
 pub use toleration::{Toleration, TolerationOperator};
+pub use workload::{
+    IntOrPercent, PodDisruptionBudget, PodDisruptionBudgetKind, PodDisruptionBudgetSpec,
+    PodTemplate, START_UP_TIME_ANNOTATION, Workload, WorkloadKey, WorkloadKind, WorkloadSpec,
+};
 
 pub(crate) use fields::{is_default, nullable};
 

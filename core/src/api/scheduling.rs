@@ -285,7 +285,7 @@ fn requirement(field: &Field<'_>) -> Result<Requirement, ResourceError> {
     })
 }
 
-fn label_selector(field: &Field<'_>) -> Result<Option<LabelSelector>, ResourceError> {
+pub(super) fn label_selector(field: &Field<'_>) -> Result<Option<LabelSelector>, ResourceError> {
     if field.value.is_none() {
         return Ok(None);
     }

@@ -4,7 +4,7 @@ use alloc::string::{String, ToString};
 use core::fmt;
 
 use super::{Happening, ObjectReference, RequestResult, RequestVerb, SilenceCause};
-use crate::api::{NodeName, PodKey, Taint};
+use crate::api::{NodeName, PodKey, Taint, WorkloadKey};
 use crate::command::NodeWrite;
 use crate::node_lifecycle::Turn;
 use crate::node_lifecycle::zone::{ZoneKey, ZoneState};
@@ -16,9 +16,10 @@ impl Happening {
         match self {
             Self::EventRecorded(event) => match &event.involved_object {
                 ObjectReference::Node { node } => Some(node),
-                ObjectReference::Pod { .. } => None,
+                _ => None,
             },
-            Self::NodeAdded { node }
+            Self::NodeAdmitted { node, .. }
+            | Self::NodeAdded { node }
             | Self::NodeUpdated { node }
             | Self::NodeDeleted { node }
             | Self::NodeEvaluated { node, .. }
@@ -40,13 +41,31 @@ impl Happening {
         match self {
             Self::EventRecorded(event) => match &event.involved_object {
                 ObjectReference::Pod { pod, .. } => Some(pod),
-                ObjectReference::Node { .. } => None,
+                _ => None,
             },
-            Self::PodAdded { pod, .. }
+            Self::PodAdmitted { pod, .. }
+            | Self::BudgetNotAsked { pod, .. }
+            | Self::PodAdded { pod, .. }
             | Self::PodUpdated { pod, .. }
             | Self::PodDeleted { pod, .. }
             | Self::Request { pod, .. } => Some(pod),
             Self::Decided(decision) => Some(&decision.pod),
+            _ => None,
+        }
+    }
+
+    /// The workload this is about, if it is about one.
+    #[must_use]
+    pub const fn workload(&self) -> Option<&WorkloadKey> {
+        match self {
+            Self::EventRecorded(event) => match &event.involved_object {
+                ObjectReference::Workload { workload } => Some(workload),
+                _ => None,
+            },
+            Self::WorkloadAdded { workload }
+            | Self::WorkloadUpdated { workload }
+            | Self::WorkloadDeleted { workload }
+            | Self::OwnerAssumed { workload, .. } => Some(workload),
             _ => None,
         }
     }
@@ -148,6 +167,33 @@ impl fmt::Display for Happening {
                 f.write_str("no node of the cluster is ready: evictions stop")
             }
             Self::MasterDisruptionLeft => f.write_str("some node is ready again: evictions go on"),
+            Self::WorkloadAdded { workload } => write!(f, "{workload} added"),
+            Self::WorkloadUpdated { workload } => write!(f, "{workload} updated"),
+            Self::WorkloadDeleted { workload } => write!(f, "{workload} deleted"),
+            Self::OwnerAssumed { workload, desired } => write!(
+                f,
+                "{workload} is not here, but pods name it as their controller: it is assumed to \
+                 want {desired}"
+            ),
+            Self::PodAdmitted { pod, additions } => {
+                write!(f, "pod {pod} admitted:")?;
+                for addition in additions {
+                    write!(f, " +{}:{}", addition.added.key, addition.added.effect)?;
+                }
+                Ok(())
+            }
+            Self::NodeAdmitted { node, addition } => {
+                write!(f, "node {node} admitted: +{}", Named(&addition.added))
+            }
+            Self::BudgetChanged { budget, deleted } => {
+                let what = if *deleted { "deleted" } else { "changed" };
+                write!(f, "poddisruptionbudget/{budget} {what}")
+            }
+            Self::BudgetNotAsked { pod, budget } => write!(
+                f,
+                "the budget {budget} would not allow it, but is not asked: pod {pod} is deleted, \
+                 not evicted through the API"
+            ),
         }
     }
 }

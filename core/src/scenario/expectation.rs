@@ -7,12 +7,12 @@ use core::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::api::{ConditionStatus, PodKey, Taint, TaintEffect, is_default};
+use crate::api::{ConditionStatus, PodKey, Taint, TaintEffect, WorkloadKey, is_default};
 use crate::event::{
     Event, Happening, NodesPerSecond, ObjectReference, RecordedEvent, RequestResult, RequestVerb,
 };
 use crate::node_lifecycle::zone::{ZoneKey, ZoneState};
-use crate::simulator::Simulator;
+use crate::simulator::{Simulator, pod_status};
 use crate::time::{Span, Timestamp};
 
 /// Something that must turn out to be true.
@@ -48,6 +48,104 @@ pub enum Expectation {
     NoZoneState(ZoneExpectation),
     /// The zone gets that rate.
     ZoneRate(RateExpectation),
+    /// So many pods of the workload are ready.
+    ReadyReplicas(ReplicasExpectation),
+    /// It never happens that so many pods of the workload are ready (in the given time).
+    NoReadyReplicas(ReplicasExpectation),
+    /// What the outage was like for the workload, looked at from the end.
+    Availability(AvailabilityExpectation),
+    /// The scheduler binds the pod to a node.
+    Scheduled(ScheduledExpectation),
+    /// The scheduler does not bind the pod, or not to that node (in the given time).
+    NotScheduled(ScheduledExpectation),
+    /// So many pods of the workload are on the node at the end, those that are terminating
+    /// included.
+    PodsOn(PodsOnExpectation),
+    /// The pod has that status at the end, as `kubectl get pods` shows it: `Terminating`.
+    PodStatus(PodStatusExpectation),
+}
+
+/// How many ready pods of which workload, and when.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct ReplicasExpectation {
+    /// Which workload: `deployment/web`.
+    pub workload: WorkloadKey,
+    /// How many are ready; those that are terminating do not count.
+    pub replicas: u32,
+    /// At this time there are so many.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub at: Option<Span>,
+    /// At this time or before.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub by: Option<Span>,
+    /// At this time or later.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub from: Option<Span>,
+}
+
+/// What an outage was like for a workload. Fields that are left out match everything.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct AvailabilityExpectation {
+    /// Which workload: `deployment/web`.
+    pub workload: WorkloadKey,
+    /// The longest time with fewer ready pods than wanted.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub longest_below: Option<Span>,
+    /// The longest time without any ready pod.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub longest_at_zero: Option<Span>,
+    /// The time that missing pods were missing, added up over all of them.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub replica_time_lost: Option<Span>,
+}
+
+/// Which pod on which node, and when.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct ScheduledExpectation {
+    /// Which pod, `namespace/name`.
+    pub pod: PodKey,
+    /// Which node; any unless given.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub node: String,
+    /// Exactly at this time.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub at: Option<Span>,
+    /// At this time or before.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub by: Option<Span>,
+    /// At this time or later.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub from: Option<Span>,
+}
+
+/// How many pods of which workload on which node.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct PodsOnExpectation {
+    /// Which workload: `deployment/web`.
+    pub workload: WorkloadKey,
+    /// Which node; empty for none.
+    pub node: String,
+    /// How many.
+    pub pods: u32,
+}
+
+/// Which status of which pod.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct PodStatusExpectation {
+    /// Which pod, `namespace/name`.
+    pub pod: PodKey,
+    /// The status, for example `Running`, `Pending`, `ContainerCreating` or `Terminating`.
+    pub status: String,
 }
 
 /// Which taint of which node, and when.
@@ -182,6 +280,9 @@ pub struct EventExpectation {
     /// The node it is about.
     #[serde(skip_serializing_if = "is_default")]
     pub node: Option<String>,
+    /// The workload it is about: `deployment/web`.
+    #[serde(skip_serializing_if = "is_default")]
+    pub workload: Option<WorkloadKey>,
     /// The reason, for example `TaintManagerEviction`.
     #[serde(skip_serializing_if = "is_default")]
     pub reason: Option<String>,
@@ -259,7 +360,9 @@ window!(
     TaintExpectation,
     ConditionExpectation,
     ZoneExpectation,
-    RateExpectation
+    RateExpectation,
+    ReplicasExpectation,
+    ScheduledExpectation
 );
 
 impl TaintExpectation {
@@ -288,11 +391,20 @@ impl EventExpectation {
     fn matches(&self, event: &RecordedEvent) -> bool {
         let about = match &event.involved_object {
             ObjectReference::Pod { pod, .. } => {
-                self.node.is_none() && self.pod.as_ref().is_none_or(|wanted| wanted == pod)
+                self.node.is_none()
+                    && self.workload.is_none()
+                    && self.pod.as_ref().is_none_or(|wanted| wanted == pod)
             }
             ObjectReference::Node { node } => {
                 let wanted = self.node.as_deref();
-                self.pod.is_none() && wanted.is_none_or(|wanted| wanted == node.as_str())
+                self.pod.is_none()
+                    && self.workload.is_none()
+                    && wanted.is_none_or(|wanted| wanted == node.as_str())
+            }
+            ObjectReference::Workload { workload } => {
+                self.pod.is_none()
+                    && self.node.is_none()
+                    && self.workload.as_ref().is_none_or(|wanted| wanted == workload)
             }
         };
         about
@@ -315,6 +427,9 @@ impl fmt::Display for EventExpectation {
         }
         if let Some(node) = &self.node {
             write!(f, " about node {node}")?;
+        }
+        if let Some(workload) = &self.workload {
+            write!(f, " about {workload}")?;
         }
         Ok(())
     }
@@ -356,6 +471,34 @@ impl fmt::Display for Expectation {
             Self::ZoneRate(e) => {
                 write!(f, "{} gets {} nodes a second{}", zone(&e.zone), e.rate, e.window())
             }
+            Self::ReadyReplicas(e) => {
+                write!(f, "{} pods of {} are ready{}", e.replicas, e.workload, e.window())
+            }
+            Self::NoReadyReplicas(e) => {
+                write!(f, "not {} pods of {} are ready{}", e.replicas, e.workload, e.window())
+            }
+            Self::Availability(e) => {
+                write!(f, "availability of {}:", e.workload)?;
+                for (name, value) in e.fields() {
+                    if let Some(value) = value {
+                        write!(f, " {name} {value}")?;
+                    }
+                }
+                Ok(())
+            }
+            Self::Scheduled(e) => {
+                let on = if e.node.is_empty() { "a node" } else { &e.node };
+                write!(f, "{} is scheduled to {on}{}", e.pod, e.window())
+            }
+            Self::NotScheduled(e) => {
+                let on = if e.node.is_empty() { "a node" } else { &e.node };
+                write!(f, "{} is not scheduled to {on}{}", e.pod, e.window())
+            }
+            Self::PodsOn(e) => {
+                let on = if e.node.is_empty() { "no node" } else { &e.node };
+                write!(f, "{} pods of {} are on {on}", e.pods, e.workload)
+            }
+            Self::PodStatus(e) => write!(f, "{} is {}", e.pod, e.status),
         }
     }
 }
@@ -374,6 +517,9 @@ impl Expectation {
             Self::NodeCondition(e) | Self::NoNodeCondition(e) => e.window().last_moment(),
             Self::ZoneState(e) | Self::NoZoneState(e) => e.window().last_moment(),
             Self::ZoneRate(e) => e.window().last_moment(),
+            Self::ReadyReplicas(e) | Self::NoReadyReplicas(e) => e.window().last_moment(),
+            Self::Scheduled(e) | Self::NotScheduled(e) => e.window().last_moment(),
+            Self::Availability(_) | Self::PodsOn(_) | Self::PodStatus(_) => None,
         }
     }
 
@@ -386,6 +532,18 @@ impl Expectation {
                 | Self::NodeCondition(_)
                 | Self::ZoneState(_)
                 | Self::ZoneRate(_)
+        )
+    }
+
+    /// Whether this can only be true with the rest of the control plane.
+    pub(super) const fn needs_control_plane(&self) -> bool {
+        matches!(
+            self,
+            Self::ReadyReplicas(_)
+                | Self::NoReadyReplicas(_)
+                | Self::Availability(_)
+                | Self::Scheduled(_)
+                | Self::PodsOn(_)
         )
     }
 
@@ -422,6 +580,20 @@ impl Expectation {
             Self::ZoneState(e) => within(e.window(), &zone_states(events, e), "so"),
             Self::NoZoneState(e) => outside(e.window(), &zone_states(events, e), "so"),
             Self::ZoneRate(e) => within(e.window(), &zone_rates(events, e), "so"),
+            Self::ReadyReplicas(e) => replicas(e, simulator, true),
+            Self::NoReadyReplicas(e) => replicas(e, simulator, false),
+            Self::Availability(e) => availability(e, simulator),
+            Self::Scheduled(e) => within(e.window(), &bindings(events, e), "scheduled"),
+            Self::NotScheduled(e) => outside(e.window(), &bindings(events, e), "scheduled"),
+            Self::PodsOn(e) => pods_on(e, simulator),
+            Self::PodStatus(e) => {
+                let status = simulator.cluster().get_pod(&e.pod).map(|pod| pod_status(pod).status);
+                match status {
+                    None => Some("it is gone".into()),
+                    Some(status) if status == e.status => None,
+                    Some(status) => Some(format!("it is {status}")),
+                }
+            }
         };
         Outcome { expectation: self.to_string(), failure }
     }
@@ -485,6 +657,76 @@ fn zone_rates(events: &[Event], wanted: &RateExpectation) -> Vec<Timestamp> {
         matches!(what, Happening::ZoneRateChanged { zone, rate }
             if is_zone(zone, &wanted.zone) && *rate == wanted.rate)
     })
+}
+
+impl AvailabilityExpectation {
+    fn fields(&self) -> [(&'static str, Option<Span>); 3] {
+        [
+            ("longestBelow", self.longest_below),
+            ("longestAtZero", self.longest_at_zero),
+            ("replicaTimeLost", self.replica_time_lost),
+        ]
+    }
+}
+
+/// When so many pods were ready: the intervals in which they were.
+fn replicas(e: &ReplicasExpectation, simulator: &Simulator, wanted: bool) -> Option<String> {
+    let Some(curve) = simulator.availability(&e.workload) else {
+        return Some(format!("there is no {}", e.workload));
+    };
+    let ends = curve.steps.iter().skip(1).map(|step| step.at).chain([Timestamp::MAX]);
+    let (window, replicas) = (e.window(), i64::from(e.replicas));
+    let earliest = window.from.map_or(Timestamp::ZERO, Span::timestamp);
+    let latest = window.by.map_or(simulator.now(), Span::timestamp);
+    let hit = curve.steps.iter().zip(ends).any(|(step, end)| {
+        let inside = match window.at.map(Span::timestamp) {
+            Some(at) => step.at <= at && at < end,
+            None => step.at <= latest && earliest < end,
+        };
+        inside && step.ready == replicas
+    });
+    let steps = curve.steps.iter().map(|step| format!("{} from {}", step.ready, step.at));
+    (hit != wanted).then(|| format!("ready are {}", steps.collect::<Vec<_>>().join(", ")))
+}
+
+fn availability(e: &AvailabilityExpectation, simulator: &Simulator) -> Option<String> {
+    let Some(found) = simulator.availability(&e.workload) else {
+        return Some(format!("there is no {}", e.workload));
+    };
+    let long = |gap: Option<crate::simulator::Gap>| gap.map_or(Span::default(), |gap| gap.length());
+    let values =
+        [long(found.longest_below), long(found.longest_at_zero), Span(found.replica_time_lost)];
+    let wrong: Vec<String> = e
+        .fields()
+        .into_iter()
+        .zip(values)
+        .filter(|((_, wanted), value)| wanted.is_some_and(|wanted| wanted != *value))
+        .map(|((name, _), value)| format!("{name} is {value}"))
+        .collect();
+    (!wrong.is_empty()).then(|| wrong.join(", "))
+}
+
+fn bindings(events: &[Event], wanted: &ScheduledExpectation) -> Vec<Timestamp> {
+    times(events, |what| match what {
+        Happening::EventRecorded(event) if event.reason == "Scheduled" => {
+            let to = event.message.rsplit(' ').next().unwrap_or_default();
+            matches!(&event.involved_object, ObjectReference::Pod { pod, .. } if *pod == wanted.pod)
+                && (wanted.node.is_empty() || wanted.node == to)
+        }
+        _ => false,
+    })
+}
+
+fn pods_on(e: &PodsOnExpectation, simulator: &Simulator) -> Option<String> {
+    let Some(view) = simulator.workload_view(&e.workload) else {
+        return Some(format!("there is no {}", e.workload));
+    };
+    let node = |key: &PodKey| {
+        simulator.cluster().get_pod(key).map(|pod| pod.spec.node_name.clone()).unwrap_or_default()
+    };
+    let nodes: Vec<String> = view.pods.iter().map(node).collect();
+    let found = nodes.iter().filter(|node| **node == e.node).count();
+    (found != e.pods as usize).then(|| format!("they are on: {}", nodes.join(", ")))
 }
 
 fn within(window: Window, times: &[Timestamp], what: &str) -> Option<String> {

@@ -101,15 +101,32 @@ impl Simulator {
 
     /// What an accepted `DELETE` does to the object.
     pub(super) fn tell_deleted(&mut self, key: &PodKey, result: RequestResult) {
+        if result == RequestResult::Ok {
+            self.delete_gracefully(key, None);
+        }
+    }
+
+    /// `DELETE` with a grace period, or with the pod's own. A pod that is terminating keeps the
+    /// time it has, unless it is to have less. Mirrors `rest.BeforeDelete`.
+    pub(super) fn delete_gracefully(&mut self, key: &PodKey, asked: Option<i64>) {
         let Some(pod) = self.cluster.get_pod(key) else { return };
-        if result != RequestResult::Ok {
+        let own = self.grace_period_seconds(pod);
+        let seconds = if own == 0 { 0 } else { asked.unwrap_or(own) };
+        if let Some(had) = pod.metadata.deletion_grace_period_seconds
+            && pod.is_terminating()
+            && (asked.is_none() || seconds >= had)
+        {
             return;
         }
-        let seconds = self.grace_period_seconds(pod);
+        if pod.is_terminating() && asked.is_none() {
+            return;
+        }
         let Ok(grace @ 1..) = u64::try_from(seconds) else {
             self.remove_pod(key);
             return;
         };
+        self.forget_termination(key);
+        let Some(pod) = self.cluster.get_pod(key) else { return };
         let grace = Duration::from_secs(grace);
         let mut pod = Pod::clone(pod);
         let ends = self.now.saturating_add(grace);
@@ -152,6 +169,14 @@ impl Simulator {
         }
         let sequence = self.next_sequence();
         self.terminating.insert((ends, sequence), terminating);
+    }
+
+    /// A terminating pod gets another grace period: what was awaited is no longer.
+    fn forget_termination(&mut self, key: &PodKey) {
+        if self.cluster.get_pod(key).is_some_and(|pod| pod.is_terminating()) {
+            self.terminating.retain(|_, terminating| terminating.pod != *key);
+            self.forget_unconfirmed(key);
+        }
     }
 
     /// The kubelet confirms that the containers have ended.

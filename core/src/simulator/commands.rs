@@ -6,7 +6,6 @@ use alloc::vec::Vec;
 use super::{Fault, Simulator};
 use crate::api::{Node, NodeName, Pod, PodKey};
 use crate::command::{Command, CommandError};
-use crate::event::RequestResult;
 use crate::validation::{
     FieldError, ValidationOptions, validate_node, validate_pod, validate_pod_update,
 };
@@ -15,6 +14,9 @@ impl Simulator {
     pub(super) fn apply(&mut self, command: Command) -> Result<(), CommandError> {
         if command.needs_node_lifecycle() {
             return self.apply_fault(command);
+        }
+        if command.needs_control_plane() {
+            return self.apply_control(command);
         }
         match command {
             Command::CreateNode(node) => self.create_node(node, true).map(|_| ()),
@@ -49,7 +51,9 @@ impl Simulator {
             }
             Command::CreatePod(pod) => self.create_pod(pod),
             Command::UpdatePod(pod) => self.update_pod(pod),
-            Command::DeletePod { pod, force } => self.user_deletes_pod(&pod, force),
+            Command::DeletePod { pod, force, grace_period_seconds } => {
+                self.user_deletes_pod(&pod, force, grace_period_seconds)
+            }
             Command::SetTolerations { pod, tolerations } => {
                 self.change_pod(&pod, |pod| pod.spec.tolerations = tolerations)
             }
@@ -80,7 +84,7 @@ impl Simulator {
         node.map(AsRef::as_ref).ok_or_else(|| CommandError::NodeNotFound(name.clone()))
     }
 
-    fn pod(&self, key: &PodKey) -> Result<&Pod, CommandError> {
+    pub(super) fn pod(&self, key: &PodKey) -> Result<&Pod, CommandError> {
         let pod = self.cluster.get_pod(key);
         pod.map(AsRef::as_ref).ok_or_else(|| CommandError::PodNotFound(key.clone()))
     }
@@ -190,12 +194,17 @@ impl Simulator {
         Ok(())
     }
 
-    fn user_deletes_pod(&mut self, key: &PodKey, force: bool) -> Result<(), CommandError> {
-        let terminating = self.pod(key)?.is_terminating();
+    fn user_deletes_pod(
+        &mut self,
+        key: &PodKey,
+        force: bool,
+        grace: Option<u32>,
+    ) -> Result<(), CommandError> {
+        self.pod(key)?;
         if force {
             self.remove_pod(key);
-        } else if !terminating {
-            self.tell_deleted(key, RequestResult::Ok);
+        } else {
+            self.delete_gracefully(key, grace.map(i64::from));
         }
         Ok(())
     }
@@ -205,7 +214,7 @@ impl Simulator {
         self.check(|options| validate_node(node, options), || format!("Node \"{name}\""))
     }
 
-    fn check(
+    pub(super) fn check(
         &self,
         validate: impl FnOnce(&ValidationOptions) -> Vec<FieldError>,
         object: impl FnOnce() -> alloc::string::String,
@@ -222,7 +231,7 @@ impl Simulator {
 }
 
 /// An update without a UID or creation time means the object that is there.
-fn keep_identity(new: &mut crate::api::ObjectMeta, old: &crate::api::ObjectMeta) {
+pub(super) fn keep_identity(new: &mut crate::api::ObjectMeta, old: &crate::api::ObjectMeta) {
     if new.uid.is_empty() {
         new.uid.clone_from(&old.uid);
     }

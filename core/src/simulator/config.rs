@@ -3,14 +3,16 @@
 use alloc::collections::BTreeMap;
 use alloc::string::{String, ToString};
 use core::fmt;
+use core::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use crate::admission::AdmissionConfig;
 use crate::api::is_default;
 use crate::kubelet_heartbeat::KubeletSettings;
 use crate::node_lifecycle::{FlagError, NodeLifecycleConfig};
 use crate::release::{FeatureGates, KubernetesRelease};
-use crate::time::Time;
+use crate::time::{Span, Time};
 
 /// Which Kubernetes is simulated, and how.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -41,6 +43,27 @@ pub struct SimulatorConfig {
     /// How the kubelets are set; counts with `node_lifecycle`.
     #[serde(skip_serializing_if = "is_default")]
     pub kubelets: KubeletSettings,
+    /// Whether the rest of the control plane takes part: admission of new objects, the scheduler,
+    /// the controllers of workloads, the disruption controller and the pod garbage collector; it
+    /// counts with `node_lifecycle`. Without, pods are as they are given, and nothing replaces
+    /// them, which is what simulations stored before this field was there showed.
+    #[serde(skip_serializing_if = "is_default")]
+    pub control_plane: bool,
+    /// Flags of kube-apiserver that differ from the defaults, by name without dashes; they count
+    /// with `control_plane`. [`AdmissionConfig`] has them all.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub api_server_flags: BTreeMap<String, String>,
+    /// How long a pod takes from being bound to a node to being ready, unless its workload says
+    /// otherwise; it counts with `control_plane`.
+    #[serde(skip_serializing_if = "is_default_start_up_time")]
+    pub start_up_time: Span,
+}
+
+/// Default of [`SimulatorConfig::start_up_time`]: an image that is there, and a fast process.
+pub const DEFAULT_START_UP_TIME: Span = Span(Duration::from_secs(2));
+
+fn is_default_start_up_time(time: &Span) -> bool {
+    *time == DEFAULT_START_UP_TIME
 }
 
 /// A configuration that cannot be.
@@ -50,15 +73,22 @@ pub enum ConfigError {
     FeatureGates(String),
     /// A flag of kube-controller-manager.
     Flag(FlagError),
+    /// A flag of kube-apiserver.
+    ApiServerFlag(FlagError),
     /// A setting of the kubelets, with its range.
     Kubelets(String),
+    /// An object at the beginning that the control plane cannot read: which, which field, and what
+    /// would be valid.
+    Object(String),
 }
 
 impl fmt::Display for ConfigError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::FeatureGates(error) | Self::Kubelets(error) => f.write_str(error),
-            Self::Flag(error) => error.fmt(f),
+            Self::FeatureGates(error) | Self::Kubelets(error) | Self::Object(error) => {
+                f.write_str(error)
+            }
+            Self::Flag(error) | Self::ApiServerFlag(error) => error.fmt(f),
         }
     }
 }
@@ -81,6 +111,9 @@ impl Default for SimulatorConfig {
             node_lifecycle: false,
             controller_manager_flags: BTreeMap::new(),
             kubelets: KubeletSettings::default(),
+            control_plane: false,
+            api_server_flags: BTreeMap::new(),
+            start_up_time: DEFAULT_START_UP_TIME,
         }
     }
 }
@@ -96,6 +129,24 @@ impl SimulatorConfig {
     #[must_use]
     pub fn with_node_lifecycle(release: KubernetesRelease) -> Self {
         Self { node_lifecycle: true, ..Self::of(release) }
+    }
+
+    /// The defaults of a release, with kubelets and the whole control plane.
+    #[must_use]
+    pub fn with_control_plane(release: KubernetesRelease) -> Self {
+        Self { control_plane: true, ..Self::with_node_lifecycle(release) }
+    }
+
+    /// The admission plugins: the defaults of kube-apiserver and what is set here.
+    ///
+    /// # Errors
+    /// Names the flag that is wrong, and what would be valid.
+    pub fn admission(&self) -> Result<AdmissionConfig, FlagError> {
+        let mut admission = AdmissionConfig::default();
+        for (name, value) in &self.api_server_flags {
+            admission.set_flag(name, value)?;
+        }
+        Ok(admission)
     }
 
     /// Which feature gates are on.
@@ -126,6 +177,7 @@ impl SimulatorConfig {
     pub fn check(&self) -> Result<(), ConfigError> {
         self.gates().map_err(ConfigError::FeatureGates)?;
         self.flags().map_err(ConfigError::Flag)?;
+        self.admission().map_err(ConfigError::ApiServerFlag)?;
         self.kubelets.check().map_err(ConfigError::Kubelets)
     }
 

@@ -560,6 +560,14 @@ impl Simulator {
         }
     }
 
+    /// The kubelet of a pod's node need not confirm its deletion as it is.
+    pub(super) fn forget_unconfirmed(&mut self, key: &PodKey) {
+        let node = self.cluster.get_pod(key).map(|pod| pod.spec.node_name.clone());
+        if let Some(kubelet) = node.and_then(|node| self.kubelets.by_node.get_mut(node.as_str())) {
+            kubelet.unconfirmed.retain(|deletion| deletion.pod.pod != *key);
+        }
+    }
+
     /// Whether the pod is deleted and waits for a kubelet that is not heard.
     #[must_use]
     pub fn awaits_kubelet(&self, key: &PodKey) -> bool {

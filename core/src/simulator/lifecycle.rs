@@ -52,6 +52,7 @@ impl Simulator {
         if let Some(lifecycle) = &mut self.lifecycle {
             lifecycle.handle_node_update(now, old, new);
         }
+        self.control_node(old.map(AsRef::as_ref), new.map(AsRef::as_ref));
     }
 
     /// Tells the controllers that a pod was added, changed or deleted.
@@ -62,6 +63,7 @@ impl Simulator {
         if let Some(lifecycle) = &mut self.lifecycle {
             lifecycle.handle_pod_update(self.now, key, old, new);
         }
+        self.control_pod(key, old, new);
     }
 
     /// Tells which conditions of a node have changed.

@@ -240,8 +240,14 @@ impl World {
                 let create = Command::CreatePod(pod(pod_spec));
                 vec![create, fail(&key, pod_spec.fail_deletes)]
             }
-            Op::DeletePod { pod } => vec![Command::DeletePod { pod: key(pod)?, force: true }],
-            Op::EvictPod { pod } => vec![Command::DeletePod { pod: key(pod)?, force: false }],
+            Op::DeletePod { pod } => {
+                vec![Command::DeletePod { pod: key(pod)?, force: true, grace_period_seconds: None }]
+            }
+            Op::EvictPod { pod } => vec![Command::DeletePod {
+                pod: key(pod)?,
+                force: false,
+                grace_period_seconds: None,
+            }],
             Op::SetTolerations { pod, tolerations } => {
                 let tolerations = tolerations.clone();
                 vec![Command::SetTolerations { pod: key(pod)?, tolerations }]

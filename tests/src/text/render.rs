@@ -139,6 +139,10 @@ pub fn timeout(simulator: &Simulator) -> String {
         TimeoutReason::KubeletPosts { node } => format!("the kubelet of {node} posts"),
         TimeoutReason::KubeletStarts { node } => format!("the kubelet of {node} starts"),
         TimeoutReason::KubeletStops { node } => format!("the kubelet of {node} stops"),
+        TimeoutReason::PodStarts { pod } => format!("{pod} is ready"),
+        TimeoutReason::RetryScheduling { pod } => format!("the scheduler tries {pod} again"),
+        TimeoutReason::CollectPods => "the pod garbage collector looks around".into(),
+        TimeoutReason::PodsAvailable { workload } => format!("pods of {workload} are available"),
     };
     format!("{}: {reason}\n", timeout.at)
 }

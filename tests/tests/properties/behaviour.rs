@@ -153,7 +153,7 @@ fn by_pod(events: &[Event]) -> BTreeMap<PodKey, Vec<&Event>> {
         let pod = match &event.what {
             Happening::EventRecorded(recorded) => match &recorded.involved_object {
                 ObjectReference::Pod { pod, .. } => pod,
-                ObjectReference::Node { .. } => continue,
+                _ => continue,
             },
             Happening::PodAdded { pod, .. }
             | Happening::PodUpdated { pod, .. }

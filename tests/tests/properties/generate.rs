@@ -278,7 +278,7 @@ impl Dice {
                 same.metadata.annotations.insert("a".into(), self.roll().to_string());
                 Command::UpdatePod(same)
             }
-            6..8 => Command::DeletePod { pod, force: self.one_in(2) },
+            6..8 => Command::DeletePod { pod, force: self.one_in(2), grace_period_seconds: None },
             8 => Command::SetTolerations { pod, tolerations: self.tolerations() },
             9..12 => {
                 let mut tolerations = found?.spec.tolerations.clone();

@@ -113,7 +113,11 @@ fn command() -> impl Strategy<Value = Command> {
         }),
         pod().prop_map(Command::CreatePod),
         pod().prop_map(Command::UpdatePod),
-        (pod_key(), any::<bool>()).prop_map(|(pod, force)| Command::DeletePod { pod, force }),
+        (pod_key(), any::<bool>()).prop_map(|(pod, force)| Command::DeletePod {
+            pod,
+            force,
+            grace_period_seconds: None
+        }),
         (pod_key(), vec(toleration(), 0..3))
             .prop_map(|(pod, tolerations)| Command::SetTolerations { pod, tolerations }),
         (pod_key(), btree_map(text(), text(), 0..2))

@@ -165,7 +165,9 @@ fn actions(props: &PodPanelProps) -> Html {
         let refused = refused(dispatch);
         dispatch.reform(move |_: MouseEvent| Msg::Edit(vec![command.clone()], refused.clone()))
     };
-    let delete = |force: bool| edit(Command::DeletePod { pod: key.clone(), force });
+    let delete = |force: bool| {
+        edit(Command::DeletePod { pod: key.clone(), force, grace_period_seconds: None })
+    };
     let node = pod.view.node.clone();
     html! {
         <>

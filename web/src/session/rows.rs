@@ -149,6 +149,7 @@ impl Session {
             Happening::EventRecorded(event) => match &event.involved_object {
                 ObjectReference::Pod { pod, .. } => self.touch_pod(pod),
                 ObjectReference::Node { node } => self.touch_node(node),
+                ObjectReference::Workload { .. } => {}
             },
             Happening::NodeAdded { node }
             | Happening::NodeUpdated { node }
@@ -178,9 +179,10 @@ impl Session {
             }
             Happening::Decided(decision) => self.touch_pod(&decision.pod),
             Happening::TaintEvictionControllerRestarted { .. } => self.touched.all = true,
-            other => match other.node() {
-                Some(node) => self.touch_node(node),
-                None => self.touched.all = true,
+            other => match (other.pod(), other.node()) {
+                (Some(pod), _) => self.touch_pod(pod),
+                (None, Some(node)) => self.touch_node(node),
+                (None, None) => self.touched.all = true,
             },
         }
     }

@@ -1,0 +1,107 @@
+//! Workloads and budgets.
+
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use super::{
+    FieldError, ValidationOptions, validate_keys, validate_name, validate_namespace_name,
+    validate_pod_name, validate_tolerations,
+};
+use crate::api::{ObjectMeta, PodDisruptionBudget, ResourceError, Workload, WorkloadKind};
+
+/// Checks what every object in a namespace has: name, namespace, labels, annotations. An object
+/// without a namespace is in `default`.
+fn validate_metadata(metadata: &ObjectMeta) -> Vec<FieldError> {
+    let mut errors = validate_name(&metadata.name, validate_pod_name);
+    let namespace = metadata.namespace.as_str();
+    if !namespace.is_empty() {
+        let invalid = |message| FieldError::invalid("metadata.namespace", namespace, message);
+        errors.extend(validate_namespace_name(namespace).into_iter().map(invalid));
+    }
+    errors.extend(validate_keys(metadata));
+    errors
+}
+
+/// What cannot be read is an invalid value there.
+fn unreadable(error: ResourceError) -> FieldError {
+    FieldError::invalid(error.field, "", error.message)
+}
+
+/// Checks a workload: its name, that its selector selects its template, the template's labels and
+/// tolerations, numbers that cannot be negative. Mirrors `ValidateDeployment` and its like.
+#[must_use]
+pub fn validate_workload(workload: &Workload, options: &ValidationOptions) -> Vec<FieldError> {
+    let mut errors = validate_metadata(&workload.metadata);
+    let template = &workload.spec.template;
+    match workload.selector() {
+        Err(error) => errors.push(unreadable(error)),
+        Ok(_) if workload.kind == WorkloadKind::Job => {}
+        Ok(_) if workload.spec.selector.is_none() => {
+            errors.push(FieldError::required("spec.selector", ""));
+        }
+        Ok(selector) if selector.requirements.is_empty() => {
+            let detail = "empty selector is invalid for deployment";
+            errors.push(FieldError::invalid("spec.selector", "", detail));
+        }
+        Ok(selector) => {
+            if !selector.matches(&template.metadata.labels) {
+                let detail = "`selector` does not match template `labels`";
+                let labels: Vec<String> = template
+                    .metadata
+                    .labels
+                    .iter()
+                    .map(|(key, value)| alloc::format!("{key}={value}"))
+                    .collect();
+                let path = "spec.template.metadata.labels";
+                errors.push(FieldError::invalid(path, labels.join(",").as_str(), detail));
+            }
+        }
+    }
+    for error in validate_keys(&template.metadata) {
+        let field = alloc::format!("spec.template.{}", error.field);
+        errors.push(FieldError { field, ..error });
+    }
+    let path = "spec.template.spec.tolerations";
+    errors.extend(validate_tolerations(&template.spec.tolerations, path, options));
+    let numbers = [
+        ("replicas", workload.spec.replicas),
+        ("minReadySeconds", workload.number("minReadySeconds")),
+        ("completions", workload.number("completions")),
+        ("parallelism", workload.number("parallelism")),
+        ("backoffLimit", workload.number("backoffLimit")),
+    ];
+    for (name, number) in numbers {
+        if let Some(number) = number.filter(|number| *number < 0) {
+            let detail = "must be greater than or equal to 0";
+            let path = alloc::format!("spec.{name}");
+            errors.push(FieldError::invalid(path, number.to_string().as_str(), detail));
+        }
+    }
+    for name in ["maxSurge", "maxUnavailable", "partition"] {
+        errors.extend(workload.rolling_update(name).err().map(unreadable));
+    }
+    errors
+}
+
+/// Checks a budget. Mirrors `ValidatePodDisruptionBudget`.
+#[must_use]
+pub fn validate_budget(budget: &PodDisruptionBudget) -> Vec<FieldError> {
+    let mut errors = validate_metadata(&budget.metadata);
+    match budget.limits() {
+        Ok([Some(_), Some(_)]) => errors.push(FieldError::invalid(
+            "spec",
+            "",
+            "minAvailable and maxUnavailable cannot be both set",
+        )),
+        Ok(_) => {}
+        Err(error) => errors.push(unreadable(error)),
+    }
+    errors.extend(budget.selector().err().map(unreadable));
+    let policy = budget.spec.unhealthy_pod_eviction_policy.as_str();
+    let known = ["AlwaysAllow", "IfHealthyBudget"];
+    if !policy.is_empty() && !known.contains(&policy) {
+        let path = "spec.unhealthyPodEvictionPolicy";
+        errors.push(FieldError::not_supported(path, policy, known));
+    }
+    errors
+}
