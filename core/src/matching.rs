@@ -18,6 +18,7 @@ pub use explanation::{
 /// The first test by which a toleration does not tolerate a taint, in Kubernetes' order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "typescript", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase")]
 pub enum Mismatch {
     /// The toleration names another effect.

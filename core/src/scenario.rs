@@ -43,11 +43,14 @@ impl TypeName for ScenarioKind {
 /// A cluster, what happens to it, and what is expected.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "typescript", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Scenario {
     /// `taintlab/v1`.
+    #[cfg_attr(feature = "typescript", tsify(type = "\"taintlab/v1\""))]
     pub api_version: ApiVersion<ScenarioKind>,
     /// `Scenario`.
+    #[cfg_attr(feature = "typescript", tsify(type = "\"Scenario\""))]
     pub kind: Kind<ScenarioKind>,
     /// What it is about.
     #[serde(default)]
@@ -76,6 +79,7 @@ pub struct Scenario {
 /// What a scenario is about.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "typescript", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub struct ScenarioMetadata {
     /// A short name in lower case with dashes, usually that of the file.
@@ -98,6 +102,7 @@ pub struct ScenarioMetadata {
 /// Which Kubernetes a scenario runs on.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "typescript", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub struct Kubernetes {
     /// The release, in quotes; the newest known one unless given.
@@ -149,6 +154,7 @@ fn flag_values<'de, D: Deserializer<'de>>(
 /// What is there at the beginning.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "typescript", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub struct Objects {
     /// Nodes.
@@ -171,12 +177,14 @@ pub struct Objects {
     pub files: Vec<String>,
     /// Objects of kinds that the engine does not use, kept for export.
     #[serde(skip_serializing_if = "is_default")]
+    #[cfg_attr(feature = "typescript", tsify(type = "object[]"))]
     pub others: Vec<Value>,
 }
 
 /// Something that happens at a given time.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "typescript", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Step {
     /// When, since the beginning.
@@ -299,6 +307,14 @@ impl Scenario {
         })
     }
 
+    /// When it ends at the latest; before, once nothing more happens by itself and no expectation
+    /// names a later time. See [`run`](Self::run).
+    #[must_use]
+    pub fn ends_by(&self) -> Timestamp {
+        let last = self.expect.iter().filter_map(Expectation::last_moment).max();
+        self.until.map_or_else(|| self.latest_end(last), Span::timestamp)
+    }
+
     /// The end of a scenario that names none, at the latest.
     fn latest_end(&self, last_expectation: Option<Timestamp>) -> Timestamp {
         if !self.has_node_lifecycle() {
@@ -352,7 +368,7 @@ impl Scenario {
         let mut steps: Vec<(usize, &Step)> = self.steps.iter().enumerate().collect();
         steps.sort_by_key(|(_, step)| step.at);
         let last = self.expect.iter().filter_map(Expectation::last_moment).max();
-        let until = self.until.map_or_else(|| self.latest_end(last), Span::timestamp);
+        let until = self.ends_by();
         for (index, step) in steps.into_iter().filter(|(_, step)| step.at.timestamp() <= until) {
             simulator
                 .handle_command(step.at.timestamp(), step.command.clone())

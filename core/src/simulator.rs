@@ -23,6 +23,7 @@ mod control;
 mod faults;
 mod kubelets;
 mod lifecycle;
+mod question;
 mod views;
 
 use alloc::boxed::Box;
@@ -42,6 +43,7 @@ pub use self::control::{
     Availability, BudgetStatus, Gap, PendingPod, PodStatusView, ReadyStep, WorkloadView, pod_status,
 };
 use self::kubelets::{Kubelets, Wake};
+pub use self::question::{Trouble, WhenEvicted, when_evicted};
 pub use self::views::NodeView;
 
 use crate::api::{Lease, Node, NodeName, Pod, PodDisruptionBudget, PodKey, Workload};
@@ -138,6 +140,7 @@ impl core::error::Error for TimeWentBack {}
 /// What is to become of a pod, and why; the one value that the page, the package and the docs
 /// show.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "typescript", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase")]
 pub struct PodExplanation {
     /// Which pod.
@@ -154,6 +157,7 @@ pub struct PodExplanation {
     pub terminating: bool,
     /// Whether it is, and stays so until a kubelet that nobody hears is back.
     #[serde(skip_serializing_if = "core::ops::Not::not")]
+    #[cfg_attr(feature = "typescript", tsify(optional))]
     pub awaits_kubelet: bool,
     /// Whether the controller remembers it as deleted (to 1.32).
     pub tombstone: bool,

@@ -18,10 +18,13 @@ pub const SECOND: u64 = 1_000_000_000;
 ///
 /// It lies between zero and [`Timestamp::MAX`] (292 years), the range of Go's `time.Duration`, so
 /// that sums saturate exactly where Kubernetes' own timers do.
-#[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+#[cfg_attr(
+    feature = "typescript",
+    doc = "\n\n In JavaScript: milliseconds, with fractions; exact to the nanosecond for 99 days."
 )]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "typescript", derive(tsify::Tsify), tsify(type = "number"))]
 #[serde(transparent)]
 pub struct Timestamp(u64);
 
@@ -75,6 +78,13 @@ impl Timestamp {
     }
 }
 
+/// By its name, so that a serialiser can tell times from other numbers.
+impl Serialize for Timestamp {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_newtype_struct("Timestamp", &self.0)
+    }
+}
+
 /// The time from the right moment to the left one, zero if the right one is later.
 impl Sub for Timestamp {
     type Output = Duration;
@@ -95,6 +105,7 @@ impl fmt::Display for Timestamp {
 ///
 /// The engine compares such values and writes them; it never computes a deadline from one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "typescript", derive(tsify::Tsify), tsify(type = "string"))]
 pub struct Time(DateTime<Utc>);
 
 impl Time {
@@ -199,6 +210,7 @@ impl schemars::JsonSchema for Time {
 /// A span of time in a scenario file or a flag: Go's text (`1m30s`, `500ms`) or a number of
 /// seconds. Never negative, at most 292 years.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "typescript", derive(tsify::Tsify), tsify(type = "number | string"))]
 pub struct Span(pub Duration);
 
 impl Span {
@@ -221,9 +233,10 @@ impl fmt::Display for Span {
     }
 }
 
+/// By its name, so that a serialiser can tell spans from other texts.
 impl Serialize for Span {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
+        serializer.serialize_newtype_struct("Span", &format_duration(self.0))
     }
 }
 

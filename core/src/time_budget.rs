@@ -17,6 +17,7 @@ use crate::time::{Time, Timestamp, format_duration};
 
 /// A moment before or after the beginning, in nanoseconds since then.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[cfg_attr(feature = "typescript", derive(tsify::Tsify), tsify(type = "number"))]
 pub struct Moment(i64);
 
 impl Moment {
@@ -61,12 +62,13 @@ impl fmt::Display for Moment {
 
 impl Serialize for Moment {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_i64(self.0)
+        serializer.serialize_newtype_struct("Moment", &self.0)
     }
 }
 
 /// What a term of a time budget is spent on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(feature = "typescript", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase")]
 pub enum TermKind {
     /// From the last sign of life until a health pass saw it.
@@ -104,6 +106,7 @@ pub enum TermKind {
 
 /// One term of a time budget.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "typescript", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase")]
 pub struct Term {
     /// What the time is spent on.
@@ -113,17 +116,20 @@ pub struct Term {
     /// When it ends.
     pub end: Moment,
     /// `end` − `start`.
+    #[cfg_attr(feature = "typescript", tsify(type = "number"))]
     pub duration: Duration,
     /// In words.
     pub text: String,
     /// The flag or field that sets it, with its value: `--node-monitor-period=5s`; empty if none
     /// does.
     #[serde(skip_serializing_if = "String::is_empty")]
+    #[cfg_attr(feature = "typescript", tsify(optional))]
     pub set_by: String,
 }
 
 /// Why a pod is deleted when it is: the terms add up from the first sign of trouble to the moment.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "typescript", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase")]
 pub struct TimeBudget {
     /// Which pod.

@@ -32,6 +32,7 @@ mod scalar;
 mod scenario;
 mod source;
 mod tree;
+#[cfg(feature = "yaml")]
 mod yaml;
 mod yaml_writer;
 

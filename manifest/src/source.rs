@@ -4,8 +4,10 @@ use std::borrow::Cow;
 
 use crate::diagnostic::{Diagnostic, Position, Problem, Severity};
 use crate::limits::Limits;
+use crate::json;
 use crate::tree::Sink;
-use crate::{json, yaml};
+#[cfg(feature = "yaml")]
+use crate::yaml;
 
 /// How to get a manifest of a cluster.
 pub(crate) const HOW_TO_GET: &str = "take the output of `kubectl get nodes,pods -A -o yaml`";
@@ -84,13 +86,13 @@ pub(crate) fn parse<'t, R: Reader + Sink<'t>>(
     let looks_like_json = begin.starts_with(['{', '[']) && !begin.starts_with("{{");
     let mut reader = new();
     if !looks_like_json {
-        yaml::parse(text, limits, split, &mut reader);
+        parse_yaml(text, limits, split, &mut reader);
         return reader;
     }
     json::parse(text, limits, split, &mut reader);
-    if reader.failed() && text.len() <= BRACKETED_YAML {
+    if cfg!(feature = "yaml") && reader.failed() && text.len() <= BRACKETED_YAML {
         let mut second = new();
-        yaml::parse(text, limits, split, &mut second);
+        parse_yaml(text, limits, split, &mut second);
         // The error of the syntax that was probably meant.
         let quoted_key = begin.trim_start_matches(['{', '[', ' ', '\n', '\r', '\t']);
         if !second.failed() || !quoted_key.starts_with(['"', '}', ']']) {
@@ -98,6 +100,17 @@ pub(crate) fn parse<'t, R: Reader + Sink<'t>>(
         }
     }
     reader
+}
+
+#[cfg(feature = "yaml")]
+fn parse_yaml<'t>(text: &'t str, limits: &Limits, split: bool, sink: &mut dyn Sink<'t>) {
+    yaml::parse(text, limits, split, sink);
+}
+
+#[cfg(not(feature = "yaml"))]
+fn parse_yaml<'t>(_: &'t str, _: &Limits, _: bool, sink: &mut dyn Sink<'t>) {
+    let message = "this is not JSON, and this build reads no YAML";
+    sink.problem(Problem::new(Position::START, message).help("take the build that reads YAML"));
 }
 
 /// Says what a text is from which no object could be read, if it is something well known.

@@ -13,6 +13,7 @@ use serde_json::{Map, Value};
 ///
 /// One pointer wide, since most parts of most objects have none.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "typescript", derive(tsify::Tsify), tsify(type = "Record<string, unknown>"))]
 pub struct Fields(Option<Box<Map<String, Value>>>);
 
 impl Fields {

@@ -12,6 +12,7 @@ use crate::time::Time;
 /// `metav1.ObjectMeta`: what every Kubernetes object carries.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "typescript", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase", default)]
 pub struct ObjectMeta {
     /// The name, unique among objects of its kind (and namespace).
@@ -50,6 +51,7 @@ pub struct ObjectMeta {
 /// `metav1.OwnerReference`: an object that owns this one.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "typescript", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase", default)]
 pub struct OwnerReference {
     /// The owner's `apiVersion`.

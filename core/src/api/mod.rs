@@ -50,13 +50,20 @@ macro_rules! string_enum {
     ($(#[$meta:meta])* $name:ident { $($(#[$vmeta:meta])* $variant:ident = $text:literal),+ $(,)? }) => {
         $(#[$meta])*
         #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        #[cfg_attr(feature = "typescript", derive(tsify::Tsify))]
         pub enum $name {
             /// The empty string, also when the field is absent.
             #[default]
+            #[cfg_attr(feature = "typescript", serde(rename = ""))]
             Empty,
-            $($(#[$vmeta])* $variant,)+
+            $($(#[$vmeta])* #[cfg_attr(feature = "typescript", serde(rename = $text))] $variant,)+
             /// A value that Kubernetes does not know.
-            Other(alloc::boxed::Box<str>),
+            #[cfg_attr(feature = "typescript", serde(untagged))]
+            Other(
+                // Not `string`, with which editors would no longer propose the known values.
+                #[cfg_attr(feature = "typescript", tsify(type = "(string & {})"))]
+                alloc::boxed::Box<str>,
+            ),
         }
 
         impl $name {

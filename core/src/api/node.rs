@@ -20,11 +20,14 @@ impl TypeName for NodeKind {
 /// `v1.Node`: a machine that runs pods.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "typescript", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase", default)]
 pub struct Node {
     /// `v1`.
+    #[cfg_attr(feature = "typescript", tsify(type = "string"))]
     pub api_version: ApiVersion<NodeKind>,
     /// `Node`.
+    #[cfg_attr(feature = "typescript", tsify(type = "string"))]
     pub kind: Kind<NodeKind>,
     /// Name, labels and so on.
     #[serde(deserialize_with = "nullable")]
@@ -57,6 +60,7 @@ impl Node {
 /// `v1.NodeSpec`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "typescript", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase", default)]
 pub struct NodeSpec {
     /// Whether new pods are kept away, as `kubectl cordon` asks.
@@ -73,6 +77,7 @@ pub struct NodeSpec {
 /// `v1.NodeStatus`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "typescript", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase", default)]
 pub struct NodeStatus {
     /// Ready, MemoryPressure, DiskPressure, PIDPressure and so on.
@@ -112,6 +117,7 @@ string_enum! {
 /// `v1.NodeCondition`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "typescript", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase", default)]
 pub struct NodeCondition {
     /// The type, for example `Ready`.

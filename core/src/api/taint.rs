@@ -26,6 +26,7 @@ string_enum! {
 /// what decides whether a node's taints have *changed*.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "typescript", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase", default)]
 pub struct Taint {
     /// The key, a qualified name such as `example.com/maintenance`.

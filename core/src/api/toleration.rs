@@ -26,6 +26,7 @@ string_enum! {
 /// `v1.Toleration`: lets a pod stay on (or go to) a node with matching taints.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "typescript", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase", default)]
 pub struct Toleration {
     /// The taint key; empty stands for every key.

@@ -16,6 +16,7 @@ use crate::time::{SECOND, Span};
 /// Why a pod stays on a node or leaves it: every taint against every toleration.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "typescript", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase")]
 pub struct Explanation {
     /// The pod's tolerations, in its order; the indices below point into this list.
@@ -29,6 +30,7 @@ pub struct Explanation {
 /// One taint against every toleration of the pod.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "typescript", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase")]
 pub struct TaintExplanation {
     /// The taint.
@@ -46,6 +48,7 @@ pub struct TaintExplanation {
 /// What became of one toleration against one taint.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "typescript", derive(tsify::Tsify))]
 #[serde(tag = "outcome", rename_all = "camelCase")]
 pub enum TolerationOutcome {
     /// It tolerates the taint and is the first to do so: its `tolerationSeconds` counts.
@@ -71,6 +74,7 @@ pub enum TolerationOutcome {
 /// What one taint means for one pod, on its node and for the scheduler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "typescript", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase")]
 pub enum Consequence {
     /// The pod tolerates the taint: it may be scheduled here.
@@ -91,6 +95,7 @@ pub enum Consequence {
 /// What the `NoExecute` taints of a node mean for a running pod.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "typescript", derive(tsify::Tsify))]
 #[serde(tag = "verdict", rename_all = "camelCase")]
 pub enum Verdict {
     /// It stays: there is no such taint.
@@ -104,6 +109,7 @@ pub enum Verdict {
     /// It is evicted when the shortest toleration in use is over.
     EvictedAfter {
         /// How long after the pod's taints and tolerations were first seen together.
+        #[cfg_attr(feature = "typescript", tsify(type = "number"))]
         after: Span,
         /// The toleration that decides.
         toleration: usize,

@@ -16,6 +16,7 @@ use crate::api::{ConditionStatus, NodeCondition};
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "typescript", derive(tsify::Tsify))]
 pub enum ZoneState {
     /// The zone is new; nothing was decided yet.
     #[default]
@@ -85,6 +86,7 @@ pub fn zone_state(ready: usize, not_ready: usize, unhealthy_zone_threshold: f32)
 
 /// The key of a zone. Cheap to copy.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "typescript", derive(tsify::Tsify), tsify(type = "string"))]
 pub struct ZoneKey(Arc<str>);
 
 impl ZoneKey {

@@ -18,6 +18,7 @@ use crate::time::{Span, Timestamp};
 /// Something that must turn out to be true.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "typescript", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub enum Expectation {
     /// A controller deletes the pod: the API server accepts a `DELETE` for it.
@@ -151,6 +152,7 @@ pub struct PodStatusExpectation {
 /// Which taint of which node, and when.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "typescript", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct TaintExpectation {
     /// Which node.
@@ -183,6 +185,7 @@ fn is_no_execute(effect: &TaintEffect) -> bool {
 /// Which status of which condition, and when.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "typescript", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ConditionExpectation {
     /// Which node.
@@ -214,6 +217,7 @@ fn is_ready(type_: &str) -> bool {
 /// Which state of which zone, and when.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "typescript", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ZoneExpectation {
     /// Which zone: `region/zone`, or its zone label alone; empty for nodes without these labels.
@@ -234,6 +238,7 @@ pub struct ZoneExpectation {
 /// Which rate of which zone, and when.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "typescript", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct RateExpectation {
     /// Which zone: `region/zone`, or its zone label alone; empty for nodes without these labels.
@@ -254,6 +259,7 @@ pub struct RateExpectation {
 /// Which pod, and when.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "typescript", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct PodExpectation {
     /// Which pod, `namespace/name`.
@@ -272,6 +278,7 @@ pub struct PodExpectation {
 /// Which event, and when. Fields that are left out match everything.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "typescript", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub struct EventExpectation {
     /// The pod it is about, `namespace/name`.
@@ -305,6 +312,7 @@ pub struct EventExpectation {
 
 /// Whether an expectation turned out to be true.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "typescript", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase")]
 pub struct Outcome {
     /// The expectation in words: `default/web-1 is evicted at 5m0s`.

@@ -44,6 +44,7 @@ pub enum Action {
 
 /// What the controller decided about a pod.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "typescript", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase")]
 pub struct Decision {
     /// Which pod.
@@ -55,6 +56,7 @@ pub struct Decision {
 
 /// What is to become of a pod, and why.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "typescript", derive(tsify::Tsify))]
 #[serde(tag = "ruling", rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum Ruling {
     /// A taint is not tolerated: the pod is deleted at once.
@@ -103,6 +105,7 @@ pub enum Ruling {
 
 /// A pod that is going to be deleted.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "typescript", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase")]
 pub struct ScheduledEviction {
     /// Which pod.

@@ -1,0 +1,115 @@
+//! Which Kubernetes is meant.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use taintlab_core::kubelet_heartbeat::KubeletSettings;
+use taintlab_core::release::{FeatureGate, FeatureGates, KubernetesRelease};
+use taintlab_core::scenario::{Kubernetes, Scenario, ScenarioError};
+use taintlab_core::simulator::{ConfigError, SimulatorConfig};
+use taintlab_core::time::Time;
+use taintlab_core::validation::ValidationOptions;
+use tsify::Tsify;
+
+use crate::problem::Problem;
+
+/// Which release of Kubernetes, with which feature gates.
+#[derive(Debug, Default, Deserialize, Tsify)]
+#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
+pub struct ReleaseOptions {
+    /// The release, for example `1.34`; the newest known one unless given.
+    #[tsify(type = "KubernetesRelease")]
+    pub release: Option<KubernetesRelease>,
+    /// Feature gates that differ from the defaults of the release.
+    pub feature_gates: BTreeMap<String, bool>,
+}
+
+/// Which Kubernetes is simulated.
+#[derive(Debug, Default, Deserialize, Tsify)]
+#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
+pub struct SimulatorOptions {
+    /// The release, for example `1.34`; the newest known one unless given.
+    #[tsify(type = "KubernetesRelease")]
+    pub release: Option<KubernetesRelease>,
+    /// Feature gates that differ from the defaults of the release.
+    pub feature_gates: BTreeMap<String, bool>,
+    /// Whether kubelets beat and the node lifecycle controller watches over them, as in a real
+    /// cluster: `true` unless given. Without, taints come only by hand and stay.
+    #[tsify(type = "boolean")]
+    pub node_lifecycle: Option<bool>,
+    /// Flags of kube-controller-manager that differ from the defaults of the release, by name
+    /// without dashes: `{ "node-monitor-grace-period": "20s" }`.
+    pub controller_manager_flags: BTreeMap<String, String>,
+    /// How the kubelets are set.
+    #[tsify(type = "Partial<KubeletSettings>")]
+    pub kubelets: Option<KubeletSettings>,
+    /// The wall-clock time at which the simulation begins, RFC 3339; 2020-01-01T00:00:00Z unless
+    /// given. No deadline depends on it.
+    #[tsify(type = "Time | Date")]
+    pub start: Option<Time>,
+    /// The name that errors in the manifests show, for example `cluster.yaml`.
+    pub file: String,
+}
+
+/// What is read besides a scenario.
+#[derive(Debug, Default, Deserialize, Tsify)]
+#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
+pub struct ScenarioOptions {
+    /// The name that errors show, for example `outage.yaml`.
+    pub file: String,
+    /// The texts of the files that the scenario names in `objects.files`, by name.
+    pub files: BTreeMap<String, String>,
+    /// Another release than the one that the scenario names.
+    #[tsify(type = "KubernetesRelease")]
+    pub release: Option<KubernetesRelease>,
+    /// Flags of kube-controller-manager that differ from those of the scenario, by name without
+    /// dashes.
+    pub controller_manager_flags: BTreeMap<String, String>,
+    /// Another end than the one that the scenario names: a duration.
+    #[tsify(type = "Span")]
+    pub until: Option<taintlab_core::time::Span>,
+}
+
+impl ReleaseOptions {
+    pub(crate) fn config(self) -> SimulatorConfig {
+        let release = self.release.unwrap_or_default();
+        SimulatorConfig { feature_gates: self.feature_gates, ..SimulatorConfig::of(release) }
+    }
+
+    /// Which feature gates are on.
+    pub(crate) fn gates(&self) -> Result<FeatureGates, Problem> {
+        let settings = self.feature_gates.iter().map(|(name, on)| (name.as_str(), *on));
+        FeatureGates::new(self.release.unwrap_or_default(), settings)
+            .map_err(|error| of_config(ConfigError::FeatureGates(error)))
+    }
+
+    /// Whether the operators `Lt` and `Gt` compare numbers.
+    pub(crate) fn comparison_operators(&self) -> Result<bool, Problem> {
+        Ok(self.gates()?.is_enabled(FeatureGate::TaintTolerationComparisonOperators))
+    }
+
+    pub(crate) fn validation(&self) -> Result<ValidationOptions, Problem> {
+        Ok(ValidationOptions::new(self.release.unwrap_or_default(), &self.gates()?))
+    }
+}
+
+pub(crate) fn of_config(error: ConfigError) -> Problem {
+    Problem::of_config(&ScenarioError::Config(error))
+}
+
+impl SimulatorOptions {
+    /// A scenario without objects and steps on this Kubernetes.
+    pub(crate) fn scenario(self) -> Scenario {
+        Scenario {
+            kubernetes: Kubernetes {
+                release: self.release,
+                feature_gates: self.feature_gates,
+                node_lifecycle: Some(self.node_lifecycle.unwrap_or(true)),
+                controller_manager_flags: self.controller_manager_flags,
+                kubelets: self.kubelets,
+            },
+            start: self.start,
+            ..Scenario::default()
+        }
+    }
+}

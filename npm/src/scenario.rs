@@ -1,0 +1,134 @@
+//! Scenario files: read, run, judged.
+
+use serde::Serialize;
+use taintlab_core::scenario::{Outcome, Scenario};
+use taintlab_manifest::{Limits, ScenarioFile, read_scenario};
+use tsify::Tsify;
+use wasm_bindgen::JsValue;
+use wasm_bindgen::prelude::wasm_bindgen;
+
+use crate::input::{json, read_options};
+use crate::options::ScenarioOptions;
+use crate::output::to_js;
+use crate::problem::{Problem, ProblemCode, fail};
+use crate::questions::sort;
+
+/// An expectation of a scenario, and whether it turned out to be true.
+#[derive(Serialize, Tsify)]
+pub struct ExpectationOutcome {
+    /// The expectation in words: `default/web-1 is evicted at 5m0s`.
+    pub expectation: String,
+    /// Whether it turned out to be true.
+    pub passed: bool,
+    /// What happened instead, and where in the file the expectation is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub failure: Option<Problem>,
+}
+
+/// What came of a scenario.
+#[derive(Serialize, Tsify)]
+#[serde(rename_all = "camelCase")]
+pub struct ScenarioReport {
+    /// Whether it could be run: yes.
+    #[tsify(type = "true")]
+    pub ok: bool,
+    /// Whether every expectation turned out to be true.
+    pub passed: bool,
+    /// The name of the scenario; empty if it has none.
+    pub name: String,
+    /// Its title; empty if it has none.
+    pub title: String,
+    /// For each expectation, in order, what became of it.
+    pub outcomes: Vec<ExpectationOutcome>,
+    /// When it ended.
+    pub ended_at: taintlab_core::time::Timestamp,
+    /// How many events there were.
+    pub events: usize,
+    /// What is probably not meant.
+    pub warnings: Vec<Problem>,
+}
+
+/// Runs a scenario to its end and checks its expectations, as `npx taintlab test` does.
+#[wasm_bindgen(js_name = testScenario, unchecked_return_type = "ScenarioReport | Failure")]
+pub fn test_scenario(
+    #[wasm_bindgen(
+        unchecked_param_type = "string | Scenario",
+        param_description = "the text of a scenario file, or the same as an object"
+    )]
+    scenario: &JsValue,
+    #[wasm_bindgen(
+        unchecked_optional_param_type = "ScenarioOptions",
+        param_description = "what is read besides"
+    )]
+    options: &JsValue,
+) -> Result<JsValue, JsValue> {
+    let options: ScenarioOptions = read_options(options, "options")?;
+    let mut file = read_file(scenario, &options)?;
+    let scenario = file.scenario.take();
+    let (errors, warnings) = sort(std::mem::take(&mut file.diagnostics), SCENARIO);
+    let Some(scenario) = scenario else { return fail(errors) };
+    let report = match scenario.run() {
+        Ok(report) => report,
+        Err(error) => return fail(vec![at(&file, &error.path(), &error.to_string(), SCENARIO)]),
+    };
+    let outcome = |(index, outcome): (usize, &Outcome)| ExpectationOutcome {
+        expectation: outcome.expectation.clone(),
+        passed: outcome.failure.is_none(),
+        failure: outcome.failure.as_ref().map(|failure| {
+            at(&file, &format!("expect[{index}]"), failure, ProblemCode::ExpectationNotMet)
+        }),
+    };
+    to_js(&ScenarioReport {
+        ok: true,
+        passed: report.passed(),
+        name: scenario.metadata.name.clone(),
+        title: scenario.metadata.title.clone(),
+        outcomes: report.outcomes.iter().enumerate().map(outcome).collect(),
+        ended_at: report.simulator.now(),
+        events: report.events.len(),
+        warnings,
+    })
+}
+
+/// What a scenario file that cannot be read or run is called.
+pub(crate) const SCENARIO: ProblemCode = ProblemCode::InvalidScenario;
+
+/// Reads a scenario from text or an object, and puts what the options say over it.
+///
+/// # Errors
+/// A `TypeError` for anything else.
+pub(crate) fn read_file(
+    scenario: &JsValue,
+    options: &ScenarioOptions,
+) -> Result<ScenarioFile, JsValue> {
+    let text = match scenario.as_string() {
+        Some(text) => text,
+        None => json(scenario, "scenario")?,
+    };
+    let mut load = |name: &str| {
+        let known = options.files.get(name).cloned();
+        known.ok_or_else(|| format!("`options.files` has no text for `{name}`"))
+    };
+    let mut file = read_scenario(&text, &options.file, &Limits::default(), &mut load);
+    if let Some(scenario) = &mut file.scenario {
+        overrule(scenario, options);
+    }
+    Ok(file)
+}
+
+fn overrule(scenario: &mut Scenario, options: &ScenarioOptions) {
+    if options.release.is_some() {
+        scenario.kubernetes.release = options.release;
+    }
+    if options.until.is_some() {
+        scenario.until = options.until;
+    }
+    for (name, value) in &options.controller_manager_flags {
+        scenario.kubernetes.controller_manager_flags.insert(name.clone(), value.clone());
+    }
+}
+
+/// A problem of a part of a scenario that shows only when it runs.
+pub(crate) fn at(file: &ScenarioFile, path: &str, message: &str, code: ProblemCode) -> Problem {
+    Problem::of_diagnostic(file.error(path, message), code)
+}
