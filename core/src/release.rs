@@ -15,7 +15,11 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 /// `1.18` behaves as 1.18.6 and `1.20` as 1.20.2, whose running code was recorded; any other one
 /// as its first patch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[cfg_attr(feature = "typescript", derive(tsify::Tsify), tsify(type = "`1.${string}` | `v1.${string}`"))]
+#[cfg_attr(
+    feature = "typescript",
+    derive(tsify::Tsify),
+    tsify(type = "`1.${string}` | `v1.${string}`")
+)]
 pub struct KubernetesRelease {
     minor: u8,
 }

@@ -18,9 +18,10 @@ pub const SECOND: u64 = 1_000_000_000;
 ///
 /// It lies between zero and [`Timestamp::MAX`] (292 years), the range of Go's `time.Duration`, so
 /// that sums saturate exactly where Kubernetes' own timers do.
+#[cfg_attr(feature = "typescript", doc = "")]
 #[cfg_attr(
     feature = "typescript",
-    doc = "\n\n In JavaScript: milliseconds, with fractions; exact to the nanosecond for 99 days."
+    doc = " In JavaScript: milliseconds, with fractions; exact to the nanosecond for 99 days."
 )]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

@@ -16,6 +16,8 @@ use crate::node_lifecycle::{
 use crate::time::{Time, Timestamp, format_duration};
 
 /// A moment before or after the beginning, in nanoseconds since then.
+#[cfg_attr(feature = "typescript", doc = "")]
+#[cfg_attr(feature = "typescript", doc = " In JavaScript: milliseconds, with fractions.")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[cfg_attr(feature = "typescript", derive(tsify::Tsify), tsify(type = "number"))]
 pub struct Moment(i64);

@@ -69,6 +69,7 @@ impl<'t> Anchors<'t> {
         self.values.clear();
     }
 
+    #[cfg(feature = "yaml")]
     fn get(&self, id: usize) -> Option<&(Spanned<'t>, usize)> {
         self.values.get(id.checked_sub(self.first)?)?.as_ref()
     }
@@ -208,6 +209,7 @@ impl<'t, 's> Builder<'t, 's> {
     }
 
     /// Puts a copy of the value of anchor `id` here.
+    #[cfg(feature = "yaml")]
     pub(crate) fn alias(&mut self, id: usize, position: Position) -> Result<(), Stop> {
         let Some((node, cost)) = self.anchors.get(id) else {
             return Err(Stop::syntax(

@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 
 use crate::diagnostic::{Diagnostic, Position, Problem, Severity};
-use crate::limits::Limits;
 use crate::json;
+use crate::limits::Limits;
 use crate::tree::Sink;
 #[cfg(feature = "yaml")]
 use crate::yaml;

@@ -103,34 +103,6 @@ pub(crate) fn moment(value: &JsValue, what: &str) -> Result<Result<Timestamp, Pr
     Ok(Ok(Timestamp::ZERO.saturating_add(whole).saturating_add(nanos)))
 }
 
-/// A whole number that may be left out.
-///
-/// # Errors
-/// It is something else.
-pub(crate) fn count(value: &JsValue, what: &str, default: usize) -> Result<usize, JsValue> {
-    if value.is_undefined() {
-        return Ok(default);
-    }
-    let number = value.as_f64().filter(|number| *number >= 1.0 && number.fract() == 0.0);
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "a whole number from 1; more than fits is as many as there are"
-    )]
-    number.map(|number| number as usize).ok_or_else(|| expected(what, "a number from 1", value))
-}
-
-/// `true` or `false`, which may be left out.
-///
-/// # Errors
-/// It is something else.
-pub(crate) fn flag(value: &JsValue, what: &str) -> Result<bool, JsValue> {
-    if value.is_undefined() {
-        return Ok(false);
-    }
-    value.as_bool().ok_or_else(|| expected(what, "`true` or `false`", value))
-}
-
 /// A `TypeError` about an argument.
 pub(crate) fn expected(what: &str, expected: &str, found: &JsValue) -> JsValue {
     wrong_call(&format!("{what}: expected {expected}, found {}", describe(found)))

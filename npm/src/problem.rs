@@ -31,8 +31,8 @@ pub enum ProblemCode {
     InvalidName,
     /// A field of an object that the scheduler cannot read.
     InvalidObject,
-    /// A value of a command that is out of range.
-    InvalidValue,
+    /// A value of a command is out of range, or the cluster does not take it for another reason.
+    InvalidCommand,
     /// The simulation has passed that moment.
     TimeWentBack,
     /// There is no such node.
@@ -51,8 +51,6 @@ pub enum ProblemCode {
     ZoneNotFound,
     /// The simulation has no kubelets and no node lifecycle controller.
     NoNodeLifecycle,
-    /// The cluster does not take the command for another reason.
-    Refused,
     /// The API server: the value has the wrong form.
     #[serde(rename = "FieldValueInvalid")]
     FieldValueInvalid,
@@ -144,9 +142,7 @@ impl Problem {
             CommandError::TaintNotFound { .. } => Code::TaintNotFound,
             CommandError::ZoneNotFound { .. } => Code::ZoneNotFound,
             CommandError::NoNodeLifecycle => Code::NoNodeLifecycle,
-            CommandError::InvalidValue { .. } => Code::InvalidValue,
-            #[expect(unreachable_patterns, reason = "a new error must not break the package")]
-            _ => Code::Refused,
+            _ => Code::InvalidCommand,
         };
         vec![Self::new(code, path, &error.to_string())]
     }

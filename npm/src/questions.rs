@@ -11,8 +11,8 @@ use taintlab_core::taints::kubectl;
 use taintlab_core::validation::{validate_node_taints, validate_tolerations};
 use taintlab_manifest::{Diagnostic, Limits};
 use tsify::Tsify;
-use wasm_bindgen::prelude::wasm_bindgen;
 use wasm_bindgen::JsValue;
+use wasm_bindgen::prelude::wasm_bindgen;
 
 use crate::input::{self, read, read_list, read_options, wrong_call};
 use crate::options::{ReleaseOptions, of_config};
@@ -21,20 +21,42 @@ use crate::problem::{Problem, ProblemCode, fail};
 
 /// A taint as JavaScript gives it: that of a manifest, or of `@kubernetes/client-node`.
 #[derive(Deserialize, Tsify)]
-#[serde(rename_all = "camelCase", default)]
-#[derive(Default)]
+#[serde(rename_all = "camelCase")]
 pub struct TaintInput {
     /// The key, a qualified name such as `example.com/maintenance`.
-    #[tsify(type = "string")]
     pub key: String,
     /// The value; may be empty.
+    #[tsify(optional)]
     pub value: String,
     /// `NoSchedule`, `PreferNoSchedule` or `NoExecute`.
-    #[tsify(type = "TaintEffect")]
+    #[tsify(type = "TaintEffect | (string & {})")]
     pub effect: String,
     /// When the node lifecycle controller added the taint. Eviction never computes from it.
-    #[tsify(type = "string | Date")]
+    #[tsify(optional, type = "string | Date")]
     pub time_added: Option<String>,
+}
+
+/// A toleration as JavaScript gives it: that of a manifest, or of `@kubernetes/client-node`.
+#[derive(Deserialize, Tsify)]
+#[serde(rename_all = "camelCase")]
+pub struct TolerationInput {
+    /// The taint key; empty or absent stands for every key.
+    #[tsify(optional)]
+    pub key: String,
+    /// How values are compared: `Equal` (or absent), `Exists`, and `Lt` and `Gt` with a feature
+    /// gate.
+    #[tsify(optional, type = "TolerationOperator | (string & {})")]
+    pub operator: String,
+    /// The value compared with the taint's.
+    #[tsify(optional)]
+    pub value: String,
+    /// The taint effect; empty or absent stands for every effect.
+    #[tsify(optional, type = "TaintEffect | (string & {})")]
+    pub effect: String,
+    /// For `NoExecute`: how many seconds the pod stays. Absent is for ever; zero and less is not
+    /// at all.
+    #[tsify(optional, type = "number")]
+    pub toleration_seconds: Option<i64>,
 }
 
 /// A node as JavaScript gives it: Kubernetes' JSON, or what `@kubernetes/client-node` returns.
@@ -58,7 +80,7 @@ pub struct PodInput {
     #[tsify(optional, type = "ObjectMeta | object")]
     pub metadata: Value,
     /// What was asked for.
-    #[tsify(optional, type = "PodSpec | { tolerations?: Toleration[]; nodeName?: string }")]
+    #[tsify(optional, type = "PodSpec | { tolerations?: TolerationInput[]; nodeName?: string }")]
     pub spec: Value,
     /// What was observed.
     #[tsify(optional, type = "PodStatus | object")]
@@ -177,7 +199,7 @@ pub fn match_tolerations(
     )]
     taints: &JsValue,
     #[wasm_bindgen(
-        unchecked_param_type = "readonly Toleration[]",
+        unchecked_param_type = "readonly TolerationInput[]",
         param_description = "the pod's tolerations, in its order"
     )]
     tolerations: &JsValue,
@@ -201,7 +223,7 @@ pub fn match_tolerations(
 #[wasm_bindgen(js_name = minTolerationSeconds)]
 pub fn min_toleration_seconds(
     #[wasm_bindgen(
-        unchecked_param_type = "readonly Toleration[]",
+        unchecked_param_type = "readonly TolerationInput[]",
         param_description = "for each NoExecute taint of the node the toleration that answers it"
     )]
     tolerations: &JsValue,
@@ -252,7 +274,7 @@ pub fn validate_taints(
 #[wasm_bindgen(js_name = validateTolerations, unchecked_return_type = "Valid | Failure")]
 pub fn validate_tolerations_(
     #[wasm_bindgen(
-        unchecked_param_type = "readonly Toleration[]",
+        unchecked_param_type = "readonly TolerationInput[]",
         param_description = "the tolerations, in their order"
     )]
     tolerations: &JsValue,
@@ -286,7 +308,9 @@ pub fn parse_taint(
             let remove = removed.is_some();
             match removed.or_else(|| changes.add.pop()) {
                 Some(taint) => to_js(&ParsedTaint { ok: true, taint, remove }),
-                None => fail(vec![Problem::new(ProblemCode::InvalidTaint, "", "there is no taint")]),
+                None => {
+                    fail(vec![Problem::new(ProblemCode::InvalidTaint, "", "there is no taint")])
+                }
             }
         }
         Err(error) => fail(vec![Problem::new(ProblemCode::InvalidTaint, "", &error)]),
@@ -369,14 +393,12 @@ pub fn schedule(
     options: &JsValue,
 ) -> Result<JsValue, JsValue> {
     let (pod, nodes): (Pod, Vec<Node>) = (read(pod, "pod")?, read_list(nodes, "nodes")?);
-    let pods: Vec<Pod> =
-        if pods.is_undefined() { Vec::new() } else { read_list(pods, "pods")? };
+    let pods: Vec<Pod> = if pods.is_undefined() { Vec::new() } else { read_list(pods, "pods")? };
     let options: ReleaseOptions = read_options(options, "options")?;
     let config = match options.comparison_operators() {
-        Ok(comparison_operators) => SchedulerConfig {
-            release: options.release.unwrap_or_default(),
-            comparison_operators,
-        },
+        Ok(comparison_operators) => {
+            SchedulerConfig { release: options.release.unwrap_or_default(), comparison_operators }
+        }
         Err(problem) => return fail(vec![problem]),
     };
     match scheduling::schedule(&pod, &nodes, &pods, config) {

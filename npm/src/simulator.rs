@@ -545,10 +545,8 @@ impl Inner {
             (timeout, Some((_, step)))
                 if timeout.as_ref().is_none_or(|next| step.at.timestamp() <= next.at) =>
             {
-                let reason = DeadlineReason::Step {
-                    type_: "scenarioStep",
-                    command: step.command.clone(),
-                };
+                let reason =
+                    DeadlineReason::Step { type_: "scenarioStep", command: step.command.clone() };
                 Some(NextDeadline { at: step.at.timestamp().max(self.engine.now()), reason })
             }
             (timeout, _) => timeout.map(|timeout| NextDeadline {
@@ -607,7 +605,9 @@ impl Inner {
             match answer.as_bool() {
                 Some(true) => return self.progress(Stopped::Predicate),
                 Some(false) => {}
-                None => return Err(expected("the predicate's answer", "`true` or `false`", &answer)),
+                None => {
+                    return Err(expected("the predicate's answer", "`true` or `false`", &answer));
+                }
             }
         }
     }

@@ -6,6 +6,7 @@
 mod bench;
 mod count;
 mod determinism;
+mod npm;
 mod pins;
 mod playground;
 mod report;
@@ -43,6 +44,8 @@ enum Task {
     Serve(playground::ServeOptions),
     /// Build the playground for release, into dist/
     Build,
+    /// Build the npm package, into target/npm/
+    Npm,
     /// Run every test: Rust, conformance, wasm in Node, the playground in Chromium
     Test,
     /// Run everything that must hold before a change is merged: lints, docs, `test`, `size`
@@ -86,6 +89,7 @@ fn run(workspace: &mut Workspace, task: Task) -> anyhow::Result<ExitCode> {
     match task {
         Task::Serve(options) => playground::serve(workspace, &options)?,
         Task::Build => playground::set_up_and_build(workspace)?,
+        Task::Npm => npm::set_up_and_build(workspace)?,
         Task::Test => return Ok(suite::run(workspace, Scope::Tests)),
         Task::Ci => return Ok(suite::run(workspace, Scope::Everything)),
         Task::Conformance { dir } => suite::conformance(workspace, dir.as_deref())?,

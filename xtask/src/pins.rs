@@ -46,10 +46,20 @@ pub(crate) const NODE_MAJOR: u32 = 20;
 /// What the page and the wasm tests are compiled for.
 pub(crate) const WASM_TARGET: &str = "wasm32-unknown-unknown";
 
+/// What Rust's wasm targets use by default, and so what wasm-opt may meet.
+pub(crate) const WASM_FEATURES: [&str; 6] = [
+    "--enable-bulk-memory",
+    "--enable-multivalue",
+    "--enable-mutable-globals",
+    "--enable-nontrapping-float-to-int",
+    "--enable-reference-types",
+    "--enable-sign-ext",
+];
+
 /// A target with no std at all: what builds for it is truly `no_std`.
 pub(crate) const NO_STD_TARGET: &str = "wasm32v1-none";
 
-/// The cargo profile of the playground's release.
+/// The cargo profile of the playground's release and of the npm package.
 pub(crate) const WEB_PROFILE: &str = "web";
 
 /// The most bytes, gzipped, that the page may load before it stands.

@@ -3,6 +3,7 @@
 use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
@@ -78,15 +79,32 @@ pub(crate) fn crates(workspace: &Workspace) -> Result<()> {
 /// # Errors
 /// When one cannot be built or put on PATH, or Cargo.lock has no wasm-bindgen.
 pub(crate) fn playground_tools(workspace: &mut Workspace) -> Result<()> {
+    wasm_bindgen(workspace)?;
+    cargo_tool(workspace, &pins::TRUNK, pins::TRUNK_VERSION)?;
+    split::stand_in(workspace)
+}
+
+/// wasm-bindgen, of the version in Cargo.lock.
+///
+/// # Errors
+/// When it cannot be built, or Cargo.lock has none.
+pub(crate) fn wasm_bindgen(workspace: &mut Workspace) -> Result<()> {
     let lock_path = workspace.path("Cargo.lock");
     let lock = fs::read_to_string(&lock_path)
         .with_context(|| format!("cannot read `{}`", lock_path.display()))?;
-    let wasm_bindgen = locked_version(&lock, "wasm-bindgen").context(
+    let version = locked_version(&lock, "wasm-bindgen").context(
         "Cargo.lock has no `wasm-bindgen`, so the version of its command-line tool is unknown",
     )?;
-    cargo_tool(workspace, &pins::WASM_BINDGEN, wasm_bindgen)?;
-    cargo_tool(workspace, &pins::TRUNK, pins::TRUNK_VERSION)?;
-    split::stand_in(workspace)
+    cargo_tool(workspace, &pins::WASM_BINDGEN, version)
+}
+
+/// wasm-bindgen itself, also where this program stands on PATH in its place.
+///
+/// # Errors
+/// When it is not there: see [`wasm_bindgen`].
+pub(crate) fn real_wasm_bindgen(workspace: &Workspace) -> Result<Command> {
+    let program = split::real(workspace).or_else(|| find_on_path(pins::WASM_BINDGEN.program));
+    Ok(workspace.command(program.context("wasm-bindgen is not on PATH")?))
 }
 
 /// The npm packages of package-lock.json, wasm-opt among them.

@@ -29,16 +29,6 @@ const REAL: &str = "TAINTLAB_WASM_BINDGEN";
 /// The folder of the later part, which goes on with a hash of what was cut.
 const FOLDER: &str = "later-";
 
-/// What Rust's wasm targets use by default, and so what wasm-opt may meet.
-const FEATURES: [&str; 6] = [
-    "--enable-bulk-memory",
-    "--enable-multivalue",
-    "--enable-mutable-globals",
-    "--enable-nontrapping-float-to-int",
-    "--enable-reference-types",
-    "--enable-sign-ext",
-];
-
 /// Where the page's own module is to be found by the later part: Trunk gives it a name that is
 /// known only after the cut, and puts it here.
 const PAGE: &str = "export const initSync = () => window.wasmBindings.initSync();\n";
@@ -67,6 +57,12 @@ pub(crate) fn stand_in(workspace: &mut Workspace) -> Result<()> {
     workspace.add_first_tools(folder);
     workspace.set_variable(REAL, real);
     Ok(())
+}
+
+/// The real wasm-bindgen, if it is in one of the project's folders of tools.
+pub(crate) fn real(workspace: &Workspace) -> Option<PathBuf> {
+    let known = workspace.variable(REAL).map(Path::to_path_buf);
+    known.or_else(|| workspace.find_tool(WASM_BINDGEN))
 }
 
 /// Does what this program is to do under another name; `None` under its own.
@@ -164,7 +160,7 @@ fn place() -> Result<ExitCode> {
         let to = to.join(file.file_name());
         if release && to.extension().is_some_and(|extension| extension == "wasm") {
             let mut command = Command::new("wasm-opt");
-            command.arg("-Oz").args(FEATURES).arg("-o").arg(&to).arg(file.path());
+            command.arg("-Oz").args(pins::WASM_FEATURES).arg("-o").arg(&to).arg(file.path());
             workspace::run(&mut command)?;
         } else {
             fs::copy(file.path(), &to)?;

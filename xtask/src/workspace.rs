@@ -68,6 +68,12 @@ impl Workspace {
         self.variables.push((name, value));
     }
 
+    /// What a variable was set to for what is run.
+    pub(crate) fn variable(&self, name: &str) -> Option<&Path> {
+        let set = self.variables.iter().find(|(known, _)| *known == name);
+        set.map(|(_, value)| value.as_path())
+    }
+
     /// A command in the repository's root, without standard input.
     pub(crate) fn command(&self, program: impl AsRef<OsStr>) -> Command {
         let mut command = Command::new(program);

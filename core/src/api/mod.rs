@@ -58,12 +58,9 @@ macro_rules! string_enum {
             Empty,
             $($(#[$vmeta])* #[cfg_attr(feature = "typescript", serde(rename = $text))] $variant,)+
             /// A value that Kubernetes does not know.
-            #[cfg_attr(feature = "typescript", serde(untagged))]
-            Other(
-                // Not `string`, with which editors would no longer propose the known values.
-                #[cfg_attr(feature = "typescript", tsify(type = "(string & {})"))]
-                alloc::boxed::Box<str>,
-            ),
+            // TypeScript is told of the known values alone, which is what editors propose.
+            #[cfg_attr(feature = "typescript", serde(skip))]
+            Other(alloc::boxed::Box<str>),
         }
 
         impl $name {

@@ -1,0 +1,258 @@
+//! `npm`: the package `taintlab`, from the crate `npm` to the tarball.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result, bail};
+
+use crate::pins;
+use crate::setup;
+use crate::workspace::{self, Workspace};
+
+/// The crate.
+const CRATE: &str = "taintlab-npm";
+/// What is in the package as it is: package.json, README, the command.
+const SOURCE: &str = "npm/package";
+/// Files of the repository that go into the package, and their place there.
+const COPIED: [(&str, &str); 3] = [
+    ("LICENSE", "LICENSE"),
+    ("CHANGELOG.md", "CHANGELOG.md"),
+    ("docs/scenario.schema.json", "scenario.schema.json"),
+];
+/// The two builds: their folder in the package, and the features of the crate.
+const BUILDS: [(&str, &[&str]); 2] = [("dist", &["yaml"]), ("dist/lite", &[])];
+
+/// The folder of the package.
+pub(crate) fn folder(workspace: &Workspace) -> PathBuf {
+    workspace.target_dir().join("npm/taintlab")
+}
+
+/// The tarball, which is what is published and what the tests install.
+pub(crate) fn tarball(workspace: &Workspace) -> PathBuf {
+    workspace.target_dir().join("npm/taintlab.tgz")
+}
+
+/// Installs what building the package needs and builds it.
+///
+/// # Errors
+/// As [`build`], and when something is missing and cannot be installed.
+pub(crate) fn set_up_and_build(workspace: &mut Workspace) -> Result<()> {
+    setup::rust_targets(workspace, &[(pins::WASM_TARGET, "the npm package")])?;
+    setup::npm_packages(workspace)?;
+    setup::wasm_bindgen(workspace)?;
+    setup::crates(workspace)?;
+    build(workspace)
+}
+
+/// Builds the package and packs it.
+///
+/// # Errors
+/// When a tool fails, or the version in package.json is not that of the crates.
+pub(crate) fn build(workspace: &Workspace) -> Result<()> {
+    let package = folder(workspace);
+    if package.exists() {
+        fs::remove_dir_all(&package)
+            .with_context(|| format!("cannot empty the folder `{}`", package.display()))?;
+    }
+    copy_all(&workspace.path(SOURCE), &package)?;
+    for (from, to) in COPIED {
+        fs::copy(workspace.path(from), package.join(to))
+            .with_context(|| format!("cannot copy `{from}`"))?;
+    }
+    check_version(&package)?;
+    for (folder, features) in BUILDS {
+        build_one(workspace, &package.join(folder), features)?;
+    }
+    pack(workspace, &package)
+}
+
+/// One build: the wasm, the code around it, and the declarations.
+fn build_one(workspace: &Workspace, to: &Path, features: &[&str]) -> Result<()> {
+    let mut cargo = workspace.cargo();
+    cargo.args(["build", "--package", CRATE, "--lib", "--no-default-features"]);
+    cargo.args(["--features", &features.join(",")]);
+    cargo.args(["--target", pins::WASM_TARGET, "--profile", pins::WEB_PROFILE]);
+    workspace::run(&mut cargo)?;
+    let wasm = workspace
+        .target_dir()
+        .join(pins::WASM_TARGET)
+        .join(pins::WEB_PROFILE)
+        .join("taintlab_npm.wasm");
+    let work = workspace.target_dir().join("npm/work");
+    if work.exists() {
+        fs::remove_dir_all(&work)?;
+    }
+    for target in ["web", "nodejs"] {
+        let mut bindgen = setup::real_wasm_bindgen(workspace)?;
+        bindgen.arg(&wasm).args(["--target", target, "--out-name", "taintlab"]);
+        if target == "web" {
+            bindgen.arg("--omit-default-module-path");
+        }
+        workspace::run(bindgen.arg("--out-dir").arg(work.join(target)))?;
+    }
+    fs::create_dir_all(to)?;
+    // The same for every environment: only the code around it differs.
+    let built = work.join("web/taintlab_bg.wasm");
+    let mut optimise = workspace.command("wasm-opt");
+    optimise.arg("-Oz").args(pins::WASM_FEATURES).arg(&built);
+    workspace::run(optimise.arg("-o").arg(to.join("taintlab_bg.wasm")))?;
+    let names = exported_names(&fs::read_to_string(work.join("web/taintlab.js"))?);
+    if names.is_empty() {
+        bail!("wasm-bindgen wrote no exported function");
+    }
+    write_entries(workspace, &work, to, &names)
+}
+
+/// The functions and classes that a module of wasm-bindgen exports.
+fn exported_names(module: &str) -> Vec<String> {
+    let names = module.lines().filter_map(|line| {
+        let rest = line.strip_prefix("export ")?;
+        let rest = rest.strip_prefix("class ").or_else(|| rest.strip_prefix("function "))?;
+        let end = rest.find(|c: char| !(c.is_alphanumeric() || c == '_'))?;
+        rest.get(..end).map(str::to_owned)
+    });
+    names.filter(|name| name != "initSync").collect()
+}
+
+/// One module for each environment; see `exports` in package.json.
+fn write_entries(workspace: &Workspace, work: &Path, to: &Path, names: &[String]) -> Result<()> {
+    let list = names.join(", ");
+    let exports = format!("export {{ {list} }} from \"./glue.js\";\n");
+    let wasm = fs::read(to.join("taintlab_bg.wasm"))?;
+    let modules = [
+        (
+            "web.js",
+            format!(
+                "import init from \"./glue.js\";\n{exports}await init({{ module_or_path: new \
+                 URL(\"./taintlab_bg.wasm\", import.meta.url) }});\n"
+            ),
+        ),
+        ("workerd.js", import_module("./taintlab_bg.wasm", &exports)),
+        ("edge.js", import_module("./taintlab_bg.wasm?module", &exports)),
+        ("node.js", format!("export {{ {list} }} from \"./node.cjs\";\n")),
+        ("manual.js", format!("{exports}export {{ default, initSync }} from \"./glue.js\";\n")),
+        (
+            "inline.js",
+            format!(
+                "import {{ initSync }} from \"./glue.js\";\n{exports}const text = \
+                 atob(\"{}\");\nconst bytes = new Uint8Array(text.length);\nfor (let i = 0; i < \
+                 bytes.length; i++) bytes[i] = text.charCodeAt(i);\ninitSync({{ module: bytes \
+                 }});\n",
+                base64(&wasm)
+            ),
+        ),
+    ];
+    for (name, text) in modules {
+        fs::write(to.join(name), text).with_context(|| format!("cannot write `{name}`"))?;
+    }
+    minify(workspace, &work.join("web/taintlab.js"), &to.join("glue.js"), &[])?;
+    minify(workspace, &work.join("nodejs/taintlab.js"), &to.join("node.cjs"), &[])?;
+    for name in ["inline", "manual"] {
+        let (from, cjs) = (to.join(format!("{name}.js")), to.join(format!("{name}.cjs")));
+        minify(workspace, &from, &cjs, &["--bundle", "--format=cjs", "--platform=neutral"])?;
+    }
+    for (from, file) in [("nodejs", "taintlab"), ("web", "manual")] {
+        let declarations = work.join(from).join("taintlab.d.ts");
+        for ending in ["d.ts", "d.cts"] {
+            fs::copy(&declarations, to.join(format!("{file}.{ending}")))?;
+        }
+    }
+    Ok(())
+}
+
+/// A module for environments that compile wasm when it is imported.
+fn import_module(path: &str, exports: &str) -> String {
+    format!(
+        "import module from \"{path}\";\nimport {{ initSync }} from \
+         \"./glue.js\";\n{exports}initSync({{ module }});\n"
+    )
+}
+
+/// Takes comments and blanks out, or makes one file of several; names stay.
+fn minify(workspace: &Workspace, from: &Path, to: &Path, args: &[&str]) -> Result<()> {
+    let mut command = workspace.command("esbuild");
+    command.arg(from).args(["--minify-whitespace", "--minify-syntax", "--log-level=warning"]);
+    command.args(args).arg(format!("--outfile={}", to.display()));
+    workspace::run(&mut command)
+}
+
+/// `npm pack`, under a name without the version.
+fn pack(workspace: &Workspace, package: &Path) -> Result<()> {
+    let folder = package.parent().context("the package has no folder")?;
+    let mut npm: Command = workspace.command("npm");
+    npm.args(["pack", "--loglevel=error", "--ignore-scripts", "--json", "--pack-destination"]);
+    let listing = workspace::output(npm.arg(folder).arg(package))?;
+    let name = listing.lines().find_map(|line| {
+        let value = line.trim().strip_prefix("\"filename\": \"")?;
+        value.strip_suffix("\",").or_else(|| value.strip_suffix('"'))
+    });
+    let name = name.context("`npm pack` did not say what it wrote")?;
+    let tarball = tarball(workspace);
+    fs::rename(folder.join(name), &tarball).with_context(|| format!("cannot rename `{name}`"))?;
+    println!("packed {} as {}", package.display(), tarball.display());
+    Ok(())
+}
+
+/// The package has the version of the crates.
+fn check_version(package: &Path) -> Result<()> {
+    let manifest = fs::read_to_string(package.join("package.json"))?;
+    let version = env!("CARGO_PKG_VERSION");
+    if !manifest.contains(&format!("\"version\": \"{version}\"")) {
+        bail!("`{SOURCE}/package.json` must say version {version}, as Cargo.toml does");
+    }
+    Ok(())
+}
+
+/// Copies a folder with all that is in it.
+fn copy_all(from: &Path, to: &Path) -> Result<()> {
+    fs::create_dir_all(to)?;
+    let entries =
+        fs::read_dir(from).with_context(|| format!("cannot read `{}`", from.display()))?;
+    for entry in entries {
+        let entry = entry?;
+        let to = to.join(entry.file_name());
+        if entry.file_type()?.is_dir() {
+            copy_all(&entry.path(), &to)?;
+        } else {
+            fs::copy(entry.path(), &to)?;
+        }
+    }
+    Ok(())
+}
+
+/// Base64 with padding.
+fn base64(bytes: &[u8]) -> String {
+    const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
+    for chunk in bytes.chunks(3) {
+        let byte = |index: usize| u32::from(chunk.get(index).copied().unwrap_or(0));
+        let group = byte(0) << 16 | byte(1) << 8 | byte(2);
+        for index in 0..4 {
+            let letter = LETTERS[(group >> (18 - 6 * index) & 63) as usize];
+            text.push(if index > chunk.len() { '=' } else { letter.into() });
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn base64_pads_to_four() {
+        for (bytes, text) in
+            [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg==")]
+        {
+            assert_eq!(base64(bytes.as_bytes()), text);
+        }
+    }
+
+    #[test]
+    fn finds_what_a_module_exports() {
+        let module = "export class Simulator {\nexport function parseTaint(text) {\n\
+            function hidden() {\nexport function initSync(module) {\n";
+        assert_eq!(exported_names(module), ["Simulator", "parseTaint"]);
+    }
+}
