@@ -121,7 +121,7 @@ pub enum DeadlineReason {
     Step {
         #[serde(rename = "type")]
         type_: &'static str,
-        command: Command,
+        command: Box<Command>,
     },
 }
 

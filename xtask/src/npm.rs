@@ -119,7 +119,6 @@ fn exported_names(module: &str) -> Vec<String> {
 fn write_entries(workspace: &Workspace, work: &Path, to: &Path, names: &[String]) -> Result<()> {
     let list = names.join(", ");
     let exports = format!("export {{ {list} }} from \"./glue.js\";\n");
-    let wasm = fs::read(to.join("taintlab_bg.wasm"))?;
     let modules = [
         (
             "web.js",
@@ -132,26 +131,21 @@ fn write_entries(workspace: &Workspace, work: &Path, to: &Path, names: &[String]
         ("edge.js", import_module("./taintlab_bg.wasm?module", &exports)),
         ("node.js", format!("export {{ {list} }} from \"./node.cjs\";\n")),
         ("manual.js", format!("{exports}export {{ default, initSync }} from \"./glue.js\";\n")),
-        (
-            "inline.js",
-            format!(
-                "import {{ initSync }} from \"./glue.js\";\n{exports}const text = \
-                 atob(\"{}\");\nconst bytes = new Uint8Array(text.length);\nfor (let i = 0; i < \
-                 bytes.length; i++) bytes[i] = text.charCodeAt(i);\ninitSync({{ module: bytes \
-                 }});\n",
-                base64(&wasm)
-            ),
-        ),
     ];
     for (name, text) in modules {
         fs::write(to.join(name), text).with_context(|| format!("cannot write `{name}`"))?;
     }
     minify(workspace, &work.join("web/taintlab.js"), &to.join("glue.js"), &[])?;
     minify(workspace, &work.join("nodejs/taintlab.js"), &to.join("node.cjs"), &[])?;
-    for name in ["inline", "manual"] {
-        let (from, cjs) = (to.join(format!("{name}.js")), to.join(format!("{name}.cjs")));
-        minify(workspace, &from, &cjs, &["--bundle", "--format=cjs", "--platform=neutral"])?;
-    }
+    // The wasm as a text inside the module: for where files cannot be loaded.
+    let inline = to.join("inline.work.js");
+    fs::write(&inline, import_module("./taintlab_bg.wasm", &exports))?;
+    let esm = ["--bundle", "--platform=neutral", "--loader:.wasm=binary", "--format=esm"];
+    let cjs = [esm[0], esm[1], esm[2], "--format=cjs"];
+    minify(workspace, &inline, &to.join("inline.js"), &esm)?;
+    minify(workspace, &inline, &to.join("inline.cjs"), &cjs)?;
+    fs::remove_file(&inline)?;
+    minify(workspace, &to.join("manual.js"), &to.join("manual.cjs"), &cjs)?;
     for (from, file) in [("nodejs", "taintlab"), ("web", "manual")] {
         let declarations = work.join(from).join("taintlab.d.ts");
         for ending in ["d.ts", "d.cts"] {
@@ -221,33 +215,9 @@ fn copy_all(from: &Path, to: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Base64 with padding.
-fn base64(bytes: &[u8]) -> String {
-    const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
-    for chunk in bytes.chunks(3) {
-        let byte = |index: usize| u32::from(chunk.get(index).copied().unwrap_or(0));
-        let group = byte(0) << 16 | byte(1) << 8 | byte(2);
-        for index in 0..4 {
-            let letter = LETTERS[(group >> (18 - 6 * index) & 63) as usize];
-            text.push(if index > chunk.len() { '=' } else { letter.into() });
-        }
-    }
-    text
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn base64_pads_to_four() {
-        for (bytes, text) in
-            [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg==")]
-        {
-            assert_eq!(base64(bytes.as_bytes()), text);
-        }
-    }
 
     #[test]
     fn finds_what_a_module_exports() {
