@@ -545,8 +545,10 @@ impl Inner {
             (timeout, Some((_, step)))
                 if timeout.as_ref().is_none_or(|next| step.at.timestamp() <= next.at) =>
             {
-                let reason =
-                    DeadlineReason::Step { type_: "scenarioStep", command: step.command.clone() };
+                let reason = DeadlineReason::Step {
+                    type_: "scenarioStep",
+                    command: Box::new(step.command.clone()),
+                };
                 Some(NextDeadline { at: step.at.timestamp().max(self.engine.now()), reason })
             }
             (timeout, _) => timeout.map(|timeout| NextDeadline {
