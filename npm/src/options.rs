@@ -107,6 +107,7 @@ impl SimulatorOptions {
                 node_lifecycle: Some(self.node_lifecycle.unwrap_or(true)),
                 controller_manager_flags: self.controller_manager_flags,
                 kubelets: self.kubelets,
+                ..Kubernetes::default()
             },
             start: self.start,
             ..Scenario::default()

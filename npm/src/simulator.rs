@@ -181,7 +181,7 @@ impl Simulator {
         };
         let read = import(&text, &options.file, &Limits::default());
         drop(text);
-        let Import { nodes, pods, others, diagnostics } = read;
+        let Import { nodes, pods, others, diagnostics, workloads, budgets } = read;
         let (errors, warnings) = sort(diagnostics, ProblemCode::InvalidManifest);
         if !errors.is_empty() {
             return fail(errors);
@@ -189,6 +189,8 @@ impl Simulator {
         let mut scenario = options.scenario();
         scenario.objects.nodes = nodes;
         scenario.objects.pods = pods;
+        scenario.objects.workloads = workloads;
+        scenario.objects.budgets = budgets;
         scenario.objects.others = others;
         match scenario.simulator() {
             Ok(engine) => created(Inner::new(engine, &scenario, None), &warnings),
