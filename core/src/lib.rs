@@ -93,4 +93,5 @@ pub mod time;
 pub mod time_budget;
 pub mod timed_worker_queue;
 pub mod validation;
+pub mod warnings;
 mod work_queue;

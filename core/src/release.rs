@@ -368,6 +368,13 @@ impl KubernetesRelease {
         self.minor >= 27
     }
 
+    /// Whether the taint `node.kubernetes.io/out-of-service` frees the pods of a node that was
+    /// shut down: since 1.26, where the gate `NodeOutOfServiceVolumeDetach` is on by default.
+    #[must_use]
+    pub const fn has_out_of_service_taint(self) -> bool {
+        self.minor >= 26
+    }
+
     /// Whether the kubelet takes a pod's use of ephemeral storage from the pod's own figure instead
     /// of adding up its containers and volumes: since 1.23. The minor is not certain.
     #[must_use]

@@ -454,6 +454,13 @@ const DIFFERENCES: &[Difference] = &[
         observe: |release| release.has_match_label_keys().to_string(),
     },
     Difference {
+        name: "has_out_of_service_taint",
+        last: "1.25",
+        before: "false",
+        after: "true",
+        observe: |release| release.has_out_of_service_taint().to_string(),
+    },
+    Difference {
         name: "untolerated_taint_reason",
         last: "1.23",
         before: "true",

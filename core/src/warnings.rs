@@ -1,0 +1,266 @@
+//! What is likely to surprise the owner of a cluster, found in its objects: with a reason and a fix.
+//!
+//! A warning is about objects as they are, not about what happened. [`warnings`] is a pure function
+//! of the cluster and of how its control plane is set.
+//!
+//! # What is not warned of
+//!
+//! - Pods that ended, static pods, and pods whose tolerations others than their author wrote: those
+//!   that admission and the DaemonSet controller add are no news to anybody.
+//! - The pods of one owner with the same tolerations are one warning, however many they are.
+
+mod lost;
+mod pods;
+mod spread;
+mod tolerations;
+
+use alloc::borrow::ToOwned;
+use alloc::collections::BTreeMap;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::fmt;
+
+use serde::{Serialize, Serializer};
+
+use crate::api::{NodeName, PodKey};
+use crate::cluster::Cluster;
+use crate::node_lifecycle::NodeLifecycleConfig;
+use crate::node_lifecycle::zone::ZoneKey;
+use crate::release::{FeatureGate, KubernetesRelease};
+use crate::simulator::{Simulator, SimulatorConfig};
+
+/// What a warning is about; its text never changes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum WarningCode {
+    /// A toleration that no taint of this cluster, and none that Kubernetes sets, can match.
+    TolerationMatchesNothing,
+    /// Operator `Exists` together with a value.
+    ExistsWithValue,
+    /// An empty key with an operator other than `Exists`.
+    EmptyKeyWithoutExists,
+    /// `tolerationSeconds` together with an effect other than `NoExecute`.
+    SecondsWithoutNoExecute,
+    /// A toleration whose time never counts, since an earlier one matches whatever it matches.
+    HiddenByOrder,
+    /// A pod that stays on an unreachable node for ever.
+    ToleratesUnreachableForever,
+    /// A pod of a StatefulSet that is not replaced when its node is lost.
+    StatefulSetStuck,
+    /// A pod that nothing replaces.
+    BarePodLost,
+    /// A PodDisruptionBudget that does not protect what it seems to.
+    BudgetDoesNotHelp,
+    /// A zone of a size at which the thresholds of the eviction limiter do not do what they are for.
+    ZoneTooSmall,
+    /// A Deployment all of whose pods are lost with one zone.
+    OneZone,
+}
+
+impl WarningCode {
+    /// All of them, in the order in which warnings of one severity come.
+    pub const ALL: [Self; 11] = [
+        Self::TolerationMatchesNothing,
+        Self::ExistsWithValue,
+        Self::EmptyKeyWithoutExists,
+        Self::SecondsWithoutNoExecute,
+        Self::HiddenByOrder,
+        Self::ToleratesUnreachableForever,
+        Self::StatefulSetStuck,
+        Self::BarePodLost,
+        Self::BudgetDoesNotHelp,
+        Self::ZoneTooSmall,
+        Self::OneZone,
+    ];
+
+    /// Its text, for example `toleration-matches-nothing`.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::TolerationMatchesNothing => "toleration-matches-nothing",
+            Self::ExistsWithValue => "exists-with-value",
+            Self::EmptyKeyWithoutExists => "empty-key-without-exists",
+            Self::SecondsWithoutNoExecute => "seconds-without-no-execute",
+            Self::HiddenByOrder => "hidden-by-order",
+            Self::ToleratesUnreachableForever => "tolerates-unreachable-forever",
+            Self::StatefulSetStuck => "stateful-set-stuck",
+            Self::BarePodLost => "bare-pod-lost",
+            Self::BudgetDoesNotHelp => "budget-does-not-help",
+            Self::ZoneTooSmall => "zone-too-small",
+            Self::OneZone => "one-zone",
+        }
+    }
+}
+
+impl fmt::Display for WarningCode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl Serialize for WarningCode {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.as_str())
+    }
+}
+
+/// How pressing a warning is; the most pressing comes first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Severity {
+    /// It is happening: something is stuck, or is being lost.
+    Critical,
+    /// What is written does not do what it seems to.
+    Warning,
+    /// It will matter when a node or a zone is lost.
+    Note,
+}
+
+impl Severity {
+    /// Its name: `critical`, `warning` or `note`.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Critical => "critical",
+            Self::Warning => "warning",
+            Self::Note => "note",
+        }
+    }
+}
+
+/// An object that a warning is about.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "camelCase", tag = "kind")]
+pub enum Subject {
+    /// The controller of pods, which need not be here as an object.
+    Owner {
+        /// `Deployment`, `StatefulSet` and so on.
+        #[serde(rename = "ownerKind")]
+        kind: String,
+        /// Its namespace and name.
+        name: PodKey,
+    },
+    /// A PodDisruptionBudget.
+    Budget {
+        /// Its namespace and name.
+        name: PodKey,
+    },
+    /// A pod.
+    Pod {
+        /// Its namespace and name.
+        name: PodKey,
+    },
+    /// A node.
+    Node {
+        /// Its name.
+        name: NodeName,
+    },
+    /// A zone.
+    Zone {
+        /// Its key.
+        name: ZoneKey,
+    },
+}
+
+/// What to do about it, ready to be pasted.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Fix {
+    /// What it does, in a sentence.
+    pub what: String,
+    /// In which language `text` is.
+    pub language: FixLanguage,
+    /// YAML of the part concerned, or a command line.
+    pub text: String,
+}
+
+/// The language of a [`Fix`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub enum FixLanguage {
+    /// A part of a manifest.
+    Yaml,
+    /// A command line of kubectl.
+    Kubectl,
+    /// A flag of kube-controller-manager.
+    Flag,
+}
+
+/// Something that is likely to surprise.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Warning {
+    /// How pressing it is.
+    pub severity: Severity,
+    /// What it is about.
+    pub code: WarningCode,
+    /// Whose it is, first the owner of the pods, if they have one.
+    pub subjects: Vec<Subject>,
+    /// The field concerned, for example `spec.tolerations[1].tolerationSeconds`; empty if it is the
+    /// whole.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub field: String,
+    /// What is the matter, in one sentence.
+    pub message: String,
+    /// Why that is so.
+    pub explanation: String,
+    /// What to do about it, if there is something ready.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fix: Option<Fix>,
+}
+
+/// How the control plane is set, as far as warnings depend on it.
+struct Settings {
+    release: KubernetesRelease,
+    /// `TaintTolerationComparisonOperators`.
+    comparison_operators: bool,
+    flags: NodeLifecycleConfig,
+}
+
+/// All warnings, the most pressing first. A configuration that cannot be counts with the defaults
+/// of its release.
+#[must_use]
+pub fn warnings(cluster: &Cluster, config: &SimulatorConfig) -> Vec<Warning> {
+    let settings = Settings {
+        release: config.release,
+        comparison_operators: config
+            .gates()
+            .is_ok_and(|gates| gates.is_enabled(FeatureGate::TaintTolerationComparisonOperators)),
+        flags: config.flags().unwrap_or_else(|_| NodeLifecycleConfig::of(config.release)),
+    };
+    let nodes = pods::Nodes::of(cluster);
+    let groups = pods::groups(cluster);
+    let mut found = Vec::new();
+    tolerations::look(&groups, &nodes, &settings, &mut found);
+    lost::look(cluster, &groups, &nodes, &settings, &mut found);
+    spread::look(cluster, &groups, &nodes, &settings, &mut found);
+    // A stable sort: within one kind the order of the objects stays.
+    found.sort_by_key(|warning| (warning.severity, warning.code));
+    found
+}
+
+impl Simulator {
+    /// All [`warnings`] about the cluster as it is now.
+    #[must_use]
+    pub fn warnings(&self) -> Vec<Warning> {
+        warnings(self.cluster(), self.config())
+    }
+}
+
+/// `1 pod`, `2 pods`.
+fn count(number: usize, what: &str) -> String {
+    if number == 1 { format!("1 {what}") } else { format!("{number} {what}s") }
+}
+
+/// The first of some names, and how many more there are.
+fn some_of(all: &[String]) -> String {
+    match all {
+        [] => "nothing".to_owned(),
+        [one] => one.clone(),
+        [first, second] => format!("{first} and {second}"),
+        [first, rest @ ..] => format!("{first} and {} more", rest.len()),
+    }
+}
+
+/// Values by key, in the order of keys.
+type Index<'a, V> = BTreeMap<&'a str, V>;

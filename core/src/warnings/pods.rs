@@ -1,0 +1,239 @@
+//! Pods by owner, and what is to be known of their nodes.
+
+use alloc::borrow::ToOwned;
+use alloc::collections::BTreeMap;
+use alloc::format;
+use alloc::string::String;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+
+use super::{Index, Subject, count};
+use crate::api::{
+    ConditionStatus, Node, Pod, PodKey, PodPhase, Taint, TaintEffect, Toleration, well_known,
+};
+use crate::cluster::Cluster;
+use crate::quote::go_quote;
+
+/// The annotation of a pod that mirrors a static one (`v1.MirrorPodAnnotationKey`).
+const MIRROR_ANNOTATION: &str = "kubernetes.io/config.mirror";
+
+/// Who makes pods.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Owner {
+    pub(super) kind: String,
+    pub(super) name: String,
+}
+
+/// Pods of one namespace and one owner with the same tolerations.
+pub(super) struct Group<'a> {
+    pub(super) namespace: &'a str,
+    /// Absent for bare pods.
+    pub(super) owner: Option<Owner>,
+    pub(super) tolerations: &'a [Toleration],
+    pub(super) pods: Vec<(&'a PodKey, &'a Pod)>,
+}
+
+impl Group<'_> {
+    /// Whether a controller of that kind makes them.
+    pub(super) fn is_of(&self, kind: &str) -> bool {
+        self.owner.as_ref().is_some_and(|owner| owner.kind == kind)
+    }
+
+    /// Owner and pods, for a warning.
+    pub(super) fn subjects(&self) -> Vec<Subject> {
+        self.subjects_of(&self.pods)
+    }
+
+    /// The same of some of its pods.
+    pub(super) fn subjects_of(&self, pods: &[(&PodKey, &Pod)]) -> Vec<Subject> {
+        let owner = self.owner.as_ref().map(|owner| Subject::Owner {
+            kind: owner.kind.clone(),
+            name: PodKey::new(self.namespace, &owner.name),
+        });
+        let pods = pods.iter().map(|(key, _)| Subject::Pod { name: (*key).clone() });
+        owner.into_iter().chain(pods).collect()
+    }
+
+    /// How a sentence names it: `Deployment shop/web (3 pods)`, `pod default/a`.
+    pub(super) fn name(&self) -> String {
+        self.name_of(&self.pods)
+    }
+
+    /// The same with some of its pods.
+    pub(super) fn name_of(&self, pods: &[(&PodKey, &Pod)]) -> String {
+        let namespace = self.namespace;
+        match (&self.owner, pods) {
+            (_, [(key, _)]) => format!("pod {key}"),
+            (Some(Owner { kind, name }), pods) => {
+                format!("{kind} {namespace}/{name} ({})", count(pods.len(), "pod"))
+            }
+            (None, pods) => format!("{} of namespace {namespace}", count(pods.len(), "bare pod")),
+        }
+    }
+}
+
+/// The pods of a cluster that somebody wrote, by namespace, owner and tolerations.
+///
+/// Left out are pods that ended, and static ones: those mirror files on a node, are restarted by
+/// its kubelet, and no controller deletes them for good.
+pub(super) fn groups(cluster: &Cluster) -> Vec<Group<'_>> {
+    let mut groups: Vec<Group<'_>> = Vec::new();
+    let mut known: BTreeMap<(&str, Option<Owner>, &[Toleration]), usize> = BTreeMap::new();
+    for (key, pod) in cluster.pods() {
+        if has_ended(pod) || is_static(pod) {
+            continue;
+        }
+        let owner = owner_of(cluster, pod);
+        let tolerations = pod.spec.tolerations.as_slice();
+        let index =
+            *known.entry((key.namespace(), owner.clone(), tolerations)).or_insert_with(|| {
+                let namespace = key.namespace();
+                groups.push(Group { namespace, owner, tolerations, pods: Vec::new() });
+                groups.len() - 1
+            });
+        if let Some(group) = groups.get_mut(index) {
+            group.pods.push((key, pod.as_ref()));
+        }
+    }
+    groups
+}
+
+fn has_ended(pod: &Pod) -> bool {
+    matches!(pod.status.phase, PodPhase::Succeeded | PodPhase::Failed)
+}
+
+/// Whether a kubelet made it from a file.
+fn is_static(pod: &Pod) -> bool {
+    pod.metadata.annotations.contains_key(MIRROR_ANNOTATION)
+        || pod.metadata.owner_references.iter().any(|owner| owner.kind == "Node")
+}
+
+/// The owner that manages a pod; for the ReplicaSet of a Deployment that Deployment.
+fn owner_of(_: &Cluster, pod: &Pod) -> Option<Owner> {
+    let references = &pod.metadata.owner_references;
+    let managing = references.iter().find(|owner| owner.controller == Some(true));
+    // Manifests written by hand often leave `controller` out.
+    let owner = managing.or_else(|| references.first().filter(|_| references.len() == 1))?;
+    let (mut kind, mut name) = (owner.kind.as_str(), owner.name.as_str());
+    if kind == "ReplicaSet"
+        && let Some(hash) = pod.metadata.labels.get("pod-template-hash")
+        && let Some(deployment) = name.strip_suffix(hash).and_then(|rest| rest.strip_suffix('-'))
+    {
+        (kind, name) = ("Deployment", deployment);
+    }
+    Some(Owner { kind: kind.to_owned(), name: name.to_owned() })
+}
+
+/// What warnings ask about nodes.
+pub(super) struct Nodes<'a> {
+    /// How many there are.
+    pub(super) count: usize,
+    /// The taints there are, or that Kubernetes sets, by key; each with the node it was seen on, if
+    /// it was.
+    pub(super) taints: Index<'a, Vec<(Taint, Option<&'a str>)>>,
+    /// The keys as people mistake them (see [`loosely`]), with the right ones.
+    pub(super) loosely: BTreeMap<String, &'a str>,
+    /// Nodes with `NoExecute` taints, with those.
+    pub(super) evicting: Index<'a, Vec<&'a Taint>>,
+    /// Nodes that nobody hears.
+    pub(super) unreachable: Index<'a, &'a Arc<Node>>,
+}
+
+/// Taints that Kubernetes itself sets, or kubeadm.
+fn set_by_kubernetes() -> impl Iterator<Item = Taint> {
+    use TaintEffect::{NoExecute, NoSchedule};
+    let both = [well_known::NOT_READY, well_known::UNREACHABLE]
+        .into_iter()
+        .flat_map(|key| [(key, NoSchedule), (key, NoExecute)]);
+    let others = [
+        well_known::UNSCHEDULABLE,
+        well_known::MEMORY_PRESSURE,
+        well_known::DISK_PRESSURE,
+        well_known::PID_PRESSURE,
+        well_known::NETWORK_UNAVAILABLE,
+        well_known::SHUTDOWN,
+        well_known::CONTROL_PLANE,
+        "node-role.kubernetes.io/master",
+    ];
+    both.chain(others.into_iter().map(|key| (key, NoSchedule)))
+        .map(|(key, effect)| Taint::new(key, "", effect))
+        // The one taint of these with a value.
+        .chain([Taint::new(well_known::UNINITIALIZED, "true", NoSchedule)])
+}
+
+/// A key as people may have meant it: its last part, in small letters, without separators.
+pub(super) fn loosely(key: &str) -> String {
+    let last = key.rsplit('/').next().unwrap_or_default();
+    last.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).collect()
+}
+
+impl<'a> Nodes<'a> {
+    /// Those of a cluster.
+    pub(super) fn of(cluster: &'a Cluster) -> Self {
+        let mut seen: BTreeMap<(&str, &str, &TaintEffect), &str> = BTreeMap::new();
+        let mut nodes = Self {
+            count: cluster.nodes().len(),
+            taints: Index::new(),
+            loosely: BTreeMap::new(),
+            evicting: Index::new(),
+            unreachable: Index::new(),
+        };
+        for (name, node) in cluster.nodes() {
+            for taint in &node.spec.taints {
+                seen.entry((&taint.key, &taint.value, &taint.effect)).or_insert(name.as_str());
+                if taint.is_no_execute() {
+                    nodes.evicting.entry(name.as_str()).or_default().push(taint);
+                }
+            }
+            if is_unreachable(node) {
+                nodes.unreachable.insert(name.as_str(), node);
+            }
+        }
+        for ((key, value, effect), node) in seen {
+            let taint = Taint::new(key, value, effect.clone());
+            nodes.taints.entry(key).or_default().push((taint, Some(node)));
+            nodes.loosely.entry(loosely(key)).or_insert(key);
+        }
+        for taint in set_by_kubernetes() {
+            // All keys of the list are constants but one, which is written here.
+            let known = well_known::ALL.into_iter().find(|key| *key == taint.key);
+            let key = known.unwrap_or("node-role.kubernetes.io/master");
+            nodes.loosely.entry(loosely(key)).or_insert(key);
+            nodes.taints.entry(key).or_default().push((taint, None));
+        }
+        nodes
+    }
+
+    /// The `NoExecute` taints of the node that a pod is on.
+    pub(super) fn evicting(&self, pod: &Pod) -> &[&'a Taint] {
+        self.evicting.get(pod.spec.node_name.as_str()).map(Vec::as_slice).unwrap_or_default()
+    }
+}
+
+/// Whether its kubelet was silent for so long that the control plane has said so.
+fn is_unreachable(node: &Node) -> bool {
+    let tainted = node.spec.taints.iter().any(|taint| taint.key == well_known::UNREACHABLE);
+    tainted || node.condition("Ready").is_some_and(|ready| ready.status == ConditionStatus::Unknown)
+}
+
+/// A toleration as YAML, as an entry of a list.
+pub(super) fn yaml_of(toleration: &Toleration) -> String {
+    let Toleration { key, operator, value, effect, toleration_seconds } = toleration;
+    let mut fields = Vec::new();
+    if !key.is_empty() {
+        fields.push(format!("key: {}", go_quote(key)));
+    }
+    if !operator.is_empty() {
+        fields.push(format!("operator: {operator}"));
+    }
+    if !value.is_empty() {
+        fields.push(format!("value: {}", go_quote(value)));
+    }
+    if !effect.is_empty() {
+        fields.push(format!("effect: {effect}"));
+    }
+    if let Some(seconds) = toleration_seconds {
+        fields.push(format!("tolerationSeconds: {seconds}"));
+    }
+    format!("- {}\n", fields.join("\n  "))
+}
