@@ -9,6 +9,7 @@
 //!   that admission and the DaemonSet controller add are no news to anybody.
 //! - The pods of one owner with the same tolerations are one warning, however many they are.
 
+mod budgets;
 mod lost;
 mod pods;
 mod spread;
@@ -232,7 +233,8 @@ pub fn warnings(cluster: &Cluster, config: &SimulatorConfig) -> Vec<Warning> {
     let groups = pods::groups(cluster);
     let mut found = Vec::new();
     tolerations::look(&groups, &nodes, &settings, &mut found);
-    lost::look(cluster, &groups, &nodes, &settings, &mut found);
+    budgets::look(cluster, &groups, &nodes, &settings, &mut found);
+    lost::look(&groups, &nodes, &settings, &mut found);
     spread::look(cluster, &groups, &nodes, &settings, &mut found);
     // A stable sort: within one kind the order of the objects stays.
     found.sort_by_key(|warning| (warning.severity, warning.code));

@@ -437,6 +437,70 @@ fn deployments_in_one_zone() {
     assert_eq!(only(of("1.34", nodes, pods), WarningCode::OneZone), []);
 }
 
+#[test]
+fn budgets() {
+    let taint = json!({ "key": "k", "effect": "NoExecute" });
+    let nodes = json!([node("fine", json!([])), node("bad", json!([taint]))]);
+    let web = |name: &str, on: &str| pod(name, on, json!([]));
+    let budget = |name: &str, spec: Value| {
+        json!({ "apiVersion": "policy/v1", "kind": "PodDisruptionBudget",
+                "metadata": { "name": name, "namespace": "default" }, "spec": spec })
+    };
+    let selecting = |limit: Value| {
+        let mut spec = json!({ "selector": { "matchLabels": { "app": "web" } } });
+        spec.as_object_mut().unwrap().extend(limit.as_object().unwrap().clone());
+        spec
+    };
+    let one = json!({ "maxUnavailable": 1 });
+    let other = json!({ "selector": { "matchLabels": { "app": "other" } }, "maxUnavailable": 1 });
+    let (critical, warning, note) = (Severity::Critical, Severity::Warning, Severity::Note);
+    for (on, specs, expected) in [
+        ("fine", vec![selecting(one.clone())], vec![(note, "does not help when")]),
+        ("bad", vec![selecting(one.clone())], vec![(critical, "does not help 2 pods that")]),
+        ("fine", vec![other], vec![(warning, "selects no pod")]),
+        ("fine", vec![json!({ "maxUnavailable": 1 })], vec![(warning, "selects no pod")]),
+        (
+            "fine",
+            vec![selecting(json!({ "minAvailable": 0 }))],
+            vec![(warning, "lets all of its pods be evicted")],
+        ),
+        (
+            "fine",
+            vec![selecting(json!({ "maxUnavailable": "100%" }))],
+            vec![(warning, "lets all of its pods be evicted")],
+        ),
+        ("fine", vec![selecting(json!({ "minAvailable": "50%" }))], vec![(note, "does not help")]),
+        (
+            "fine",
+            vec![selecting(one.clone()), selecting(one)],
+            vec![
+                (warning, "b0 and default/b1 select the same 2 pods"),
+                (note, "default/b0: does not help"),
+                (note, "default/b1: does not help"),
+            ],
+        ),
+        ("bad", vec![], vec![]),
+    ] {
+        let budgets = specs.iter().enumerate();
+        let budgets: Value =
+            budgets.map(|(i, spec)| budget(&format!("b{i}"), spec.clone())).collect();
+        let scenario: Scenario = serde_json::from_value(json!({
+            "apiVersion": "taintlab/v1",
+            "kind": "Scenario",
+            "objects": { "nodes": nodes, "budgets": budgets,
+                         "pods": [web("w1", on), web("w2", on)] }
+        }))
+        .unwrap();
+        let found = scenario.simulator().unwrap().warnings();
+        let found = only(found, WarningCode::BudgetDoesNotHelp);
+        assert_eq!(found.len(), expected.len(), "{specs:?}: {found:?}");
+        for (warning, (severity, words)) in found.iter().zip(expected) {
+            assert_eq!(warning.severity, severity, "{specs:?}");
+            assert!(warning.message.contains(words), "{}", warning.message);
+        }
+    }
+}
+
 /// The most pressing first, and always the same.
 #[test]
 fn the_order_is_that_of_severity_then_kind_then_objects() {

@@ -10,11 +10,9 @@ use serde_json::Value;
 use super::pods::{Group, Nodes};
 use super::{Fix, FixLanguage, Settings, Severity, Warning, WarningCode};
 use crate::api::{Pod, PodKey, Taint, TaintEffect, Toleration, well_known};
-use crate::cluster::Cluster;
 use crate::matching::{check, tolerations_tolerate_taint};
 
 pub(super) fn look(
-    _: &Cluster,
     groups: &[Group<'_>],
     nodes: &Nodes<'_>,
     settings: &Settings,

@@ -109,11 +109,17 @@ fn is_static(pod: &Pod) -> bool {
 }
 
 /// The owner that manages a pod; for the ReplicaSet of a Deployment that Deployment.
-fn owner_of(_: &Cluster, pod: &Pod) -> Option<Owner> {
+fn owner_of(cluster: &Cluster, pod: &Pod) -> Option<Owner> {
     let references = &pod.metadata.owner_references;
     let managing = references.iter().find(|owner| owner.controller == Some(true));
     // Manifests written by hand often leave `controller` out.
     let owner = managing.or_else(|| references.first().filter(|_| references.len() == 1))?;
+    let workload = pod.metadata.controller_key();
+    let above =
+        workload.and_then(|key| cluster.get_workload(&key)).and_then(|workload| workload.owner());
+    if let Some(above) = above {
+        return Some(Owner { kind: above.kind.as_str().into(), name: above.name.name().into() });
+    }
     let (mut kind, mut name) = (owner.kind.as_str(), owner.name.as_str());
     if kind == "ReplicaSet"
         && let Some(hash) = pod.metadata.labels.get("pod-template-hash")

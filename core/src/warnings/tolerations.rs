@@ -193,7 +193,8 @@ fn hidden(one: One<'_>) -> Option<Warning> {
     // A time for all keys, and then no time for all keys: the latter was meant to win. A time for
     // one key before another one for all is how exceptions are written.
     let wildcard = first.key.is_empty() && second.key.is_empty();
-    if !shorter && !(wildcard && time_of(second) > time_of(first)) {
+    let longer = wildcard && time_of(second) > time_of(first);
+    if !(shorter || longer) {
         return None;
     }
     let lost = if shorter { "shorter" } else { "longer" };
