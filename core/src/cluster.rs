@@ -131,6 +131,11 @@ impl Cluster {
         self.pods_by_node.get(node).into_iter().flatten()
     }
 
+    /// The names of nodes that pods are bound to, by name; also those of nodes that are gone.
+    pub fn node_names_of_pods(&self) -> impl Iterator<Item = &NodeName> {
+        self.pods_by_node.keys()
+    }
+
     /// Stores a node and returns the version it replaces.
     pub fn put_node(&mut self, node: Arc<Node>) -> Option<Arc<Node>> {
         self.nodes.insert(node.metadata.name.as_str().into(), node)

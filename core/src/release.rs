@@ -108,6 +108,56 @@ impl KubernetesRelease {
         self.minor >= 27
     }
 
+    /// Whether the pod garbage collector removes terminating pods from nodes with the out-of-service
+    /// taint: since 1.26, where the gate `NodeOutOfServiceVolumeDetach` is on by default.
+    #[must_use]
+    pub const fn collects_pods_out_of_service(self) -> bool {
+        self.minor >= 26
+    }
+
+    /// Whether Jobs have `podReplacementPolicy`, and wait with a `podFailurePolicy` until a pod has
+    /// ended: since 1.29, where the gate `JobPodReplacementPolicy` is on by default.
+    #[must_use]
+    pub const fn has_pod_replacement_policy(self) -> bool {
+        self.minor >= 29
+    }
+
+    /// Whether a pod of a Job that is deleted counts as one that failed: with the finalizers by which
+    /// Jobs are tracked, taken to have come for good with 1.26.
+    #[must_use]
+    pub const fn counts_deleted_pods_as_failed(self) -> bool {
+        self.minor >= 26
+    }
+
+    /// Whether the annotation `controller.kubernetes.io/pod-deletion-cost` says which pods go first:
+    /// since 1.22.
+    #[must_use]
+    pub const fn has_pod_deletion_cost(self) -> bool {
+        self.minor >= 22
+    }
+
+    /// Whether the pods of a StatefulSet carry the label `apps.kubernetes.io/pod-index`: since 1.28.
+    #[must_use]
+    pub const fn labels_pods_with_index(self) -> bool {
+        self.minor >= 28
+    }
+
+    /// Whether a StatefulSet can begin at another number than 0 (`spec.ordinals.start`): since 1.27.
+    #[must_use]
+    pub const fn has_first_ordinal(self) -> bool {
+        self.minor >= 27
+    }
+
+    /// How the event `ScalingReplicaSet` words it. The releases of the changes are not certain.
+    #[must_use]
+    pub const fn scaling_message(self) -> ScalingMessage {
+        match self.minor {
+            ..26 => ScalingMessage::To,
+            26..31 => ScalingMessage::ToFrom,
+            _ => ScalingMessage::FromTo,
+        }
+    }
+
     /// Whether taint eviction is a controller of its own: since 1.29.
     #[must_use]
     pub const fn has_taint_eviction_controller(self) -> bool {
@@ -393,6 +443,17 @@ pub enum TaintReason {
     Untolerated,
     /// `node(s) had untolerated taint(s)`.
     WithoutTaint,
+}
+
+/// How the event `ScalingReplicaSet` words it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ScalingMessage {
+    /// `Scaled up replica set NAME to 3`.
+    To,
+    /// `Scaled up replica set NAME to 3 from 1`.
+    ToFrom,
+    /// `Scaled up replica set NAME from 1 to 3`.
+    FromTo,
 }
 
 /// How the scheduler's message ends; see [`KubernetesRelease::preemption_message`].

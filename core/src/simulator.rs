@@ -300,6 +300,7 @@ impl Simulator {
     pub fn poll_timeout(&self) -> Option<Timeout> {
         let lifecycle = self.lifecycle.as_ref();
         if self.taint_eviction.has_queued_work()
+            || self.control_has_work()
             || lifecycle.is_some_and(NodeLifecycleController::has_queued_work)
         {
             return Some(Timeout { at: self.now, reason: TimeoutReason::WorkQueued });
@@ -315,7 +316,9 @@ impl Simulator {
     /// Which timer that is.
     fn timer_reason(&self, timer: (Timestamp, u64)) -> Option<Timeout> {
         let (at, _) = timer;
-        let reason = if let Some(terminating) = self.terminating.get(&timer) {
+        let reason = if let Some(reason) = self.control_timer_reason(timer) {
+            reason
+        } else if let Some(terminating) = self.terminating.get(&timer) {
             TimeoutReason::GracePeriodOver {
                 pod: terminating.pod.clone(),
                 grace: terminating.grace,
@@ -464,7 +467,7 @@ impl Simulator {
         let end_of_grace = self.terminating.first_key_value().map(|(timer, _)| *timer);
         let kubelet = self.kubelets.timers.first_key_value().map(|(timer, _)| *timer);
         let timers = self.taint_eviction.next_timer().into_iter();
-        timers.chain(end_of_grace).chain(kubelet).min()
+        timers.chain(end_of_grace).chain(kubelet).chain(self.next_control_timer()).min()
     }
 
     /// The number of a timer that is created now.
@@ -476,7 +479,9 @@ impl Simulator {
 
     fn fire_next_timer(&mut self) {
         let Some(timer) = self.next_timer() else { return };
-        if let Some(terminating) = self.terminating.remove(&timer) {
+        if self.fire_control_timer(timer) {
+            // Done.
+        } else if let Some(terminating) = self.terminating.remove(&timer) {
             self.grace_period_over(&terminating);
         } else if self.kubelets.timers.contains_key(&timer) {
             self.fire_kubelet_timer();
@@ -503,10 +508,11 @@ impl Simulator {
                 self.taint_eviction.handle_timeout(self.now, &self.cluster);
             } else if !node {
                 let lifecycle = self.lifecycle.as_ref();
-                if !lifecycle.is_some_and(NodeLifecycleController::has_queued_work) {
+                if lifecycle.is_some_and(NodeLifecycleController::has_queued_work) {
+                    self.run_lifecycle();
+                } else if !self.run_control() {
                     break;
                 }
-                self.run_lifecycle();
             }
         }
     }

@@ -140,7 +140,7 @@ pub(super) fn scores(snapshot: &Snapshot, pod: &PodInfo, feasible: &[&NodeInfo])
     let mut pairs = Pairs::new();
     let looks = pod.has_pod_affinity();
     for node in snapshot.nodes().filter(|node| looks || node.with_affinity > 0) {
-        for existing in node.pods.values() {
+        for existing in node.pods.values().map(AsRef::as_ref) {
             for (owner, other) in [(pod, existing), (existing, pod)] {
                 for (terms, sign) in [
                     (&owner.fields.preferred_affinity, 1),

@@ -12,7 +12,7 @@ use super::Rejection;
 use super::affinity::AffinityState;
 use super::snapshot::{NodeInfo, PodInfo, Snapshot};
 use super::spread::SpreadState;
-use crate::api::{Taint, TaintEffect, well_known};
+use crate::api::{SelectorOperator, Taint, TaintEffect, well_known};
 use crate::matching::{find_matching_untolerated_taint, tolerations_tolerate_taint};
 use crate::release::{KubernetesRelease, TaintReason};
 
@@ -76,6 +76,52 @@ impl<'a> Cycle<'a> {
         removed: &[&PodInfo],
     ) -> Option<Rejection> {
         self.plugins().into_iter().find_map(|plugin| self.filter(plugin, node, removed))
+    }
+
+    /// Whether no filter keeps the pod off the node; the same as no [`first_rejection`] without
+    /// its words.
+    ///
+    /// [`first_rejection`]: Self::first_rejection
+    pub(super) fn fits(&self, node: &NodeInfo) -> bool {
+        let wanted = &self.pod.node_name;
+        (wanted.is_empty() || *wanted == node.name)
+            && (!node.unschedulable || self.unschedulable(node).is_empty())
+            && untolerated_taint(self.snapshot, &self.pod, node).is_none()
+            && matches_node_affinity(&self.pod, node)
+            && self.has_room(node)
+            && self.filter(FilterPlugin::PodTopologySpread, node, &[]).is_none()
+            && self.filter(FilterPlugin::InterPodAffinity, node, &[]).is_none()
+    }
+
+    /// Whether nothing is insufficient.
+    fn has_room(&self, node: &NodeInfo) -> bool {
+        let pods = i64::try_from(node.pods.len()).unwrap_or(i64::MAX);
+        if node.allocatable.get("pods").is_some_and(|most| pods >= *most) {
+            return false;
+        }
+        self.pod.requests.iter().filter(|(_, wanted)| **wanted > 0).all(|(name, wanted)| {
+            let most = match node.allocatable.get(name) {
+                Some(most) => *most,
+                None if NATIVE.contains(&name.as_str()) => return true,
+                None => 0,
+            };
+            let used = node.requested.get(name).copied().unwrap_or_default();
+            *wanted <= most.saturating_sub(used)
+        })
+    }
+
+    /// The only nodes that the pod can go to, if its affinity names them. Mirrors the
+    /// `PreFilterResult` of `NodeAffinity`.
+    pub(super) fn named_nodes(&self) -> Option<BTreeSet<String>> {
+        let terms = self.pod.fields.required_node_terms.as_ref()?;
+        let mut names = BTreeSet::new();
+        for term in terms {
+            let field = term.match_fields.iter().find(|field| {
+                field.key == "metadata.name" && field.operator == SelectorOperator::In
+            })?;
+            names.extend(field.values.iter().cloned());
+        }
+        Some(names)
     }
 
     /// What one filter says.

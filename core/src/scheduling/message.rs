@@ -62,8 +62,12 @@ fn preemption(cycle: &Cycle<'_>, verdicts: &[NodeVerdict]) -> (String, Vec<Strin
             continue;
         }
         let priority = cycle.pod.fields.priority;
-        let victims: Vec<&PodInfo> =
-            node.pods.values().filter(|pod| pod.fields.priority < priority).collect();
+        let victims: Vec<&PodInfo> = node
+            .pods
+            .values()
+            .map(AsRef::as_ref)
+            .filter(|pod| pod.fields.priority < priority)
+            .collect();
         if victims.is_empty() {
             reasons.push("No preemption victims found for incoming pod".to_owned());
             continue;

@@ -3,12 +3,15 @@
 use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::{String, ToString};
+use alloc::sync::Arc;
+use alloc::vec::Vec;
 
 use super::SchedulingError;
 use crate::api::{
     Amounts, Node, Pod, PodKey, PodPhase, ResourceError, SchedulingFields, Taint, Toleration,
     node_allocatable, pod_requests,
 };
+use crate::node_lifecycle::zone::ZoneKey;
 use crate::release::KubernetesRelease;
 
 /// What a container counts for in scores if it asks for nothing: 0.1 CPU and 200 MiB. Mirrors
@@ -38,7 +41,7 @@ pub(super) struct PodInfo {
     pub(super) namespace: String,
     pub(super) labels: BTreeMap<String, String>,
     pub(super) node_name: String,
-    pub(super) tolerations: alloc::vec::Vec<Toleration>,
+    pub(super) tolerations: Vec<Toleration>,
     pub(super) terminating: bool,
     /// Its controller: kind and name, if it has one.
     pub(super) owner: Option<(String, String)>,
@@ -66,6 +69,12 @@ impl PodInfo {
         })
     }
 
+    /// Its controller, if it counts among the pods of that.
+    fn counted_owner(&self) -> Option<OwnerKey> {
+        let (kind, name) = self.owner.as_ref().filter(|_| !self.terminating)?;
+        Some((self.namespace.clone(), kind.clone(), name.clone()))
+    }
+
     /// Whether it says anything about other pods.
     pub(super) fn has_pod_affinity(&self) -> bool {
         let fields = &self.fields;
@@ -83,12 +92,12 @@ pub(super) struct NodeInfo {
     /// Pods can be bound to a node that is not there (any more).
     exists: bool,
     pub(super) labels: BTreeMap<String, String>,
-    pub(super) taints: alloc::vec::Vec<Taint>,
+    pub(super) taints: Vec<Taint>,
     pub(super) unschedulable: bool,
     pub(super) allocatable: Amounts,
     pub(super) requested: Amounts,
     pub(super) scored_requested: Amounts,
-    pub(super) pods: BTreeMap<PodKey, PodInfo>,
+    pub(super) pods: BTreeMap<PodKey, Arc<PodInfo>>,
     /// How many of the pods say something about other pods.
     pub(super) with_affinity: usize,
 }
@@ -97,8 +106,16 @@ pub(super) struct NodeInfo {
 #[derive(Clone, Debug)]
 pub struct Snapshot {
     pub(super) config: SchedulerConfig,
-    nodes: BTreeMap<String, NodeInfo>,
+    nodes: BTreeMap<String, Arc<NodeInfo>>,
+    /// How many pods of each controller, given by namespace, kind and name, are on each node;
+    /// those that are terminating do not count.
+    pub(super) owned: BTreeMap<OwnerKey, BTreeMap<String, i64>>,
+    /// The nodes zone by zone in turn, as they are looked at; empty if that must be found anew.
+    order: Arc<Vec<String>>,
 }
+
+/// Namespace, kind and name of a controller.
+pub(super) type OwnerKey = (String, String, String);
 
 impl Snapshot {
     /// Counts what is on the nodes. The order of the objects does not matter; pods that are bound to
@@ -111,7 +128,8 @@ impl Snapshot {
         nodes: impl IntoIterator<Item = &'a Node>,
         pods: impl IntoIterator<Item = &'a Pod>,
     ) -> Result<Self, SchedulingError> {
-        let mut snapshot = Self { config, nodes: BTreeMap::new() };
+        let mut snapshot =
+            Self { config, nodes: BTreeMap::new(), owned: BTreeMap::new(), order: Arc::default() };
         for node in nodes {
             snapshot.set_node(node)?;
         }
@@ -129,7 +147,10 @@ impl Snapshot {
         let name = &node.metadata.name;
         let allocatable = node_allocatable(node)
             .map_err(|error| SchedulingError { object: format!("node {name}"), error })?;
-        let info = self.nodes.entry(name.clone()).or_default();
+        let info = Arc::make_mut(self.nodes.entry(name.clone()).or_default());
+        if !info.exists || ZoneKey::of(&info.labels) != ZoneKey::of(&node.metadata.labels) {
+            self.order = Arc::default();
+        }
         info.name.clone_from(name);
         info.exists = true;
         info.labels.clone_from(&node.metadata.labels);
@@ -141,7 +162,9 @@ impl Snapshot {
 
     /// Removes a node. Pods bound to it are remembered, should it come back.
     pub fn remove_node(&mut self, name: &str) {
+        self.order = Arc::default();
         if let Some(info) = self.nodes.get_mut(name) {
+            let info = Arc::make_mut(info);
             info.exists = false;
             if info.pods.is_empty() {
                 self.nodes.remove(name);
@@ -166,18 +189,35 @@ impl Snapshot {
         }
         let pod = self.read(pod)?;
         self.remove_pod(&key, name);
-        let info = self.nodes.entry(name.clone()).or_default();
+        if let Some(owner) = pod.counted_owner() {
+            *self.owned.entry(owner).or_default().entry(name.clone()).or_default() += 1;
+        }
+        let info = Arc::make_mut(self.nodes.entry(name.clone()).or_default());
         add(&mut info.requested, &pod.requests, 1);
         add(&mut info.scored_requested, &pod.scored_requests, 1);
         info.with_affinity += usize::from(pod.has_pod_affinity());
-        info.pods.insert(key, pod);
+        info.pods.insert(key, Arc::new(pod));
         Ok(())
     }
 
     /// Removes a pod from a node; whether it was there.
     pub fn remove_pod(&mut self, key: &PodKey, node: &str) -> bool {
         let Some(info) = self.nodes.get_mut(node) else { return false };
+        let info = Arc::make_mut(info);
         let Some(pod) = info.pods.remove(key) else { return false };
+        if let Some(owner) = pod.counted_owner()
+            && let Some(nodes) = self.owned.get_mut(&owner)
+        {
+            if let Some(count) = nodes.get_mut(node) {
+                *count -= 1;
+                if *count <= 0 {
+                    nodes.remove(node);
+                }
+            }
+            if nodes.is_empty() {
+                self.owned.remove(&owner);
+            }
+        }
         add(&mut info.requested, &pod.requests, -1);
         add(&mut info.scored_requested, &pod.scored_requests, -1);
         info.with_affinity -= usize::from(pod.has_pod_affinity());
@@ -189,7 +229,38 @@ impl Snapshot {
 
     /// The nodes that are there, in the order of their names.
     pub(super) fn nodes(&self) -> impl Iterator<Item = &NodeInfo> {
-        self.nodes.values().filter(|node| node.exists)
+        self.nodes.values().map(Arc::as_ref).filter(|node| node.exists)
+    }
+
+    /// The node of that name, if it is there.
+    pub(super) fn node(&self, name: &str) -> Option<&NodeInfo> {
+        self.nodes.get(name).map(Arc::as_ref).filter(|node| node.exists)
+    }
+
+    /// The nodes zone by zone in turn. Mirrors `nodeTree.list`.
+    pub(super) fn in_turn(&mut self) -> Arc<Vec<String>> {
+        if self.order.is_empty() {
+            let mut zones: BTreeMap<ZoneKey, alloc::collections::VecDeque<&String>> =
+                BTreeMap::new();
+            for node in self.nodes.values().filter(|node| node.exists) {
+                zones.entry(ZoneKey::of(&node.labels)).or_default().push_back(&node.name);
+            }
+            let mut order = Vec::new();
+            let mut zones: Vec<_> = zones.into_values().collect();
+            while zones.iter().any(|zone| !zone.is_empty()) {
+                order.extend(zones.iter_mut().filter_map(|zone| zone.pop_front().cloned()));
+            }
+            self.order = Arc::new(order);
+        }
+        self.order.clone()
+    }
+
+    /// Whether all that the scheduler reads of a pod can be read.
+    ///
+    /// # Errors
+    /// The field that cannot.
+    pub fn check(&self, pod: &Pod) -> Result<(), SchedulingError> {
+        self.read(pod).map(|_| ())
     }
 
     pub(super) fn read(&self, pod: &Pod) -> Result<PodInfo, SchedulingError> {

@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 
 use super::arithmetic::{ln, round};
 use super::filters::{matches_node_affinity, untolerated_taint};
-use super::snapshot::{NodeInfo, PodInfo, Snapshot};
+use super::snapshot::{NodeInfo, OwnerKey, PodInfo, Snapshot};
 use super::{MAX_NODE_SCORE, scores};
 use crate::api::{LabelSelector, TopologySpread, WhenUnsatisfiable};
 use crate::node_lifecycle::zone::ZONE_LABEL;
@@ -19,8 +19,8 @@ const HOSTNAME: &str = "kubernetes.io/hostname";
 enum Counted {
     /// Those with such labels.
     Labels(LabelSelector),
-    /// Those of the same controller.
-    Owner(String, String),
+    /// Those of the same controller: namespace, kind and name.
+    Owner(OwnerKey),
 }
 
 /// One constraint, ready to be counted.
@@ -68,7 +68,7 @@ impl Constraint {
             min_domains: 1,
             key: key.to_owned(),
             namespace: pod.namespace.clone(),
-            counted: Some(Counted::Owner(kind.clone(), name.clone())),
+            counted: Some(Counted::Owner((pod.namespace.clone(), kind.clone(), name.clone()))),
             honors_node_affinity: true,
             honors_node_taints: false,
         };
@@ -79,7 +79,7 @@ impl Constraint {
         match &self.counted {
             None => false,
             Some(Counted::Labels(selector)) => selector.matches(&pod.labels),
-            Some(Counted::Owner(kind, name)) => {
+            Some(Counted::Owner((_, kind, name))) => {
                 pod.owner.as_ref().is_some_and(|owner| owner.0 == *kind && owner.1 == *name)
             }
         }
@@ -90,9 +90,24 @@ impl Constraint {
         !pod.terminating && pod.namespace == self.namespace && self.selects(pod)
     }
 
-    fn count(&self, node: &NodeInfo) -> i64 {
+    fn count(&self, snapshot: &Snapshot, node: &NodeInfo) -> i64 {
+        if let Some(Counted::Owner(owner)) = &self.counted {
+            let nodes = snapshot.owned.get(owner);
+            return nodes.and_then(|nodes| nodes.get(&node.name)).copied().unwrap_or_default();
+        }
         let count = node.pods.values().filter(|pod| self.counts(pod)).count();
         i64::try_from(count).unwrap_or(i64::MAX)
+    }
+
+    /// The nodes that have pods which are counted, or more.
+    fn nodes_to_count<'a>(&self, snapshot: &'a Snapshot) -> Vec<&'a NodeInfo> {
+        match &self.counted {
+            Some(Counted::Owner(owner)) => {
+                let nodes = snapshot.owned.get(owner).into_iter().flat_map(BTreeMap::keys);
+                nodes.filter_map(|name| snapshot.node(name)).collect()
+            }
+            _ => snapshot.nodes().collect(),
+        }
     }
 
     /// Mirrors `matchNodeInclusionPolicies`.
@@ -139,7 +154,8 @@ impl SpreadState {
                     if let Some(value) = node.labels.get(&constraint.key)
                         && constraint.includes(snapshot, pod, node)
                     {
-                        *counts.entry(value.clone()).or_default() += constraint.count(node);
+                        *counts.entry(value.clone()).or_default() +=
+                            constraint.count(snapshot, node);
                     }
                 }
             }
@@ -216,13 +232,13 @@ pub(super) fn scores(snapshot: &Snapshot, pod: &PodInfo, feasible: &[&NodeInfo])
         }
         let size = if by_host { scored().count() } else { counts.len() };
         if !by_host {
-            for node in snapshot.nodes() {
+            for node in constraint.nodes_to_count(snapshot) {
                 if let Some(value) = node.labels.get(&constraint.key)
                     && let Some(count) = counts.get_mut(value.as_str())
                     && (!require_all || has_all_keys(&constraints, node))
                     && constraint.includes(snapshot, pod, node)
                 {
-                    *count += constraint.count(node);
+                    *count += constraint.count(snapshot, node);
                 }
             }
         }
@@ -230,7 +246,7 @@ pub(super) fn scores(snapshot: &Snapshot, pod: &PodInfo, feasible: &[&NodeInfo])
         for (node, score) in feasible.iter().zip(&mut raw) {
             let Some(value) = node.labels.get(&constraint.key) else { continue };
             let count = if by_host {
-                constraint.count(node)
+                constraint.count(snapshot, node)
             } else {
                 counts.get(value.as_str()).copied().unwrap_or_default()
             };

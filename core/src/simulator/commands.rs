@@ -100,6 +100,10 @@ impl Simulator {
         if self.cluster.get_node(name.as_str()).is_some() {
             return Err(CommandError::NodeAlreadyExists(name));
         }
+        self.admit_new_node(&mut node).map_err(|reason| CommandError::NotAdmitted {
+            object: format!("nodes \"{name}\""),
+            reason,
+        })?;
         self.fill_in(&mut node.metadata);
         self.store_node(node);
         if self.config.node_lifecycle {
@@ -137,8 +141,12 @@ impl Simulator {
         if self.cluster.get_pod(&key).is_some() {
             return Err(CommandError::PodAlreadyExists(key));
         }
-        self.fill_in(&mut pod.metadata);
-        self.store_pod(&key, pod);
+        let additions = self.admit_pod(&mut pod).map_err(|reason| CommandError::NotAdmitted {
+            object: format!("pods \"{}\"", key.name()),
+            reason,
+        })?;
+        self.store_new_pod(&key, pod, additions);
+        self.assume_owner_of(&key);
         Ok(())
     }
 

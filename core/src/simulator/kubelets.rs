@@ -226,6 +226,7 @@ impl Simulator {
                 kubelet.heard = true;
             }
             self.post_status(name, true);
+            self.start_pods_of(name);
         } else {
             self.tell_heartbeats(name);
         }
@@ -278,6 +279,7 @@ impl Simulator {
                 self.emit(Happening::HeartbeatResumed { node: name.clone() });
                 self.post_status(name, true);
                 self.confirm_deletions(name);
+                self.start_pods_of(name);
             }
         }
     }

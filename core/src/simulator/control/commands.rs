@@ -9,6 +9,7 @@ use alloc::vec::Vec;
 use super::super::Simulator;
 use super::super::commands::keep_identity;
 use super::check_workload;
+use super::deployments::comparable;
 use crate::api::{
     PodDisruptionBudget, PodKey, START_UP_TIME_ANNOTATION, Workload, WorkloadKey, WorkloadKind,
 };
@@ -122,6 +123,15 @@ impl Simulator {
             None => self.emit(Happening::WorkloadAdded { workload: key }),
             Some(old) if *old == new => return,
             Some(_) => self.emit(Happening::WorkloadUpdated { workload: key }),
+        }
+        let changed =
+            old.is_some_and(|old| comparable(&old.spec.template) != comparable(&new.spec.template));
+        let control = self.control.as_mut();
+        if let Some(tracked) = control.and_then(|control| control.tracked.get_mut(&new.key()))
+            && changed
+        {
+            tracked.revision.clear();
+            tracked.outdated = true;
         }
         self.track_workload(&new);
     }

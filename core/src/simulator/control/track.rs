@@ -7,14 +7,29 @@ use alloc::vec::Vec;
 
 use super::super::Simulator;
 use super::availability::ReadyStep;
+use super::daemon_sets::target_node;
 use crate::api::node_condition_type::READY;
-use crate::api::{ConditionStatus, Pod, PodKey, PodPhase, Workload, WorkloadKey};
+use crate::api::{
+    ConditionStatus, NodeName, Pod, PodKey, PodPhase, Workload, WorkloadKey, WorkloadKind,
+};
 
 /// What is known of one workload's pods.
 #[derive(Clone, Debug, Default)]
 pub(in super::super) struct Tracked {
     /// Those that name it as their controller, also those that are terminating or have ended.
     pub(super) pods: BTreeSet<PodKey>,
+    /// For a DaemonSet: the same by the node that each is for, and the nodes that are to have one.
+    pub(super) by_node: BTreeMap<NodeName, BTreeSet<PodKey>>,
+    pub(super) wanted: BTreeSet<NodeName>,
+    /// For a DaemonSet: whether there may be pods of another template.
+    pub(super) outdated: bool,
+    /// How many pods its controller has created, for their names.
+    pub(super) created: u64,
+    /// For a Job: how many of its pods count as failed, how many as succeeded, and whether those
+    /// that failed were too many.
+    pub(super) failed: i64,
+    pub(super) succeeded: i64,
+    pub(super) over: bool,
     /// For a Deployment: its ReplicaSets.
     pub(super) children: BTreeSet<WorkloadKey>,
     /// How many are neither terminating nor at their end; for a Deployment not counted.
@@ -33,6 +48,11 @@ pub(super) fn is_active(pod: &Pod) -> bool {
     !pod.is_terminating() && !matches!(pod.status.phase, PodPhase::Succeeded | PodPhase::Failed)
 }
 
+/// Whether all its containers have ended for good.
+pub(super) fn has_ended(pod: &Pod) -> bool {
+    matches!(pod.status.phase, PodPhase::Succeeded | PodPhase::Failed)
+}
+
 /// Whether it is ready and counts as a replica.
 pub(super) fn is_ready(pod: &Pod) -> bool {
     is_active(pod) && has_ready_condition(pod)
@@ -49,8 +69,15 @@ impl Simulator {
         let (key, now) = (workload.key(), self.now);
         let Some(control) = &mut self.control else { return };
         let tracked = control.tracked.entry(key.clone()).or_default();
-        tracked.desired = workload.replicas();
+        if key.kind != WorkloadKind::DaemonSet {
+            tracked.desired = workload.replicas();
+        }
         tracked.step(now);
+        control.queue.push(key.clone());
+        if let Some(owner) = workload.owner() {
+            control.queue.push(owner);
+        }
+        let tracked = control.tracked.entry(key.clone()).or_default();
         if let Some(owner) = workload.owner() {
             let ready = tracked.ready;
             let parent = control.tracked.entry(owner).or_default();
@@ -86,6 +113,13 @@ impl Simulator {
             (i64::from(pod.is_some_and(is_active)), i64::from(pod.is_some_and(is_ready)))
         };
         let ((was_active, was_ready), (active, ready)) = (facts(old), facts(new));
+        let key_of = |owner: &Option<WorkloadKey>| owner.as_ref().map(|owner| owner.kind);
+        if key_of(&before.clone().or_else(|| after.clone())) == Some(WorkloadKind::DaemonSet) {
+            self.track_daemon(key, before.as_ref(), after.as_ref(), old, new);
+        }
+        if key_of(&before) == Some(WorkloadKind::Job) || key_of(&after) == Some(WorkloadKind::Job) {
+            self.track_end(before.as_ref().or(after.as_ref()), old, new);
+        }
         if before == after {
             if let Some(owner) = after {
                 self.count(&owner, key, active - was_active, ready - was_ready, new.is_some());
@@ -113,12 +147,70 @@ impl Simulator {
         tracked.active += active;
         tracked.ready += ready;
         tracked.step(now);
-        if ready != 0
-            && let Some(parent) = parent
-        {
-            let parent = control.tracked.entry(parent).or_default();
-            parent.ready += ready;
-            parent.step(now);
+        if owner.kind == WorkloadKind::DaemonSet {
+            // Its nodes are looked at one by one.
+        } else if active != 0 || ready != 0 || !there || owner.kind == WorkloadKind::StatefulSet {
+            control.queue.push(owner.clone());
+        }
+        if let Some(parent) = parent {
+            if ready != 0 {
+                let tracked = control.tracked.entry(parent.clone()).or_default();
+                tracked.ready += ready;
+                tracked.step(now);
+            }
+            // A rollout goes on when pods are ready, or gone.
+            if ready != 0 || !there {
+                control.queue.push(parent);
+            }
+        }
+    }
+
+    /// A daemon pod has changed: its DaemonSet looks at the node that it is for.
+    fn track_daemon(
+        &mut self,
+        key: &PodKey,
+        before: Option<&WorkloadKey>,
+        after: Option<&WorkloadKey>,
+        old: Option<&Pod>,
+        new: Option<&Pod>,
+    ) {
+        let Some(control) = &mut self.control else { return };
+        if let (Some(owner), Some(old)) = (before, old) {
+            let node = target_node(old);
+            let tracked = control.tracked.entry(owner.clone()).or_default();
+            if let Some(pods) = tracked.by_node.get_mut(&node) {
+                pods.remove(key);
+                if pods.is_empty() {
+                    tracked.by_node.remove(&node);
+                }
+            }
+            control.daemons.push((owner.clone(), node));
+        }
+        if let (Some(owner), Some(new)) = (after, new) {
+            let node = target_node(new);
+            let tracked = control.tracked.entry(owner.clone()).or_default();
+            tracked.by_node.entry(node.clone()).or_default().insert(key.clone());
+            control.daemons.push((owner.clone(), node));
+        }
+    }
+
+    /// A pod of a Job may have ended.
+    fn track_end(&mut self, owner: Option<&WorkloadKey>, old: Option<&Pod>, new: Option<&Pod>) {
+        let deleted = self.config.release.counts_deleted_pods_as_failed();
+        let failed = |pod: &Pod| {
+            pod.status.phase == PodPhase::Failed
+                || (deleted && pod.is_terminating() && pod.status.phase != PodPhase::Succeeded)
+        };
+        let succeeded = |pod: &Pod| pod.status.phase == PodPhase::Succeeded;
+        let removed = new.is_none() && deleted && old.is_some_and(|pod| !has_ended(pod));
+        let fails = old.is_none_or(|old| !failed(old)) && (removed || new.is_some_and(failed));
+        let ends = !old.is_some_and(succeeded) && new.is_some_and(succeeded);
+        let control = self.control.as_mut();
+        let tracked =
+            control.zip(owner).and_then(|(control, owner)| control.tracked.get_mut(owner));
+        if let Some(tracked) = tracked {
+            tracked.failed += i64::from(fails);
+            tracked.succeeded += i64::from(ends);
         }
     }
 }

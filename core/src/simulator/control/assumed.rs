@@ -1,0 +1,149 @@
+//! Owners that pods name and nobody gave, and what imported pods say of their templates.
+
+use alloc::collections::BTreeMap;
+use alloc::string::String;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+
+use super::super::Simulator;
+use super::stateful_sets::ordinal_of;
+use super::track;
+use crate::api::{Pod, PodKey, Workload, WorkloadKey, WorkloadKind};
+use crate::event::Happening;
+
+/// Labels that a controller gives to each pod by itself.
+const OWN_LABELS: [&str; 3] = [
+    "statefulset.kubernetes.io/pod-name",
+    "apps.kubernetes.io/pod-index",
+    "controller-revision-hash",
+];
+
+impl Simulator {
+    /// Pods at the beginning name controllers that are not there: each is assumed to want the pods
+    /// that are.
+    pub(super) fn assume_owners(&mut self) {
+        let mut owners: BTreeMap<WorkloadKey, Vec<Arc<Pod>>> = BTreeMap::new();
+        for (_, pod) in self.cluster.pods() {
+            if let Some(owner) = pod.metadata.controller_key()
+                && self.cluster.get_workload(&owner).is_none()
+            {
+                owners.entry(owner).or_default().push(pod.clone());
+            }
+        }
+        for (key, pods) in owners {
+            self.assume(&key, &pods);
+        }
+    }
+
+    /// A user created a pod whose controller is not there, or only assumed.
+    pub(in super::super) fn assume_owner_of(&mut self, key: &PodKey) {
+        let owner = self.cluster.get_pod(key).and_then(|pod| pod.metadata.controller_key());
+        let Some(owner) = owner.filter(|_| self.control.is_some()) else { return };
+        if self.cluster.get_workload(&owner).is_some_and(|known| !known.assumed) {
+            return;
+        }
+        let pods = self.pods_of_workload(&owner);
+        let pods: Vec<Arc<Pod>> =
+            pods.iter().filter_map(|pod| self.cluster.get_pod(pod).cloned()).collect();
+        self.assume(&owner, &pods);
+    }
+
+    fn assume(&mut self, key: &WorkloadKey, pods: &[Arc<Pod>]) {
+        let active: Vec<&Arc<Pod>> = pods.iter().filter(|pod| track::is_active(pod)).collect();
+        let Some(first) = active.first().copied().or(pods.first()) else { return };
+        let mut workload = Workload {
+            api_version: key.kind.api_version().into(),
+            kind: key.kind,
+            assumed: true,
+            ..Workload::default()
+        };
+        workload.metadata.namespace = key.name.namespace().into();
+        workload.metadata.name = key.name.name().into();
+        let template = &mut workload.spec.template;
+        template.metadata.labels.clone_from(&first.metadata.labels);
+        template.metadata.annotations.clone_from(&first.metadata.annotations);
+        for label in OWN_LABELS {
+            template.metadata.labels.remove(label);
+        }
+        template.spec = first.spec.clone();
+        template.spec.node_name = String::new();
+        let wanted = i64::try_from(active.len()).unwrap_or(i64::MAX);
+        match key.kind {
+            WorkloadKind::Job => {
+                workload.spec.other.set("parallelism", wanted.into());
+                workload.spec.other.set("completions", wanted.into());
+            }
+            WorkloadKind::StatefulSet => {
+                let last = pods.iter().filter_map(|pod| ordinal_of(&workload, &pod.metadata.name));
+                workload.spec.replicas = Some(last.max().map_or(wanted, |last| last + 1));
+            }
+            WorkloadKind::DaemonSet => {}
+            WorkloadKind::Deployment | WorkloadKind::ReplicaSet => {
+                workload.spec.replicas = Some(wanted);
+            }
+        }
+        self.fill_in(&mut workload.metadata);
+        if let Some(deployment) = self.deployment_of(&workload) {
+            workload.metadata.owner_references.push(deployment.owner_reference());
+        }
+        let desired = workload.replicas();
+        let workload = Arc::new(workload);
+        self.cluster.put_workload(workload.clone());
+        self.track_workload(&workload);
+        self.emit(Happening::OwnerAssumed { workload: key.clone(), desired });
+    }
+
+    /// The Deployment that an assumed ReplicaSet is evidently of.
+    fn deployment_of(&self, set: &Workload) -> Option<Arc<Workload>> {
+        if set.kind != WorkloadKind::ReplicaSet {
+            return None;
+        }
+        let mut deployments = self.cluster.workloads().map(|(_, workload)| workload);
+        let found = deployments.find(|known| {
+            let rest = set.metadata.name.strip_prefix(known.metadata.name.as_str());
+            let labels = &set.spec.template.metadata.labels;
+            known.kind == WorkloadKind::Deployment
+                && known.metadata.namespace == set.metadata.namespace
+                && rest.is_some_and(|rest| rest.starts_with('-'))
+                && known.selector().is_ok_and(|selector| selector.matches(labels))
+        });
+        found.cloned()
+    }
+
+    /// Pods that were there at the beginning are of the template that their controller had then,
+    /// whatever its hash.
+    pub(super) fn adopt_revisions(&mut self) {
+        let workloads: Vec<Arc<Workload>> =
+            self.cluster.workloads().map(|(_, workload)| workload.clone()).collect();
+        for workload in workloads {
+            let key = workload.key();
+            let revision = match workload.kind {
+                WorkloadKind::Deployment => self.largest_set(&workload),
+                WorkloadKind::StatefulSet | WorkloadKind::DaemonSet => {
+                    let pods = self.pods_of_workload(&key);
+                    let mut labels = pods.iter().filter_map(|pod| {
+                        let labels = &self.cluster.get_pod(pod)?.metadata.labels;
+                        labels.get("controller-revision-hash").cloned()
+                    });
+                    labels.next_back()
+                }
+                WorkloadKind::ReplicaSet | WorkloadKind::Job => None,
+            };
+            if let Some(revision) = revision {
+                self.set_revision(&key, &revision);
+            }
+        }
+    }
+
+    /// The ReplicaSet of a Deployment that has its template, or else the one with the most pods.
+    fn largest_set(&self, deployment: &Workload) -> Option<String> {
+        let template = super::deployments::comparable(&deployment.spec.template);
+        let tracked = self.tracked(&deployment.key())?;
+        let sets = tracked.children.iter().filter_map(|child| self.cluster.get_workload(child));
+        let rank = |set: &&Arc<Workload>| {
+            let same = super::deployments::comparable(&set.spec.template) == template;
+            (same, set.replicas())
+        };
+        sets.max_by_key(rank).map(|set| set.metadata.name.clone())
+    }
+}
