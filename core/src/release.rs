@@ -431,6 +431,33 @@ impl KubernetesRelease {
     pub const fn measures_pod_ephemeral_storage(self) -> bool {
         self.minor >= 23
     }
+
+    /// Whether `kubectl label` says `unlabeled` of an object that has lost a label: since 1.22. The
+    /// minor is not certain.
+    #[must_use]
+    pub const fn kubectl_says_unlabeled(self) -> bool {
+        self.minor >= 22
+    }
+
+    /// Whether `kubectl delete` says from which namespace an object was deleted
+    /// (kubernetes#126619): since 1.34. The minor is not certain.
+    #[must_use]
+    pub const fn kubectl_delete_names_namespace(self) -> bool {
+        self.minor >= 34
+    }
+
+    /// Whether the warning of `kubectl delete --force` begins with a capital letter: since 1.21. The
+    /// minor is not certain.
+    #[must_use]
+    pub const fn kubectl_warns_in_capitals(self) -> bool {
+        self.minor >= 21
+    }
+
+    /// Whether `kubectl get jobs` has a column `STATUS`: since 1.31.
+    #[must_use]
+    pub const fn jobs_have_status_column(self) -> bool {
+        self.minor >= 31
+    }
 }
 
 /// How the scheduler says that a taint keeps a pod away; see

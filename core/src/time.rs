@@ -114,6 +114,9 @@ impl Time {
     /// otherwise.
     pub const DEFAULT_START: Self = Self::from_unix_seconds(1_577_836_800);
 
+    /// 0001-01-01T00:00:00Z, the time that Go prints where there is none.
+    pub const ZERO_OF_GO: Self = Self::from_unix_seconds(-62_135_596_800);
+
     /// The moment `seconds` seconds after 1970-01-01T00:00:00Z, or that moment itself when the
     /// calendar does not reach so far.
     #[must_use]
@@ -160,6 +163,17 @@ impl Time {
     #[must_use]
     pub fn to_micro_string(self) -> String {
         self.0.to_rfc3339_opts(SecondsFormat::Micros, true)
+    }
+
+    /// As Go's `time.RFC1123Z`, for example `Wed, 01 Jan 2020 00:00:00 +0000`.
+    #[must_use]
+    pub fn to_rfc1123(self) -> String {
+        let text = self.0.to_rfc2822();
+        // RFC 2822 has the day without a zero in front.
+        match text.split_once(", ") {
+            Some((weekday, rest)) if rest.find(' ') == Some(1) => format!("{weekday}, 0{rest}"),
+            _ => text,
+        }
     }
 
     /// Whole seconds since 1970-01-01T00:00:00Z.
@@ -420,6 +434,8 @@ mod tests {
             "2020-01-01T00:00:01.500Z"
         );
         assert!(Time::parse("yesterday").unwrap_err().contains("RFC 3339"));
+        assert_eq!(start.to_rfc1123(), "Wed, 01 Jan 2020 00:00:00 +0000");
+        assert_eq!(Time::ZERO_OF_GO.to_rfc1123(), "Mon, 01 Jan 0001 00:00:00 +0000");
     }
 
     #[test]

@@ -12,6 +12,7 @@
 //! - [`import`] reads Kubernetes objects, [`export`] writes them.
 //! - [`read_scenario`] and [`write_scenario`] do the same for scenario files; [`is_scenario`] tells
 //!   one from the other.
+//! - [`kubectl`] runs lines of `kubectl` against a simulation.
 //! - A [`Diagnostic`] says what is wrong where: file, line, column, field, and what would be valid.
 //!   One run reports all errors, and what is right is taken all the same.
 //! - [`Limits`] stop hostile texts.
@@ -26,6 +27,7 @@ mod export;
 mod import;
 mod json;
 mod json_writer;
+pub mod kubectl;
 mod limits;
 mod near_miss;
 mod scalar;

@@ -424,6 +424,37 @@ const DIFFERENCES: &[Difference] = &[
         },
     },
     Difference {
+        name: "kubectl_says_unlabeled",
+        last: "1.21",
+        before: "node/n labeled\n",
+        after: "node/n unlabeled\n",
+        observe: |release| kubectl(release, "label node n a-").stdout,
+    },
+    Difference {
+        name: "kubectl_delete_names_namespace",
+        last: "1.33",
+        before: "pod \"p\" deleted\n",
+        after: "pod \"p\" deleted from d namespace\n",
+        observe: |release| kubectl(release, "delete pod p -n d").stdout,
+    },
+    Difference {
+        name: "kubectl_warns_in_capitals",
+        last: "1.20",
+        before: "warning",
+        after: "Warning",
+        observe: |release| {
+            let outcome = kubectl(release, "delete pod p -n d --force");
+            outcome.stderr.split(':').next().unwrap().to_owned()
+        },
+    },
+    Difference {
+        name: "jobs_have_status_column",
+        last: "1.30",
+        before: "false",
+        after: "true",
+        observe: |release| release.jobs_have_status_column().to_string(),
+    },
+    Difference {
         name: "measures_pod_ephemeral_storage",
         last: "1.22",
         before: "p",
@@ -669,6 +700,20 @@ fn conditions(session: &Session) -> String {
     let pods = session.simulator().unwrap().cluster().pods();
     let types = pods.flat_map(|(_, pod)| pod.status.conditions.iter().map(|c| c.type_.clone()));
     types.collect::<Vec<_>>().join(" ")
+}
+
+/// What `kubectl` of that release does on a node `n` with a label `a` and a pod `d/p`.
+fn kubectl(release: KubernetesRelease, line: &str) -> taintlab_manifest::kubectl::Outcome {
+    use taintlab_manifest::kubectl::{Context, run};
+    let mut node = taintlab_core::api::Node::default();
+    node.metadata.name = "n".into();
+    node.metadata.labels.insert("a".into(), "b".into());
+    let mut pod = Pod::default();
+    pod.metadata.name = "p".into();
+    pod.metadata.namespace = "d".into();
+    pod.spec.node_name = "n".into();
+    let simulator = Simulator::new(SimulatorConfig::of(release), [node], [pod]).unwrap();
+    run(&Context::new(&simulator, &[]), line, None)
 }
 
 #[test]

@@ -1,0 +1,169 @@
+//! The objects of the cluster.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use taintlab_core::api::{Node, Pod, PodKey};
+
+use super::events;
+use super::resources::{self, Resource};
+use super::session::Session;
+
+/// An object.
+#[derive(Clone, Debug)]
+pub(super) enum Object {
+    Node(Arc<Node>),
+    Pod(Arc<Pod>),
+    Other(&'static Resource, Value),
+}
+
+impl Object {
+    pub(super) fn resource(&self) -> &'static Resource {
+        match self {
+            Self::Node(_) => &resources::NODES,
+            Self::Pod(_) => &resources::PODS,
+            Self::Other(resource, _) => resource,
+        }
+    }
+
+    pub(super) fn name(&self) -> &str {
+        match self {
+            Self::Node(node) => &node.metadata.name,
+            Self::Pod(pod) => &pod.metadata.name,
+            Self::Other(_, value) => text(value, "/metadata/name"),
+        }
+    }
+
+    /// Its namespace; empty if it has none.
+    pub(super) fn namespace(&self) -> &str {
+        match self {
+            Self::Node(_) => "",
+            Self::Pod(pod) => &pod.metadata.namespace,
+            Self::Other(_, value) => text(value, "/metadata/namespace"),
+        }
+    }
+
+    pub(super) fn labels(&self) -> Cow<'_, BTreeMap<String, String>> {
+        match self {
+            Self::Node(node) => Cow::Borrowed(&node.metadata.labels),
+            Self::Pod(pod) => Cow::Borrowed(&pod.metadata.labels),
+            Self::Other(_, value) => Cow::Owned(string_map(value.pointer("/metadata/labels"))),
+        }
+    }
+
+    /// How messages name it: `node/worker-1`, `deployment.apps/web`.
+    pub(super) fn qualified_name(&self) -> String {
+        format!("{}/{}", self.resource().qualified_singular(), self.name())
+    }
+
+    /// Its JSON form.
+    pub(super) fn value(&self) -> Value {
+        match self {
+            Self::Node(node) => serde_json::to_value(node.as_ref()).unwrap_or_default(),
+            Self::Pod(pod) => serde_json::to_value(pod.as_ref()).unwrap_or_default(),
+            Self::Other(_, value) => value.clone(),
+        }
+    }
+}
+
+/// The text at a JSON pointer, empty if there is none.
+pub(super) fn text<'v>(value: &'v Value, pointer: &str) -> &'v str {
+    value.pointer(pointer).and_then(Value::as_str).unwrap_or("")
+}
+
+/// The whole number at a JSON pointer.
+pub(super) fn number(value: &Value, pointer: &str) -> Option<i64> {
+    value.pointer(pointer).and_then(Value::as_i64)
+}
+
+/// An object whose values are strings.
+pub(super) fn string_map(value: Option<&Value>) -> BTreeMap<String, String> {
+    let map = value.and_then(Value::as_object);
+    let pairs = map.into_iter().flatten();
+    pairs.filter_map(|(key, value)| Some((key.clone(), value.as_str()?.to_owned()))).collect()
+}
+
+impl Session<'_> {
+    /// The objects of a type, in one namespace or in all.
+    pub(super) fn list(&self, resource: &'static Resource, namespace: Option<&str>) -> Vec<Object> {
+        let cluster = self.simulator().cluster();
+        let here = |object: &Object| namespace.is_none_or(|name| object.namespace() == name);
+        if *resource == resources::NODES {
+            let names = cluster.nodes().map(|(name, _)| name.as_str());
+            return names.filter_map(|name| self.node(name)).map(Object::Node).collect();
+        }
+        if *resource == resources::PODS {
+            let pods = cluster
+                .pods()
+                .filter(|(key, _)| namespace.is_none_or(|namespace| key.namespace() == namespace));
+            return pods.map(|(_, pod)| Object::Pod(pod.clone())).collect();
+        }
+        let mut values = Vec::new();
+        if *resource == resources::EVENTS {
+            values = events::values(self);
+        } else if *resource == resources::LEASES {
+            let leases = cluster.nodes().filter_map(|(name, _)| {
+                serde_json::to_value(self.simulator().lease(name.as_str())?).ok()
+            });
+            values.extend(leases);
+        } else if *resource == resources::NAMESPACES {
+            values.extend(self.namespaces().iter().map(|name| self.namespace_object(name)));
+        }
+        let objects = values.into_iter().map(|value| Object::Other(resource, value));
+        objects.filter(|object| !resource.namespaced || here(object)).collect()
+    }
+
+    /// One object.
+    pub(super) fn object(
+        &self,
+        resource: &'static Resource,
+        namespace: &str,
+        name: &str,
+    ) -> Option<Object> {
+        if *resource == resources::NODES {
+            return self.node(name).map(Object::Node);
+        }
+        if *resource == resources::PODS {
+            let pod = self.simulator().cluster().get_pod(&PodKey::new(namespace, name))?;
+            return Some(Object::Pod(pod.clone()));
+        }
+        let namespace = resource.namespaced.then_some(namespace);
+        self.list(resource, namespace).into_iter().find(|object| object.name() == name)
+    }
+
+    /// A node as the API server shows it now.
+    pub(super) fn node(&self, name: &str) -> Option<Arc<Node>> {
+        self.simulator().posted_node(name)
+    }
+
+    /// All namespaces: those that each cluster has, and those of the objects.
+    pub(super) fn namespaces(&self) -> BTreeSet<String> {
+        let always = ["default", "kube-node-lease", "kube-public", "kube-system"];
+        let mut names: BTreeSet<String> = always.into_iter().map(str::to_owned).collect();
+        let mut last = "";
+        for (key, _) in self.simulator().cluster().pods() {
+            // Pods come in the order of their namespaces.
+            if key.namespace() != last {
+                last = key.namespace();
+                names.insert(last.to_owned());
+            }
+        }
+        names
+    }
+
+    fn namespace_object(&self, name: &str) -> Value {
+        json!({
+            "apiVersion": "v1",
+            "kind": "Namespace",
+            "metadata": {
+                "name": name,
+                "labels": { "kubernetes.io/metadata.name": name },
+                "creationTimestamp": self.simulator().config().start.to_string(),
+            },
+            "spec": { "finalizers": ["kubernetes"] },
+            "status": { "phase": "Active" },
+        })
+    }
+}

@@ -1,0 +1,117 @@
+//! One line while it runs: what it has printed and what it has changed.
+
+use taintlab_core::command::Command;
+use taintlab_core::release::KubernetesRelease;
+use taintlab_core::simulator::Simulator;
+use taintlab_core::time::Time;
+
+use super::failure::Failure;
+use super::{Context, Outcome};
+
+/// The state of one line.
+pub(super) struct Session<'a> {
+    pub(super) context: &'a Context<'a>,
+    pub(super) outcome: Outcome,
+    pub(super) stdin: Option<String>,
+    /// The namespace that counts, after `-n`.
+    pub(super) namespace: String,
+    /// The cluster with what the line has changed so far; made when something is changed.
+    scratch: Option<Box<Simulator>>,
+}
+
+/// How far changes go.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum DryRun {
+    /// All the way.
+    #[default]
+    No,
+    /// Nothing is sent.
+    Client,
+    /// The API server checks but stores nothing.
+    Server,
+}
+
+impl DryRun {
+    /// What follows each message.
+    pub(super) const fn suffix(self) -> &'static str {
+        match self {
+            Self::No => "",
+            Self::Client => " (dry run)",
+            Self::Server => " (server dry run)",
+        }
+    }
+}
+
+impl<'a> Session<'a> {
+    pub(super) fn new(context: &'a Context<'a>) -> Self {
+        let namespace = if context.namespace.is_empty() { "default" } else { context.namespace };
+        Self {
+            context,
+            outcome: Outcome::default(),
+            stdin: None,
+            namespace: namespace.to_owned(),
+            scratch: None,
+        }
+    }
+
+    /// The cluster as it is now, with what the line has changed.
+    pub(super) fn simulator(&self) -> &Simulator {
+        self.scratch.as_deref().unwrap_or(self.context.simulator)
+    }
+
+    pub(super) fn release(&self) -> KubernetesRelease {
+        self.context.simulator.config().release
+    }
+
+    /// The clock on the wall.
+    pub(super) fn now(&self) -> Time {
+        self.context.simulator.wall_clock(self.context.simulator.now())
+    }
+
+    /// Prints a line.
+    pub(super) fn print(&mut self, line: impl AsRef<str>) {
+        self.print_text(line.as_ref());
+        self.print_text("\n");
+    }
+
+    /// Prints a text.
+    pub(super) fn print_text(&mut self, text: &str) {
+        self.outcome.stdout.push_str(text);
+        self.outcome.terminal.push_str(text);
+    }
+
+    /// Prints a line to the standard error output.
+    pub(super) fn warn(&mut self, line: impl AsRef<str>) {
+        for out in [&mut self.outcome.stderr, &mut self.outcome.terminal] {
+            out.push_str(line.as_ref());
+            out.push('\n');
+        }
+    }
+
+    /// Ends the line with an error.
+    pub(super) fn fail(&mut self, failure: &Failure) {
+        self.warn(failure.text());
+        self.outcome.exit_code = 1;
+    }
+
+    /// Changes the cluster, if the API server takes it.
+    pub(super) fn change(&mut self, dry_run: DryRun, command: Command) -> Result<(), Failure> {
+        if dry_run == DryRun::Client {
+            return Ok(());
+        }
+        let mut simulator = match self.scratch.take() {
+            Some(simulator) => simulator,
+            None => Box::new(self.context.simulator.clone()),
+        };
+        let now = simulator.now();
+        let result = simulator.handle_command(now, command.clone());
+        // After a dry run on the server nothing has changed, so the copy is not kept either.
+        if dry_run == DryRun::No {
+            self.scratch = Some(simulator);
+            if result.is_ok() {
+                self.outcome.commands.push(command);
+            }
+        }
+        Ok(result?)
+    }
+}
