@@ -124,7 +124,13 @@ fn command(
 ) -> Result<Command, Failure> {
     match object {
         Object::Node(node) => Ok(Command::DeleteNode { node: node.metadata.name.as_str().into() }),
-        Object::Pod(pod) => Ok(Command::DeletePod { pod: pod.key(), force: grace == Some(0) }),
+        Object::Pod(pod) => Ok(Command::DeletePod {
+            pod: pod.key(),
+            force: grace == Some(0),
+            grace_period_seconds: grace
+                .filter(|seconds| *seconds > 0)
+                .map(|seconds| u32::try_from(seconds).unwrap_or(u32::MAX)),
+        }),
         Object::Other(resource, _) => {
             Err(Failure::plain(format!("{} cannot be deleted here", resource.plural)))
         }

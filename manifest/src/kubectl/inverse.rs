@@ -56,10 +56,13 @@ pub fn command_line_of(command: &Command, simulator: &Simulator) -> Option<Strin
             words.extend(["--type=merge", "-p", &patch]);
             line(&words)
         }
-        Command::DeletePod { pod, force } => {
+        Command::DeletePod { pod, force, grace_period_seconds } => {
             let mut words = about("delete", pod);
+            let grace = grace_period_seconds.map(|seconds| format!("--grace-period={seconds}"));
             if *force {
                 words.extend(["--force", "--grace-period=0"]);
+            } else if let Some(grace) = &grace {
+                words.push(grace);
             }
             line(&words)
         }
