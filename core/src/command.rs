@@ -272,6 +272,7 @@ pub enum Command {
 /// What becomes of the objects that a deleted workload owned.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "typescript", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase")]
 pub enum Cascade {
     /// They are deleted after it.

@@ -7,7 +7,7 @@ use taintlab_core::kubelet_heartbeat::KubeletSettings;
 use taintlab_core::release::{FeatureGate, FeatureGates, KubernetesRelease};
 use taintlab_core::scenario::{Kubernetes, Scenario, ScenarioError};
 use taintlab_core::simulator::{ConfigError, SimulatorConfig};
-use taintlab_core::time::Time;
+use taintlab_core::time::{Span, Time};
 use taintlab_core::validation::ValidationOptions;
 use tsify::Tsify;
 
@@ -43,6 +43,17 @@ pub struct SimulatorOptions {
     /// How the kubelets are set.
     #[tsify(type = "Partial<KubeletSettings>")]
     pub kubelets: Option<KubeletSettings>,
+    /// Whether the rest of the control plane takes part: admission, scheduler, controllers of
+    /// workloads, budgets, pod garbage collection. Unless given, it does if there are workloads or
+    /// budgets.
+    #[tsify(type = "boolean")]
+    pub control_plane: Option<bool>,
+    /// Flags of kube-apiserver that differ from the defaults, by name without dashes.
+    pub api_server_flags: BTreeMap<String, String>,
+    /// How long a pod takes from being bound to a node to being ready, unless its workload says
+    /// otherwise; 2 seconds unless given.
+    #[tsify(type = "Span")]
+    pub start_up_time: Option<Span>,
     /// The wall-clock time at which the simulation begins, RFC 3339; 2020-01-01T00:00:00Z unless
     /// given. No deadline depends on it.
     #[tsify(type = "Time | Date")]
@@ -67,7 +78,7 @@ pub struct ScenarioOptions {
     pub controller_manager_flags: BTreeMap<String, String>,
     /// Another end than the one that the scenario names: a duration.
     #[tsify(type = "Span")]
-    pub until: Option<taintlab_core::time::Span>,
+    pub until: Option<Span>,
 }
 
 impl ReleaseOptions {
@@ -107,7 +118,9 @@ impl SimulatorOptions {
                 node_lifecycle: Some(self.node_lifecycle.unwrap_or(true)),
                 controller_manager_flags: self.controller_manager_flags,
                 kubelets: self.kubelets,
-                ..Kubernetes::default()
+                control_plane: self.control_plane,
+                api_server_flags: self.api_server_flags,
+                start_up_time: self.start_up_time,
             },
             start: self.start,
             ..Scenario::default()

@@ -31,6 +31,20 @@ pub enum ProblemCode {
     InvalidName,
     /// A field of an object that the scheduler cannot read.
     InvalidObject,
+    /// The simulation has no scheduler and no controllers of workloads.
+    NoControlPlane,
+    /// There is no such workload.
+    WorkloadNotFound,
+    /// There is such a workload already.
+    WorkloadAlreadyExists,
+    /// There is no such budget.
+    BudgetNotFound,
+    /// There is such a budget already.
+    BudgetAlreadyExists,
+    /// Admission refuses the object.
+    NotAdmitted,
+    /// 429: a budget does not allow the eviction now.
+    DisruptionBudget,
     /// A value of a command is out of range, or the cluster does not take it for another reason.
     InvalidCommand,
     /// The simulation has passed that moment.
@@ -142,6 +156,13 @@ impl Problem {
             CommandError::TaintNotFound { .. } => Code::TaintNotFound,
             CommandError::ZoneNotFound { .. } => Code::ZoneNotFound,
             CommandError::NoNodeLifecycle => Code::NoNodeLifecycle,
+            CommandError::NoControlPlane => Code::NoControlPlane,
+            CommandError::WorkloadNotFound(_) => Code::WorkloadNotFound,
+            CommandError::WorkloadAlreadyExists(_) => Code::WorkloadAlreadyExists,
+            CommandError::BudgetNotFound(_) => Code::BudgetNotFound,
+            CommandError::BudgetAlreadyExists(_) => Code::BudgetAlreadyExists,
+            CommandError::NotAdmitted { .. } => Code::NotAdmitted,
+            CommandError::DisruptionBudget { .. } => Code::DisruptionBudget,
             _ => Code::InvalidCommand,
         };
         vec![Self::new(code, path, &error.to_string())]

@@ -2,14 +2,16 @@
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use taintlab_core::api::{Node, Pod, Taint, Toleration, node_condition_type};
+use taintlab_core::api::{
+    Node, Pod, PodDisruptionBudget, Taint, Toleration, Workload, node_condition_type,
+};
 use taintlab_core::matching::{explain, min_toleration_time};
 use taintlab_core::node_lifecycle::zone::{ZoneState, compute_zone_state};
 use taintlab_core::scheduling::{self, SchedulerConfig};
 use taintlab_core::simulator::{self, Trouble};
 use taintlab_core::taints::kubectl;
 use taintlab_core::validation::{validate_node_taints, validate_tolerations};
-use taintlab_manifest::{Diagnostic, Limits};
+use taintlab_manifest::{Diagnostic, Import, Limits};
 use tsify::Tsify;
 use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
@@ -145,6 +147,10 @@ pub struct Manifests {
     pub nodes: Vec<Node>,
     /// The pods, in the order of the text.
     pub pods: Vec<Pod>,
+    /// Deployments, ReplicaSets, StatefulSets, DaemonSets and Jobs, in the order of the text.
+    pub workloads: Vec<Workload>,
+    /// PodDisruptionBudgets, in the order of the text.
+    pub budgets: Vec<PodDisruptionBudget>,
     /// Objects of other kinds, as they are.
     #[tsify(type = "object[]")]
     pub others: Vec<Value>,
@@ -335,11 +341,12 @@ pub fn parse_manifests(
 ) -> Result<JsValue, JsValue> {
     let text = input::text(text, "text")?;
     let options: ManifestOptions = read_options(options, "options")?;
-    let import = taintlab_manifest::import(&text, &options.file, &Limits::default());
+    let mut import = taintlab_manifest::import(&text, &options.file, &Limits::default());
     let ok = !import.has_errors();
-    let (errors, warnings) = sort(import.diagnostics, ProblemCode::InvalidManifest);
-    let (nodes, pods, others) = (import.nodes, import.pods, import.others);
-    to_js(&Manifests { ok, nodes, pods, others, errors, warnings })
+    let (errors, warnings) =
+        sort(std::mem::take(&mut import.diagnostics), ProblemCode::InvalidManifest);
+    let Import { nodes, pods, workloads, budgets, others, .. } = import;
+    to_js(&Manifests { ok, nodes, pods, workloads, budgets, others, errors, warnings })
 }
 
 /// When a pod is evicted from a node, and why: the terms that add up to the moment.

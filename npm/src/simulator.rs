@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use js_sys::{Function, Object, Reflect};
 use serde::{Deserialize, Serialize};
-use taintlab_core::api::{Node, Pod, PodKey};
+use taintlab_core::api::{Node, Pod, PodKey, WorkloadKey};
 use taintlab_core::command::Command;
 use taintlab_core::event::{Event, TimeoutReason};
 use taintlab_core::scenario::{Scenario, Step};
@@ -484,6 +484,34 @@ impl Simulator {
             let budget = forecast.time_budget(&key).or_else(|| engine.time_budget(&key));
             or_undefined(budget.as_ref())
         })
+    }
+
+    /// The workloads and how their pods are doing, by kind, namespace and name. One that nobody
+    /// gave, but that pods name as their controller, is assumed.
+    #[wasm_bindgen(unchecked_return_type = "WorkloadView[]")]
+    pub fn workloads(&self) -> Result<JsValue, JsValue> {
+        self.0.with(|inner| {
+            let keys = inner.engine.cluster().workloads().map(|(key, _)| key);
+            let views = keys.filter_map(|key| inner.engine.workload_view(key));
+            to_js(&views.collect::<Vec<_>>())
+        })
+    }
+
+    /// How a workload fared until now: ready pods over time, the longest gap, the time lost;
+    /// `undefined` if it was never there.
+    #[wasm_bindgen(unchecked_return_type = "Availability | undefined")]
+    pub fn availability(
+        &self,
+        #[wasm_bindgen(
+            unchecked_param_type = "string",
+            param_description = "`deployment/namespace/name`, or `deployment/name` in the \
+                namespace `default`"
+        )]
+        workload: &JsValue,
+    ) -> Result<JsValue, JsValue> {
+        let key = WorkloadKey::parse(&input::text(workload, "workload")?)
+            .map_err(|error| input::wrong_call(&format!("workload: {error}")))?;
+        self.0.with(|inner| or_undefined(inner.engine.availability(&key).as_ref()))
     }
 
     /// The zones as the node lifecycle controller sees them: state, rate, tokens, queue; none if

@@ -69,6 +69,7 @@ pub enum Expectation {
 /// How many ready pods of which workload, and when.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "typescript", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ReplicasExpectation {
     /// Which workload: `deployment/web`.
@@ -89,6 +90,7 @@ pub struct ReplicasExpectation {
 /// What an outage was like for a workload. Fields that are left out match everything.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "typescript", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct AvailabilityExpectation {
     /// Which workload: `deployment/web`.
@@ -107,6 +109,7 @@ pub struct AvailabilityExpectation {
 /// Which pod on which node, and when.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "typescript", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ScheduledExpectation {
     /// Which pod, `namespace/name`.
@@ -128,6 +131,7 @@ pub struct ScheduledExpectation {
 /// How many pods of which workload on which node.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "typescript", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct PodsOnExpectation {
     /// Which workload: `deployment/web`.
@@ -141,6 +145,7 @@ pub struct PodsOnExpectation {
 /// Which status of which pod.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "typescript", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct PodStatusExpectation {
     /// Which pod, `namespace/name`.

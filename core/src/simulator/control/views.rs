@@ -18,6 +18,7 @@ use crate::time::parse_duration;
 
 /// A workload and how its pods are doing.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "typescript", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase")]
 pub struct WorkloadView {
     /// Which one.
@@ -50,6 +51,7 @@ pub struct WorkloadView {
 
 /// A pod that has no node.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "typescript", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase")]
 pub struct PendingPod {
     /// Which one.
