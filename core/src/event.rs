@@ -24,6 +24,7 @@ pub struct Event {
     pub at: Timestamp,
     /// What.
     #[serde(flatten)]
+    #[cfg_attr(feature = "typescript", tsify(type = "Happening"))]
     pub what: Happening,
 }
 

@@ -62,6 +62,7 @@ pub enum Stopped {
 pub struct DescribedEvent {
     /// What and when.
     #[serde(flatten)]
+    #[tsify(type = "Event")]
     pub event: Event,
     /// The same in one line; only if it was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -148,6 +149,8 @@ struct Inner {
     /// What happened and was not asked for yet.
     events: VecDeque<Event>,
     ends_by: Timestamp,
+    /// The end that a scenario names.
+    until: Option<Timestamp>,
     /// To say where a step is that cannot be carried out.
     file: Option<ScenarioFile>,
     /// What will happen; `None` once something has been done.
@@ -358,8 +361,12 @@ impl Simulator {
                             return fail(errors);
                         }
                     }
-                    None => return inner.progress(Stopped::Idle),
+                    None => break,
                 }
+            }
+            match inner.until.filter(|until| *until > inner.engine.now()) {
+                Some(until) => inner.advance_to(until),
+                None => inner.progress(Stopped::Idle),
             }
         })
     }
@@ -551,6 +558,7 @@ impl Inner {
             steps: steps.into(),
             events: VecDeque::new(),
             ends_by: scenario.ends_by(),
+            until: scenario.until.map(taintlab_core::time::Span::timestamp),
             file,
             forecast: None,
         }

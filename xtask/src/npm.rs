@@ -28,6 +28,11 @@ pub(crate) fn folder(workspace: &Workspace) -> PathBuf {
     workspace.target_dir().join("npm/taintlab")
 }
 
+/// Where the tests find the events that the engine gives natively.
+pub(crate) fn events(workspace: &Workspace) -> PathBuf {
+    workspace.target_dir().join("npm/events")
+}
+
 /// The tarball, which is what is published and what the tests install.
 pub(crate) fn tarball(workspace: &Workspace) -> PathBuf {
     workspace.target_dir().join("npm/taintlab.tgz")
@@ -64,7 +69,10 @@ pub(crate) fn build(workspace: &Workspace) -> Result<()> {
     for (folder, features) in BUILDS {
         build_one(workspace, &package.join(folder), features)?;
     }
-    pack(workspace, &package)
+    pack(workspace, &package)?;
+    let mut native = workspace.cargo();
+    native.args(["run", "--package", CRATE, "--example", "events", "--", "examples"]);
+    workspace::run(native.arg(events(workspace)))
 }
 
 /// One build: the wasm, the code around it, and the declarations.
@@ -167,6 +175,7 @@ fn import_module(path: &str, exports: &str) -> String {
 fn minify(workspace: &Workspace, from: &Path, to: &Path, args: &[&str]) -> Result<()> {
     let mut command = workspace.command("esbuild");
     command.arg(from).args(["--minify-whitespace", "--minify-syntax", "--log-level=warning"]);
+    command.arg("--target=es2022");
     command.args(args).arg(format!("--outfile={}", to.display()));
     workspace::run(&mut command)
 }

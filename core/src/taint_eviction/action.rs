@@ -51,6 +51,7 @@ pub struct Decision {
     pub pod: PodKey,
     /// What and why.
     #[serde(flatten)]
+    #[cfg_attr(feature = "typescript", tsify(type = "Ruling"))]
     pub ruling: Ruling,
 }
 

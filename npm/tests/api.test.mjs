@@ -1,0 +1,326 @@
+// The public face: what each function and method gives, and what it says to wrong calls.
+
+import assert from "node:assert/strict";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import { before, test } from "node:test";
+
+import { install } from "./support.mjs";
+
+let taintlab;
+before(async () => {
+  const folder = await install();
+  taintlab = createRequire(join(folder, "main.cjs"))("taintlab");
+});
+
+const MAINTENANCE = { key: "example.com/maintenance", effect: "NoExecute" };
+const tolerating = (tolerationSeconds) => ({
+  key: MAINTENANCE.key,
+  operator: "Exists",
+  effect: "NoExecute",
+  ...(tolerationSeconds === undefined ? {} : { tolerationSeconds }),
+});
+const node = (name, spec = {}) => ({ apiVersion: "v1", kind: "Node", metadata: { name }, spec });
+const pod = (name, nodeName, tolerations = []) => ({
+  apiVersion: "v1",
+  kind: "Pod",
+  metadata: { name, namespace: "default" },
+  spec: { nodeName, tolerations },
+});
+
+function simulator(objects, options) {
+  const made = taintlab.Simulator.fromManifests(objects, options);
+  assert.equal(made.ok, true, JSON.stringify(made.errors));
+  return made.simulator;
+}
+
+test("matchTolerations explains", () => {
+  const answer = taintlab.matchTolerations([MAINTENANCE], [tolerating(90), tolerating()]);
+  assert.deepEqual(answer.taints[0].outcomes, [
+    { outcome: "used" },
+    { outcome: "shadowed", by: 0 },
+  ]);
+  assert.deepEqual(answer.verdict, {
+    verdict: "evictedAfter",
+    after: 90_000,
+    toleration: 0,
+    overflowed: false,
+  });
+});
+
+test("minTolerationSeconds: seconds, Infinity, zero", () => {
+  const { minTolerationSeconds } = taintlab;
+  assert.equal(minTolerationSeconds([tolerating(90), tolerating(30)]), 30);
+  assert.equal(minTolerationSeconds([tolerating()]), Infinity);
+  assert.equal(minTolerationSeconds([]), 0);
+});
+
+test("zoneState counts nodes as the controller does", () => {
+  const ready = (status) => ({ status: { conditions: [{ type: "Ready", status }] } });
+  const nodes = [ready("True"), ready("True"), ready("Unknown"), ready("False"), {}];
+  assert.deepEqual(taintlab.zoneState(nodes), { state: "PartialDisruption", ready: 2, notReady: 3 });
+});
+
+test("parseTaint, and what is no taint", () => {
+  const add = taintlab.parseTaint("a=b:NoExecute");
+  assert.deepEqual(add, {
+    ok: true,
+    taint: { key: "a", value: "b", effect: "NoExecute" },
+    remove: false,
+  });
+  assert.equal(taintlab.parseTaint("a-").remove, true);
+  const { ok, errors } = taintlab.parseTaint("a=b:c:d");
+  assert.equal(ok, false);
+  assert.deepEqual(errors, [
+    { code: "invalidTaint", message: "invalid taint spec: a=b:c:d", path: "" },
+  ]);
+});
+
+test("validation speaks the API server's words", () => {
+  const answer = taintlab.validateTolerations([{ operator: "Equal" }]);
+  assert.equal(answer.errors[0].code, "FieldValueInvalid");
+  assert.equal(answer.errors[0].path, "spec.tolerations[0].operator");
+  assert.deepEqual(taintlab.validateTaints([MAINTENANCE]), { ok: true });
+});
+
+test("parseManifests says line, column and field, and takes what is right", () => {
+  const text = `apiVersion: v1
+kind: Node
+metadata: {name: good}
+---
+apiVersion: v1
+kind: Node
+metadata: {name: bad}
+spec:
+  taints:
+  - {key: maintenance, value: yes, effect: NoExecute}
+`;
+  const answer = taintlab.parseManifests(text, { file: "cluster.yaml" });
+  assert.equal(answer.ok, false);
+  assert.deepEqual(answer.nodes.map(({ metadata }) => metadata.name), ["good"]);
+  assert.deepEqual(answer.errors, [
+    {
+      code: "invalidManifest",
+      message: "expected a string, found the boolean `yes`",
+      path: "spec.taints[0].value",
+      file: "cluster.yaml",
+      line: 10,
+      column: 31,
+      help: 'put it in quotes: "yes"',
+    },
+  ]);
+});
+
+test("whenEvicted: a taint, and a lost node with its budget", () => {
+  const tainted = node("a", { taints: [MAINTENANCE] });
+  assert.equal(taintlab.whenEvicted(pod("p", "a", [tolerating(90)]), tainted).at, 90_000);
+  assert.equal(taintlab.whenEvicted(pod("p", "a", [tolerating()]), tainted).evicted, false);
+  const unreachable = { ...tolerating(300), key: "node.kubernetes.io/unreachable" };
+  const lost = taintlab.whenEvicted(pod("p", "a", [unreachable]), node("a"), {
+    trouble: "lost",
+    release: "1.31",
+  });
+  assert.equal(lost.evicted, true);
+  const { terms } = lost.budget;
+  const total = terms.reduce((sum, { duration }) => sum + duration, 0);
+  assert.equal(terms[0].start + total, lost.at);
+  assert.ok(terms.some(({ setBy }) => setBy === "--node-monitor-grace-period=40s"));
+});
+
+test("schedule, in the scheduler's words", () => {
+  const nodes = [node("a", { taints: [MAINTENANCE] }), node("b", { unschedulable: true })];
+  const nowhere = taintlab.schedule(pod("p", ""), nodes);
+  assert.match(nowhere.message, /^0\/2 nodes are available: /);
+  assert.equal(taintlab.schedule(pod("p", ""), [...nodes, node("c")]).node, "c");
+});
+
+test("time passes only when told, in milliseconds with fractions", () => {
+  const s = simulator([node("a"), pod("p", "a", [tolerating(90)])]);
+  assert.equal(s.now, 0);
+  assert.equal(s.command({ taint: { node: "a", taint: MAINTENANCE } }, "10s").ok, true);
+  assert.equal(s.advanceTo(10_000.000001).now, 10_000.000001);
+  assert.deepEqual(s.nextDeadline(), {
+    at: 100_000,
+    reason: { type: "evictionDue", pod: "default/p" },
+  });
+  assert.equal(s.advanceToNext().now, 100_000);
+  const events = s.events();
+  assert.ok(events.length > 0);
+  assert.deepEqual(s.events(), [], "what was given is not given again");
+  assert.equal(s.timeBudget("p").evictedAt, 100_000);
+  assert.equal(s.wallClock(1_000), "2020-01-01T00:00:01Z");
+  s.free();
+});
+
+test("exact to the nanosecond for 99 days", () => {
+  const s = simulator([node("a")], { nodeLifecycle: false });
+  const [nanos, start] = [8_553_600_000_000_001n, 8_553_600_000.000001];
+  assert.equal(s.advanceTo(start).now, start);
+  assert.equal(BigInt(Math.round((start % 1000) * 1e6)), nanos % 1_000_000_000n);
+  s.free();
+});
+
+test("runUntil a predicate, with batches of one moment", () => {
+  const s = simulator([node("a"), pod("p", "a", [tolerating(90)])]);
+  s.command({ taint: { node: "a", taint: MAINTENANCE } });
+  const moments = [];
+  const answer = s.runUntil((events, now) => {
+    moments.push(now);
+    assert.ok(Array.isArray(events));
+    return events.some(({ type }) => type === "podDeleted");
+  });
+  assert.equal(answer.stopped, "predicate");
+  assert.equal(answer.now, 120_000);
+  assert.deepEqual(moments, [...moments].sort((a, b) => a - b));
+  assert.equal(s.runUntil(() => false).stopped, "idle");
+  s.free();
+});
+
+test("a predicate that throws or calls back does no harm", () => {
+  const s = simulator([node("a"), pod("p", "a", [tolerating(90)])]);
+  s.command({ taint: { node: "a", taint: MAINTENANCE } });
+  assert.throws(() => s.runUntil(() => { throw new RangeError("mine"); }), /mine/);
+  assert.throws(() => s.runUntil(() => s.advanceTo(5)), /cannot be called from its own predicate/);
+  assert.throws(() => s.runUntil(() => "yes"), TypeError);
+  assert.equal(s.advanceTo("5m").ok, true);
+  s.free();
+});
+
+test("snapshot and restore, as often as wanted", () => {
+  const s = simulator([node("a"), pod("p", "a", [tolerating(90)])]);
+  s.command({ taint: { node: "a", taint: MAINTENANCE } }, 1_000);
+  const snapshot = s.snapshot();
+  const events = () => JSON.stringify((s.advanceTo("10m"), s.events()));
+  const first = events();
+  s.restore(snapshot);
+  assert.equal(s.now, 1_000);
+  assert.equal(events(), first);
+  s.restore(snapshot);
+  assert.equal(events(), first);
+  snapshot.free();
+  s.free();
+});
+
+test("views: nodes, pods, zones, kubelets, explanations", () => {
+  const s = simulator([node("a"), node("b"), pod("p", "a", [tolerating(90)]), pod("q", "b")]);
+  s.advanceTo("1m");
+  assert.deepEqual(s.nodes().map(({ metadata }) => metadata.name), ["a", "b"]);
+  assert.deepEqual(s.pods({ node: "b" }).map(({ metadata }) => metadata.name), ["q"]);
+  assert.equal(s.zones()[0].ready, 2);
+  assert.equal(s.node("a").kubeletRuns, true);
+  assert.equal(s.node("c"), undefined);
+  assert.equal(s.explain("default/p").matching.verdict.verdict, "noNoExecuteTaints");
+  assert.equal(s.explain("default/z"), undefined);
+  s.command({ stopKubelet: { node: "a" } });
+  assert.equal(s.timeBudget("default/p").over, false, "a forecast");
+  assert.equal(s.timeBudget("default/q"), undefined);
+  s.free();
+});
+
+test("workloads are seen, and how they fare", () => {
+  const deployment = {
+    apiVersion: "apps/v1",
+    kind: "Deployment",
+    metadata: { name: "web", namespace: "default" },
+    spec: {
+      replicas: 2,
+      selector: { matchLabels: { app: "web" } },
+      template: { metadata: { labels: { app: "web" } }, spec: {} },
+    },
+  };
+  const s = simulator([node("a"), deployment]);
+  s.advanceTo("1m");
+  const view = s.workloads().find(({ workload }) => workload === "deployment/default/web");
+  assert.equal(view.desired, 2);
+  assert.ok(s.availability("deployment/web").steps.length > 0);
+  assert.equal(s.availability("deployment/other"), undefined);
+  s.free();
+});
+
+test("a scenario's steps happen as time passes, and testScenario judges", () => {
+  const scenario = {
+    apiVersion: "taintlab/v1",
+    kind: "Scenario",
+    objects: { nodes: [node("a")], pods: [pod("p", "a")] },
+    steps: [{ at: "10s", do: { taint: { node: "a", taint: MAINTENANCE } } }],
+    expect: [
+      { evicted: { pod: "default/p", at: "10s" } },
+      { evicted: { pod: "default/p", at: "11s" } },
+    ],
+  };
+  const { simulator: s } = taintlab.Simulator.fromScenario(scenario);
+  assert.equal(s.nextDeadline().reason.type === "scenarioStep" || s.nextDeadline().at === 0, true);
+  assert.equal(s.runToEnd().ok, true);
+  assert.ok(s.events().some(({ type, at }) => type === "podDeleted" && at === 40_000));
+  s.free();
+  const report = taintlab.testScenario(scenario, { file: "s.yaml" });
+  assert.deepEqual(report.outcomes.map(({ passed }) => passed), [true, false]);
+  assert.equal(report.passed, false);
+  const { code, path, file } = report.outcomes[1].failure;
+  assert.deepEqual([code, path, file], ["expectationNotMet", "expect[1]", "s.yaml"]);
+});
+
+test("what a user gets wrong comes back", () => {
+  const s = simulator([node("a")]);
+  const code = (answer) => (answer.ok ? "ok" : answer.errors[0].code);
+  s.advanceTo(5_000);
+  assert.equal(code(s.advanceTo(4_999)), "timeWentBack");
+  assert.equal(code(s.command({ deleteNode: { node: "z" } })), "nodeNotFound");
+  assert.equal(code(s.advanceTo("soon")), "invalidDuration");
+  assert.equal(s.now, 5_000, "nothing has changed");
+  const wrong = { featureGates: { Nonsense: true } };
+  const made = taintlab.Simulator.fromManifests([node("a")], wrong);
+  assert.deepEqual([code(made), made.errors[0].path], ["invalidConfiguration", "featureGates"]);
+  assert.equal(code(taintlab.Simulator.fromManifests("kind: [")), "invalidManifest");
+  assert.equal(code(taintlab.Simulator.fromScenario("a: b")), "invalidScenario");
+  s.free();
+});
+
+test("a wrong call throws a TypeError that says what was expected", () => {
+  const s = simulator([node("a")]);
+  const cases = [
+    [() => taintlab.matchTolerations("x", []), "taints: expected an array, found the string `x`"],
+    [() => taintlab.matchTolerations([{ key: 5 }], []), "taints[0].key: expected a string, found the number `5`"],
+    [() => taintlab.matchTolerations([], [], { release: "1.99" }), "use 1.18 to 1.35"],
+    [() => taintlab.parseTaint(), "text: expected a string, found nothing"],
+    [() => taintlab.Simulator.fromManifests(5), "manifests: expected an object or an array, found the number 5"],
+    [() => s.advanceTo(-1), "at: expected milliseconds since the start"],
+    [() => s.advanceTo(NaN), "at: expected milliseconds since the start"],
+    [() => s.command({ explode: {} }), "command"],
+    [() => s.events({ limit: "all" }), "options.limit"],
+    [() => s.timeBudget("a/b/c"), "write `namespace/name`"],
+  ];
+  for (const [call, message] of cases) {
+    assert.throws(call, (error) => {
+      assert.ok(error instanceof TypeError, `${error}`);
+      assert.ok(error.message.includes(message), error.message);
+      return true;
+    });
+  }
+  s.free();
+});
+
+test("memory is given back: by free, and by using", () => {
+  const s = simulator([node("a")]);
+  assert.equal(typeof s[Symbol.dispose ?? "free"], "function");
+  s.free();
+  assert.throws(() => s.now, "a freed simulator cannot be called");
+});
+
+test("batches hold as many events as wanted", () => {
+  const s = simulator(Array.from({ length: 20 }, (_, i) => node(`n${i}`)));
+  for (let i = 0; i < 20; i++) {
+    s.command({ taint: { node: `n${i}`, taint: MAINTENANCE } });
+  }
+  s.advanceTo("1m");
+  const all = [];
+  for (;;) {
+    const batch = s.events({ limit: 7, text: true });
+    if (batch.length === 0) break;
+    assert.ok(batch.length <= 7);
+    all.push(...batch);
+  }
+  assert.ok(all.length > 20);
+  assert.ok(all.every(({ text }) => text.length > 0));
+  s.free();
+});

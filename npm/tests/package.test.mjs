@@ -1,0 +1,69 @@
+// What is in the package, and what linters of packages say of it.
+
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { before, test } from "node:test";
+
+import { publint } from "publint";
+
+import { ROOT, TARBALL, install, succeed } from "./support.mjs";
+
+let folder;
+let manifest;
+before(async () => {
+  folder = await install();
+  manifest = JSON.parse(readFileSync(join(folder, "node_modules/taintlab/package.json"), "utf8"));
+});
+
+test("publint has nothing to say", async () => {
+  const pkgDir = join(folder, "node_modules/taintlab");
+  const { messages } = await publint({ pkgDir, pack: false, strict: true });
+  assert.deepEqual(messages, []);
+});
+
+test("are-the-types-wrong has nothing to say", async () => {
+  const program = join(ROOT, "node_modules/@arethetypeswrong/cli/dist/index.js");
+  // The wasm and the schema are no modules.
+  const others = ["taintlab_bg.wasm", "lite/taintlab_bg.wasm", "scenario.schema.json"];
+  const args = [program, TARBALL, "--format=json", "--exclude-entrypoints", ...others];
+  const said = JSON.parse(await succeed("node", args));
+  assert.deepEqual(said.problems ?? said.analysis?.problems, {});
+});
+
+test("every entry is there, with types first", () => {
+  const check = (conditions) => {
+    if (typeof conditions === "string") {
+      readFileSync(join(folder, "node_modules/taintlab", conditions));
+      return;
+    }
+    const names = Object.keys(conditions);
+    if (names.includes("types")) assert.equal(names[0], "types");
+    Object.values(conditions).forEach(check);
+  };
+  Object.values(manifest.exports).forEach(check);
+});
+
+test("the package depends on nothing and runs no script", () => {
+  assert.equal(manifest.dependencies, undefined);
+  assert.equal(manifest.scripts, undefined);
+  for (const field of ["license", "repository", "engines", "sideEffects", "description"]) {
+    assert.ok(manifest[field], field);
+  }
+});
+
+test("the schema of scenarios is the repository's", () => {
+  const shipped = readFileSync(join(folder, "node_modules/taintlab/scenario.schema.json"));
+  assert.deepEqual(shipped, readFileSync(join(ROOT, "docs/scenario.schema.json")));
+});
+
+test("the wasm asks for nothing but its glue", () => {
+  for (const build of ["dist", "dist/lite"]) {
+    const wasm = readFileSync(join(folder, "node_modules/taintlab", build, "taintlab_bg.wasm"));
+    const modules = WebAssembly.Module.imports(new WebAssembly.Module(wasm)).map((i) => i.module);
+    assert.deepEqual([...new Set(modules)], ["./taintlab_bg.js"]);
+    const names = WebAssembly.Module.imports(new WebAssembly.Module(wasm)).map((i) => i.name);
+    const clock = names.filter((name) => /now|random|Date|crypto|performance/i.test(name));
+    assert.deepEqual(clock, [], "no clock and no random source");
+  }
+});
