@@ -6,10 +6,11 @@ use js_sys::{Function, Object, Reflect};
 use serde::{Deserialize, Serialize};
 use taintlab_core::api::{Node, Pod, PodKey, WorkloadKey};
 use taintlab_core::command::Command;
-use taintlab_core::event::{Event, TimeoutReason};
+use taintlab_core::event::{Event, Happening, TimeoutReason};
 use taintlab_core::scenario::{Scenario, Step};
 use taintlab_core::simulator::{Forecast, Simulator as Engine, Snapshot as EngineSnapshot};
 use taintlab_core::time::Timestamp;
+use taintlab_manifest::kubectl::{self, Context};
 use taintlab_manifest::{Import, Limits, ScenarioFile, import};
 use tsify::Tsify;
 use wasm_bindgen::prelude::wasm_bindgen;
@@ -25,6 +26,8 @@ use crate::scenario::{SCENARIO, at, read_file};
 
 /// How far a run goes that has no deadline: a day from now.
 const A_DAY: core::time::Duration = core::time::Duration::from_secs(24 * 60 * 60);
+/// How long an API server keeps Kubernetes Events (`--event-ttl`).
+const REMEMBERED: core::time::Duration = core::time::Duration::from_secs(60 * 60);
 /// How many deadlines a forecast looks ahead.
 const FORECAST_STEPS: usize = 100_000;
 /// How many events a batch has unless told otherwise.
@@ -89,6 +92,36 @@ pub struct RunOptions {
     pub until: Option<taintlab_core::time::Span>,
 }
 
+/// What a line of kubectl reads besides itself.
+#[derive(Debug, Default, Deserialize, Tsify)]
+#[serde(default, deny_unknown_fields)]
+pub struct KubectlOptions {
+    /// The namespace that is meant unless `-n` is given; `default` unless given.
+    pub namespace: String,
+    /// The standard input, for `-f -`.
+    #[tsify(type = "string")]
+    pub stdin: Option<String>,
+}
+
+/// What came of a line of kubectl.
+#[derive(Serialize, Tsify)]
+#[serde(rename_all = "camelCase")]
+pub struct KubectlOutcome {
+    /// Whether the line was run: yes. Whether kubectl was content says `exitCode`.
+    #[tsify(type = "true")]
+    pub ok: bool,
+    /// What goes to the standard output.
+    pub stdout: String,
+    /// What goes to the standard error output.
+    pub stderr: String,
+    /// Both in the order in which they were written, as a terminal shows them.
+    pub terminal: String,
+    /// 0 if all went well, otherwise 1.
+    pub exit_code: u8,
+    /// What the line did to the cluster; there can be something although it failed.
+    pub commands: Vec<Command>,
+}
+
 /// Which pods.
 #[derive(Debug, Default, Deserialize, Tsify)]
 #[serde(default, deny_unknown_fields)]
@@ -132,6 +165,7 @@ pub struct Snapshot {
     engine: EngineSnapshot,
     steps: VecDeque<(usize, Step)>,
     events: VecDeque<Event>,
+    history: VecDeque<Event>,
 }
 
 /// A cluster in simulated time: commands in, events out. Nothing happens unless time is told to
@@ -148,6 +182,8 @@ struct Inner {
     steps: VecDeque<(usize, Step)>,
     /// What happened and was not asked for yet.
     events: VecDeque<Event>,
+    /// The Kubernetes Events of the last hour, which is how long an API server keeps them.
+    history: VecDeque<Event>,
     ends_by: Timestamp,
     /// The end that a scenario names.
     until: Option<Timestamp>,
@@ -286,6 +322,44 @@ impl Simulator {
                 Ok(()) => inner.progress(Stopped::Reached),
                 Err(error) => fail(Problem::of_command(&error, "")),
             }
+        })
+    }
+
+    /// Runs a line of kubectl, now or at a later moment: what it prints, and what it does to the
+    /// cluster, which is done.
+    #[wasm_bindgen(unchecked_return_type = "KubectlOutcome | Failure")]
+    pub fn kubectl(
+        &self,
+        #[wasm_bindgen(
+            unchecked_param_type = "string",
+            param_description = "the line, with or without `kubectl` at its beginning"
+        )]
+        line: &JsValue,
+        #[wasm_bindgen(
+            unchecked_optional_param_type = "number | string",
+            param_description = "milliseconds since the start, or a text such as `5m0s`; now \
+                unless given"
+        )]
+        at: &JsValue,
+        #[wasm_bindgen(
+            unchecked_optional_param_type = "KubectlOptions",
+            param_description = "what it reads, and in which namespace"
+        )]
+        options: &JsValue,
+    ) -> Result<JsValue, JsValue> {
+        let line = input::text(line, "line")?;
+        let options: KubectlOptions = read_options(options, "options")?;
+        self.0.with(|inner| {
+            let at = match inner.moment(at)? {
+                Ok(at) => at,
+                Err(problem) => return fail(vec![problem]),
+            };
+            inner.forecast = None;
+            if let Err(errors) = inner.run(at) {
+                return fail(errors);
+            }
+            inner.collect();
+            inner.kubectl(&line, &options)
         })
     }
 
@@ -531,8 +605,12 @@ impl Simulator {
     /// The state now, to come back to. It shares its objects with the simulation.
     pub fn snapshot(&self) -> Result<Snapshot, JsValue> {
         self.0.with(|inner| {
-            let (steps, events) = (inner.steps.clone(), inner.events.clone());
-            Ok(Snapshot { engine: inner.engine.snapshot(), steps, events })
+            Ok(Snapshot {
+                engine: inner.engine.snapshot(),
+                steps: inner.steps.clone(),
+                events: inner.events.clone(),
+                history: inner.history.clone(),
+            })
         })
     }
 
@@ -543,6 +621,7 @@ impl Simulator {
             inner.engine.restore(&snapshot.engine);
             inner.steps.clone_from(&snapshot.steps);
             inner.events.clone_from(&snapshot.events);
+            inner.history.clone_from(&snapshot.history);
             inner.forecast = None;
             Ok(())
         })
@@ -557,6 +636,7 @@ impl Inner {
             engine,
             steps: steps.into(),
             events: VecDeque::new(),
+            history: VecDeque::new(),
             ends_by: scenario.ends_by(),
             until: scenario.until.map(taintlab_core::time::Span::timestamp),
             file,
@@ -572,8 +652,36 @@ impl Inner {
     /// Takes what happened over from the engine.
     fn collect(&mut self) {
         while let Some(event) = self.engine.poll_event() {
+            if matches!(event.what, Happening::EventRecorded(_)) {
+                self.history.push_back(event.clone());
+            }
             self.events.push_back(event);
         }
+        let now = self.engine.now();
+        while self.history.pop_front_if(|event| now - event.at > REMEMBERED).is_some() {}
+    }
+
+    fn kubectl(&mut self, line: &str, options: &KubectlOptions) -> Result<JsValue, JsValue> {
+        let context = Context {
+            simulator: &self.engine,
+            events: self.history.make_contiguous(),
+            namespace: &options.namespace,
+        };
+        let outcome = kubectl::run(&context, line, options.stdin.as_deref());
+        let now = self.engine.now();
+        for command in &outcome.commands {
+            if let Err(error) = self.engine.handle_command(now, command.clone()) {
+                return fail(Problem::of_command(&error, ""));
+            }
+        }
+        to_js(&KubectlOutcome {
+            ok: true,
+            stdout: outcome.stdout,
+            stderr: outcome.stderr,
+            terminal: outcome.terminal,
+            exit_code: outcome.exit_code,
+            commands: outcome.commands,
+        })
     }
 
     fn next(&self) -> Option<NextDeadline> {

@@ -217,6 +217,20 @@ test("views: nodes, pods, zones, kubelets, explanations", () => {
   s.free();
 });
 
+test("kubectl, and what it did", () => {
+  const s = simulator([node("a"), pod("p", "a", [tolerating(90)])]);
+  const answer = s.kubectl(`kubectl taint nodes a ${MAINTENANCE.key}:NoExecute`, "30s");
+  assert.equal(answer.stdout, "node/a tainted\n");
+  assert.equal(answer.exitCode, 0);
+  assert.equal(answer.commands.length, 1);
+  s.advanceTo("2m1s");
+  assert.match(s.kubectl("get events").stdout, /TaintManagerEviction/);
+  const wrong = s.kubectl("taint nodes b x:NoExecute");
+  assert.deepEqual([wrong.ok, wrong.exitCode], [true, 1]);
+  assert.match(wrong.stderr, /nodes "b" not found/);
+  s.free();
+});
+
 test("workloads are seen, and how they fare", () => {
   const deployment = {
     apiVersion: "apps/v1",

@@ -56,6 +56,19 @@ test("run takes scenarios, releases and flags", async () => {
   assert.match(stdout, /TaintManagerEviction/);
 });
 
+test("run --kubectl", async () => {
+  const at = project(folder, "kubectl", { "cluster.yaml": CLUSTER });
+  const line = "taint node worker-1 example.com/maintenance:NoExecute";
+  const file = join(at, "cluster.yaml");
+  const { stdout, stderr, code } = await taintlab("run", file, "--kubectl", line, "--at", "30s");
+  assert.equal(code, 0);
+  assert.equal(stderr, "node/worker-1 tainted\n");
+  assert.match(stdout, /2m0s +default\/web-0 +TaintManagerEviction/);
+  const wrong = await taintlab("run", file, "--kubectl", "cordon nobody");
+  assert.equal(wrong.code, 1);
+  assert.match(wrong.stderr, /nodes "nobody" not found/);
+});
+
 test("run tells errors by file, line and column", async () => {
   const at = project(folder, "wrong", { "wrong.yaml": CLUSTER.replace("90}", "yes}") });
   const file = join(at, "wrong.yaml");

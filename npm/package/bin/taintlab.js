@@ -42,10 +42,13 @@ Options:
                        nothing more happens; a day at most
   --release RELEASE    The release of Kubernetes, for example 1.34
   --flag NAME=VALUE    A flag of kube-controller-manager; may be repeated
+  --kubectl LINE       A line of kubectl, for example 'taint node a x:NoExecute'; what it prints
+                       goes to standard error; may be repeated
   --command JSON       A command as in the steps of scenarios, for example
                        '{"taint": {"node": "a", "taint": {"key": "x", "effect": "NoExecute"}}}';
                        may be repeated
-  --at TIME            When the --command before it happens; 0s unless given
+  --at TIME            When the --kubectl or --command before it happens; 0s unless
+                       given
   --all                Print every event, not only what a cluster would show
   --json               Print the events as JSON, one a line; times are milliseconds
 `,
@@ -284,10 +287,7 @@ function run(args) {
 }
 
 function runKubectl(simulator, { text, at }) {
-  if (typeof simulator.kubectl !== "function") {
-    throw usage("--kubectl: this version has no kubectl; use --command");
-  }
-  const answer = ok(simulator.kubectl(text, { at }));
+  const answer = ok(simulator.kubectl(text, at));
   if (answer.stdout) process.stderr.write(answer.stdout);
   if (answer.stderr) process.stderr.write(answer.stderr);
   if (answer.exitCode !== 0) throw new Stop("", EXIT.failed);
