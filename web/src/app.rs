@@ -14,6 +14,7 @@ use gloo_render::AnimationFrame;
 use gloo_timers::callback::Timeout;
 use taintlab_core::command::{Command, CommandError};
 use taintlab_core::scenario::Scenario;
+use taintlab_core::simulator::Availability;
 use taintlab_core::time::Timestamp;
 use wasm_bindgen::JsCast;
 use yew::prelude::*;
@@ -21,8 +22,11 @@ use yew::prelude::*;
 pub(crate) use self::keys::SHORTCUTS;
 pub(crate) use self::msg::{Dialog, Dispatch, Export, Handing, Msg, Notice, maybe, refused};
 pub(crate) use self::work::has_stored_work;
+use crate::components::board::Detail;
+use crate::fleet::Fleet;
 use crate::inspected::Inspected;
 use crate::model::{Model, Selection};
+use crate::moves::Moves;
 use crate::playback::{Playback, Speed, Target};
 use crate::scrub::Scrub;
 use crate::session::Session;
@@ -49,6 +53,11 @@ pub(crate) struct App {
     selection: Option<Selection>,
     inspected: Rc<Inspected>,
     scrub: Rc<Scrub>,
+    /// The workloads, if their controllers run.
+    fleet: Option<Rc<Fleet>>,
+    moves: Moves,
+    /// The run that others are compared with.
+    reference: Vec<Availability>,
     dialog: Option<Dialog>,
     notices: Vec<Notice>,
     notices_made: u32,
@@ -77,6 +86,9 @@ impl App {
             selection,
             inspected: Rc::default(),
             scrub: Rc::default(),
+            fleet: None,
+            moves: Moves::default(),
+            reference: Vec::new(),
             dialog: None,
             notices: Vec::new(),
             notices_made: 0,
@@ -148,6 +160,11 @@ impl Page for App {
                     self.dialog = None;
                 }
             }
+            Msg::KeepRun => {
+                self.reference = self.fleet.as_ref().map(|fleet| fleet.run()).unwrap_or_default();
+                self.look_at_workloads();
+                self.inspect();
+            }
             Msg::NextTheme => {
                 self.theme = self.theme.next();
                 self.theme.use_it();
@@ -185,6 +202,10 @@ impl Page for App {
 
     fn view(&self) -> Html {
         self.page()
+    }
+
+    fn painted(&mut self) {
+        self.moves.fly();
     }
 }
 
@@ -251,6 +272,18 @@ impl App {
         changed
     }
 
+    /// Workloads need controllers that look after them.
+    fn let_controllers_run(&mut self, commands: &[Command]) {
+        let runs = self.session.simulator().config().control_plane;
+        let wanted = commands.iter().any(Command::needs_control_plane);
+        if wanted && !runs && self.change_start(Box::new(|start| let_all_run(start, true))) {
+            self.notice(Notice::info(
+                "The scheduler and the controllers of workloads run now, from the beginning of \
+                 this timeline. Undo twice to be without them.",
+            ));
+        }
+    }
+
     /// Faults need kubelets that can fail, and a controller that notices.
     fn let_kubelets_run(&mut self, commands: &[Command]) {
         let runs = self.session.simulator().config().node_lifecycle;
@@ -267,6 +300,7 @@ impl App {
     }
 
     fn edit(&mut self, commands: Vec<Command>, refused: &Callback<CommandError>) -> bool {
+        self.let_controllers_run(&commands);
         self.let_kubelets_run(&commands);
         let follows = msg::selection_after(&commands, self.selection.as_ref());
         match self.session.apply(commands) {
@@ -299,10 +333,17 @@ impl App {
     /// Looks at what the session did.
     fn refresh(&mut self) {
         let gone = self.model.board().totals.evicted;
+        // Dots do not fly.
+        let flies = self.fleet.is_some() && Detail::of(self.model.board()) == Detail::Full;
+        let before = flies.then(|| self.model.pods().clone());
         if self.model.update(&mut self.session) {
+            if let Some(before) = before {
+                self.moves.note(&before, self.model.pods());
+            }
             self.new_epoch();
             self.inspect();
             self.scrub = Rc::new(Scrub::new(&self.session));
+            self.look_at_workloads();
             self.announce(gone);
         }
     }
@@ -317,9 +358,17 @@ impl App {
         }
     }
 
+    fn look_at_workloads(&mut self) {
+        let fleet = Fleet::new(&self.session, &self.reference);
+        if self.fleet.as_deref() != fleet.as_ref() {
+            self.fleet = fleet.map(Rc::new);
+        }
+    }
+
     fn inspect(&mut self) {
         let selection = self.selection.as_ref();
-        let inspected = Inspected::new(&self.session, &self.model, selection);
+        let reference = &self.reference;
+        let inspected = Inspected::new(&self.session, &self.model, reference, selection);
         if *self.inspected != inspected {
             self.inspected = Rc::new(inspected);
         }
@@ -339,6 +388,14 @@ impl App {
         if let Err(error) = result {
             self.notice(Notice::error(error.to_string()));
         }
+    }
+}
+
+/// Switches the scheduler and the controllers of workloads on, with the kubelets they need, or off.
+pub(crate) fn let_all_run(start: &mut Scenario, run: bool) {
+    start.kubernetes.control_plane = Some(run);
+    if run {
+        start.kubernetes.node_lifecycle = Some(true);
     }
 }
 

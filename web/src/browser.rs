@@ -9,8 +9,15 @@ pub(crate) fn window() -> Option<Window> {
     web_sys::window()
 }
 
-fn document() -> Option<Document> {
+/// The page.
+pub(crate) fn document() -> Option<Document> {
     window()?.document()
+}
+
+/// Whether the user asked for less motion.
+pub(crate) fn wants_less_motion() -> bool {
+    let query = window().and_then(|w| w.match_media("(prefers-reduced-motion: reduce)").ok()?);
+    query.is_some_and(|query| query.matches())
 }
 
 fn storage() -> Option<Storage> {

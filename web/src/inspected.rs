@@ -7,12 +7,13 @@ use taintlab_core::api::{Node, Pod, PodKey};
 use taintlab_core::event::Happening;
 use taintlab_core::node_lifecycle::ZoneView as ZoneRates;
 use taintlab_core::scenario::Scenario;
-use taintlab_core::simulator::{NodeView as NodeHealth, PodExplanation};
+use taintlab_core::simulator::{Availability, NodeView as NodeHealth, PodExplanation};
 use taintlab_core::taint_eviction::Ruling;
 use taintlab_core::time::Timestamp;
 use taintlab_core::time_budget::TimeBudget;
 use taintlab_core::validation::ValidationOptions;
 
+use crate::fleet::{Track, track};
 use crate::model::{Model, NodeView, PodView, Selection, Totals, ZoneView};
 use crate::session::{Gone, RowKind, Session};
 
@@ -29,6 +30,8 @@ pub(crate) enum Inspected {
     Gone(Rc<Gone>, Option<Rc<TimeBudget>>),
     /// A zone.
     Zone(InspectedZone),
+    /// A workload, and its pods.
+    Workload(Rc<Track>, Vec<Rc<PodView>>),
 }
 
 impl Default for Inspected {
@@ -100,7 +103,12 @@ pub(crate) struct InspectedPod {
 
 impl Inspected {
     /// What is selected, as it is now.
-    pub(crate) fn new(session: &Session, model: &Model, selection: Option<&Selection>) -> Self {
+    pub(crate) fn new(
+        session: &Session,
+        model: &Model,
+        reference: &[Availability],
+        selection: Option<&Selection>,
+    ) -> Self {
         let found = selection.and_then(|selection| match selection {
             Selection::Node(name) => model.node(name.as_str()).map(|view| {
                 let object = session.simulator().cluster().get_node(name.as_str()).cloned();
@@ -112,6 +120,15 @@ impl Inspected {
                 let rates = zones.find(|zone| zone.key.as_str() == &*view.key).map(Rc::new);
                 Self::Zone(InspectedZone { view, rates, now: session.now() })
             }),
+            Selection::Workload(key) => {
+                let simulator = session.simulator();
+                let workload = simulator.cluster().get_workload(key);
+                workload.and_then(|found| track(simulator, key, found, reference)).map(|track| {
+                    let pods = track.view.pods.iter();
+                    let pods = pods.filter_map(|pod| model.pod(pod).cloned()).collect();
+                    Self::Workload(Rc::new(track), pods)
+                })
+            }
             Selection::Pod(key) => pod(session, model, key).or_else(|| gone(session, key)),
         });
         found.unwrap_or_else(|| Self::Overview(Rc::new(overview(session, model))))

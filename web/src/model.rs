@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-use taintlab_core::api::{ConditionStatus, Node, NodeName, Pod, PodKey, Taint};
+use taintlab_core::api::{ConditionStatus, Node, NodeName, Pod, PodKey, Taint, WorkloadKey};
 use taintlab_core::event::SilenceCause;
 use taintlab_core::node_lifecycle::zone::zone_key;
 use taintlab_core::simulator::Simulator;
@@ -20,6 +20,8 @@ pub(crate) enum Selection {
     Pod(PodKey),
     /// A zone, by its key.
     Zone(Rc<str>),
+    /// A workload.
+    Workload(WorkloadKey),
 }
 
 impl Selection {
@@ -29,6 +31,7 @@ impl Selection {
             Self::Node(name) => format!("node {name}"),
             Self::Pod(key) => format!("pod {key}"),
             Self::Zone(key) => format!("zone {key}"),
+            Self::Workload(key) => format!("workload {key}"),
         }
     }
 
@@ -39,6 +42,7 @@ impl Selection {
             "node" => Some(Self::Node(name.into())),
             "pod" => PodKey::parse(name).ok().map(Self::Pod),
             "zone" => Some(Self::Zone(name.into())),
+            "workload" => WorkloadKey::parse(name).ok().map(Self::Workload),
             _ => None,
         }
     }
@@ -100,6 +104,10 @@ pub(crate) struct PodView {
     pub(crate) node: String,
     /// How it is doing.
     pub(crate) state: PodState,
+    /// Why it has no node, in the scheduler's words; empty if it has one or was not tried.
+    pub(crate) why: String,
+    /// The name of its controller; empty if it has none.
+    pub(crate) owner: Rc<str>,
 }
 
 /// A node on the board.
@@ -205,6 +213,11 @@ impl Model {
         &self.board
     }
 
+    /// All pods.
+    pub(crate) fn pods(&self) -> &BTreeMap<PodKey, Rc<PodView>> {
+        &self.pods
+    }
+
     /// A pod as it is shown.
     pub(crate) fn pod(&self, key: &PodKey) -> Option<&Rc<PodView>> {
         self.pods.get(key)
@@ -255,6 +268,8 @@ impl Model {
                 key: key.clone(),
                 node: pod.spec.node_name.clone(),
                 state: pod_state(simulator, key, pod, until),
+                why: why_pending(pod),
+                owner: owner(pod),
             }
         };
         if touched.all {
@@ -359,7 +374,10 @@ pub(crate) fn still<'a>(
     for (key, pod) in pods {
         let node = pod.spec.node_name.clone();
         let state = if node.is_empty() { PodState::Pending } else { PodState::Stays };
-        model.pods.insert(key.clone(), Rc::new(PodView { key, node, state }));
+        model.pods.insert(
+            key.clone(),
+            Rc::new(PodView { key, node, state, why: String::new(), owner: owner(pod) }),
+        );
     }
     for (name, node) in nodes {
         let pods = model.pods.values().filter(|pod| pod.node == name.as_str()).cloned().collect();
@@ -399,6 +417,19 @@ fn pod_state(simulator: &Simulator, key: &PodKey, pod: &Pod, until: Option<Times
         return PodState::Counting { since: timer.created_at, until: timer.fire_at };
     }
     if pod.spec.node_name.is_empty() { PodState::Pending } else { PodState::Stays }
+}
+
+/// Who makes another pod when this one goes.
+fn owner(pod: &Pod) -> Rc<str> {
+    pod.metadata.controller().map(|owner| owner.name.as_str().into()).unwrap_or_default()
+}
+
+/// What the scheduler says of a pod that it found no node for.
+fn why_pending(pod: &Pod) -> String {
+    if !pod.spec.node_name.is_empty() {
+        return String::new();
+    }
+    pod.condition("PodScheduled").map(|scheduled| scheduled.message.clone()).unwrap_or_default()
 }
 
 fn node_view(

@@ -30,6 +30,8 @@ pub(crate) trait Page {
     fn update(&mut self, msg: Msg) -> bool;
     /// The page.
     fn view(&self) -> Html;
+    /// It stands as it was viewed.
+    fn painted(&mut self);
 }
 
 /// What happens to the shell.
@@ -80,6 +82,9 @@ impl Component for Shell {
     fn rendered(&mut self, ctx: &Context<Self>, first: bool) {
         if first {
             self.load(ctx);
+        }
+        if let Some(page) = &mut self.page {
+            page.painted();
         }
     }
 

@@ -1,6 +1,6 @@
 //! What the page says about commands, events and deadlines, in Kubernetes' words.
 
-use taintlab_core::api::{NodeName, PodKey, Taint};
+use taintlab_core::api::{NodeName, PodKey, Taint, WorkloadKey};
 use taintlab_core::command::{ApiErrorKind, Command, PodWrite};
 use taintlab_core::event::{Happening, ObjectReference, RequestResult, RequestVerb, TimeoutReason};
 use taintlab_core::taint_eviction::Ruling;
@@ -78,6 +78,10 @@ fn node_object(node: &NodeName) -> (String, Option<Selection>) {
     (format!("node/{node}"), Some(Selection::Node(node.clone())))
 }
 
+fn workload_object(workload: &WorkloadKey) -> (String, Option<Selection>) {
+    (workload.to_string(), Some(Selection::Workload(workload.clone())))
+}
+
 fn happened(happening: &Happening) -> RowText {
     let fact = |reason: &str, (object, selects), message: String, component| RowText {
         category: Category::Fact,
@@ -95,7 +99,7 @@ fn happened(happening: &Happening) -> RowText {
             let (object, selects) = match &event.involved_object {
                 ObjectReference::Pod { pod, .. } => pod_object(pod),
                 ObjectReference::Node { node } => node_object(node),
-                ObjectReference::Workload { workload } => (workload.to_string(), None),
+                ObjectReference::Workload { workload } => workload_object(workload),
             };
             RowText {
                 category: Category::Event,
@@ -156,10 +160,10 @@ fn control_plane(what: &Happening) -> Option<RowText> {
         Happening::WorkloadAdded { workload }
         | Happening::WorkloadUpdated { workload }
         | Happening::WorkloadDeleted { workload } => {
-            ("Workload", (workload.to_string(), None), "api-server")
+            ("Workload", workload_object(workload), "api-server")
         }
         Happening::OwnerAssumed { workload, .. } => {
-            ("Assumed", (workload.to_string(), None), "playground")
+            ("Assumed", workload_object(workload), "playground")
         }
         Happening::PodAdmitted { pod, .. } => ("Admitted", pod_object(pod), "api-server"),
         Happening::NodeAdmitted { node, .. } => ("Admitted", node_object(node), "api-server"),

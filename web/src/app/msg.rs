@@ -59,6 +59,8 @@ pub(crate) enum Msg {
     ChangeStart(Box<dyn FnOnce(&mut Scenario)>),
     /// The same, from the settings, which close unless it is refused.
     ChangeSettings(Box<dyn FnOnce(&mut Scenario)>),
+    /// Later runs are to be compared with this one.
+    KeepRun,
     /// Change the colours.
     NextTheme,
     /// Say something.

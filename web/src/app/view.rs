@@ -8,6 +8,7 @@ use crate::components::board::{Board, Detail};
 use crate::components::clock_bar::{ClockBar, clock_bar};
 use crate::components::dialogs::{self, Asked};
 use crate::components::event_log::EventLog;
+use crate::components::fleet::Workloads;
 use crate::components::header::Header;
 use crate::components::inspector::Inspector;
 use crate::components::notices::Notices;
@@ -39,6 +40,10 @@ impl App {
                 <div class={classes!("running", turn)} style={self.running()}>
                     <Inspector inspected={self.inspected.clone()} dispatch={dispatch.clone()} />
                 </div>
+                if let Some(fleet) = &self.fleet {
+                    <Workloads fleet={fleet.clone()} selection={self.selection.clone()}
+                        dispatch={dispatch.clone()} />
+                }
                 <EventLog rows={self.session.rows().clone()} selection={self.selection.clone()}
                     dispatch={dispatch.clone()} />
                 { self.clock_bar() }

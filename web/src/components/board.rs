@@ -91,7 +91,12 @@ pub(crate) fn Board(props: &BoardProps) -> Html {
                     <div class="pendings">
                         { for board.pending.iter().map(|pod| {
                             let selected = Selection::Pod(pod.key.clone());
-                            pod_row(pod, props.selection.as_ref() == Some(&selected))
+                            html! {
+                                <div>
+                                    { pod_row(pod, props.selection.as_ref() == Some(&selected)) }
+                                    if !pod.why.is_empty() { <p class="why">{ &pod.why }</p> }
+                                </div>
+                            }
                         }) }
                     </div>
                 </section>
@@ -153,6 +158,7 @@ fn empty(dispatch: &Dispatch) -> Html {
 fn within_zone(zone: &ZoneView, selection: Option<&Selection>) -> Option<Selection> {
     let selection = selection?;
     let concerned = match selection {
+        Selection::Workload(_) => false,
         Selection::Zone(key) => *key == zone.key,
         Selection::Node(name) => zone.nodes.iter().any(|node| node.name == *name),
         Selection::Pod(key) => {
@@ -207,7 +213,7 @@ pub(crate) fn Zone(props: &ZoneProps) -> Html {
 fn within_node(node: &crate::model::NodeView, selection: Option<&Selection>) -> Option<Selection> {
     let selection = selection?;
     let concerned = match selection {
-        Selection::Zone(_) => false,
+        Selection::Zone(_) | Selection::Workload(_) => false,
         Selection::Node(name) => *name == node.name,
         Selection::Pod(key) => node.pods.iter().any(|pod| pod.key == *key),
     };

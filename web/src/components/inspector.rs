@@ -10,6 +10,7 @@ use super::icon;
 use super::node_panel::NodePanel;
 use super::overview::overview_panel;
 use super::pod_panel::PodPanel;
+use super::workload_panel::WorkloadPanel;
 use super::zone_panel::ZonePanel;
 use crate::app::{Dispatch, Msg};
 use crate::inspected::Inspected;
@@ -53,6 +54,12 @@ fn panel(inspected: &Inspected, dispatch: &Dispatch) -> Html {
         Inspected::Zone(zone) => {
             let key = zone.view.key.to_string();
             html! { <ZonePanel {key} zone={zone.clone()} {dispatch} /> }
+        }
+        Inspected::Workload(track, pods) => {
+            let key = track.view.workload.to_string();
+            html! {
+                <WorkloadPanel {key} track={track.clone()} pods={pods.clone()} {dispatch} />
+            }
         }
         Inspected::Gone(gone, budget) => gone_panel(gone, budget.as_deref(), &dispatch),
     }
@@ -100,6 +107,9 @@ fn gone_panel(gone: &Gone, budget: Option<&TimeBudget>, dispatch: &Dispatch) -> 
                             removed at {}.", at(gone.at)) }</p>
                     }
                 </div>
+                if gone.lost() {
+                    <p>{ "It is lost: no controller owns it, so nobody makes another." }</p>
+                }
                 if !node.as_str().is_empty() {
                     <p>{ "It was on node " }
                         <button class="btn small" onclick={dispatch.reform(move |_| {

@@ -119,6 +119,7 @@ fn gone(node: &NodeView) -> Html {
                         if gone.evicted.is_some() { "evicted" } else { "deleted" },
                         at(gone.evicted.unwrap_or(gone.at)))}>
                     <s class="clip">{ gone.pod.name() }</s>
+                    if gone.lost() { <span class="lost">{ "lost" }</span> }
                     <time>{ at(gone.evicted.unwrap_or(gone.at)) }</time>
                 </button>
             }) }

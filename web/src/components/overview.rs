@@ -8,7 +8,7 @@ use yew::prelude::*;
 use super::faults::control_plane;
 use super::icon;
 use super::why::in_words;
-use crate::app::{Dispatch, Msg};
+use crate::app::{Dispatch, Msg, let_all_run};
 use crate::inspected::{Expected, Overview};
 
 /// What a scenario is about: its title, its question and its answer.
@@ -50,6 +50,7 @@ pub(crate) fn overview_panel(overview: &Overview, dispatch: &Dispatch) -> Html {
                 </div>
                 { expectations(&overview.outcomes) }
                 { gates(start, dispatch) }
+                { controllers(start.has_control_plane(), dispatch) }
                 { control_plane(dispatch) }
                 <p class="hint">
                     { "Select a node, a pod or a zone to change it and to see why its pods stay or \
@@ -57,6 +58,18 @@ pub(crate) fn overview_panel(overview: &Overview, dispatch: &Dispatch) -> Html {
                 </p>
             </> }) }
         </>
+    }
+}
+
+/// Whether the scheduler and the controllers of workloads take part.
+fn controllers(run: bool, dispatch: &Dispatch) -> Html {
+    let onchange = dispatch
+        .reform(move |_: Event| Msg::ChangeStart(Box::new(move |start| let_all_run(start, !run))));
+    html! {
+        <label class="check">
+            <input type="checkbox" checked={run} {onchange} data-testid="control-plane" />
+            { "Controllers replace evicted pods, and the scheduler places them" }
+        </label>
     }
 }
 

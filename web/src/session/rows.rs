@@ -80,6 +80,15 @@ pub(crate) struct Gone {
     pub(crate) at: Timestamp,
     /// When a controller's `DELETE` was accepted, if that is why it is gone.
     pub(crate) evicted: Option<Timestamp>,
+    /// Whether it had no controller that would make another.
+    pub(crate) bare: bool,
+}
+
+impl Gone {
+    /// Whether it was evicted and nobody makes another.
+    pub(crate) fn lost(&self) -> bool {
+        self.bare && self.evicted.is_some()
+    }
 }
 
 /// Where a pod is and what awaits it, to be told when it is gone.
@@ -87,11 +96,12 @@ pub(crate) struct Gone {
 pub(super) struct Home {
     node: NodeName,
     evicted: Option<Timestamp>,
+    bare: bool,
 }
 
 impl Home {
     pub(super) fn on(node: &str) -> Self {
-        Self { node: node.into(), evicted: None }
+        Self { node: node.into(), evicted: None, bare: false }
     }
 }
 
@@ -166,7 +176,8 @@ impl Session {
             }
             Happening::PodDeleted { pod, .. } => {
                 let home = self.homes.remove(pod).unwrap_or_else(|| Home::on(""));
-                let gone = Gone { pod: pod.clone(), node: home.node, at, evicted: home.evicted };
+                let Home { node, evicted, bare } = home;
+                let gone = Gone { pod: pod.clone(), node, at, evicted, bare };
                 Rc::make_mut(&mut self.gone).push(Rc::new(gone));
                 self.touch_pod(pod);
             }
@@ -190,7 +201,8 @@ impl Session {
     fn find_home(&mut self, pod: &PodKey, evicted: Option<Timestamp>) {
         if let Some(object) = self.simulator.cluster().get_pod(pod) {
             let node = object.spec.node_name.as_str().into();
-            self.homes.insert(pod.clone(), Home { node, evicted });
+            let bare = object.metadata.controller().is_none();
+            self.homes.insert(pod.clone(), Home { node, evicted, bare });
         }
     }
 
