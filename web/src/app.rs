@@ -1,5 +1,6 @@
 //! The application: one owner of the session; messages in, a page out.
 
+mod console;
 mod incoming;
 mod keys;
 mod msg;
@@ -16,9 +17,11 @@ use taintlab_core::command::{Command, CommandError};
 use taintlab_core::scenario::Scenario;
 use taintlab_core::simulator::Availability;
 use taintlab_core::time::Timestamp;
+use taintlab_core::warnings::Warning;
 use wasm_bindgen::JsCast;
 use yew::prelude::*;
 
+pub(crate) use self::console::{Entry, Outcome};
 pub(crate) use self::keys::SHORTCUTS;
 pub(crate) use self::msg::{Dialog, Dispatch, Export, Handing, Msg, Notice, maybe, refused};
 pub(crate) use self::work::has_stored_work;
@@ -32,7 +35,11 @@ use crate::scrub::Scrub;
 use crate::session::Session;
 use crate::shell::Page;
 use crate::theme::Theme;
+use crate::warned::Marked;
 use crate::{browser, files};
+
+/// With more pods than these, warnings wait until time stands still.
+const MANY_PODS: usize = 2_000;
 
 /// When a countdown on the page began to run as it does: changes whenever clock, speed or timers
 /// do something that the animations cannot know.
@@ -59,6 +66,11 @@ pub(crate) struct App {
     /// The run that others are compared with.
     reference: Vec<Availability>,
     dialog: Option<Dialog>,
+    warnings: Rc<Vec<Warning>>,
+    marked: Rc<Marked>,
+    console: Rc<Vec<Rc<Entry>>>,
+    console_open: bool,
+    entries_made: usize,
     notices: Vec<Notice>,
     notices_made: u32,
     announcement: AttrValue,
@@ -90,6 +102,11 @@ impl App {
             moves: Moves::default(),
             reference: Vec::new(),
             dialog: None,
+            warnings: Rc::default(),
+            marked: Rc::default(),
+            console: Rc::default(),
+            console_open: false,
+            entries_made: 0,
             notices: Vec::new(),
             notices_made: 0,
             announcement: AttrValue::default(),
@@ -164,6 +181,24 @@ impl Page for App {
                 self.reference = self.fleet.as_ref().map(|fleet| fleet.run()).unwrap_or_default();
                 self.look_at_workloads();
                 self.inspect();
+            }
+            Msg::Show(selection) => {
+                self.dialog = None;
+                self.selection = Some(selection);
+                self.inspect();
+                self.save_soon();
+            }
+            Msg::Copy(text) => incoming::copy(&self.dispatch, text),
+            Msg::Kubectl(line) => self.kubectl(line),
+            Msg::Complete(line, cursor, found) => {
+                found.emit(self.complete(&line, cursor));
+                return false;
+            }
+            Msg::OpenConsole(open) => {
+                self.console_open = open;
+                if !open {
+                    browser::focus("[data-testid=console-open]");
+                }
             }
             Msg::NextTheme => {
                 self.theme = self.theme.next();
@@ -249,6 +284,7 @@ impl App {
     fn play(&mut self, play: bool) {
         if play != self.playback.is_playing() {
             self.playback.set_playing(play);
+            self.look_for_warnings();
             self.new_epoch();
             self.save_soon();
         }
@@ -300,15 +336,13 @@ impl App {
     }
 
     fn edit(&mut self, commands: Vec<Command>, refused: &Callback<CommandError>) -> bool {
-        self.let_controllers_run(&commands);
-        self.let_kubelets_run(&commands);
-        let follows = msg::selection_after(&commands, self.selection.as_ref());
-        match self.session.apply(commands) {
+        let lines = console::lines_of(&commands, self.session.simulator());
+        let at = self.session.now();
+        match self.carry_out(commands) {
             Ok(()) => {
-                if let Some(selection) = follows {
-                    self.selection = selection;
+                if let Some(lines) = lines {
+                    self.enter(at, lines.into(), Outcome::Clicked);
                 }
-                self.changed();
                 true
             }
             Err(error) => {
@@ -316,6 +350,19 @@ impl App {
                 false
             }
         }
+    }
+
+    /// Does what commands say, as one edit.
+    fn carry_out(&mut self, commands: Vec<Command>) -> Result<(), CommandError> {
+        self.let_controllers_run(&commands);
+        self.let_kubelets_run(&commands);
+        let follows = msg::selection_after(&commands, self.selection.as_ref());
+        self.session.apply(commands)?;
+        if let Some(selection) = follows {
+            self.selection = selection;
+        }
+        self.changed();
+        Ok(())
     }
 
     fn change(&mut self, change: impl FnOnce(&mut Session)) {
@@ -345,6 +392,23 @@ impl App {
             self.scrub = Rc::new(Scrub::new(&self.session));
             self.look_at_workloads();
             self.announce(gone);
+            self.look_for_warnings();
+        }
+    }
+
+    /// Looks through all objects, which while time runs fast is only done for clusters that are
+    /// looked through in no time.
+    fn look_for_warnings(&mut self) {
+        if self.playback.is_playing() && self.model.board().totals.pods > MANY_PODS {
+            return;
+        }
+        let warnings = self.session.simulator().warnings();
+        if *self.warnings != warnings {
+            let marked = Marked::of(&warnings);
+            if *self.marked != marked {
+                self.marked = Rc::new(marked);
+            }
+            self.warnings = Rc::new(warnings);
         }
     }
 

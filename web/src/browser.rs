@@ -118,6 +118,15 @@ pub(crate) fn set_root_attribute(name: &str, value: Option<&str>) {
     }
 }
 
+/// Gives the focus to an element, found by a selector.
+pub(crate) fn focus(selector: &str) {
+    let found = document().and_then(|document| document.query_selector(selector).ok().flatten());
+    if let Some(element) = found.and_then(|found| found.dyn_into::<web_sys::HtmlElement>().ok()) {
+        // What cannot have the focus does not get it.
+        let _ = element.focus();
+    }
+}
+
 /// Whether the user is typing somewhere, or a dialog is open: keys are not ours then.
 pub(crate) fn keys_are_taken() -> bool {
     let Some(document) = document() else { return false };

@@ -3,6 +3,7 @@
 pub(crate) mod board;
 pub(crate) mod budget;
 pub(crate) mod clock_bar;
+pub(crate) mod console;
 pub(crate) mod create;
 pub(crate) mod dialog;
 pub(crate) mod dialogs;
@@ -30,6 +31,7 @@ pub(crate) mod taint_form;
 #[cfg(test)]
 mod tests;
 pub(crate) mod toleration_form;
+pub(crate) mod warnings;
 pub(crate) mod why;
 pub(crate) mod workload_panel;
 pub(crate) mod yaml_tab;

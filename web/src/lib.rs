@@ -24,6 +24,7 @@ mod session;
 mod shell;
 mod text;
 mod theme;
+mod warned;
 mod words;
 
 /// Puts the playground on the page.

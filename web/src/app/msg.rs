@@ -6,6 +6,7 @@ use taintlab_core::command::{Command, CommandError};
 use taintlab_core::scenario::Scenario;
 use taintlab_core::time::Timestamp;
 use taintlab_manifest::Import;
+use taintlab_manifest::kubectl::Completion;
 use yew::prelude::*;
 
 use crate::model::Selection;
@@ -61,6 +62,16 @@ pub(crate) enum Msg {
     ChangeSettings(Box<dyn FnOnce(&mut Scenario)>),
     /// Later runs are to be compared with this one.
     KeepRun,
+    /// Select something and close the dialog that showed it.
+    Show(Selection),
+    /// Put a text on the clipboard.
+    Copy(Rc<str>),
+    /// Run a line of kubectl.
+    Kubectl(String),
+    /// Show the console, or hide it.
+    OpenConsole(bool),
+    /// What could stand at the cursor, a byte index into the line.
+    Complete(String, usize, Callback<Vec<Completion>>),
     /// Change the colours.
     NextTheme,
     /// Say something.
@@ -114,6 +125,8 @@ pub(crate) enum Dialog {
     Scenarios,
     /// Flags of the controllers.
     Settings,
+    /// Warnings: all, or those about one object.
+    Warnings(Option<Selection>),
     /// A new node.
     CreateNode,
     /// A new pod, on that node if it is not empty.

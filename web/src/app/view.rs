@@ -6,6 +6,7 @@ use yew::prelude::*;
 use super::{App, Msg, maybe};
 use crate::components::board::{Board, Detail};
 use crate::components::clock_bar::{ClockBar, clock_bar};
+use crate::components::console::Console;
 use crate::components::dialogs::{self, Asked};
 use crate::components::event_log::EventLog;
 use crate::components::fleet::Workloads;
@@ -14,6 +15,7 @@ use crate::components::inspector::Inspector;
 use crate::components::notices::Notices;
 use crate::model::Selection;
 use crate::text::css_seconds;
+use crate::warned::is_about;
 use crate::words;
 
 impl App {
@@ -35,16 +37,19 @@ impl App {
                     data-detail={detail.word()} {onclick} aria-label="Cluster"
                     style={counts.then(|| self.running())}>
                     <Board {board} {detail} selection={self.selection.clone()}
-                        dispatch={dispatch.clone()} />
+                        marked={self.marked.clone()} dispatch={dispatch.clone()} />
                 </main>
                 <div class={classes!("running", turn)} style={self.running()}>
-                    <Inspector inspected={self.inspected.clone()} dispatch={dispatch.clone()} />
+                    <Inspector inspected={self.inspected.clone()} about={self.warnings_about()}
+                        dispatch={dispatch.clone()} />
                 </div>
                 if let Some(fleet) = &self.fleet {
                     <Workloads fleet={fleet.clone()} selection={self.selection.clone()}
                         dispatch={dispatch.clone()} />
                 }
                 <EventLog rows={self.session.rows().clone()} selection={self.selection.clone()}
+                    dispatch={dispatch.clone()} />
+                <Console entries={self.console.clone()} open={self.console_open}
                     dispatch={dispatch.clone()} />
                 { self.clock_bar() }
                 { self.dialog() }
@@ -57,6 +62,13 @@ impl App {
                 }
             </div>
         }
+    }
+
+    /// What is selected, if there are warnings about it, and how many.
+    fn warnings_about(&self) -> Option<(Selection, usize)> {
+        let selection = self.selection.as_ref()?;
+        let number = self.warnings.iter().filter(|one| is_about(one, selection)).count();
+        (number > 0).then(|| (selection.clone(), number))
     }
 
     /// What countdowns need to know: where the clock was, how fast it goes, whether it goes.
@@ -102,6 +114,7 @@ impl App {
             session: &self.session,
             model: &self.model,
             catalogue: &self.catalogue,
+            warnings: &self.warnings,
             dispatch: &self.dispatch,
         })
     }

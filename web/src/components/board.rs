@@ -7,9 +7,11 @@ use yew::prelude::*;
 use super::icon;
 use super::node_card::NodeCard;
 use super::pod_mark::pod_row;
+use super::warnings::warnings_button;
 use crate::app::{Dialog, Dispatch, Msg};
 use crate::model::{Board as BoardView, Selection, Totals, ZoneView};
 use crate::text::count;
+use crate::warned::Marked;
 
 /// How much of each node is shown: the more nodes, the less.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,6 +56,9 @@ pub(crate) struct BoardProps {
     pub(crate) detail: Detail,
     /// What is selected.
     pub(crate) selection: Option<Selection>,
+    /// What there are warnings about.
+    #[prop_or_default]
+    pub(crate) marked: Rc<Marked>,
     /// Where wishes go.
     pub(crate) dispatch: Dispatch,
 }
@@ -70,13 +75,14 @@ pub(crate) fn Board(props: &BoardProps) -> Html {
             <div class="bar">
                 { legend(board.totals) }
                 <span class="grow"></span>
+                { warnings_button(props.marked.counts, &props.dispatch) }
                 { open(&props.dispatch, Dialog::CreateNode, "Node") }
                 { open(&props.dispatch, Dialog::CreatePod("".into()), "Pod") }
             </div>
             <div class="zones">
                 { for board.zones.iter().map(|zone| html! {
                     <Zone key={&*zone.key} zone={zone.clone()} detail={props.detail}
-                        alone={board.zones.len() == 1}
+                        alone={board.zones.len() == 1} marked={props.marked.clone()}
                         selection={within_zone(zone, props.selection.as_ref())} />
                 }) }
             </div>
@@ -91,9 +97,11 @@ pub(crate) fn Board(props: &BoardProps) -> Html {
                     <div class="pendings">
                         { for board.pending.iter().map(|pod| {
                             let selected = Selection::Pod(pod.key.clone());
+                            let warned = props.marked.pods.get(&pod.key).copied();
+                            let selected = props.selection.as_ref() == Some(&selected);
                             html! {
                                 <div>
-                                    { pod_row(pod, props.selection.as_ref() == Some(&selected)) }
+                                    { pod_row(pod, selected, warned) }
                                     if !pod.why.is_empty() { <p class="why">{ &pod.why }</p> }
                                 </div>
                             }
@@ -179,6 +187,8 @@ pub(crate) struct ZoneProps {
     pub(crate) alone: bool,
     /// What is selected, if it is in here.
     pub(crate) selection: Option<Selection>,
+    /// What there are warnings about.
+    pub(crate) marked: Rc<Marked>,
 }
 
 /// A zone with its nodes.
@@ -202,7 +212,7 @@ pub(crate) fn Zone(props: &ZoneProps) -> Html {
             </header>
             <div class="nodes">
                 { for zone.nodes.iter().map(|node| html! {
-                    <NodeCard key={node.name.as_str()} node={node.clone()} detail={props.detail}
+                    <NodeCard key={node.name.as_str()} node={node.clone()} detail={props.detail} marked={props.marked.clone()}
                         selection={within_node(node, props.selection.as_ref())} />
                 }) }
             </div>

@@ -2,6 +2,7 @@
 
 use std::cell::OnceCell;
 
+use taintlab_core::warnings::Warning;
 use yew::prelude::*;
 
 use super::create::{CreateNode, CreatePod};
@@ -10,6 +11,7 @@ use super::help::help;
 use super::import::Import;
 use super::scenarios::scenarios;
 use super::settings::Settings;
+use super::warnings::warnings;
 use crate::app::{Dialog, Dispatch};
 use crate::files;
 use crate::model::Model;
@@ -25,6 +27,8 @@ pub(crate) struct Asked<'a> {
     pub(crate) model: &'a Model,
     /// The scenarios that come with the page, once they were asked for.
     pub(crate) catalogue: &'a OnceCell<files::Catalogue>,
+    /// What is likely to surprise.
+    pub(crate) warnings: &'a [Warning],
     /// Where wishes go.
     pub(crate) dispatch: &'a Dispatch,
 }
@@ -49,6 +53,7 @@ pub(crate) fn dialog(asked: &Asked<'_>) -> Html {
                     flags={config.controller_manager_flags.clone()} {dispatch} />
             }
         }
+        Dialog::Warnings(about) => warnings(asked.warnings, about.as_ref(), &dispatch),
         Dialog::CreateNode => {
             let zones = asked.model.board().zones.iter();
             let zones: Vec<(AttrValue, AttrValue)> = zones

@@ -60,6 +60,10 @@ icons! {
     auto = "M8 2.2a5.8 5.8 0 100 11.6A5.8 5.8 0 008 2.2zM8 2.2v11.6M10.3 4.5v7M12.4 6v4";
     /// Something that is overtaken.
     skip = "M3 8h10";
+    /// Beware.
+    warning = "M8 2.2L14.3 13.3H1.7zM8 6.3v3.4M8 11.5v.1";
+    /// A prompt.
+    prompt = "M2.5 4l4 4-4 4M8 12.5h5.5";
     /// An hourglass.
     wait = "M4.5 2.5h7M4.5 13.5h7M5.5 2.5c0 3.5 5 7.5 5 11M10.5 2.5c0 3.5-5 7.5-5 11";
 }

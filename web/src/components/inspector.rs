@@ -12,17 +12,19 @@ use super::overview::overview_panel;
 use super::pod_panel::PodPanel;
 use super::workload_panel::WorkloadPanel;
 use super::zone_panel::ZonePanel;
-use crate::app::{Dispatch, Msg};
+use crate::app::{Dialog, Dispatch, Msg};
 use crate::inspected::Inspected;
 use crate::model::Selection;
 use crate::session::Gone;
-use crate::text::at;
+use crate::text::{at, count};
 
 /// Properties of [`Inspector`].
 #[derive(Clone, PartialEq, Properties)]
 pub(crate) struct InspectorProps {
     /// What is selected.
     pub(crate) inspected: Rc<Inspected>,
+    /// The selection and the number of warnings about it, if there are any.
+    pub(crate) about: Option<(Selection, usize)>,
     /// Where wishes go.
     pub(crate) dispatch: Dispatch,
 }
@@ -34,7 +36,20 @@ pub(crate) fn Inspector(props: &InspectorProps) -> Html {
     let empty = matches!(*props.inspected, Inspected::Overview(_));
     html! {
         <aside class="inspector" aria-label="Inspector" data-testid="inspector"
-            data-empty={empty.to_string()}>{ panel(&props.inspected, dispatch) }</aside>
+            data-empty={empty.to_string()}>
+            { panel(&props.inspected, dispatch) }
+            { props.about.as_ref().map(|about| warned(about, dispatch)) }
+        </aside>
+    }
+}
+
+/// The way to the warnings about what is selected.
+fn warned((selection, number): &(Selection, usize), dispatch: &Dispatch) -> Html {
+    let about = selection.clone();
+    html! {
+        <button class="aboutit" data-testid="warnings-about" onclick={dispatch.reform(move |_| {
+            Msg::Open(Dialog::Warnings(Some(about.clone())))
+        })}>{ icon::warning() }{ count(*number, "warning") }{ " about it" }</button>
     }
 }
 

@@ -4,6 +4,7 @@ use std::rc::Rc;
 
 use taintlab_core::api::Taint;
 use taintlab_core::event::SilenceCause;
+use taintlab_core::warnings::Severity;
 use yew::prelude::*;
 
 use super::board::Detail;
@@ -11,6 +12,7 @@ use super::icon;
 use super::pod_mark::{pod_dot, pod_row, pod_speck};
 use crate::model::{NodeView, PodView, Selection};
 use crate::text::{at, count};
+use crate::warned::Marked;
 
 /// A tile paints at most so many dots; more of one colour say no more.
 const MAX_DOTS: usize = 60;
@@ -24,6 +26,9 @@ pub(crate) struct NodeCardProps {
     pub(crate) detail: Detail,
     /// What is selected, if it is this node or something on it.
     pub(crate) selection: Option<Selection>,
+    /// What there are warnings about.
+    #[prop_or_default]
+    pub(crate) marked: Rc<Marked>,
 }
 
 /// A taint as a chip: the sign of its effect, and its text.
@@ -61,6 +66,10 @@ pub(crate) fn NodeCard(props: &NodeCardProps) -> Html {
                 <span class="clip">{ name }</span>
                 <span class="status">{ pods }{ extra_status(node) }</span>
             </button>
+            if let Some(severity) = props.marked.nodes.get(&node.name) {
+                <span class="beware" data-severity={severity.as_str()}>{ icon::warning() }
+                    <span class="sr">{ "has a warning" }</span></span>
+            }
             if let Some(cause) = node.silent {
                 <span class="silent" data-cause={silence(cause)}>{ silence(cause) }</span>
             }
@@ -99,7 +108,7 @@ fn rows(props: &NodeCardProps) -> Html {
         <>
             if !node.pods.is_empty() {
                 <div class="pods">
-                    { for node.pods.iter().map(|pod| pod_row(pod, is_selected(props, pod))) }
+                    { for node.pods.iter().map(|pod| pod_row(pod, is_selected(props, pod), warned(props, pod))) }
                 </div>
             } else if node.gone_count == 0 {
                 <p class="none">{ "no pods" }</p>
@@ -135,13 +144,17 @@ fn dots(props: &NodeCardProps) -> Html {
     let dot = if mini { pod_speck } else { pod_dot };
     html! {
         <div class="dots">
-            { for node.pods.iter().take(MAX_DOTS).map(|pod| dot(pod, is_selected(props, pod))) }
+            { for node.pods.iter().take(MAX_DOTS).map(|pod| dot(pod, is_selected(props, pod), warned(props, pod))) }
             if more > 0 { <span class="left">{ format!("+{more}") }</span> }
             if node.gone_count > 0 && !mini {
                 <span class="left">{ format!("−{}", node.gone_count) }</span>
             }
         </div>
     }
+}
+
+fn warned(props: &NodeCardProps, pod: &PodView) -> Option<Severity> {
+    props.marked.pods.get(&pod.key).copied()
 }
 
 fn is_selected(props: &NodeCardProps, pod: &PodView) -> bool {

@@ -121,7 +121,7 @@ fn pods(props: &NodePanelProps) -> Html {
     });
     html! {
         <div class="podlist" {onclick}>
-            { for view.pods.iter().map(|pod| pod_row(pod, false)) }
+            { for view.pods.iter().map(|pod| pod_row(pod, false, None)) }
         </div>
     }
 }

@@ -1,7 +1,9 @@
 //! A pod: as a row with its name, or as a dot.
 
+use taintlab_core::warnings::Severity;
 use yew::prelude::*;
 
+use super::icon;
 use crate::model::{PodState, PodView};
 use crate::text::{at, css_seconds};
 
@@ -24,9 +26,15 @@ pub(crate) fn timer_style(state: PodState) -> Option<String> {
     })
 }
 
-/// A pod with its name and the time that is left.
-pub(crate) fn pod_row(pod: &PodView, selected: bool) -> Html {
-    let words = state_words(pod.state);
+/// Its state in words, and that there is a warning about it.
+fn words(pod: &PodView, warned: Option<Severity>) -> String {
+    let state = state_words(pod.state);
+    if warned.is_some() { format!("{state}, with a warning") } else { state }
+}
+
+/// A pod with its name, the time that is left, and a mark if there is a warning about it.
+pub(crate) fn pod_row(pod: &PodView, selected: bool, warned: Option<Severity>) -> Html {
+    let words = words(pod, warned);
     let namespace = pod.key.namespace();
     html! {
         <button key={pod.key.as_str()} class="pod" data-pod={pod.key.to_string()} data-state={pod.state.word()}
@@ -37,6 +45,9 @@ pub(crate) fn pod_row(pod: &PodView, selected: bool) -> Html {
                 if namespace != "default" { <span class="ns">{ namespace }{ "/" }</span> }
                 { pod.key.name() }
             </span>
+            if let Some(severity) = warned {
+                <span class="beware" data-severity={severity.as_str()}>{ icon::warning() }</span>
+            }
             if pod.state.timer().is_some() { <span class="timer" aria-hidden="true"></span> }
             if pod.state == PodState::Stuck { <span class="stuck" aria-hidden="true">{ "stuck" }</span> }
         </button>
@@ -44,18 +55,18 @@ pub(crate) fn pod_row(pod: &PodView, selected: bool) -> Html {
 }
 
 /// A pod as a dot that can be reached with the tab key.
-pub(crate) fn pod_dot(pod: &PodView, selected: bool) -> Html {
-    let label = format!("{}: {}", pod.key, state_words(pod.state));
+pub(crate) fn pod_dot(pod: &PodView, selected: bool, warned: Option<Severity>) -> Html {
+    let label = format!("{}: {}", pod.key, words(pod, warned));
     html! {
         <button key={pod.key.as_str()} class="dotpod" data-pod={pod.key.to_string()}
             data-state={pod.state.word()} data-selected={selected.to_string()}
-            title={label.clone()} aria-label={label}></button>
+            data-severity={warned.map(Severity::as_str)} title={label.clone()} aria-label={label}></button>
     }
 }
 
 /// A pod as one dot of tens of thousands, with nothing that is not needed. It cannot be reached
 /// with the tab key; its node can, and lists it.
-pub(crate) fn pod_speck(pod: &PodView, selected: bool) -> Html {
+pub(crate) fn pod_speck(pod: &PodView, selected: bool, _: Option<Severity>) -> Html {
     let selected = selected.then_some("true");
     html! {
         <i key={pod.key.as_str()} class="dotpod" data-pod={pod.key.to_string()}

@@ -81,7 +81,7 @@ fn pod(name: &str) -> PodKey {
 #[tokio::test(flavor = "current_thread")]
 async fn a_pod_says_its_state_in_words_and_in_attributes() {
     let (_, model) = tainted();
-    let row = |name| pod_row(model.pod(&pod(name)).unwrap(), false);
+    let row = |name| pod_row(model.pod(&pod(name)).unwrap(), false, None);
     let counting = painted(row("ten")).await;
     assert!(counting.contains("data-state=\"counting\""), "{counting}");
     assert!(counting.contains("--since:0.000;--total:10.000"), "{counting}");

@@ -1,0 +1,392 @@
+//! A console for kubectl: a prompt, what came of each line, and the lines that would do what was
+//! clicked.
+//!
+//! Tab completes, but on an empty line, or where there is nothing to complete, it goes on to the
+//! next control as everywhere else; Escape leaves the console.
+
+use std::rc::Rc;
+
+use taintlab_manifest::kubectl::Completion;
+use web_sys::{Element, HtmlTextAreaElement, KeyboardEvent};
+use yew::prelude::*;
+
+use super::icon;
+use super::warnings::copy;
+use crate::app::{Dispatch, Entry, Msg, Outcome};
+use crate::browser;
+use crate::text::at;
+
+/// Where typed lines are kept over a reload.
+const KEY: &str = "taintlab.console";
+/// How many of them.
+const MOST_LINES: usize = 100;
+/// How many completions are listed.
+const MOST_CHOICES: usize = 24;
+
+/// Properties of [`Console`].
+#[derive(Clone, PartialEq, Properties)]
+pub(crate) struct ConsoleProps {
+    /// What was done.
+    pub(crate) entries: Rc<Vec<Rc<Entry>>>,
+    /// Whether it is open.
+    pub(crate) open: bool,
+    /// Where wishes go.
+    pub(crate) dispatch: Dispatch,
+}
+
+/// What is wanted of the console.
+pub(crate) enum ConsoleMsg {
+    /// The text was changed.
+    Typed(String),
+    /// A key that means something here.
+    Up,
+    /// The next line of the history.
+    Down,
+    /// Run the line.
+    Run,
+    /// Complete the word before the cursor.
+    Complete,
+    /// What it could be.
+    Completed(Vec<Completion>),
+    /// One of the choices was taken.
+    Take(Completion),
+    /// Forget what is shown.
+    Clear,
+}
+
+/// The console.
+pub(crate) struct Console {
+    line: String,
+    /// Typed before, oldest first.
+    history: Vec<String>,
+    /// Which of them is shown, from the end; 0 is the line that is being typed.
+    back: usize,
+    /// What was being typed before the history was asked.
+    draft: String,
+    choices: Vec<Completion>,
+    /// Entries up to this one are no longer shown.
+    cleared: usize,
+    /// The cursor goes to the end after the next painting.
+    to_end: bool,
+    input: NodeRef,
+    lines: NodeRef,
+}
+
+impl Component for Console {
+    type Message = ConsoleMsg;
+    type Properties = ConsoleProps;
+
+    fn create(_: &Context<Self>) -> Self {
+        let stored = browser::stored(KEY).and_then(|text| serde_json::from_str(&text).ok());
+        Self {
+            line: String::new(),
+            history: stored.unwrap_or_default(),
+            back: 0,
+            draft: String::new(),
+            choices: Vec::new(),
+            cleared: 0,
+            to_end: false,
+            input: NodeRef::default(),
+            lines: NodeRef::default(),
+        }
+    }
+
+    fn changed(&mut self, ctx: &Context<Self>, old: &ConsoleProps) -> bool {
+        self.to_end |= ctx.props().open && !old.open;
+        true
+    }
+
+    fn update(&mut self, ctx: &Context<Self>, msg: ConsoleMsg) -> bool {
+        match msg {
+            ConsoleMsg::Typed(text) => {
+                self.line = text;
+                self.back = 0;
+                self.choices.clear();
+            }
+            ConsoleMsg::Up => self.show(self.back + 1),
+            ConsoleMsg::Down => self.show(self.back.saturating_sub(1)),
+            ConsoleMsg::Run => self.run(ctx),
+            ConsoleMsg::Complete => {
+                let link = ctx.link().clone();
+                let found = link.callback(ConsoleMsg::Completed);
+                let cursor = self.cursor();
+                ctx.props().dispatch.emit(Msg::Complete(self.line.clone(), cursor, found));
+                return false;
+            }
+            ConsoleMsg::Completed(found) => self.completed(found),
+            ConsoleMsg::Take(choice) => self.take(&choice),
+            ConsoleMsg::Clear => {
+                self.cleared = ctx.props().entries.last().map_or(0, |entry| entry.number);
+            }
+        }
+        true
+    }
+
+    fn view(&self, ctx: &Context<Self>) -> Html {
+        let props = ctx.props();
+        html! {
+            <section class="console" aria-label="kubectl" data-testid="console"
+                data-open={props.open.to_string()}>
+                { self.bar(ctx) }
+                if props.open { { self.body(ctx) } }
+            </section>
+        }
+    }
+
+    fn rendered(&mut self, _: &Context<Self>, _: bool) {
+        if let Some(lines) = self.lines.cast::<Element>() {
+            lines.set_scroll_top(lines.scroll_height());
+        }
+        if std::mem::take(&mut self.to_end)
+            && let Some(input) = self.input.cast::<HtmlTextAreaElement>()
+        {
+            // Without the focus it is as usable with the mouse.
+            let _ = input.focus();
+            let end = u32::try_from(self.line.encode_utf16().count()).ok();
+            let _ = input.set_selection_range(end.unwrap_or(0), end.unwrap_or(0));
+        }
+    }
+}
+
+impl Console {
+    /// Where the cursor is, as a byte index into the line.
+    fn cursor(&self) -> usize {
+        let input = self.input.cast::<HtmlTextAreaElement>();
+        let units = input.and_then(|input| input.selection_end().ok().flatten());
+        let Some(units) = units.and_then(|units| usize::try_from(units).ok()) else {
+            return self.line.len();
+        };
+        let mut left = units;
+        for (index, c) in self.line.char_indices() {
+            if left == 0 {
+                return index;
+            }
+            left = left.saturating_sub(c.len_utf16());
+        }
+        self.line.len()
+    }
+
+    fn show(&mut self, back: usize) {
+        let back = back.min(self.history.len());
+        if self.back == 0 {
+            self.draft.clone_from(&self.line);
+        }
+        self.back = back;
+        let earlier = self.history.len().checked_sub(back).and_then(|i| self.history.get(i));
+        self.line = if back == 0 { None } else { earlier }.unwrap_or(&self.draft).clone();
+        self.choices.clear();
+        self.to_end = true;
+    }
+
+    fn run(&mut self, ctx: &Context<Self>) {
+        let line = std::mem::take(&mut self.line).trim_end().to_owned();
+        self.back = 0;
+        self.choices.clear();
+        match line.trim() {
+            "" => return,
+            "clear" => self.cleared = ctx.props().entries.last().map_or(0, |entry| entry.number),
+            _ => ctx.props().dispatch.emit(Msg::Kubectl(line.clone())),
+        }
+        self.history.retain(|known| *known != line);
+        self.history.push(line);
+        if self.history.len() > MOST_LINES {
+            self.history.remove(0);
+        }
+        if let Ok(text) = serde_json::to_string(&self.history) {
+            // A browser that keeps nothing has a history until the reload.
+            let _ = browser::store(KEY, &text);
+        }
+    }
+
+    /// One completion is taken; of several what they share, and they are listed.
+    fn completed(&mut self, found: Vec<Completion>) {
+        match found.as_slice() {
+            [] => self.choices.clear(),
+            [one] => self.take(&one.clone()),
+            [first, rest @ ..] => {
+                let mut shared = first.text.as_str();
+                for other in rest {
+                    let same = shared.char_indices().zip(other.text.chars());
+                    let end = same.take_while(|((_, a), b)| a == b).last();
+                    let end = end.map_or(0, |((index, c), _)| index + c.len_utf8());
+                    shared = shared.get(..end).unwrap_or_default();
+                }
+                let typed = self.line.get(first.start..self.cursor()).unwrap_or_default();
+                if shared.len() > typed.len() {
+                    let shared = shared.to_owned();
+                    self.put(first.start, &shared);
+                }
+                self.choices = found;
+            }
+        }
+    }
+
+    fn take(&mut self, choice: &Completion) {
+        let space = if choice.ends_word { " " } else { "" };
+        self.put(choice.start, &format!("{}{space}", choice.text));
+        self.choices.clear();
+    }
+
+    /// Puts a text in place of what is between an index and the cursor.
+    fn put(&mut self, start: usize, text: &str) {
+        let cursor = self.cursor().max(start);
+        let before = self.line.get(..start).unwrap_or_default();
+        let after = self.line.get(cursor..).unwrap_or_default();
+        self.line = format!("{before}{text}{after}");
+        self.to_end = true;
+    }
+
+    fn bar(&self, ctx: &Context<Self>) -> Html {
+        let props = ctx.props();
+        let (open, dispatch) = (props.open, &props.dispatch);
+        let clicked = props.entries.iter().rev().find(|entry| entry.outcome == Outcome::Clicked);
+        html! {
+            <div class="bar">
+                <button class="btn quiet small" aria-expanded={open.to_string()} title="kubectl (K)"
+                    data-testid="console-open"
+                    onclick={dispatch.reform(move |_| Msg::OpenConsole(!open))}>
+                    { icon::prompt() }<h2>{ "kubectl" }</h2>
+                </button>
+                if open {
+                    <span class="hint">{ "Tab completes, ↑ and ↓ go through earlier lines, Shift \
+                        Enter begins another line, Esc leaves." }</span>
+                    <span class="grow"></span>
+                    <button class="btn quiet small"
+                        onclick={ctx.link().callback(|_| ConsoleMsg::Clear)}>{ "Clear" }</button>
+                } else if let Some(entry) = clicked {
+                    <span class="same" title={entry.line.to_string()}>
+                        <span class="muted">{ "What you just did: " }</span>
+                        <code data-testid="same-line">{ &*entry.line }</code>
+                    </span>
+                    { copy(&entry.line, dispatch) }
+                }
+            </div>
+        }
+    }
+
+    fn body(&self, ctx: &Context<Self>) -> Html {
+        let link = ctx.link();
+        let shown = ctx.props().entries.iter().filter(|entry| entry.number > self.cleared);
+        let rows = self.line.lines().count().clamp(1, 10).to_string();
+        let oninput = link.callback(|event: InputEvent| {
+            let input: HtmlTextAreaElement = event.target_unchecked_into();
+            ConsoleMsg::Typed(input.value())
+        });
+        html! {
+            <>
+                <div class="entries" ref={self.lines.clone()} tabindex="0" role="log"
+                    aria-label="What kubectl printed" data-testid="console-output">
+                    { for shown.map(|entry| entry_of(entry, &ctx.props().dispatch)) }
+                </div>
+                if !self.choices.is_empty() {
+                    <div class="choices" role="group" aria-label="Completions"
+                        data-testid="completions">
+                        { for self.choices.iter().take(MOST_CHOICES).map(|choice| {
+                            let taken = choice.clone();
+                            html! {
+                                <button class="btn small" title={choice.hint.clone()}
+                                    onclick={link.callback(move |_| ConsoleMsg::Take(taken.clone()))}>
+                                    { &choice.text }
+                                </button>
+                            }
+                        }) }
+                        if self.choices.len() > MOST_CHOICES {
+                            <span class="muted">
+                                { format!("and {} more", self.choices.len() - MOST_CHOICES) }
+                            </span>
+                        }
+                    </div>
+                }
+                <div class="prompt">
+                    <span aria-hidden="true">{ "$" }</span>
+                    <textarea ref={self.input.clone()} {rows} value={self.line.clone()} {oninput}
+                        onkeydown={self.keys(ctx)} spellcheck="false" autocomplete="off"
+                        autocapitalize="off" aria-label="Line of kubectl" wrap="off"
+                        placeholder="kubectl get nodes" data-testid="console-line" />
+                </div>
+            </>
+        }
+    }
+
+    fn keys(&self, ctx: &Context<Self>) -> Callback<KeyboardEvent> {
+        let (link, dispatch) = (ctx.link().clone(), ctx.props().dispatch.clone());
+        let one_line = !self.line.contains('\n');
+        let empty = self.line.trim().is_empty();
+        let unfinished = wants_more(&self.line);
+        let looking_back = self.back > 0;
+        Callback::from(move |event: KeyboardEvent| {
+            let plain = !(event.ctrl_key() || event.alt_key() || event.meta_key());
+            let msg = match (event.key().as_str(), event.shift_key()) {
+                _ if !plain || event.is_composing() => None,
+                ("Enter", false) if !unfinished => Some(ConsoleMsg::Run),
+                ("Tab", false) if !empty => Some(ConsoleMsg::Complete),
+                ("ArrowUp", false) if one_line || looking_back => Some(ConsoleMsg::Up),
+                ("ArrowDown", false) if looking_back => Some(ConsoleMsg::Down),
+                ("Escape", _) => {
+                    event.prevent_default();
+                    dispatch.emit(Msg::OpenConsole(false));
+                    None
+                }
+                _ => None,
+            };
+            if let Some(msg) = msg {
+                event.prevent_default();
+                link.send_message(msg);
+            }
+        })
+    }
+}
+
+/// Whether the text is a here document that has not ended.
+fn wants_more(text: &str) -> bool {
+    let (first, rest) = text.split_once('\n').unwrap_or((text, ""));
+    let Some((_, mark)) = first.rsplit_once("<<") else { return false };
+    let mark = mark.trim().trim_start_matches('-').trim_matches(['\'', '"']);
+    !mark.is_empty()
+        && !mark.contains(char::is_whitespace)
+        && !rest.lines().any(|line| line == mark)
+}
+
+fn entry_of(entry: &Entry, dispatch: &Dispatch) -> Html {
+    let typed = |text: &String, failed: bool| {
+        html! {
+            if !text.is_empty() {
+                <pre data-failed={failed.to_string()} data-testid="output">{ text.clone() }</pre>
+            }
+        }
+    };
+    let clicked = entry.outcome == Outcome::Clicked;
+    html! {
+        <div key={entry.number} class="entry" data-clicked={clicked.to_string()}>
+            <div class="row">
+                <time class="muted num">{ at(entry.at) }</time>
+                <code class="grow"><span aria-hidden="true">{ "$ " }</span>{ &*entry.line }</code>
+                if clicked { <span class="muted">{ "done by hand" }</span> }
+                { copy(&entry.line, dispatch) }
+            </div>
+            { match &entry.outcome {
+                Outcome::Typed(text, failed) => typed(text, *failed),
+                Outcome::Clicked => Html::default(),
+            } }
+        </div>
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_here_document_ends_with_its_mark() {
+        for (text, more) in [
+            ("get nodes", false),
+            ("apply -f - <<EOF", true),
+            ("apply -f - <<EOF\na: 1", true),
+            ("apply -f - <<EOF\na: 1\nEOF", false),
+            ("apply -f - <<'END'\na: 1\nEOF", true),
+            ("label node a x=<<", false),
+        ] {
+            assert_eq!(wants_more(text), more, "{text}");
+        }
+    }
+}
