@@ -99,6 +99,7 @@ async fn a_node_shows_taints_and_pods_and_marks_what_is_selected() {
     let props = |detail| NodeCardProps {
         node: model.node("n").unwrap().clone(),
         detail,
+        marked: Default::default(),
         selection: selection.clone(),
     };
     let full = html::<NodeCard>(props(Detail::Full)).await;
