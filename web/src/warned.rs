@@ -62,5 +62,10 @@ pub(crate) fn selects(subject: &Subject) -> Option<Selection> {
 
 /// Whether a warning speaks of that object.
 pub(crate) fn is_about(warning: &Warning, selection: &Selection) -> bool {
-    warning.subjects.iter().any(|subject| selects(subject).as_ref() == Some(selection))
+    warning.subjects.iter().any(|subject| match (subject, selection) {
+        (Subject::Owner { kind, name }, Selection::Workload(key)) => {
+            key.kind.as_str() == kind.as_str() && key.name == *name
+        }
+        _ => selects(subject).as_ref() == Some(selection),
+    })
 }

@@ -85,7 +85,7 @@ pub(crate) fn WorkloadPanel(props: &WorkloadPanelProps) -> Html {
                         let (select, key) = (select.clone(), pod.key.clone());
                         html! {
                             <div onclick={move |_: MouseEvent| select.emit(key.clone())}>
-                                { pod_row(pod, false) }
+                                { pod_row(pod, false, None) }
                             </div>
                         }
                     }) }
