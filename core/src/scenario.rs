@@ -192,6 +192,9 @@ pub struct Step {
     /// What.
     #[serde(rename = "do")]
     pub command: Command,
+    /// The error with which it must be refused; unless given, it must be carried out.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub refused: Option<String>,
 }
 
 /// Why a scenario cannot run.
@@ -213,6 +216,11 @@ pub enum ScenarioError {
         /// Why.
         error: CommandError,
     },
+    /// A step was carried out that should have been refused.
+    NotRefused {
+        /// Which one, counted from 0.
+        index: usize,
+    },
 }
 
 impl ScenarioError {
@@ -226,7 +234,9 @@ impl ScenarioError {
             Self::Config(ConfigError::Kubelets(_)) => "kubernetes.kubelets".into(),
             Self::Config(ConfigError::Object(_)) => "objects".into(),
             Self::NodeGroup { index, .. } => alloc::format!("objects.nodeGroups[{index}]"),
-            Self::Step { index, .. } => alloc::format!("steps[{index}]"),
+            Self::Step { index, .. } | Self::NotRefused { index } => {
+                alloc::format!("steps[{index}]")
+            }
         }
     }
 }
@@ -237,6 +247,7 @@ impl fmt::Display for ScenarioError {
             Self::Config(error) => error.fmt(f),
             Self::NodeGroup { error, .. } => f.write_str(error),
             Self::Step { error, .. } => error.fmt(f),
+            Self::NotRefused { .. } => f.write_str("it was to be refused, and was carried out"),
         }
     }
 }
@@ -370,9 +381,13 @@ impl Scenario {
         let last = self.expect.iter().filter_map(Expectation::last_moment).max();
         let until = self.ends_by();
         for (index, step) in steps.into_iter().filter(|(_, step)| step.at.timestamp() <= until) {
-            simulator
-                .handle_command(step.at.timestamp(), step.command.clone())
-                .map_err(|error| ScenarioError::Step { index, error })?;
+            let done = simulator.handle_command(step.at.timestamp(), step.command.clone());
+            match (done, &step.refused) {
+                (Err(error), Some(wanted)) if error.to_string() == *wanted => {}
+                (Err(error), _) => return Err(ScenarioError::Step { index, error }),
+                (Ok(()), Some(_)) => return Err(ScenarioError::NotRefused { index }),
+                (Ok(()), None) => {}
+            }
         }
         while let Some(next) = simulator.poll_timeout()
             && next.at <= until

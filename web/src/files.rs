@@ -176,7 +176,11 @@ pub(crate) fn scenario_text(session: &Session) -> String {
             at = earliest.saturating_add(std::time::Duration::from_nanos(1));
         }
         taken = Some(at);
-        let step = |command: &Command| Step { at: Span::from(at), command: command.clone() };
+        let step = |command: &Command| Step {
+            at: Span::from(at),
+            command: command.clone(),
+            refused: None,
+        };
         scenario.steps.extend(edit.commands.iter().map(step));
     }
     scenario.steps.sort_by_key(|step| step.at);
