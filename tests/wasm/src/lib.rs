@@ -41,7 +41,9 @@ pub fn views(
     for at in moments {
         while let Some(step) = steps.next_if(|step| step.at.timestamp() <= at) {
             let done = simulator.handle_command(step.at.timestamp(), step.command.clone());
-            done.map_err(|error| error.to_string())?;
+            if step.refused.is_none() {
+                done.map_err(|error| error.to_string())?;
+            }
         }
         simulator.advance_to(at).map_err(|error| error.to_string())?;
         let budgets = simulator.cluster().pods().filter_map(|(key, _)| {
