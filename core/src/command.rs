@@ -13,6 +13,7 @@ use crate::api::{
     ConditionStatus, Node, NodeName, Pod, PodDisruptionBudget, PodKey, Taint, TaintEffect,
     Toleration, Workload, WorkloadKey,
 };
+use crate::drain::DrainOptions;
 use crate::time::{Span, Timestamp};
 use crate::validation::FieldError;
 
@@ -95,6 +96,21 @@ pub enum Command {
         /// How many seconds it gets instead of its own `terminationGracePeriodSeconds`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         grace_period_seconds: Option<u32>,
+    },
+    /// Drains nodes one after the other, as `kubectl drain` does once it has cordoned them: with
+    /// [`SetUnschedulable`](Self::SetUnschedulable). It goes on in time, and tells of it
+    /// ([`Happening::DrainPrinted`](crate::event::Happening::DrainPrinted)).
+    Drain {
+        /// Which nodes.
+        nodes: Vec<NodeName>,
+        /// The flags.
+        #[serde(default, skip_serializing_if = "crate::api::is_default")]
+        options: DrainOptions,
+    },
+    /// Ends a drain that is under way, as Ctrl+C does. What it has begun goes on.
+    CancelDrain {
+        /// Its number.
+        drain: u64,
     },
     /// Creates a Deployment, ReplicaSet, StatefulSet, DaemonSet or Job.
     CreateWorkload(Box<Workload>),

@@ -238,6 +238,27 @@ pub enum Happening {
         /// Whether it is gone.
         deleted: bool,
     },
+    /// A `kubectl drain` began.
+    DrainStarted {
+        /// Its number.
+        drain: u64,
+    },
+    /// A `kubectl drain` printed a line.
+    DrainPrinted {
+        /// Its number.
+        drain: u64,
+        /// Whether it goes to the standard error output.
+        is_error: bool,
+        /// The line.
+        line: String,
+    },
+    /// A `kubectl drain` has ended.
+    DrainEnded {
+        /// Its number.
+        drain: u64,
+        /// Whether some node was not drained.
+        failed: bool,
+    },
     /// A controller deleted a pod that a budget protects. Whoever deletes does not ask budgets;
     /// only the eviction API does, and it would have refused.
     BudgetNotAsked {
@@ -433,6 +454,11 @@ pub enum TimeoutReason {
     RetryScheduling {
         /// Which pod.
         pod: PodKey,
+    },
+    /// A `kubectl drain` tries again to evict a pod, sees that one is gone, or gives up.
+    DrainGoesOn {
+        /// The node that it drains.
+        node: NodeName,
     },
     /// The pod garbage collector looks for pods on nodes that are gone, or out of service.
     CollectPods,

@@ -75,6 +75,7 @@ pub mod admission;
 pub mod api;
 pub mod cluster;
 pub mod command;
+pub mod drain;
 pub mod event;
 pub mod flowcontrol;
 pub mod kubelet;

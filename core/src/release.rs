@@ -453,6 +453,70 @@ impl KubernetesRelease {
         self.minor >= 21
     }
 
+    /// What `kubectl drain` says of pods with an emptyDir, whose flag was called
+    /// `--delete-local-data` to 1.19.
+    #[must_use]
+    pub const fn drain_local_storage_error(self) -> &'static str {
+        if self.minor >= 20 {
+            "Pods with local storage (use --delete-emptydir-data to override)"
+        } else {
+            "Pods with local storage (use --delete-local-data to override)"
+        }
+    }
+
+    /// What `kubectl drain` says of pods without a controller: they are *not managed by …* to 1.23,
+    /// *declare no controller* since 1.24. The minors are not certain.
+    #[must_use]
+    pub const fn drain_unmanaged_error(self) -> &'static str {
+        match self.minor {
+            ..=23 => {
+                "Pods not managed by ReplicationController, ReplicaSet, Job, DaemonSet or \
+                 StatefulSet (use --force to override)"
+            }
+            24..=29 => "Pods declare no controller (use --force to override)",
+            _ => "cannot delete Pods that declare no controller (use --force to override)",
+        }
+    }
+
+    /// The same as a warning.
+    #[must_use]
+    pub const fn drain_unmanaged_warning(self) -> &'static str {
+        if self.minor >= 24 {
+            "deleting Pods that declare no controller"
+        } else {
+            "deleting Pods not managed by ReplicationController, ReplicaSet, Job, DaemonSet or \
+             StatefulSet"
+        }
+    }
+
+    /// What comes before the warnings of `kubectl drain`: `Warning` since 1.24, `WARNING` before. The
+    /// minor is not certain.
+    #[must_use]
+    pub const fn drain_warning_word(self) -> &'static str {
+        if self.minor >= 24 { "Warning" } else { "WARNING" }
+    }
+
+    /// What `kubectl drain` says at the end of a node: `drained` since 1.23, `evicted` before
+    /// (kubernetes/community#6169). The minor is not certain.
+    #[must_use]
+    pub const fn drained_word(self) -> &'static str {
+        if self.minor >= 23 { "drained" } else { "evicted" }
+    }
+
+    /// Whether `kubectl drain` goes on with the next node after an error: since 1.23, as was said
+    /// before by a warning.
+    #[must_use]
+    pub const fn drain_continues_after_errors(self) -> bool {
+        self.minor >= 23
+    }
+
+    /// Whether `kubectl drain` names its timeout when it gives up waiting for a pod: to 1.26; since
+    /// then it says `context deadline exceeded`. The minor is not certain.
+    #[must_use]
+    pub const fn drain_wait_names_timeout(self) -> bool {
+        self.minor <= 26
+    }
+
     /// Whether `kubectl get jobs` has a column `STATUS`: since 1.31.
     #[must_use]
     pub const fn jobs_have_status_column(self) -> bool {

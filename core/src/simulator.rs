@@ -20,6 +20,7 @@ mod budgets;
 mod commands;
 mod config;
 mod control;
+mod drains;
 mod faults;
 mod kubelets;
 mod lifecycle;
@@ -42,6 +43,7 @@ use self::control::Control;
 pub use self::control::{
     Availability, BudgetStatus, Gap, PendingPod, PodStatusView, ReadyStep, WorkloadView, pod_status,
 };
+use self::drains::Drains;
 use self::kubelets::{Kubelets, Wake};
 pub use self::question::{Trouble, WhenEvicted, when_evicted};
 pub use self::views::NodeView;
@@ -71,6 +73,7 @@ pub struct Simulator {
     kubelets: Kubelets,
     /// Scheduler, controllers of workloads and so on, if they take part.
     control: Option<Box<Control>>,
+    drains: Drains,
     budgets: Budgets,
     /// Ends of grace periods, in the order of time and creation.
     terminating: BTreeMap<(Timestamp, u64), Terminating>,
@@ -241,6 +244,7 @@ impl Simulator {
             lifecycle: None,
             kubelets: Kubelets::default(),
             control: None,
+            drains: Drains::default(),
             budgets: Budgets::default(),
             node_faults: BTreeMap::new(),
             config,
@@ -317,6 +321,8 @@ impl Simulator {
     fn timer_reason(&self, timer: (Timestamp, u64)) -> Option<Timeout> {
         let (at, _) = timer;
         let reason = if let Some(reason) = self.control_timer_reason(timer) {
+            reason
+        } else if let Some(reason) = self.drain_reason(timer) {
             reason
         } else if let Some(terminating) = self.terminating.get(&timer) {
             TimeoutReason::GracePeriodOver {
@@ -467,7 +473,9 @@ impl Simulator {
         let end_of_grace = self.terminating.first_key_value().map(|(timer, _)| *timer);
         let kubelet = self.kubelets.timers.first_key_value().map(|(timer, _)| *timer);
         let timers = self.taint_eviction.next_timer().into_iter();
-        timers.chain(end_of_grace).chain(kubelet).chain(self.next_control_timer()).min()
+        let drain = self.drains.timers.first_key_value().map(|(timer, _)| *timer);
+        let timers = timers.chain(end_of_grace).chain(kubelet).chain(drain);
+        timers.chain(self.next_control_timer()).min()
     }
 
     /// The number of a timer that is created now.
@@ -481,6 +489,8 @@ impl Simulator {
         let Some(timer) = self.next_timer() else { return };
         if self.fire_control_timer(timer) {
             // Done.
+        } else if self.drains.timers.contains_key(&timer) {
+            self.fire_drain_timer();
         } else if let Some(terminating) = self.terminating.remove(&timer) {
             self.grace_period_over(&terminating);
         } else if self.kubelets.timers.contains_key(&timer) {

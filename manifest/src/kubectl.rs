@@ -79,6 +79,14 @@ pub struct Outcome {
     /// What the line does to the cluster, to be applied in this order at the simulation's current
     /// time. There can be some although the line failed.
     pub commands: Vec<Command>,
+    /// The number of the drain that the line has begun and that is not done: what it prints from
+    /// now on comes as [`Happening::DrainPrinted`] with this number, once time passes, and its end
+    /// as [`Happening::DrainEnded`]. What it prints at once is in the texts here already, although
+    /// it comes as such happenings, too, when the commands are applied.
+    ///
+    /// [`Happening::DrainPrinted`]: taintlab_core::event::Happening::DrainPrinted
+    /// [`Happening::DrainEnded`]: taintlab_core::event::Happening::DrainEnded
+    pub drain: Option<u64>,
 }
 
 /// Runs a line such as `kubectl taint nodes worker-1 a=b:NoSchedule`. The word `kubectl` (or `k`)

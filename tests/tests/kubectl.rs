@@ -5,9 +5,10 @@
 //!
 //! - `kubernetes RELEASE`
 //! - `nodeLifecycle`: kubelets and the node lifecycle controller take part
+//! - `controlPlane`: the scheduler, the controllers of workloads and budgets as well
 //! - then manifests, between `---` and `...`
 //!
-//! `$ wait DURATION` lets time pass. `$ kubectl …` runs a line; a here document follows it with
+//! `$ wait DURATION` lets time pass, and shows what a drain that is under way prints, with the time. `$ kubectl …` runs a line; a here document follows it with
 //! `> ` in front of its lines. What a line prints to the standard error output has `! ` in front,
 //! and `[1]` at the end says that it failed.
 //!
@@ -18,9 +19,9 @@ use std::fmt::Write;
 use std::fs;
 use std::path::Path;
 
-use taintlab_core::event::Event;
+use taintlab_core::event::{Event, Happening};
 use taintlab_core::release::KubernetesRelease;
-use taintlab_core::simulator::{Simulator, SimulatorConfig};
+use taintlab_core::simulator::{Beginning, Simulator, SimulatorConfig};
 use taintlab_core::time::parse_duration;
 use taintlab_manifest::kubectl::{Context, Outcome, run};
 use taintlab_manifest::{Limits, import};
@@ -41,13 +42,23 @@ impl Terminal {
                     config.release = KubernetesRelease::parse(release).unwrap();
                 }
                 None if line == "nodeLifecycle" => config.node_lifecycle = true,
+                None if line == "controlPlane" => {
+                    config.node_lifecycle = true;
+                    config.control_plane = true;
+                }
                 _ => panic!("unknown setting {line}"),
             }
         }
         let manifests = manifests.strip_suffix("...\n").unwrap_or(manifests);
         let objects = import(manifests, "transcript", &Limits::default());
         assert!(!objects.has_errors(), "{:#?}", objects.diagnostics);
-        let simulator = Simulator::new(config, objects.nodes, objects.pods).unwrap();
+        let begin = Beginning {
+            workloads: objects.workloads,
+            budgets: objects.budgets,
+            ..Beginning::default()
+        };
+        let simulator =
+            Simulator::beginning_with(config, objects.nodes, objects.pods, begin).unwrap();
         Self { simulator, events: Vec::new() }
     }
 
@@ -55,8 +66,10 @@ impl Terminal {
         if let Some(duration) = line.strip_prefix("wait ") {
             let then = self.simulator.now().saturating_add(parse_duration(duration).unwrap());
             self.simulator.advance_to(then).unwrap();
-            self.events.extend(self.simulator.drain_events());
-            return String::new();
+            let events = self.simulator.drain_events();
+            let text = events.iter().filter_map(drain_line).collect();
+            self.events.extend(events);
+            return text;
         }
         let outcome = run(&Context::new(&self.simulator, &self.events), line, None);
         for command in &outcome.commands {
@@ -67,6 +80,19 @@ impl Terminal {
         }
         self.events.extend(self.simulator.drain_events());
         printed(&outcome)
+    }
+}
+
+/// What a drain that is under way says.
+fn drain_line(event: &Event) -> Option<String> {
+    match &event.what {
+        Happening::DrainPrinted { is_error, line, .. } => {
+            Some(format!("{}: {}{line}\n", event.at, if *is_error { "! " } else { "" }))
+        }
+        Happening::DrainEnded { failed, .. } => {
+            Some(format!("{}: [{}]\n", event.at, u8::from(*failed)))
+        }
+        _ => None,
     }
 }
 

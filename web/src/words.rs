@@ -170,6 +170,7 @@ fn control_plane(what: &Happening) -> Option<RowText> {
         Happening::BudgetChanged { budget, .. } => {
             ("Budget", (format!("poddisruptionbudget/{budget}"), None), "api-server")
         }
+        Happening::DrainPrinted { .. } => ("Drain", (String::new(), None), "kubectl"),
         Happening::BudgetNotAsked { pod, .. } => ("BudgetNotAsked", pod_object(pod), "playground"),
         _ => return None,
     };
@@ -306,6 +307,11 @@ pub(crate) fn command_text(command: &Command) -> String {
             format!("the kubelet of {node} reports {type_}={status}")
         }
         Command::EvictPod { pod, .. } => format!("evict pod {pod}"),
+        Command::Drain { nodes, .. } => {
+            let nodes: Vec<&str> = nodes.iter().map(|node| node.as_str()).collect();
+            format!("drain {}", nodes.join(" "))
+        }
+        Command::CancelDrain { drain } => format!("end drain {drain}"),
         Command::CreateWorkload(workload) => format!("create {}", workload.key()),
         Command::UpdateWorkload(workload) => format!("replace {}", workload.key()),
         Command::DeleteWorkload { workload, .. } => format!("delete {workload}"),
@@ -357,6 +363,7 @@ pub(crate) fn next(next: &Next) -> String {
             TimeoutReason::KubeletStops { node } => format!("the kubelet of {node} stops"),
             TimeoutReason::PodStarts { pod } => format!("{pod} is ready"),
             TimeoutReason::RetryScheduling { pod } => format!("the scheduler tries {pod} again"),
+            TimeoutReason::DrainGoesOn { node } => format!("the drain of {node} goes on"),
             TimeoutReason::CollectPods => "the pod garbage collector looks around".into(),
             TimeoutReason::PodsAvailable { workload } => {
                 format!("pods of {workload} are available")

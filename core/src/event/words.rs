@@ -189,6 +189,11 @@ impl fmt::Display for Happening {
                 let what = if *deleted { "deleted" } else { "changed" };
                 write!(f, "poddisruptionbudget/{budget} {what}")
             }
+            Self::DrainStarted { drain } => write!(f, "drain {drain} begins"),
+            Self::DrainPrinted { line, .. } => f.write_str(line),
+            Self::DrainEnded { drain, failed } => {
+                write!(f, "drain {drain} {}", if *failed { "has failed" } else { "is done" })
+            }
             Self::BudgetNotAsked { pod, budget } => write!(
                 f,
                 "the budget {budget} would not allow it, but is not asked: pod {pod} is deleted, \

@@ -67,6 +67,7 @@ impl Simulator {
                 self.emit(Happening::PodUpdated { pod, uid });
                 if another {
                     self.forget_ended_terminations();
+                    self.drain_sees(key);
                 }
             }
         }
@@ -80,6 +81,7 @@ impl Simulator {
             self.forget_ended_terminations();
             self.emit(Happening::PodDeleted { pod: key.clone(), uid: old.metadata.uid.clone() });
             self.tell_pod(key, Some(&old), None);
+            self.drain_sees(key);
         }
     }
 

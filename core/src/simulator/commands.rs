@@ -69,6 +69,8 @@ impl Simulator {
                 }
                 Ok(())
             }
+            Command::Drain { nodes, options } => self.start_drain(nodes, options),
+            Command::CancelDrain { drain } => self.cancel_drain(drain),
             Command::RestartTaintEvictionController => {
                 if self.evicts_by_taints {
                     self.restart_taint_eviction();

@@ -1,12 +1,18 @@
-//! `kubectl cordon` and `uncordon`. Mirrors `k8s.io/kubectl/pkg/cmd/drain`.
+//! `kubectl cordon`, `uncordon` and `drain`. Mirrors `k8s.io/kubectl/pkg/cmd/drain`.
 
+use std::collections::BTreeMap;
+
+use taintlab_core::api::{NodeName, SelectorOperator};
 use taintlab_core::command::Command;
+use taintlab_core::drain::{DrainOptions, pods_for_deletion};
+use taintlab_core::time::{Span, parse_duration};
 
 use super::arguments::{TypeAlone, select};
 use super::failure::Failure;
 use super::flags::{self, Arguments};
 use super::objects::Object;
 use super::resources;
+use super::selector::parse_labels;
 use super::session::{DryRun, Session};
 
 /// `kubectl cordon`.
@@ -85,4 +91,81 @@ fn mark(
         session.print(format!("node/{name} {already}{verb}ed{}", dry_run.suffix()));
     }
     Ok(())
+}
+
+/// `kubectl drain`: cordons, and begins what goes on in time.
+pub(super) fn drain(session: &mut Session<'_>, arguments: &Arguments) -> Result<(), Failure> {
+    let dry_run = arguments.dry_run(session)?;
+    let nodes = nodes(session, arguments, "drain")?;
+    let options = drain_options(session, arguments)?;
+    mark(session, &nodes, true, dry_run)?;
+    let names: Vec<NodeName> = nodes.iter().map(|node| node.name().into()).collect();
+    if names.is_empty() {
+        return Ok(());
+    }
+    if dry_run == DryRun::No {
+        return session.drain(Command::Drain { nodes: names, options });
+    }
+    let mut failures = Vec::new();
+    for name in &names {
+        let release = session.release();
+        let found =
+            pods_for_deletion(session.simulator().cluster(), name.as_str(), &options, release);
+        if !found.errors.is_empty() {
+            failures.extend(found.errors.into_iter().map(Failure::Plain));
+            continue;
+        }
+        if !found.warnings.is_empty() {
+            session.warn(format!("{}: {}", release.drain_warning_word(), found.warnings));
+        }
+        for pod in &found.pods {
+            session.print(format!("evicting pod {pod}{}", dry_run.suffix()));
+        }
+        session.print(format!("node/{name} {}{}", release.drained_word(), dry_run.suffix()));
+    }
+    Failure::all(failures)
+}
+
+fn drain_options(
+    session: &mut Session<'_>,
+    arguments: &Arguments,
+) -> Result<DrainOptions, Failure> {
+    if arguments.get(&flags::DELETE_LOCAL_DATA).is_some()
+        && session.release().drain_local_storage_error().contains("emptydir")
+    {
+        session.warn(
+            "Flag --delete-local-data has been deprecated, This option is deprecated and will be \
+             deleted. Use --delete-emptydir-data.",
+        );
+    }
+    let selector = arguments.get(&flags::POD_SELECTOR).unwrap_or("");
+    let invalid = || Failure::plain("--pod-selector=<pod_selector> must be a valid label selector");
+    let selector = parse_labels(selector).map_err(|_| invalid())?;
+    let mut pod_labels = BTreeMap::new();
+    for requirement in selector.requirements {
+        match requirement.values.as_slice() {
+            [value] if requirement.operator == SelectorOperator::In => {
+                pod_labels.insert(requirement.key, value.clone());
+            }
+            _ => {
+                return Err(Failure::plain(
+                    "--pod-selector takes only key=value pairs here, separated by commas",
+                ));
+            }
+        }
+    }
+    let timeout = arguments.get(&flags::TIMEOUT).unwrap_or("0");
+    Ok(DrainOptions {
+        ignore_daemonsets: arguments.is(&flags::IGNORE_DAEMONSETS),
+        force: arguments.is(&flags::FORCE),
+        delete_emptydir_data: arguments.is(&flags::DELETE_EMPTYDIR_DATA)
+            || arguments.is(&flags::DELETE_LOCAL_DATA),
+        disable_eviction: arguments.is(&flags::DISABLE_EVICTION),
+        grace_period_seconds: arguments
+            .number(&flags::GRACE_PERIOD)
+            .filter(|seconds| *seconds >= 0)
+            .map(|seconds| u32::try_from(seconds).unwrap_or(u32::MAX)),
+        timeout: Span(parse_duration(timeout).map_err(Failure::Plain)?),
+        pod_labels,
+    })
 }

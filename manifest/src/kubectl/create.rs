@@ -2,15 +2,16 @@
 
 use std::sync::Arc;
 
+use serde::Serialize;
 use serde_json::{Map, Value, json};
-use taintlab_core::api::{Node, Pod};
+use taintlab_core::api::{Node, Pod, WorkloadKey, WorkloadKind};
 use taintlab_core::command::Command;
 
 use super::arguments::{TypeAlone, select};
 use super::failure::Failure;
 use super::flags::{self, Arguments};
-use super::objects::{Object, text};
-use super::resources;
+use super::objects::{self, Object, text};
+use super::resources::{self, Resource};
 use super::session::{DryRun, Session};
 use crate::{Limits, import};
 
@@ -56,6 +57,15 @@ pub(super) fn read(
     }
     let pods = pods.into_iter().map(|pod| Object::Pod(Arc::new(pod)));
     let mut objects: Vec<Object> = nodes.chain(pods).collect();
+    for mut workload in import.workloads {
+        place(session, &mut workload.metadata.namespace)?;
+        let resource = resources::find(workload.kind.resource())?;
+        objects.push(Object::Other(resource, value_of(&workload)?));
+    }
+    for mut budget in import.budgets {
+        place(session, &mut budget.metadata.namespace)?;
+        objects.push(Object::Other(&resources::BUDGETS, value_of(&budget)?));
+    }
     for value in import.others {
         let (api_version, kind) = (self::text(&value, "/apiVersion"), self::text(&value, "/kind"));
         match resources::of_kind(api_version, kind) {
@@ -73,6 +83,14 @@ pub(super) fn read(
         return Err(Failure::plain(format!("no objects passed to {verb}")));
     }
     Ok(objects)
+}
+
+fn value_of<T: Serialize>(object: &T) -> Result<Value, Failure> {
+    serde_json::to_value(object).map_err(|error| Failure::plain(error.to_string()))
+}
+
+fn is_workload(resource: &Resource) -> bool {
+    WorkloadKind::from_word(resource.singular).is_some()
 }
 
 /// Puts an object that names no namespace into the one that counts.
@@ -94,6 +112,21 @@ fn place(session: &Session<'_>, namespace: &mut String) -> Result<(), Failure> {
 /// `kubectl create`.
 pub(super) fn create(session: &mut Session<'_>, arguments: &Arguments) -> Result<(), Failure> {
     let dry_run = arguments.dry_run(session)?;
+    if let [what, name] = arguments.positional.as_slice()
+        && matches!(what.as_str(), "deployment" | "deploy")
+    {
+        let object = deployment(session, arguments, name)?;
+        return session
+            .change(dry_run, creation(&object)?)
+            .map(|()| session.print(format!("deployment.apps/{name} created{}", dry_run.suffix())))
+            .map_err(|failure| match failure {
+                Failure::AsIs(text) if text.starts_with("Error from server (") => {
+                    let text = text.split_once("): ").map_or(text.as_str(), |(_, text)| text);
+                    Failure::plain(format!("failed to create deployment: {text}"))
+                }
+                failure => failure,
+            });
+    }
     if let Some(what) = arguments.positional.first() {
         return Err(Failure::plain(format!(
             "`kubectl create {what}` is not possible here; use `kubectl create -f -`"
@@ -128,6 +161,12 @@ fn creation(object: &Object) -> Result<Command, Failure> {
     match object {
         Object::Node(node) => Ok(Command::CreateNode(Node::clone(node))),
         Object::Pod(pod) => Ok(Command::CreatePod(Pod::clone(pod))),
+        Object::Other(resource, value) if is_workload(resource) => {
+            Ok(Command::CreateWorkload(objects::workload(value)?))
+        }
+        Object::Other(resource, value) if **resource == resources::BUDGETS => {
+            Ok(Command::CreateBudget(objects::budget(value)?))
+        }
         Object::Other(resource, _) => {
             Err(Failure::plain(format!("{} cannot be created here", resource.plural)))
         }
@@ -135,10 +174,16 @@ fn creation(object: &Object) -> Result<Command, Failure> {
 }
 
 /// The command that makes an object that is there into this one.
-fn update(object: &Object) -> Result<Command, Failure> {
+pub(super) fn update(object: &Object) -> Result<Command, Failure> {
     match object {
         Object::Node(node) => Ok(Command::UpdateNode(Node::clone(node))),
         Object::Pod(pod) => Ok(Command::UpdatePod(Pod::clone(pod))),
+        Object::Other(resource, value) if is_workload(resource) => {
+            Ok(Command::UpdateWorkload(objects::workload(value)?))
+        }
+        Object::Other(resource, value) if **resource == resources::BUDGETS => {
+            Ok(Command::UpdateBudget(objects::budget(value)?))
+        }
         Object::Other(resource, _) => {
             Err(Failure::plain(format!("{} cannot be changed here", resource.plural)))
         }
@@ -178,6 +223,174 @@ pub(super) fn replace(session: &mut Session<'_>, arguments: &Arguments) -> Resul
 pub(super) fn apply(session: &mut Session<'_>, arguments: &Arguments) -> Result<(), Failure> {
     let dry_run = arguments.dry_run(session)?;
     each(session, arguments, "apply", |session, object| apply_one(session, &object, dry_run))
+}
+
+/// What `kubectl create deployment` creates.
+fn deployment(session: &Session<'_>, arguments: &Arguments, name: &str) -> Result<Object, Failure> {
+    let Some(image) = arguments.get(&flags::IMAGE).filter(|image| !image.is_empty()) else {
+        return Err(Failure::plain("required flag(s) \"image\" not set"));
+    };
+    let replicas = arguments.number(&flags::REPLICAS).unwrap_or(1);
+    if replicas < 0 {
+        return Err(Failure::plain(format!("--replicas must be >= 0, not {replicas}")));
+    }
+    let container = image.rsplit('/').next().unwrap_or(image).split([':', '@']).next();
+    let labels = json!({ "app": name });
+    let value = json!({
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "metadata": { "name": name, "namespace": session.namespace, "labels": labels },
+        "spec": {
+            "replicas": replicas,
+            "selector": { "matchLabels": labels },
+            "template": {
+                "metadata": { "labels": labels },
+                "spec": { "containers": [{ "name": container, "image": image }] },
+            },
+        },
+    });
+    Ok(Object::Other(&resources::DEPLOYMENTS, value))
+}
+
+/// `kubectl scale`.
+pub(super) fn scale(session: &mut Session<'_>, arguments: &Arguments) -> Result<(), Failure> {
+    let dry_run = arguments.dry_run(session)?;
+    let Some(replicas) = arguments.number(&flags::REPLICAS) else {
+        return Err(Failure::plain("required flag(s) \"replicas\" not set"));
+    };
+    let Ok(replicas) = u32::try_from(replicas) else {
+        return Err(Failure::plain(
+            "The --replicas=COUNT flag is required, and COUNT must be greater than or equal to 0",
+        ));
+    };
+    let selection = select(session, &arguments.positional, arguments, TypeAlone::IsAnError)?;
+    if selection.types.is_empty() {
+        return Err(Failure::plain(
+            "You must provide one or more resources by argument or filename.",
+        ));
+    }
+    let mut failures = selection.failures;
+    if selection.objects.is_empty() && failures.is_empty() {
+        return Err(Failure::plain("no objects passed to scale"));
+    }
+    for object in selection.objects {
+        let Some(workload) = workload_key(&object) else {
+            failures.push(Failure::plain(format!(
+                "cannot scale {}: could not fetch the scale for {} {}: the server could not find \
+                 the requested resource",
+                object.resource().kind,
+                object.resource().qualified_plural(),
+                object.name()
+            )));
+            continue;
+        };
+        let now = objects::number(&object.value(), "/spec/replicas").unwrap_or(1);
+        let expected = arguments.number(&flags::CURRENT_REPLICAS).filter(|count| *count >= 0);
+        if let Some(expected) = expected.filter(|expected| *expected != now) {
+            failures.push(Failure::plain(format!("Expected replicas to be {expected}, was {now}")));
+            continue;
+        }
+        match session.change(dry_run, Command::Scale { workload, replicas }) {
+            Ok(()) => {
+                let name = object.qualified_name();
+                session.print(format!("{name} scaled{}", dry_run.suffix()));
+            }
+            Err(failure) => failures.push(failure),
+        }
+    }
+    Failure::all(failures)
+}
+
+fn workload_key(object: &Object) -> Option<WorkloadKey> {
+    let kind = WorkloadKind::from_word(object.resource().singular)?;
+    Some(WorkloadKey::new(kind, object.namespace(), object.name()))
+}
+
+/// `kubectl rollout status` and `restart`.
+pub(super) fn rollout(session: &mut Session<'_>, arguments: &Arguments) -> Result<(), Failure> {
+    let Some((what, words)) = arguments.positional.split_first() else {
+        return Err(Failure::usage("rollout", "a subcommand is missing: status or restart"));
+    };
+    if !matches!(what.as_str(), "status" | "restart") {
+        return Err(Failure::usage(
+            "rollout",
+            &format!("`rollout {what}` is not possible here, only status and restart are"),
+        ));
+    }
+    if words.is_empty() {
+        return Err(Failure::plain("required resource not specified"));
+    }
+    let selection = select(session, words, arguments, TypeAlone::MeansAll)?;
+    let mut failures = selection.failures;
+    for object in selection.objects {
+        let kind = workload_key(&object).map(|key| key.kind);
+        let rolls = matches!(
+            kind,
+            Some(WorkloadKind::Deployment | WorkloadKind::StatefulSet | WorkloadKind::DaemonSet)
+        );
+        if !rolls {
+            failures.push(Failure::plain(format!(
+                "{} {:?} has no rollout",
+                object.resource().qualified_plural(),
+                object.name()
+            )));
+        } else if what == "status" {
+            rollout_status(session, &object);
+        } else if let Err(failure) = restart(session, &object) {
+            failures.push(failure);
+        }
+    }
+    Failure::all(failures)
+}
+
+/// As `kubectl` notes a restart in the template. Mirrors `defaultObjectRestarter`.
+fn restart(session: &mut Session<'_>, object: &Object) -> Result<(), Failure> {
+    let at = session.now().truncated_to_seconds().to_string();
+    let mark = json!({ "spec": { "template": { "metadata": {
+        "annotations": { "kubectl.kubernetes.io/restartedAt": at } } } } });
+    let changed = merge(&object.value(), &Value::Null, &mark);
+    let changed = Object::Other(object.resource(), changed);
+    session.change(DryRun::No, update(&changed)?)?;
+    session.print(format!("{} restarted", object.qualified_name()));
+    Ok(())
+}
+
+/// Where a rollout is. Mirrors `DeploymentStatusViewer.Status` and the others.
+fn rollout_status(session: &mut Session<'_>, object: &Object) {
+    let value = object.value();
+    let status = |name: &str| objects::number(&value, &format!("/status/{name}")).unwrap_or(0);
+    let desired = objects::number(&value, "/spec/replicas").unwrap_or(1);
+    let name = object.name();
+    let line = if *object.resource() == resources::DEPLOYMENTS {
+        let (updated, available) = (status("updatedReplicas"), status("availableReplicas"));
+        let wait = format!("Waiting for deployment {name:?} rollout to finish:");
+        if updated < desired {
+            format!("{wait} {updated} out of {desired} new replicas have been updated...")
+        } else if status("replicas") > updated {
+            let old = status("replicas") - updated;
+            format!("{wait} {old} old replicas are pending termination...")
+        } else if available < updated {
+            format!("{wait} {available} of {updated} updated replicas are available...")
+        } else {
+            format!("deployment {name:?} successfully rolled out")
+        }
+    } else if *object.resource() == resources::DAEMON_SETS {
+        let desired = status("desiredNumberScheduled");
+        let (updated, available) = (status("updatedNumberScheduled"), status("numberAvailable"));
+        let wait = format!("Waiting for daemon set {name:?} rollout to finish:");
+        if updated < desired {
+            format!("{wait} {updated} out of {desired} new pods have been updated...")
+        } else if available < desired {
+            format!("{wait} {available} of {desired} updated pods are available...")
+        } else {
+            format!("daemon set {name:?} successfully rolled out")
+        }
+    } else if status("readyReplicas") < desired {
+        format!("Waiting for {} pods to be ready...", desired - status("readyReplicas"))
+    } else {
+        format!("statefulset rolling update complete {desired} pods at revision {name}...")
+    };
+    session.print(line);
 }
 
 /// Creates an object, or lays what is given over what is there. Mirrors the three-way merge of

@@ -1,13 +1,14 @@
 //! `kubectl delete`. Mirrors `k8s.io/kubectl/pkg/cmd/delete`.
 
-use taintlab_core::command::Command;
+use taintlab_core::api::{PodKey, WorkloadKey, WorkloadKind};
+use taintlab_core::command::{Cascade, Command};
 
 use super::arguments::{Selection, TypeAlone, select};
 use super::create;
 use super::failure::Failure;
 use super::flags::{self, Arguments};
 use super::objects::Object;
-use super::resources::Resource;
+use super::resources::{self, Resource};
 use super::session::Session;
 
 /// `kubectl delete`.
@@ -117,11 +118,7 @@ fn selection(session: &mut Session<'_>, arguments: &Arguments) -> Result<Selecti
     select(session, words, arguments, TypeAlone::IsAnError)
 }
 
-fn command(
-    object: &Object,
-    grace: Option<i64>,
-    _arguments: &Arguments,
-) -> Result<Command, Failure> {
+fn command(object: &Object, grace: Option<i64>, arguments: &Arguments) -> Result<Command, Failure> {
     match object {
         Object::Node(node) => Ok(Command::DeleteNode { node: node.metadata.name.as_str().into() }),
         Object::Pod(pod) => Ok(Command::DeletePod {
@@ -132,7 +129,26 @@ fn command(
                 .map(|seconds| u32::try_from(seconds).unwrap_or(u32::MAX)),
         }),
         Object::Other(resource, _) => {
+            if let Some(kind) = WorkloadKind::from_word(resource.singular) {
+                let workload = WorkloadKey::new(kind, object.namespace(), object.name());
+                return Ok(Command::DeleteWorkload { workload, cascade: cascade(arguments)? });
+            }
+            if **resource == resources::BUDGETS {
+                let budget = PodKey::new(object.namespace(), object.name());
+                return Ok(Command::DeleteBudget { budget });
+            }
             Err(Failure::plain(format!("{} cannot be deleted here", resource.plural)))
         }
+    }
+}
+
+/// What `--cascade` says. Foreground is as background here: who owns goes first in any case.
+fn cascade(arguments: &Arguments) -> Result<Cascade, Failure> {
+    match arguments.get(&flags::CASCADE) {
+        None | Some("background" | "foreground" | "true") => Ok(Cascade::Background),
+        Some("orphan" | "false") => Ok(Cascade::Orphan),
+        Some(other) => Err(Failure::plain(format!(
+            "invalid cascade value ({other}). Must be \"background\", \"foreground\", or \"orphan\""
+        ))),
     }
 }

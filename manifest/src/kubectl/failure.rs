@@ -87,6 +87,20 @@ impl From<CommandError> for Failure {
                     format!("The {object} is invalid: {}", lines.collect::<String>())
                 }
             }),
+            CommandError::WorkloadNotFound(_) | CommandError::BudgetNotFound(_) => {
+                Self::server("NotFound", error.to_string())
+            }
+            CommandError::WorkloadAlreadyExists(_) | CommandError::BudgetAlreadyExists(_) => {
+                Self::server("AlreadyExists", error.to_string())
+            }
+            CommandError::NotAdmitted { .. } => Self::server("Forbidden", error.to_string()),
+            CommandError::DisruptionBudget { .. } => {
+                Self::server("TooManyRequests", error.to_string())
+            }
+            CommandError::NoControlPlane => Self::plain(
+                "the scheduler and the controllers of workloads do not take part in this \
+                 simulation; switch the control plane on",
+            ),
             _ => Self::Plain(error.to_string()),
         }
     }

@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use serde::Serialize;
-use taintlab_core::api::{PodKey, Taint};
-use taintlab_core::command::Command;
+use taintlab_core::api::{NodeName, PodKey, START_UP_TIME_ANNOTATION, Taint};
+use taintlab_core::command::{Cascade, Command};
+use taintlab_core::drain::DrainOptions;
 use taintlab_core::simulator::Simulator;
 use taintlab_core::taints::taint_exists;
 
@@ -66,7 +67,68 @@ pub fn command_line_of(command: &Command, simulator: &Simulator) -> Option<Strin
             }
             line(&words)
         }
+        Command::CreateWorkload(workload) => document("create", workload),
+        Command::UpdateWorkload(workload) => document("replace", workload),
+        Command::CreateBudget(budget) => document("create", budget),
+        Command::UpdateBudget(budget) => document("replace", budget),
+        Command::DeleteWorkload { workload, cascade } => {
+            let mut words = vec!["delete", workload.kind.singular(), workload.name.name()];
+            in_namespace(&mut words, &workload.name);
+            if *cascade == Cascade::Orphan {
+                words.push("--cascade=orphan");
+            }
+            line(&words)
+        }
+        Command::DeleteBudget { budget } => {
+            let mut words = vec!["delete", "pdb", budget.name()];
+            in_namespace(&mut words, budget);
+            line(&words)
+        }
+        Command::Scale { workload, replicas } => {
+            let replicas = format!("--replicas={replicas}");
+            let mut words = vec!["scale", workload.kind.singular(), workload.name.name()];
+            in_namespace(&mut words, &workload.name);
+            words.push(&replicas);
+            line(&words)
+        }
+        Command::SetStartUpTime { workload, time } => {
+            let pair = format!("{START_UP_TIME_ANNOTATION}={time}");
+            let mut words = vec!["annotate", workload.kind.singular(), workload.name.name()];
+            in_namespace(&mut words, &workload.name);
+            words.extend([pair.as_str(), "--overwrite"]);
+            line(&words)
+        }
+        Command::Drain { nodes, options } => drain(nodes, options),
         _ => None,
+    }
+}
+
+/// The flags of a drain. The nodes are cordoned as well.
+fn drain(nodes: &[NodeName], options: &DrainOptions) -> Option<String> {
+    let mut words = vec!["drain".to_owned()];
+    words.extend(nodes.iter().map(|node| node.as_str().to_owned()));
+    for (flag, set) in [
+        ("--ignore-daemonsets", options.ignore_daemonsets),
+        ("--force", options.force),
+        ("--delete-emptydir-data", options.delete_emptydir_data),
+        ("--disable-eviction", options.disable_eviction),
+    ] {
+        words.extend(set.then(|| flag.to_owned()));
+    }
+    words.extend(options.grace_period_seconds.map(|grace| format!("--grace-period={grace}")));
+    if !options.timeout.0.is_zero() {
+        words.push(format!("--timeout={}", options.timeout));
+    }
+    if !options.pod_labels.is_empty() {
+        let labels = super::selector::format_labels(&options.pod_labels);
+        words.push(format!("--pod-selector={labels}"));
+    }
+    line(&words.iter().map(String::as_str).collect::<Vec<_>>())
+}
+
+fn in_namespace<'c>(words: &mut Vec<&'c str>, key: &'c PodKey) {
+    if key.namespace() != "default" {
+        words.extend(["-n", key.namespace()]);
     }
 }
 
@@ -78,9 +140,7 @@ fn line(words: &[&str]) -> Option<String> {
 /// A verb and a pod.
 fn about<'c>(verb: &'c str, pod: &'c PodKey) -> Vec<&'c str> {
     let mut words = vec![verb, "pod", pod.name()];
-    if pod.namespace() != "default" {
-        words.extend(["-n", pod.namespace()]);
-    }
+    in_namespace(&mut words, pod);
     words
 }
 

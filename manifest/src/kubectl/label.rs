@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use serde_json::Value;
 use taintlab_core::command::Command;
 use taintlab_core::validation::is_valid_label_value;
 
@@ -155,10 +156,14 @@ fn command(object: &Object, what: &str, pairs: Pairs) -> Result<Command, Failure
             pod.metadata.annotations = pairs;
             Ok(Command::UpdatePod(pod))
         }
-        Object::Other(resource, _) => Err(Failure::plain(format!(
-            "the {what}s of {} cannot be changed here",
-            resource.plural
-        ))),
+        Object::Other(_, value) => {
+            let mut value = value.clone();
+            if let Some(Value::Object(metadata)) = value.get_mut("metadata") {
+                let field = if what == "label" { "labels" } else { "annotations" };
+                metadata.insert(field.to_owned(), serde_json::json!(pairs));
+            }
+            super::create::update(&Object::Other(object.resource(), value))
+        }
     }
 }
 

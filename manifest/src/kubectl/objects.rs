@@ -5,9 +5,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use taintlab_core::api::{Node, Pod, PodKey};
+use taintlab_core::api::{
+    Node, Pod, PodDisruptionBudget, PodKey, Workload, WorkloadKey, WorkloadKind,
+};
 
 use super::events;
+use super::failure::Failure;
 use super::resources::{self, Resource};
 use super::session::Session;
 
@@ -68,6 +71,24 @@ impl Object {
     }
 }
 
+/// A workload in its JSON form, without its status.
+pub(super) fn workload(value: &Value) -> Result<Box<Workload>, Failure> {
+    let mut value = value.clone();
+    if let Value::Object(fields) = &mut value {
+        fields.remove("status");
+    }
+    serde_json::from_value(value).map_err(|error| Failure::plain(error.to_string()))
+}
+
+/// A budget in its JSON form, without its status.
+pub(super) fn budget(value: &Value) -> Result<Box<PodDisruptionBudget>, Failure> {
+    let mut value = value.clone();
+    if let Value::Object(fields) = &mut value {
+        fields.remove("status");
+    }
+    serde_json::from_value(value).map_err(|error| Failure::plain(error.to_string()))
+}
+
 /// The text at a JSON pointer, empty if there is none.
 pub(super) fn text<'v>(value: &'v Value, pointer: &str) -> &'v str {
     value.pointer(pointer).and_then(Value::as_str).unwrap_or("")
@@ -104,10 +125,21 @@ impl Session<'_> {
         if *resource == resources::EVENTS {
             values = events::values(self);
         } else if *resource == resources::LEASES {
-            let leases = cluster.nodes().filter_map(|(name, _)| {
-                serde_json::to_value(self.simulator().lease(name.as_str())?).ok()
+            let leases = cluster.nodes().filter_map(|(name, node)| {
+                let mut lease = self.simulator().lease(name.as_str())?;
+                lease.metadata.creation_timestamp = node.metadata.creation_timestamp;
+                serde_json::to_value(lease).ok()
             });
             values.extend(leases);
+        } else if let Some(kind) = WorkloadKind::from_word(resource.singular) {
+            let workloads = cluster.workloads().filter(|(key, workload)| {
+                key.kind == kind
+                    && !workload.assumed
+                    && namespace.is_none_or(|namespace| key.name.namespace() == namespace)
+            });
+            values.extend(workloads.map(|(_, workload)| self.workload_value(workload)));
+        } else if *resource == resources::BUDGETS {
+            values.extend(cluster.budgets().map(|(_, budget)| self.budget_value(budget)));
         } else if *resource == resources::NAMESPACES {
             values.extend(self.namespaces().iter().map(|name| self.namespace_object(name)));
         }
@@ -128,6 +160,12 @@ impl Session<'_> {
         if *resource == resources::PODS {
             let pod = self.simulator().cluster().get_pod(&PodKey::new(namespace, name))?;
             return Some(Object::Pod(pod.clone()));
+        }
+        if let Some(kind) = WorkloadKind::from_word(resource.singular) {
+            let key = WorkloadKey::new(kind, namespace, name);
+            let workload = self.simulator().cluster().get_workload(&key)?;
+            return (!workload.assumed)
+                .then(|| Object::Other(resource, self.workload_value(workload)));
         }
         let namespace = resource.namespaced.then_some(namespace);
         self.list(resource, namespace).into_iter().find(|object| object.name() == name)
@@ -150,7 +188,57 @@ impl Session<'_> {
                 names.insert(last.to_owned());
             }
         }
+        let workloads = self.simulator().cluster().workloads();
+        names.extend(workloads.map(|(key, _)| key.name.namespace().to_owned()));
         names
+    }
+
+    /// A workload with the status that its controller writes.
+    fn workload_value(&self, workload: &Workload) -> Value {
+        let mut value = serde_json::to_value(workload).unwrap_or_default();
+        let Some(view) = self.simulator().workload_view(&workload.key()) else { return value };
+        let fields: &[(&str, i64)] = match workload.kind {
+            WorkloadKind::DaemonSet => &[
+                ("currentNumberScheduled", view.current),
+                ("desiredNumberScheduled", view.desired),
+                ("numberReady", view.ready),
+                ("numberAvailable", view.available),
+                ("updatedNumberScheduled", view.updated),
+                ("numberUnavailable", view.unavailable),
+            ],
+            WorkloadKind::Job => &[("active", view.current), ("ready", view.ready)],
+            WorkloadKind::ReplicaSet => &[
+                ("replicas", view.current),
+                ("readyReplicas", view.ready),
+                ("availableReplicas", view.available),
+            ],
+            WorkloadKind::Deployment | WorkloadKind::StatefulSet => &[
+                ("replicas", view.current),
+                ("readyReplicas", view.ready),
+                ("availableReplicas", view.available),
+                ("updatedReplicas", view.updated),
+            ],
+        };
+        if let Value::Object(object) = &mut value {
+            let status = object.entry("status").or_insert_with(|| json!({}));
+            if let Value::Object(status) = status {
+                for (name, number) in fields {
+                    status.insert((*name).to_owned(), (*number).into());
+                }
+            }
+        }
+        value
+    }
+
+    /// A budget with the status that the disruption controller writes.
+    fn budget_value(&self, budget: &PodDisruptionBudget) -> Value {
+        let mut value = serde_json::to_value(budget).unwrap_or_default();
+        if let (Value::Object(object), Some(status)) =
+            (&mut value, self.simulator().budget_status(&budget.key()))
+        {
+            object.insert("status".into(), serde_json::to_value(status).unwrap_or_default());
+        }
+        value
     }
 
     fn namespace_object(&self, name: &str) -> Value {

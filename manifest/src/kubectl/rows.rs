@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 use taintlab_core::api::{Node, Pod, PodPhase};
+use taintlab_core::simulator;
 use taintlab_core::time::Time;
 
 use super::objects::{Object, number, string_map, text};
@@ -172,8 +173,7 @@ fn pod_cells(session: &Session<'_>, pod: &Pod, wide: bool) -> Vec<String> {
     let is_ready = |status: &&Value| status.get("ready").and_then(Value::as_bool) == Some(true);
     let restarts: i64 = statuses.iter().filter_map(|status| number(status, "/restartCount")).sum();
     let ready = if statuses.is_empty() {
-        let condition = pod.condition("Ready").is_none_or(|c| c.status.as_str() == "True");
-        if condition && phase(pod) == "Running" { total } else { 0 }
+        simulator::pod_status(pod).ready
     } else {
         statuses.iter().filter(is_ready).count()
     };
@@ -207,6 +207,11 @@ fn pod_cells(session: &Session<'_>, pod: &Pod, wide: bool) -> Vec<String> {
 
 /// The column `STATUS`. Mirrors `printPod`.
 pub(super) fn pod_status(pod: &Pod) -> String {
+    // What a real kubelet told of its containers is shown as the API server does; otherwise the
+    // simulation knows.
+    if list(pod, "containerStatuses").is_empty() && list(pod, "initContainerStatuses").is_empty() {
+        return simulator::pod_status(pod).status;
+    }
     let mut reason = phase(pod).to_owned();
     if !pod.status.reason.is_empty() {
         reason.clone_from(&pod.status.reason);

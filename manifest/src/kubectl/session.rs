@@ -1,6 +1,7 @@
 //! One line while it runs: what it has printed and what it has changed.
 
 use taintlab_core::command::Command;
+use taintlab_core::event::Happening;
 use taintlab_core::release::KubernetesRelease;
 use taintlab_core::simulator::Simulator;
 use taintlab_core::time::Time;
@@ -92,6 +93,32 @@ impl<'a> Session<'a> {
     pub(super) fn fail(&mut self, failure: &Failure) {
         self.warn(failure.text());
         self.outcome.exit_code = 1;
+    }
+
+    /// Begins a drain, and prints what it prints at once.
+    pub(super) fn drain(&mut self, command: Command) -> Result<(), Failure> {
+        // What happened before this line is nothing new.
+        let mut simulator = match self.scratch.take() {
+            Some(simulator) => simulator,
+            None => Box::new(self.context.simulator.clone()),
+        };
+        simulator.drain_events();
+        self.scratch = Some(simulator);
+        self.change(DryRun::No, command)?;
+        let events = self.scratch.as_mut().map(|s| s.drain_events()).unwrap_or_default();
+        for event in events {
+            match event.what {
+                Happening::DrainStarted { drain } => self.outcome.drain = Some(drain),
+                Happening::DrainPrinted { is_error: true, line, .. } => self.warn(line),
+                Happening::DrainPrinted { line, .. } => self.print(line),
+                Happening::DrainEnded { failed, .. } => {
+                    self.outcome.drain = None;
+                    self.outcome.exit_code = u8::from(failed);
+                }
+                _ => {}
+            }
+        }
+        Ok(())
     }
 
     /// Changes the cluster, if the API server takes it.

@@ -39,7 +39,7 @@ impl Verb {
 }
 
 /// All verbs, in the order of their names.
-pub(super) static VERBS: [Verb; 16] = [
+pub(super) static VERBS: [Verb; 19] = [
     Verb {
         name: "annotate",
         usage: "annotate (TYPE NAME | TYPE/NAME) KEY_1=VAL_1 ... KEY_N=VAL_N",
@@ -74,10 +74,10 @@ pub(super) static VERBS: [Verb; 16] = [
     },
     Verb {
         name: "create",
-        usage: "create -f -",
+        usage: "create (-f - | deployment NAME --image=IMAGE)",
         about: "Creates objects.",
-        examples: "create -f - <<EOF",
-        flags: &[&flags::FILENAME, &flags::DRY_RUN],
+        examples: "create deployment web --image=nginx --replicas=3\ncreate -f - <<EOF",
+        flags: &[&flags::FILENAME, &flags::IMAGE, &flags::REPLICAS, &flags::DRY_RUN],
         run: create::create,
     },
     Verb {
@@ -111,6 +111,25 @@ pub(super) static VERBS: [Verb; 16] = [
         examples: "describe node worker-1\ndescribe pod web-0",
         flags: &[&flags::SELECTOR, &flags::ALL_NAMESPACES, &flags::SHOW_EVENTS],
         run: describe::describe,
+    },
+    Verb {
+        name: "drain",
+        usage: "drain NODE",
+        about: "Empties nodes: no new pods, and those that are there are evicted as budgets allow.",
+        examples: "drain worker-1 --ignore-daemonsets\ndrain worker-1 --force --timeout=5m",
+        flags: &[
+            &flags::IGNORE_DAEMONSETS,
+            &flags::FORCE,
+            &flags::DELETE_EMPTYDIR_DATA,
+            &flags::DELETE_LOCAL_DATA,
+            &flags::GRACE_PERIOD,
+            &flags::TIMEOUT,
+            &flags::SELECTOR,
+            &flags::POD_SELECTOR,
+            &flags::DISABLE_EVICTION,
+            &flags::DRY_RUN,
+        ],
+        run: cordon::drain,
     },
     Verb {
         name: "get",
@@ -168,6 +187,14 @@ pub(super) static VERBS: [Verb; 16] = [
         run: create::replace,
     },
     Verb {
+        name: "rollout",
+        usage: "rollout (status | restart) TYPE/NAME",
+        about: "Tells how far a workload has come with its pods, or has it replace them all.",
+        examples: "rollout status deployment/web\nrollout restart deployment web",
+        flags: &[&flags::WATCH, &flags::TIMEOUT, &flags::SELECTOR],
+        run: create::rollout,
+    },
+    Verb {
         name: "run",
         usage: "run NAME --image=IMAGE",
         about: "Creates a pod that no controller replaces.",
@@ -180,6 +207,20 @@ pub(super) static VERBS: [Verb; 16] = [
             &flags::DRY_RUN,
         ],
         run: create::run,
+    },
+    Verb {
+        name: "scale",
+        usage: "scale --replicas=COUNT (TYPE NAME | TYPE/NAME ...)",
+        about: "Says how many pods a workload is to have.",
+        examples: "scale deployment web --replicas=5",
+        flags: &[
+            &flags::REPLICAS,
+            &flags::CURRENT_REPLICAS,
+            &flags::ALL,
+            &flags::SELECTOR,
+            &flags::DRY_RUN,
+        ],
+        run: create::scale,
     },
     Verb {
         name: "taint",

@@ -141,6 +141,7 @@ pub fn timeout(simulator: &Simulator) -> String {
         TimeoutReason::KubeletStops { node } => format!("the kubelet of {node} stops"),
         TimeoutReason::PodStarts { pod } => format!("{pod} is ready"),
         TimeoutReason::RetryScheduling { pod } => format!("the scheduler tries {pod} again"),
+        TimeoutReason::DrainGoesOn { node } => format!("the drain of {node} goes on"),
         TimeoutReason::CollectPods => "the pod garbage collector looks around".into(),
         TimeoutReason::PodsAvailable { workload } => format!("pods of {workload} are available"),
     };
