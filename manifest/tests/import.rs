@@ -69,7 +69,7 @@ spec:
 status: null
 ---
 apiVersion: apps/v1
-kind: Deployment
+kind: ControllerRevision
 metadata: {name: d, resourceVersion: '7', managedFields: [{}]}
 spec: {replicas: 3, paused: null, managedFields: kept}
 ---
@@ -100,11 +100,11 @@ metadata: {name: a}
     assert_eq!(
         import.others,
         [json!({
-            "apiVersion": "apps/v1", "kind": "Deployment", "metadata": { "name": "d" },
+            "apiVersion": "apps/v1", "kind": "ControllerRevision", "metadata": { "name": "d" },
             "spec": { "replicas": 3, "paused": null, "managedFields": "kept" }
         })]
     );
-    let kind = ("apps/v1".to_owned(), "Deployment".to_owned());
+    let kind = ("apps/v1".to_owned(), "ControllerRevision".to_owned());
     assert_eq!(import.other_kinds().into_iter().collect::<Vec<_>>(), [(kind, 1)]);
 }
 
@@ -258,7 +258,7 @@ steps:
     taint: {node: gone, taint: {key: k, effect: NoExecute}}
 ";
     assert!(is_scenario(text) && !is_scenario(NODE));
-    let more = format!("{POD}\n---\napiVersion: apps/v1\nkind: Deployment\n");
+    let more = format!("{POD}\n---\napiVersion: apps/v1\nkind: ControllerRevision\n");
     let read = read_scenario(text, "s.yaml", &Limits::default(), &mut |name| {
         assert_eq!(name, "more.yaml");
         Ok(more.clone())
