@@ -4,12 +4,14 @@
 //! JavaScript's own parser at its end, which is several times faster than setting properties from
 //! here one by one. On the way times become milliseconds.
 
+use std::fmt;
+
 use js_sys::JSON;
 use serde::ser::{
-    self, Serialize, SerializeMap, SerializeSeq, SerializeStruct, SerializeStructVariant,
-    SerializeTuple, SerializeTupleStruct, SerializeTupleVariant, Serializer,
+    self, Impossible, Serialize, SerializeMap, SerializeSeq, SerializeStruct,
+    SerializeStructVariant, SerializeTuple, SerializeTupleStruct, SerializeTupleVariant,
+    Serializer,
 };
-use serde_json::Value;
 use taintlab_core::time::parse_duration;
 use wasm_bindgen::{JsError, JsValue};
 
@@ -55,14 +57,7 @@ impl<T: Serialize + ?Sized> Serialize for Part<'_, T> {
 
 /// The number that stands for a time; of a text, as `Span` writes it, the nanoseconds.
 fn stored<T: Serialize + ?Sized, E: ser::Error>(value: &T) -> Result<i64, E> {
-    match serde_json::to_value(value).map_err(E::custom)? {
-        Value::Number(number) => Ok(number.as_i64().unwrap_or(i64::MAX)),
-        Value::String(text) => {
-            let duration = parse_duration(&text).map_err(E::custom)?;
-            Ok(i64::try_from(duration.as_nanos()).unwrap_or(i64::MAX))
-        }
-        _ => Err(E::custom("a time is stored as a number or as Go's text")),
-    }
+    value.serialize(Stored).map_err(E::custom)
 }
 
 macro_rules! pass {
@@ -281,5 +276,148 @@ impl<S: Serializer> SerializeStruct for Fields<S> {
             Self::Struct(fields) => fields.end(),
             Self::Duration { serializer, nanos } => serializer.serialize_f64(millis(nanos)),
         }
+    }
+}
+
+/// Takes what times are stored as, and nothing else. It is there for every type that is written, so
+/// that it must be small.
+struct Stored;
+
+/// A time that is stored as something else than nanoseconds or Go's text.
+#[derive(Debug)]
+struct NotATime;
+
+impl fmt::Display for NotATime {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a time is stored as a number or as Go's text")
+    }
+}
+
+impl std::error::Error for NotATime {}
+
+impl ser::Error for NotATime {
+    fn custom<T: fmt::Display>(_: T) -> Self {
+        Self
+    }
+}
+
+type Never = Impossible<i64, NotATime>;
+
+macro_rules! no_time {
+    ($($method:ident($($type:ty),*) -> $answer:ty),+ $(,)?) => {
+        $(fn $method(self, $(_: $type),*) -> Result<$answer, NotATime> {
+            Err(NotATime)
+        })+
+    };
+}
+
+impl Serializer for Stored {
+    type Ok = i64;
+    type Error = NotATime;
+    type SerializeSeq = Never;
+    type SerializeTuple = Never;
+    type SerializeTupleStruct = Never;
+    type SerializeTupleVariant = Never;
+    type SerializeMap = Never;
+    type SerializeStruct = Never;
+    type SerializeStructVariant = Never;
+
+    fn serialize_i64(self, number: i64) -> Result<i64, NotATime> {
+        Ok(number)
+    }
+
+    fn serialize_u64(self, number: u64) -> Result<i64, NotATime> {
+        Ok(i64::try_from(number).unwrap_or(i64::MAX))
+    }
+
+    fn serialize_u32(self, number: u32) -> Result<i64, NotATime> {
+        Ok(number.into())
+    }
+
+    fn serialize_str(self, text: &str) -> Result<i64, NotATime> {
+        let duration = parse_duration(text).map_err(|_| NotATime)?;
+        Ok(i64::try_from(duration.as_nanos()).unwrap_or(i64::MAX))
+    }
+
+    fn serialize_some<T: Serialize + ?Sized>(self, _: &T) -> Result<i64, NotATime> {
+        Err(NotATime)
+    }
+
+    fn serialize_newtype_struct<T: Serialize + ?Sized>(
+        self,
+        _: &'static str,
+        _: &T,
+    ) -> Result<i64, NotATime> {
+        Err(NotATime)
+    }
+
+    fn serialize_newtype_variant<T: Serialize + ?Sized>(
+        self,
+        _: &'static str,
+        _: u32,
+        _: &'static str,
+        _: &T,
+    ) -> Result<i64, NotATime> {
+        Err(NotATime)
+    }
+
+    no_time!(
+        serialize_bool(bool) -> i64,
+        serialize_i8(i8) -> i64,
+        serialize_i16(i16) -> i64,
+        serialize_i32(i32) -> i64,
+        serialize_u8(u8) -> i64,
+        serialize_u16(u16) -> i64,
+        serialize_f32(f32) -> i64,
+        serialize_f64(f64) -> i64,
+        serialize_char(char) -> i64,
+        serialize_bytes(&[u8]) -> i64,
+        serialize_none() -> i64,
+        serialize_unit() -> i64,
+        serialize_unit_struct(&'static str) -> i64,
+        serialize_unit_variant(&'static str, u32, &'static str) -> i64,
+        serialize_seq(Option<usize>) -> Never,
+        serialize_tuple(usize) -> Never,
+        serialize_tuple_struct(&'static str, usize) -> Never,
+        serialize_tuple_variant(&'static str, u32, &'static str, usize) -> Never,
+        serialize_map(Option<usize>) -> Never,
+        serialize_struct(&'static str, usize) -> Never,
+        serialize_struct_variant(&'static str, u32, &'static str, usize) -> Never,
+    );
+
+    fn collect_str<T: fmt::Display + ?Sized>(self, _: &T) -> Result<i64, NotATime> {
+        Err(NotATime)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use core::time::Duration;
+
+    use taintlab_core::time::{Span, Timestamp};
+
+    use super::*;
+
+    #[derive(serde::Serialize)]
+    struct All {
+        at: Timestamp,
+        duration: Duration,
+        span: Span,
+        list: Vec<Option<Timestamp>>,
+        other: u64,
+    }
+
+    #[test]
+    fn times_become_milliseconds_wherever_they_are() {
+        let all = All {
+            at: Timestamp::from_nanos(1_500_000_001),
+            duration: Duration::new(2, 5),
+            span: Span(Duration::from_secs(300)),
+            list: vec![Some(Timestamp::from_secs(1)), None],
+            other: 7,
+        };
+        let expected = "{\"at\":1500.000001,\"duration\":2000.000005,\"span\":300000.0,\
+                        \"list\":[1000.0,null],\"other\":7}";
+        assert_eq!(to_json(&all).unwrap(), expected);
     }
 }

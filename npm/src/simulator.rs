@@ -10,6 +10,7 @@ use taintlab_core::event::{Event, Happening, TimeoutReason};
 use taintlab_core::scenario::{Scenario, Step};
 use taintlab_core::simulator::{Forecast, Simulator as Engine, Snapshot as EngineSnapshot};
 use taintlab_core::time::Timestamp;
+use taintlab_core::warnings::Warning;
 use taintlab_manifest::kubectl::{self, Context};
 use taintlab_manifest::{Import, Limits, ScenarioFile, import};
 use tsify::Tsify;
@@ -213,27 +214,11 @@ impl Simulator {
         )]
         options: &JsValue,
     ) -> Result<JsValue, JsValue> {
-        let options: SimulatorOptions = read_options(options, "options")?;
-        let text = match manifests.as_string() {
-            Some(text) => text,
-            None => json(manifests, "manifests")?,
-        };
-        let read = import(&text, &options.file, &Limits::default());
-        drop(text);
-        let Import { nodes, pods, others, diagnostics, workloads, budgets } = read;
-        let (errors, warnings) = sort(diagnostics, ProblemCode::InvalidManifest);
-        if !errors.is_empty() {
-            return fail(errors);
-        }
-        let mut scenario = options.scenario();
-        scenario.objects.nodes = nodes;
-        scenario.objects.pods = pods;
-        scenario.objects.workloads = workloads;
-        scenario.objects.budgets = budgets;
-        scenario.objects.others = others;
-        match scenario.simulator() {
-            Ok(engine) => created(Inner::new(engine, &scenario, None), &warnings),
-            Err(error) => fail(vec![Problem::of_config(&error)]),
+        match cluster(manifests, options)? {
+            Ok((engine, scenario, problems)) => {
+                created(Inner::new(engine, &scenario, None), &problems)
+            }
+            Err(errors) => fail(errors),
         }
     }
 
@@ -578,6 +563,13 @@ impl Simulator {
         })
     }
 
+    /// What is likely to surprise in the cluster as it is now, the most pressing first: what it is
+    /// about, why, and what to do.
+    #[wasm_bindgen(unchecked_return_type = "Warning[]")]
+    pub fn warnings(&self) -> Result<JsValue, JsValue> {
+        self.0.with(|inner| to_js(&inner.engine.warnings()))
+    }
+
     /// How a workload fared until now: ready pods over time, the longest gap, the time lost;
     /// `undefined` if it was never there.
     #[wasm_bindgen(unchecked_return_type = "Availability | undefined")]
@@ -765,6 +757,70 @@ impl Inner {
         let (now, pending_events) = (self.engine.now(), self.events.len());
         to_js(&Progress { ok: true, now, pending_events, stopped })
     }
+}
+
+/// What is likely to surprise in a cluster, the most pressing first: what it is about, why, and what to
+/// do.
+#[wasm_bindgen(
+    unchecked_return_type = "{ ok: true; warnings: Warning[]; problems: Problem[] } | Failure"
+)]
+pub fn warnings(
+    #[wasm_bindgen(
+        unchecked_param_type = "string | readonly object[] | { items: readonly object[] }",
+        param_description = "YAML or JSON text, or objects as Kubernetes' API returns them"
+    )]
+    manifests: &JsValue,
+    #[wasm_bindgen(
+        unchecked_optional_param_type = "SimulatorOptions",
+        param_description = "which Kubernetes; the newest with its defaults unless given"
+    )]
+    options: &JsValue,
+) -> Result<JsValue, JsValue> {
+    match cluster(manifests, options)? {
+        Ok((engine, _, problems)) => {
+            to_js(&Warnings { ok: true, warnings: engine.warnings(), problems })
+        }
+        Err(errors) => fail(errors),
+    }
+}
+
+/// Warnings, and what is probably not meant in the manifests.
+#[derive(Serialize)]
+struct Warnings {
+    ok: bool,
+    warnings: Vec<Warning>,
+    problems: Vec<Problem>,
+}
+
+/// A cluster of manifests: itself, the scenario that it is the beginning of, and what is probably not
+/// meant in the manifests. Inside, what is wrong.
+#[expect(clippy::type_complexity, reason = "an answer that only two functions take apart")]
+fn cluster(
+    manifests: &JsValue,
+    options: &JsValue,
+) -> Result<Result<(Engine, Scenario, Vec<Problem>), Vec<Problem>>, JsValue> {
+    let options: SimulatorOptions = read_options(options, "options")?;
+    let text = match manifests.as_string() {
+        Some(text) => text,
+        None => json(manifests, "manifests")?,
+    };
+    let read = import(&text, &options.file, &Limits::default());
+    drop(text);
+    let Import { nodes, pods, others, diagnostics, workloads, budgets } = read;
+    let (errors, problems) = sort(diagnostics, ProblemCode::InvalidManifest);
+    if !errors.is_empty() {
+        return Ok(Err(errors));
+    }
+    let mut scenario = options.scenario();
+    scenario.objects.nodes = nodes;
+    scenario.objects.pods = pods;
+    scenario.objects.workloads = workloads;
+    scenario.objects.budgets = budgets;
+    scenario.objects.others = others;
+    Ok(match scenario.simulator() {
+        Ok(engine) => Ok((engine, scenario, problems)),
+        Err(error) => Err(vec![Problem::of_config(&error)]),
+    })
 }
 
 /// A new simulator in its wrapping.

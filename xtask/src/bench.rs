@@ -2,6 +2,7 @@
 
 use anyhow::Result;
 
+use crate::npm;
 use crate::workspace::{self, Workspace};
 
 /// Runs the benchmarks of the tests crate.
@@ -17,4 +18,14 @@ pub(crate) fn run(workspace: &Workspace, args: &[String]) -> Result<()> {
     workspace::run(
         workspace.cargo().args(compare).args(["--bin", "compare-benchmarks", "--"]).arg(results),
     )
+}
+
+/// Measures the npm package as it is installed.
+///
+/// # Errors
+/// When it is not built, or one of the programs that are measured fails.
+pub(crate) fn package(workspace: &Workspace) -> Result<()> {
+    let mut command = workspace.command("node");
+    command.arg("npm/tests/bench.mjs").env("TAINTLAB_PACKAGE", npm::tarball(workspace));
+    workspace::run(&mut command)
 }

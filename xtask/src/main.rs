@@ -46,7 +46,7 @@ enum Task {
     Build,
     /// Build the npm package, into target/npm/
     Npm,
-    /// Run every test: Rust, conformance, wasm in Node, the playground in Chromium
+    /// Run every test: Rust, conformance, wasm in Node, the playground in Chromium, the npm package
     Test,
     /// Run everything that must hold before a change is merged: lints, docs, `test`, `size`
     Ci,
@@ -55,13 +55,13 @@ enum Task {
         /// Folder of vector files, gzipped or not [default: the vectors in tests/]
         dir: Option<PathBuf>,
     },
-    /// Run the benchmarks and compare them with Kubernetes' own Go code
+    /// Run the benchmarks, compare them with Kubernetes' own Go code, and measure the npm package
     Bench {
         /// Arguments for the benchmark program, such as a name to filter by
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         args: Vec<String>,
     },
-    /// Build for release and print the size of what the page loads; fails over the budget
+    /// Build for release and print the sizes of the page and the npm package; fails over the budget
     Size,
     /// Write the JSON Schema of scenario files
     Schema {
@@ -93,10 +93,18 @@ fn run(workspace: &mut Workspace, task: Task) -> anyhow::Result<ExitCode> {
         Task::Test => return Ok(suite::run(workspace, Scope::Tests)),
         Task::Ci => return Ok(suite::run(workspace, Scope::Everything)),
         Task::Conformance { dir } => suite::conformance(workspace, dir.as_deref())?,
-        Task::Bench { args } => bench::run(workspace, &args)?,
+        Task::Bench { args } => {
+            bench::run(workspace, &args)?;
+            if args.is_empty() {
+                npm::set_up_and_build(workspace)?;
+                bench::package(workspace)?;
+            }
+        }
         Task::Size => {
             playground::set_up_and_build(workspace)?;
             size::report(workspace)?;
+            npm::set_up_and_build(workspace)?;
+            size::package(workspace)?;
         }
         Task::Schema { check } => schema::run(workspace, check)?,
     }

@@ -64,3 +64,15 @@ pub(crate) const WEB_PROFILE: &str = "web";
 
 /// The most bytes, gzipped, that the page may load before it stands.
 pub(crate) const PAGE_BUDGET_GZIP: u64 = 200_000;
+
+/// How many bytes of brotli the npm package should be, wasm and the code around it.
+pub(crate) const PACKAGE_GOAL_BROTLI: u64 = 90_000;
+
+/// The most that it may be: a little more than it is. It only ever goes down.
+pub(crate) const PACKAGE_BUDGET_BROTLI: u64 = 520_000;
+
+/// The same for the build without YAML.
+pub(crate) const LITE_GOAL_BROTLI: u64 = 60_000;
+
+/// The same for the build without YAML.
+pub(crate) const LITE_BUDGET_BROTLI: u64 = 500_000;

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 
+use crate::npm;
 use crate::pins;
 use crate::playground::DIST;
 use crate::workspace::{self, Workspace};
@@ -71,6 +72,39 @@ pub(crate) fn report(workspace: &Workspace) -> Result<()> {
     Ok(())
 }
 
+/// Prints the sizes of what a program loads of the npm package: wasm and the code around it.
+///
+/// # Errors
+/// When it is not built, or weighs more than its budget.
+pub(crate) fn package(workspace: &Workspace) -> Result<()> {
+    let folder = npm::folder(workspace);
+    println!("{:>10} {:>10} {:>10}  the npm package", "raw", "gzip -9", "brotli 11");
+    let builds = [
+        ("taintlab", "dist", pins::PACKAGE_BUDGET_BROTLI, pins::PACKAGE_GOAL_BROTLI),
+        ("taintlab/lite", "dist/lite", pins::LITE_BUDGET_BROTLI, pins::LITE_GOAL_BROTLI),
+    ];
+    let mut over = Vec::new();
+    for (entry, build, budget, goal) in builds {
+        let names = ["taintlab_bg.wasm", "glue.js"];
+        let paths: Vec<PathBuf> = names.iter().map(|name| folder.join(build).join(name)).collect();
+        let mut total = Sizes::default();
+        for (name, sizes) in names.iter().zip(compress(workspace, &paths)?) {
+            row(sizes, &format!("{build}/{name}"));
+            total.raw += sizes.raw;
+            total.gzip += sizes.gzip;
+            total.brotli += sizes.brotli;
+        }
+        row(total, &format!("{entry}: the budget is {budget} of brotli, the goal {goal}"));
+        if total.brotli > budget {
+            over.push(format!(
+                "{entry} is {} bytes of brotli; the budget is {budget}",
+                total.brotli
+            ));
+        }
+    }
+    if over.is_empty() { Ok(()) } else { bail!("{}", over.join("; ")) }
+}
+
 fn print_rows(files: &[DistFile], sizes: &[Sizes], wanted: impl Fn(&str) -> bool) -> Sizes {
     let mut total = Sizes::default();
     for (file, sizes) in files.iter().zip(sizes).filter(|(file, _)| wanted(&file.path)) {
@@ -106,11 +140,15 @@ fn collect(folder: &Path, prefix: &str, files: &mut Vec<DistFile>) -> Result<()>
 
 fn measure(workspace: &Workspace, files: &[DistFile]) -> Result<Vec<Sizes>> {
     let paths = files.iter().map(|file| workspace.path(DIST).join(&file.path));
+    compress(workspace, &paths.collect::<Vec<_>>())
+}
+
+fn compress(workspace: &Workspace, paths: &[PathBuf]) -> Result<Vec<Sizes>> {
     let text =
         workspace::output(workspace.command("node").args(["-e", COMPRESS, "--"]).args(paths))?;
     let sizes: Vec<Sizes> = text.lines().filter_map(parse_sizes).collect();
-    if sizes.len() != files.len() {
-        bail!("measured {} of {} files", sizes.len(), files.len());
+    if sizes.len() != paths.len() {
+        bail!("measured {} of {} files", sizes.len(), paths.len());
     }
     Ok(sizes)
 }

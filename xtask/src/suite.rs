@@ -9,7 +9,7 @@ use anyhow::{Context, Result, bail};
 use crate::count::TestCount;
 use crate::report::Report;
 use crate::workspace::{self, Workspace};
-use crate::{determinism, pins, playground, schema, setup, size};
+use crate::{determinism, npm, pins, playground, schema, setup, size};
 
 /// How much to check.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -26,6 +26,7 @@ const SET_UP_TOOLS: &str = "set-up: Trunk";
 const SET_UP_CHROMIUM: &str = "set-up: Chromium";
 const BUILD: &str = "playground, release";
 const DETERMINISM: &str = "engine as wasm";
+const PACKAGE: &str = "npm package";
 
 /// Runs the steps of a scope, prints the table, and says whether all passed.
 pub(crate) fn run(workspace: &mut Workspace, scope: Scope) -> ExitCode {
@@ -57,8 +58,17 @@ pub(crate) fn run(workspace: &mut Workspace, scope: Scope) -> ExitCode {
             command.env("CHROMIUM", &chromium);
         })
     });
+    report.step(PACKAGE, &[SET_UP_NPM, SET_UP_TOOLS], || npm::build(workspace));
+    report.test_step("npm package, packed and installed", &[SET_UP_CHROMIUM, PACKAGE], || {
+        node_tests(workspace, "npm/tests", |command| {
+            command.env("CHROMIUM", &chromium);
+            command.env("TAINTLAB_PACKAGE", npm::tarball(workspace));
+            command.env("TAINTLAB_EVENTS", npm::events(workspace));
+        })
+    });
     if scope == Scope::Everything {
         report.step("size", &[BUILD], || size::report(workspace));
+        report.step("size of the npm package", &[PACKAGE], || size::package(workspace));
     }
     report.finish()
 }
@@ -97,9 +107,10 @@ fn static_checks(workspace: &Workspace, report: &mut Report) {
         let targets = ["--workspace", "--all-targets", "--all-features"];
         workspace::run(clippy(workspace).args(targets).args(["--", "-D", "warnings"]))
     });
-    report.step("clippy, playground as wasm", &[SET_UP_RUST], || {
-        let package = ["--package", "taintlab-web", "--target", pins::WASM_TARGET];
-        workspace::run(clippy(workspace).args(package).args(["--", "-D", "warnings"]))
+    report.step("clippy, what ships as wasm", &[SET_UP_RUST], || {
+        let packages = ["--package", "taintlab-web", "--package", "taintlab-npm"];
+        let target = ["--target", pins::WASM_TARGET];
+        workspace::run(clippy(workspace).args(packages).args(target).args(["--", "-D", "warnings"]))
     });
     report.step("rustdoc", &[SET_UP_RUST], || {
         let mut command = workspace.cargo();

@@ -1,0 +1,98 @@
+// What the installed package weighs and takes. Run by `cargo xtask bench`; it measures, and fails on
+// nothing.
+//
+// Environment: TAINTLAB_PACKAGE, the tarball that `cargo xtask npm` built.
+
+import { execFileSync } from "node:child_process";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+
+import { install, project } from "./support.mjs";
+
+const folder = await install();
+const rows = [];
+const row = (what, figure, aim) => rows.push({ what, figure, aim });
+const milliseconds = (number) => `${number.toFixed(number < 10 ? 1 : 0)} ms`;
+
+/** Runs a program of its own, which writes one number; the least of several, since noise only adds. */
+function least(text, times = 7) {
+  const at = project(folder, "bench", { "main.mjs": text });
+  const run = () => Number(execFileSync("node", [join(at, "main.mjs")], { encoding: "utf8" }));
+  return Math.min(...Array.from({ length: times }, run));
+}
+
+for (const entry of ["taintlab", "taintlab/lite"]) {
+  const text = `const start = performance.now();
+await import("${entry}");
+console.log(performance.now() - start);\n`;
+  row(`import "${entry}" in Node`, milliseconds(least(text)), "5 ms");
+}
+
+const taintlab = createRequire(join(folder, "main.cjs"))("taintlab");
+const taints = [{ key: "a", effect: "NoExecute" }];
+const tolerations = [{ key: "a", operator: "Exists", effect: "NoExecute", tolerationSeconds: 90 }];
+
+/** Microseconds a call, when the code is warm. */
+function perCall(call) {
+  const number = 20_000;
+  let best = Infinity;
+  for (let round = 0; round < 5; round++) {
+    const start = performance.now();
+    for (let i = 0; i < number; i++) call();
+    best = Math.min(best, ((performance.now() - start) * 1000) / number);
+  }
+  return `${best.toFixed(1)} µs`;
+}
+
+row("matchTolerations, 1 taint and 1 toleration", perCall(() => taintlab.matchTolerations(taints, tolerations)), "2 µs");
+row("minTolerationSeconds, 1 toleration", perCall(() => taintlab.minTolerationSeconds(tolerations)), "2 µs");
+row("parseTaint", perCall(() => taintlab.parseTaint("a=b:NoExecute")), "");
+
+const groups = (podsPerNode) => ({
+  apiVersion: "taintlab/v1",
+  kind: "Scenario",
+  kubernetes: { release: "1.35", nodeLifecycle: true },
+  objects: {
+    nodeGroups: [1667, 1667, 1666].map((count, index) => ({
+      name: `zone-${index}-worker`,
+      count,
+      zone: `region/zone-${index}`,
+      podsPerNode,
+      ...(podsPerNode && { pod: { metadata: { name: `web-${index}` } } }),
+    })),
+  },
+});
+
+/** Milliseconds that the work takes in a program of its own, and the most memory that it had. */
+function alone(scenario, work) {
+  const text = `
+import { Simulator } from "taintlab";
+const { simulator, errors } = Simulator.fromScenario(${JSON.stringify(scenario)});
+if (errors) throw new Error(JSON.stringify(errors));
+simulator.advanceTo(1000);
+const start = performance.now();
+${work}
+console.log(JSON.stringify([performance.now() - start, process.resourceUsage().maxRSS / 1024]));\n`;
+  const at = project(folder, "bench", { "alone.mjs": text });
+  return JSON.parse(execFileSync("node", [join(at, "alone.mjs")], { encoding: "utf8" }));
+}
+
+const [idle] = alone(groups(0), "simulator.advanceTo('301s');");
+row("300 idle seconds at 5,000 nodes", milliseconds(idle), "200 ms");
+
+const outage = `
+simulator.command({ cutZoneNetwork: { zone: "region/zone-0" } });
+simulator.runToEnd();
+let events = 0;
+for (;;) { const batch = simulator.events(); if (batch.length === 0) break; events += batch.length; }
+`;
+const [time, memory] = alone(groups(30), outage);
+row("a zone of 5,000 nodes with 150,000 pods lost, all events read", milliseconds(time), "");
+row("its peak memory, Node included", `${memory.toFixed(0)} MB`, "");
+
+const widths = ["what", "figure", "aim"].map((name) => Math.max(...rows.map((r) => r[name].length)));
+console.log("the npm package");
+for (const { what, figure, aim } of rows) {
+  console.log(`  ${what.padEnd(widths[0])}  ${figure.padStart(widths[1])}${aim && `  (aim: ${aim})`}`);
+}
+process.exit(0);
