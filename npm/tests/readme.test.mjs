@@ -14,8 +14,14 @@ before(async () => {
   readme = readFileSync(join(folder, "node_modules/taintlab/README.md"), "utf8");
 });
 
+/** The blocks in a language, which is empty for those that name none. */
 const blocks = (language) =>
-  [...readme.matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\``, "gm"))].map(([, text]) => text);
+  readme
+    .split(/^```/m)
+    .filter((_, index) => index % 2 === 1)
+    .map((block) => [block.slice(0, block.indexOf("\n")), block.slice(block.indexOf("\n") + 1)])
+    .filter(([name]) => name === language)
+    .map(([, text]) => text);
 
 test("JavaScript: runs, and prints what its comments say", async () => {
   const snippets = blocks("js");

@@ -153,7 +153,15 @@ fn write_entries(workspace: &Workspace, work: &Path, to: &Path, names: &[String]
     minify(workspace, &inline, &to.join("inline.js"), &esm)?;
     minify(workspace, &inline, &to.join("inline.cjs"), &cjs)?;
     fs::remove_file(&inline)?;
-    minify(workspace, &to.join("manual.js"), &to.join("manual.cjs"), &cjs)?;
+    minify(workspace, &to.join("manual.js"), &to.join("manual.bundle.cjs"), &cjs)?;
+    // Each export by its name, so that Node and TypeScript see them, the default one too.
+    let mut manual = "\"use strict\";\nObject.defineProperty(exports, \"__esModule\", { value: true \
+                      });\nconst bundle = require(\"./manual.bundle.cjs\");\n"
+        .to_owned();
+    for name in names.iter().map(String::as_str).chain(["initSync", "default"]) {
+        manual += &format!("exports.{name} = bundle.{name};\n");
+    }
+    fs::write(to.join("manual.cjs"), manual)?;
     for (from, file) in [("nodejs", "taintlab"), ("web", "manual")] {
         let declarations = work.join(from).join("taintlab.d.ts");
         for ending in ["d.ts", "d.cts"] {
