@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use taintlab_core::api::{Node, Pod, PodKey, WorkloadKey};
 use taintlab_core::command::Command;
 use taintlab_core::event::{Event, Happening, TimeoutReason};
-use taintlab_core::scenario::{Scenario, Step};
+use taintlab_core::scenario::{Scenario, ScenarioError, Step};
 use taintlab_core::simulator::{Forecast, Simulator as Engine, Snapshot as EngineSnapshot};
 use taintlab_core::time::Timestamp;
 use taintlab_core::warnings::Warning;
@@ -702,13 +702,18 @@ impl Inner {
             self.steps.pop_front_if(|(_, step)| step.at.timestamp() <= at)
         {
             let time = step.at.timestamp().max(self.engine.now());
-            if let Err(error) = self.engine.handle_command(time, step.command) {
-                let path = format!("steps[{index}]");
-                return Err(match &self.file {
-                    Some(file) => vec![self::at(file, &path, &error.to_string(), SCENARIO)],
-                    None => Problem::of_command(&error, &path),
-                });
-            }
+            let wrong = match (self.engine.handle_command(time, step.command), &step.refused) {
+                (Ok(()), None) => continue,
+                (Err(error), Some(wanted)) if error.to_string() == *wanted => continue,
+                (Err(error), _) => ScenarioError::Step { index, error },
+                (Ok(()), Some(_)) => ScenarioError::NotRefused { index },
+            };
+            let (path, message) = (wrong.path(), wrong.to_string());
+            return Err(match (&self.file, &wrong) {
+                (Some(file), _) => vec![self::at(file, &path, &message, SCENARIO)],
+                (None, ScenarioError::Step { error, .. }) => Problem::of_command(error, &path),
+                (None, _) => vec![Problem::new(SCENARIO, &path, &message)],
+            });
         }
         Ok(())
     }

@@ -155,9 +155,10 @@ fn write_entries(workspace: &Workspace, work: &Path, to: &Path, names: &[String]
     fs::remove_file(&inline)?;
     minify(workspace, &to.join("manual.js"), &to.join("manual.bundle.cjs"), &cjs)?;
     // Each export by its name, so that Node and TypeScript see them, the default one too.
-    let mut manual = "\"use strict\";\nObject.defineProperty(exports, \"__esModule\", { value: true \
+    let mut manual =
+        "\"use strict\";\nObject.defineProperty(exports, \"__esModule\", { value: true \
                       });\nconst bundle = require(\"./manual.bundle.cjs\");\n"
-        .to_owned();
+            .to_owned();
     for name in names.iter().map(String::as_str).chain(["initSync", "default"]) {
         manual += &format!("exports.{name} = bundle.{name};\n");
     }
