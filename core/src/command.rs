@@ -1,5 +1,7 @@
 //! What a user, a fault or another component does to the cluster.
 
+mod usage;
+
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
 use alloc::format;
@@ -9,11 +11,14 @@ use core::fmt;
 
 use serde::{Deserialize, Serialize};
 
+pub use self::usage::{LoadedPod, NodeLoad, NodeResources};
+
 use crate::api::{
     ConditionStatus, Node, NodeName, Pod, PodDisruptionBudget, PodKey, Taint, TaintEffect,
     Toleration, Workload, WorkloadKey,
 };
 use crate::drain::DrainOptions;
+use crate::kubelet::{KubeletConfiguration, PodMatch, PodUsage};
 use crate::time::{Span, Timestamp};
 use crate::validation::FieldError;
 
@@ -270,6 +275,33 @@ pub enum Command {
     /// Restarts kube-controller-manager: the node lifecycle controller and the taint-eviction
     /// controller lose their timers, queues and memory, and see everything as new.
     RestartControllerManager,
+    /// Says what a node has, so that its kubelet begins to watch over it.
+    SetNodeResources(Box<NodeResources>),
+    /// Makes the system of a node use something from now on, in place of what it used of that.
+    LoadNode(NodeLoad),
+    /// Says what some pods use, those there are and those to come, over the time since each
+    /// started. Of several such commands the last one that matches a pod counts.
+    SetPodUsage {
+        /// Which pods.
+        pods: PodMatch,
+        /// What they use. A container without a name stands for the first one of a pod.
+        usage: PodUsage,
+    },
+    /// Makes a running pod use something from now on, in place of what it used of that. Another
+    /// pod that replaces it does not.
+    LoadPod(LoadedPod),
+    /// Restarts the kubelet of a node with other settings of eviction.
+    ConfigureKubelet {
+        /// Which node.
+        node: NodeName,
+        /// Its KubeletConfiguration; that of the simulation unless given.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        configuration: Option<Box<KubeletConfiguration>>,
+        /// Its flags by name without dashes, for example `eviction-hard`; they count before the
+        /// configuration.
+        #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+        flags: BTreeMap<String, String>,
+    },
     /// Makes the API server refuse writes of the node lifecycle controller to a node with an
     /// error, a number of times.
     FailNodeWrites {
@@ -361,7 +393,10 @@ impl Command {
             | Self::CutNetwork { node }
             | Self::RestoreNetwork { node }
             | Self::SetNodeCondition { node, .. }
+            | Self::ConfigureKubelet { node, .. }
             | Self::FailNodeWrites { node, .. } => Some(node.as_str()),
+            Self::SetNodeResources(resources) => Some(resources.node.as_str()),
+            Self::LoadNode(load) => Some(load.node.as_str()),
             _ => None,
         }
     }
@@ -392,6 +427,11 @@ impl Command {
                 | Self::RegisterNode { .. }
                 | Self::SetNodeCondition { .. }
                 | Self::RestartControllerManager
+                | Self::SetNodeResources(_)
+                | Self::LoadNode(_)
+                | Self::SetPodUsage { .. }
+                | Self::LoadPod(_)
+                | Self::ConfigureKubelet { .. }
                 | Self::FailNodeWrites { .. }
         )
     }
@@ -438,6 +478,7 @@ impl Command {
             | Self::SetPodLabels { pod, .. }
             | Self::BindPod { pod, .. }
             | Self::FailPodWrites { pod, .. } => Some(pod.clone()),
+            Self::LoadPod(load) => Some(load.pod.clone()),
             _ => None,
         }
     }
@@ -475,6 +516,10 @@ pub enum CommandError {
         /// The taint as text, `key` or `key:effect`.
         taint: String,
     },
+    /// What is said of usage cannot be: what, and what would be valid.
+    InvalidUsage(String),
+    /// A kubelet would not start with these settings; the words are its own.
+    Kubelet(String),
     /// The simulation has no kubelets and no node lifecycle controller.
     NoNodeLifecycle,
     /// The simulation has no scheduler and no controllers of workloads.
@@ -562,6 +607,7 @@ impl fmt::Display for CommandError {
             Self::TaintNotFound { node, taint } => {
                 write!(f, "taint \"{taint}\" not found on node \"{node}\"")
             }
+            Self::InvalidUsage(error) | Self::Kubelet(error) => f.write_str(error),
             Self::NoNodeLifecycle => f.write_str(
                 "this simulation has no kubelets and no node lifecycle controller; \
                  set `nodeLifecycle: true`",

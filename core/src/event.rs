@@ -189,6 +189,13 @@ pub enum Happening {
         /// Nodes per second; zero if the zone is stopped.
         rate: NodesPerSecond,
     },
+    /// The eviction manager of a kubelet did or saw something that no Kubernetes Event tells.
+    KubeletEviction {
+        /// Which node.
+        node: NodeName,
+        /// What.
+        report: crate::kubelet::Report,
+    },
     /// No node of the cluster is ready: all evictions stop, and the `NoExecute` taints of the node
     /// lifecycle controller come off.
     MasterDisruptionEntered,
@@ -439,6 +446,13 @@ pub enum TimeoutReason {
     KubeletStarts {
         /// Which node.
         node: NodeName,
+    },
+    /// The eviction manager of a kubelet has something to do.
+    KubeletEviction {
+        /// Which node.
+        node: NodeName,
+        /// What.
+        deadline: crate::kubelet::DeadlineReason,
     },
     /// A kubelet that flaps stops.
     KubeletStops {

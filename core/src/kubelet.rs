@@ -50,6 +50,7 @@ mod message;
 mod observation;
 mod parse;
 mod pod;
+mod pod_match;
 mod rank;
 mod schedule;
 mod signal;
@@ -75,7 +76,11 @@ pub use self::message::EVICTED;
 pub use self::observation::{Observation, Observations};
 pub use self::parse::parse_threshold_config;
 pub use self::pod::{Critical, KubeletPod, SYSTEM_CRITICAL_PRIORITY};
-pub use self::rank::{Candidate, Change, RankKey, RankReason, RankedPod, Ranking, rank, rank_keys};
+pub use self::pod_match::PodMatch;
+pub(crate) use self::pod_match::{UsageRule, first_container, usage_of};
+pub use self::rank::{
+    Candidate, Change, RankKey, RankReason, RankedPod, Ranking, rank, rank_for_eviction, rank_keys,
+};
 pub use self::schedule::Forecast;
 pub use self::signal::{Layout, Pressure, Signal};
 pub use self::stats::{
@@ -83,6 +88,7 @@ pub use self::stats::{
 };
 pub use self::threshold::{Distance, Threshold, ThresholdState, ThresholdValue};
 pub use self::usage::{
-    ContainerUsage, NodeCapacity, NodeUsage, PodUsage, SystemUsage, Unused, VolumeUsage,
+    ContainerUsage, NodeCapacity, NodeResource, NodeUsage, PodResource, PodUsage, SystemUsage,
+    Unused, VolumeUsage,
 };
 pub use self::version::KubeletVersion;

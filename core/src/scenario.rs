@@ -17,9 +17,10 @@ use serde::{Deserialize, Deserializer, Serialize, de};
 use serde_json::Value;
 
 pub use self::expectation::{
-    AvailabilityExpectation, ConditionExpectation, EventExpectation, Expectation, Outcome,
-    PodExpectation, PodStatusExpectation, PodsOnExpectation, RateExpectation, ReplicasExpectation,
-    ScheduledExpectation, TaintExpectation, ZoneExpectation,
+    AvailabilityExpectation, AvailableExpectation, ConditionExpectation, EventExpectation,
+    Expectation, Outcome, PodExpectation, PodStatusExpectation, PodsOnExpectation,
+    RankingExpectation, RateExpectation, ReplicasExpectation, ScheduledExpectation,
+    TaintExpectation, ZoneExpectation,
 };
 pub use self::node_group::NodeGroup;
 use crate::api::{
@@ -27,6 +28,7 @@ use crate::api::{
 };
 use crate::command::{Command, CommandError};
 use crate::event::Event;
+use crate::kubelet::{ConfigError as KubeletError, KubeletConfiguration};
 use crate::kubelet_heartbeat::KubeletSettings;
 use crate::release::KubernetesRelease;
 use crate::simulator::{Beginning, ConfigError, DEFAULT_START_UP_TIME, Simulator, SimulatorConfig};
@@ -122,6 +124,14 @@ pub struct Kubernetes {
     /// How the kubelets are set.
     #[serde(skip_serializing_if = "is_default")]
     pub kubelets: Option<KubeletSettings>,
+    /// The KubeletConfiguration of all kubelets, as far as it is about eviction. Unless given, that
+    /// of a `KubeletConfiguration` among the objects.
+    #[serde(skip_serializing_if = "is_default")]
+    pub kubelet_configuration: Option<KubeletConfiguration>,
+    /// Flags of all kubelets about eviction, by name: `eviction-hard`. They count before the
+    /// configuration.
+    #[serde(skip_serializing_if = "is_default", deserialize_with = "flag_values")]
+    pub kubelet_flags: BTreeMap<String, String>,
     /// Whether the rest of the control plane takes part: admission, scheduler, controllers of
     /// workloads, budgets, pod garbage collection. Unless given, it does if there are workloads or
     /// budgets, or if a step, an expectation or a setting is about them; without, pods are as they
@@ -232,6 +242,10 @@ impl ScenarioError {
             Self::Config(ConfigError::ApiServerFlag(_)) => "kubernetes.apiServerFlags".into(),
             Self::Config(ConfigError::Flag(_)) => "kubernetes.controllerManagerFlags".into(),
             Self::Config(ConfigError::Kubelets(_)) => "kubernetes.kubelets".into(),
+            Self::Config(ConfigError::KubeletConfiguration(error)) => match error {
+                KubeletError::Settings(_) => "kubernetes.kubeletConfiguration".into(),
+                _ => "kubernetes.kubeletFlags".into(),
+            },
             Self::Config(ConfigError::Object(_)) => "objects".into(),
             Self::NodeGroup { index, .. } => alloc::format!("objects.nodeGroups[{index}]"),
             Self::Step { index, .. } | Self::NotRefused { index } => {
@@ -285,6 +299,8 @@ impl Scenario {
             node_lifecycle: self.has_node_lifecycle(),
             controller_manager_flags: self.kubernetes.controller_manager_flags.clone(),
             kubelets: self.kubernetes.kubelets.unwrap_or_default(),
+            kubelet_configuration: self.kubelet_configuration(),
+            kubelet_flags: self.kubernetes.kubelet_flags.clone(),
             control_plane: self.has_control_plane(),
             api_server_flags: self.kubernetes.api_server_flags.clone(),
             start_up_time: self.kubernetes.start_up_time.unwrap_or(DEFAULT_START_UP_TIME),
@@ -313,6 +329,8 @@ impl Scenario {
             self.has_control_plane()
                 || !self.kubernetes.controller_manager_flags.is_empty()
                 || self.kubernetes.kubelets.is_some()
+                || self.kubernetes.kubelet_configuration.is_some()
+                || !self.kubernetes.kubelet_flags.is_empty()
                 || self.steps.iter().any(|step| step.command.needs_node_lifecycle())
                 || self.expect.iter().any(Expectation::needs_node_lifecycle)
         })
@@ -334,6 +352,17 @@ impl Scenario {
         let last_step = self.steps.iter().map(|step| step.at.timestamp()).max();
         let last = last_step.max(last_expectation).unwrap_or_default();
         last.saturating_add(Duration::from_secs(24 * 60 * 60))
+    }
+
+    fn kubelet_configuration(&self) -> KubeletConfiguration {
+        let is_one =
+            |object: &&Value| object.get("kind").is_some_and(|kind| kind == "KubeletConfiguration");
+        self.kubernetes.kubelet_configuration.clone().unwrap_or_else(|| {
+            let found = self.objects.others.iter().find(is_one);
+            found
+                .and_then(|object| KubeletConfiguration::deserialize(object).ok())
+                .unwrap_or_default()
+        })
     }
 
     /// The leases of nodes among its other objects.

@@ -21,10 +21,13 @@ mod commands;
 mod config;
 mod control;
 mod drains;
+mod eviction_views;
+mod evictions;
 mod faults;
 mod kubelets;
 mod lifecycle;
 mod question;
+mod usage_commands;
 mod views;
 
 use alloc::boxed::Box;
@@ -335,6 +338,11 @@ impl Simulator {
                 Wake::Post => TimeoutReason::KubeletPosts { node },
                 Wake::Start => TimeoutReason::KubeletStarts { node },
                 Wake::Stop => TimeoutReason::KubeletStops { node },
+                Wake::EvictionManager => {
+                    let managed = self.managed(node.as_str())?;
+                    let deadline = managed.next_deadline(at)?.reason;
+                    TimeoutReason::KubeletEviction { node, deadline }
+                }
             }
         } else {
             return self.taint_eviction.poll_timeout();

@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use taintlab_core::api::{Format, Quantity};
 use taintlab_core::scenario::{Expectation, Scenario};
 use taintlab_core::time::Span;
 use taintlab_manifest::{Limits, read_scenario};
@@ -166,6 +167,14 @@ fn opposite(expectation: &Expectation, end: Span) -> Expectation {
         Expectation::PodsOn(mut pods) => {
             pods.pods += 1;
             Expectation::PodsOn(pods)
+        }
+        Expectation::Ranking(mut ranking) => {
+            ranking.pods.reverse();
+            Expectation::Ranking(ranking)
+        }
+        Expectation::Available(mut found) => {
+            found.amount = Quantity::new(1, Format::DecimalSI);
+            Expectation::Available(found)
         }
         Expectation::PodStatus(mut pod) => {
             pod.status.push('!');

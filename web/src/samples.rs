@@ -85,6 +85,18 @@ pub(crate) const SUBJECTS: &[(&str, Files)] = &[
         ],
     ),
     (
+        "A node runs out",
+        samples![
+            "who-goes-first",
+            "soft-threshold-blocks-hard",
+            "minimum-reclaim",
+            "evicted-too-much",
+            "evicted-too-late",
+            "transition-period",
+            "disk-pressure-loop",
+        ],
+    ),
+    (
         "The same outage, release by release",
         samples!["same-outage-1.18", "same-outage-1.26", "same-outage-1.31", "same-outage-1.35",],
     ),

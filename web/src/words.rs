@@ -360,6 +360,9 @@ pub(crate) fn next(next: &Next) -> String {
             TimeoutReason::TaintingPass { .. } => "a zone has a token for a node that waits".into(),
             TimeoutReason::KubeletPosts { node } => format!("the kubelet of {node} reports"),
             TimeoutReason::KubeletStarts { node } => format!("the kubelet of {node} starts"),
+            TimeoutReason::KubeletEviction { node, deadline } => {
+                format!("the kubelet of {node} {deadline}")
+            }
             TimeoutReason::KubeletStops { node } => format!("the kubelet of {node} stops"),
             TimeoutReason::PodStarts { pod } => format!("{pod} is ready"),
             TimeoutReason::RetryScheduling { pod } => format!("the scheduler tries {pod} again"),

@@ -14,6 +14,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 /// written, where upstream remembers that; a sum prints in canonical form. Equality (`==`) asks
 /// for the same text; [`Quantity::compare`] compares amounts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "typescript", derive(tsify::Tsify), tsify(type = "number | string"))]
 pub struct Quantity {
     amount: Amount,
     format: Format,

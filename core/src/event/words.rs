@@ -30,6 +30,7 @@ impl Happening {
             | Self::NodeWriteRefused { node, .. }
             | Self::NodeSkipped { node }
             | Self::NodeQueued { node, .. }
+            | Self::KubeletEviction { node, .. }
             | Self::NodeDequeued { node, .. } => Some(node),
             _ => None,
         }
@@ -50,6 +51,7 @@ impl Happening {
             | Self::PodDeleted { pod, .. }
             | Self::Request { pod, .. } => Some(pod),
             Self::Decided(decision) => Some(&decision.pod),
+            Self::KubeletEviction { report, .. } => report.pod(),
             _ => None,
         }
     }
@@ -163,6 +165,7 @@ impl fmt::Display for Happening {
             Self::ZoneRateChanged { zone, rate } => {
                 write!(f, "{}: {rate} nodes a second", named(zone))
             }
+            Self::KubeletEviction { node, report } => write!(f, "kubelet of {node}: {report}"),
             Self::MasterDisruptionEntered => {
                 f.write_str("no node of the cluster is ready: evictions stop")
             }

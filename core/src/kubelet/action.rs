@@ -3,6 +3,7 @@
 use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
+use core::fmt;
 
 use serde::{Deserialize, Serialize};
 
@@ -64,6 +65,7 @@ pub enum Action {
 
 /// What the kubelet can delete before it evicts a pod.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "typescript", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase")]
 pub enum Reclaim {
     /// Containers that have ended.
@@ -114,13 +116,59 @@ impl PodStatusPatch {
 }
 
 /// What the manager tells beside Kubernetes Events.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "typescript", derive(tsify::Tsify))]
 #[serde(tag = "report", rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum Report {
     /// The node is under other pressures than before: its conditions are to be posted.
     Pressures {
         /// All there are now.
         now: Vec<Pressure>,
+    },
+    /// Too little of something by a soft threshold: its grace period begins.
+    GracePeriodStarted {
+        /// Of what there is too little.
+        signal: Signal,
+        /// When the grace period is over; a pass from then on acts.
+        until: Timestamp,
+    },
+    /// There is enough of something again before the grace period of its soft threshold was over.
+    GracePeriodEnded {
+        /// Of what there was too little.
+        signal: Signal,
+    },
+    /// Something that nobody uses was deleted; only a simulated node tells it.
+    Reclaimed {
+        /// What.
+        what: Reclaim,
+        /// How many bytes it took.
+        bytes: u64,
+    },
+    /// The pod that goes: the first of the ranking that is not spared.
+    Ranked {
+        /// Of what there is too little.
+        signal: Signal,
+        /// Who goes.
+        pod: PodKey,
+        /// Who would be next.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        next: Option<PodKey>,
+        /// What puts it before the next one; absent if they are equal.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        because: Option<super::RankReason>,
+    },
+    /// A pod is killed for the node's sake, or because it is over a limit of local storage.
+    Killing {
+        /// Which pod.
+        pod: PodKey,
+        /// How many seconds it has.
+        grace_period_seconds: i64,
+    },
+    /// The containers of an evicted pod have ended, and what it used is free; only a simulated
+    /// node tells it.
+    PodEnded {
+        /// Which pod.
+        pod: PodKey,
     },
     /// Too little of something: the manager acts.
     Reclaiming {
@@ -153,6 +201,79 @@ pub enum Report {
     },
 }
 
+impl Report {
+    /// The pod this is about, if it is about one.
+    #[must_use]
+    pub const fn pod(&self) -> Option<&PodKey> {
+        match self {
+            Self::Ranked { pod, .. }
+            | Self::Killing { pod, .. }
+            | Self::PodEnded { pod }
+            | Self::Spared { pod, .. } => Some(pod),
+            _ => None,
+        }
+    }
+}
+
+/// What it tells, in one line.
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Pressures { now } if now.is_empty() => f.write_str("under no pressure"),
+            Self::Pressures { now } => {
+                f.write_str("under")?;
+                now.iter().try_for_each(|pressure| write!(f, " {pressure}"))
+            }
+            Self::GracePeriodStarted { signal, until } => {
+                write!(f, "too little {signal}, the grace period runs until {until}")
+            }
+            Self::GracePeriodEnded { signal } => {
+                write!(f, "the grace period of {signal} is over")
+            }
+            Self::Reclaimed { what, bytes } => {
+                let what = match what {
+                    Reclaim::UnusedContainers => "ended containers",
+                    Reclaim::UnusedImages => "unused images",
+                };
+                write!(f, "{what} deleted, {bytes} bytes")
+            }
+            Self::Ranked { signal, pod, next, because } => {
+                write!(f, "{pod} goes first for {signal}")?;
+                let Some(next) = next else { return Ok(()) };
+                match because {
+                    Some(because) => write!(f, ", before {next} because {}", because.words()),
+                    None => write!(f, ", no different from {next}"),
+                }
+            }
+            Self::Killing { pod, grace_period_seconds } => {
+                write!(f, "{pod} is killed and has {grace_period_seconds}s")
+            }
+            Self::PodEnded { pod } => write!(f, "{pod} has ended"),
+            Self::Reclaiming { signal, hard } => {
+                let kind = if *hard { "hard" } else { "soft" };
+                write!(f, "too little by the {kind} threshold of {signal}")
+            }
+            Self::ReclaimedEnough { signal } => {
+                write!(f, "enough {signal} without evicting a pod")
+            }
+            Self::Spared { pod, why } => {
+                let why = match why {
+                    super::Critical::Static => "it is static",
+                    super::Critical::Mirror => "it is the mirror of a static pod",
+                    super::Critical::Priority => "its priority is that of the system",
+                    super::Critical::Annotation => "it is critical",
+                };
+                write!(f, "{pod} is spared: {why}")
+            }
+            Self::NobodyToEvict { signal } => write!(f, "too little {signal}, and nobody to evict"),
+            Self::Evicted { pods } => {
+                f.write_str("evicted")?;
+                pods.iter().try_for_each(|pod| write!(f, " {pod}"))
+            }
+        }
+    }
+}
+
 /// When the manager is to be called, and what for.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -163,8 +284,22 @@ pub struct Deadline {
     pub reason: DeadlineReason,
 }
 
+/// What for, as a part of a sentence: `the kubelet looks at its node`.
+impl fmt::Display for DeadlineReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Synchronize => f.write_str("looks at its resources"),
+            Self::MemoryNotification => f.write_str("is told that memory crosses a threshold"),
+            Self::KillTimeout { pod } => write!(f, "waits no longer for {pod} to die"),
+            Self::PodsCleanedUp => f.write_str("looks again after an eviction"),
+            Self::PodEnds { pod } => write!(f, "has killed {pod}"),
+        }
+    }
+}
+
 /// What the manager is to be called for.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "typescript", derive(tsify::Tsify))]
 #[serde(tag = "deadline", rename_all = "camelCase")]
 pub enum DeadlineReason {
     /// A pass that may change something.
@@ -178,4 +313,9 @@ pub enum DeadlineReason {
     },
     /// Evicted pods are cleaned up, or have had their time; the next pass follows at once.
     PodsCleanedUp,
+    /// The containers of a pod that is being killed end; only a simulated node tells it.
+    PodEnds {
+        /// Which pod.
+        pod: PodKey,
+    },
 }

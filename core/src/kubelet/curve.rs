@@ -3,15 +3,17 @@
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
+use core::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::api::{Format, Quantity};
+use crate::api::{Format, Quantity, is_default};
 use crate::time::{Span, Timestamp};
 
 /// How much of something is used, over the time since its user started.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "typescript", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub enum UsageCurve {
     /// Always the same.
@@ -45,6 +47,9 @@ pub enum UsageCurve {
         high: Quantity,
         /// How long a period is.
         period: Span,
+        /// When the first one begins; before, the value is the low one.
+        #[serde(default, skip_serializing_if = "is_default")]
+        start: Span,
     },
     /// Straight lines between points; flat before the first and after the last.
     Points(Vec<Point>),
@@ -53,6 +58,7 @@ pub enum UsageCurve {
 /// A point of a curve.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "typescript", derive(tsify::Tsify))]
 #[serde(deny_unknown_fields)]
 pub struct Point {
     /// When, later than the point before.
@@ -138,7 +144,7 @@ impl UsageCurve {
                 (Vec::from([from, to]), order)
             }
             Self::Step { before, after, .. } => (Vec::from([before, after]), Ok(())),
-            Self::Sawtooth { low, high, period } => {
+            Self::Sawtooth { low, high, period, .. } => {
                 let long = nanos(*period) >= 1_000_000;
                 let order = if long { Ok(()) } else { Err("a period must be 1ms or more") };
                 (Vec::from([low, high]), order)
@@ -160,6 +166,25 @@ impl UsageCurve {
             Some(value) => Err(format!("`{value}` is less than zero; usage is 0 or more")),
             None => Ok(()),
         }
+    }
+
+    /// The same curve, so much later: before, it has the value of its beginning.
+    #[must_use]
+    pub fn delayed(&self, by: Duration) -> Self {
+        let later = |span: Span| Span(span.0.saturating_add(by));
+        let mut curve = self.clone();
+        match &mut curve {
+            Self::Constant(_) => {}
+            Self::Ramp { start, end, .. } => (*start, *end) = (later(*start), later(*end)),
+            Self::Step { at, .. } => *at = later(*at),
+            Self::Sawtooth { start, .. } => *start = later(*start),
+            Self::Points(points) => {
+                for point in points {
+                    point.at = later(point.at);
+                }
+            }
+        }
+        curve
     }
 
     /// The least and the largest value it ever has.
@@ -201,9 +226,12 @@ impl UsageCurve {
                     Piece::flat(amount(after), nanos(*at), None)
                 }
             }
-            Self::Sawtooth { low, high, period } => {
-                let period = nanos(*period).max(1);
-                let begin = elapsed - elapsed % period;
+            Self::Sawtooth { low, start, .. } if elapsed < nanos(*start) => {
+                Piece::flat(amount(low), 0, Some(nanos(*start)))
+            }
+            Self::Sawtooth { low, high, period, start } => {
+                let (period, start) = (nanos(*period).max(1), nanos(*start));
+                let begin = elapsed - (elapsed - start) % period;
                 let end = Some(begin.saturating_add(period));
                 Piece { begin, from: amount(low), end, to: amount(high) }
             }
@@ -251,6 +279,8 @@ mod tests {
         assert_eq!(values(&ramp, &[0, 10, 15, 19, 20, 99]), [100, 100, 150, 190, 200, 200]);
         let down = curve(r#"{"ramp":{"from":100,"to":0,"end":"3s"}}"#);
         assert_eq!(values(&down, &[0, 1, 2, 3]), [100, 66, 33, 0]);
+        let late = saw_late();
+        assert_eq!(values(&late, &[0, 99, 100, 130, 160]), [0, 0, 0, 30, 0]);
         let step = curve(r#"{"step":{"before":1,"after":2,"at":"5s"}}"#);
         assert_eq!(values(&step, &[0, 4, 5, 9]), [1, 1, 2, 2]);
         let saw = curve(r#"{"sawtooth":{"low":0,"high":60,"period":"60s"}}"#);
@@ -258,6 +288,11 @@ mod tests {
         let points = curve(r#"{"points":[{"at":"10s","value":10},{"at":"20s","value":30}]}"#);
         assert_eq!(values(&points, &[0, 10, 15, 20, 99]), [10, 10, 20, 30, 30]);
         assert_eq!(points.bounds(), (10, 30));
+    }
+
+    fn saw_late() -> UsageCurve {
+        let saw = curve(r#"{"sawtooth":{"low":0,"high":60,"period":"60s"}}"#);
+        saw.delayed(Duration::from_secs(100))
     }
 
     #[test]

@@ -166,6 +166,12 @@ impl EvictionManager {
         }
     }
 
+    /// Whether there is something to do.
+    #[must_use]
+    pub fn has_actions(&self) -> bool {
+        !self.actions.is_empty()
+    }
+
     /// What to do next, or `None`.
     pub fn poll_action(&mut self) -> Option<Action> {
         self.actions.pop_front()

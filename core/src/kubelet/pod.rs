@@ -47,6 +47,7 @@ pub struct KubeletPod {
 
 /// Why the kubelet spares a pod.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "typescript", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase")]
 pub enum Critical {
     /// It comes from the node itself.

@@ -1,5 +1,8 @@
 //! Who goes first.
 
+use alloc::format;
+use alloc::string::String;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::cmp::Ordering;
 
@@ -8,11 +11,14 @@ use serde::Serialize;
 use super::pod::{Critical, KubeletPod};
 use super::signal::{Layout, Signal};
 use super::stats::{FsStats, MemoryStats, PodStats, Summary, to_int64};
+use super::usage::{NodeUsage, PodUsage};
 use super::version::KubeletVersion;
-use crate::api::{Format, PodKey, QosClass, Quantity};
+use crate::api::{Format, Pod, PodKey, QosClass, Quantity};
+use crate::time::Timestamp;
 
 /// What two pods are compared by; an earlier key of the list decides before a later one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "typescript", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase")]
 pub enum RankKey {
     /// BestEffort, then Burstable, then Guaranteed (1.5).
@@ -80,6 +86,7 @@ pub struct RankedPod {
 
 /// Why a pod goes before the next one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "typescript", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase")]
 pub enum RankReason {
     /// There are no figures about it.
@@ -87,6 +94,22 @@ pub enum RankReason {
     /// A key.
     #[serde(untagged)]
     Key(RankKey),
+}
+
+impl RankReason {
+    /// Why, as the end of a sentence.
+    #[must_use]
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::MissingStats => "there are no figures about it",
+            Self::Key(RankKey::QosClass) => "of its QoS class",
+            Self::Key(RankKey::ExceedsRequest) => "it uses more than it asked for",
+            Self::Key(RankKey::Priority) => "its priority is lower",
+            Self::Key(RankKey::UsageAboveRequest) => "it is further above its request",
+            Self::Key(RankKey::Usage) => "it uses more",
+            Self::Key(RankKey::Processes) => "it has more processes",
+        }
+    }
 }
 
 /// A change of one pod that would move it.
@@ -231,7 +254,7 @@ impl Candidate {
     }
 
     /// Which key puts it before another one.
-    fn reason(&self, next: &Self, keys: &[RankKey]) -> Option<RankReason> {
+    pub(super) fn reason(&self, next: &Self, keys: &[RankKey]) -> Option<RankReason> {
         let key = keys.iter().find(|key| self.compare_by(next, **key) != Ordering::Equal)?;
         let needs_stats = !matches!(key, RankKey::QosClass | RankKey::Priority);
         Some(if needs_stats && !self.has_stats {
@@ -322,6 +345,30 @@ pub(super) fn sort(
     let mut ranked: Vec<_> = pods.iter().enumerate().map(candidate).collect();
     ranked.sort_by(|(_, one), (_, other)| one.compare(other, keys));
     Some(ranked)
+}
+
+/// The pods in the order in which a kubelet would evict them if there were too little of what a
+/// signal watches, at a moment since they all started, each with what it uses.
+///
+/// # Errors
+/// Names a field of a pod that cannot be read, or what is wrong with a curve.
+pub fn rank_for_eviction(
+    version: KubeletVersion,
+    layout: Layout,
+    signal: Signal,
+    pods: &[(Pod, PodUsage)],
+    at: Timestamp,
+) -> Result<Option<Ranking>, String> {
+    let mut usage = NodeUsage::default();
+    for (pod, used) in pods {
+        used.validate().map_err(|error| format!("{}: {error}", pod.key()))?;
+        let read = KubeletPod::new(version, pod);
+        let pod = read.map_err(|error| format!("{}: {error}", pod.key()))?;
+        usage.start_pod(Timestamp::ZERO, Arc::new(pod), Arc::new(used.clone()));
+    }
+    let summary = usage.summary(at, layout);
+    let read: Vec<&KubeletPod> = usage.running().map(|(pod, ..)| pod.as_ref()).collect();
+    Ok(rank(version, layout, signal, &read, &summary))
 }
 
 /// The pods in the order in which they would go for a signal, and why in that order. `None` if

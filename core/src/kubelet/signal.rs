@@ -12,6 +12,7 @@ use crate::api::{Format, node_condition_type};
 /// A figure of the node that must not become too low (`evictionapi.Signal`), in the order in which
 /// this engine acts on them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[cfg_attr(feature = "typescript", derive(tsify::Tsify), tsify(type = "string"))]
 pub enum Signal {
     /// Memory of the node.
     MemoryAvailable,
@@ -35,6 +36,7 @@ pub enum Signal {
 
 /// A condition of the node that says what it runs out of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(feature = "typescript", derive(tsify::Tsify))]
 pub enum Pressure {
     /// `MemoryPressure`.
     #[serde(rename = "MemoryPressure")]
@@ -175,6 +177,29 @@ impl Serialize for Signal {
     }
 }
 
+impl<'de> serde::Deserialize<'de> for Signal {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let name = String::deserialize(deserializer)?;
+        Self::ALL.into_iter().find(|signal| signal.name() == name).ok_or_else(|| {
+            let known: alloc::vec::Vec<&str> = Self::ALL.iter().map(|known| known.name()).collect();
+            serde::de::Error::custom(format!(
+                "unsupported eviction signal {name}; there are {}",
+                known.join(", ")
+            ))
+        })
+    }
+}
+
+#[cfg(feature = "schema")]
+impl schemars::JsonSchema for Signal {
+    fn schema_name() -> alloc::borrow::Cow<'static, str> {
+        "Signal".into()
+    }
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({ "enum": Self::ALL.map(Self::name) })
+    }
+}
+
 impl fmt::Display for Pressure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
@@ -184,6 +209,7 @@ impl fmt::Display for Pressure {
 /// Where the container runtime keeps images and the writable layers of containers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, serde::Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "typescript", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase")]
 pub enum Layout {
     /// All on the kubelet's file system.

@@ -74,6 +74,27 @@ pub(super) struct Kill {
     for_node: bool,
 }
 
+/// Which grace periods of soft thresholds have begun, or ended without an eviction.
+fn grace_period_reports(
+    list: &[Threshold],
+    before: &[(usize, Timestamp)],
+    first: &[(usize, Timestamp)],
+) -> Vec<Report> {
+    let soft = |index: &usize| list.get(*index).filter(|threshold| !threshold.is_hard());
+    let new = |(index, since): &(usize, Timestamp)| {
+        let known = before.iter().any(|(known, at)| known == index && at == since);
+        let threshold = soft(index).filter(|_| !known)?;
+        let until = since.saturating_add(threshold.grace_period);
+        Some(Report::GracePeriodStarted { signal: threshold.signal, until })
+    };
+    let over = |(index, _): &(usize, Timestamp)| {
+        let gone = !first.iter().any(|(known, _)| known == index);
+        let signal = soft(index).filter(|_| gone)?.signal;
+        Some(Report::GracePeriodEnded { signal })
+    };
+    first.iter().filter_map(new).chain(before.iter().filter_map(over)).collect()
+}
+
 impl EvictionManager {
     /// Begins a pass: asks for stats.
     pub(super) fn begin_pass(&mut self, notified: bool) {
@@ -150,6 +171,7 @@ impl EvictionManager {
         }
         let before = &self.thresholds_first_observed_at;
         let first = threshold::first_observed_at(&thresholds, before, now);
+        let reports = grace_period_reports(list, before, &first);
         let observed = threshold::pressures(list, &thresholds);
         let mut thresholds = threshold::met_grace_period(list, &first, now);
         self.thresholds_first_observed_at = first;
@@ -159,6 +181,9 @@ impl EvictionManager {
         }
         self.last_observations.clone_from(observations);
         self.set_conditions(now, &observed);
+        for report in reports {
+            self.report(report);
+        }
         thresholds
     }
 
@@ -305,6 +330,7 @@ impl EvictionManager {
             return VecDeque::new();
         };
         let mut kills = VecDeque::new();
+        self.report_ranked(signal, &ranked);
         for pod in ranked.iter().filter_map(|(index, _)| pods.get(*index)) {
             if let Some(why) = pod.critical.filter(|_| pod.is_spared()) {
                 self.report(Report::Spared { pod: pod.key.clone(), why });
@@ -332,6 +358,24 @@ impl EvictionManager {
             }
         }
         kills
+    }
+
+    /// Who goes, and what puts that pod before the next one that could go.
+    fn report_ranked(&mut self, signal: Signal, ranked: &[(usize, rank::Candidate)]) {
+        let keys = rank::rank_keys(self.version, self.layout, signal).unwrap_or_default();
+        let can_go = |candidate: &&rank::Candidate| {
+            matches!(candidate.critical, None | Some(super::pod::Critical::Annotation))
+        };
+        let mut goers = ranked.iter().map(|(_, candidate)| candidate).filter(can_go);
+        let Some(first) = goers.next() else { return };
+        let next = goers.next();
+        let report = Report::Ranked {
+            signal,
+            pod: first.pod.clone(),
+            next: next.map(|next| next.pod.clone()),
+            because: next.and_then(|next| first.reason(next, keys)),
+        };
+        self.report(report);
     }
 
     fn grace_period(&self, hard: bool, pod: &KubeletPod) -> i64 {
@@ -371,6 +415,8 @@ impl EvictionManager {
         self.record_pod_event(&pod.key, EVICTED, text.clone(), annotations);
         let patch = PodStatusPatch { message: text, disruption_target };
         self.push(Action::PatchPodStatus { pod: pod.key.clone(), patch });
+        let (key, grace_period_seconds) = (pod.key.clone(), grace_period_override);
+        self.report(Report::Killing { pod: key, grace_period_seconds });
         let id = self.new_id();
         let deadline = now.saturating_add(self.kill_timeout(grace_period_override));
         self.phase = Phase::Killing { id, deadline, kills };

@@ -15,11 +15,12 @@ use super::stats::{
     ContainerStats, FsStats, MemoryStats, NodeStats, PodStats, RlimitStats, Summary, VolumeStats,
 };
 use crate::api::{PodKey, Quantity, VolumeSource};
-use crate::time::Timestamp;
+use crate::time::{Span, Timestamp};
 
 /// What a node has. What is not said is not watched.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "typescript", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub struct NodeCapacity {
     /// Memory.
@@ -48,6 +49,7 @@ pub struct NodeCapacity {
 /// What is used of a node besides its pods, over the time since the scenario began.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "typescript", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub struct SystemUsage {
     /// Memory of the system and the kubelet.
@@ -67,6 +69,7 @@ pub struct SystemUsage {
 /// What takes space and is used by nobody, until the kubelet deletes it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "typescript", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub struct Unused {
     /// Space.
@@ -78,17 +81,110 @@ pub struct Unused {
 /// What a pod uses, over the time since it started: the same again wherever it runs.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "typescript", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub struct PodUsage {
     /// By container.
     pub containers: Vec<ContainerUsage>,
     /// By volume.
     pub volumes: Vec<VolumeUsage>,
+    /// How long its containers take to end when the kubelet evicts it; unless given, all of the
+    /// grace period that it gets.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kill_takes: Option<Span>,
+}
+
+/// What a node has only so much of, as a user loads it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "typescript", derive(tsify::Tsify))]
+#[serde(rename_all = "camelCase")]
+pub enum NodeResource {
+    /// Memory.
+    Memory,
+    /// Space on the kubelet's file system.
+    Nodefs,
+    /// Inodes on the kubelet's file system.
+    NodefsInodes,
+    /// Space of images.
+    Images,
+    /// Inodes of images.
+    ImagesInodes,
+    /// Processes.
+    Processes,
+}
+
+impl NodeResource {
+    /// The signal that watches it.
+    #[must_use]
+    pub const fn signal(self) -> Signal {
+        match self {
+            Self::Memory => Signal::MemoryAvailable,
+            Self::Nodefs => Signal::NodeFsAvailable,
+            Self::NodefsInodes => Signal::NodeFsInodesFree,
+            Self::Images => Signal::ImageFsAvailable,
+            Self::ImagesInodes => Signal::ImageFsInodesFree,
+            Self::Processes => Signal::PidAvailable,
+        }
+    }
+}
+
+/// What a container uses, as a user loads it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "typescript", derive(tsify::Tsify))]
+#[serde(rename_all = "camelCase")]
+pub enum PodResource {
+    /// Memory (the working set).
+    Memory,
+    /// Space of its writable layer.
+    Rootfs,
+    /// Inodes of its writable layer.
+    RootfsInodes,
+    /// Space of its logs.
+    Logs,
+    /// Inodes of its logs.
+    LogsInodes,
+    /// Processes.
+    Processes,
+}
+
+impl SystemUsage {
+    /// The curve of a resource.
+    pub const fn curve_mut(&mut self, resource: NodeResource) -> &mut UsageCurve {
+        match resource {
+            NodeResource::Memory => &mut self.memory,
+            NodeResource::Nodefs => &mut self.nodefs,
+            NodeResource::NodefsInodes => &mut self.nodefs_inodes,
+            NodeResource::Images => &mut self.images,
+            NodeResource::ImagesInodes => &mut self.images_inodes,
+            NodeResource::Processes => &mut self.processes,
+        }
+    }
+
+    /// What is wrong with a curve, if something is.
+    ///
+    /// # Errors
+    /// Says where, what, and what would be valid.
+    pub fn validate(&self) -> Result<(), String> {
+        let curves = [
+            ("memory", &self.memory),
+            ("nodefs", &self.nodefs),
+            ("nodefsInodes", &self.nodefs_inodes),
+            ("images", &self.images),
+            ("imagesInodes", &self.images_inodes),
+            ("processes", &self.processes),
+        ];
+        curves.into_iter().try_for_each(|(name, curve)| {
+            curve.validate().map_err(|error| format!("{name}: {error}"))
+        })
+    }
 }
 
 /// What a container uses.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "typescript", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub struct ContainerUsage {
     /// Its name.
@@ -110,6 +206,7 @@ pub struct ContainerUsage {
 /// What is in a volume.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "typescript", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub struct VolumeUsage {
     /// Its name.
@@ -143,6 +240,18 @@ impl PodUsage {
 }
 
 impl ContainerUsage {
+    /// The curve of a resource.
+    pub const fn curve_mut(&mut self, resource: PodResource) -> &mut UsageCurve {
+        match resource {
+            PodResource::Memory => &mut self.memory,
+            PodResource::Rootfs => &mut self.rootfs,
+            PodResource::RootfsInodes => &mut self.rootfs_inodes,
+            PodResource::Logs => &mut self.logs,
+            PodResource::LogsInodes => &mut self.logs_inodes,
+            PodResource::Processes => &mut self.processes,
+        }
+    }
+
     const fn curves(&self) -> [(&'static str, &UsageCurve); 6] {
         [
             ("memory", &self.memory),
@@ -240,6 +349,41 @@ impl NodeUsage {
         }
     }
 
+    /// The pods that run, when each started, and what it uses.
+    pub fn running(&self) -> impl Iterator<Item = (&Arc<KubeletPod>, Timestamp, &Arc<PodUsage>)> {
+        self.pods.iter().map(|running| (&running.pod, running.started, &running.usage))
+    }
+
+    /// The pod of that name, if it runs.
+    #[must_use]
+    pub fn running_pod(&self, key: &PodKey) -> Option<&Arc<KubeletPod>> {
+        self.pods.iter().find(|running| running.pod.key == *key).map(|running| &running.pod)
+    }
+
+    /// The object of a running pod has changed.
+    pub fn update_pod(&mut self, pod: Arc<KubeletPod>) {
+        if let Some(running) = self.pods.iter_mut().find(|running| running.pod.key == pod.key) {
+            running.pod = pod;
+        }
+    }
+
+    /// How much there is of what a signal watches, if that is known.
+    #[must_use]
+    pub fn capacity(&self, layout: Layout, signal: Signal) -> Option<i64> {
+        self.capacity_of(layout, signal)
+    }
+
+    /// How much is used at a moment of what a signal watches: all of it, and by each pod.
+    #[must_use]
+    pub fn shares(&self, layout: Layout, signal: Signal, at: Timestamp) -> (i64, Vec<i64>) {
+        let share = |running: &Running| {
+            let mut terms = Vec::new();
+            running.add(&mut terms, layout, signal);
+            Used { terms, fixed: 0 }.value_at(at)
+        };
+        (self.used(layout, signal).value_at(at), self.pods.iter().map(share).collect())
+    }
+
     /// Deletes what nobody uses.
     pub fn reclaim(&mut self, what: Reclaim) -> ActionResult {
         let unused = match what {
@@ -258,14 +402,10 @@ impl NodeUsage {
         match signal {
             Signal::MemoryAvailable => {
                 terms.push(Term { curve: &system.memory, origin: Timestamp::ZERO });
-                self.add_memory(&mut terms);
             }
-            Signal::AllocatableMemoryAvailable => self.add_memory(&mut terms),
+            Signal::AllocatableMemoryAvailable => {}
             Signal::PidAvailable => {
                 terms.push(Term { curve: &system.processes, origin: Timestamp::ZERO });
-                for running in &self.pods {
-                    running.add_processes(&mut terms);
-                }
             }
             _ => {
                 let inodes = signal.is_inodes();
@@ -273,13 +413,10 @@ impl NodeUsage {
                 fixed = self.add_disk(&mut terms, layout, fs, inodes);
             }
         }
-        Used { terms, fixed }
-    }
-
-    fn add_memory<'a>(&'a self, terms: &mut Vec<Term<'a>>) {
         for running in &self.pods {
-            running.add_memory(terms);
+            running.add(&mut terms, layout, signal);
         }
+        Used { terms, fixed }
     }
 
     /// What is on a file system; what nobody uses is the part that does not change.
@@ -292,12 +429,7 @@ impl NodeUsage {
     ) -> i64 {
         let system = &self.system;
         let images_here = (fs == Fs::Image) == layout.has_image_fs();
-        let layers_here = match layout {
-            Layout::OneFilesystem => true,
-            Layout::DedicatedImageFs => fs == Fs::Image,
-            Layout::SplitImageFs => fs == Fs::Node,
-        };
-        let files_here = fs == Fs::Node || !layout.has_image_fs();
+        let (layers_here, files_here) = (layers_are_on(layout, fs), files_are_on(layout, fs));
         let mut add = |bytes, count| {
             let curve = if inodes { count } else { bytes };
             terms.push(Term { curve, origin: Timestamp::ZERO });
@@ -307,15 +439,6 @@ impl NodeUsage {
         }
         if images_here {
             add(&system.images, &system.images_inodes);
-        }
-        for running in &self.pods {
-            if layers_here {
-                running.add_rootfs(terms, inodes);
-            }
-            if files_here {
-                running.add_logs(terms, inodes);
-                running.add_volumes(terms, inodes, VolumeSource::is_local);
-            }
         }
         let unused = [(layers_here, &self.unused_containers), (images_here, &self.unused_images)];
         let here = unused.into_iter().filter(|(here, _)| *here);
@@ -403,7 +526,39 @@ fn fs_of(layout: Layout, signal: Signal) -> Fs {
     if image { Fs::Image } else { Fs::Node }
 }
 
+/// Whether writable layers are on a file system.
+fn layers_are_on(layout: Layout, fs: Fs) -> bool {
+    match layout {
+        Layout::OneFilesystem => true,
+        Layout::DedicatedImageFs => fs == Fs::Image,
+        Layout::SplitImageFs => fs == Fs::Node,
+    }
+}
+
+/// Whether logs and volumes are on a file system.
+fn files_are_on(layout: Layout, fs: Fs) -> bool {
+    fs == Fs::Node || !layout.has_image_fs()
+}
+
 impl Running {
+    /// What the pod uses of what a signal watches.
+    fn add<'a>(&'a self, terms: &mut Vec<Term<'a>>, layout: Layout, signal: Signal) {
+        match signal {
+            Signal::MemoryAvailable | Signal::AllocatableMemoryAvailable => self.add_memory(terms),
+            Signal::PidAvailable => self.add_processes(terms),
+            _ => {
+                let (fs, inodes) = (fs_of(layout, signal), signal.is_inodes());
+                if layers_are_on(layout, fs) {
+                    self.add_rootfs(terms, inodes);
+                }
+                if files_are_on(layout, fs) {
+                    self.add_logs(terms, inodes);
+                    self.add_volumes(terms, inodes, VolumeSource::is_local);
+                }
+            }
+        }
+    }
+
     fn term<'a>(&self, curve: &'a UsageCurve) -> Term<'a> {
         Term { curve, origin: self.started }
     }

@@ -7,10 +7,11 @@ use core::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::api::{ConditionStatus, PodKey, Taint, TaintEffect, WorkloadKey, is_default};
+use crate::api::{ConditionStatus, PodKey, Quantity, Taint, TaintEffect, WorkloadKey, is_default};
 use crate::event::{
     Event, Happening, NodesPerSecond, ObjectReference, RecordedEvent, RequestResult, RequestVerb,
 };
+use crate::kubelet::{Report, Signal};
 use crate::node_lifecycle::zone::{ZoneKey, ZoneState};
 use crate::simulator::{Simulator, pod_status};
 use crate::time::{Span, Timestamp};
@@ -21,9 +22,10 @@ use crate::time::{Span, Timestamp};
 #[cfg_attr(feature = "typescript", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub enum Expectation {
-    /// A controller deletes the pod: the API server accepts a `DELETE` for it.
+    /// A controller deletes the pod, so that the API server accepts a `DELETE` for it, or its
+    /// kubelet kills it to free what it uses.
     Evicted(PodExpectation),
-    /// No controller deletes the pod (in the given time).
+    /// No controller deletes the pod, nor does its kubelet kill it (in the given time).
     NotEvicted(PodExpectation),
     /// The pod object is gone, after its grace period.
     Gone(PodExpectation),
@@ -49,6 +51,10 @@ pub enum Expectation {
     NoZoneState(ZoneExpectation),
     /// The zone gets that rate.
     ZoneRate(RateExpectation),
+    /// At the end the kubelet of a node would evict these pods in this order.
+    Ranking(RankingExpectation),
+    /// At the end there is so much left of what a signal watches.
+    Available(AvailableExpectation),
     /// So many pods of the workload are ready.
     ReadyReplicas(ReplicasExpectation),
     /// It never happens that so many pods of the workload are ready (in the given time).
@@ -259,6 +265,34 @@ pub struct RateExpectation {
     /// At this time or later.
     #[serde(default, skip_serializing_if = "is_default")]
     pub from: Option<Span>,
+}
+
+/// Who would go first.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "typescript", derive(tsify::Tsify))]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct RankingExpectation {
+    /// Which node.
+    pub node: String,
+    /// Of what there is too little: a signal, for example `memory.available`.
+    pub signal: Signal,
+    /// The first pods of the ranking, `namespace/name`, in order.
+    pub pods: Vec<PodKey>,
+}
+
+/// How much is left.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "typescript", derive(tsify::Tsify))]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct AvailableExpectation {
+    /// Which node.
+    pub node: String,
+    /// Of what: a signal, for example `memory.available`.
+    pub signal: Signal,
+    /// How much.
+    pub amount: Quantity,
 }
 
 /// Which pod, and when.
@@ -484,6 +518,12 @@ impl fmt::Display for Expectation {
             Self::ZoneRate(e) => {
                 write!(f, "{} gets {} nodes a second{}", zone(&e.zone), e.rate, e.window())
             }
+            Self::Ranking(e) => {
+                write!(f, "for {} of {} the order is {}", e.signal, e.node, list(&e.pods))
+            }
+            Self::Available(e) => {
+                write!(f, "{} of {} is {}", e.signal, e.node, e.amount)
+            }
             Self::ReadyReplicas(e) => {
                 write!(f, "{} pods of {} are ready{}", e.replicas, e.workload, e.window())
             }
@@ -530,6 +570,7 @@ impl Expectation {
             Self::NodeCondition(e) | Self::NoNodeCondition(e) => e.window().last_moment(),
             Self::ZoneState(e) | Self::NoZoneState(e) => e.window().last_moment(),
             Self::ZoneRate(e) => e.window().last_moment(),
+            Self::Ranking(_) | Self::Available(_) => None,
             Self::ReadyReplicas(e) | Self::NoReadyReplicas(e) => e.window().last_moment(),
             Self::Scheduled(e) | Self::NotScheduled(e) => e.window().last_moment(),
             Self::Availability(_) | Self::PodsOn(_) | Self::PodStatus(_) => None,
@@ -545,6 +586,8 @@ impl Expectation {
                 | Self::NodeCondition(_)
                 | Self::ZoneState(_)
                 | Self::ZoneRate(_)
+                | Self::Ranking(_)
+                | Self::Available(_)
         )
     }
 
@@ -593,6 +636,8 @@ impl Expectation {
             Self::ZoneState(e) => within(e.window(), &zone_states(events, e), "so"),
             Self::NoZoneState(e) => outside(e.window(), &zone_states(events, e), "so"),
             Self::ZoneRate(e) => within(e.window(), &zone_rates(events, e), "so"),
+            Self::Ranking(e) => ranking(e, simulator),
+            Self::Available(e) => available(e, simulator),
             Self::ReadyReplicas(e) => replicas(e, simulator, true),
             Self::NoReadyReplicas(e) => replicas(e, simulator, false),
             Self::Availability(e) => availability(e, simulator),
@@ -618,6 +663,8 @@ fn evictions(events: &[Event], wanted: &PodKey) -> Vec<Timestamp> {
         let (verb, result) = (RequestVerb::Delete, RequestResult::Ok);
         matches!(&event.what, Happening::Request { pod, verb: v, result: r, .. }
             if pod == wanted && *v == verb && *r == result)
+            || matches!(&event.what, Happening::KubeletEviction { report, .. }
+                if matches!(report, Report::Killing { pod, .. } if pod == wanted))
     });
     accepted.map(|event| event.at).collect()
 }
@@ -740,6 +787,29 @@ fn pods_on(e: &PodsOnExpectation, simulator: &Simulator) -> Option<String> {
     let nodes: Vec<String> = view.pods.iter().map(node).collect();
     let found = nodes.iter().filter(|node| **node == e.node).count();
     (found != e.pods as usize).then(|| format!("they are on: {}", nodes.join(", ")))
+}
+
+fn list(pods: &[PodKey]) -> String {
+    let names: Vec<String> = pods.iter().map(ToString::to_string).collect();
+    names.join(", ")
+}
+
+fn ranking(wanted: &RankingExpectation, simulator: &Simulator) -> Option<String> {
+    let Some(ranking) = simulator.eviction_ranking(&wanted.node, wanted.signal) else {
+        return Some("its kubelet ranks no pods by that".into());
+    };
+    let pods: Vec<PodKey> = ranking.pods.into_iter().map(|pod| pod.candidate.pod).collect();
+    (!pods.starts_with(&wanted.pods)).then(|| format!("it is {}", list(&pods)))
+}
+
+fn available(wanted: &AvailableExpectation, simulator: &Simulator) -> Option<String> {
+    let view = simulator.eviction_view(&wanted.node);
+    let signals = view.iter().flat_map(|view| &view.signals);
+    let Some(found) = signals.into_iter().find(|known| known.signal == wanted.signal) else {
+        return Some("nobody knows how much there is".into());
+    };
+    let amount = Quantity::new(found.available, crate::api::Format::BinarySI);
+    (amount.compare(&wanted.amount).is_ne()).then(|| format!("it is {amount}"))
 }
 
 fn within(window: Window, times: &[Timestamp], what: &str) -> Option<String> {

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::admission::AdmissionConfig;
 use crate::api::is_default;
+use crate::kubelet::{ConfigError as KubeletError, EvictionConfig, KubeletConfiguration};
 use crate::kubelet_heartbeat::KubeletSettings;
 use crate::node_lifecycle::{FlagError, NodeLifecycleConfig};
 use crate::release::{FeatureGates, KubernetesRelease};
@@ -43,6 +44,14 @@ pub struct SimulatorConfig {
     /// How the kubelets are set; counts with `node_lifecycle`.
     #[serde(skip_serializing_if = "is_default")]
     pub kubelets: KubeletSettings,
+    /// The KubeletConfiguration of all kubelets, as far as it is about eviction; it counts for nodes
+    /// whose resources are known.
+    #[serde(skip_serializing_if = "is_default")]
+    pub kubelet_configuration: KubeletConfiguration,
+    /// Flags of all kubelets about eviction, by name without dashes; they count before the
+    /// configuration.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub kubelet_flags: BTreeMap<String, String>,
     /// Whether the rest of the control plane takes part: admission of new objects, the scheduler,
     /// the controllers of workloads, the disruption controller and the pod garbage collector; it
     /// counts with `node_lifecycle`. Without, pods are as they are given, and nothing replaces
@@ -77,6 +86,8 @@ pub enum ConfigError {
     ApiServerFlag(FlagError),
     /// A setting of the kubelets, with its range.
     Kubelets(String),
+    /// A kubelet would not start: its KubeletConfiguration, or its flags.
+    KubeletConfiguration(KubeletError),
     /// An object at the beginning that the control plane cannot read: which, which field, and what
     /// would be valid.
     Object(String),
@@ -88,6 +99,7 @@ impl fmt::Display for ConfigError {
             Self::FeatureGates(error) | Self::Kubelets(error) | Self::Object(error) => {
                 f.write_str(error)
             }
+            Self::KubeletConfiguration(error) => error.fmt(f),
             Self::Flag(error) | Self::ApiServerFlag(error) => error.fmt(f),
         }
     }
@@ -111,6 +123,8 @@ impl Default for SimulatorConfig {
             node_lifecycle: false,
             controller_manager_flags: BTreeMap::new(),
             kubelets: KubeletSettings::default(),
+            kubelet_configuration: KubeletConfiguration::default(),
+            kubelet_flags: BTreeMap::new(),
             control_plane: false,
             api_server_flags: BTreeMap::new(),
             start_up_time: DEFAULT_START_UP_TIME,
@@ -178,7 +192,17 @@ impl SimulatorConfig {
         self.gates().map_err(ConfigError::FeatureGates)?;
         self.flags().map_err(ConfigError::Flag)?;
         self.admission().map_err(ConfigError::ApiServerFlag)?;
+        self.eviction_config().map_err(ConfigError::KubeletConfiguration)?;
         self.kubelets.check().map_err(ConfigError::Kubelets)
+    }
+
+    /// What the eviction manager of a kubelet goes by, unless a command sets it in another way.
+    ///
+    /// # Errors
+    /// Why a kubelet would not start, in its words.
+    pub fn eviction_config(&self) -> Result<EvictionConfig, KubeletError> {
+        let (base, flags) = (&self.kubelet_configuration, &self.kubelet_flags);
+        eviction_config(self.release, base, flags, &BTreeMap::new())
     }
 
     /// Whether pods are deleted from nodes with `NoExecute` taints: with `node_lifecycle`, unless a
@@ -192,4 +216,19 @@ impl SimulatorConfig {
             flags.is_enabled() && flags.enable_taint_manager
         }
     }
+}
+
+/// What a kubelet makes of its configuration and of its flags, of which the later ones count.
+pub(super) fn eviction_config(
+    release: KubernetesRelease,
+    configuration: &KubeletConfiguration,
+    flags: &BTreeMap<String, String>,
+    more_flags: &BTreeMap<String, String>,
+) -> Result<EvictionConfig, KubeletError> {
+    let version = release.into();
+    let mut configuration = configuration.clone();
+    for (name, value) in flags.iter().chain(more_flags) {
+        configuration.set_flag(version, name, value)?;
+    }
+    configuration.eviction_config(version)
 }

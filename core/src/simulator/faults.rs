@@ -63,7 +63,7 @@ impl Simulator {
                 }
                 Ok(())
             }
-            _ => Err(CommandError::NoNodeLifecycle),
+            other => self.apply_usage(other),
         }
     }
 

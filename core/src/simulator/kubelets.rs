@@ -7,10 +7,12 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::time::Duration;
 
+use super::evictions::Managed;
 use super::{Simulator, Terminating};
 use crate::api::node_condition_type::READY;
 use crate::api::{ConditionStatus, Lease, Node, NodeName, Pod, PodCondition, PodKey, PodPhase};
 use crate::event::{Happening, ObjectReference, RecordedEvent, SilenceCause};
+use crate::kubelet::{EvictionConfig, UsageRule};
 use crate::kubelet_heartbeat::{KubeletSettings, Report, beats_from};
 use crate::node_lifecycle::zone::ZoneKey;
 use crate::node_lifecycle::{Beat, Heartbeats, NODE_LOST, Renewal};
@@ -25,6 +27,8 @@ pub(super) struct Kubelets {
     /// In the order of time and creation.
     pub(super) timers: BTreeMap<(Timestamp, u64), (NodeName, Wake)>,
     healthy: Report,
+    /// What pods use; the last rule that matches counts.
+    pub(super) usage: Arc<Vec<UsageRule>>,
 }
 
 /// What a kubelet is woken for.
@@ -33,6 +37,7 @@ pub(super) enum Wake {
     Post,
     Start,
     Stop,
+    EvictionManager,
 }
 
 /// The kubelet of one node.
@@ -57,6 +62,10 @@ pub(super) struct Kubelet {
     marked: BTreeSet<PodKey>,
     /// Deletions that it has not confirmed.
     unconfirmed: Vec<Unconfirmed>,
+    /// The node's resources, if they are known, and who watches over them.
+    pub(super) eviction: Option<Arc<Managed>>,
+    /// What its eviction manager goes by, if it is set in another way than all.
+    pub(super) setup: Option<Arc<EvictionConfig>>,
 }
 
 /// How a kubelet goes down and up in turn.
@@ -83,6 +92,7 @@ impl Default for Kubelets {
             cut_zones: BTreeSet::new(),
             timers: BTreeMap::new(),
             healthy: Report::healthy(),
+            usage: Arc::default(),
         }
     }
 }
@@ -101,6 +111,8 @@ impl Kubelet {
             flap: None,
             marked: BTreeSet::new(),
             unconfirmed: Vec::new(),
+            eviction: None,
+            setup: None,
         }
     }
 }
@@ -280,6 +292,7 @@ impl Simulator {
                 self.post_status(name, true);
                 self.confirm_deletions(name);
                 self.start_pods_of(name);
+                self.eviction_manager_is_heard(name);
             }
         }
     }
@@ -418,6 +431,7 @@ impl Simulator {
                 deletion.ends = None;
             }
         }
+        self.start_eviction_manager(name);
         self.review_kubelet(name);
     }
 
@@ -440,7 +454,9 @@ impl Simulator {
         for deletion in &mut kubelet.unconfirmed {
             deletion.ends = None;
         }
-        if kubelet.heard {
+        let heard = kubelet.heard;
+        self.start_eviction_manager(name);
+        if heard {
             self.announce_start(name);
             self.suspend_terminations(name, false);
             self.post_status(name, true);
@@ -489,7 +505,7 @@ impl Simulator {
                     self.forget_switch(name);
                 }
             }
-            Wake::Stop | Wake::Post => {
+            Wake::Stop | Wake::Post | Wake::EvictionManager => {
                 flap.left = flap.left.map(|left| left.saturating_sub(1));
                 self.switch_kubelet(name, false);
                 self.plan_switch(name, down, Wake::Start);
@@ -499,6 +515,10 @@ impl Simulator {
 
     pub(super) fn fire_kubelet_timer(&mut self) {
         let Some((_, (name, wake))) = self.kubelets.timers.pop_first() else { return };
+        if wake == Wake::EvictionManager {
+            self.run_eviction_manager(&name);
+            return;
+        }
         let Some(kubelet) = self.kubelets.by_node.get_mut(name.as_str()) else { return };
         if wake == Wake::Post {
             kubelet.post = None;

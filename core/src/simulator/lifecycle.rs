@@ -64,6 +64,7 @@ impl Simulator {
             lifecycle.handle_pod_update(self.now, key, old, new);
         }
         self.control_pod(key, old, new);
+        self.tell_eviction_managers(key, old, new);
     }
 
     /// Tells which conditions of a node have changed.

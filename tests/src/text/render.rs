@@ -138,6 +138,9 @@ pub fn timeout(simulator: &Simulator) -> String {
         TimeoutReason::TaintingPass { zone } => format!("zone {:?} has a token", zone.name()),
         TimeoutReason::KubeletPosts { node } => format!("the kubelet of {node} posts"),
         TimeoutReason::KubeletStarts { node } => format!("the kubelet of {node} starts"),
+        TimeoutReason::KubeletEviction { node, deadline } => {
+            format!("the kubelet of {node} {deadline}")
+        }
         TimeoutReason::KubeletStops { node } => format!("the kubelet of {node} stops"),
         TimeoutReason::PodStarts { pod } => format!("{pod} is ready"),
         TimeoutReason::RetryScheduling { pod } => format!("the scheduler tries {pod} again"),
