@@ -292,6 +292,7 @@ impl fmt::Display for DeadlineReason {
             Self::MemoryNotification => f.write_str("is told that memory crosses a threshold"),
             Self::KillTimeout { pod } => write!(f, "waits no longer for {pod} to die"),
             Self::PodsCleanedUp => f.write_str("looks again after an eviction"),
+            Self::Admission { pod } => write!(f, "decides whether it takes {pod}"),
             Self::PodEnds { pod } => write!(f, "has killed {pod}"),
         }
     }
@@ -313,6 +314,11 @@ pub enum DeadlineReason {
     },
     /// Evicted pods are cleaned up, or have had their time; the next pass follows at once.
     PodsCleanedUp,
+    /// A pod that was bound to the node under pressure is looked at; only a simulated node tells it.
+    Admission {
+        /// Which pod.
+        pod: PodKey,
+    },
     /// The containers of a pod that is being killed end; only a simulated node tells it.
     PodEnds {
         /// Which pod.

@@ -15,12 +15,15 @@ use crate::api::{ConditionStatus, NodeName, Pod, PodKey};
 use crate::event::{Happening, RecordedEvent};
 use crate::kubelet::{
     Action, ActionResult, Deadline, DeadlineReason, EvictionConfig, EvictionManager, KubeletPod,
-    Layout, NodeUsage, PodStatusPatch, Pressure, Report, RequestId,
+    Layout, NodeUsage, PodStatusPatch, PodUsage, Pressure, Report, RequestId, admit,
 };
 use crate::kubelet_heartbeat::Reported;
 use crate::release::FeatureGate;
 use crate::time::Timestamp;
 
+/// How long a kubelet takes from hearing of a pod to telling that it does not admit it. Without, a
+/// controller that replaces such pods at once would do so for ever at one instant.
+const ADMISSION_TIME: Duration = Duration::from_secs(1);
 /// How many past states of a node's usage are kept for charts.
 const MOST_HISTORY: usize = 200;
 
@@ -37,6 +40,8 @@ pub(super) struct Managed {
     pub(super) history: Vec<(Timestamp, Arc<NodeUsage>)>,
     /// Pods that are being killed.
     dying: Vec<Dying>,
+    /// Pods that were bound to a node under pressure, and when the kubelet has looked at them.
+    arriving: Vec<Arriving>,
     /// What the API server has not heard of.
     unsent: Vec<Effect>,
     timer: Option<(Timestamp, u64)>,
@@ -48,6 +53,13 @@ struct Dying {
     /// `None` if the kubelet that wanted it is no more.
     id: Option<RequestId>,
     pod: PodKey,
+}
+
+#[derive(Clone, Debug)]
+struct Arriving {
+    at: Timestamp,
+    pod: Arc<KubeletPod>,
+    usage: Arc<PodUsage>,
 }
 
 /// What a manager wants done outside its node.
@@ -67,6 +79,7 @@ impl Managed {
             since: now,
             history: Vec::new(),
             dying: Vec::new(),
+            arriving: Vec::new(),
             unsent: Vec::new(),
             timer: None,
         }
@@ -109,8 +122,13 @@ impl Managed {
             at: dying.at,
             reason: DeadlineReason::PodEnds { pod: dying.pod.clone() },
         });
+        let arrival = self.arriving.first().map(|arriving| Deadline {
+            at: arriving.at,
+            reason: DeadlineReason::Admission { pod: arriving.pod.key.clone() },
+        });
+        let death = death.into_iter().chain(arrival);
         let deadline = manager.and_then(EvictionManager::poll_timeout);
-        let next = death.into_iter().chain(deadline).min_by_key(|deadline| deadline.at)?;
+        let next = death.chain(deadline).min_by_key(|deadline| deadline.at)?;
         Some(Deadline { at: next.at.max(now), reason: next.reason })
     }
 
@@ -128,6 +146,13 @@ impl Managed {
                 manager.handle_pod_cleaned_up(now, &pod);
             }
             effects.push(Effect::Report(Report::PodEnded { pod }));
+        }
+        while self.arriving.first().is_some_and(|arriving| arriving.at <= now) {
+            let Arriving { pod, usage, .. } = self.arriving.remove(0);
+            let manager = self.manager.as_mut();
+            if manager.is_some_and(|manager| manager.admit(&pod).is_admitted()) {
+                self.start_pod(now, pod, usage);
+            }
         }
         if let Some(manager) = &mut self.manager
             && manager.poll_timeout().is_some_and(|deadline| deadline.at <= now)
@@ -214,6 +239,7 @@ impl Simulator {
         let Some(managed) = self.managed_mut(name.as_str()) else { return };
         // What it had not told dies with it.
         managed.unsent.clear();
+        managed.arriving.clear();
         for dying in &mut managed.dying {
             dying.id = None;
         }
@@ -303,20 +329,20 @@ impl Simulator {
                 if known.is_some() {
                     managed.stop_pod(now, key);
                 }
-                if let Some(manager) = &mut managed.manager
-                    && !manager.admit(&pod).is_admitted()
-                {
-                    return;
-                }
-                let pod = Arc::new(pod);
-                let usage = usage.unwrap_or_default();
-                managed.usage_mut(now).start_pod(now, pod.clone(), usage);
-                if let Some(manager) = &mut managed.manager {
-                    manager.handle_pod_update(now, key, Some(pod));
+                let (pod, usage) = (Arc::new(pod), usage.unwrap_or_default());
+                let pressures = managed.manager.as_ref().map(EvictionManager::node_conditions);
+                if admit(version, pressures.unwrap_or_default(), &pod).is_admitted() {
+                    managed.start_pod(now, pod, usage);
+                } else if !managed.arriving.iter().any(|known| known.pod.uid == pod.uid) {
+                    managed.arriving.push(Arriving {
+                        at: now.saturating_add(ADMISSION_TIME),
+                        pod,
+                        usage,
+                    });
                 }
             }
             (Some(_), _) if !dying => managed.stop_pod(now, key),
-            _ => {}
+            _ => managed.arriving.retain(|arriving| arriving.pod.key != *key),
         }
     }
 
@@ -399,6 +425,14 @@ impl Simulator {
 }
 
 impl Managed {
+    fn start_pod(&mut self, now: Timestamp, pod: Arc<KubeletPod>, usage: Arc<PodUsage>) {
+        self.usage_mut(now).start_pod(now, pod.clone(), usage);
+        if let Some(manager) = &mut self.manager {
+            let key = pod.key.clone();
+            manager.handle_pod_update(now, &key, Some(pod));
+        }
+    }
+
     fn stop_pod(&mut self, now: Timestamp, key: &PodKey) {
         self.usage_mut(now).stop_pod(key);
         if let Some(manager) = &mut self.manager {
