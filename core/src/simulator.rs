@@ -47,6 +47,7 @@ pub use self::control::{
     Availability, BudgetStatus, Gap, PendingPod, PodStatusView, ReadyStep, WorkloadView, pod_status,
 };
 use self::drains::Drains;
+pub use self::eviction_views::{EvictionView, PodSeries, SignalView, ThresholdLine, UsageSeries};
 use self::kubelets::{Kubelets, Wake};
 pub use self::question::{Trouble, WhenEvicted, when_evicted};
 pub use self::views::NodeView;

@@ -2,12 +2,17 @@
 
 use std::rc::Rc;
 use std::sync::Arc;
+use std::time::Duration;
 
 use taintlab_core::api::{Node, Pod, PodKey};
 use taintlab_core::event::Happening;
+use taintlab_core::kubelet::Ranking;
 use taintlab_core::node_lifecycle::ZoneView as ZoneRates;
+use taintlab_core::release::KubernetesRelease;
 use taintlab_core::scenario::Scenario;
-use taintlab_core::simulator::{Availability, NodeView as NodeHealth, PodExplanation};
+use taintlab_core::simulator::{
+    Availability, EvictionView, NodeView as NodeHealth, PodExplanation, UsageSeries,
+};
 use taintlab_core::taint_eviction::Ruling;
 use taintlab_core::time::Timestamp;
 use taintlab_core::time_budget::TimeBudget;
@@ -69,6 +74,48 @@ pub(crate) struct InspectedNode {
     pub(crate) object: Option<Arc<Node>>,
     /// How it is doing; absent unless there are kubelets.
     pub(crate) kubelet: Option<Rc<NodeHealth>>,
+    /// What it has and what is used of it; absent unless somebody has said what it has.
+    pub(crate) resources: Option<Rc<InspectedResources>>,
+}
+
+/// What a node has, what is used of it, and what its kubelet makes of that.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct InspectedResources {
+    /// What the kubelet makes of it.
+    pub(crate) view: EvictionView,
+    /// Usage of what each signal watches, and who would go first.
+    pub(crate) signals: Vec<(UsageSeries, Option<Ranking>)>,
+    /// The kubelet's flags about eviction.
+    pub(crate) flags: Vec<(&'static str, String)>,
+    /// The release of the kubelet.
+    pub(crate) release: KubernetesRelease,
+    /// When that was.
+    pub(crate) now: Timestamp,
+}
+
+/// How far a chart goes back and forth, and how many moments it has.
+const CHART: (Duration, usize) = (Duration::from_secs(300), 61);
+
+fn resources(session: &Session, node: &str) -> Option<InspectedResources> {
+    let simulator = session.simulator();
+    let view = simulator.eviction_view(node)?;
+    let now = session.now();
+    let (around, points) = CHART;
+    let from = Timestamp::from_nanos(
+        now.as_nanos().saturating_sub(Timestamp::ZERO.saturating_add(around).as_nanos()),
+    );
+    let to = now.saturating_add(around);
+    let signals = view.signals.iter().filter_map(|known| {
+        let series = simulator.usage_series(node, known.signal, from, to, points)?;
+        Some((series, simulator.eviction_ranking(node, known.signal)))
+    });
+    Some(InspectedResources {
+        signals: signals.collect(),
+        flags: simulator.eviction_flags(node).unwrap_or_default(),
+        release: simulator.config().release,
+        view,
+        now,
+    })
 }
 
 /// A zone.
@@ -113,7 +160,8 @@ impl Inspected {
             Selection::Node(name) => model.node(name.as_str()).map(|view| {
                 let object = session.simulator().cluster().get_node(name.as_str()).cloned();
                 let kubelet = session.simulator().node_view(name.as_str()).map(Rc::new);
-                Self::Node(InspectedNode { view: view.clone(), object, kubelet })
+                let resources = resources(session, name.as_str()).map(Rc::new);
+                Self::Node(InspectedNode { view: view.clone(), object, kubelet, resources })
             }),
             Selection::Zone(key) => model.zone(key).cloned().map(|view| {
                 let mut zones = session.simulator().zones().into_iter();

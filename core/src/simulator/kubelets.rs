@@ -461,6 +461,7 @@ impl Simulator {
             self.suspend_terminations(name, false);
             self.post_status(name, true);
             self.confirm_deletions(name);
+            self.eviction_manager_is_heard(name);
         }
     }
 

@@ -10,6 +10,7 @@ use super::icon;
 use super::inspector::head;
 use super::label_form::LabelForm;
 use super::pod_mark::pod_row;
+use super::resources::Resources;
 use super::taint_form::TaintForm;
 use super::yaml_tab::YamlTab;
 use crate::app::{Dialog, Dispatch, Msg, maybe, refused};
@@ -50,6 +51,7 @@ pub(crate) fn NodePanel(props: &NodePanelProps) -> Html {
     let all = [
         ("taints", "Taints", Some(view.taints.len())),
         ("health", "Health", None),
+        ("resources", "Resources", None),
         ("pods", "Pods", Some(view.pods.len())),
         ("labels", "Labels", Some(node.metadata.labels.len())),
         ("yaml", "YAML", None),
@@ -57,6 +59,9 @@ pub(crate) fn NodePanel(props: &NodePanelProps) -> Html {
     let body = match *tab {
         "pods" => pods(props),
         "health" => node_health(&props.node, dispatch),
+        "resources" => html! {
+            <Resources node={props.node.clone()} dispatch={dispatch.clone()} />
+        },
         "labels" => {
             let name = view.name.clone();
             let command =
