@@ -93,7 +93,6 @@ pub(crate) const SUBJECTS: &[(&str, Files)] = &[
             "evicted-too-much",
             "evicted-too-late",
             "transition-period",
-            "disk-pressure-loop",
         ],
     ),
     (
