@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
+use taintlab_core::kubelet::KubeletConfiguration;
 use taintlab_core::kubelet_heartbeat::KubeletSettings;
 use taintlab_core::release::{FeatureGate, FeatureGates, KubernetesRelease};
 use taintlab_core::scenario::{Kubernetes, Scenario, ScenarioError};
@@ -43,6 +44,11 @@ pub struct SimulatorOptions {
     /// How the kubelets are set.
     #[tsify(type = "Partial<KubeletSettings>")]
     pub kubelets: Option<KubeletSettings>,
+    /// The KubeletConfiguration of all kubelets, as far as it is about eviction.
+    pub kubelet_configuration: Option<KubeletConfiguration>,
+    /// Flags of all kubelets about eviction, by name without dashes: `{ "eviction-hard":
+    /// "memory.available<500Mi" }`.
+    pub kubelet_flags: BTreeMap<String, String>,
     /// Whether the rest of the control plane takes part: admission, scheduler, controllers of
     /// workloads, budgets, pod garbage collection. Unless given, it does if there are workloads or
     /// budgets.
@@ -118,6 +124,8 @@ impl SimulatorOptions {
                 node_lifecycle: Some(self.node_lifecycle.unwrap_or(true)),
                 controller_manager_flags: self.controller_manager_flags,
                 kubelets: self.kubelets,
+                kubelet_configuration: self.kubelet_configuration,
+                kubelet_flags: self.kubelet_flags,
                 control_plane: self.control_plane,
                 api_server_flags: self.api_server_flags,
                 start_up_time: self.start_up_time,

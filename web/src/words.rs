@@ -248,6 +248,11 @@ fn list(taints: &[Taint], none: &str) -> String {
 /// A command, much as one would type it.
 pub(crate) fn command_text(command: &Command) -> String {
     match command {
+        Command::SetNodeResources(resources) => format!("resources of node {}", resources.node),
+        Command::LoadNode(load) => format!("load node {}", load.node),
+        Command::SetPodUsage { .. } => "usage of pods".to_owned(),
+        Command::LoadPod(load) => format!("load pod {}", load.pod),
+        Command::ConfigureKubelet { node, .. } => format!("configure the kubelet of {node}"),
         Command::CreateNode(node) => format!("create node {}", node.metadata.name),
         Command::UpdateNode(node) => format!("replace node {}", node.metadata.name),
         Command::DeleteNode { node } => format!("delete node {node}"),
