@@ -57,7 +57,7 @@ for (const colorScheme of ["light", "dark"]) {
       await examine(page, found, "the import dialog, with errors");
       await page.keyboard.press("Escape");
       await page.getByTestId("dialog").waitFor({ state: "detached" });
-      for (const dialog of ["scenarios", "export", "help"]) {
+      for (const dialog of ["scenarios", "export", "help", "warnings-open"]) {
         await page.getByTestId(dialog).click();
         await page.getByTestId("dialog").waitFor();
         await examine(page, found, dialog);
@@ -71,6 +71,17 @@ for (const colorScheme of ["light", "dark"]) {
         await page.keyboard.press("Escape");
         await page.getByTestId("dialog").waitFor({ state: "detached" });
       }
+
+      await page.keyboard.press("k");
+      const line = page.getByTestId("console-line");
+      await line.fill("kubectl get nodes");
+      await page.keyboard.press("Enter");
+      await page.getByTestId("output").waitFor();
+      await line.fill("kubectl get ");
+      await page.keyboard.press("Tab");
+      await page.getByTestId("completions").waitFor();
+      await examine(page, found, "the console, with completions");
+      await page.keyboard.press("Escape");
 
       await loadScenario(page, "two-taints-one-removed-1.20");
       await runToEnd(page);

@@ -56,7 +56,7 @@ for (const [name, context] of Object.entries(WINDOWS)) {
       }
       await page.getByTestId("inspector").getByRole("button", { name: "Close" }).click();
 
-      for (const dialog of ["scenarios", "import", "export", "help"]) {
+      for (const dialog of ["scenarios", "import", "export", "help", "warnings-open"]) {
         await page.getByTestId(dialog).click();
         await page.getByTestId("dialog").waitFor();
         await assertFits(page, dialog);
@@ -65,6 +65,13 @@ for (const [name, context] of Object.entries(WINDOWS)) {
         await close.click();
         await page.getByTestId("dialog").waitFor({ state: "detached" });
       }
+
+      await page.getByTestId("console-open").click();
+      await page.getByTestId("console-line").fill("kubectl get pods -A -o wide");
+      await page.keyboard.press("Enter");
+      await page.getByTestId("output").waitFor();
+      await assertFits(page, "the console");
+      await page.getByTestId("console-line").press("Escape");
 
       await page.getByTestId("step").click();
       await until(page, async () => {
