@@ -150,6 +150,9 @@ impl Shell {
                 <section class="log" aria-label="Event log" data-open="true">
                     <div class="bar"><h2>{ "Events" }</h2></div>
                 </section>
+                <section class="console" aria-label="kubectl" data-open="false">
+                    <div class="bar"><h2>{ "kubectl" }</h2></div>
+                </section>
                 { clock_bar(&ClockBar {
                     now: Timestamp::ZERO,
                     wall_clock: Time::DEFAULT_START.to_string().into(),
