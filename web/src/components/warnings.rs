@@ -146,7 +146,7 @@ pub(crate) fn warnings_button(counts: [usize; 3], dispatch: &Dispatch) -> Html {
     let words = format!("{critical} critical, {warning} warnings, {note} notes");
     html! {
         <button class="btn small warned" data-severity={worst.as_str()} data-testid="warnings-open"
-            title={format!("Warnings (W): {words}")} aria-label={format!("Warnings: {words}")}
+            title={format!("Warnings (W): {words}")} aria-label={format!("{total} warnings: {words}")}
             onclick={dispatch.reform(|_| Msg::Open(crate::app::Dialog::Warnings(None)))}>
             { super::icon::warning() }<span class="num">{ total }</span>
         </button>
