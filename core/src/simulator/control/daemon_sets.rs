@@ -135,8 +135,7 @@ impl Simulator {
         set: &Workload,
         node: &str,
     ) -> (Pod, Vec<crate::admission::Addition<Toleration>>) {
-        let mut pod = Pod::default();
-        pod.spec = set.spec.template.spec.clone();
+        let mut pod = Pod { spec: set.spec.template.spec.clone(), ..Pod::default() };
         let host = pod.spec.other.get("hostNetwork").is_some_and(|host| *host == true);
         let additions = add_daemon_pod_tolerations(&mut pod.spec.tolerations, host);
         let affinity = pod.spec.other.get("affinity").cloned().unwrap_or_else(|| json!({}));

@@ -145,18 +145,18 @@ impl Simulator {
             freed = scheduler.snapshot.remove_pod(key, was_on);
         }
         if let Some(pod) = new.filter(|_| is_on.is_some()) {
-            let ended = !super::track::is_active(pod);
+            let active = super::track::is_active(pod);
             let same = old.is_some_and(|old| {
                 was_on == is_on
                     && old.spec == pod.spec
                     && old.metadata.labels == pod.metadata.labels
                     && old.is_terminating() == pod.is_terminating()
-                    && !super::track::is_active(old) == ended
+                    && super::track::is_active(old) == active
                     && old.metadata.owner_references == pod.metadata.owner_references
             });
             if !same {
                 let _ = scheduler.snapshot.add_pod(pod);
-                freed |= ended;
+                freed |= !active;
                 scheduler.version += 1;
             }
         }
