@@ -6,7 +6,7 @@
 //!
 //! - What a user can get wrong (a manifest, a command that does not fit the cluster) comes back as
 //!   `{ ok: false, errors }`: [`problem`].
-//! - A call that is wrong (an array where a text belongs) throws a `TypeError`: [`input`].
+//! - A call that is wrong (an array where a text belongs) throws a `TypeError`: `input.rs`.
 //! - Objects go over the boundary as one JSON text each way: [`output`].
 
 mod holder;

@@ -413,14 +413,9 @@ impl Simulator {
         self.0.with(|inner| {
             inner.forecast = None;
             let ends_by = inner.ends_by;
-            loop {
-                match inner.next().filter(|next| next.at <= ends_by) {
-                    Some(next) => {
-                        if let Err(errors) = inner.run(next.at) {
-                            return fail(errors);
-                        }
-                    }
-                    None => break,
+            while let Some(next) = inner.next().filter(|next| next.at <= ends_by) {
+                if let Err(errors) = inner.run(next.at) {
+                    return fail(errors);
                 }
             }
             match inner.until.filter(|until| *until > inner.engine.now()) {

@@ -71,6 +71,7 @@ fn sawtooth(index: u64) -> UsageCurve {
         low: mebibytes(10),
         high: mebibytes(60 + index % 80),
         period: Span(Duration::from_secs(60 + index)),
+        start: Span(Duration::ZERO),
     }
 }
 

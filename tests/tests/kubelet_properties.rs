@@ -47,10 +47,8 @@ fn curve(most: u64) -> impl Strategy<Value = UsageCurve> {
             after,
             at: span(at)
         }),
-        (value(), value(), 3..400_u64).prop_map(|(low, high, period)| UsageCurve::Sawtooth {
-            low,
-            high,
-            period: span(period)
+        (value(), value(), 3..400_u64, time()).prop_map(|(low, high, period, start)| {
+            UsageCurve::Sawtooth { low, high, period: span(period), start: span(start) }
         }),
         proptest::collection::btree_map(time(), value(), 1..5).prop_map(|points| {
             let point = |(at, value)| Point { at: span(at), value };
@@ -86,7 +84,11 @@ fn pod_input() -> impl Strategy<Value = PodInput> {
                 ..ContainerUsage::default()
             };
             let volume = VolumeUsage { name: "v".into(), bytes, ..VolumeUsage::default() };
-            let usage = PodUsage { containers: vec![container], volumes: vec![volume] };
+            let usage = PodUsage {
+                containers: vec![container],
+                volumes: vec![volume],
+                ..PodUsage::default()
+            };
             PodInput { starts, priority, request, storage_limit, volume_limit, usage }
         },
     )

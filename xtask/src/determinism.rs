@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use anyhow::{Context, Result};
 
 use crate::pins;
-use crate::workspace::{self, Workspace};
+use crate::workspace::{self, Program, Workspace};
 
 const PACKAGE: &str = "taintlab-determinism";
 
@@ -41,7 +41,6 @@ pub(crate) fn build(workspace: &Workspace) -> Result<()> {
     fs::copy(&built, folder.join("engine.wasm"))
         .with_context(|| format!("cannot copy `{}`", built.display()))?;
 
-    let mut native = workspace.cargo();
-    native.args(["run", "--package", PACKAGE, "--"]).args(["examples"]).arg(&folder);
-    workspace::run(&mut native)
+    let mut native = workspace.program(Program::Binary(PACKAGE))?;
+    workspace::run(native.arg("examples").arg(&folder))
 }

@@ -8,7 +8,7 @@ use anyhow::{Context, Result, bail};
 
 use crate::pins;
 use crate::setup;
-use crate::workspace::{self, Workspace};
+use crate::workspace::{self, Program, Workspace};
 
 /// The crate.
 const CRATE: &str = "taintlab-npm";
@@ -70,9 +70,8 @@ pub(crate) fn build(workspace: &Workspace) -> Result<()> {
         build_one(workspace, &package.join(folder), features)?;
     }
     pack(workspace, &package)?;
-    let mut native = workspace.cargo();
-    native.args(["run", "--package", CRATE, "--example", "events", "--", "examples"]);
-    workspace::run(native.arg(events(workspace)))
+    let mut native = workspace.program(Program::Example("events"))?;
+    workspace::run(native.arg("examples").arg(events(workspace)))
 }
 
 /// One build: the wasm, the code around it, and the declarations.

@@ -4,7 +4,7 @@ use std::fs;
 
 use anyhow::{Context, Result, bail};
 
-use crate::workspace::{self, Workspace};
+use crate::workspace::{self, Program, Workspace};
 
 /// The file, linked from the reference of the scenario format.
 const SCHEMA: &str = "docs/scenario.schema.json";
@@ -14,10 +14,7 @@ const SCHEMA: &str = "docs/scenario.schema.json";
 /// # Errors
 /// When the generator fails, the file cannot be written, or it is not up to date.
 pub(crate) fn run(workspace: &Workspace, check: bool) -> Result<()> {
-    let mut command = workspace.cargo();
-    command.args(["run", "--package", "taintlab-core", "--features", "schema"]);
-    command.args(["--example", "schema"]);
-    let wanted = workspace::output(&mut command)?;
+    let wanted = workspace::output(&mut workspace.program(Program::Example("schema"))?)?;
     let path = workspace.path(SCHEMA);
     if !check {
         fs::write(&path, wanted).with_context(|| format!("cannot write `{SCHEMA}`"))?;

@@ -8,7 +8,7 @@ use anyhow::{Context, Result, bail};
 
 use crate::count::TestCount;
 use crate::report::Report;
-use crate::workspace::{self, Workspace};
+use crate::workspace::{self, Program, Workspace};
 use crate::{determinism, npm, pins, playground, schema, setup, size};
 
 /// How much to check.
@@ -45,7 +45,7 @@ pub(crate) fn run(workspace: &mut Workspace, scope: Scope) -> ExitCode {
         static_checks(workspace, &mut report);
     }
     report.test_step("Rust tests", &[], || {
-        workspace::run_tests(workspace.cargo().args(["test", "--workspace", "--no-fail-fast"]))
+        workspace::run_tests(workspace.cargo_with_all("test").arg("--no-fail-fast"))
     });
     report.step("conformance", &[], || conformance(workspace, None));
     report.step(DETERMINISM, &[SET_UP_RUST], || determinism::build(workspace));
@@ -78,9 +78,7 @@ pub(crate) fn run(workspace: &mut Workspace, scope: Scope) -> ExitCode {
 /// # Errors
 /// When the program does not build or finds a difference.
 pub(crate) fn conformance(workspace: &Workspace, dir: Option<&Path>) -> Result<()> {
-    let mut command = workspace.cargo();
-    command.args(["run", "--release", "--package", "taintlab-tests"]);
-    command.args(["--bin", "conformance", "--"]);
+    let mut command = workspace.program(Program::Binary("conformance"))?;
     if let Some(dir) = dir {
         // The program runs in the repository's root, wherever the user is.
         let dir = std::path::absolute(dir).context("cannot tell the current folder")?;

@@ -18,6 +18,15 @@ pub(crate) struct Workspace {
     variables: Vec<(&'static str, PathBuf)>,
 }
 
+/// A program that the repository builds for itself.
+#[derive(Clone, Copy)]
+pub(crate) enum Program {
+    /// A `[[bin]]`.
+    Binary(&'static str),
+    /// An `[[example]]`.
+    Example(&'static str),
+}
+
 impl Workspace {
     /// The repository that this program belongs to.
     ///
@@ -91,6 +100,33 @@ impl Workspace {
     /// Cargo, of the toolchain that runs this program.
     pub(crate) fn cargo(&self) -> Command {
         self.command(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
+    }
+
+    /// Cargo with everything on that the tests are built with: what is built once in this way is
+    /// not built again for the next program.
+    pub(crate) fn cargo_with_all(&self, task: &str) -> Command {
+        let mut command = self.cargo();
+        command.args([task, "--workspace", "--all-features"]);
+        command
+    }
+
+    /// Builds a program of the repository, with what the tests have built already, and gives the
+    /// command that runs it.
+    ///
+    /// # Errors
+    /// When it does not build.
+    pub(crate) fn program(&self, program: Program) -> Result<Command> {
+        let (kind, name) = match program {
+            Program::Binary(name) => ("--bin", name),
+            Program::Example(name) => ("--example", name),
+        };
+        // With the tests: what they alone depend on decides features too.
+        run(self.cargo_with_all("build").args(["--tests", kind, name]))?;
+        let folder = match program {
+            Program::Binary(_) => self.target_dir().join("debug"),
+            Program::Example(_) => self.target_dir().join("debug/examples"),
+        };
+        Ok(self.command(folder.join(format!("{name}{}", env::consts::EXE_SUFFIX))))
     }
 }
 

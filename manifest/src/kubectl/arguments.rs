@@ -108,7 +108,7 @@ fn by_type_and_name(
     let mut selection = Selection { by_name: true, ..Selection::default() };
     for word in words {
         let Some((type_, name)) = word.split_once('/') else {
-            return Err(Failure::plain(format!(
+            return Err(Failure::plain(String::from(
                 "there is no need to specify a resource type as a separate argument when passing \
                  arguments in resource/name form (e.g. 'kubectl get resource/<resource_name>' \
                  instead of 'kubectl get resource resource/<resource_name>'",
