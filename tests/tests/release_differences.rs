@@ -513,7 +513,8 @@ const DIFFERENCES: &[Difference] = &[
         after: "continuing",
         observe: |release| {
             let line = drain_lines(release, "").swap_remove(0);
-            let command = line.split(", ").find(|part| part.ends_with("command...")).unwrap();
+            let command =
+                line.trim_end().split(", ").find(|part| part.ends_with("command...")).unwrap();
             command.split(' ').next().unwrap().to_owned()
         },
     },

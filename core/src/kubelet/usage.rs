@@ -14,7 +14,7 @@ use super::signal::{Layout, Signal};
 use super::stats::{
     ContainerStats, FsStats, MemoryStats, NodeStats, PodStats, RlimitStats, Summary, VolumeStats,
 };
-use crate::api::{PodKey, Quantity, VolumeSource};
+use crate::api::{PodKey, Quantity, VolumeSource, is_default};
 use crate::time::{Span, Timestamp};
 
 /// What a node has. What is not said is not watched.
@@ -53,16 +53,22 @@ pub struct NodeCapacity {
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub struct SystemUsage {
     /// Memory of the system and the kubelet.
+    #[serde(skip_serializing_if = "is_default")]
     pub memory: UsageCurve,
     /// Space on the kubelet's file system.
+    #[serde(skip_serializing_if = "is_default")]
     pub nodefs: UsageCurve,
     /// Inodes on the kubelet's file system.
+    #[serde(skip_serializing_if = "is_default")]
     pub nodefs_inodes: UsageCurve,
     /// Space of the images that are in use.
+    #[serde(skip_serializing_if = "is_default")]
     pub images: UsageCurve,
     /// Inodes of the images that are in use.
+    #[serde(skip_serializing_if = "is_default")]
     pub images_inodes: UsageCurve,
     /// Processes.
+    #[serde(skip_serializing_if = "is_default")]
     pub processes: UsageCurve,
 }
 
@@ -73,8 +79,10 @@ pub struct SystemUsage {
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub struct Unused {
     /// Space.
+    #[serde(skip_serializing_if = "is_default")]
     pub bytes: Quantity,
     /// Inodes.
+    #[serde(skip_serializing_if = "is_default")]
     pub inodes: Quantity,
 }
 
@@ -190,16 +198,22 @@ pub struct ContainerUsage {
     /// Its name.
     pub name: String,
     /// Memory (the working set).
+    #[serde(skip_serializing_if = "is_default")]
     pub memory: UsageCurve,
     /// Space of its writable layer.
+    #[serde(skip_serializing_if = "is_default")]
     pub rootfs: UsageCurve,
     /// Inodes of its writable layer.
+    #[serde(skip_serializing_if = "is_default")]
     pub rootfs_inodes: UsageCurve,
     /// Space of its logs.
+    #[serde(skip_serializing_if = "is_default")]
     pub logs: UsageCurve,
     /// Inodes of its logs.
+    #[serde(skip_serializing_if = "is_default")]
     pub logs_inodes: UsageCurve,
     /// Processes.
+    #[serde(skip_serializing_if = "is_default")]
     pub processes: UsageCurve,
 }
 
@@ -212,8 +226,10 @@ pub struct VolumeUsage {
     /// Its name.
     pub name: String,
     /// Space.
+    #[serde(skip_serializing_if = "is_default")]
     pub bytes: UsageCurve,
     /// Inodes.
+    #[serde(skip_serializing_if = "is_default")]
     pub inodes: UsageCurve,
 }
 
