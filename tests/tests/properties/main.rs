@@ -7,6 +7,7 @@ mod behaviour;
 mod coverage;
 mod generate;
 mod hostile;
+mod kubectl;
 mod model;
 
 use proptest::strategy::Strategy;
