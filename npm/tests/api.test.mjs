@@ -255,7 +255,7 @@ test("warnings say what is the matter, why, and what to do", () => {
   const answer = taintlab.warnings([node("a"), pod("p", "a", [{ key: "nonsense", operator: "Exists" }])]);
   assert.equal(answer.ok, true);
   const found = answer.warnings.find(({ code }) => code === "toleration-matches-nothing");
-  assert.equal(found.field, "spec.tolerations[0]");
+  assert.equal(found.field, "spec.tolerations[0].key");
   assert.ok(found.message && found.explanation);
   const s = simulator([node("a"), pod("p", "a")]);
   assert.ok(s.warnings().some(({ code }) => code === "bare-pod-lost"));
