@@ -39,8 +39,8 @@ items:
       operator: Exists
       effect: NoExecute
       tolerationSeconds: 5m
-- apiVersion: apps/v1
-  kind: Deployment
+- apiVersion: v1
+  kind: Service
   metadata:
     name: web
 `;
