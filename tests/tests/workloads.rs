@@ -402,3 +402,38 @@ fn time_to_start_is_that_of_the_workload() {
     simulator.advance_to(at(30)).unwrap();
     assert_eq!(ready(&simulator), Some(1));
 }
+
+#[test]
+fn more_replicas_than_memory_holds_are_refused() {
+    let web = workload(WorkloadKind::Deployment, "web", 1, json!({}));
+    let mut simulator = cluster("1.34", 1, vec![web]);
+    let scale = |replicas| Command::Scale { workload: key("deploy/web"), replicas };
+    let error = simulator.handle_command(at(0), scale(2_000_000_000)).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "Deployment \"web\" is forbidden: 2000000000 replicas are more than fit: the workloads of a \
+         simulation have at most 500000 together, so that this one can have 500000"
+    );
+    assert_eq!(simulator.workload_view(&key("deploy/web")).map(|view| view.desired), Some(1));
+
+    let jobs = json!({ "parallelism": 499_999 });
+    let job = Box::new(workload(WorkloadKind::Job, "many", 1, jobs));
+    simulator.handle_command(at(0), Command::CreateWorkload(job)).unwrap();
+    let error = simulator.handle_command(at(0), scale(2)).unwrap_err();
+    assert!(error.to_string().ends_with("so that this one can have 1"), "{error}");
+}
+
+#[test]
+fn a_pod_with_a_large_number_does_not_make_a_row_of_pods() {
+    let owner = json!([{
+        "apiVersion": "apps/v1", "kind": "StatefulSet", "name": "db", "uid": "u", "controller": true
+    }]);
+    let pod: Pod = serde_json::from_value(json!({
+        "metadata": { "namespace": "default", "name": "db-2000000000", "ownerReferences": owner },
+        "spec": { "nodeName": "a" },
+    }))
+    .unwrap();
+    let config = SimulatorConfig::with_control_plane(KubernetesRelease::NEWEST);
+    let simulator = Simulator::new(config, [], [pod]).unwrap();
+    assert_eq!(simulator.workload_view(&key("sts/db")).map(|view| view.desired), Some(1));
+}

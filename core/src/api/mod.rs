@@ -38,8 +38,9 @@ pub use scheduling::{
 pub use taint::{Taint, TaintEffect, well_known};
 pub use toleration::{Toleration, TolerationOperator};
 pub use workload::{
-    IntOrPercent, PodDisruptionBudget, PodDisruptionBudgetKind, PodDisruptionBudgetSpec,
-    PodTemplate, START_UP_TIME_ANNOTATION, Workload, WorkloadKey, WorkloadKind, WorkloadSpec,
+    IntOrPercent, MAX_REPLICAS, PodDisruptionBudget, PodDisruptionBudgetKind,
+    PodDisruptionBudgetSpec, PodTemplate, START_UP_TIME_ANNOTATION, Workload, WorkloadKey,
+    WorkloadKind, WorkloadSpec,
 };
 
 pub(crate) use fields::{is_default, nullable};

@@ -304,6 +304,10 @@ impl IntOrPercent {
 /// being ready: a duration such as `20s`.
 pub const START_UP_TIME_ANNOTATION: &str = "taintlab/start-up-time";
 
+/// How many pods the workloads of a simulation may ask for together. Kubernetes has no such limit,
+/// but a larger number is a slip of the keyboard, and would fill the memory.
+pub const MAX_REPLICAS: i64 = 500_000;
+
 impl Workload {
     /// Kind, namespace and name.
     #[must_use]

@@ -35,7 +35,9 @@ use self::scheduler::Scheduler;
 use self::track::Tracked;
 use super::{ConfigError, Simulator};
 use crate::admission::AdmissionConfig;
-use crate::api::{Node, NodeName, Pod, PodDisruptionBudget, PodKey, Workload, WorkloadKey};
+use crate::api::{
+    MAX_REPLICAS, Node, NodeName, Pod, PodDisruptionBudget, PodKey, Workload, WorkloadKey,
+};
 use crate::event::TimeoutReason;
 use crate::release::FeatureGate;
 use crate::scheduling::{SchedulerConfig, Snapshot};
@@ -125,12 +127,14 @@ impl Simulator {
 
     fn adopt_workloads(&mut self, workloads: Vec<Workload>) -> Result<(), ConfigError> {
         let mut known = Vec::new();
+        let mut wanted = 0_i64;
         for mut workload in workloads {
             self.complete_workload(&mut workload);
             let key = workload.key();
             all_fine(&key, &validate_workload(&workload, &self.validation_options()))?;
-            check_workload(&workload)
+            check_workload(&workload, wanted)
                 .map_err(|error| ConfigError::Object(format!("{key}: {error}")))?;
+            wanted = wanted.saturating_add(workload.replicas());
             self.fill_in(&mut workload.metadata);
             let workload = Arc::new(workload);
             self.cluster.put_workload(workload.clone());
@@ -277,9 +281,19 @@ impl Simulator {
     }
 }
 
-/// Whether what is set by annotation can be read.
-fn check_workload(workload: &Workload) -> Result<(), String> {
-    workload.start_up_time().map(|_| ())
+/// Whether what is set by annotation can be read, and whether there is room for the pods beside
+/// those that the others want. A ReplicaSet counts beside its Deployment.
+fn check_workload(workload: &Workload, others: i64) -> Result<(), String> {
+    workload.start_up_time()?;
+    let room = MAX_REPLICAS.saturating_sub(others).max(0);
+    let wanted = workload.replicas();
+    if wanted > room {
+        return Err(format!(
+            "{wanted} replicas are more than fit: the workloads of a simulation have at most \
+             {MAX_REPLICAS} together, so that this one can have {room}"
+        ));
+    }
+    Ok(())
 }
 
 /// The errors of an object at the beginning, as one.

@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 use super::super::Simulator;
 use super::stateful_sets::ordinal_of;
 use super::track;
-use crate::api::{Pod, PodKey, Workload, WorkloadKey, WorkloadKind};
+use crate::api::{MAX_REPLICAS, Pod, PodKey, Workload, WorkloadKey, WorkloadKind};
 use crate::event::Happening;
 
 /// Labels that a controller gives to each pod by itself.
@@ -75,7 +75,9 @@ impl Simulator {
             }
             WorkloadKind::StatefulSet => {
                 let last = pods.iter().filter_map(|pod| ordinal_of(&workload, &pod.metadata.name));
-                workload.spec.replicas = Some(last.max().map_or(wanted, |last| last + 1));
+                // A name with a larger number is not believed to be one of a row.
+                let last = last.filter(|last| *last < MAX_REPLICAS / 100).max();
+                workload.spec.replicas = Some(last.map_or(wanted, |last| last + 1));
             }
             WorkloadKind::DaemonSet => {}
             WorkloadKind::Deployment | WorkloadKind::ReplicaSet => {

@@ -103,16 +103,26 @@ impl Simulator {
     ) -> Result<(), CommandError> {
         let mut workload = Workload::clone(self.workload(key)?);
         change(&mut workload);
+        self.has_room(&workload)?;
         self.store_workload(workload);
         Ok(())
+    }
+
+    fn has_room(&self, workload: &Workload) -> Result<(), CommandError> {
+        let key = workload.key();
+        let others = self.cluster.workloads().filter(|(other, _)| **other != key);
+        let others = others.fold(0_i64, |sum, (_, other)| sum.saturating_add(other.replicas()));
+        check_workload(workload, others).map_err(|reason| {
+            let object = format!("{} \"{}\"", workload.kind, workload.metadata.name);
+            CommandError::NotAdmitted { object, reason }
+        })
     }
 
     fn check_new(&self, workload: &Workload) -> Result<(), CommandError> {
         let key = workload.key();
         let object = || format!("{} \"{}\"", workload.kind, key.name.name());
         self.check(|options| validate_workload(workload, options), object)?;
-        check_workload(workload)
-            .map_err(|reason| CommandError::NotAdmitted { object: object(), reason })
+        self.has_room(workload)
     }
 
     pub(super) fn store_workload(&mut self, workload: Workload) {
