@@ -52,6 +52,26 @@ pub struct PodCase {
     pub process_count: Option<u64>,
 }
 
+impl PodCase {
+    /// A pod with one container, of which only memory is measured.
+    #[must_use]
+    pub fn of_memory(name: &str, priority: i32, request: Option<&str>, usage: u64) -> Self {
+        Self {
+            name: name.into(),
+            priority: Some(priority),
+            containers: vec![ContainerCase {
+                name: "c1".into(),
+                memory_request: request.map(Into::into),
+                memory_working_set: Some(usage),
+                ..ContainerCase::default()
+            }],
+            has_stats: true,
+            pod_memory_working_set: Some(usage),
+            ..Self::default()
+        }
+    }
+}
+
 /// A container with what is measured of it.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]

@@ -29,29 +29,13 @@ fn memory(available: u64) -> NodeCase {
     }
 }
 
-fn pod(name: &str, priority: i32, request: Option<&str>, usage: u64) -> PodCase {
-    PodCase {
-        name: name.into(),
-        priority: Some(priority),
-        containers: vec![ContainerCase {
-            name: "c".into(),
-            memory_request: request.map(Into::into),
-            memory_working_set: Some(usage),
-            ..ContainerCase::default()
-        }],
-        has_stats: true,
-        pod_memory_working_set: Some(usage),
-        ..PodCase::default()
-    }
-}
-
 fn memory_pods() -> Vec<PodCase> {
     vec![
-        pod("guaranteed-low-priority-high-usage", LOW, Some("1Gi"), 900 * MI),
-        pod("burstable-below-requests", DEFAULT, Some("100Mi"), 50 * MI),
-        pod("burstable-above-requests", DEFAULT, Some("100Mi"), 400 * MI),
-        pod("best-effort-high-priority-high-usage", HIGH, None, 400 * MI),
-        pod("best-effort-low-priority-low-usage", LOW, None, 100 * MI),
+        PodCase::of_memory("guaranteed-low-priority-high-usage", LOW, Some("1Gi"), 900 * MI),
+        PodCase::of_memory("burstable-below-requests", DEFAULT, Some("100Mi"), 50 * MI),
+        PodCase::of_memory("burstable-above-requests", DEFAULT, Some("100Mi"), 400 * MI),
+        PodCase::of_memory("best-effort-high-priority-high-usage", HIGH, None, 400 * MI),
+        PodCase::of_memory("best-effort-low-priority-low-usage", LOW, None, 100 * MI),
     ]
 }
 
@@ -114,8 +98,8 @@ fn killed(seen: &Seen) -> Vec<(&str, i64)> {
 fn memory_pressure_verify_pod_status() {
     for (minor, has_condition) in [(25, false), (26, true), (34, true)] {
         let pods = vec![
-            pod("below-requests", DEFAULT, Some("1Gi"), 900 * MI),
-            pod("above-requests", DEFAULT, Some("100Mi"), 700 * MI),
+            PodCase::of_memory("below-requests", DEFAULT, Some("1Gi"), 900 * MI),
+            PodCase::of_memory("above-requests", DEFAULT, Some("100Mi"), 700 * MI),
         ];
         let flags = [("eviction-hard", "memory.available<2Gi")];
         let mut node = Node::new(version(minor), &flags, pods);
@@ -142,8 +126,8 @@ fn memory_pressure_verify_pod_status() {
 #[test]
 fn memory_pressure() {
     for (minor, hard_grace) in [(20, 0), (31, 1)] {
-        let best_effort = pod("best-admit", DEFAULT, None, 0);
-        let burstable = pod("burst-admit", DEFAULT, Some("100Mi"), 0);
+        let best_effort = PodCase::of_memory("best-admit", DEFAULT, None, 0);
+        let burstable = PodCase::of_memory("burst-admit", DEFAULT, Some("100Mi"), 0);
         let mut node = Node::new(version(minor), &soft_and_hard(), memory_pods());
         let admits = |node: &Node| {
             [&best_effort, &burstable].map(|pod| {
@@ -205,7 +189,8 @@ fn disk_pressure_node_fs() {
     assert!(node.conditions().is_empty());
     assert_eq!(killed(&node.pass(1_500, disk(500 * MI))), [("above-requests", 0)]);
     // Nobody is admitted, whatever its class.
-    let burstable = pod("p", DEFAULT, Some("1Gi"), 0).kubelet_pod(version(20)).unwrap();
+    let burstable =
+        PodCase::of_memory("p", DEFAULT, Some("1Gi"), 0).kubelet_pod(version(20)).unwrap();
     assert!(!admit(version(20), node.manager.node_conditions(), &burstable).is_admitted());
 }
 
@@ -304,7 +289,7 @@ fn inode_pressure_fs_inodes() {
 /// `TestStaticCriticalPodsAreNotEvicted`
 #[test]
 fn static_critical_pods_are_not_evicted() {
-    let mut fixed = pod("static", 2_000_001_000, None, 500 * MI);
+    let mut fixed = PodCase::of_memory("static", 2_000_001_000, None, 500 * MI);
     fixed.r#static = true;
     let mut node = Node::new(version(20), &soft_and_hard(), vec![fixed]);
     assert!(node.pass(0, memory(1_500 * MI)).kills.is_empty());
@@ -369,7 +354,7 @@ fn pid_pressure() {
     ];
     let with = |name, priority, processes| PodCase {
         process_count: Some(processes),
-        ..pod(name, priority, None, 0)
+        ..PodCase::of_memory(name, priority, None, 0)
     };
     let pods = vec![with("high", HIGH, 900), with("low-few", LOW, 10), with("low-many", LOW, 800)];
     let pids = |available: i64| NodeCase {
@@ -423,12 +408,12 @@ fn update_memcg_threshold() {
 #[test]
 fn ordered_by_memory() {
     let pods = vec![
-        pod("below-requests-small", DEFAULT, Some("1Gi"), 300 * MI),
-        pod("exceeds-high-priority", HIGH, Some("100Mi"), 900 * MI),
-        pod("exceeds-low-priority-little", LOW, Some("100Mi"), 150 * MI),
-        pod("exceeds-low-priority-much", LOW, Some("100Mi"), 400 * MI),
-        pod("below-requests-nearly", DEFAULT, Some("1Gi"), 1_000 * MI),
-        PodCase { has_stats: false, ..pod("no-stats", HIGH, Some("9Gi"), 0) },
+        PodCase::of_memory("below-requests-small", DEFAULT, Some("1Gi"), 300 * MI),
+        PodCase::of_memory("exceeds-high-priority", HIGH, Some("100Mi"), 900 * MI),
+        PodCase::of_memory("exceeds-low-priority-little", LOW, Some("100Mi"), 150 * MI),
+        PodCase::of_memory("exceeds-low-priority-much", LOW, Some("100Mi"), 400 * MI),
+        PodCase::of_memory("below-requests-nearly", DEFAULT, Some("1Gi"), 1_000 * MI),
+        PodCase { has_stats: false, ..PodCase::of_memory("no-stats", HIGH, Some("9Gi"), 0) },
     ];
     assert_eq!(
         order(pods, Layout::OneFilesystem, Signal::MemoryAvailable),
@@ -472,7 +457,7 @@ fn ordered_by_disk() {
 fn ordered_by_priority_processes() {
     let with = |name, priority, processes| PodCase {
         process_count: processes,
-        ..pod(name, priority, None, 0)
+        ..PodCase::of_memory(name, priority, None, 0)
     };
     let pods = vec![
         with("high-many", HIGH, Some(900)),
@@ -609,7 +594,7 @@ fn update_container_fs_thresholds() {
 #[test]
 fn ordered_by_qos() {
     let with_disk = |name: &str, request: Option<&str>, root: u64| {
-        let mut pod = pod(name, DEFAULT, request, 0);
+        let mut pod = PodCase::of_memory(name, DEFAULT, request, 0);
         pod.containers[0].rootfs_used = Some(root * MI);
         pod
     };

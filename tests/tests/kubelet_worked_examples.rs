@@ -34,31 +34,14 @@ fn nodefs(available: u64) -> NodeCase {
     }
 }
 
-/// A pod with one container.
-fn pod(name: &str, priority: i32, request: Option<&str>, usage: u64) -> PodCase {
-    PodCase {
-        name: name.into(),
-        priority: Some(priority),
-        containers: vec![ContainerCase {
-            name: "c1".into(),
-            memory_request: request.map(Into::into),
-            memory_working_set: Some(usage),
-            ..ContainerCase::default()
-        }],
-        has_stats: true,
-        pod_memory_working_set: Some(usage),
-        ..PodCase::default()
-    }
-}
-
 fn k1_pods() -> Vec<PodCase> {
     vec![
-        pod("g", -1, Some("1Gi"), 900 * MI),
-        pod("bu-below", 0, Some("100Mi"), 50 * MI),
-        pod("bu-above", 0, Some("100Mi"), 400 * MI),
-        pod("be-hi", 1, None, 400 * MI),
-        pod("be-lo", -1, None, 100 * MI),
-        pod("be0", 0, None, 250 * MI),
+        PodCase::of_memory("g", -1, Some("1Gi"), 900 * MI),
+        PodCase::of_memory("bu-below", 0, Some("100Mi"), 50 * MI),
+        PodCase::of_memory("bu-above", 0, Some("100Mi"), 400 * MI),
+        PodCase::of_memory("be-hi", 1, None, 400 * MI),
+        PodCase::of_memory("be-lo", -1, None, 100 * MI),
+        PodCase::of_memory("be0", 0, None, 250 * MI),
     ]
 }
 
@@ -105,7 +88,7 @@ fn k2_soft_threshold() {
         ("eviction-max-pod-grace-period", "7"),
         ("eviction-pressure-transition-period", "60s"),
     ];
-    let mut node = Node::new(version(20), &flags, vec![pod("p", 0, None, MI)]);
+    let mut node = Node::new(version(20), &flags, vec![PodCase::of_memory("p", 0, None, MI)]);
     node.leaves = false;
     for (t, available, pressure, killed) in [
         (0, 1_900, true, false),
@@ -210,7 +193,7 @@ fn k8_messages() {
             "Container c1 was using 1Gi, which exceeds its request of 512Mi. ",
         ),
     ] {
-        let mut victim = pod("p", 0, request, usages[0]);
+        let mut victim = PodCase::of_memory("p", 0, request, usages[0]);
         let mut second = victim.containers[0].clone();
         second.name = "c2".into();
         second.memory_working_set = Some(usages[1]);
@@ -300,7 +283,7 @@ fn k10_reclaim_before_eviction() {
 #[test]
 fn k11_ranking_by_qos_class() {
     let both = |name: &str, memory: &str, limits: bool, usage: u64| {
-        let mut pod = pod(name, 0, Some(memory), usage);
+        let mut pod = PodCase::of_memory(name, 0, Some(memory), usage);
         pod.containers[0].cpu_request = Some("100m".into());
         pod.containers[0].memory_limit = limits.then(|| memory.into());
         pod
@@ -314,7 +297,7 @@ fn k11_ranking_by_qos_class() {
         both("gu", "10Gi", true, 11 * GI),
         both("bu-9", "1Gi", false, 9 * GI),
         both("bu-10", "1Gi", false, 10 * GI),
-        pod("be", 0, None, 50 * MI),
+        PodCase::of_memory("be", 0, None, 50 * MI),
     ];
     let flags = [("eviction-hard", "memory.available<1Gi")];
     let mut node = Node::new(KubeletVersion::QosEra, &flags, pods);
@@ -330,12 +313,12 @@ fn k11_ranking_by_qos_class() {
 #[test]
 fn k12_critical_pods_are_skipped_without_a_word() {
     let flags = [("eviction-hard", "memory.available<1Gi")];
-    let mut critical = pod("critical", 2_000_000_000, None, 40 * GI);
-    let mut fixed = pod("static", -9, None, 30 * GI);
-    let mut mirror = pod("mirror", -9, None, 20 * GI);
+    let mut critical = PodCase::of_memory("critical", 2_000_000_000, None, 40 * GI);
+    let mut fixed = PodCase::of_memory("static", -9, None, 30 * GI);
+    let mut mirror = PodCase::of_memory("mirror", -9, None, 20 * GI);
     fixed.r#static = true;
     mirror.mirror = true;
-    let normal = pod("normal", 1_999_999_999, Some("1Gi"), MI);
+    let normal = PodCase::of_memory("normal", 1_999_999_999, Some("1Gi"), MI);
     let pods = vec![critical.clone(), fixed.clone(), mirror.clone(), normal];
     let mut node = Node::new(version(20), &flags, pods);
     let order = ["static", "mirror", "critical", "normal"];
@@ -378,7 +361,10 @@ fn k13_a_kill_that_takes_too_long() {
         (KubeletVersion::QosEra, 7, 10),
         (KubeletVersion::QosEra, 30, 45),
     ] {
-        let pods = vec![pod("first", 0, None, 2 * GI), pod("second", 0, None, GI)];
+        let pods = vec![
+            PodCase::of_memory("first", 0, None, 2 * GI),
+            PodCase::of_memory("second", 0, None, GI),
+        ];
         let layout = Layout::OneFilesystem;
         let mut node = Node::with_config(version, layout, soft(version, grace), pods);
         let never = &mut |_: &PodKey| None;
@@ -414,9 +400,9 @@ fn k13_a_kill_that_takes_too_long() {
 fn k14_admission() {
     use Pressure::{Disk, Memory};
     let read = |version, case: &PodCase| case.kubelet_pod(version).unwrap();
-    let best_effort = pod("be", 0, None, 0);
-    let burstable = pod("bu", 0, Some("1Mi"), 0);
-    let mut critical = pod("critical", 2_000_000_000, None, 0);
+    let best_effort = PodCase::of_memory("be", 0, None, 0);
+    let burstable = PodCase::of_memory("bu", 0, Some("1Mi"), 0);
+    let mut critical = PodCase::of_memory("critical", 2_000_000_000, None, 0);
     let new = version(20);
     let rejected =
         |message: &str| Admission::Rejected { reason: "Evicted", message: message.into() };
@@ -484,7 +470,7 @@ fn k15_figures_that_are_not_newer() {
 #[test]
 fn k16_limits_of_local_storage() {
     let with_volume = |name: &str, used: u64| {
-        let mut pod = pod(name, 0, None, 0);
+        let mut pod = PodCase::of_memory(name, 0, None, 0);
         pod.volumes.push(VolumeCase {
             name: "v".into(),
             r#type: "emptyDir".into(),
@@ -511,7 +497,7 @@ fn k16_limits_of_local_storage() {
         assert!(!seen.events.iter().any(|event| event.contains("EvictionThresholdMet")));
         assert_eq!(node.conditions(), ["MemoryPressure"]);
     }
-    let mut greedy = pod("p", 0, None, 0);
+    let mut greedy = PodCase::of_memory("p", 0, None, 0);
     greedy.containers[0].ephemeral_limit = Some("1Gi".into());
     greedy.containers[0].logs_used = Some(GI / 2);
     greedy.containers[0].rootfs_used = Some(GI / 2 + 1);
@@ -551,7 +537,7 @@ fn k17_the_pass_after_an_eviction() {
         (KubeletVersion::QosEra, Some(0), 10),
     ] {
         let flags = [("eviction-hard", "memory.available<1Gi")];
-        let mut node = Node::new(version, &flags, vec![pod("be-lo", 0, None, MI)]);
+        let mut node = Node::new(version, &flags, vec![PodCase::of_memory("be-lo", 0, None, MI)]);
         let start = node.manager.poll_timeout().expect("a first pass").at;
         assert_eq!(start, Timestamp::ZERO);
         node.manager.handle_timeout(start);
@@ -586,7 +572,7 @@ fn k18_hard_and_soft_at_once() {
 #[test]
 fn pods_that_have_ended_are_no_candidates() {
     let flags = [("eviction-hard", "memory.available<1Gi")];
-    let mut node = Node::new(version(20), &flags, vec![pod("p", 0, None, GI)]);
+    let mut node = Node::new(version(20), &flags, vec![PodCase::of_memory("p", 0, None, GI)]);
     let mut ended = node.pods[0].pod();
     ended.status.phase = "Failed".into();
     let ended = Arc::new(KubeletPod::as_stored(version(20), &ended).unwrap());
