@@ -115,7 +115,7 @@ fn memory_pressure_verify_pod_status() {
             assert_eq!(
                 target.message,
                 "The node was low on resource: memory. Threshold quantity: 2Gi, available: \
-                 1500Mi. Container c was using 700Mi, request is 100Mi, has larger consumption \
+                 1500Mi. Container c1 was using 700Mi, request is 100Mi, has larger consumption \
                  of memory. "
             );
         }
