@@ -29,11 +29,12 @@ pub struct Completion {
 /// So many are offered at most: nobody reads more.
 const MOST: usize = 200;
 
-/// What could stand at `cursor`, a byte index into `line`: verbs, types, names, flags and their
-/// values, taints. In the order of their texts, the most likely kind first.
+/// What could stand at `cursor`, a byte index into `line` (one inside a character means before it):
+/// verbs, types, names, flags and their values, taints. In the order of their texts, the most likely
+/// kind first.
 #[must_use]
 pub fn complete(context: &Context<'_>, line: &str, cursor: usize) -> Vec<Completion> {
-    let before = line.get(..cursor).unwrap_or(line);
+    let before = line.get(..line.floor_char_boundary(cursor)).unwrap_or(line);
     let start = before.rfind(char::is_whitespace).map_or(0, |at| {
         at + before.get(at..).and_then(|rest| rest.chars().next()).map_or(1, char::len_utf8)
     });

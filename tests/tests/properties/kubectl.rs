@@ -112,7 +112,7 @@ fn anything_can_be_completed() {
         let simulator = cluster(true);
         let cursor = cursor.min(text.len());
         for completion in complete(&Context::new(&simulator, &[]), &text, cursor) {
-            let word = text.get(completion.start..cursor);
+            let word = text.get(completion.start..text.floor_char_boundary(cursor));
             prop_assert!(
                 word.is_some_and(|word| completion.text.starts_with(word)),
                 "{completion:?}"
