@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use proptest::prelude::*;
+use proptest::test_runner::RngSeed;
 use taintlab_manifest::{Limits, import, read_scenario, text_from_bytes};
 
 fn read(text: &str) {
@@ -72,7 +73,12 @@ const PIECES: &[&str] = &[
 ];
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(3000))]
+    #![proptest_config(ProptestConfig {
+        cases: 3000,
+        rng_seed: RngSeed::Fixed(0),
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    })]
 
     #[test]
     fn any_text_is_read_without_panic(text in any::<String>()) {

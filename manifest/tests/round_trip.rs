@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test says with a panic that it failed")]
 
 use proptest::prelude::*;
+use proptest::test_runner::RngSeed;
 use serde_json::{Map, Value, json};
 use taintlab_core::api::{Node, Pod, Taint, TaintEffect, Toleration, TolerationOperator};
 use taintlab_core::scenario::Scenario;
@@ -235,7 +236,12 @@ prop_compose! {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(400))]
+    #![proptest_config(ProptestConfig {
+        cases: 400,
+        rng_seed: RngSeed::Fixed(0),
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    })]
 
     #[test]
     fn exported_objects_import_the_same(nodes in nodes(), pods in pods(), others in objects()) {

@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::prelude::*;
+use proptest::test_runner::RngSeed;
 use serde_json::{Value, json};
 use taintlab_core::api::{
     Node, NodeName, Pod, PodDisruptionBudget, PodKey, Taint, TaintEffect, Workload, WorkloadKey,
@@ -321,7 +322,12 @@ fn check(simulator: &Simulator, events: &[Event], names: &mut BTreeMap<PodKey, S
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(64))]
+    #![proptest_config(ProptestConfig {
+        cases: 64,
+        rng_seed: RngSeed::Fixed(0),
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    })]
 
     /// No name runs twice, no ReplicaSet has too many, a DaemonSet has one pod a node, counts
     /// agree, nothing is scheduled against a taint, and the same things happen however the time is
