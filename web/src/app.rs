@@ -16,12 +16,12 @@ use gloo_timers::callback::Timeout;
 use taintlab_core::command::{Command, CommandError};
 use taintlab_core::scenario::Scenario;
 use taintlab_core::simulator::Availability;
-use taintlab_core::time::Timestamp;
+use taintlab_core::time::{SECOND, Timestamp};
 use taintlab_core::warnings::Warning;
 use wasm_bindgen::JsCast;
 use yew::prelude::*;
 
-pub(crate) use self::console::{Entry, Outcome};
+pub(crate) use self::console::{Entry, Outcome, Printed};
 pub(crate) use self::keys::SHORTCUTS;
 pub(crate) use self::msg::{Dialog, Dispatch, Export, Handing, Msg, Notice, maybe, refused};
 pub(crate) use self::work::has_stored_work;
@@ -393,6 +393,20 @@ impl App {
             self.look_at_workloads();
             self.announce(gone);
             self.look_for_warnings();
+        } else if self.usage_is_old() {
+            self.inspect();
+        }
+        self.follow_drains();
+    }
+
+    /// Usage changes with time alone. While time runs it is looked at each second of it.
+    fn usage_is_old(&self) -> bool {
+        let Some(shown) = self.inspected.usage_as_of() else { return false };
+        let now = self.session.now();
+        if self.playback.is_playing() {
+            now.as_nanos() / SECOND != shown.as_nanos() / SECOND
+        } else {
+            now != shown
         }
     }
 

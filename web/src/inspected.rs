@@ -5,11 +5,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use taintlab_core::api::{Node, Pod, PodKey};
+use taintlab_core::command::NodeResources;
 use taintlab_core::event::Happening;
 use taintlab_core::kubelet::Ranking;
 use taintlab_core::node_lifecycle::ZoneView as ZoneRates;
 use taintlab_core::release::KubernetesRelease;
 use taintlab_core::scenario::Scenario;
+use taintlab_core::scheduling::Decision;
 use taintlab_core::simulator::{
     Availability, EvictionView, NodeView as NodeHealth, PodExplanation, UsageSeries,
 };
@@ -74,8 +76,10 @@ pub(crate) struct InspectedNode {
     pub(crate) object: Option<Arc<Node>>,
     /// How it is doing; absent unless there are kubelets.
     pub(crate) kubelet: Option<Rc<NodeHealth>>,
-    /// What it has and what is used of it; absent unless somebody has said what it has.
+    /// What is used of what it has; absent unless somebody has said something about that.
     pub(crate) resources: Option<Rc<InspectedResources>>,
+    /// What it has, and what its system uses of that.
+    pub(crate) has: Option<Rc<NodeResources>>,
 }
 
 /// What a node has, what is used of it, and what its kubelet makes of that.
@@ -146,9 +150,19 @@ pub(crate) struct InspectedPod {
     pub(crate) wall_clock: Option<String>,
     /// How the API server checks objects.
     pub(crate) options: ValidationOptions,
+    /// What the scheduler says of each node; absent unless the pod waits for it.
+    pub(crate) scheduling: Option<Rc<Decision>>,
 }
 
 impl Inspected {
+    /// Whether it shows amounts that change with time alone, and as of when they are.
+    pub(crate) fn usage_as_of(&self) -> Option<Timestamp> {
+        match self {
+            Self::Node(node) => node.resources.as_ref().map(|known| known.now),
+            _ => None,
+        }
+    }
+
     /// What is selected, as it is now.
     pub(crate) fn new(
         session: &Session,
@@ -161,7 +175,8 @@ impl Inspected {
                 let object = session.simulator().cluster().get_node(name.as_str()).cloned();
                 let kubelet = session.simulator().node_view(name.as_str()).map(Rc::new);
                 let resources = resources(session, name.as_str()).map(Rc::new);
-                Self::Node(InspectedNode { view: view.clone(), object, kubelet, resources })
+                let has = session.simulator().node_resources(name.as_str()).map(Rc::new);
+                Self::Node(InspectedNode { view: view.clone(), object, kubelet, resources, has })
             }),
             Selection::Zone(key) => model.zone(key).cloned().map(|view| {
                 let mut zones = session.simulator().zones().into_iter();
@@ -198,6 +213,7 @@ fn pod(session: &Session, model: &Model, key: &PodKey) -> Option<Inspected> {
         budget: simulator.record_or_forecast(key).map(Rc::new),
         wall_clock,
         options: simulator.validation_options(),
+        scheduling: simulator.scheduling_decision(key).map(Rc::new),
     })))
 }
 

@@ -3,8 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-use taintlab_core::api::{ConditionStatus, Node, NodeName, Pod, PodKey, Taint, WorkloadKey};
+use taintlab_core::api::{
+    ConditionStatus, Node, NodeName, Pod, PodKey, PodPhase, Taint, WorkloadKey,
+};
 use taintlab_core::event::SilenceCause;
+use taintlab_core::kubelet::EVICTED;
 use taintlab_core::node_lifecycle::zone::zone_key;
 use taintlab_core::simulator::Simulator;
 use taintlab_core::time::Timestamp;
@@ -71,6 +74,11 @@ pub(crate) enum PodState {
     Stuck,
     /// It has no node.
     Pending,
+    /// Its containers have ended, and its object is still there.
+    Ended {
+        /// Whether its kubelet evicted it.
+        evicted: bool,
+    },
 }
 
 impl PodState {
@@ -81,6 +89,8 @@ impl PodState {
             Self::Counting { .. } => "counting",
             Self::Terminating { .. } | Self::Stuck => "terminating",
             Self::Pending => "pending",
+            Self::Ended { evicted: true } => "evicted",
+            Self::Ended { evicted: false } => "ended",
         }
     }
 
@@ -90,7 +100,7 @@ impl PodState {
             Self::Counting { since, until } | Self::Terminating { since, until } => {
                 Some((since, until))
             }
-            Self::Stays | Self::Stuck | Self::Pending => None,
+            Self::Stays | Self::Stuck | Self::Pending | Self::Ended { .. } => None,
         }
     }
 }
@@ -179,7 +189,7 @@ pub(crate) struct Totals {
     pub(crate) terminating: usize,
     /// Pods without a node.
     pub(crate) pending: usize,
-    /// Pods that a controller has deleted and that are gone.
+    /// Pods that a controller has deleted and that are gone, and those that a kubelet has evicted.
     pub(crate) evicted: usize,
 }
 
@@ -347,6 +357,7 @@ impl Model {
                 PodState::Counting { .. } => totals.counting += 1,
                 PodState::Terminating { .. } | PodState::Stuck => totals.terminating += 1,
                 PodState::Pending => totals.pending += 1,
+                PodState::Ended { evicted } => totals.evicted += usize::from(evicted),
                 PodState::Stays => {}
             }
         }
@@ -415,6 +426,9 @@ fn pod_state(simulator: &Simulator, key: &PodKey, pod: &Pod, until: Option<Times
     }
     if let Some(timer) = simulator.taint_eviction().scheduled_eviction(key) {
         return PodState::Counting { since: timer.created_at, until: timer.fire_at };
+    }
+    if matches!(pod.status.phase, PodPhase::Failed | PodPhase::Succeeded) {
+        return PodState::Ended { evicted: pod.status.reason == EVICTED };
     }
     if pod.spec.node_name.is_empty() { PodState::Pending } else { PodState::Stays }
 }

@@ -66,6 +66,28 @@ impl Simulator {
         Ok(())
     }
 
+    /// What a node has and its system uses, as the command that would say so; `None` if there is no
+    /// such node. Where nobody has said it, it is what the node's status tells.
+    #[must_use]
+    pub fn node_resources(&self, node: &str) -> Option<NodeResources> {
+        let object = self.cluster.get_node(node)?;
+        let (usage, layout) = match self.managed(node) {
+            Some(managed) => (managed.usage().clone(), managed.layout),
+            None => {
+                let capacity = capacity_of(object, NodeCapacity::default());
+                (NodeUsage::new(capacity, Default::default()), Default::default())
+            }
+        };
+        Some(NodeResources {
+            node: node.into(),
+            capacity: usage.capacity,
+            layout,
+            system: usage.system,
+            unused_containers: usage.unused_containers,
+            unused_images: usage.unused_images,
+        })
+    }
+
     /// The kubelet of a node begins to watch over its resources.
     fn manage(&mut self, name: &NodeName, managed: Managed) {
         if let Some(kubelet) = self.kubelets.by_node.get_mut(name.as_str()) {

@@ -39,7 +39,11 @@ pub(super) fn look(
 /// A zone as a sentence names it.
 fn name(zone: &ZoneKey) -> String {
     let name = zone.name();
-    if name.is_empty() { "the nodes without a zone".into() } else { format!("zone {name}") }
+    if name.is_empty() {
+        "the group of nodes without a zone".into()
+    } else {
+        format!("zone {name}")
+    }
 }
 
 fn too_small(

@@ -3,11 +3,13 @@
 use std::rc::Rc;
 
 use taintlab_core::command::Command;
+use taintlab_core::event::Happening;
 use taintlab_core::simulator::Simulator;
 use taintlab_core::time::Timestamp;
 use taintlab_manifest::kubectl::{Completion, Context, command_line_of, complete, run};
 
 use super::App;
+use crate::session::{Row, RowKind};
 
 /// So many entries are kept; a table of a large cluster is long.
 const MOST_ENTRIES: usize = 200;
@@ -30,10 +32,32 @@ pub(crate) struct Entry {
 /// What came of a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
-    /// It was typed: what a terminal shows, and whether it failed.
-    Typed(String, bool),
+    /// It was typed: what a terminal shows.
+    Typed(Printed),
     /// It was not typed: something was done by hand that the line would do as well.
     Clicked,
+}
+
+/// What a line printed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Printed {
+    /// What a terminal shows.
+    pub(crate) text: String,
+    /// Whether it failed.
+    pub(crate) failed: bool,
+    /// The drain that it began, which prints more as time passes.
+    pub(crate) drain: Option<Drain>,
+}
+
+/// A drain that a line began.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Drain {
+    /// Its number.
+    pub(crate) id: u64,
+    /// Whether it is under way.
+    pub(crate) runs: bool,
+    /// What the line printed before the drain printed anything.
+    head: String,
 }
 
 impl App {
@@ -43,7 +67,8 @@ impl App {
         let events = self.session.events();
         let outcome = run(&Context::new(self.session.simulator(), &events), &line, None);
         drop(events);
-        let (mut text, mut failed) = (outcome.terminal, outcome.exit_code != 0);
+        let mut text = outcome.terminal;
+        let mut failed = outcome.exit_code != 0;
         if !outcome.commands.is_empty()
             && let Err(error) = self.carry_out(outcome.commands)
         {
@@ -51,7 +76,34 @@ impl App {
             failed = true;
         }
         self.announcement = if failed { "kubectl failed" } else { "kubectl is done" }.into();
-        self.enter(at, line.into(), Outcome::Typed(text, failed));
+        let drain = outcome.drain.filter(|_| !failed).map(|id| {
+            let head =
+                head(&text, rows_of_drain(self.session.rows(), id, at).map(|(_, what)| what));
+            Drain { id, runs: true, head }
+        });
+        self.enter(at, line.into(), Outcome::Typed(Printed { text, failed, drain }));
+        self.follow_drains();
+    }
+
+    /// Lets the lines that began drains show what those have printed until now.
+    pub(super) fn follow_drains(&mut self) {
+        let mut changed = Vec::new();
+        for (index, entry) in self.console.iter().enumerate() {
+            if let Outcome::Typed(printed) = &entry.outcome
+                && let Some(drain) = &printed.drain
+            {
+                let new = followed(self.session.rows(), entry.at, printed, drain);
+                if new != *printed {
+                    changed.push((index, new));
+                }
+            }
+        }
+        for (index, printed) in changed {
+            if let Some(entry) = Rc::make_mut(&mut self.console).get_mut(index) {
+                let outcome = Outcome::Typed(printed);
+                *entry = Rc::new(Entry { outcome, ..Entry::clone(entry) });
+            }
+        }
     }
 
     /// What could stand at the cursor.
@@ -68,6 +120,63 @@ impl App {
         }
         entries.push(Rc::new(entry));
     }
+}
+
+/// What happened about a drain since it was begun at that time; nothing if that was undone.
+fn rows_of_drain(
+    rows: &[Rc<Row>],
+    id: u64,
+    at: Timestamp,
+) -> impl Iterator<Item = (Timestamp, &Happening)> {
+    let since = rows.partition_point(|row| row.at < at);
+    let about = rows.iter().skip(since).filter_map(move |row| match &row.kind {
+        RowKind::Happened(
+            what @ (Happening::DrainStarted { drain }
+            | Happening::DrainPrinted { drain, .. }
+            | Happening::DrainEnded { drain, .. }),
+        ) if *drain == id => Some((row.at, what)),
+        _ => None,
+    });
+    about.skip_while(move |(begun, what)| {
+        *begun != at || !matches!(what, Happening::DrainStarted { .. })
+    })
+}
+
+/// The part of a text that is before what a drain has printed at once.
+fn head<'a>(text: &str, drain: impl Iterator<Item = &'a Happening>) -> String {
+    let (mut head, mut said) = (text, String::new());
+    for what in drain {
+        if let Happening::DrainPrinted { line, .. } = what {
+            said.push_str(line);
+            said.push('\n');
+            head = text.strip_suffix(&said).unwrap_or(head);
+        }
+    }
+    head.to_owned()
+}
+
+/// What a line has printed until now. If it was undone, it has printed what it had.
+fn followed(rows: &[Rc<Row>], at: Timestamp, printed: &Printed, drain: &Drain) -> Printed {
+    let mut new = Printed { text: drain.head.clone(), failed: false, drain: None };
+    let mut runs = false;
+    for (_, what) in rows_of_drain(rows, drain.id, at) {
+        match what {
+            Happening::DrainPrinted { line, .. } => {
+                new.text.push_str(line);
+                new.text.push('\n');
+            }
+            Happening::DrainEnded { failed, .. } => {
+                (runs, new.failed) = (false, *failed);
+                break;
+            }
+            _ => runs = true,
+        }
+    }
+    if new.text == drain.head && !runs {
+        new.text.clone_from(&printed.text);
+    }
+    new.drain = Some(Drain { runs, ..drain.clone() });
+    new
 }
 
 /// The lines of kubectl that do what these commands do, as far as kubectl can. To be asked before

@@ -120,7 +120,7 @@ fn scrubber(props: &ClockBar) -> Html {
                     let class = match sign {
                         Sign::Change => "change",
                         Sign::Eviction => "evict",
-                        Sign::Zone => "zone",
+                        Sign::Zone => "zonal",
                         Sign::Due => "due",
                     };
                     html! { <i {class} style={format!("left:{}.{}%", place / 10, place % 10)}></i> }

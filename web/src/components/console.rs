@@ -6,13 +6,14 @@
 
 use std::rc::Rc;
 
+use taintlab_core::command::Command;
 use taintlab_manifest::kubectl::Completion;
 use web_sys::{Element, HtmlTextAreaElement, KeyboardEvent};
 use yew::prelude::*;
 
 use super::icon;
 use super::warnings::copy;
-use crate::app::{Dispatch, Entry, Msg, Outcome};
+use crate::app::{Dispatch, Entry, Msg, Outcome, Printed, refused};
 use crate::browser;
 use crate::text::at;
 
@@ -348,13 +349,6 @@ fn wants_more(text: &str) -> bool {
 }
 
 fn entry_of(entry: &Entry, dispatch: &Dispatch) -> Html {
-    let typed = |text: &String, failed: bool| {
-        html! {
-            if !text.is_empty() {
-                <pre data-failed={failed.to_string()} data-testid="output">{ text.clone() }</pre>
-            }
-        }
-    };
     let clicked = entry.outcome == Outcome::Clicked;
     html! {
         <div key={entry.number} class="entry" data-clicked={clicked.to_string()}>
@@ -364,10 +358,31 @@ fn entry_of(entry: &Entry, dispatch: &Dispatch) -> Html {
                 if clicked { <span class="muted">{ "done by hand" }</span> }
                 { copy(&entry.line, dispatch) }
             </div>
-            { match &entry.outcome {
-                Outcome::Typed(text, failed) => typed(text, *failed),
-                Outcome::Clicked => Html::default(),
-            } }
+            if let Outcome::Typed(printed) = &entry.outcome {
+                if !printed.text.is_empty() {
+                    <pre data-failed={printed.failed.to_string()} data-testid="output">
+                        { printed.text.clone() }
+                    </pre>
+                }
+                { running(printed, dispatch) }
+            }
+        </div>
+    }
+}
+
+/// A drain prints more as time passes, and can be ended.
+fn running(printed: &Printed, dispatch: &Dispatch) -> Html {
+    let Some(drain) = printed.drain.as_ref().filter(|drain| drain.runs) else {
+        return Html::default();
+    };
+    let command = Command::CancelDrain { drain: drain.id };
+    let refused = refused(dispatch);
+    let stop =
+        dispatch.reform(move |_: MouseEvent| Msg::Edit(vec![command.clone()], refused.clone()));
+    html! {
+        <div class="row" data-testid="drain-runs">
+            <span class="badge" data-state="counting">{ "goes on as time passes" }</span>
+            <button class="btn small" title="As Ctrl+C in a terminal" onclick={stop}>{ "Stop it" }</button>
         </div>
     }
 }

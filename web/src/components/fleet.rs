@@ -252,7 +252,7 @@ pub(super) fn numbers(track: &Track) -> Html {
         }
     };
     html! {
-        <table data-testid="availability">
+        <table class="availability" data-testid="availability">
             <thead><tr>
                 <th>{ "Availability" }</th><th>{ "This run" }</th>
                 if track.reference.is_some() { <th>{ "Compared with" }</th> }

@@ -1,8 +1,10 @@
 //! A form that loads a node or a pod of it.
 
-use taintlab_core::api::{NodeName, PodKey, Quantity};
-use taintlab_core::command::{Command, CommandError, LoadedPod, NodeLoad};
-use taintlab_core::kubelet::{NodeResource, PodResource, UsageCurve};
+use std::rc::Rc;
+
+use taintlab_core::api::{PodKey, Quantity};
+use taintlab_core::command::{Command, CommandError, LoadedPod, NodeLoad, NodeResources};
+use taintlab_core::kubelet::{NodeCapacity, NodeResource, PodResource, UsageCurve};
 use taintlab_core::time::{Span, parse_duration};
 use yew::prelude::*;
 
@@ -12,8 +14,8 @@ use crate::app::{Dispatch, Msg};
 /// Properties of [`LoadForm`].
 #[derive(Clone, PartialEq, Properties)]
 pub(crate) struct LoadFormProps {
-    /// The node.
-    pub(crate) node: NodeName,
+    /// What the node has.
+    pub(crate) has: Rc<NodeResources>,
     /// Its pods.
     pub(crate) pods: Vec<AttrValue>,
     /// Where wishes go.
@@ -29,13 +31,50 @@ struct Load {
     from: String,
     to: String,
     over: String,
+    has: String,
 }
 
-/// What can be loaded, with the words for a node and for a pod.
+/// What can be loaded.
 const WHAT: [(&str, &str); 4] =
     [("memory", "Memory"), ("disk", "Disk"), ("inodes", "Inodes"), ("processes", "Processes")];
+/// How usage goes.
 const SHAPES: [(&str, &str); 4] =
     [("constant", "constant"), ("ramp", "ramp"), ("step", "step"), ("sawtooth", "sawtooth")];
+/// Only for the system of a node: it is full but for so much.
+const FILL: (&str, &str) = ("leaves", "fill, leaving");
+
+impl Load {
+    /// Whether it is about a pod.
+    fn of_pod(&self) -> bool {
+        !self.who.is_empty()
+    }
+
+    /// What is done; a pod cannot fill its node exactly.
+    fn shape(&self) -> &str {
+        if self.of_pod() && self.shape == FILL.0 { "constant" } else { &self.shape }
+    }
+
+    /// What the amount and the time mean: labels of their fields.
+    fn labels(&self) -> (&'static str, Option<&'static str>) {
+        match self.shape() {
+            "leaves" => ("Left", None),
+            "constant" => ("Amount", None),
+            "step" => ("To", Some("After")),
+            "sawtooth" => ("To", Some("Every")),
+            _ => ("To", Some("Within")),
+        }
+    }
+
+    /// How much the node has of it, if that is known.
+    fn known<'a>(&self, has: &'a mut NodeCapacity) -> &'a mut Option<Quantity> {
+        match self.what.as_str() {
+            "disk" => &mut has.nodefs,
+            "inodes" => &mut has.nodefs_inodes,
+            "processes" => &mut has.pids,
+            _ => &mut has.memory,
+        }
+    }
+}
 
 /// Loads a node, or a pod of it, from now on.
 #[component]
@@ -47,6 +86,7 @@ pub(crate) fn LoadForm(props: &LoadFormProps) -> Html {
         from: "0".to_owned(),
         to: "16Gi".to_owned(),
         over: "5m".to_owned(),
+        has: String::new(),
     });
     let failure = use_state(|| None::<AttrValue>);
     let set = |change: fn(&mut Load, String)| {
@@ -58,18 +98,18 @@ pub(crate) fn LoadForm(props: &LoadFormProps) -> Html {
         })
     };
     let onsubmit = {
-        let (node, load, failure) = (props.node.clone(), load.clone(), failure.clone());
+        let (has, load, failure) = (props.has.clone(), load.clone(), failure.clone());
         let dispatch = props.dispatch.clone();
         move |event: SubmitEvent| {
             event.prevent_default();
             let failed = failure.clone();
-            match command(&node, &load) {
-                Ok(command) => {
+            match commands(&has, &load) {
+                Ok(commands) => {
                     failure.set(None);
                     let refused = Callback::from(move |error: CommandError| {
                         failed.set(Some(error.to_string().into()));
                     });
-                    dispatch.emit(Msg::Edit(vec![command], refused));
+                    dispatch.emit(Msg::Edit(commands, refused));
                 }
                 Err(error) => failure.set(Some(error.into())),
             }
@@ -80,66 +120,72 @@ pub(crate) fn LoadForm(props: &LoadFormProps) -> Html {
     };
     let mut who: Vec<(AttrValue, AttrValue)> = vec![("".into(), "the node's system".into())];
     who.extend(props.pods.iter().map(|pod| (pod.clone(), pod.clone())));
-    let is_constant = load.shape == "constant";
+    let mut shapes = words(&SHAPES);
+    if !load.of_pod() {
+        shapes.extend(words(&[FILL]));
+    }
+    let (to, over) = load.labels();
+    let unknown = load.known(&mut props.has.capacity.clone()).is_none();
     html! {
         <form class="stack" {onsubmit} data-testid="load-form">
             <SelectField label="Who uses it" value={load.who.clone()} options={who}
                 onchange={set(|load, text| load.who = text)} />
-            <div class="row">
+            <div class="cols">
                 <SelectField label="What" value={load.what.clone()} options={words(&WHAT)}
                     onchange={set(|load, text| load.what = text)} />
-                <SelectField label="Shape" value={load.shape.clone()} options={words(&SHAPES)}
+                <SelectField label="Shape" value={load.shape().to_owned()} options={shapes}
                     onchange={set(|load, text| load.shape = text)} />
             </div>
-            if !is_constant {
-                <TextField label="From" value={load.from.clone()}
-                    oninput={set(|load, text| load.from = text)} />
+            if unknown {
+                <TextField label="The node has" value={load.has.clone()} placeholder="100Gi"
+                    oninput={set(|load, text| load.has = text)} />
             }
-            <TextField label={if is_constant { "Amount" } else { "To" }} value={load.to.clone()}
-                oninput={set(|load, text| load.to = text)} />
-            if !is_constant {
-                <TextField label={if load.shape == "ramp" { "Within" } else if load.shape == "step" { "After" } else { "Every" }}
-                    value={load.over.clone()} oninput={set(|load, text| load.over = text)} />
-            }
+            <div class="cols">
+                if over.is_some() {
+                    <TextField label="From" value={load.from.clone()}
+                        oninput={set(|load, text| load.from = text)} />
+                }
+                <TextField label={to} value={load.to.clone()}
+                    oninput={set(|load, text| load.to = text)} />
+                if let Some(over) = over {
+                    <TextField label={over} value={load.over.clone()}
+                        oninput={set(|load, text| load.over = text)} />
+                }
+            </div>
             { error_list((*failure).clone().as_slice()) }
             <div><button class="btn small">{ "Load from now on" }</button></div>
         </form>
     }
 }
 
-fn command(node: &NodeName, load: &Load) -> Result<Command, String> {
+fn commands(has: &NodeResources, load: &Load) -> Result<Vec<Command>, String> {
     let quantity = |name: &str, text: &str| {
         Quantity::parse(text.trim()).map_err(|error| format!("{name}: {error}"))
     };
-    let to = quantity("To", &load.to)?;
-    let usage = if load.shape == "constant" {
-        UsageCurve::Constant(to)
-    } else {
-        let from = quantity("From", &load.from)?;
-        let over = parse_duration(load.over.trim()).map_err(|error| format!("Within: {error}"))?;
-        let over = Span(over);
-        match load.shape.as_str() {
-            "step" => UsageCurve::Step { before: from, after: to, at: over },
-            "sawtooth" => {
-                UsageCurve::Sawtooth { low: from, high: to, period: over, start: Span::default() }
-            }
-            _ => UsageCurve::Ramp { from, to, start: Span::default(), end: over },
+    let mut commands = Vec::new();
+    let mut said = has.clone();
+    let known = load.known(&mut said.capacity);
+    if known.is_none() {
+        *known = Some(quantity("The node has", &load.has)?);
+        commands.push(Command::SetNodeResources(said.into()));
+    }
+    let (to_label, over_label) = load.labels();
+    let to = quantity(to_label, &load.to)?;
+    if load.shape() == FILL.0 {
+        commands.push(of_node(has, load, None, Some(to)));
+        return Ok(commands);
+    }
+    let usage = match over_label {
+        None => UsageCurve::Constant(to),
+        Some(label) => {
+            let from = quantity("From", &load.from)?;
+            let over = parse_duration(load.over.trim());
+            curve(load, from, to, Span(over.map_err(|error| format!("{label}: {error}"))?))
         }
     };
-    if load.who.is_empty() {
-        let resource = match load.what.as_str() {
-            "disk" => NodeResource::Nodefs,
-            "inodes" => NodeResource::NodefsInodes,
-            "processes" => NodeResource::Processes,
-            _ => NodeResource::Memory,
-        };
-        let node = node.clone();
-        return Ok(Command::LoadNode(NodeLoad {
-            node,
-            resource,
-            usage: Some(usage),
-            leaves: None,
-        }));
+    if !load.of_pod() {
+        commands.push(of_node(has, load, Some(usage), None));
+        return Ok(commands);
     }
     let resource = match load.what.as_str() {
         "disk" => PodResource::Logs,
@@ -148,5 +194,31 @@ fn command(node: &NodeName, load: &Load) -> Result<Command, String> {
         _ => PodResource::Memory,
     };
     let pod = PodKey::parse(&load.who).map_err(|error| error.to_string())?;
-    Ok(Command::LoadPod(LoadedPod { pod, container: String::new(), resource, usage }))
+    commands.push(Command::LoadPod(LoadedPod { pod, container: String::new(), resource, usage }));
+    Ok(commands)
+}
+
+fn curve(load: &Load, from: Quantity, to: Quantity, over: Span) -> UsageCurve {
+    match load.shape() {
+        "step" => UsageCurve::Step { before: from, after: to, at: over },
+        "sawtooth" => {
+            UsageCurve::Sawtooth { low: from, high: to, period: over, start: Span::default() }
+        }
+        _ => UsageCurve::Ramp { from, to, start: Span::default(), end: over },
+    }
+}
+
+fn of_node(
+    has: &NodeResources,
+    load: &Load,
+    usage: Option<UsageCurve>,
+    leaves: Option<Quantity>,
+) -> Command {
+    let resource = match load.what.as_str() {
+        "disk" => NodeResource::Nodefs,
+        "inodes" => NodeResource::NodefsInodes,
+        "processes" => NodeResource::Processes,
+        _ => NodeResource::Memory,
+    };
+    Command::LoadNode(NodeLoad { node: has.node.clone(), resource, usage, leaves })
 }

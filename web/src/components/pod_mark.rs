@@ -15,6 +15,8 @@ pub(crate) fn state_words(state: PodState) -> String {
         PodState::Terminating { until, .. } => format!("being deleted, gone at {}", at(until)),
         PodState::Stuck => "deleted, stays until its kubelet is back".to_owned(),
         PodState::Pending => "has no node".to_owned(),
+        PodState::Ended { evicted: true } => "evicted by its kubelet".to_owned(),
+        PodState::Ended { evicted: false } => "has ended".to_owned(),
     }
 }
 
@@ -50,6 +52,9 @@ pub(crate) fn pod_row(pod: &PodView, selected: bool, warned: Option<Severity>) -
             }
             if pod.state.timer().is_some() { <span class="timer" aria-hidden="true"></span> }
             if pod.state == PodState::Stuck { <span class="stuck" aria-hidden="true">{ "stuck" }</span> }
+            if let PodState::Ended { evicted } = pod.state {
+                <span class="ended" aria-hidden="true">{ if evicted { "evicted" } else { "ended" } }</span>
+            }
         </button>
     }
 }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use taintlab_core::api::Pod;
 use taintlab_core::command::{ApiErrorKind, Command, PodWrite};
+use taintlab_core::scheduling::Decision;
 use taintlab_core::taint_eviction::Ruling;
 use taintlab_core::time::Timestamp;
 use taintlab_manifest::Diagnostic;
@@ -24,6 +25,9 @@ use crate::inspected::InspectedPod;
 use crate::model::{PodState, Selection};
 use crate::text::at;
 use crate::words;
+
+/// Of more nodes than these it is only said how many there are.
+const MOST_NODES: usize = 40;
 
 /// Properties of [`PodPanel`].
 #[derive(Clone, PartialEq, Properties)]
@@ -73,6 +77,7 @@ pub(crate) fn PodPanel(props: &PodPanelProps) -> Html {
         _ => html! {
             <div class="stack">
                 { verdict(pod) }
+                { pod.scheduling.as_deref().map(|decision| refusals(decision, dispatch)) }
                 if pod.view.state == PodState::Pending { { bind(props, &bind_to) } }
                 { pod.budget.as_deref().map(time_budget) }
                 { why(&pod.explanation) }
@@ -86,6 +91,48 @@ pub(crate) fn PodPanel(props: &PodPanelProps) -> Html {
             { tabs(&all, &tab) }
             <div class="body">{ body }</div>
         </>
+    }
+}
+
+/// What the scheduler says of each node.
+fn refusals(decision: &Decision, dispatch: &Dispatch) -> Html {
+    let rows = decision.verdicts.iter().take(MOST_NODES).map(|verdict| {
+        let node = verdict.node.clone();
+        let select = dispatch
+            .reform(move |_: MouseEvent| Msg::Select(Some(Selection::Node(node.as_str().into()))));
+        let (plugin, reasons) = match &verdict.rejection {
+            Some(rejection) => (format!("{:?}", rejection.plugin), rejection.reasons.join("; ")),
+            None => (String::new(), "fits".to_owned()),
+        };
+        html! {
+            <tr data-node-refusal={verdict.node.clone()}>
+                <td><button class="btn quiet small" onclick={select}>{ &verdict.node }</button></td>
+                <td>{ reasons }</td>
+                <td class="muted">{ plugin }</td>
+            </tr>
+        }
+    });
+    let more = decision.verdicts.len().saturating_sub(MOST_NODES);
+    html! {
+        <section class="stack" data-testid="refusals">
+            <h3>{ "What the scheduler says" }</h3>
+            if let Some(message) = &decision.message {
+                <p class="pendingpod"><code>{ message }</code></p>
+            }
+            <div class="wide">
+                <table class="conditions">
+                    <thead><tr><th>{ "Node" }</th><th>{ "Why not" }</th><th>{ "Plugin" }</th></tr></thead>
+                    <tbody>{ for rows }</tbody>
+                </table>
+            </div>
+            if more > 0 { <p class="hint">{ format!("and {more} more nodes") }</p> }
+            if !decision.preemptable.is_empty() {
+                <p class="hint">
+                    { format!("Without pods of a lower priority it would fit on {}.",
+                        decision.preemptable.join(", ")) }
+                </p>
+            }
+        </section>
     }
 }
 
@@ -114,6 +161,8 @@ fn state_badge(state: PodState) -> &'static str {
         PodState::Terminating { .. } => "being deleted",
         PodState::Stuck => "stuck terminating",
         PodState::Pending => "no node",
+        PodState::Ended { evicted: true } => "evicted",
+        PodState::Ended { evicted: false } => "ended",
     }
 }
 
@@ -126,6 +175,8 @@ fn verdict(pod: &InspectedPod) -> Html {
     let headline = match state {
         PodState::Stays => "Stays".to_owned(),
         PodState::Pending => "Has no node".to_owned(),
+        PodState::Ended { evicted: true } => "Evicted by its kubelet".to_owned(),
+        PodState::Ended { evicted: false } => "Has ended".to_owned(),
         PodState::Counting { until, .. } => format!("Deleted at {}", at(until)),
         PodState::Terminating { until, .. } => format!("Being deleted, gone at {}", at(until)),
         PodState::Stuck => "Deleted, and stays until its kubelet is back".to_owned(),
@@ -146,7 +197,11 @@ fn verdict(pod: &InspectedPod) -> Html {
             if let Some(wall_clock) = &pod.wall_clock {
                 <span class="muted num">{ wall_clock }</span>
             }
-            if !matches!(state, PodState::Pending) { <p>{ in_words(sentence) }</p> }
+            if matches!(state, PodState::Ended { .. }) {
+                <p>{ pod.object.status.message.clone() }</p>
+            } else if state != PodState::Pending {
+                <p>{ in_words(sentence) }</p>
+            }
             { pod.decided.as_ref().map(|(when, ruling)| decided(*when, ruling)) }
         </div>
     }

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use taintlab_core::kubelet::{
-    Change, Distance, KubeletConfiguration, RankReason, Ranking, Signal, ThresholdState,
+    Candidate, Change, Distance, KubeletConfiguration, RankKey, RankReason, RankedPod, Ranking,
+    Signal, ThresholdState,
 };
 use taintlab_core::simulator::{EvictionView, UsageSeries};
 use taintlab_core::time::Timestamp;
@@ -48,7 +49,9 @@ pub(crate) fn Resources(props: &ResourcesProps) -> Html {
                 </p>
             }
             <h3>{ "Load" }</h3>
-            <LoadForm node={node.view.name.clone()} pods={pods(node)} dispatch={props.dispatch.clone()} />
+            if let Some(has) = &node.has {
+                <LoadForm has={has.clone()} pods={pods(node)} dispatch={props.dispatch.clone()} />
+            }
             if let Some(known) = known {
                 <h3>{ "Thresholds of its kubelet" }</h3>
                 <ThresholdForm node={node.view.name.clone()} flags={known.flags.clone()}
@@ -132,7 +135,8 @@ pub(crate) fn amount(signal: Signal, value: i64) -> String {
     let size = value as f64;
     for (unit, name) in [(1_073_741_824.0, "Gi"), (1_048_576.0, "Mi"), (1_024.0, "Ki")] {
         if size.abs() >= unit {
-            return format!("{:.1}{name}", size / unit);
+            let text = format!("{:.1}", size / unit);
+            return format!("{}{name}", text.strip_suffix(".0").unwrap_or(&text));
         }
     }
     value.to_string()
@@ -274,44 +278,76 @@ fn threshold(known: &Distance) -> Html {
 /// Who would go first.
 fn candidates(ranking: &Ranking) -> Html {
     let signal = ranking.signal;
-    let change = |change: &Change| match change {
-        Change::RaisePriority(to) => format!("a priority of {to} or more"),
-        Change::RaiseRequest(to) => format!("a request of {} or more", amount(signal, *to)),
-        Change::LowerUsage(to) => format!("a usage of {} or less", amount(signal, *to)),
-    };
     html! {
         <>
             <h3>{ "Who goes first" }</h3>
-            <ol class="queue ranking" data-testid="ranking">
-                { for ranking.pods.iter().map(|ranked| {
-                    let pod = &ranked.candidate;
-                    let asked = pod.request.value();
-                    let changes: Vec<String> = ranked.behind_next_if.iter().map(change).collect();
-                    html! {
-                        <li data-pod={pod.pod.to_string()}>
-                            <b>{ pod.pod.to_string() }</b>
-                            <span>
-                                { if pod.exceeds_request { "uses more than it asked for" } else { "within its request" } }
-                                { format!("; priority {}; uses {}, asked for {}", pod.priority,
-                                    amount(signal, pod.usage), amount(signal, asked)) }
-                            </span>
-                            if pod.critical.is_some() { <span class="muted">{ "never evicted: critical" }</span> }
-                            if let Some(reason) = ranked.before_next_by { { because(reason) } }
-                            if !changes.is_empty() {
-                                <span class="muted">
-                                    { format!("Behind the next one with {}.", changes.join(", or ")) }
-                                </span>
-                            }
-                        </li>
-                    }
-                }) }
+            if ranking.pods.is_empty() {
+                <p class="hint">{ "No pod runs here that could be evicted." }</p>
+            }
+            <ol class="ranking" data-testid="ranking">
+                { for ranking.pods.iter().map(|ranked| candidate(signal, &ranking.keys, ranked)) }
             </ol>
         </>
     }
 }
 
-fn because(reason: RankReason) -> Html {
-    html! { <span>{ format!("Before the next one because {}.", reason.words()) }</span> }
+/// A pod with the keys that it is ranked by; the one that puts it before the next one stands out.
+fn candidate(signal: Signal, keys: &[RankKey], ranked: &RankedPod) -> Html {
+    let pod = &ranked.candidate;
+    let decides = |key: RankKey| ranked.before_next_by == Some(RankReason::Key(key));
+    let change = |change: &Change| match change {
+        Change::RaisePriority(to) => format!("a priority of {to} or more"),
+        Change::RaiseRequest(to) => format!("a request of {} or more", amount(signal, *to)),
+        Change::LowerUsage(to) => format!("a usage of {} or less", amount(signal, *to)),
+    };
+    let changes: Vec<String> = ranked.behind_next_if.iter().map(change).collect();
+    let reason = ranked.before_next_by.map(RankReason::words);
+    html! {
+        <li data-pod={pod.pod.to_string()}>
+            <b>{ pod.pod.to_string() }</b>
+            if pod.critical.is_some() {
+                <span class="badge" data-state="stays">{ "critical: never evicted" }</span>
+            }
+            <dl class="rankkeys">
+                { for keys.iter().map(|key| {
+                    let (name, value) = rank_key(signal, pod, *key);
+                    html! {
+                        <div data-key={name} data-decides={decides(*key).to_string()}>
+                            <dt>{ name }</dt><dd class="num">{ value }</dd>
+                        </div>
+                    }
+                }) }
+            </dl>
+            if let Some(reason) = reason {
+                <span class="muted">{ format!("Before the next one because {reason}.") }</span>
+            }
+            if !changes.is_empty() {
+                <span class="muted">
+                    { format!("It would be behind it with {}.", changes.join(", or ")) }
+                </span>
+            }
+        </li>
+    }
+}
+
+/// A key of the ranking in words, and what it is for a pod.
+fn rank_key(signal: Signal, pod: &Candidate, key: RankKey) -> (&'static str, String) {
+    let asked = pod.request.value();
+    match key {
+        RankKey::QosClass => ("QoS class", format!("{:?}", pod.qos_class)),
+        RankKey::ExceedsRequest => {
+            let words = if pod.exceeds_request { "yes" } else { "no" };
+            ("Uses more than it asked for", words.to_owned())
+        }
+        RankKey::Priority => ("Priority", pod.priority.to_string()),
+        RankKey::UsageAboveRequest => {
+            let (used, above) = (amount(signal, pod.usage), pod.usage.saturating_sub(asked));
+            let words = format!("{} ({used} of {})", amount(signal, above), amount(signal, asked));
+            ("Above its request", words)
+        }
+        RankKey::Usage => ("Uses", amount(signal, pod.usage)),
+        RankKey::Processes => ("Processes", pod.usage.to_string()),
+    }
 }
 
 /// Properties of [`ThresholdForm`].

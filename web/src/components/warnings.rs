@@ -41,6 +41,7 @@ pub(crate) fn warnings(all: &[Warning], about: Option<&Selection>, dispatch: &Di
 
 fn name_of(selection: &Selection) -> String {
     match selection {
+        Selection::Zone(key) if key.is_empty() => "nodes without a zone".to_owned(),
         Selection::Zone(key) => ZoneKey::from(&**key).name(),
         other => other.to_text(),
     }
@@ -116,9 +117,12 @@ fn object(subject: &Subject, dispatch: &Dispatch) -> Html {
         Subject::Budget { name } => ("PodDisruptionBudget", name.to_string()),
         Subject::Pod { name } => ("pod", name.to_string()),
         Subject::Node { name } => ("node", name.to_string()),
+        Subject::Zone { name } if name.name().is_empty() => ("", "nodes without a zone".to_owned()),
         Subject::Zone { name } => ("zone", name.name()),
     };
-    let words = html! { <><span class="muted">{ kind }</span>{ " " }{ name }</> };
+    let words = html! {
+        <>if !kind.is_empty() { <span class="muted">{ kind }</span>{ " " } }{ name }</>
+    };
     match crate::warned::selects(subject) {
         None => html! { <span class="clip">{ words }</span> },
         Some(selection) => html! {

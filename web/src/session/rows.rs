@@ -190,6 +190,10 @@ impl Session {
             }
             Happening::Decided(decision) => self.touch_pod(&decision.pod),
             Happening::TaintEvictionControllerRestarted { .. } => self.touched.all = true,
+            // What a drain prints is for the console.
+            Happening::DrainStarted { .. }
+            | Happening::DrainPrinted { .. }
+            | Happening::DrainEnded { .. } => {}
             other => match (other.pod(), other.node()) {
                 (Some(pod), _) => self.touch_pod(pod),
                 (None, Some(node)) => self.touch_node(node),

@@ -10,7 +10,7 @@ use super::super::Simulator;
 use super::Due;
 use crate::api::{ConditionStatus, Node, Pod, PodCondition, PodKey, SchedulingFields};
 use crate::event::{Happening, ObjectReference, RecordedEvent};
-use crate::scheduling::{FilterPlugin, Snapshot};
+use crate::scheduling::{Decision, FilterPlugin, Snapshot};
 use crate::time::Timestamp;
 
 /// `--pod-initial-backoff-seconds` and `--pod-max-backoff-seconds`: how long a pod waits before it
@@ -211,6 +211,14 @@ impl Simulator {
         {
             control.scheduler.activate(key, priority);
         }
+    }
+
+    /// What the scheduler would say now of every node, for a pod that waits for one; `None` if the
+    /// pod does not wait for the scheduler.
+    #[must_use]
+    pub fn scheduling_decision(&self, pod: &PodKey) -> Option<Decision> {
+        let waits = self.cluster.get_pod(pod).filter(|pod| is_ours(pod))?;
+        self.control.as_ref()?.scheduler.snapshot.schedule(waits).ok()
     }
 
     /// Finds a node for the next pod.
