@@ -373,6 +373,8 @@ impl App {
     /// The session was changed by hand: everything looks at it, and it is saved.
     fn changed(&mut self) {
         self.refresh();
+        // Not everything that can be changed shows on the board.
+        self.inspect();
         self.new_epoch();
         self.save_soon();
     }

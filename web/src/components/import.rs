@@ -108,7 +108,12 @@ fn found(reading: &Reading) -> String {
                 others => format!(", {} (kept for export)", count(others, "other object")),
             };
             let (nodes, pods) = (count(read.nodes.len(), "node"), count(read.pods.len(), "pod"));
-            format!("{nodes}, {pods}{others}{errors}")
+            let mut words = format!("{nodes}, {pods}");
+            let kinds = [(read.workloads.len(), "workload"), (read.budgets.len(), "budget")];
+            for (number, what) in kinds.into_iter().filter(|(number, _)| *number > 0) {
+                words = format!("{words}, {}", count(number, what));
+            }
+            format!("{words}{others}{errors}")
         }
     }
 }
