@@ -26,7 +26,7 @@ pub(crate) struct Track {
     pub(crate) start_up: Option<String>,
 }
 
-/// All workloads that no other workload owns, by key.
+/// All workloads that no other workload owns, by key; of too many, those that lack pods come first.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Fleet {
     /// As many as are shown.
@@ -46,15 +46,22 @@ impl Fleet {
         if !simulator.config().control_plane {
             return None;
         }
-        let mut of_nobody = simulator.cluster().workloads().filter(|(_, w)| w.owner().is_none());
-        let shown = of_nobody.by_ref().take(MOST);
+        let of_nobody = simulator.cluster().workloads().filter(|(_, w)| w.owner().is_none());
+        let mut shown: Vec<_> = of_nobody.collect();
+        let more = shown.len().saturating_sub(MOST);
+        if more > 0 {
+            // Of many, those that lack pods must not be among the others.
+            let whole = |key| simulator.workload_view(key).is_none_or(|v| v.ready >= v.desired);
+            shown.sort_by_cached_key(|(key, _)| whole(*key));
+            shown.truncate(MOST);
+        }
         let tracks: Vec<_> = shown
+            .into_iter()
             .filter_map(|(key, workload)| track(simulator, key, workload, reference))
             .map(Rc::new)
             .collect();
         let last = reference.iter().map(|run| run.until).max().unwrap_or_default();
         let end = session.reached().max(last).max(SHORTEST);
-        let more = of_nobody.count();
         Some(Self { tracks, more, end, has_reference: !reference.is_empty() })
     }
 

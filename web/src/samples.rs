@@ -12,7 +12,7 @@ type Files = &'static [(&'static str, &'static str)];
 
 /// The files of `examples/` by what they are about, the sample cluster first.
 pub(crate) const SUBJECTS: &[(&str, Files)] = &[
-    ("To begin with", samples!["sample-cluster",]),
+    ("To begin with", samples!["sample-cluster", "service-in-an-outage",]),
     (
         "Taints and tolerations",
         samples![

@@ -114,7 +114,7 @@ fn refusals(decision: &Decision, dispatch: &Dispatch) -> Html {
     });
     let more = decision.verdicts.len().saturating_sub(MOST_NODES);
     html! {
-        <section class="stack" data-testid="refusals">
+        <section class="stack refusals" data-testid="refusals">
             <h3>{ "What the scheduler says" }</h3>
             if let Some(message) = &decision.message {
                 <p class="pendingpod"><code>{ message }</code></p>

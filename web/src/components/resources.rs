@@ -17,6 +17,8 @@ use crate::app::{Dispatch, Msg};
 use crate::inspected::{InspectedNode, InspectedResources};
 use crate::text::at;
 
+/// What sets how long a condition stays.
+const TRANSITION: &str = "--eviction-pressure-transition-period";
 /// How many colours there are for pods.
 const COLOURS: usize = 6;
 /// The size of the chart in its own units.
@@ -108,11 +110,10 @@ fn conditions(view: &EvictionView) -> Html {
                     <p>
                         if condition.observed {
                             { "Too little now. It stays for " }{ &view.transition_period }
-                            { " after there is enough (--eviction-pressure-transition-period)." }
+                            { " after there is enough (" }<code>{ TRANSITION }</code>{ ")." }
                         } else {
-                            { format!("There is enough again; it stays until {} \
-                                (--eviction-pressure-transition-period {}).",
-                                at(condition.until), view.transition_period) }
+                            { "There is enough again; it stays until " }<b>{ at(condition.until) }</b>
+                            { " (" }<code>{ TRANSITION }</code>{ " " }{ &view.transition_period }{ ")." }
                         }
                     </p>
                 </div>

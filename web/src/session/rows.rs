@@ -5,6 +5,7 @@ use std::rc::Rc;
 use taintlab_core::api::{NodeName, PodKey};
 use taintlab_core::command::{Command, CommandError};
 use taintlab_core::event::{Event, Happening, ObjectReference, RequestResult, RequestVerb};
+use taintlab_core::kubelet::EVICTED;
 use taintlab_core::time::Timestamp;
 
 use super::Session;
@@ -125,6 +126,9 @@ impl Session {
                 result: RequestResult::Ok,
                 ..
             }) => MarkKind::Eviction,
+            RowKind::Happened(Happening::EventRecorded(event)) if event.reason == EVICTED => {
+                MarkKind::Eviction
+            }
             RowKind::Happened(what) if is_about_zones(what) => MarkKind::Zone,
             RowKind::Happened(_) | RowKind::Skipped { .. } => return,
         };
