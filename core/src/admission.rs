@@ -142,7 +142,7 @@ impl AdmissionConfig {
 
 /// Who adds something to an object that is created.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "typescript", derive(tsify::Tsify))]
+#[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
 pub enum AdmissionPlugin {
     /// Pods: how long they stay on nodes that are not ready or unreachable.
     DefaultTolerationSeconds,
@@ -158,7 +158,7 @@ pub enum AdmissionPlugin {
 
 /// One thing that was added to a new object.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "typescript", derive(tsify::Tsify))]
+#[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase")]
 pub struct Addition<T> {
     /// Who adds it.

@@ -18,7 +18,7 @@ use crate::time::Span;
 /// The flags of `kubectl drain`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "typescript", derive(tsify::Tsify))]
+#[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct DrainOptions {
     /// `--ignore-daemonsets`: pods of DaemonSets stay where they are instead of being an error.

@@ -17,20 +17,20 @@ use crate::time::Timestamp;
 
 /// Something that happened, with its time.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "typescript", derive(tsify::Tsify))]
+#[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase")]
 pub struct Event {
     /// When.
     pub at: Timestamp,
     /// What.
     #[serde(flatten)]
-    #[cfg_attr(feature = "typescript", tsify(type = "Happening"))]
+    #[cfg_attr(feature = "typescript-all", tsify(type = "Happening"))]
     pub what: Happening,
 }
 
 /// What happened.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "typescript", derive(tsify::Tsify))]
+#[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
 #[serde(tag = "type", rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum Happening {
     /// A component recorded a Kubernetes Event.
@@ -77,7 +77,7 @@ pub enum Happening {
         pod: PodKey,
         /// The UID of the pod there; empty if there is none.
         #[serde(skip_serializing_if = "String::is_empty")]
-        #[cfg_attr(feature = "typescript", tsify(optional))]
+        #[cfg_attr(feature = "typescript-all", tsify(optional))]
         uid: String,
         /// What was asked.
         verb: RequestVerb,
@@ -278,7 +278,7 @@ pub enum Happening {
 
 /// Why nobody hears a kubelet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[cfg_attr(feature = "typescript", derive(tsify::Tsify))]
+#[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase")]
 pub enum SilenceCause {
     /// It does not run.
@@ -292,7 +292,7 @@ pub enum SilenceCause {
 /// A rate as a flag gives it; never NaN.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "typescript", derive(tsify::Tsify))]
+#[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
 #[serde(transparent)]
 pub struct NodesPerSecond(pub f32);
 
@@ -307,7 +307,7 @@ impl core::fmt::Display for NodesPerSecond {
 
 /// A Kubernetes Event (`v1.Event`), as a component records it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "typescript", derive(tsify::Tsify))]
+#[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase")]
 pub struct RecordedEvent {
     /// The object it is about.
@@ -325,14 +325,14 @@ pub struct RecordedEvent {
 
 /// `v1.ObjectReference`: the object that an event is about.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[cfg_attr(feature = "typescript", derive(tsify::Tsify))]
+#[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
 #[serde(tag = "kind", rename_all_fields = "camelCase")]
 pub enum ObjectReference {
     /// A pod.
     Pod {
         /// `apiVersion`, if the component fills it in.
         #[serde(skip_serializing_if = "str::is_empty")]
-        #[cfg_attr(feature = "typescript", tsify(optional))]
+        #[cfg_attr(feature = "typescript-all", tsify(optional))]
         api_version: &'static str,
         /// Namespace and name.
         pod: PodKey,
@@ -351,7 +351,7 @@ pub enum ObjectReference {
 
 /// What a controller asked of the API server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[cfg_attr(feature = "typescript", derive(tsify::Tsify))]
+#[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase")]
 pub enum RequestVerb {
     /// `GET` of a pod, before its status is patched.
@@ -364,7 +364,7 @@ pub enum RequestVerb {
 
 /// What the API server answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[cfg_attr(feature = "typescript", derive(tsify::Tsify))]
+#[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase", tag = "answer", content = "error")]
 pub enum RequestResult {
     /// Done.
@@ -387,7 +387,7 @@ impl RequestResult {
 
 /// The next moment at which a simulation or a controller wants to be called.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "typescript", derive(tsify::Tsify))]
+#[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase")]
 pub struct Timeout {
     /// When.
@@ -398,7 +398,7 @@ pub struct Timeout {
 
 /// Why a moment matters.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "typescript", derive(tsify::Tsify))]
+#[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
 #[serde(tag = "type", rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum TimeoutReason {
     /// Changes wait to be looked at: call at once.
@@ -420,7 +420,7 @@ pub enum TimeoutReason {
         /// Which pod.
         pod: PodKey,
         /// How long it was.
-        #[cfg_attr(feature = "typescript", tsify(type = "number"))]
+        #[cfg_attr(feature = "typescript-all", tsify(type = "number"))]
         grace: Duration,
     },
     /// The node lifecycle controller's health pass has something to do.

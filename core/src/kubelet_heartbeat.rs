@@ -24,7 +24,7 @@ use crate::time::{Span, Time, Timestamp};
 /// How the simulated kubelets are set: fields of `KubeletConfiguration`, and how they are in step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "typescript", derive(tsify::Tsify))]
+#[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub struct KubeletSettings {
     /// `nodeStatusUpdateFrequency`: how often the status of the node is computed; 10s unless given.

@@ -45,14 +45,14 @@ impl TypeName for ScenarioKind {
 /// A cluster, what happens to it, and what is expected.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "typescript", derive(tsify::Tsify))]
+#[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Scenario {
     /// `taintlab/v1`.
-    #[cfg_attr(feature = "typescript", tsify(type = "\"taintlab/v1\""))]
+    #[cfg_attr(feature = "typescript-all", tsify(type = "\"taintlab/v1\""))]
     pub api_version: ApiVersion<ScenarioKind>,
     /// `Scenario`.
-    #[cfg_attr(feature = "typescript", tsify(type = "\"Scenario\""))]
+    #[cfg_attr(feature = "typescript-all", tsify(type = "\"Scenario\""))]
     pub kind: Kind<ScenarioKind>,
     /// What it is about.
     #[serde(default)]
@@ -81,7 +81,7 @@ pub struct Scenario {
 /// What a scenario is about.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "typescript", derive(tsify::Tsify))]
+#[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub struct ScenarioMetadata {
     /// A short name in lower case with dashes, usually that of the file.
@@ -104,7 +104,7 @@ pub struct ScenarioMetadata {
 /// Which Kubernetes a scenario runs on.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "typescript", derive(tsify::Tsify))]
+#[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub struct Kubernetes {
     /// The release, in quotes; the newest known one unless given.
@@ -164,7 +164,7 @@ fn flag_values<'de, D: Deserializer<'de>>(
 /// What is there at the beginning.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "typescript", derive(tsify::Tsify))]
+#[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub struct Objects {
     /// Nodes.
@@ -187,14 +187,14 @@ pub struct Objects {
     pub files: Vec<String>,
     /// Objects of kinds that the engine does not use, kept for export.
     #[serde(skip_serializing_if = "is_default")]
-    #[cfg_attr(feature = "typescript", tsify(type = "object[]"))]
+    #[cfg_attr(feature = "typescript-all", tsify(type = "object[]"))]
     pub others: Vec<Value>,
 }
 
 /// Something that happens at a given time.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "typescript", derive(tsify::Tsify))]
+#[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Step {
     /// When, since the beginning.

@@ -62,7 +62,7 @@ impl core::error::Error for SchedulingError {}
 
 /// Why a filter keeps a pod off a node.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "typescript", derive(tsify::Tsify))]
+#[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase")]
 pub struct Rejection {
     /// Which filter.
@@ -76,7 +76,7 @@ pub struct Rejection {
 
 /// What a plugin thinks of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "typescript", derive(tsify::Tsify))]
+#[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase")]
 pub struct PluginScore {
     /// Which plugin.
@@ -89,7 +89,7 @@ pub struct PluginScore {
 
 /// What the scheduler thinks of one node.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "typescript", derive(tsify::Tsify))]
+#[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase")]
 pub struct NodeVerdict {
     /// The node.
@@ -99,7 +99,7 @@ pub struct NodeVerdict {
     pub rejection: Option<Rejection>,
     /// The scores, if the pod fits.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    #[cfg_attr(feature = "typescript", tsify(optional))]
+    #[cfg_attr(feature = "typescript-all", tsify(optional))]
     pub scores: Vec<PluginScore>,
     /// The sum of scores times weights.
     pub total: i64,
@@ -118,7 +118,7 @@ pub struct FilterVerdict {
 
 /// Where a pod goes, or why it goes nowhere.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "typescript", derive(tsify::Tsify), tsify(rename = "SchedulingDecision"))]
+#[cfg_attr(feature = "typescript-all", derive(tsify::Tsify), tsify(rename = "SchedulingDecision"))]
 #[serde(rename_all = "camelCase")]
 pub struct Decision {
     /// The node the pod is bound to.
@@ -132,7 +132,7 @@ pub struct Decision {
     pub verdicts: Vec<NodeVerdict>,
     /// If it goes nowhere: the nodes where it would fit without pods of lower priority.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    #[cfg_attr(feature = "typescript", tsify(optional))]
+    #[cfg_attr(feature = "typescript-all", tsify(optional))]
     pub preemptable: Vec<String>,
 }
 

@@ -147,7 +147,7 @@ impl core::error::Error for TimeWentBack {}
 /// What is to become of a pod, and why; the one value that the page, the package and the docs
 /// show.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "typescript", derive(tsify::Tsify))]
+#[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase")]
 pub struct PodExplanation {
     /// Which pod.
@@ -164,7 +164,7 @@ pub struct PodExplanation {
     pub terminating: bool,
     /// Whether it is, and stays so until a kubelet that nobody hears is back.
     #[serde(skip_serializing_if = "core::ops::Not::not")]
-    #[cfg_attr(feature = "typescript", tsify(optional))]
+    #[cfg_attr(feature = "typescript-all", tsify(optional))]
     pub awaits_kubelet: bool,
     /// Whether the controller remembers it as deleted (to 1.32).
     pub tombstone: bool,

@@ -16,10 +16,10 @@ use crate::node_lifecycle::{
 use crate::time::{Time, Timestamp, format_duration};
 
 /// A moment before or after the beginning, in nanoseconds since then.
-#[cfg_attr(feature = "typescript", doc = "")]
-#[cfg_attr(feature = "typescript", doc = " In JavaScript: milliseconds, with fractions.")]
+#[cfg_attr(feature = "typescript-all", doc = "")]
+#[cfg_attr(feature = "typescript-all", doc = " In JavaScript: milliseconds, with fractions.")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-#[cfg_attr(feature = "typescript", derive(tsify::Tsify), tsify(type = "number"))]
+#[cfg_attr(feature = "typescript-all", derive(tsify::Tsify), tsify(type = "number"))]
 pub struct Moment(i64);
 
 impl Moment {
@@ -70,7 +70,7 @@ impl Serialize for Moment {
 
 /// What a term of a time budget is spent on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[cfg_attr(feature = "typescript", derive(tsify::Tsify))]
+#[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase")]
 pub enum TermKind {
     /// From the last sign of life until a health pass saw it.
@@ -108,7 +108,7 @@ pub enum TermKind {
 
 /// One term of a time budget.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "typescript", derive(tsify::Tsify))]
+#[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase")]
 pub struct Term {
     /// What the time is spent on.
@@ -118,20 +118,20 @@ pub struct Term {
     /// When it ends.
     pub end: Moment,
     /// `end` − `start`.
-    #[cfg_attr(feature = "typescript", tsify(type = "number"))]
+    #[cfg_attr(feature = "typescript-all", tsify(type = "number"))]
     pub duration: Duration,
     /// In words.
     pub text: String,
     /// The flag or field that sets it, with its value: `--node-monitor-period=5s`; empty if none
     /// does.
     #[serde(skip_serializing_if = "String::is_empty")]
-    #[cfg_attr(feature = "typescript", tsify(optional))]
+    #[cfg_attr(feature = "typescript-all", tsify(optional))]
     pub set_by: String,
 }
 
 /// Why a pod is deleted when it is: the terms add up from the first sign of trouble to the moment.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "typescript", derive(tsify::Tsify))]
+#[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase")]
 pub struct TimeBudget {
     /// Which pod.

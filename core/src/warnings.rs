@@ -33,7 +33,7 @@ use crate::simulator::{Simulator, SimulatorConfig};
 
 /// What a warning is about; its text never changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[cfg_attr(feature = "typescript", derive(tsify::Tsify), serde(rename_all = "kebab-case"))]
+#[cfg_attr(feature = "typescript-all", derive(tsify::Tsify), serde(rename_all = "kebab-case"))]
 pub enum WarningCode {
     /// A toleration that no taint of this cluster, and none that Kubernetes sets, can match.
     TolerationMatchesNothing,
@@ -108,7 +108,7 @@ impl Serialize for WarningCode {
 
 /// How pressing a warning is; the most pressing comes first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[cfg_attr(feature = "typescript", derive(tsify::Tsify))]
+#[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase")]
 pub enum Severity {
     /// It is happening: something is stuck, or is being lost.
@@ -133,7 +133,7 @@ impl Severity {
 
 /// An object that a warning is about.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[cfg_attr(feature = "typescript", derive(tsify::Tsify))]
+#[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase", tag = "kind")]
 pub enum Subject {
     /// The controller of pods, which need not be here as an object.
@@ -168,7 +168,7 @@ pub enum Subject {
 
 /// What to do about it, ready to be pasted.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "typescript", derive(tsify::Tsify))]
+#[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase")]
 pub struct Fix {
     /// What it does, in a sentence.
@@ -181,7 +181,7 @@ pub struct Fix {
 
 /// The language of a [`Fix`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "typescript", derive(tsify::Tsify))]
+#[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase")]
 pub enum FixLanguage {
     /// A part of a manifest.
@@ -194,7 +194,7 @@ pub enum FixLanguage {
 
 /// Something that is likely to surprise.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "typescript", derive(tsify::Tsify))]
+#[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase")]
 pub struct Warning {
     /// How pressing it is.
@@ -206,7 +206,7 @@ pub struct Warning {
     /// The field concerned, for example `spec.tolerations[1].tolerationSeconds`; empty if it is the
     /// whole.
     #[serde(skip_serializing_if = "String::is_empty")]
-    #[cfg_attr(feature = "typescript", tsify(optional))]
+    #[cfg_attr(feature = "typescript-all", tsify(optional))]
     pub field: String,
     /// What is the matter, in one sentence.
     pub message: String,

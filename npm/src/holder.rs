@@ -1,29 +1,10 @@
-//! What keeps a value for JavaScript, and what happens if the engine ever panics.
+//! What keeps a value for JavaScript.
 
 use std::cell::Cell;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use wasm_bindgen::{JsError, JsValue};
 
-/// Whether something has panicked since the module was loaded.
-static PANICKED: AtomicBool = AtomicBool::new(false);
-
-/// Makes a panic an exception that says what happened.
-///
-/// The exception leaves the module at once, without unwinding: what was at work stays taken out of
-/// its [`Holder`] for ever, everything else is whole.
-pub(crate) fn report_panics() {
-    std::panic::set_hook(Box::new(|info| {
-        PANICKED.store(true, Ordering::Relaxed);
-        if cfg!(target_family = "wasm") {
-            let message =
-                format!("taintlab: internal error, please report it: {info}; {CREATE_A_NEW_ONE}");
-            wasm_bindgen::throw_val(JsError::new(&message).into());
-        }
-    }));
-}
-
-const CREATE_A_NEW_ONE: &str = "this simulator can no longer be used, create a new one";
+use crate::panics;
 
 /// A value that is taken out while it is at work.
 ///
@@ -45,7 +26,7 @@ impl<T> Holder<T> {
         work: impl FnOnce(&mut T) -> Result<R, JsValue>,
     ) -> Result<R, JsValue> {
         let Some(mut value) = self.0.take() else {
-            return Err(JsError::new(why_taken(PANICKED.load(Ordering::Relaxed))).into());
+            return Err(JsError::new(why_taken(panics::happened())).into());
         };
         let result = work(&mut value);
         self.0.set(Some(value));

@@ -1,15 +1,19 @@
 //! JavaScript values as values of the engine; a value of another type is a `TypeError`.
 
-use core::time::Duration;
+use js_sys::{Array, Number, TypeError};
+use wasm_bindgen::{JsCast, JsValue};
 
-use js_sys::{Array, JSON, TypeError};
-use serde::de::DeserializeOwned;
-use taintlab_core::time::{Timestamp, parse_duration};
-use taintlab_manifest::{Limits, read_value};
-use wasm_bindgen::JsValue;
+#[cfg(feature = "simulator")]
+use {
+    crate::problem::{Problem, ProblemCode},
+    core::time::Duration,
+    js_sys::JSON,
+    serde::de::DeserializeOwned,
+    taintlab_core::time::{Timestamp, parse_duration},
+    taintlab_manifest::{Limits, read_value},
+};
 
-use crate::problem::{Problem, ProblemCode};
-
+#[cfg(feature = "simulator")]
 /// An object or an array as a value of the engine. `what` is the name of the argument.
 ///
 /// It is read as JSON text by the decoder that reads files, so that the errors are the same:
@@ -30,6 +34,7 @@ pub(crate) fn read<T: DeserializeOwned>(value: &JsValue, what: &str) -> Result<T
     })
 }
 
+#[cfg(feature = "simulator")]
 /// An object or an array as JSON; dates become RFC 3339 text, as Kubernetes writes them.
 ///
 /// # Errors
@@ -43,6 +48,7 @@ pub(crate) fn json(value: &JsValue, what: &str) -> Result<String, JsValue> {
     text.as_string().ok_or_else(|| expected(what, "an object or an array", value))
 }
 
+#[cfg(feature = "simulator")]
 /// The same for an array.
 ///
 /// # Errors
@@ -57,6 +63,7 @@ pub(crate) fn read_list<T: DeserializeOwned>(
     read(value, what)
 }
 
+#[cfg(feature = "simulator")]
 /// The same for an object that may be left out.
 ///
 /// # Errors
@@ -82,6 +89,7 @@ pub(crate) fn text(value: &JsValue, what: &str) -> Result<String, JsValue> {
     value.as_string().ok_or_else(|| expected(what, "a string", value))
 }
 
+#[cfg(feature = "simulator")]
 /// A moment: milliseconds since the start, or Kubernetes' text for the time since then.
 ///
 /// # Errors
@@ -125,8 +133,10 @@ fn describe(value: &JsValue) -> String {
         let short: String = text.chars().take(40).collect();
         return format!("the string `{short}`");
     }
-    if let Some(number) = value.as_f64() {
-        return format!("the number {number}");
+    if let Some(number) = value.dyn_ref::<Number>() {
+        // In JavaScript's own words.
+        let number = number.to_string_with_radix(10).map(String::from).unwrap_or_default();
+        return format!("the number `{number}`");
     }
     if let Some(truth) = value.as_bool() {
         return format!("`{truth}`");

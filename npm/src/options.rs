@@ -3,16 +3,20 @@
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
-use taintlab_core::kubelet::KubeletConfiguration;
-use taintlab_core::kubelet_heartbeat::KubeletSettings;
 use taintlab_core::release::{FeatureGate, FeatureGates, KubernetesRelease};
-use taintlab_core::scenario::{Kubernetes, Scenario, ScenarioError};
-use taintlab_core::simulator::{ConfigError, SimulatorConfig};
-use taintlab_core::time::{Span, Time};
 use taintlab_core::validation::ValidationOptions;
 use tsify::Tsify;
 
-use crate::problem::Problem;
+#[cfg(feature = "simulator")]
+use taintlab_core::{
+    kubelet::KubeletConfiguration,
+    kubelet_heartbeat::KubeletSettings,
+    scenario::{Kubernetes, Scenario, ScenarioError},
+    simulator::{ConfigError, SimulatorConfig},
+    time::{Span, Time},
+};
+
+use crate::problem::{Problem, ProblemCode};
 
 /// Which release of Kubernetes, with which feature gates.
 #[derive(Debug, Default, Deserialize, Tsify)]
@@ -25,6 +29,7 @@ pub struct ReleaseOptions {
     pub feature_gates: BTreeMap<String, bool>,
 }
 
+#[cfg(feature = "simulator")]
 /// Which Kubernetes is simulated.
 #[derive(Debug, Default, Deserialize, Tsify)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
@@ -68,6 +73,7 @@ pub struct SimulatorOptions {
     pub file: String,
 }
 
+#[cfg(feature = "simulator")]
 /// What is read besides a scenario.
 #[derive(Debug, Default, Deserialize, Tsify)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
@@ -88,6 +94,7 @@ pub struct ScenarioOptions {
 }
 
 impl ReleaseOptions {
+    #[cfg(feature = "simulator")]
     pub(crate) fn config(self) -> SimulatorConfig {
         let release = self.release.unwrap_or_default();
         SimulatorConfig { feature_gates: self.feature_gates, ..SimulatorConfig::of(release) }
@@ -96,8 +103,9 @@ impl ReleaseOptions {
     /// Which feature gates are on.
     pub(crate) fn gates(&self) -> Result<FeatureGates, Problem> {
         let settings = self.feature_gates.iter().map(|(name, on)| (name.as_str(), *on));
-        FeatureGates::new(self.release.unwrap_or_default(), settings)
-            .map_err(|error| of_config(ConfigError::FeatureGates(error)))
+        FeatureGates::new(self.release.unwrap_or_default(), settings).map_err(|error| {
+            Problem::new(ProblemCode::InvalidConfiguration, "featureGates", &error)
+        })
     }
 
     /// Whether the operators `Lt` and `Gt` compare numbers.
@@ -110,10 +118,12 @@ impl ReleaseOptions {
     }
 }
 
+#[cfg(feature = "simulator")]
 pub(crate) fn of_config(error: ConfigError) -> Problem {
     Problem::of_config(&ScenarioError::Config(error))
 }
 
+#[cfg(feature = "simulator")]
 impl SimulatorOptions {
     /// A scenario without objects and steps on this Kubernetes.
     pub(crate) fn scenario(self) -> Scenario {

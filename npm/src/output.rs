@@ -15,6 +15,16 @@ use serde::ser::{
 use taintlab_core::time::parse_duration;
 use wasm_bindgen::{JsError, JsValue};
 
+use crate::explained::millis;
+
+/// An answer of a function that can also fail.
+#[derive(serde::Serialize)]
+pub(crate) struct Answer<'a, T> {
+    pub(crate) ok: bool,
+    #[serde(flatten)]
+    pub(crate) answer: &'a T,
+}
+
 /// A value as JavaScript sees it.
 ///
 /// # Errors
@@ -35,12 +45,6 @@ pub fn to_json(value: &impl Serialize) -> Result<String, String> {
         .serialize(Js(&mut serde_json::Serializer::new(&mut bytes)))
         .map_err(|error| error.to_string())?;
     String::from_utf8(bytes).map_err(|error| error.to_string())
-}
-
-/// Nanoseconds as milliseconds: the nearest number that JavaScript has.
-#[expect(clippy::cast_precision_loss, reason = "exact for 104 days, and nobody counts later")]
-pub(crate) fn millis(nanos: i64) -> f64 {
-    nanos as f64 / 1e6
 }
 
 /// Passes everything on, but for times.

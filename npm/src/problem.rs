@@ -1,85 +1,103 @@
 //! What a user got wrong.
 
+use js_sys::Array;
 use serde::Serialize;
-use taintlab_core::command::CommandError;
-use taintlab_core::scenario::ScenarioError;
-use taintlab_core::simulator::TimeWentBack;
 use taintlab_core::validation::FieldError;
+#[cfg(feature = "simulator")]
+use taintlab_core::{command::CommandError, scenario::ScenarioError, simulator::TimeWentBack};
+#[cfg(feature = "simulator")]
 use taintlab_manifest::Diagnostic;
 use tsify::Tsify;
 use wasm_bindgen::JsValue;
 
-use crate::output::to_js;
+use crate::plain::{plain, set};
 
-/// What kind of problem it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Tsify)]
-#[serde(rename_all = "camelCase")]
-pub enum ProblemCode {
-    /// A manifest that cannot be read, or is not what the API server would take.
-    InvalidManifest,
-    /// A scenario file that cannot be read, or whose objects the API server would not take.
-    InvalidScenario,
-    /// An expectation of a scenario that was not met.
-    ExpectationNotMet,
-    /// A release, a feature gate, a flag or a setting that cannot be.
-    InvalidConfiguration,
-    /// A taint that `kubectl taint` would not take.
-    InvalidTaint,
-    /// A text that is no duration.
-    InvalidDuration,
-    /// A text that does not name a pod.
-    InvalidName,
-    /// A field of an object that the scheduler cannot read.
-    InvalidObject,
-    /// The simulation has no scheduler and no controllers of workloads.
-    NoControlPlane,
-    /// There is no such workload.
-    WorkloadNotFound,
-    /// There is such a workload already.
-    WorkloadAlreadyExists,
-    /// There is no such budget.
-    BudgetNotFound,
-    /// There is such a budget already.
-    BudgetAlreadyExists,
-    /// Admission refuses the object.
-    NotAdmitted,
-    /// 429: a budget does not allow the eviction now.
-    DisruptionBudget,
-    /// A value of a command is out of range, or the cluster does not take it for another reason.
-    InvalidCommand,
-    /// The simulation has passed that moment.
-    TimeWentBack,
-    /// There is no such node.
-    NodeNotFound,
-    /// There is no such pod.
-    PodNotFound,
-    /// There is such a node already.
-    NodeAlreadyExists,
-    /// There is such a pod already.
-    PodAlreadyExists,
-    /// The pod has a node already.
-    PodAlreadyBound,
-    /// The node has no such taint.
-    TaintNotFound,
-    /// There is no such zone, or there are several.
-    ZoneNotFound,
-    /// The simulation has no kubelets and no node lifecycle controller.
-    NoNodeLifecycle,
-    /// The API server: the value has the wrong form.
-    #[serde(rename = "FieldValueInvalid")]
-    FieldValueInvalid,
-    /// The API server: the value is none of those that are allowed.
-    #[serde(rename = "FieldValueNotSupported")]
-    FieldValueNotSupported,
-    /// The API server: there is no value.
-    #[serde(rename = "FieldValueRequired")]
-    FieldValueRequired,
-    /// The API server: another element of the list has this value already.
-    #[serde(rename = "FieldValueDuplicate")]
-    FieldValueDuplicate,
-    /// The API server: this change is not allowed.
-    #[serde(rename = "FieldValueForbidden")]
-    FieldValueForbidden,
+macro_rules! codes {
+    ($(#[$meta:meta])* $name:ident { $($(#[$vmeta:meta])* $variant:ident = $text:literal,)+ }) => {
+        $(#[$meta])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Tsify)]
+        pub enum $name {
+            $($(#[$vmeta])* #[serde(rename = $text)] $variant,)+
+        }
+
+        impl $name {
+            /// The name in JavaScript.
+            #[must_use]
+            pub const fn name(self) -> &'static str {
+                match self {
+                    $(Self::$variant => $text,)+
+                }
+            }
+        }
+    };
+}
+
+codes! {
+    /// What kind of problem it is.
+    ProblemCode {
+        /// A manifest that cannot be read, or is not what the API server would take.
+        InvalidManifest = "invalidManifest",
+        /// A scenario file that cannot be read, or whose objects the API server would not take.
+        InvalidScenario = "invalidScenario",
+        /// An expectation of a scenario that was not met.
+        ExpectationNotMet = "expectationNotMet",
+        /// A release, a feature gate, a flag or a setting that cannot be.
+        InvalidConfiguration = "invalidConfiguration",
+        /// A taint that `kubectl taint` would not take.
+        InvalidTaint = "invalidTaint",
+        /// A text that is no duration.
+        InvalidDuration = "invalidDuration",
+        /// A text that does not name a pod.
+        InvalidName = "invalidName",
+        /// A field of an object that the scheduler or the kubelet cannot read.
+        InvalidObject = "invalidObject",
+        /// A text that is no eviction signal, or one that the kubelet does not rank for.
+        InvalidSignal = "invalidSignal",
+        /// The simulation has no scheduler and no controllers of workloads.
+        NoControlPlane = "noControlPlane",
+        /// There is no such workload.
+        WorkloadNotFound = "workloadNotFound",
+        /// There is such a workload already.
+        WorkloadAlreadyExists = "workloadAlreadyExists",
+        /// There is no such budget.
+        BudgetNotFound = "budgetNotFound",
+        /// There is such a budget already.
+        BudgetAlreadyExists = "budgetAlreadyExists",
+        /// Admission refuses the object.
+        NotAdmitted = "notAdmitted",
+        /// 429: a budget does not allow the eviction now.
+        DisruptionBudget = "disruptionBudget",
+        /// A value of a command is out of range, or the cluster does not take it for another reason.
+        InvalidCommand = "invalidCommand",
+        /// The simulation has passed that moment.
+        TimeWentBack = "timeWentBack",
+        /// There is no such node.
+        NodeNotFound = "nodeNotFound",
+        /// There is no such pod.
+        PodNotFound = "podNotFound",
+        /// There is such a node already.
+        NodeAlreadyExists = "nodeAlreadyExists",
+        /// There is such a pod already.
+        PodAlreadyExists = "podAlreadyExists",
+        /// The pod has a node already.
+        PodAlreadyBound = "podAlreadyBound",
+        /// The node has no such taint.
+        TaintNotFound = "taintNotFound",
+        /// There is no such zone, or there are several.
+        ZoneNotFound = "zoneNotFound",
+        /// The simulation has no kubelets and no node lifecycle controller.
+        NoNodeLifecycle = "noNodeLifecycle",
+        /// The API server: the value has the wrong form.
+        FieldValueInvalid = "FieldValueInvalid",
+        /// The API server: the value is none of those that are allowed.
+        FieldValueNotSupported = "FieldValueNotSupported",
+        /// The API server: there is no value.
+        FieldValueRequired = "FieldValueRequired",
+        /// The API server: another element of the list has this value already.
+        FieldValueDuplicate = "FieldValueDuplicate",
+        /// The API server: this change is not allowed.
+        FieldValueForbidden = "FieldValueForbidden",
+    }
 }
 
 /// One thing that is wrong, where, and what would be valid.
@@ -122,6 +140,7 @@ impl Problem {
         Self { code, message, path, file: None, line: None, column: None, help: None }
     }
 
+    #[cfg(feature = "simulator")]
     pub(crate) fn of_diagnostic(diagnostic: Diagnostic, code: ProblemCode) -> Self {
         let Diagnostic { file, line, column, path, message, help, .. } = diagnostic;
         let file = Some(file).filter(|file| !file.is_empty());
@@ -140,6 +159,7 @@ impl Problem {
         Self::new(code, &error.field, &error.to_string())
     }
 
+    #[cfg(feature = "simulator")]
     /// Those of a command; `path` is where it came from, empty for a single one.
     pub(crate) fn of_command(error: &CommandError, path: &str) -> Vec<Self> {
         use ProblemCode as Code;
@@ -168,10 +188,12 @@ impl Problem {
         vec![Self::new(code, path, &error.to_string())]
     }
 
+    #[cfg(feature = "simulator")]
     pub(crate) fn of_time(error: TimeWentBack) -> Self {
         Self::new(ProblemCode::TimeWentBack, "at", &error.to_string())
     }
 
+    #[cfg(feature = "simulator")]
     /// That of a configuration given as options.
     pub(crate) fn of_config(error: &ScenarioError) -> Self {
         let path = error.path();
@@ -182,5 +204,31 @@ impl Problem {
 
 /// The failure with these problems, for JavaScript.
 pub(crate) fn fail(errors: Vec<Problem>) -> Result<JsValue, JsValue> {
-    to_js(&Failure { ok: false, errors })
+    let all = Array::new();
+    for error in &errors {
+        all.push(&of_problem(error));
+    }
+    let failure = plain();
+    set(&failure, "ok", &JsValue::FALSE);
+    set(&failure, "errors", &all);
+    Ok(failure.into())
+}
+
+fn of_problem(problem: &Problem) -> JsValue {
+    let to = plain();
+    let text = |name, text: &str| set(&to, name, &JsValue::from_str(text));
+    text("code", problem.code.name());
+    text("message", &problem.message);
+    text("path", &problem.path);
+    for (name, value) in [("file", &problem.file), ("help", &problem.help)] {
+        if let Some(value) = value {
+            text(name, value);
+        }
+    }
+    for (name, value) in [("line", problem.line), ("column", problem.column)] {
+        if let Some(value) = value {
+            set(&to, name, &value.into());
+        }
+    }
+    to.into()
 }

@@ -1,25 +1,23 @@
 //! Questions about single values: no simulation, no state.
 
+use js_sys::Array;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use taintlab_core::api::{
-    Node, Pod, PodDisruptionBudget, Taint, Toleration, Workload, node_condition_type,
-};
+use taintlab_core::api::Taint;
 use taintlab_core::matching::{explain, min_toleration_time};
 use taintlab_core::node_lifecycle::zone::{ZoneState, compute_zone_state};
-use taintlab_core::scheduling::{self, SchedulerConfig};
-use taintlab_core::simulator::{self, Trouble};
+use taintlab_core::release::KubernetesRelease;
 use taintlab_core::taints::kubectl;
 use taintlab_core::validation::{validate_node_taints, validate_tolerations};
-use taintlab_manifest::{Diagnostic, Import, Limits};
 use tsify::Tsify;
 use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
 
-use crate::input::{self, read, read_list, read_options, wrong_call};
-use crate::options::{ReleaseOptions, of_config};
-use crate::output::to_js;
+use crate::explained::{explanation, index};
+use crate::input::{self, wrong_call};
+use crate::plain::{plain, set, word};
 use crate::problem::{Problem, ProblemCode, fail};
+use crate::reading;
 
 /// A taint as JavaScript gives it: that of a manifest, or of `@kubernetes/client-node`.
 #[derive(Deserialize, Tsify)]
@@ -75,20 +73,6 @@ pub struct NodeInput {
     pub status: Value,
 }
 
-/// A pod as JavaScript gives it: Kubernetes' JSON, or what `@kubernetes/client-node` returns.
-#[derive(Deserialize, Tsify)]
-pub struct PodInput {
-    /// Name, namespace, labels, owners and so on.
-    #[tsify(optional, type = "ObjectMeta | object")]
-    pub metadata: Value,
-    /// What was asked for.
-    #[tsify(optional, type = "PodSpec | { tolerations?: TolerationInput[]; nodeName?: string }")]
-    pub spec: Value,
-    /// What was observed.
-    #[tsify(optional, type = "PodStatus | object")]
-    pub status: Value,
-}
-
 /// Nothing is wrong.
 #[derive(Serialize, Tsify)]
 pub struct Valid {
@@ -138,61 +122,6 @@ impl Default for ZoneStateOptions {
     }
 }
 
-/// What a text holds.
-#[derive(Serialize, Tsify)]
-pub struct Manifests {
-    /// Whether everything could be taken.
-    pub ok: bool,
-    /// The nodes, in the order of the text.
-    pub nodes: Vec<Node>,
-    /// The pods, in the order of the text.
-    pub pods: Vec<Pod>,
-    /// Deployments, ReplicaSets, StatefulSets, DaemonSets and Jobs, in the order of the text.
-    pub workloads: Vec<Workload>,
-    /// PodDisruptionBudgets, in the order of the text.
-    pub budgets: Vec<PodDisruptionBudget>,
-    /// Objects of other kinds, as they are.
-    #[tsify(type = "object[]")]
-    pub others: Vec<Value>,
-    /// What was left out, and why; empty if `ok`.
-    pub errors: Vec<Problem>,
-    /// What was taken but is probably not meant.
-    pub warnings: Vec<Problem>,
-}
-
-/// How a text is read.
-#[derive(Debug, Default, Deserialize, Tsify)]
-#[serde(default, deny_unknown_fields)]
-pub struct ManifestOptions {
-    /// The name that errors show, for example `cluster.yaml`.
-    pub file: String,
-}
-
-/// What becomes of the node, and on which Kubernetes.
-#[derive(Debug, Default, Deserialize, Tsify)]
-#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
-pub struct WhenEvictedOptions {
-    /// What happens to the node at time zero: its taints are put on it (`tainted`, unless given),
-    /// or its kubelet falls silent in an otherwise healthy cluster (`lost`).
-    pub trouble: Trouble,
-    /// The release, for example `1.34`; the newest known one unless given.
-    #[tsify(type = "KubernetesRelease")]
-    pub release: Option<taintlab_core::release::KubernetesRelease>,
-    /// Feature gates that differ from the defaults of the release.
-    pub feature_gates: std::collections::BTreeMap<String, bool>,
-    /// Flags of kube-controller-manager that differ from the defaults of the release, by name
-    /// without dashes; for `lost`.
-    pub controller_manager_flags: std::collections::BTreeMap<String, String>,
-}
-
-/// An answer of a function that can also fail.
-#[derive(Serialize)]
-struct Answer<'a, T> {
-    ok: bool,
-    #[serde(flatten)]
-    answer: &'a T,
-}
-
 /// How tolerations answer taints: every taint against every toleration, which test failed, and what
 /// follows for a running pod.
 ///
@@ -215,11 +144,12 @@ pub fn match_tolerations(
     )]
     options: &JsValue,
 ) -> Result<JsValue, JsValue> {
-    let taints: Vec<Taint> = read_list(taints, "taints")?;
-    let tolerations: Vec<Toleration> = read_list(tolerations, "tolerations")?;
-    let options: ReleaseOptions = read_options(options, "options")?;
+    let read_taints = reading::taints(taints, "taints")?;
+    let read_tolerations = reading::tolerations(tolerations, "tolerations")?;
+    let options = reading::release_options(options)?;
     let operators = options.comparison_operators().map_err(|problem| in_options(&problem))?;
-    to_js(&explain(&taints, &tolerations, operators))
+    let answer = explain(&read_taints, &read_tolerations, operators);
+    Ok(explanation(&answer, taints, tolerations))
 }
 
 /// The least `tolerationSeconds` of tolerations that are all in use: `Infinity` for ever, 0 if there
@@ -234,7 +164,7 @@ pub fn min_toleration_seconds(
     )]
     tolerations: &JsValue,
 ) -> Result<f64, JsValue> {
-    let tolerations: Vec<Toleration> = read_list(tolerations, "tolerations")?;
+    let tolerations = reading::tolerations(tolerations, "tolerations")?;
     let nanos = min_toleration_time(&tolerations);
     #[expect(clippy::cast_precision_loss, reason = "whole seconds of at most 292 years")]
     let seconds = (nanos / 1_000_000_000) as f64;
@@ -255,11 +185,15 @@ pub fn zone_state(
     )]
     options: &JsValue,
 ) -> Result<JsValue, JsValue> {
-    let nodes: Vec<Node> = read_list(nodes, "nodes")?;
-    let options: ZoneStateOptions = read_options(options, "options")?;
-    let ready = nodes.iter().map(|node| node.condition(node_condition_type::READY));
-    let (not_ready, state) = compute_zone_state(ready, options.unhealthy_zone_threshold);
-    to_js(&ZoneStateAnswer { state, ready: nodes.len() - not_ready, not_ready })
+    let nodes = reading::ready_conditions(nodes, "nodes")?;
+    let threshold = reading::zone_state_options(options)?
+        .unwrap_or_else(|| ZoneStateOptions::default().unhealthy_zone_threshold);
+    let (not_ready, state) = compute_zone_state(nodes.iter().map(Option::as_ref), threshold);
+    let answer = plain();
+    set(&answer, "state", &word(state.as_str()));
+    set(&answer, "ready", &index(nodes.len() - not_ready));
+    set(&answer, "notReady", &index(not_ready));
+    Ok(answer.into())
 }
 
 /// What the API server would say of the taints of a node.
@@ -271,7 +205,7 @@ pub fn validate_taints(
     )]
     taints: &JsValue,
 ) -> Result<JsValue, JsValue> {
-    let taints: Vec<Taint> = read_list(taints, "taints")?;
+    let taints = reading::taints(taints, "taints")?;
     let errors = validate_node_taints(&taints, "spec.taints");
     valid_or(errors.iter().map(Problem::of_field).collect())
 }
@@ -290,8 +224,8 @@ pub fn validate_tolerations_(
     )]
     options: &JsValue,
 ) -> Result<JsValue, JsValue> {
-    let tolerations: Vec<Toleration> = read_list(tolerations, "tolerations")?;
-    let options: ReleaseOptions = read_options(options, "options")?;
+    let tolerations = reading::tolerations(tolerations, "tolerations")?;
+    let options = reading::release_options(options)?;
     let options = options.validation().map_err(|problem| in_options(&problem))?;
     let errors = validate_tolerations(&tolerations, "spec.tolerations", &options);
     valid_or(errors.iter().map(Problem::of_field).collect())
@@ -313,7 +247,7 @@ pub fn parse_taint(
             let removed = changes.remove.pop();
             let remove = removed.is_some();
             match removed.or_else(|| changes.add.pop()) {
-                Some(taint) => to_js(&ParsedTaint { ok: true, taint, remove }),
+                Some(taint) => Ok(parsed(&taint, remove)),
                 None => {
                     fail(vec![Problem::new(ProblemCode::InvalidTaint, "", "there is no taint")])
                 }
@@ -323,101 +257,14 @@ pub fn parse_taint(
     }
 }
 
-/// Reads Kubernetes objects from YAML or JSON, for example the output of
-/// `kubectl get nodes,pods -A -o yaml`.
-///
-/// What is wrong is left out and reported by line, column and field; what is right is taken.
-#[wasm_bindgen(
-    js_name = parseManifests,
-    unchecked_return_type = "(Manifests & { ok: true }) | (Manifests & Failure)"
-)]
-pub fn parse_manifests(
-    #[wasm_bindgen(unchecked_param_type = "string", param_description = "the text")] text: &JsValue,
-    #[wasm_bindgen(
-        unchecked_optional_param_type = "ManifestOptions",
-        param_description = "how the text is read"
-    )]
-    options: &JsValue,
-) -> Result<JsValue, JsValue> {
-    let text = input::text(text, "text")?;
-    let options: ManifestOptions = read_options(options, "options")?;
-    let mut import = taintlab_manifest::import(&text, &options.file, &Limits::default());
-    let ok = !import.has_errors();
-    let (errors, warnings) =
-        sort(std::mem::take(&mut import.diagnostics), ProblemCode::InvalidManifest);
-    let Import { nodes, pods, workloads, budgets, others, .. } = import;
-    to_js(&Manifests { ok, nodes, pods, workloads, budgets, others, errors, warnings })
-}
-
-/// When a pod is evicted from a node, and why: the terms that add up to the moment.
-///
-/// Whatever node the pod names, it is put on this one.
-#[wasm_bindgen(
-    js_name = whenEvicted,
-    unchecked_return_type = "({ ok: true } & WhenEvicted) | Failure"
-)]
-pub fn when_evicted(
-    #[wasm_bindgen(unchecked_param_type = "PodInput", param_description = "the pod")] pod: &JsValue,
-    #[wasm_bindgen(unchecked_param_type = "NodeInput", param_description = "the node")]
-    node: &JsValue,
-    #[wasm_bindgen(
-        unchecked_optional_param_type = "WhenEvictedOptions",
-        param_description = "what becomes of the node, and on which Kubernetes"
-    )]
-    options: &JsValue,
-) -> Result<JsValue, JsValue> {
-    let (pod, node): (Pod, Node) = (read(pod, "pod")?, read(node, "node")?);
-    let options: WhenEvictedOptions = read_options(options, "options")?;
-    let release = ReleaseOptions { release: options.release, feature_gates: options.feature_gates };
-    let mut config = release.config();
-    config.controller_manager_flags = options.controller_manager_flags;
-    match simulator::when_evicted(config, node, pod, options.trouble) {
-        Ok(answer) => to_js(&Answer { ok: true, answer: &answer }),
-        Err(error) => fail(vec![of_config(error)]),
-    }
-}
-
-/// Where the scheduler would put a pod, or why nowhere, in its own words.
-///
-/// `pods` are those that are there already; without them the nodes are empty.
-#[wasm_bindgen(unchecked_return_type = "({ ok: true } & SchedulingDecision) | Failure")]
-pub fn schedule(
-    #[wasm_bindgen(unchecked_param_type = "PodInput", param_description = "the pod")] pod: &JsValue,
-    #[wasm_bindgen(
-        unchecked_param_type = "readonly NodeInput[]",
-        param_description = "the nodes, in any order"
-    )]
-    nodes: &JsValue,
-    #[wasm_bindgen(
-        unchecked_optional_param_type = "readonly PodInput[]",
-        param_description = "the pods that are there already"
-    )]
-    pods: &JsValue,
-    #[wasm_bindgen(
-        unchecked_optional_param_type = "ReleaseOptions",
-        param_description = "which Kubernetes; the newest unless given"
-    )]
-    options: &JsValue,
-) -> Result<JsValue, JsValue> {
-    let (pod, nodes): (Pod, Vec<Node>) = (read(pod, "pod")?, read_list(nodes, "nodes")?);
-    let pods: Vec<Pod> = if pods.is_undefined() { Vec::new() } else { read_list(pods, "pods")? };
-    let options: ReleaseOptions = read_options(options, "options")?;
-    let config = match options.comparison_operators() {
-        Ok(comparison_operators) => {
-            SchedulerConfig { release: options.release.unwrap_or_default(), comparison_operators }
-        }
-        Err(problem) => return fail(vec![problem]),
-    };
-    match scheduling::schedule(&pod, &nodes, &pods, config) {
-        Ok(decision) => to_js(&Answer { ok: true, answer: &decision }),
-        Err(error) => fail(vec![Problem::new(ProblemCode::InvalidObject, "", &error.to_string())]),
-    }
-}
-
 /// The releases of Kubernetes that the engine knows, oldest first.
 #[wasm_bindgen(unchecked_return_type = "KubernetesRelease[]")]
 pub fn releases() -> Result<JsValue, JsValue> {
-    to_js(&taintlab_core::release::KubernetesRelease::all().collect::<Vec<_>>())
+    let all = Array::new();
+    for release in KubernetesRelease::all() {
+        all.push(&JsValue::from_str(&release.to_string()));
+    }
+    Ok(all.into())
 }
 
 /// The version of this package.
@@ -426,24 +273,31 @@ pub fn version() -> String {
     env!("CARGO_PKG_VERSION").into()
 }
 
-/// Errors and warnings apart.
-pub(crate) fn sort(
-    diagnostics: Vec<Diagnostic>,
-    code: ProblemCode,
-) -> (Vec<Problem>, Vec<Problem>) {
-    let (errors, warnings): (Vec<_>, Vec<_>) =
-        diagnostics.into_iter().partition(Diagnostic::is_error);
-    let problems = |list: Vec<Diagnostic>| {
-        list.into_iter().map(|diagnostic| Problem::of_diagnostic(diagnostic, code)).collect()
-    };
-    (problems(errors), problems(warnings))
+fn valid_or(errors: Vec<Problem>) -> Result<JsValue, JsValue> {
+    if !errors.is_empty() {
+        return fail(errors);
+    }
+    let answer = plain();
+    set(&answer, "ok", &JsValue::TRUE);
+    Ok(answer.into())
 }
 
-fn valid_or(errors: Vec<Problem>) -> Result<JsValue, JsValue> {
-    if errors.is_empty() { to_js(&Valid { ok: true }) } else { fail(errors) }
+/// As [`ParsedTaint`].
+fn parsed(taint: &Taint, remove: bool) -> JsValue {
+    let to = plain();
+    to.set_key(&JsValue::from_str(&taint.key));
+    if !taint.value.is_empty() {
+        to.set_value(&JsValue::from_str(&taint.value));
+    }
+    to.set_effect(&JsValue::from_str(taint.effect.as_str()));
+    let answer = plain();
+    set(&answer, "ok", &JsValue::TRUE);
+    answer.set_taint(&to);
+    set(&answer, "remove", &remove.into());
+    answer.into()
 }
 
 /// Options are the programmer's, so that a wrong one is a wrong call.
-fn in_options(problem: &Problem) -> JsValue {
+pub(crate) fn in_options(problem: &Problem) -> JsValue {
     wrong_call(&format!("options.{}: {}", problem.path, problem.message))
 }

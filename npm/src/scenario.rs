@@ -8,10 +8,10 @@ use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
 
 use crate::input::{json, read_options};
+use crate::manifests::sort;
 use crate::options::ScenarioOptions;
 use crate::output::to_js;
 use crate::problem::{Problem, ProblemCode, fail};
-use crate::questions::sort;
 
 /// An expectation of a scenario, and whether it turned out to be true.
 #[derive(Serialize, Tsify)]

@@ -19,10 +19,10 @@ use wasm_bindgen::{JsCast, JsValue};
 
 use crate::holder::Holder;
 use crate::input::{self, expected, json, read, read_options};
+use crate::manifests::sort;
 use crate::options::{ScenarioOptions, SimulatorOptions};
 use crate::output::to_js;
 use crate::problem::{Problem, ProblemCode, fail};
-use crate::questions::sort;
 use crate::scenario::{SCENARIO, at, read_file};
 
 /// How far a run goes that has no deadline: a day from now.
@@ -856,5 +856,5 @@ fn pod_key(pod: &JsValue) -> Result<PodKey, JsValue> {
 }
 
 fn millis_of(at: Timestamp) -> f64 {
-    crate::output::millis(i64::try_from(at.as_nanos()).unwrap_or(i64::MAX))
+    crate::explained::millis(i64::try_from(at.as_nanos()).unwrap_or(i64::MAX))
 }

@@ -134,6 +134,78 @@ test("schedule, in the scheduler's words", () => {
   assert.equal(taintlab.schedule(pod("p", ""), [...nodes, node("c")]).node, "c");
 });
 
+test("taints that are no plain objects are read too", () => {
+  class Taint {
+    constructor(time) {
+      Object.assign(this, MAINTENANCE, { value: null, timeAdded: time });
+    }
+  }
+  const explain = (time) => taintlab.matchTolerations([new Taint(time)], [tolerating()]);
+  const { taint } = explain(undefined).taints[0];
+  assert.deepEqual(taint, MAINTENANCE, "what is nothing is left out");
+  const later = { ...MAINTENANCE, timeAdded: "2026-01-02T03:04:05Z" };
+  assert.deepEqual(explain(new Date("2026-01-02T03:04:05Z")).taints[0].taint, later);
+  assert.deepEqual(explain("2026-01-02T04:04:05+01:00").taints[0].taint, later);
+  assert.throws(() => explain(new Date(NaN)), /taints\[0\]\.timeAdded: expected a time in RFC 3339/);
+  assert.throws(() => explain("soon"), /taints\[0\]\.timeAdded: `soon` is not a time in RFC 3339/);
+});
+
+test("what failed is said, with both values", () => {
+  const { taints, tolerations, verdict } = taintlab.matchTolerations(
+    [{ key: "a", value: "1", effect: "NoExecute" }],
+    [{ key: "a", operator: "Equal", value: "2" }, { effect: "NoSchedule", operator: "Exists" }, { operator: "Near", key: "a" }],
+  );
+  assert.deepEqual(taints[0].outcomes, [
+    { outcome: "failed", test: "value", toleration: "2", taint: "1" },
+    { outcome: "failed", test: "effect", toleration: "NoSchedule", taint: "NoExecute" },
+    { outcome: "failed", test: "unknownOperator", toleration: "Near" },
+  ]);
+  assert.deepEqual([taints[0].answeredBy, taints[0].consequence], [null, "evicted"]);
+  assert.deepEqual(verdict, { verdict: "notTolerated", taint: 0 });
+  assert.deepEqual(tolerations[2], { key: "a", operator: "Near" });
+});
+
+test("rankForEviction: who goes first, why, and what would change it", () => {
+  const asking = (name, memory, priority) => ({
+    ...pod(name, "a"),
+    spec: { priority, containers: [{ name: "main", resources: { requests: { memory } } }] },
+  });
+  const using = (constant) => ({ containers: [{ name: "main", memory: { constant } }] });
+  const pods = [asking("calm", "1Gi", 0), asking("greedy", "100Mi", 0), asking("dear", "100Mi", 1000)];
+  const usage = { calm: using("500Mi"), "default/greedy": using("300Mi"), dear: using("900Mi") };
+  const ranking = taintlab.rankForEviction(pods, "memory.available", { usage });
+  assert.equal(ranking.ok, true, JSON.stringify(ranking.errors));
+  assert.deepEqual(ranking.keys, ["exceedsRequest", "priority", "usageAboveRequest"]);
+  const order = ranking.pods.map((ranked) => [ranked.pod, ranked.beforeNextBy]);
+  assert.deepEqual(order, [
+    ["default/greedy", "priority"],
+    ["default/dear", "exceedsRequest"],
+    ["default/calm", null],
+  ]);
+  const [greedy] = ranking.pods;
+  assert.deepEqual([greedy.usage, greedy.request, greedy.qosClass], [300 * 2 ** 20, "100Mi", "Burstable"]);
+  assert.deepEqual(greedy.behindNextIf[0], { change: "raisePriority", to: 1000 }, "then the other one is further above its request");
+  const old = taintlab.rankForEviction(pods, "memory.available", { release: "1.5", usage });
+  assert.deepEqual(old.keys, ["qosClass", "usageAboveRequest"]);
+});
+
+test("rankForEviction says what is wrong", () => {
+  const wrong = (pods, signal, options) => {
+    const { ok, errors } = taintlab.rankForEviction(pods, signal, options);
+    assert.equal(ok, false);
+    return [errors[0].code, errors[0].path];
+  };
+  const p = pod("p", "a");
+  assert.deepEqual(wrong([p], "memory.free"), ["invalidSignal", "signal"]);
+  assert.deepEqual(wrong([p], "containerfs.available", { release: "1.28" }), ["invalidSignal", "signal"]);
+  assert.deepEqual(wrong([p, p], "pid.available"), ["podAlreadyExists", "pods[1]"]);
+  assert.deepEqual(wrong([p], "pid.available", { usage: { q: {} } }), ["podNotFound", "options.usage"]);
+  const containers = [{ name: "c", resources: { requests: { memory: "much" } } }];
+  assert.deepEqual(wrong([{ ...p, spec: { containers } }], "pid.available"), ["invalidObject", "pods"]);
+  assert.throws(() => taintlab.rankForEviction([p], 5), /signal: expected a string, found the number `5`/);
+  assert.throws(() => taintlab.rankForEviction([p], "pid.available", { use: {} }), TypeError);
+});
+
 test("time passes only when told, in milliseconds with fractions", () => {
   const s = simulator([node("a"), pod("p", "a", [tolerating(90)])]);
   assert.equal(s.now, 0);
@@ -308,7 +380,7 @@ test("a wrong call throws a TypeError that says what was expected", () => {
     [() => taintlab.matchTolerations([{ key: 5 }], []), "taints[0].key: expected a string, found the number `5`"],
     [() => taintlab.matchTolerations([], [], { release: "1.99" }), "use 1.18 to 1.35"],
     [() => taintlab.parseTaint(), "text: expected a string, found nothing"],
-    [() => taintlab.Simulator.fromManifests(5), "manifests: expected an object or an array, found the number 5"],
+    [() => taintlab.Simulator.fromManifests(5), "manifests: expected an object or an array, found the number `5`"],
     [() => s.advanceTo(-1), "at: expected milliseconds since the start"],
     [() => s.advanceTo(NaN), "at: expected milliseconds since the start"],
     [() => s.command({ explode: {} }), "command"],

@@ -5,7 +5,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { before, test } from "node:test";
 
-import { RESULT, ROOT, USE, copy, install, project, succeed } from "./support.mjs";
+import { RESULT, RESULT_LITE, ROOT, USE, USE_LITE, copy, install, project, succeed } from "./support.mjs";
 
 let folder;
 before(async () => {
@@ -14,17 +14,18 @@ before(async () => {
 
 for (const entry of ["taintlab", "taintlab/lite", "taintlab/inline", "taintlab/lite/inline"]) {
   const name = entry.replaceAll("/", "-");
+  const [use, expected] = entry.includes("lite") ? [USE_LITE, RESULT_LITE] : [USE, RESULT];
 
   test(`import "${entry}"`, async () => {
-    const text = `import * as taintlab from "${entry}";\n${USE}console.log(result);\n`;
+    const text = `import * as taintlab from "${entry}";\n${use}console.log(result);\n`;
     const at = project(folder, name, { "main.mjs": text });
-    assert.equal((await succeed("node", [join(at, "main.mjs")])).trim(), RESULT);
+    assert.equal((await succeed("node", [join(at, "main.mjs")])).trim(), expected);
   });
 
   test(`require("${entry}")`, async () => {
-    const text = `const taintlab = require("${entry}");\n${USE}console.log(result);\n`;
+    const text = `const taintlab = require("${entry}");\n${use}console.log(result);\n`;
     const at = project(folder, name, { "main.cjs": text });
-    assert.equal((await succeed("node", [join(at, "main.cjs")])).trim(), RESULT);
+    assert.equal((await succeed("node", [join(at, "main.cjs")])).trim(), expected);
   });
 }
 
@@ -56,16 +57,25 @@ ${USE}console.log(result);
   });
 }
 
-test("lite reads JSON and says that it reads no YAML", async () => {
+test("lite has the questions that need no simulator, and answers as the whole does", async () => {
   const text = `
-import { parseManifests } from "taintlab/lite";
-const json = parseManifests('{"apiVersion":"v1","kind":"Node","metadata":{"name":"a"}}');
-const yaml = parseManifests("apiVersion: v1\\nkind: Node\\nmetadata: {name: a}\\n");
-console.log(json.nodes.length, yaml.ok, yaml.errors[0].message);
+import * as lite from "taintlab/lite";
+import * as whole from "taintlab";
+const taints = [{ key: "a", value: "1", effect: "NoExecute" }, { key: "b", effect: "NoSchedule" }];
+const tolerations = [{ key: "a", operator: "Exists", tolerationSeconds: 5 }, { key: "c" }];
+const ask = ({ matchTolerations, validateTolerations, parseTaint, releases, version }) =>
+  JSON.stringify([
+    matchTolerations(taints, tolerations),
+    validateTolerations([{ operator: "Equal" }], { release: "1.20" }),
+    [parseTaint("a=b:NoExecute"), parseTaint("a=b:c:d")],
+    [releases(), version()],
+  ]);
+console.log(Object.keys(lite).sort().join(" "), ask(lite) === ask(whole));
 `;
   const at = project(folder, "lite", { "main.mjs": text });
   const said = (await succeed("node", [join(at, "main.mjs")])).trim();
-  assert.equal(said, "1 false this is not JSON, and this build reads no YAML");
+  const names = "matchTolerations minTolerationSeconds parseTaint releases validateTaints validateTolerations version zoneState";
+  assert.equal(said, `${names} true`);
 });
 
 const deno = join(ROOT, "node_modules/@deno/linux-x64-glibc/deno");

@@ -98,3 +98,15 @@ const result = JSON.stringify({ after: verdict.after, ok: answer.ok, deletedAt: 
 
 /** What \`USE\` leaves. */
 export const RESULT = '{"after":90000,"ok":true,"deletedAt":120000}';
+
+/** The same for \`taintlab/lite\`, which has no simulator. */
+export const USE_LITE = `
+const taints = [{ key: "example.com/maintenance", effect: "NoExecute" }];
+const tolerations = [{ operator: "Exists", effect: "NoExecute", tolerationSeconds: 90 }];
+const { verdict } = taintlab.matchTolerations(taints, tolerations);
+const { state } = taintlab.zoneState([{ status: { conditions: [{ type: "Ready", status: "True" }] } }]);
+const result = JSON.stringify({ after: verdict.after, state, ok: taintlab.validateTaints(taints).ok });
+`;
+
+/** What \`USE_LITE\` leaves. */
+export const RESULT_LITE = '{"after":90000,"state":"Normal","ok":true}';

@@ -8,7 +8,11 @@ import { fileURLToPath } from "node:url";
 
 import { ROOT, borrow, execute, install, project } from "./support.mjs";
 
-const SNAPSHOT = fileURLToPath(new URL("taintlab.d.ts.snapshot", import.meta.url));
+const snapshot = (name) => fileURLToPath(new URL(name, import.meta.url));
+const SNAPSHOTS = {
+  "dist/taintlab.d.ts": snapshot("taintlab.d.ts.snapshot"),
+  "dist/lite/taintlab.d.ts": snapshot("taintlab-lite.d.ts.snapshot"),
+};
 const TSC = join(ROOT, "node_modules/.bin/tsc");
 
 let folder;
@@ -16,13 +20,15 @@ let declarations;
 before(async () => {
   folder = await install();
   borrow(folder, "@kubernetes/client-node", "@types/node");
-  declarations = readFileSync(join(folder, "node_modules/taintlab/dist/taintlab.d.ts"), "utf8");
+  declarations = declared("dist/taintlab.d.ts");
 });
+
+const declared = (file) => readFileSync(join(folder, "node_modules/taintlab", file), "utf8");
 
 const GOOD = `
 import {
   Simulator, matchTolerations, minTolerationSeconds, parseManifests, parseTaint, schedule, testScenario,
-  validateTaints, whenEvicted, zoneState,
+  validateTaints, rankForEviction, whenEvicted, zoneState,
 } from "taintlab";
 import type { Command, Event, Explanation, Failure, Happening, Problem, Scenario, Taint, TimeBudget } from "taintlab";
 import type { V1Node, V1Pod } from "@kubernetes/client-node";
@@ -43,6 +49,10 @@ if (when.ok) {
 }
 const decision = schedule(pod, [node], [pod]);
 if (decision.ok) void decision.verdicts.map((verdict) => verdict.rejection?.plugin);
+const ranking = rankForEviction([pod], "memory.available", {
+  usage: { "default/web-0": { containers: [{ name: "web", memory: { constant: "200Mi" } }] } },
+});
+if (ranking.ok) void ranking.pods.map(({ qosClass, beforeNextBy }) => [qosClass, beforeNextBy === "priority"]);
 void zoneState([node], { unhealthyZoneThreshold: 0.55 }).state;
 void minTolerationSeconds(pod.spec?.tolerations ?? []).toFixed();
 const valid = validateTaints([{ key: "a", effect: "NoExecute", timeAdded: new Date() }]);
@@ -95,6 +105,7 @@ const BAD = {
   "an unknown command": "simulator.command({ tain: { node: 'a' } });",
   "a release of another kind": 'matchTolerations([], [], { release: 1.34 });',
   "an unknown option": 'parseManifests("", { files: "a" });',
+  "an unknown signal": 'rankForEviction([], "memory.free");',
   "an unknown state": 'zoneState([]).state === "Broken";',
 };
 
@@ -130,7 +141,7 @@ for (const module of ["nodenext", "esnext"]) {
 }
 
 test("mistakes do not compile", async () => {
-  const head = `import { Simulator, matchTolerations, parseManifests, zoneState } from "taintlab";
+  const head = `import { Simulator, matchTolerations, parseManifests, rankForEviction, zoneState } from "taintlab";
 declare const simulator: Simulator;\n`;
   const names = Object.keys(BAD);
   const { stdout } = await compile("bad", "nodenext", head + Object.values(BAD).join("\n"));
@@ -154,15 +165,33 @@ test("nothing is `any`, and everything exported is documented", () => {
   assert.deepEqual(members, ["    free(): void;", "    free(): void;"]);
 });
 
-test("both kinds of modules, both builds, have the same declarations", () => {
-  for (const file of ["dist/taintlab.d.cts", "dist/lite/taintlab.d.ts", "dist/lite/taintlab.d.cts"]) {
-    const path = join(folder, "node_modules/taintlab", file);
-    assert.equal(readFileSync(path, "utf8"), declarations, file);
+test("both kinds of modules have the same declarations", () => {
+  for (const build of ["dist", "dist/lite"]) {
+    assert.equal(declared(`${build}/taintlab.d.cts`), declared(`${build}/taintlab.d.ts`), build);
+    assert.equal(declared(`${build}/manual.d.cts`), declared(`${build}/manual.d.ts`), build);
   }
 });
 
+test("lite declares what it has, as the whole does", async () => {
+  const functions = (text) => text.match(/^export function [^(]+\(.*$/gm);
+  const [whole, lite] = [functions(declarations), functions(declared("dist/lite/taintlab.d.ts"))];
+  assert.ok(lite.length > 0 && lite.length < whole.length);
+  assert.deepEqual(lite.filter((line) => !whole.includes(line)), []);
+  const text = `import { matchTolerations, zoneState } from "taintlab/lite";
+void [matchTolerations([{ key: "a", effect: "NoExecute" }], []).verdict.verdict, zoneState([]).state];
+import { Simulator } from "taintlab/lite";
+`;
+  const { stdout } = await compile("lite", "nodenext", text);
+  const errors = stdout.split("\n").filter((line) => line.includes("error"));
+  assert.equal(errors.length, 1, stdout);
+  assert.match(errors[0], /main\.ts\(3,.*has no exported member.*Simulator/);
+});
+
 test("the public face is the one that was agreed on", () => {
-  // Set BLESS=1 to agree on a new one.
-  if (process.env.BLESS || !existsSync(SNAPSHOT)) writeFileSync(SNAPSHOT, declarations);
-  assert.equal(declarations, readFileSync(SNAPSHOT, "utf8"), "set BLESS=1 if it is meant");
+  for (const [file, path] of Object.entries(SNAPSHOTS)) {
+    // Set BLESS=1 to agree on a new one.
+    if (process.env.BLESS) writeFileSync(path, declared(file));
+    assert.ok(existsSync(path), `${path} is missing; set BLESS=1 to write it`);
+    assert.equal(declared(file), readFileSync(path, "utf8"), `${file}: set BLESS=1 if it is meant`);
+  }
 });

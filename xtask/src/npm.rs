@@ -20,8 +20,27 @@ const COPIED: [(&str, &str); 3] = [
     ("CHANGELOG.md", "CHANGELOG.md"),
     ("docs/scenario.schema.json", "scenario.schema.json"),
 ];
-/// The two builds: their folder in the package, and the features of the crate.
-const BUILDS: [(&str, &[&str]); 2] = [("dist", &["yaml"]), ("dist/lite", &[])];
+/// One of the two builds.
+struct Build {
+    /// Its folder in the package.
+    folder: &'static str,
+    /// The features of the crate.
+    features: &'static str,
+    /// The cargo profile.
+    profile: &'static str,
+    /// What wasm-opt aims at.
+    optimise: &'static str,
+}
+
+const BUILDS: [Build; 2] = [
+    Build {
+        folder: "dist",
+        features: "simulator,yaml",
+        profile: pins::WEB_PROFILE,
+        optimise: "-Oz",
+    },
+    Build { folder: "dist/lite", features: "", profile: "lite", optimise: "-O3" },
+];
 
 /// The folder of the package.
 pub(crate) fn folder(workspace: &Workspace) -> PathBuf {
@@ -66,8 +85,8 @@ pub(crate) fn build(workspace: &Workspace) -> Result<()> {
             .with_context(|| format!("cannot copy `{from}`"))?;
     }
     check_version(&package)?;
-    for (folder, features) in BUILDS {
-        build_one(workspace, &package.join(folder), features)?;
+    for build in &BUILDS {
+        build_one(workspace, &package.join(build.folder), build)?;
     }
     pack(workspace, &package)?;
     let mut native = workspace.program(Program::Example("events"))?;
@@ -75,16 +94,16 @@ pub(crate) fn build(workspace: &Workspace) -> Result<()> {
 }
 
 /// One build: the wasm, the code around it, and the declarations.
-fn build_one(workspace: &Workspace, to: &Path, features: &[&str]) -> Result<()> {
+fn build_one(workspace: &Workspace, to: &Path, build: &Build) -> Result<()> {
     let mut cargo = workspace.cargo();
     cargo.args(["build", "--package", CRATE, "--lib", "--no-default-features"]);
-    cargo.args(["--features", &features.join(",")]);
-    cargo.args(["--target", pins::WASM_TARGET, "--profile", pins::WEB_PROFILE]);
+    cargo.args(["--features", build.features]);
+    cargo.args(["--target", pins::WASM_TARGET, "--profile", build.profile]);
     workspace::run(&mut cargo)?;
     let wasm = workspace
         .target_dir()
         .join(pins::WASM_TARGET)
-        .join(pins::WEB_PROFILE)
+        .join(build.profile)
         .join("taintlab_npm.wasm");
     let work = workspace.target_dir().join("npm/work");
     if work.exists() {
@@ -102,7 +121,7 @@ fn build_one(workspace: &Workspace, to: &Path, features: &[&str]) -> Result<()> 
     // The same for every environment: only the code around it differs.
     let built = work.join("web/taintlab_bg.wasm");
     let mut optimise = workspace.command("wasm-opt");
-    optimise.arg("-Oz").args(pins::WASM_FEATURES).arg(&built);
+    optimise.arg(build.optimise).args(pins::WASM_FEATURES).arg(&built);
     workspace::run(optimise.arg("-o").arg(to.join("taintlab_bg.wasm")))?;
     let names = exported_names(&fs::read_to_string(work.join("web/taintlab.js"))?);
     if names.is_empty() {
@@ -119,7 +138,8 @@ fn exported_names(module: &str) -> Vec<String> {
         let end = rest.find(|c: char| !(c.is_alphanumeric() || c == '_'))?;
         rest.get(..end).map(str::to_owned)
     });
-    names.filter(|name| name != "initSync").collect()
+    // What loads the module, which only the manual entries pass on, and what it calls itself.
+    names.filter(|name| name != "initSync" && name != "start").collect()
 }
 
 /// One module for each environment; see `exports` in package.json.
@@ -239,7 +259,7 @@ mod tests {
     #[test]
     fn finds_what_a_module_exports() {
         let module = "export class Simulator {\nexport function parseTaint(text) {\n\
-            function hidden() {\nexport function initSync(module) {\n";
+            function hidden() {\nexport function initSync(module) {\nexport function start() {\n";
         assert_eq!(exported_names(module), ["Simulator", "parseTaint"]);
     }
 }

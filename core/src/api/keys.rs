@@ -9,7 +9,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 /// The name of a node. Cheap to copy.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[cfg_attr(feature = "typescript", derive(tsify::Tsify), tsify(type = "string"))]
+#[cfg_attr(feature = "typescript-all", derive(tsify::Tsify), tsify(type = "string"))]
 #[serde(transparent)]
 pub struct NodeName(#[serde(serialize_with = "as_str")] Arc<str>);
 
@@ -50,7 +50,7 @@ impl<'de> Deserialize<'de> for NodeName {
 ///
 /// Ordered by that text, which is the order of Kubernetes' own store.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[cfg_attr(feature = "typescript", derive(tsify::Tsify), tsify(type = "string"))]
+#[cfg_attr(feature = "typescript-all", derive(tsify::Tsify), tsify(type = "string"))]
 #[serde(transparent)]
 pub struct PodKey(#[serde(serialize_with = "as_str")] Arc<str>);
 

@@ -21,14 +21,14 @@ impl TypeName for PodKind {
 /// `v1.Pod`: containers that run together on one node.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "typescript", derive(tsify::Tsify))]
+#[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase", default)]
 pub struct Pod {
     /// `v1`.
-    #[cfg_attr(feature = "typescript", tsify(type = "string"))]
+    #[cfg_attr(feature = "typescript-all", tsify(type = "string"))]
     pub api_version: ApiVersion<PodKind>,
     /// `Pod`.
-    #[cfg_attr(feature = "typescript", tsify(type = "string"))]
+    #[cfg_attr(feature = "typescript-all", tsify(type = "string"))]
     pub kind: Kind<PodKind>,
     /// Name, namespace, labels and so on.
     #[serde(deserialize_with = "nullable")]
@@ -67,7 +67,7 @@ impl Pod {
 /// `v1.PodSpec`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "typescript", derive(tsify::Tsify))]
+#[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase", default)]
 pub struct PodSpec {
     /// The node the pod is bound to; empty while it is not scheduled.
@@ -103,7 +103,7 @@ string_enum! {
 /// `v1.PodStatus`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "typescript", derive(tsify::Tsify))]
+#[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase", default)]
 pub struct PodStatus {
     /// Where the pod is in its life.
@@ -126,7 +126,7 @@ pub struct PodStatus {
 /// `v1.PodCondition`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "typescript", derive(tsify::Tsify))]
+#[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase", default)]
 pub struct PodCondition {
     /// The type, for example `Ready` or `DisruptionTarget`.

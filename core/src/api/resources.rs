@@ -104,6 +104,7 @@ pub struct PodResources {
 /// How well a pod says what it needs (`v1.PodQOSClass`), least first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
 pub enum QosClass {
     /// It asks for nothing and has no limit.
     BestEffort,

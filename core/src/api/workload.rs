@@ -19,7 +19,7 @@ use super::{
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "typescript", derive(tsify::Tsify))]
+#[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
 pub enum WorkloadKind {
     /// `apps/v1`, `Deployment`: makes ReplicaSets.
     #[default]
@@ -128,7 +128,7 @@ impl fmt::Display for WorkloadKind {
 
 /// Kind, namespace and name of a workload, written `deployment/namespace/name`. Cheap to copy.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[cfg_attr(feature = "typescript", derive(tsify::Tsify), tsify(type = "string"))]
+#[cfg_attr(feature = "typescript-all", derive(tsify::Tsify), tsify(type = "string"))]
 pub struct WorkloadKey {
     /// The kind.
     pub kind: WorkloadKind,
@@ -199,7 +199,7 @@ impl schemars::JsonSchema for WorkloadKey {
 /// [`Workload::replicas`] and the others; all are kept.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "typescript", derive(tsify::Tsify))]
+#[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase")]
 pub struct Workload {
     /// `apps/v1` or `batch/v1`; that of the kind if it is left out.
@@ -225,7 +225,7 @@ pub struct Workload {
 /// What was asked of a workload's controller.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "typescript", derive(tsify::Tsify))]
+#[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase", default)]
 pub struct WorkloadSpec {
     /// How many pods; 1 unless given. DaemonSets and Jobs have none.
@@ -233,7 +233,7 @@ pub struct WorkloadSpec {
     pub replicas: Option<i64>,
     /// Which pods are its own: a label selector, as it is.
     #[serde(skip_serializing_if = "is_default")]
-    #[cfg_attr(feature = "typescript", tsify(type = "unknown"))]
+    #[cfg_attr(feature = "typescript-all", tsify(type = "unknown"))]
     pub selector: Option<Value>,
     /// What its pods are like.
     #[serde(deserialize_with = "nullable", skip_serializing_if = "is_default")]
@@ -246,7 +246,7 @@ pub struct WorkloadSpec {
 /// `v1.PodTemplateSpec`: what the pods of a workload are like.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "typescript", derive(tsify::Tsify))]
+#[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase", default)]
 pub struct PodTemplate {
     /// Their labels and annotations.
@@ -438,14 +438,14 @@ impl ObjectMeta {
 /// API. Whoever deletes pods does not ask it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "typescript", derive(tsify::Tsify))]
+#[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase", default)]
 pub struct PodDisruptionBudget {
     /// `policy/v1`, or `policy/v1beta1` to 1.24.
     #[serde(deserialize_with = "nullable", skip_serializing_if = "is_default")]
     pub api_version: String,
     /// `PodDisruptionBudget`.
-    #[cfg_attr(feature = "typescript", tsify(type = "string"))]
+    #[cfg_attr(feature = "typescript-all", tsify(type = "string"))]
     pub kind: super::Kind<PodDisruptionBudgetKind>,
     /// Name, namespace, labels and so on.
     #[serde(deserialize_with = "nullable")]
@@ -469,20 +469,20 @@ impl super::TypeName for PodDisruptionBudgetKind {
 /// What a budget asks for.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "typescript", derive(tsify::Tsify))]
+#[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase", default)]
 pub struct PodDisruptionBudgetSpec {
     /// How many pods must stay: a number or a percentage.
     #[serde(skip_serializing_if = "is_default")]
-    #[cfg_attr(feature = "typescript", tsify(type = "unknown"))]
+    #[cfg_attr(feature = "typescript-all", tsify(type = "unknown"))]
     pub min_available: Option<Value>,
     /// How many pods may be missing: a number or a percentage.
     #[serde(skip_serializing_if = "is_default")]
-    #[cfg_attr(feature = "typescript", tsify(type = "unknown"))]
+    #[cfg_attr(feature = "typescript-all", tsify(type = "unknown"))]
     pub max_unavailable: Option<Value>,
     /// Which pods: a label selector, as it is.
     #[serde(skip_serializing_if = "is_default")]
-    #[cfg_attr(feature = "typescript", tsify(type = "unknown"))]
+    #[cfg_attr(feature = "typescript-all", tsify(type = "unknown"))]
     pub selector: Option<Value>,
     /// `IfHealthyBudget` or `AlwaysAllow`; empty means the first.
     #[serde(deserialize_with = "nullable", skip_serializing_if = "is_default")]

@@ -65,7 +65,7 @@ pub enum Action {
 
 /// What the kubelet can delete before it evicts a pod.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "typescript", derive(tsify::Tsify))]
+#[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase")]
 pub enum Reclaim {
     /// Containers that have ended.
@@ -117,7 +117,7 @@ impl PodStatusPatch {
 
 /// What the manager tells beside Kubernetes Events.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "typescript", derive(tsify::Tsify))]
+#[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
 #[serde(tag = "report", rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum Report {
     /// The node is under other pressures than before: its conditions are to be posted.
@@ -300,7 +300,7 @@ impl fmt::Display for DeadlineReason {
 
 /// What the manager is to be called for.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "typescript", derive(tsify::Tsify))]
+#[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
 #[serde(tag = "deadline", rename_all = "camelCase")]
 pub enum DeadlineReason {
     /// A pass that may change something.

@@ -28,7 +28,7 @@ const DEFAULT_TRANSITION_PERIOD: Duration = Duration::from_secs(300);
 /// eviction. A field that is `None` has its default.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "typescript", derive(tsify::Tsify))]
+#[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase", default)]
 pub struct KubeletConfiguration {
     /// Signals and how much there must be, else pods go at once: `memory.available: 100Mi`.

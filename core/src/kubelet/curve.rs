@@ -13,7 +13,7 @@ use crate::time::{Span, Timestamp};
 /// How much of something is used, over the time since its user started.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "typescript", derive(tsify::Tsify))]
+#[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub enum UsageCurve {
     /// Always the same.
@@ -58,7 +58,7 @@ pub enum UsageCurve {
 /// A point of a curve.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "typescript", derive(tsify::Tsify))]
+#[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
 #[serde(deny_unknown_fields)]
 pub struct Point {
     /// When, later than the point before.

@@ -47,7 +47,7 @@ pub struct KubeletPod {
 
 /// Why the kubelet spares a pod.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
-#[cfg_attr(feature = "typescript", derive(tsify::Tsify))]
+#[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase")]
 pub enum Critical {
     /// It comes from the node itself.

@@ -18,7 +18,7 @@ use crate::time::Timestamp;
 
 /// What two pods are compared by; an earlier key of the list decides before a later one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "typescript", derive(tsify::Tsify))]
+#[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase")]
 pub enum RankKey {
     /// BestEffort, then Burstable, then Guaranteed (1.5).
@@ -37,6 +37,7 @@ pub enum RankKey {
 
 /// A pod with what it is ranked by.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase")]
 pub struct Candidate {
     /// Which pod.
@@ -53,6 +54,7 @@ pub struct Candidate {
     pub usage: i64,
     /// What it asked for of the resource; for inodes the request of ephemeral storage in bytes,
     /// which is what upstream subtracts.
+    #[cfg_attr(feature = "typescript-all", tsify(type = "string"))]
     pub request: Quantity,
     /// Whether it uses more than it asked for; nothing can be asked for of inodes and processes.
     pub exceeds_request: bool,
@@ -60,6 +62,7 @@ pub struct Candidate {
 
 /// The pods in the order in which they would go.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase")]
 pub struct Ranking {
     /// What there is too little of.
@@ -72,6 +75,7 @@ pub struct Ranking {
 
 /// A pod in its place.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase")]
 pub struct RankedPod {
     /// The pod and its keys.
@@ -86,7 +90,8 @@ pub struct RankedPod {
 
 /// Why a pod goes before the next one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "typescript", derive(tsify::Tsify))]
+#[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
+#[cfg_attr(feature = "typescript-all", tsify(type = "\"missingStats\" | RankKey"))]
 #[serde(rename_all = "camelCase")]
 pub enum RankReason {
     /// There are no figures about it.
@@ -114,6 +119,7 @@ impl RankReason {
 
 /// A change of one pod that would move it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
 #[serde(tag = "change", content = "to", rename_all = "camelCase")]
 pub enum Change {
     /// A priority of at least this.

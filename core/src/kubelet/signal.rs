@@ -12,7 +12,15 @@ use crate::api::{Format, node_condition_type};
 /// A figure of the node that must not become too low (`evictionapi.Signal`), in the order in which
 /// this engine acts on them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-#[cfg_attr(feature = "typescript", derive(tsify::Tsify), tsify(type = "string"))]
+#[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
+#[cfg_attr(
+    feature = "typescript-all",
+    tsify(
+        type = "\"memory.available\" | \"allocatableMemory.available\" | \"nodefs.available\" | \
+            \"nodefs.inodesFree\" | \"imagefs.available\" | \"imagefs.inodesFree\" | \
+            \"containerfs.available\" | \"containerfs.inodesFree\" | \"pid.available\""
+    )
+)]
 pub enum Signal {
     /// Memory of the node.
     MemoryAvailable,
@@ -36,7 +44,7 @@ pub enum Signal {
 
 /// A condition of the node that says what it runs out of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[cfg_attr(feature = "typescript", derive(tsify::Tsify))]
+#[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
 pub enum Pressure {
     /// `MemoryPressure`.
     #[serde(rename = "MemoryPressure")]
@@ -209,7 +217,7 @@ impl fmt::Display for Pressure {
 /// Where the container runtime keeps images and the writable layers of containers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, serde::Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "typescript", derive(tsify::Tsify))]
+#[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase")]
 pub enum Layout {
     /// All on the kubelet's file system.

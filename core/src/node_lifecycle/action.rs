@@ -197,7 +197,7 @@ pub enum Report {
 
 /// What came of a queued node's turn, which cost its zone a token in any case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "typescript", derive(tsify::Tsify))]
+#[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase")]
 pub enum Turn {
     /// It is tainted; in the legacy path its pods are deleted.

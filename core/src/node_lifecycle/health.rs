@@ -11,7 +11,7 @@ use crate::time::Time;
 
 /// What matters of a Ready condition.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "typescript", derive(tsify::Tsify), tsify(rename = "ReadyView"))]
+#[cfg_attr(feature = "typescript-all", derive(tsify::Tsify), tsify(rename = "ReadyView"))]
 #[serde(rename_all = "camelCase")]
 pub struct Ready {
     /// Whether the node is ready.
@@ -36,7 +36,7 @@ impl Ready {
 
 /// What matters of a lease.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "typescript", derive(tsify::Tsify))]
+#[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase")]
 pub struct Renewal {
     /// `spec.renewTime`.
@@ -46,7 +46,7 @@ pub struct Renewal {
 /// What the controller remembers about a node, also after it is deleted. Mirrors
 /// `nodelifecycle.nodeHealthData`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "typescript", derive(tsify::Tsify))]
+#[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase")]
 pub struct NodeHealth {
     /// When a health pass saw a sign of life.
@@ -54,7 +54,7 @@ pub struct NodeHealth {
     /// When a health pass saw the Ready condition change.
     pub ready_transition_timestamp: Time,
     /// The Ready condition in the status that was saved.
-    #[cfg_attr(feature = "typescript", tsify(type = "ReadyView | null"))]
+    #[cfg_attr(feature = "typescript-all", tsify(type = "ReadyView | null"))]
     pub ready: Option<Ready>,
     /// The lease that was saved.
     pub lease: Option<Renewal>,

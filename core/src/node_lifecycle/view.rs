@@ -20,7 +20,7 @@ use crate::time::{Time, Timestamp};
 
 /// A zone as the controller sees it, with the arithmetic behind.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "typescript", derive(tsify::Tsify))]
+#[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase")]
 pub struct ZoneView {
     /// The key of the zone; see [`zone_key`](super::zone::zone_key). It is written as its name,
@@ -58,7 +58,7 @@ pub struct ZoneView {
 
 /// Why a zone has the rate it has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "typescript", derive(tsify::Tsify))]
+#[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase")]
 pub enum RateSource {
     /// `--node-eviction-rate`: the zone is healthy or new, or no node of it is ready while other
@@ -96,7 +96,7 @@ impl RateSource {
 
 /// A node that waits in the queue of its zone.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "typescript", derive(tsify::Tsify))]
+#[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase")]
 pub struct QueuedNode {
     /// Which node.
@@ -111,7 +111,7 @@ pub struct QueuedNode {
 
 /// How a node is doing.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "typescript", derive(tsify::Tsify))]
+#[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase")]
 pub struct NodeHealthView {
     /// What the controller remembers.
@@ -120,7 +120,7 @@ pub struct NodeHealthView {
     /// The flag that says how long the node may be silent.
     pub grace_flag: &'static str,
     /// How long.
-    #[cfg_attr(feature = "typescript", tsify(type = "number"))]
+    #[cfg_attr(feature = "typescript-all", tsify(type = "number"))]
     pub grace: Duration,
     /// The health pass that turns the node's Ready condition Unknown if it stays silent; `None`
     /// if it is Unknown already, or its kubelet beats.

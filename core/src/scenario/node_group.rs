@@ -14,7 +14,7 @@ use crate::node_lifecycle::zone::{REGION_LABEL, ZONE_LABEL};
 /// Nodes that differ only by their number.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "typescript", derive(tsify::Tsify))]
+#[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct NodeGroup {
     /// What the names begin with: `worker` makes `worker-1`, `worker-2` and so on.

@@ -18,7 +18,7 @@ use crate::release::{KubernetesRelease, TaintReason};
 
 /// A plugin that keeps pods off nodes, by its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "typescript", derive(tsify::Tsify))]
+#[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
 pub enum FilterPlugin {
     /// The node is cordoned.
     NodeUnschedulable,

@@ -12,7 +12,7 @@ use crate::matching::tolerations_tolerate_taint;
 
 /// A plugin that says how good a node is, by its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "typescript", derive(tsify::Tsify))]
+#[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
 pub enum ScorePlugin {
     /// Few `PreferNoSchedule` taints that are not tolerated.
     TaintToleration,

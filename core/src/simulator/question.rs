@@ -14,7 +14,7 @@ use crate::time_budget::{Moment, TimeBudget};
 
 /// What happens to the node, at time zero.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "typescript", derive(tsify::Tsify))]
+#[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase")]
 pub enum Trouble {
     /// The taints that it has are put on it: the pod and the taints meet at zero.
@@ -26,7 +26,7 @@ pub enum Trouble {
 
 /// When a pod is evicted, and why.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "typescript", derive(tsify::Tsify))]
+#[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase")]
 pub struct WhenEvicted {
     /// Whether it is evicted at all.

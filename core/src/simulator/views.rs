@@ -13,7 +13,7 @@ use crate::time_budget::Moment;
 
 /// A node's kubelet, and how the node lifecycle controller sees the node.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "typescript", derive(tsify::Tsify))]
+#[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase")]
 pub struct NodeView {
     /// Which node.

@@ -44,20 +44,20 @@ pub enum Action {
 
 /// What the controller decided about a pod.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "typescript", derive(tsify::Tsify))]
+#[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase")]
 pub struct Decision {
     /// Which pod.
     pub pod: PodKey,
     /// What and why.
     #[serde(flatten)]
-    #[cfg_attr(feature = "typescript", tsify(type = "Ruling"))]
+    #[cfg_attr(feature = "typescript-all", tsify(type = "Ruling"))]
     pub ruling: Ruling,
 }
 
 /// What is to become of a pod, and why.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "typescript", derive(tsify::Tsify))]
+#[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
 #[serde(tag = "ruling", rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum Ruling {
     /// A taint is not tolerated: the pod is deleted at once.
@@ -106,7 +106,7 @@ pub enum Ruling {
 
 /// A pod that is going to be deleted.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "typescript", derive(tsify::Tsify))]
+#[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase")]
 pub struct ScheduledEviction {
     /// Which pod.

@@ -4,7 +4,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
 
-use chrono::{DateTime, Datelike, Timelike};
+use chrono::{DateTime, Datelike, Month, Timelike};
 use serde::Serialize;
 
 use crate::api::{Taint, Toleration};
@@ -131,6 +131,12 @@ impl fmt::Display for BadValue {
     }
 }
 
+/// Not chrono's formatter, which is much code for one word.
+fn month(number: u32) -> &'static str {
+    let month = u8::try_from(number).ok().and_then(|number| Month::try_from(number).ok());
+    month.map_or("January", |month| month.name())
+}
+
 /// As `time.Time.GoString` prints a time that was read from JSON on a machine in UTC.
 fn write_go_time(f: &mut fmt::Formatter<'_>, time: Option<Time>) -> fmt::Result {
     let Some(time) = time.and_then(|time| DateTime::from_timestamp(time.unix_seconds(), 0)) else {
@@ -140,7 +146,7 @@ fn write_go_time(f: &mut fmt::Formatter<'_>, time: Option<Time>) -> fmt::Result 
         f,
         "time.Date({}, time.{}, {}, {}, {}, {}, 0, time.Local)",
         time.year(),
-        time.format("%B"),
+        month(time.month()),
         time.day(),
         time.hour(),
         time.minute(),

@@ -11,7 +11,7 @@ use crate::time::{Span, Timestamp};
 
 /// From when on how many pods were ready, and how many were wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "typescript", derive(tsify::Tsify))]
+#[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase")]
 pub struct ReadyStep {
     /// Since when.
@@ -24,7 +24,7 @@ pub struct ReadyStep {
 
 /// A time during which something was missing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "typescript", derive(tsify::Tsify))]
+#[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase")]
 pub struct Gap {
     /// Since when.
@@ -47,7 +47,7 @@ impl Gap {
 /// What was missing before the workload was whole for the first time does not count: it was being
 /// rolled out.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "typescript", derive(tsify::Tsify))]
+#[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase")]
 pub struct Availability {
     /// Which workload.
@@ -63,7 +63,7 @@ pub struct Availability {
     /// The longest time without any ready pod, though some were wanted.
     pub longest_at_zero: Option<Gap>,
     /// How long pods were missing, added up over all that were.
-    #[cfg_attr(feature = "typescript", tsify(type = "number"))]
+    #[cfg_attr(feature = "typescript-all", tsify(type = "number"))]
     pub replica_time_lost: Duration,
     /// The fewest that were ready at once.
     pub least_ready: i64,

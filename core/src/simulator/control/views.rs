@@ -18,7 +18,7 @@ use crate::time::parse_duration;
 
 /// A workload and how its pods are doing.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "typescript", derive(tsify::Tsify))]
+#[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase")]
 pub struct WorkloadView {
     /// Which one.
@@ -51,7 +51,7 @@ pub struct WorkloadView {
 
 /// A pod that has no node.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "typescript", derive(tsify::Tsify))]
+#[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase")]
 pub struct PendingPod {
     /// Which one.

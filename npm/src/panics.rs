@@ -1,0 +1,34 @@
+//! What happens if the engine ever panics.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use wasm_bindgen::JsError;
+
+/// Whether something has panicked since the module was loaded.
+static PANICKED: AtomicBool = AtomicBool::new(false);
+
+/// Makes a panic an exception that says what happened.
+///
+/// The exception leaves the module at once, without unwinding: a simulator that was at work stays
+/// taken out of its holder for ever, everything else is whole.
+pub(crate) fn report() {
+    std::panic::set_hook(Box::new(|info| {
+        PANICKED.store(true, Ordering::Relaxed);
+        if cfg!(target_family = "wasm") {
+            let message = format!("taintlab: internal error, please report it: {info}{CREATE}");
+            wasm_bindgen::throw_val(JsError::new(&message).into());
+        }
+    }));
+}
+
+const CREATE: &str = if cfg!(feature = "simulator") {
+    "; a simulator that was at work can no longer be used, create a new one"
+} else {
+    ""
+};
+
+/// Whether something has panicked.
+#[cfg(feature = "simulator")]
+pub(crate) fn happened() -> bool {
+    PANICKED.load(Ordering::Relaxed)
+}
