@@ -98,6 +98,8 @@ playgroundTest("a drain waits for a budget: its retries are in the console as th
     assert.equal(await printed(page), begun + again);
     await passTo(page, seconds(76));
     assert.equal(await printed(page), begun + again.repeat(3));
+    // Where nothing happens, replica-seconds are lost nevertheless.
+    assert.match(await track(page, "deployment/default/web").locator(".lost").innerText(), /^16 replica-s$/);
     // Back in time it has printed less.
     await passTo(page, seconds(66));
     assert.equal(await printed(page), begun + again);

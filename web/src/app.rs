@@ -395,21 +395,22 @@ impl App {
             self.look_at_workloads();
             self.announce(gone);
             self.look_for_warnings();
-        } else if self.usage_is_old() {
-            self.inspect();
+        } else {
+            if self.fleet.as_ref().is_some_and(|fleet| self.is_old(fleet.now, fleet.end)) {
+                self.look_at_workloads();
+            }
+            if self.inspected.as_of().is_some_and(|at| self.is_old(at, Timestamp::ZERO)) {
+                self.inspect();
+            }
         }
         self.follow_drains();
     }
 
-    /// Usage changes with time alone. While time runs it is looked at each second of it.
-    fn usage_is_old(&self) -> bool {
-        let Some(shown) = self.inspected.usage_as_of() else { return false };
-        let now = self.session.now();
-        if self.playback.is_playing() {
-            now.as_nanos() / SECOND != shown.as_nanos() / SECOND
-        } else {
-            now != shown
-        }
+    /// Whether something that changes with time alone is shown as it was too long ago. While time
+    /// runs that is a second of it, and at least a part of a long axis.
+    fn is_old(&self, shown: Timestamp, axis: Timestamp) -> bool {
+        let age = self.session.now().as_nanos().abs_diff(shown.as_nanos());
+        if self.playback.is_playing() { age >= SECOND.max(axis.as_nanos() / 200) } else { age > 0 }
     }
 
     /// Looks through all objects, which while time runs fast is only done for clusters that are

@@ -35,6 +35,8 @@ pub(crate) struct Fleet {
     pub(crate) more: usize,
     /// How far the axis of time goes.
     pub(crate) end: Timestamp,
+    /// As of when it is.
+    pub(crate) now: Timestamp,
     /// Whether there is a run to compare with.
     pub(crate) has_reference: bool,
 }
@@ -62,7 +64,7 @@ impl Fleet {
             .collect();
         let last = reference.iter().map(|run| run.until).max().unwrap_or_default();
         let end = session.reached().max(last).max(SHORTEST);
-        Some(Self { tracks, more, end, has_reference: !reference.is_empty() })
+        Some(Self { tracks, more, end, now: session.now(), has_reference: !reference.is_empty() })
     }
 
     /// What a later run can be compared with.

@@ -155,10 +155,11 @@ pub(crate) struct InspectedPod {
 }
 
 impl Inspected {
-    /// Whether it shows amounts that change with time alone, and as of when they are.
-    pub(crate) fn usage_as_of(&self) -> Option<Timestamp> {
+    /// Whether it shows what changes with time alone, usage or a chart, and as of when that is.
+    pub(crate) fn as_of(&self) -> Option<Timestamp> {
         match self {
             Self::Node(node) => node.resources.as_ref().map(|known| known.now),
+            Self::Workload(track, _) => Some(track.availability.until),
             _ => None,
         }
     }

@@ -360,7 +360,8 @@ fn entry_of(entry: &Entry, dispatch: &Dispatch) -> Html {
             </div>
             if let Outcome::Typed(printed) = &entry.outcome {
                 if !printed.text.is_empty() {
-                    <pre data-failed={printed.failed.to_string()} data-testid="output">
+                    <pre data-failed={printed.failed.to_string()} data-testid="output"
+                        data-wraps={printed.drain.is_some().to_string()}>
                         { printed.text.clone() }
                     </pre>
                 }

@@ -44,7 +44,7 @@ pub(crate) fn Workloads(props: &WorkloadsProps) -> Html {
                     <h2>{ "Workloads" }</h2>
                     <span class="muted num">{ fleet.tracks.len() + fleet.more }</span>
                 </button>
-                if *open {
+                if *open && !fleet.tracks.is_empty() {
                     { legend() }
                     <span class="grow"></span>
                     <button class="btn small" onclick={keep} {title} data-testid="keep-run">
@@ -57,10 +57,17 @@ pub(crate) fn Workloads(props: &WorkloadsProps) -> Html {
                 <div class="tracks">
                     { for fleet.tracks.iter().map(|track| line(track, fleet.end, props)) }
                     if fleet.more > 0 {
-                        <p class="hint">{ format!("and {} more", fleet.more) }</p>
+                        <p class="hint">
+                            { format!("and {} more; those that lack pods come first", fleet.more) }
+                        </p>
                     }
                     if fleet.tracks.is_empty() {
-                        <p class="hint">{ "No Deployment, StatefulSet, DaemonSet or Job is here." }</p>
+                        <p class="hint">
+                            { "No Deployment, StatefulSet, DaemonSet or Job is here. Import some, or \
+                               type " }
+                            <code>{ "kubectl create deployment web --image=nginx --replicas=3" }</code>
+                            { " below." }
+                        </p>
                     }
                 </div>
             }
