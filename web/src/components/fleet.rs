@@ -54,7 +54,7 @@ pub(crate) fn Workloads(props: &WorkloadsProps) -> Html {
                 }
             </div>
             if *open {
-                <div class="tracks">
+                <div class={classes!("tracks", fleet.has_reference.then_some("compared"))}>
                     { for fleet.tracks.iter().map(|track| line(track, fleet.end, props)) }
                     if fleet.more > 0 {
                         <p class="hint">
