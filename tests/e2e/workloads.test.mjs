@@ -153,7 +153,7 @@ playgroundTest("a StatefulSet pod is stuck on a lost node: it stands out, and is
     const db = track(page, "statefulset/default/db");
     assert.match(await db.innerText(), /1\/2/);
     assert.equal(await db.locator("[data-short]").getAttribute("data-short"), "true");
-    assert.match(await db.getAttribute("aria-label"), /1 of 2 ready, 1 unavailable, 0 pending, 1 terminating/);
+    assert.match(await db.getAttribute("title"), /1 of 2 ready, 1 unavailable, 0 pending, 1 terminating/);
     await page.getByTestId("warnings-open").click();
     await page.getByTestId("warnings")
       .locator('[data-code="stateful-set-stuck"][data-severity="critical"]').waitFor();

@@ -96,7 +96,7 @@ fn line(track: &Track, end: Timestamp, props: &WorkloadsProps) -> Html {
     let words = summary(track);
     html! {
         <button key={key.to_string()} class="track" data-workload={key.to_string()} {onclick}
-            data-selected={selected.to_string()} title={words.clone()} aria-label={words}>
+            data-selected={selected.to_string()} title={words}>
             <span class="clip">
                 <span class="ns">{ kind_and_namespace(track) }</span>{ key.name.name() }
             </span>

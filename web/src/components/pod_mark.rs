@@ -53,7 +53,7 @@ pub(crate) fn pod_row(pod: &PodView, selected: bool, warned: Option<Severity>) -
             if pod.state.timer().is_some() { <span class="timer" aria-hidden="true"></span> }
             if pod.state == PodState::Stuck { <span class="stuck" aria-hidden="true">{ "stuck" }</span> }
             if let PodState::Ended { evicted } = pod.state {
-                <span class="ended" aria-hidden="true">{ if evicted { "evicted" } else { "ended" } }</span>
+                <span class="ended" data-words={if evicted { "evicted" } else { "ended" }}></span>
             }
         </button>
     }
