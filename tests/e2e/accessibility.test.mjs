@@ -6,7 +6,7 @@ import axe from "axe-core";
 
 import { playgroundTest } from "./support/browser.mjs";
 import {
-  loadScenario, openImport, ready, runToEnd, selectPod, tab, taint,
+  loadScenario, openImport, ready, runToEnd, scrubTo, seconds, selectNode, selectPod, tab, taint,
 } from "./support/page.mjs";
 
 const RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"];
@@ -89,5 +89,37 @@ for (const colorScheme of ["light", "dark"]) {
       await loadScenario(page, "");
       await examine(page, found, "an empty cluster");
       assert.ok(found.length === 0, found.join("\n\n"));
+    });
+}
+
+for (const colorScheme of ["light", "dark"]) {
+  playgroundTest(`nor in resources, workloads, refusals and drains, in ${colorScheme} colours`,
+    { context: { colorScheme } }, async ({ page }) => {
+      const found = [];
+      await ready(page);
+      await loadScenario(page, "who-goes-first");
+      await page.getByTestId("end").click();
+      await scrubTo(page, seconds(40));
+      await selectNode(page, "worker-1");
+      await tab(page, "resources").click();
+      await page.getByTestId("pressure").waitFor();
+      await examine(page, found, "resources under pressure");
+
+      await loadScenario(page, "nowhere-to-go");
+      await page.getByTestId("end").click();
+      await scrubTo(page, seconds(300));
+      await page.locator('[data-workload="deployment/default/web"]').click();
+      await page.getByTestId("availability-chart").waitFor();
+      await examine(page, found, "a workload that lacks a pod");
+      await page.getByTestId("board").locator('[data-pod][data-state="pending"]').first().click();
+      await page.getByTestId("refusals").waitFor();
+      await examine(page, found, "a pod that has nowhere to go");
+
+      await page.getByTestId("console-open").click();
+      await page.getByTestId("console-line").fill("kubectl drain worker-2");
+      await page.keyboard.press("Enter");
+      await page.getByTestId("drain-runs").waitFor();
+      await examine(page, found, "a drain");
+      assert.deepEqual(found, []);
     });
 }
