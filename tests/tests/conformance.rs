@@ -7,10 +7,15 @@ use std::process::{Command, Output};
 use taintlab_tests::conformance::FAMILIES;
 use taintlab_tests::conformance::runner::{default_dir, run_dir};
 
+/// `cargo xtask test` runs this one as a step of its own, and shows what it prints.
 #[test]
 fn every_family_agrees() {
     let mut texts = Vec::new();
-    let report = run_dir(&default_dir(), |text| texts.push(text.to_owned())).unwrap();
+    let print = |text: &str| {
+        println!("{text}");
+        texts.push(text.to_owned());
+    };
+    let report = run_dir(&default_dir(), print).unwrap();
     let names: Vec<_> = report.files.iter().map(|file| file.name.as_str()).collect();
     let known: Vec<_> = FAMILIES.iter().map(|family| family.name).collect();
     assert_eq!(names, known, "every family has its file");

@@ -12,7 +12,7 @@
 //! `> ` in front of its lines. What a line prints to the standard error output has `! ` in front,
 //! and `[1]` at the end says that it failed.
 //!
-//! `BLESS=1 cargo test -p taintlab-tests --test kubectl` rewrites what is printed; read the
+//! `BLESS=1 cargo test -p taintlab-tests kubectl` rewrites what is printed; read the
 //! difference before you commit it.
 
 use std::fmt::Write;

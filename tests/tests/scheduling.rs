@@ -1,6 +1,7 @@
 //! Where pods go: the cases of the scheduler's own tests, its words, and what must always hold.
 
 use proptest::prelude::*;
+use proptest::test_runner::RngSeed;
 use serde_json::{Value, json};
 use taintlab_core::api::{Node, Pod, PodKey};
 use taintlab_core::matching::tolerations_tolerate_taint;
@@ -323,6 +324,12 @@ fn every_filter_is_explained() {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig {
+        rng_seed: RngSeed::Fixed(0),
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    })]
+
     /// Nothing goes where a taint keeps it off, and the order of the input does not matter.
     #[test]
     fn taints_are_respected_in_any_order(

@@ -1,5 +1,5 @@
-//! The scenarios of `tests/scenarios/*.txt`. `BLESS=1 cargo test -p taintlab-tests --test
-//! text_scenarios` rewrites their expected output; read the difference before you commit it.
+//! The scenarios of `tests/scenarios/*.txt`. `BLESS=1 cargo test -p taintlab-tests text_scenarios`
+//! rewrites their expected output; read the difference before you commit it.
 
 use std::fs;
 use std::path::Path;

@@ -6,7 +6,7 @@ use std::time::Duration;
 use taintlab_core::event::{Happening, TimeoutReason};
 use taintlab_core::time::Timestamp;
 
-use crate::generate::{Faults, bytes, scripts};
+use super::generate::{Faults, bytes, scripts};
 
 /// How time is divided makes no difference, and the same script gives the same bytes.
 #[test]
@@ -158,7 +158,7 @@ fn a_healthy_cluster_is_quiet() {
 /// The reasons that belong to kubelets name what they do.
 #[test]
 fn kubelets_give_reasons() {
-    let mut simulator = crate::kubelets::cluster(3, &[]);
+    let mut simulator = super::kubelets::cluster(3, &[]);
     let flap = taintlab_core::command::Command::FlapKubelet {
         node: "n1".into(),
         down: "5s".parse_span(),

@@ -9,7 +9,7 @@ use taintlab_core::simulator::Simulator;
 use taintlab_core::time::Timestamp;
 use taintlab_core::time_budget::{Moment, TermKind, TimeBudget};
 
-use crate::generate::{Faults, scripts};
+use super::generate::{Faults, scripts};
 
 fn check_sum(budget: &TimeBudget) {
     let mut sum = Duration::ZERO;

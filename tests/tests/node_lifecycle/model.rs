@@ -12,7 +12,7 @@ use taintlab_core::node_lifecycle::zone::{ZONE_LABEL, ZoneState};
 use taintlab_core::simulator::Simulator;
 use taintlab_core::time::Timestamp;
 
-use crate::generate::{Faults, Script, scripts};
+use super::generate::{Faults, Script, scripts};
 
 /// A token bucket of one token, in seconds.
 #[derive(Clone, Copy)]

@@ -12,8 +12,8 @@ use taintlab_core::simulator::Simulator;
 use taintlab_core::taint_eviction::Ruling;
 use taintlab_core::time::Timestamp;
 
-use crate::check;
-use crate::generate::{Script, bytes, script};
+use super::check;
+use super::generate::{Script, bytes, script};
 
 /// (f) The same script gives the same bytes.
 #[test]

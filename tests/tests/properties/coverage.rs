@@ -8,8 +8,8 @@ use taintlab_core::command::Command;
 use taintlab_core::event::{Event, Happening, RequestResult};
 use taintlab_core::taint_eviction::Ruling;
 
-use crate::check;
-use crate::generate::{Script, script};
+use super::check;
+use super::generate::{Script, script};
 
 const SCRIPTS: u32 = 6_000;
 

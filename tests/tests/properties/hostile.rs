@@ -9,7 +9,7 @@ use taintlab_core::scenario::Scenario;
 use taintlab_core::simulator::{Simulator, SimulatorConfig};
 use taintlab_core::time::{Time, Timestamp};
 
-use crate::check;
+use super::check;
 
 fn text() -> impl Strategy<Value = String> {
     prop_oneof![

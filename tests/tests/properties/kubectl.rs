@@ -9,7 +9,7 @@ use taintlab_core::release::KubernetesRelease;
 use taintlab_core::simulator::{Simulator, SimulatorConfig};
 use taintlab_manifest::kubectl::{Context, command_line_of, complete, run};
 
-use crate::check;
+use super::check;
 
 /// Three nodes, two of them tainted, and two pods; with workloads if asked for.
 fn cluster(control_plane: bool) -> Simulator {

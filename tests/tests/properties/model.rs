@@ -9,8 +9,8 @@ use taintlab_core::simulator::{Simulator, SimulatorConfig};
 use taintlab_core::time::Timestamp;
 use taintlab_tests::model::{Behaviour, Model};
 
-use crate::check;
-use crate::generate::{Script, script};
+use super::check;
+use super::generate::{Script, script};
 
 /// What the specification says of a release, in numbers of its own.
 fn behaviour(config: &SimulatorConfig) -> Behaviour {
