@@ -47,6 +47,7 @@ mod golang;
 mod local_storage;
 mod manager;
 mod message;
+mod node_usage;
 mod observation;
 mod parse;
 mod pod;
@@ -73,6 +74,7 @@ pub use self::curve::{Point, UsageCurve};
 pub use self::explanation::ConditionView;
 pub use self::manager::EvictionManager;
 pub use self::message::EVICTED;
+pub use self::node_usage::NodeUsage;
 pub use self::observation::{Observation, Observations};
 pub use self::parse::parse_threshold_config;
 pub use self::pod::{Critical, KubeletPod, SYSTEM_CRITICAL_PRIORITY};
@@ -88,7 +90,7 @@ pub use self::stats::{
 };
 pub use self::threshold::{Distance, Threshold, ThresholdState, ThresholdValue};
 pub use self::usage::{
-    ContainerUsage, NodeCapacity, NodeResource, NodeUsage, PodResource, PodUsage, SystemUsage,
-    Unused, VolumeUsage,
+    ContainerUsage, NodeCapacity, NodeResource, PodResource, PodUsage, SystemUsage, Unused,
+    VolumeUsage,
 };
 pub use self::version::KubeletVersion;

@@ -82,6 +82,7 @@ pub mod kubelet;
 pub mod kubelet_heartbeat;
 pub mod matching;
 pub mod node_lifecycle;
+mod plural;
 mod quote;
 pub mod rate_limited_timed_queue;
 pub mod release;

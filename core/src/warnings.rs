@@ -256,11 +256,6 @@ impl Simulator {
     }
 }
 
-/// `1 pod`, `2 pods`.
-fn count(number: usize, what: &str) -> String {
-    if number == 1 { format!("1 {what}") } else { format!("{number} {what}s") }
-}
-
 /// The first of some names, and how many more there are.
 fn some_of(all: &[String]) -> String {
     match all {

@@ -11,6 +11,7 @@
 //! rule of Kubernetes: what a taint argument means, what an API server refuses and which pods a
 //! drain takes, `taintlab_core` says.
 
+mod apply;
 mod arguments;
 mod complete;
 mod cordon;
@@ -25,9 +26,12 @@ mod help;
 mod inverse;
 mod label;
 mod objects;
+mod patch;
 mod path;
 mod resources;
+mod rollout;
 mod rows;
+mod scale;
 mod selector;
 mod session;
 mod table;

@@ -8,10 +8,11 @@ use core::cmp::Ordering;
 
 use serde::Serialize;
 
+use super::node_usage::NodeUsage;
 use super::pod::{Critical, KubeletPod};
 use super::signal::{Layout, Signal};
 use super::stats::{FsStats, MemoryStats, PodStats, Summary, to_int64};
-use super::usage::{NodeUsage, PodUsage};
+use super::usage::PodUsage;
 use super::version::KubeletVersion;
 use crate::api::{Format, Pod, PodKey, QosClass, Quantity};
 use crate::time::Timestamp;
@@ -235,7 +236,9 @@ impl Candidate {
         Quantity::new(self.usage, Format::BinarySI)
     }
 
-    fn above_request(&self) -> Quantity {
+    /// How far its usage is above what it asked for; below zero if it uses less.
+    #[must_use]
+    pub fn above_request(&self) -> Quantity {
         self.usage_quantity().minus(&self.request)
     }
 

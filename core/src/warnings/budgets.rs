@@ -8,10 +8,11 @@ use alloc::vec::Vec;
 
 use super::lost::is_evicted;
 use super::pods::{Group, Nodes, yaml_of};
-use super::{Fix, FixLanguage, Settings, Severity, Subject, Warning, WarningCode, count};
+use super::{Fix, FixLanguage, Settings, Severity, Subject, Warning, WarningCode};
 use crate::admission::default_tolerations;
 use crate::api::{IntOrPercent, LabelSelector, Pod, PodKey};
 use crate::cluster::Cluster;
+use crate::plural::count;
 
 /// A budget that can be read, and the pods that it selects.
 struct Read<'a> {

@@ -7,11 +7,12 @@ use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
-use super::{Index, Subject, count};
+use super::{Index, Subject};
 use crate::api::{
     ConditionStatus, Node, Pod, PodKey, PodPhase, Taint, TaintEffect, Toleration, well_known,
 };
 use crate::cluster::Cluster;
+use crate::plural::count;
 use crate::quote::go_quote;
 
 /// The annotation of a pod that mirrors a static one (`v1.MirrorPodAnnotationKey`).

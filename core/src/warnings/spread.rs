@@ -6,10 +6,11 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use super::pods::{Group, Nodes};
-use super::{Fix, FixLanguage, Settings, Severity, Subject, Warning, WarningCode, count, some_of};
+use super::{Fix, FixLanguage, Settings, Severity, Subject, Warning, WarningCode, some_of};
 use crate::api::NodeName;
 use crate::cluster::Cluster;
 use crate::node_lifecycle::zone::{ZoneKey, ZoneState, compute_zone_state, zone_state};
+use crate::plural::count;
 use crate::quote::go_quote;
 
 pub(super) fn look(

@@ -1,22 +1,19 @@
-//! `kubectl apply`, `create`, `replace` and `run`.
+//! `kubectl create`, `replace` and `run`, and what others need of them: objects read and commanded.
 
 use std::sync::Arc;
 
 use serde::Serialize;
 use serde_json::{Map, Value, json};
-use taintlab_core::api::{Node, Pod, WorkloadKey, WorkloadKind};
+use taintlab_core::api::{Node, Pod, WorkloadKind};
 use taintlab_core::command::Command;
 
-use super::arguments::{TypeAlone, select};
 use super::failure::Failure;
 use super::flags::{self, Arguments};
-use super::objects::{self, Object, text};
+use super::objects::{self, Object};
+use super::patch::merge;
 use super::resources::{self, Resource};
 use super::session::{DryRun, Session};
 use crate::{Limits, import};
-
-/// What `kubectl apply` remembers, so that it knows later what to take away.
-const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
 
 /// The objects that `-f -` gives, in the namespace that counts.
 pub(super) fn read(
@@ -67,11 +64,12 @@ pub(super) fn read(
         objects.push(Object::Other(&resources::BUDGETS, value_of(&budget)?));
     }
     for value in import.others {
-        let (api_version, kind) = (self::text(&value, "/apiVersion"), self::text(&value, "/kind"));
+        let (api_version, kind) =
+            (objects::text(&value, "/apiVersion"), objects::text(&value, "/kind"));
         match resources::of_kind(api_version, kind) {
             Some(resource) => objects.push(Object::Other(resource, value)),
             None => {
-                let name = self::text(&value, "/metadata/name");
+                let name = objects::text(&value, "/metadata/name");
                 return Err(Failure::plain(format!(
                     "resource mapping not found for name: {name:?} namespace: \"\" from \
                      \"STDIN\": no matches for kind {kind:?} in version {api_version:?}"
@@ -135,7 +133,7 @@ pub(super) fn create(session: &mut Session<'_>, arguments: &Arguments) -> Result
     each(session, arguments, "create", |session, object| create_one(session, &object, dry_run))
 }
 
-fn each(
+pub(super) fn each(
     session: &mut Session<'_>,
     arguments: &Arguments,
     verb: &str,
@@ -150,7 +148,11 @@ fn each(
     Failure::all(failures)
 }
 
-fn create_one(session: &mut Session<'_>, object: &Object, dry_run: DryRun) -> Result<(), Failure> {
+pub(super) fn create_one(
+    session: &mut Session<'_>,
+    object: &Object,
+    dry_run: DryRun,
+) -> Result<(), Failure> {
     session.change(dry_run, creation(object)?).map_err(|failure| from_file(failure, "creating"))?;
     session.print(format!("{} created{}", object.qualified_name(), dry_run.suffix()));
     Ok(())
@@ -191,7 +193,7 @@ pub(super) fn update(object: &Object) -> Result<Command, Failure> {
 }
 
 /// Says from where the object came that the API server did not take.
-fn from_file(failure: Failure, doing: &str) -> Failure {
+pub(super) fn from_file(failure: Failure, doing: &str) -> Failure {
     match &failure {
         Failure::AsIs(text) => match text.split_once("): ") {
             Some((head, tail)) if text.starts_with("Error from server (") => {
@@ -219,12 +221,6 @@ pub(super) fn replace(session: &mut Session<'_>, arguments: &Arguments) -> Resul
     })
 }
 
-/// `kubectl apply`.
-pub(super) fn apply(session: &mut Session<'_>, arguments: &Arguments) -> Result<(), Failure> {
-    let dry_run = arguments.dry_run(session)?;
-    each(session, arguments, "apply", |session, object| apply_one(session, &object, dry_run))
-}
-
 /// What `kubectl create deployment` creates.
 fn deployment(session: &Session<'_>, arguments: &Arguments, name: &str) -> Result<Object, Failure> {
     let Some(image) = arguments.get(&flags::IMAGE).filter(|image| !image.is_empty()) else {
@@ -250,258 +246,6 @@ fn deployment(session: &Session<'_>, arguments: &Arguments, name: &str) -> Resul
         },
     });
     Ok(Object::Other(&resources::DEPLOYMENTS, value))
-}
-
-/// `kubectl scale`.
-pub(super) fn scale(session: &mut Session<'_>, arguments: &Arguments) -> Result<(), Failure> {
-    let dry_run = arguments.dry_run(session)?;
-    let Some(replicas) = arguments.number(&flags::REPLICAS) else {
-        return Err(Failure::plain("required flag(s) \"replicas\" not set"));
-    };
-    let Ok(replicas) = u32::try_from(replicas) else {
-        return Err(Failure::plain(
-            "The --replicas=COUNT flag is required, and COUNT must be greater than or equal to 0",
-        ));
-    };
-    let selection = select(session, &arguments.positional, arguments, TypeAlone::IsAnError)?;
-    if selection.types.is_empty() {
-        return Err(Failure::plain(
-            "You must provide one or more resources by argument or filename.",
-        ));
-    }
-    let mut failures = selection.failures;
-    if selection.objects.is_empty() && failures.is_empty() {
-        return Err(Failure::plain("no objects passed to scale"));
-    }
-    for object in selection.objects {
-        let Some(workload) = workload_key(&object) else {
-            failures.push(Failure::plain(format!(
-                "cannot scale {}: could not fetch the scale for {} {}: the server could not find \
-                 the requested resource",
-                object.resource().kind,
-                object.resource().qualified_plural(),
-                object.name()
-            )));
-            continue;
-        };
-        let now = objects::number(&object.value(), "/spec/replicas").unwrap_or(1);
-        let expected = arguments.number(&flags::CURRENT_REPLICAS).filter(|count| *count >= 0);
-        if let Some(expected) = expected.filter(|expected| *expected != now) {
-            failures.push(Failure::plain(format!("Expected replicas to be {expected}, was {now}")));
-            continue;
-        }
-        match session.change(dry_run, Command::Scale { workload, replicas }) {
-            Ok(()) => {
-                let name = object.qualified_name();
-                session.print(format!("{name} scaled{}", dry_run.suffix()));
-            }
-            Err(failure) => failures.push(failure),
-        }
-    }
-    Failure::all(failures)
-}
-
-fn workload_key(object: &Object) -> Option<WorkloadKey> {
-    let kind = WorkloadKind::from_word(object.resource().singular)?;
-    Some(WorkloadKey::new(kind, object.namespace(), object.name()))
-}
-
-/// `kubectl rollout status` and `restart`.
-pub(super) fn rollout(session: &mut Session<'_>, arguments: &Arguments) -> Result<(), Failure> {
-    let Some((what, words)) = arguments.positional.split_first() else {
-        return Err(Failure::usage("rollout", "a subcommand is missing: status or restart"));
-    };
-    if !matches!(what.as_str(), "status" | "restart") {
-        return Err(Failure::usage(
-            "rollout",
-            &format!("`rollout {what}` is not possible here, only status and restart are"),
-        ));
-    }
-    if words.is_empty() {
-        return Err(Failure::plain("required resource not specified"));
-    }
-    let selection = select(session, words, arguments, TypeAlone::MeansAll)?;
-    let mut failures = selection.failures;
-    for object in selection.objects {
-        let kind = workload_key(&object).map(|key| key.kind);
-        let rolls = matches!(
-            kind,
-            Some(WorkloadKind::Deployment | WorkloadKind::StatefulSet | WorkloadKind::DaemonSet)
-        );
-        if !rolls {
-            failures.push(Failure::plain(format!(
-                "{} {:?} has no rollout",
-                object.resource().qualified_plural(),
-                object.name()
-            )));
-        } else if what == "status" {
-            rollout_status(session, &object);
-        } else if let Err(failure) = restart(session, &object) {
-            failures.push(failure);
-        }
-    }
-    Failure::all(failures)
-}
-
-/// As `kubectl` notes a restart in the template. Mirrors `defaultObjectRestarter`.
-fn restart(session: &mut Session<'_>, object: &Object) -> Result<(), Failure> {
-    let at = session.now().truncated_to_seconds().to_string();
-    let mark = json!({ "spec": { "template": { "metadata": {
-        "annotations": { "kubectl.kubernetes.io/restartedAt": at } } } } });
-    let changed = merge(&object.value(), &Value::Null, &mark);
-    let changed = Object::Other(object.resource(), changed);
-    session.change(DryRun::No, update(&changed)?)?;
-    session.print(format!("{} restarted", object.qualified_name()));
-    Ok(())
-}
-
-/// Where a rollout is. Mirrors `DeploymentStatusViewer.Status` and the others.
-fn rollout_status(session: &mut Session<'_>, object: &Object) {
-    let value = object.value();
-    let status = |name: &str| objects::number(&value, &format!("/status/{name}")).unwrap_or(0);
-    let desired = objects::number(&value, "/spec/replicas").unwrap_or(1);
-    let name = object.name();
-    let line = if *object.resource() == resources::DEPLOYMENTS {
-        let (updated, available) = (status("updatedReplicas"), status("availableReplicas"));
-        let wait = format!("Waiting for deployment {name:?} rollout to finish:");
-        if updated < desired {
-            format!("{wait} {updated} out of {desired} new replicas have been updated...")
-        } else if status("replicas") > updated {
-            let old = status("replicas") - updated;
-            format!("{wait} {old} old replicas are pending termination...")
-        } else if available < updated {
-            format!("{wait} {available} of {updated} updated replicas are available...")
-        } else {
-            format!("deployment {name:?} successfully rolled out")
-        }
-    } else if *object.resource() == resources::DAEMON_SETS {
-        let desired = status("desiredNumberScheduled");
-        let (updated, available) = (status("updatedNumberScheduled"), status("numberAvailable"));
-        let wait = format!("Waiting for daemon set {name:?} rollout to finish:");
-        if updated < desired {
-            format!("{wait} {updated} out of {desired} new pods have been updated...")
-        } else if available < desired {
-            format!("{wait} {available} of {desired} updated pods are available...")
-        } else {
-            format!("daemon set {name:?} successfully rolled out")
-        }
-    } else if status("readyReplicas") < desired {
-        format!("Waiting for {} pods to be ready...", desired - status("readyReplicas"))
-    } else {
-        format!("statefulset rolling update complete {desired} pods at revision {name}...")
-    };
-    session.print(line);
-}
-
-/// Creates an object, or lays what is given over what is there. Mirrors the three-way merge of
-/// `apply`: what was applied before and is no longer given goes away.
-fn apply_one(session: &mut Session<'_>, given: &Object, dry_run: DryRun) -> Result<(), Failure> {
-    let wanted = given.value();
-    let Some(live) = session.object(given.resource(), given.namespace(), given.name()) else {
-        let object = rebuild(given, with_last_applied(wanted.clone(), &wanted))?;
-        return create_one(session, &object, dry_run);
-    };
-    let live = live.value();
-    let pointer = format!("/metadata/annotations/{}", LAST_APPLIED.replace('/', "~1"));
-    let last = serde_json::from_str(text(&live, &pointer)).unwrap_or(Value::Null);
-    let name = given.qualified_name();
-    if last.is_null() {
-        let plural = given.resource().plural;
-        session.warn(format!(
-            "Warning: resource {plural}/{} is missing the {LAST_APPLIED} annotation which is \
-             required by kubectl apply. kubectl apply should only be used on resources created \
-             declaratively by either kubectl create --save-config or kubectl apply. The missing \
-             annotation will be patched automatically.",
-            given.name()
-        ));
-    }
-    let wanted = with_last_applied(wanted.clone(), &wanted);
-    let merged = merge(&live, &last, &wanted);
-    if merged == live {
-        session.print(format!("{name} unchanged{}", dry_run.suffix()));
-        return Ok(());
-    }
-    let object = rebuild(given, merged)?;
-    session
-        .change(dry_run, update(&object)?)
-        .map_err(|failure| from_file(failure, "applying patch for"))?;
-    session.print(format!("{name} configured{}", dry_run.suffix()));
-    Ok(())
-}
-
-/// The object of the same type that has this JSON form.
-fn rebuild(like: &Object, value: Value) -> Result<Object, Failure> {
-    let wrong = |error: serde_json::Error| Failure::plain(error.to_string());
-    Ok(match like {
-        Object::Node(_) => Object::Node(Arc::new(serde_json::from_value(value).map_err(wrong)?)),
-        Object::Pod(_) => Object::Pod(Arc::new(serde_json::from_value(value).map_err(wrong)?)),
-        Object::Other(resource, _) => Object::Other(resource, value),
-    })
-}
-
-fn with_last_applied(mut value: Value, applied: &Value) -> Value {
-    let text = serde_json::to_string(applied).unwrap_or_default() + "\n";
-    if let Some(Value::Object(metadata)) = value.get_mut("metadata") {
-        let annotations =
-            metadata.entry("annotations").or_insert_with(|| Value::Object(Map::new()));
-        if let Value::Object(annotations) = annotations {
-            annotations.insert(LAST_APPLIED.into(), text.into());
-        }
-    }
-    value
-}
-
-/// Lays `wanted` over `live`, without what is in `last` and no longer wanted. Lists are replaced,
-/// unless all of their items have names, as containers and volumes do.
-fn merge(live: &Value, last: &Value, wanted: &Value) -> Value {
-    match (live, wanted) {
-        (Value::Object(live), Value::Object(wanted)) => {
-            let mut merged = live.clone();
-            for key in last.as_object().into_iter().flat_map(Map::keys) {
-                // Whatever was applied, the object stays what it is.
-                if !wanted.contains_key(key) {
-                    merged.remove(key);
-                }
-            }
-            for (key, value) in wanted {
-                if value.is_null() {
-                    merged.remove(key);
-                    continue;
-                }
-                let last = last.get(key).unwrap_or(&Value::Null);
-                let value = match live.get(key) {
-                    Some(live) => merge(live, last, value),
-                    None => value.clone(),
-                };
-                merged.insert(key.clone(), value);
-            }
-            Value::Object(merged)
-        }
-        (Value::Array(old), Value::Array(new)) if named(old) && named(new) => {
-            let find = |items: &[Value], name: &str| {
-                items.iter().find(|item| text(item, "/name") == name).cloned()
-            };
-            let applied = last.as_array().map_or(&[][..], Vec::as_slice);
-            let mut merged: Vec<Value> = Vec::new();
-            for item in old {
-                let name = text(item, "/name");
-                let last = find(applied, name);
-                match find(new, name) {
-                    Some(new) => merged.push(merge(item, &last.unwrap_or_default(), &new)),
-                    None if last.is_some() => {}
-                    None => merged.push(item.clone()),
-                }
-            }
-            let is_new = |item: &&Value| find(old, text(item, "/name")).is_none();
-            merged.extend(new.iter().filter(is_new).cloned());
-            Value::Array(merged)
-        }
-        (_, wanted) => wanted.clone(),
-    }
-}
-
-fn named(items: &[Value]) -> bool {
-    items.iter().all(|item| !text(item, "/name").is_empty())
 }
 
 /// `kubectl run`.
@@ -561,68 +305,4 @@ pub(super) fn run(session: &mut Session<'_>, arguments: &Arguments) -> Result<()
     session.change(dry_run, Command::CreatePod(pod))?;
     session.print(format!("pod/{name} created{}", dry_run.suffix()));
     Ok(())
-}
-
-/// `kubectl patch`.
-pub(super) fn patch(session: &mut Session<'_>, arguments: &Arguments) -> Result<(), Failure> {
-    let dry_run = arguments.dry_run(session)?;
-    let Some(text) = arguments.get(&flags::PATCH).filter(|text| !text.is_empty()) else {
-        return Err(Failure::plain(
-            "must specify --patch or --patch-file containing the contents of the patch",
-        ));
-    };
-    let type_ = arguments.get(&flags::PATCH_TYPE).unwrap_or("strategic").to_lowercase();
-    if !matches!(type_.as_str(), "strategic" | "merge") {
-        return Err(Failure::plain(format!(
-            "--type must be one of [merge strategic] here, not {type_:?}"
-        )));
-    }
-    let patch: Value =
-        crate::read_value(text, "--patch", &Limits::default()).map_err(|diagnostics| {
-            let lines: Vec<String> = diagnostics.iter().map(ToString::to_string).collect();
-            Failure::plain(format!("unable to parse {text:?}: {}", lines.join("\n")))
-        })?;
-    let selection = select(session, &arguments.positional, arguments, TypeAlone::IsAnError)?;
-    if selection.types.is_empty() {
-        return Err(Failure::plain(
-            "You must provide one or more resources by argument or filename.",
-        ));
-    }
-    let mut failures = selection.failures;
-    for object in selection.objects {
-        let old = object.value();
-        let new = if type_ == "merge" {
-            merge_patch(&old, &patch)
-        } else {
-            merge(&old, &Value::Null, &patch)
-        };
-        let name = object.qualified_name();
-        if new == old {
-            session.print(format!("{name} patched (no change){}", dry_run.suffix()));
-            continue;
-        }
-        let changed =
-            rebuild(&object, new).and_then(|object| session.change(dry_run, update(&object)?));
-        match changed {
-            Ok(()) => session.print(format!("{name} patched{}", dry_run.suffix())),
-            Err(failure) => failures.push(failure),
-        }
-    }
-    Failure::all(failures)
-}
-
-/// Mirrors RFC 7396.
-fn merge_patch(old: &Value, patch: &Value) -> Value {
-    let Value::Object(patch) = patch else { return patch.clone() };
-    let mut merged = old.as_object().cloned().unwrap_or_default();
-    for (key, value) in patch {
-        if value.is_null() {
-            merged.remove(key);
-        } else {
-            let old = merged.get(key).unwrap_or(&Value::Null);
-            let value = merge_patch(old, value);
-            merged.insert(key.clone(), value);
-        }
-    }
-    Value::Object(merged)
 }

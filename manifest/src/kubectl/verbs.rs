@@ -3,7 +3,10 @@
 use super::failure::Failure;
 use super::flags::{self, Arguments, Flag};
 use super::session::Session;
-use super::{cordon, create, delete, describe, get, help, label, resources, taint};
+use super::{
+    apply, cordon, create, delete, describe, get, help, label, patch, resources, rollout, scale,
+    taint,
+};
 
 /// What carries a verb out.
 type Run = fn(&mut Session<'_>, &Arguments) -> Result<(), Failure>;
@@ -62,7 +65,7 @@ pub(super) static VERBS: [Verb; 19] = [
         about: "Creates the objects that it reads, or brings those that are there into that shape.",
         examples: "apply -f - <<EOF",
         flags: &[&flags::FILENAME, &flags::DRY_RUN],
-        run: create::apply,
+        run: apply::apply,
     },
     Verb {
         name: "cordon",
@@ -176,7 +179,7 @@ pub(super) static VERBS: [Verb; 19] = [
         about: "Changes fields of an object.",
         examples: "patch node worker-1 -p '{\"spec\":{\"unschedulable\":true}}'",
         flags: &[&flags::PATCH, &flags::PATCH_TYPE, &flags::DRY_RUN],
-        run: create::patch,
+        run: patch::patch,
     },
     Verb {
         name: "replace",
@@ -192,7 +195,7 @@ pub(super) static VERBS: [Verb; 19] = [
         about: "Tells how far a workload has come with its pods, or has it replace them all.",
         examples: "rollout status deployment/web\nrollout restart deployment web",
         flags: &[&flags::WATCH, &flags::TIMEOUT, &flags::SELECTOR],
-        run: create::rollout,
+        run: rollout::rollout,
     },
     Verb {
         name: "run",
@@ -220,7 +223,7 @@ pub(super) static VERBS: [Verb; 19] = [
             &flags::SELECTOR,
             &flags::DRY_RUN,
         ],
-        run: create::scale,
+        run: scale::scale,
     },
     Verb {
         name: "taint",

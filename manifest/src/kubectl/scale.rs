@@ -1,0 +1,65 @@
+//! `kubectl scale`.
+
+use taintlab_core::api::{WorkloadKey, WorkloadKind};
+use taintlab_core::command::Command;
+
+use super::arguments::{TypeAlone, select};
+use super::failure::Failure;
+use super::flags::{self, Arguments};
+use super::objects::{self, Object};
+use super::session::Session;
+
+/// `kubectl scale`.
+pub(super) fn scale(session: &mut Session<'_>, arguments: &Arguments) -> Result<(), Failure> {
+    let dry_run = arguments.dry_run(session)?;
+    let Some(replicas) = arguments.number(&flags::REPLICAS) else {
+        return Err(Failure::plain("required flag(s) \"replicas\" not set"));
+    };
+    let Ok(replicas) = u32::try_from(replicas) else {
+        return Err(Failure::plain(
+            "The --replicas=COUNT flag is required, and COUNT must be greater than or equal to 0",
+        ));
+    };
+    let selection = select(session, &arguments.positional, arguments, TypeAlone::IsAnError)?;
+    if selection.types.is_empty() {
+        return Err(Failure::plain(
+            "You must provide one or more resources by argument or filename.",
+        ));
+    }
+    let mut failures = selection.failures;
+    if selection.objects.is_empty() && failures.is_empty() {
+        return Err(Failure::plain("no objects passed to scale"));
+    }
+    for object in selection.objects {
+        let Some(workload) = workload_key(&object) else {
+            failures.push(Failure::plain(format!(
+                "cannot scale {}: could not fetch the scale for {} {}: the server could not find \
+                 the requested resource",
+                object.resource().kind,
+                object.resource().qualified_plural(),
+                object.name()
+            )));
+            continue;
+        };
+        let now = objects::number(&object.value(), "/spec/replicas").unwrap_or(1);
+        let expected = arguments.number(&flags::CURRENT_REPLICAS).filter(|count| *count >= 0);
+        if let Some(expected) = expected.filter(|expected| *expected != now) {
+            failures.push(Failure::plain(format!("Expected replicas to be {expected}, was {now}")));
+            continue;
+        }
+        match session.change(dry_run, Command::Scale { workload, replicas }) {
+            Ok(()) => {
+                let name = object.qualified_name();
+                session.print(format!("{name} scaled{}", dry_run.suffix()));
+            }
+            Err(failure) => failures.push(failure),
+        }
+    }
+    Failure::all(failures)
+}
+
+/// The workload that an object is, if it is one.
+pub(super) fn workload_key(object: &Object) -> Option<WorkloadKey> {
+    let kind = WorkloadKind::from_word(object.resource().singular)?;
+    Some(WorkloadKey::new(kind, object.namespace(), object.name()))
+}
