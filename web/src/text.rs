@@ -1,5 +1,6 @@
 //! Times and numbers as people read them.
 
+use std::fmt::Display;
 use std::time::Duration;
 
 use taintlab_core::time::{SECOND, Timestamp, format_duration};
@@ -27,8 +28,8 @@ pub(crate) fn span(span: Duration) -> String {
 }
 
 /// `1 pod`, `2 pods`.
-pub(crate) fn count(number: usize, what: &str) -> String {
-    let plural = if number == 1 { "" } else { "s" };
+pub(crate) fn count<N: Display + PartialEq + From<u8>>(number: N, what: &str) -> String {
+    let plural = if number == N::from(1) { "" } else { "s" };
     format!("{number} {what}{plural}")
 }
 

@@ -2,12 +2,12 @@
 
 use taintlab_core::api::{NodeName, PodKey, Taint, WorkloadKey};
 use taintlab_core::command::{ApiErrorKind, Command, PodWrite};
-use taintlab_core::event::{Happening, ObjectReference, RequestResult, RequestVerb, TimeoutReason};
+use taintlab_core::event::{Happening, ObjectReference, RequestResult, RequestVerb};
 use taintlab_core::taint_eviction::Ruling;
 
 use crate::model::Selection;
 use crate::session::{Next, NextWhat, Row, RowKind, is_about_zones};
-use crate::text::{at, count, span};
+use crate::text::{at, count};
 
 /// Kinds of rows that the log can show or hide.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -288,11 +288,7 @@ pub(crate) fn command_text(command: &Command) -> String {
                 PodWrite::Delete => "DELETE",
                 PodWrite::PatchStatus => "PATCH status",
             };
-            format!(
-                "{verb} of pod {pod} fails {}: {}",
-                count(*times as usize, "time"),
-                error_text(*error)
-            )
+            format!("{verb} of pod {pod} fails {}: {}", count(*times, "time"), error_text(*error))
         }
         Command::RestartTaintEvictionController => "restart the taint-eviction controller".into(),
         Command::StopKubelet { node } => format!("stop the kubelet of {node}"),
@@ -336,7 +332,7 @@ pub(crate) fn command_text(command: &Command) -> String {
         }
         Command::RestartControllerManager => "restart kube-controller-manager".into(),
         Command::FailNodeWrites { node, times, error, .. } => {
-            let times = count(*times as usize, "time");
+            let times = count(*times, "time");
             format!("writes to node {node} fail {times}: {}", error_text(*error))
         }
     }
@@ -350,33 +346,7 @@ pub(crate) fn next(next: &Next) -> String {
             [command] => format!("your edit: {}", command_text(command)),
             commands => format!("your edit of {}", count(commands.len(), "object")),
         },
-        NextWhat::Deadline(reason) => match reason {
-            TimeoutReason::WorkQueued => "the controllers look at what has changed".into(),
-            TimeoutReason::EvictionDue { pod } => format!("{pod} is deleted"),
-            TimeoutReason::RetryDelete { pod, attempt } => {
-                format!("the delete of {pod} is tried again after attempt {attempt}")
-            }
-            TimeoutReason::GracePeriodOver { pod, grace } => {
-                format!("the grace period of {pod} ({}) is over", span(*grace))
-            }
-            TimeoutReason::MonitorNodeHealth => "the health of the nodes is looked at".into(),
-            TimeoutReason::RetryNodeStatus => "the status of a node is written again".into(),
-            TimeoutReason::RetryPod { pod } => format!("{pod} is looked at again"),
-            TimeoutReason::TaintingPass { .. } => "a zone has a token for a node that waits".into(),
-            TimeoutReason::KubeletPosts { node } => format!("the kubelet of {node} reports"),
-            TimeoutReason::KubeletStarts { node } => format!("the kubelet of {node} starts"),
-            TimeoutReason::KubeletEviction { node, deadline } => {
-                format!("the kubelet of {node} {deadline}")
-            }
-            TimeoutReason::KubeletStops { node } => format!("the kubelet of {node} stops"),
-            TimeoutReason::PodStarts { pod } => format!("{pod} is ready"),
-            TimeoutReason::RetryScheduling { pod } => format!("the scheduler tries {pod} again"),
-            TimeoutReason::DrainGoesOn { node } => format!("the drain of {node} goes on"),
-            TimeoutReason::CollectPods => "the pod garbage collector looks around".into(),
-            TimeoutReason::PodsAvailable { workload } => {
-                format!("pods of {workload} are available")
-            }
-        },
+        NextWhat::Deadline(reason) => reason.to_string(),
     }
 }
 

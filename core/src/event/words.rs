@@ -1,13 +1,14 @@
-//! What happened, in a line, and what it is about.
+//! What happened and what is to come, in a line each, and what it is about.
 
 use alloc::string::{String, ToString};
 use core::fmt;
 
-use super::{Happening, ObjectReference, RequestResult, RequestVerb, SilenceCause};
+use super::{Happening, ObjectReference, RequestResult, RequestVerb, SilenceCause, TimeoutReason};
 use crate::api::{NodeName, PodKey, Taint, WorkloadKey};
 use crate::command::NodeWrite;
 use crate::node_lifecycle::Turn;
 use crate::node_lifecycle::zone::{ZoneKey, ZoneState};
+use crate::time::format_duration;
 
 impl Happening {
     /// The node this is about, if it is about one.
@@ -202,6 +203,39 @@ impl fmt::Display for Happening {
                 "the budget {budget} would not allow it, but is not asked: pod {pod} is deleted, \
                  not evicted through the API"
             ),
+        }
+    }
+}
+
+/// What happens at the moment, as the end of a sentence.
+impl fmt::Display for TimeoutReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::WorkQueued => f.write_str("the controllers look at what has changed"),
+            Self::EvictionDue { pod } => write!(f, "{pod} is deleted"),
+            Self::RetryDelete { pod, attempt } => {
+                write!(f, "the delete of {pod} is tried again after attempt {attempt}")
+            }
+            Self::GracePeriodOver { pod, grace } => {
+                write!(f, "the grace period of {pod} ({}) is over", format_duration(*grace))
+            }
+            Self::MonitorNodeHealth => f.write_str("the health of the nodes is looked at"),
+            Self::RetryNodeStatus => f.write_str("the status of a node is written again"),
+            Self::RetryPod { pod } => write!(f, "{pod} is looked at again"),
+            Self::TaintingPass { zone } => {
+                write!(f, "there is a token for a node that waits in {}", named(zone))
+            }
+            Self::KubeletPosts { node } => write!(f, "the kubelet of {node} reports"),
+            Self::KubeletStarts { node } => write!(f, "the kubelet of {node} starts"),
+            Self::KubeletEviction { node, deadline } => {
+                write!(f, "the kubelet of {node} {deadline}")
+            }
+            Self::KubeletStops { node } => write!(f, "the kubelet of {node} stops"),
+            Self::PodStarts { pod } => write!(f, "{pod} is ready"),
+            Self::RetryScheduling { pod } => write!(f, "the scheduler tries {pod} again"),
+            Self::DrainGoesOn { node } => write!(f, "the drain of {node} goes on"),
+            Self::CollectPods => f.write_str("the pod garbage collector looks around"),
+            Self::PodsAvailable { workload } => write!(f, "pods of {workload} are available"),
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use taintlab_core::api::Taint;
-use taintlab_core::event::{Event, Happening, RequestResult, RequestVerb, TimeoutReason};
+use taintlab_core::event::{Event, Happening};
 use taintlab_core::simulator::Simulator;
 use taintlab_core::taint_eviction::Ruling;
 use taintlab_core::time::Timestamp;
@@ -13,35 +13,9 @@ use taintlab_core::time_budget::Moment;
 #[must_use]
 pub fn event(event: &Event) -> String {
     let what = match &event.what {
-        Happening::EventRecorded(recorded) => {
-            format!("{}: {}", recorded.component, recorded.message)
-        }
-        Happening::NodeAdded { node } => format!("node {node} added"),
-        Happening::NodeUpdated { node } => format!("node {node} updated"),
-        Happening::NodeDeleted { node } => format!("node {node} deleted"),
-        Happening::PodAdded { pod, .. } => format!("pod {pod} added"),
-        Happening::PodUpdated { pod, .. } => format!("pod {pod} updated"),
-        Happening::PodDeleted { pod, .. } => format!("pod {pod} gone"),
-        Happening::Request { pod, verb, result, .. } => {
-            let verb = match verb {
-                RequestVerb::Get => "GET",
-                RequestVerb::PatchStatus => "PATCH status of",
-                RequestVerb::Delete => "DELETE",
-            };
-            let result = match result {
-                RequestResult::Ok => "ok".into(),
-                RequestResult::AlreadyTerminating => "ok, terminating already".into(),
-                RequestResult::NotFound => "not found".into(),
-                RequestResult::Error(error) => format!("{error:?}"),
-            };
-            format!("{verb} {pod}: {result}")
-        }
         Happening::Decided(decision) => format!("  {}: {}", decision.pod, ruling(&decision.ruling)),
         Happening::NodeEvaluated { node, shard, taints } => {
             format!("  worker {shard} looks at {node}: {}", list(taints))
-        }
-        Happening::TaintEvictionControllerRestarted { timers_lost } => {
-            format!("controller restarted, timers lost: {timers_lost}")
         }
         other => other.to_string(),
     };
@@ -123,32 +97,7 @@ pub fn pods(simulator: &Simulator) -> String {
 #[must_use]
 pub fn timeout(simulator: &Simulator) -> String {
     let Some(timeout) = simulator.poll_timeout() else { return "no deadline\n".into() };
-    let reason = match timeout.reason {
-        TimeoutReason::WorkQueued => "work is queued".into(),
-        TimeoutReason::EvictionDue { pod } => format!("{pod} is due"),
-        TimeoutReason::RetryDelete { pod, attempt } => {
-            format!("delete of {pod} is tried again after attempt {attempt}")
-        }
-        TimeoutReason::GracePeriodOver { pod, grace } => {
-            format!("the {}s of {pod} are over", grace.as_secs())
-        }
-        TimeoutReason::MonitorNodeHealth => "the nodes' health is due".into(),
-        TimeoutReason::RetryNodeStatus => "a node's status is written again".into(),
-        TimeoutReason::RetryPod { pod } => format!("{pod} is looked at again"),
-        TimeoutReason::TaintingPass { zone } => format!("zone {:?} has a token", zone.name()),
-        TimeoutReason::KubeletPosts { node } => format!("the kubelet of {node} posts"),
-        TimeoutReason::KubeletStarts { node } => format!("the kubelet of {node} starts"),
-        TimeoutReason::KubeletEviction { node, deadline } => {
-            format!("the kubelet of {node} {deadline}")
-        }
-        TimeoutReason::KubeletStops { node } => format!("the kubelet of {node} stops"),
-        TimeoutReason::PodStarts { pod } => format!("{pod} is ready"),
-        TimeoutReason::RetryScheduling { pod } => format!("the scheduler tries {pod} again"),
-        TimeoutReason::DrainGoesOn { node } => format!("the drain of {node} goes on"),
-        TimeoutReason::CollectPods => "the pod garbage collector looks around".into(),
-        TimeoutReason::PodsAvailable { workload } => format!("pods of {workload} are available"),
-    };
-    format!("{}: {reason}\n", timeout.at)
+    format!("{}: {}\n", timeout.at, timeout.reason)
 }
 
 /// The nodes: conditions that are not as they should be, and taints.
