@@ -10,7 +10,7 @@ use yew::prelude::*;
 use crate::app::{Dispatch, Msg};
 use crate::fleet::{Fleet, Track};
 use crate::model::Selection;
-use crate::text::{at, span};
+use crate::text::{at, count, span};
 
 /// The width of a chart in its own units; it is stretched to the room there is.
 const WIDTH: f64 = 1_000.0;
@@ -224,7 +224,7 @@ pub(super) fn chart(track: &Track) -> Html {
             </svg>
             <figcaption>
                 <span>{ "0s" }</span>
-                <span class="muted">{ format!("up to {most} pods; dashed: wanted") }
+                <span class="muted">{ format!("up to {}; dashed: wanted", count(most, "pod")) }
                     if reference.is_some() { { "; dotted: the run compared with" } }
                 </span>
                 <span>{ at(end) }</span>

@@ -23,7 +23,7 @@ use crate::app::{Dispatch, Msg, refused};
 use crate::files;
 use crate::inspected::InspectedPod;
 use crate::model::{PodState, Selection};
-use crate::text::at;
+use crate::text::{at, count};
 use crate::words;
 
 /// Of more nodes than these it is only said how many there are.
@@ -125,7 +125,7 @@ fn refusals(decision: &Decision, dispatch: &Dispatch) -> Html {
                     <tbody>{ for rows }</tbody>
                 </table>
             </div>
-            if more > 0 { <p class="hint">{ format!("and {more} more nodes") }</p> }
+            if more > 0 { <p class="hint">{ format!("and {}", count(more, "more node")) }</p> }
             if !decision.preemptable.is_empty() {
                 <p class="hint">
                     { format!("Without pods of a lower priority it would fit on {}.",

@@ -15,6 +15,7 @@ use super::import::diagnostics;
 use super::node_card::{NodeCard, NodeCardProps};
 use super::pod_mark::pod_row;
 use super::toleration_form::{Draft, drafts, errors_of_new, read};
+use super::warnings::warnings_button;
 use super::why::why;
 use crate::files;
 use crate::model::{Model, Selection};
@@ -184,4 +185,13 @@ async fn diagnostics_say_where_what_and_how() {
     assert!(shown.contains("cluster.yaml:6:"), "{shown}");
     assert!(shown.contains("spec.tolerations[0].tolerationSeconds"), "{shown}");
     assert!(shown.contains("data-severity=\"error\""), "{shown}");
+}
+
+#[tokio::test(flavor = "current_thread")]
+async fn the_button_of_warnings_counts_in_singular_and_plural() {
+    let said = |html: &str, words: &str| assert!(html.contains(words), "{html}");
+    let one = painted(warnings_button([0, 1, 0], &Callback::noop())).await;
+    said(&one, "aria-label=\"1 warning: 0 critical, 1 warning, 0 notes\"");
+    let many = painted(warnings_button([1, 0, 1], &Callback::noop())).await;
+    said(&many, "aria-label=\"2 warnings: 1 critical, 0 warnings, 1 note\"");
 }

@@ -10,6 +10,7 @@ use super::dialog::Modal;
 use super::why::in_words;
 use crate::app::{Dispatch, Msg};
 use crate::model::Selection;
+use crate::text::count;
 use crate::warned::is_about;
 
 /// A warning names at most so many pods; the mark is on all of them.
@@ -147,10 +148,12 @@ pub(crate) fn warnings_button(counts: [usize; 3], dispatch: &Dispatch) -> Html {
     } else {
         Severity::Note
     };
-    let words = format!("{critical} critical, {warning} warnings, {note} notes");
+    let (warnings, notes) = (count(warning, "warning"), count(note, "note"));
+    let words = format!("{critical} critical, {warnings}, {notes}");
     html! {
         <button class="btn small warned" data-severity={worst.as_str()} data-testid="warnings-open"
-            title={format!("Warnings (W): {words}")} aria-label={format!("{total} warnings: {words}")}
+            title={format!("Warnings (W): {words}")}
+            aria-label={format!("{}: {words}", count(total, "warning"))}
             onclick={dispatch.reform(|_| Msg::Open(crate::app::Dialog::Warnings(None)))}>
             { super::icon::warning() }<span class="num">{ total }</span>
         </button>
