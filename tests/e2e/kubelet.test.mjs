@@ -235,6 +235,8 @@ playgroundTest("thresholds of a kubelet by keyboard: refused, set, and a soft gr
     await page.getByTestId("undo").click();
     await until(page, async () =>
       assert.deepEqual((await thresholds(page)).map(([what]) => what), ["hard < 100Mi"]));
+    await until(page, async () =>
+      assert.match(await flag("eviction-hard").inputValue(), /(^|,)memory\.available<100Mi(,|$)/));
   });
 
 playgroundTest("disk, inodes and processes: what nobody said the node has is asked for", async ({ page }) => {
@@ -252,8 +254,23 @@ playgroundTest("disk, inodes and processes: what nobody said the node has is ask
   await stepUntil(page, async () => (await taintOf(page, "worker-1", "disk-pressure").count()) === 1);
   await page.getByTestId("pressure").getByText("DiskPressure").waitFor();
 
-  // Another node, by its processes, of a pod there.
+  // Inodes are counted: an amount of space is none of them.
+  const form = page.getByTestId("load-form");
+  await form.getByLabel("What").selectOption({ label: "Inodes" });
+  const has = form.getByRole("textbox", { name: "The node has", exact: true });
+  await until(page, async () => assert.equal(await has.inputValue(), ""));
+
+  // Another node, by its inodes.
   await resources(page, "worker-2");
+  await load(page, { what: "Inodes", shape: "fill, leaving", "The node has": "1M", Left: "10k" });
+  await signal("nodefs.inodesFree").click();
+  await until(page, async () =>
+    assert.deepEqual((await thresholds(page))[0].slice(0, 3), ["hard < 50000", "10000", "-40000"]));
+  await stepUntil(page, async () => (await taintOf(page, "worker-2", "disk-pressure").count()) === 1);
+  assert.match((await log(page)).join("\n"),
+    /^\S+ Warning EvictionThresholdMet node\/worker-2: Attempting to reclaim inodes$/m);
+
+  // And by its processes.
   await load(page, { what: "Processes", shape: "fill, leaving", "The node has": "1000", Left: "10" });
   await signal("pid.available").waitFor();
   await signal("pid.available").click();

@@ -7,6 +7,7 @@ pub(crate) mod console;
 pub(crate) mod create;
 pub(crate) mod dialog;
 pub(crate) mod dialogs;
+pub(crate) mod draft;
 pub(crate) mod event_log;
 pub(crate) mod export;
 pub(crate) mod faults;

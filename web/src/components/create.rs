@@ -2,14 +2,14 @@
 
 use taintlab_core::admission::default_tolerations;
 use taintlab_core::api::{ConditionStatus, Node, NodeCondition, Pod, Taint, TaintEffect};
-use taintlab_core::command::{Command, CommandError};
+use taintlab_core::command::Command;
 use taintlab_core::node_lifecycle::zone::{REGION_LABEL, ZONE_LABEL};
 use taintlab_core::time::{Span, parse_duration};
 use taintlab_core::validation::{FieldError, ValidationOptions, validate_node, validate_pod};
 use yew::prelude::*;
 
 use super::dialog::Modal;
-use super::forms::{Choice, TextField, error_list, messages};
+use super::forms::{Choice, TextField, error_list, messages, refused_into};
 use super::icon;
 use super::taint_form::{TaintEditor, taint_errors};
 use super::toleration_form::{Draft, TolerationEditor, drafts, errors_of_new, everything, read};
@@ -35,12 +35,8 @@ fn typed(tried: bool, text: &str, errors: Vec<AttrValue>) -> Vec<AttrValue> {
 fn sender(dispatch: &Dispatch, failure: &UseStateHandle<Option<AttrValue>>) -> Callback<Command> {
     let (dispatch, failure) = (dispatch.clone(), failure.clone());
     Callback::from(move |command: Command| {
-        let failure = failure.clone();
         failure.set(None);
-        let refused = Callback::from(move |error: CommandError| {
-            failure.set(Some(error.to_string().into()));
-        });
-        dispatch.emit(Msg::EditAndClose(vec![command], refused));
+        dispatch.emit(Msg::EditAndClose(vec![command], refused_into(&failure)));
     })
 }
 

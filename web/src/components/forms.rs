@@ -1,5 +1,6 @@
 //! Fields of forms, with their errors beside them.
 
+use taintlab_core::command::CommandError;
 use taintlab_core::validation::FieldError;
 use web_sys::{HtmlInputElement, HtmlSelectElement};
 use yew::prelude::*;
@@ -78,6 +79,12 @@ pub(crate) fn error_list(errors: &[AttrValue]) -> Html {
         .iter()
         .map(|error| html! { <span class="error" role="alert">{ error.clone() }</span> })
         .collect()
+}
+
+/// Puts why a command was refused where a form shows what is wrong.
+pub(crate) fn refused_into(failure: &UseStateHandle<Option<AttrValue>>) -> Callback<CommandError> {
+    let failure = failure.clone();
+    Callback::from(move |error: CommandError| failure.set(Some(error.to_string().into())))
 }
 
 /// Properties of [`SelectField`].

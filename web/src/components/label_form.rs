@@ -2,14 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use taintlab_core::command::{Command, CommandError};
+use taintlab_core::command::Command;
 use taintlab_core::node_lifecycle::zone::{REGION_LABEL, ZONE_LABEL};
 use taintlab_core::validation::{is_valid_label_value, validate_label_name};
 use yew::prelude::*;
 
-use super::forms::{TextField, error_list, message};
+use super::draft::use_form_draft;
+use super::forms::{TextField, message};
 use super::icon;
-use crate::app::{Dispatch, Msg};
+use crate::app::Dispatch;
 
 /// Properties of [`LabelForm`].
 #[derive(Clone, PartialEq, Properties)]
@@ -44,43 +45,25 @@ fn errors(pairs: &Pairs, index: usize) -> (Vec<AttrValue>, Vec<AttrValue>) {
 /// Labels: a draft that is applied as a whole.
 #[component]
 pub(crate) fn LabelForm(props: &LabelFormProps) -> Html {
-    let draft = use_state(|| None::<Pairs>);
-    let failure = use_state(|| None::<AttrValue>);
-    let shown = (*draft).clone().unwrap_or_else(|| pairs(&props.labels));
-    let mut labels = BTreeMap::new();
-    for (key, value) in &shown {
-        labels.insert(key.clone(), value.clone());
-    }
-    let dirty = draft.is_some() && pairs(&props.labels) != shown;
+    let draft = use_form_draft::<Pairs>();
+    let shown = draft.typed().cloned().unwrap_or_else(|| pairs(&props.labels));
+    let labels: BTreeMap<String, String> = shown.iter().cloned().collect();
+    let dirty = pairs(&props.labels) != shown;
     let faults: Vec<_> = (0..shown.len()).map(|index| errors(&shown, index)).collect();
     let valid = faults.iter().all(|(key, value)| key.is_empty() && value.is_empty());
-    let set = {
-        let draft = draft.clone();
-        Callback::from(move |pairs: Pairs| draft.set(Some(pairs)))
-    };
+    let set = draft.oninput();
     let add = {
         let mut pairs = shown.clone();
         pairs.push(Default::default());
         set.reform(move |_: MouseEvent| pairs.clone())
     };
-    let reset = {
-        let draft = draft.clone();
-        move |_: MouseEvent| draft.set(None)
-    };
     let onsubmit = {
         let (dispatch, command, draft) =
             (props.dispatch.clone(), props.command.clone(), draft.clone());
-        let failure = failure.clone();
         move |event: SubmitEvent| {
             event.prevent_default();
             if valid {
-                let (failure, kept, typed) = (failure.clone(), draft.clone(), pairs(&labels));
-                let refused = Callback::from(move |error: CommandError| {
-                    kept.set(Some(typed.clone()));
-                    failure.set(Some(error.to_string().into()));
-                });
-                draft.set(None);
-                dispatch.emit(Msg::Edit(vec![command.emit(labels.clone())], refused));
+                draft.send(&dispatch, vec![command.emit(labels.clone())]);
             }
         }
     };
@@ -99,13 +82,7 @@ pub(crate) fn LabelForm(props: &LabelFormProps) -> Html {
             <div><button type="button" class="btn small" onclick={add}>
                 { icon::plus() }{ "Add a label" }
             </button></div>
-            { error_list(failure.as_slice()) }
-            if dirty {
-                <div class="sticky">
-                    <button class="btn primary" disabled={!valid} data-testid="apply">{ "Apply" }</button>
-                    <button type="button" class="btn" onclick={reset}>{ "Discard" }</button>
-                </div>
-            }
+            { draft.foot(dirty, valid, Html::default()) }
         </form>
     }
 }

@@ -3,12 +3,12 @@
 use std::rc::Rc;
 
 use taintlab_core::api::{PodKey, Quantity};
-use taintlab_core::command::{Command, CommandError, LoadedPod, NodeLoad, NodeResources};
+use taintlab_core::command::{Command, LoadedPod, NodeLoad, NodeResources};
 use taintlab_core::kubelet::{NodeCapacity, NodeResource, PodResource, UsageCurve};
 use taintlab_core::time::{Span, parse_duration};
 use yew::prelude::*;
 
-use super::forms::{SelectField, TextField, error_list};
+use super::forms::{SelectField, TextField, error_list, plain_options, refused_into};
 use crate::app::{Dispatch, Msg};
 
 /// Properties of [`LoadForm`].
@@ -26,7 +26,7 @@ pub(crate) struct LoadFormProps {
 #[derive(Clone, PartialEq)]
 struct Load {
     who: String,
-    what: String,
+    what: NodeResource,
     shape: String,
     from: String,
     to: String,
@@ -35,15 +35,50 @@ struct Load {
 }
 
 /// What can be loaded.
-const WHAT: [(&str, &str); 4] =
-    [("memory", "Memory"), ("disk", "Disk"), ("inodes", "Inodes"), ("processes", "Processes")];
+const WHAT: [NodeResource; 4] = [
+    NodeResource::Memory,
+    NodeResource::Nodefs,
+    NodeResource::NodefsInodes,
+    NodeResource::Processes,
+];
 /// How usage goes.
-const SHAPES: [(&str, &str); 4] =
-    [("constant", "constant"), ("ramp", "ramp"), ("step", "step"), ("sawtooth", "sawtooth")];
+const SHAPES: [&str; 4] = ["constant", "ramp", "step", "sawtooth"];
 /// Only for the system of a node: it is full but for so much.
 const FILL: (&str, &str) = ("leaves", "fill, leaving");
 
+/// What is said of a resource.
+struct Words {
+    name: &'static str,
+    /// An amount to begin with.
+    amount: &'static str,
+    /// How much a node has of it, for example.
+    has: &'static str,
+}
+
+const fn words(what: NodeResource) -> Words {
+    let (name, amount, has) = match what {
+        NodeResource::Memory => ("Memory", "16Gi", "64Gi"),
+        NodeResource::Nodefs => ("Disk", "16Gi", "100Gi"),
+        NodeResource::NodefsInodes => ("Inodes", "1M", "6M"),
+        NodeResource::Images => ("Disk of images", "16Gi", "100Gi"),
+        NodeResource::ImagesInodes => ("Inodes of images", "1M", "6M"),
+        NodeResource::Processes => ("Processes", "10k", "32k"),
+    };
+    Words { name, amount, has }
+}
+
 impl Load {
+    /// About something else from now on. What was typed is kept where it can still be meant: amounts
+    /// of one thing are none of another.
+    fn choose(&mut self, name: &str) {
+        let chosen = WHAT.into_iter().find(|what| words(*what).name == name);
+        let Some(what) = chosen.filter(|what| *what != self.what) else { return };
+        self.what = what;
+        words(what).amount.clone_into(&mut self.to);
+        "0".clone_into(&mut self.from);
+        self.has.clear();
+    }
+
     /// Whether it is about a pod.
     fn of_pod(&self) -> bool {
         !self.who.is_empty()
@@ -67,11 +102,13 @@ impl Load {
 
     /// How much the node has of it, if that is known.
     fn known<'a>(&self, has: &'a mut NodeCapacity) -> &'a mut Option<Quantity> {
-        match self.what.as_str() {
-            "disk" => &mut has.nodefs,
-            "inodes" => &mut has.nodefs_inodes,
-            "processes" => &mut has.pids,
-            _ => &mut has.memory,
+        match self.what {
+            NodeResource::Memory => &mut has.memory,
+            NodeResource::Nodefs => &mut has.nodefs,
+            NodeResource::NodefsInodes => &mut has.nodefs_inodes,
+            NodeResource::Images => &mut has.imagefs,
+            NodeResource::ImagesInodes => &mut has.imagefs_inodes,
+            NodeResource::Processes => &mut has.pids,
         }
     }
 }
@@ -81,10 +118,10 @@ impl Load {
 pub(crate) fn LoadForm(props: &LoadFormProps) -> Html {
     let load = use_state(|| Load {
         who: String::new(),
-        what: "memory".to_owned(),
+        what: NodeResource::Memory,
         shape: "ramp".to_owned(),
         from: "0".to_owned(),
-        to: "16Gi".to_owned(),
+        to: words(NodeResource::Memory).amount.to_owned(),
         over: "5m".to_owned(),
         has: String::new(),
     });
@@ -102,28 +139,22 @@ pub(crate) fn LoadForm(props: &LoadFormProps) -> Html {
         let dispatch = props.dispatch.clone();
         move |event: SubmitEvent| {
             event.prevent_default();
-            let failed = failure.clone();
             match commands(&has, &load) {
                 Ok(commands) => {
                     failure.set(None);
-                    let refused = Callback::from(move |error: CommandError| {
-                        failed.set(Some(error.to_string().into()));
-                    });
-                    dispatch.emit(Msg::Edit(commands, refused));
+                    dispatch.emit(Msg::Edit(commands, refused_into(&failure)));
                 }
                 Err(error) => failure.set(Some(error.into())),
             }
         }
     };
-    let words = |list: &[(&'static str, &'static str)]| -> Vec<(AttrValue, AttrValue)> {
-        list.iter().map(|(value, words)| ((*value).into(), (*words).into())).collect()
-    };
     let mut who: Vec<(AttrValue, AttrValue)> = vec![("".into(), "the node's system".into())];
     who.extend(props.pods.iter().map(|pod| (pod.clone(), pod.clone())));
-    let mut shapes = words(&SHAPES);
+    let mut shapes = plain_options(SHAPES);
     if !load.of_pod() {
-        shapes.extend(words(&[FILL]));
+        shapes.push((FILL.0.into(), FILL.1.into()));
     }
+    let what = words(load.what);
     let (to, over) = load.labels();
     let unknown = load.known(&mut props.has.capacity.clone()).is_none();
     html! {
@@ -131,13 +162,14 @@ pub(crate) fn LoadForm(props: &LoadFormProps) -> Html {
             <SelectField label="Who uses it" value={load.who.clone()} options={who}
                 onchange={set(|load, text| load.who = text)} />
             <div class="cols">
-                <SelectField label="What" value={load.what.clone()} options={words(&WHAT)}
-                    onchange={set(|load, text| load.what = text)} />
+                <SelectField label="What" value={what.name}
+                    options={plain_options(WHAT.map(|what| words(what).name))}
+                    onchange={set(|load, text| load.choose(&text))} />
                 <SelectField label="Shape" value={load.shape().to_owned()} options={shapes}
                     onchange={set(|load, text| load.shape = text)} />
             </div>
             if unknown {
-                <TextField label="The node has" value={load.has.clone()} placeholder="100Gi"
+                <TextField label="The node has" value={load.has.clone()} placeholder={what.has}
                     oninput={set(|load, text| load.has = text)} />
             }
             <div class="cols">
@@ -187,11 +219,14 @@ fn commands(has: &NodeResources, load: &Load) -> Result<Vec<Command>, String> {
         commands.push(of_node(has, load, Some(usage), None));
         return Ok(commands);
     }
-    let resource = match load.what.as_str() {
-        "disk" => PodResource::Logs,
-        "inodes" => PodResource::LogsInodes,
-        "processes" => PodResource::Processes,
-        _ => PodResource::Memory,
+    let resource = match load.what {
+        NodeResource::Memory => PodResource::Memory,
+        // Of all that a container writes, its logs are on the kubelet's file system in every layout.
+        NodeResource::Nodefs => PodResource::Logs,
+        NodeResource::NodefsInodes => PodResource::LogsInodes,
+        NodeResource::Images => PodResource::Rootfs,
+        NodeResource::ImagesInodes => PodResource::RootfsInodes,
+        NodeResource::Processes => PodResource::Processes,
     };
     let pod = PodKey::parse(&load.who).map_err(|error| error.to_string())?;
     commands.push(Command::LoadPod(LoadedPod { pod, container: String::new(), resource, usage }));
@@ -214,11 +249,5 @@ fn of_node(
     usage: Option<UsageCurve>,
     leaves: Option<Quantity>,
 ) -> Command {
-    let resource = match load.what.as_str() {
-        "disk" => NodeResource::Nodefs,
-        "inodes" => NodeResource::NodefsInodes,
-        "processes" => NodeResource::Processes,
-        _ => NodeResource::Memory,
-    };
-    Command::LoadNode(NodeLoad { node: has.node.clone(), resource, usage, leaves })
+    Command::LoadNode(NodeLoad { node: has.node.clone(), resource: load.what, usage, leaves })
 }

@@ -2,18 +2,22 @@
 
 use std::collections::BTreeMap;
 
+use taintlab_core::api::NodeName;
+use taintlab_core::command::Command;
 use taintlab_core::kubelet::{
     Candidate, Change, Distance, KubeletConfiguration, RankKey, RankReason, RankedPod, Ranking,
     Signal, ThresholdState,
 };
+use taintlab_core::release::KubernetesRelease;
 use taintlab_core::simulator::{EvictionView, UsageSeries};
 use taintlab_core::time::Timestamp;
 use yew::prelude::*;
 
+use super::draft::use_form_draft;
 use super::faults::fact;
 use super::forms::TextField;
 use super::load_form::LoadForm;
-use crate::app::{Dispatch, Msg};
+use crate::app::Dispatch;
 use crate::inspected::{InspectedNode, InspectedResources};
 use crate::text::at;
 
@@ -43,7 +47,7 @@ pub(crate) fn Resources(props: &ResourcesProps) -> Html {
     html! {
         <div class="stack" data-testid="node-resources">
             if let Some(known) = known {
-                { watched(known, (*chosen).or(known.view.nearest), &chosen) }
+                { watched(known, &chosen) }
             } else {
                 <p class="hint">
                     { "Nobody has said what this node has, so that its kubelet watches over nothing. \
@@ -67,12 +71,10 @@ fn pods(node: &InspectedNode) -> Vec<AttrValue> {
     node.view.pods.iter().map(|pod| pod.key.to_string().into()).collect()
 }
 
-fn watched(
-    known: &InspectedResources,
-    signal: Option<Signal>,
-    chosen: &UseStateHandle<Option<Signal>>,
-) -> Html {
-    let shown = known.signals.iter().find(|(series, _)| Some(series.signal) == signal);
+fn watched(known: &InspectedResources, chosen: &UseStateHandle<Option<Signal>>) -> Html {
+    // What was chosen may be gone, after an undo.
+    let find = |signal| known.signals.iter().find(|(series, _)| series.signal == signal);
+    let shown = (**chosen).and_then(find).or_else(|| known.view.nearest.and_then(find));
     let shown = shown.or_else(|| known.signals.first());
     html! {
         <>
@@ -121,9 +123,9 @@ fn conditions(view: &EvictionView) -> Html {
             if let Some(pod) = &view.killing {
                 <p>{ format!("{pod} is being killed; the next pass waits for it.") }</p>
             }
-            <dl class="facts">
-                if let Some(next) = view.next_pass { { fact("Looks next", at(next)) } }
-            </dl>
+            if let Some(next) = view.next_pass {
+                <dl class="facts">{ fact("Looks next", at(next)) }</dl>
+            }
         </>
     }
 }
@@ -161,7 +163,8 @@ fn chart(series: &UsageSeries, now: Timestamp) -> Html {
         .enumerate()
         .map(|(index, pod)| (pod.pod.to_string(), &pod.values, (index % COLOURS).to_string()));
     for (name, values, colour) in std::iter::once(system).chain(of_pods) {
-        let top: Vec<i64> = below.iter().zip(values).map(|(low, value)| low + value).collect();
+        let top: Vec<i64> =
+            below.iter().zip(values).map(|(low, value)| low.saturating_add(*value)).collect();
         let point = |(at, value): (&Timestamp, &i64)| format!("{:.1},{:.1}", x(*at), y(*value));
         let upper = series.times.iter().zip(&top).map(point);
         let lower = series.times.iter().zip(&below).rev().map(point);
@@ -170,7 +173,9 @@ fn chart(series: &UsageSeries, now: Timestamp) -> Html {
         below = top;
     }
     let signal = series.signal;
-    let label = format!("{} used over time, of {}", signal.name(), amount(signal, capacity));
+    // A signal is named after what is left; the chart is of what is used.
+    let label =
+        format!("what {} watches: used over time, of {}", signal.name(), amount(signal, capacity));
     html! {
         <figure class="usage" data-testid="usage-chart">
             <figcaption class="hint">
@@ -333,7 +338,6 @@ fn candidate(signal: Signal, keys: &[RankKey], ranked: &RankedPod) -> Html {
 
 /// A key of the ranking in words, and what it is for a pod.
 fn rank_key(signal: Signal, pod: &Candidate, key: RankKey) -> (&'static str, String) {
-    let asked = pod.request.value();
     match key {
         RankKey::QosClass => ("QoS class", format!("{:?}", pod.qos_class)),
         RankKey::ExceedsRequest => {
@@ -342,9 +346,10 @@ fn rank_key(signal: Signal, pod: &Candidate, key: RankKey) -> (&'static str, Str
         }
         RankKey::Priority => ("Priority", pod.priority.to_string()),
         RankKey::UsageAboveRequest => {
-            let (used, above) = (amount(signal, pod.usage), pod.usage.saturating_sub(asked));
-            let words = format!("{} ({used} of {})", amount(signal, above), amount(signal, asked));
-            ("Above its request", words)
+            let (used, above) = (pod.usage, pod.above_request().value());
+            let [used, above, asked] =
+                [used, above, pod.request.value()].map(|value| amount(signal, value));
+            ("Above its request", format!("{above} ({used} of {asked})"))
         }
         RankKey::Usage => ("Uses", amount(signal, pod.usage)),
         RankKey::Processes => ("Processes", pod.usage.to_string()),
@@ -354,17 +359,17 @@ fn rank_key(signal: Signal, pod: &Candidate, key: RankKey) -> (&'static str, Str
 /// Properties of [`ThresholdForm`].
 #[derive(Clone, PartialEq, Properties)]
 struct ThresholdFormProps {
-    node: taintlab_core::api::NodeName,
+    node: NodeName,
     flags: Vec<(&'static str, String)>,
-    release: taintlab_core::release::KubernetesRelease,
+    release: KubernetesRelease,
     dispatch: Dispatch,
 }
 
 /// The flags of a kubelet about eviction, with its errors beside them.
 #[component]
 fn ThresholdForm(props: &ThresholdFormProps) -> Html {
-    let typed = use_state(BTreeMap::<String, String>::new);
-    let failure = use_state(|| None::<AttrValue>);
+    let draft = use_form_draft::<BTreeMap<String, String>>();
+    let typed = draft.typed().cloned().unwrap_or_default();
     let error = |name: &str| -> Vec<AttrValue> {
         let Some(value) = typed.get(name) else { return Vec::new() };
         let result = KubeletConfiguration::default().set_flag(props.release.into(), name, value);
@@ -375,42 +380,31 @@ fn ThresholdForm(props: &ThresholdFormProps) -> Html {
         let shown = typed.get(name).cloned().unwrap_or_else(|| value.clone());
         let oninput = {
             let typed = typed.clone();
-            Callback::from(move |text: String| {
-                let mut new = (*typed).clone();
+            draft.oninput().reform(move |text: String| {
+                let mut new = typed.clone();
                 new.insert(name.to_owned(), text);
-                typed.set(new);
+                new
             })
         };
         html! { <TextField label={format!("--{name}")} value={shown} {oninput} errors={error(name)} /> }
     };
     let onsubmit = {
-        let (node, typed, failure) = (props.node.clone(), typed.clone(), failure.clone());
+        let (node, draft, typed) = (props.node.clone(), draft.clone(), typed.clone());
         let (dispatch, all) = (props.dispatch.clone(), props.flags.clone());
         move |event: SubmitEvent| {
             event.prevent_default();
             let mut flags: BTreeMap<String, String> =
                 all.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
-            flags.extend((*typed).clone());
-            let refused = {
-                let failure = failure.clone();
-                Callback::from(move |error: taintlab_core::command::CommandError| {
-                    failure.set(Some(error.to_string().into()));
-                })
-            };
-            failure.set(None);
+            flags.extend(typed.clone());
             let node = node.clone();
-            let command = taintlab_core::command::Command::ConfigureKubelet {
-                node,
-                configuration: None,
-                flags,
-            };
-            dispatch.emit(Msg::Edit(vec![command], refused));
+            let command = Command::ConfigureKubelet { node, configuration: None, flags };
+            draft.send(&dispatch, vec![command]);
         }
     };
     html! {
         <form class="stack" {onsubmit} data-testid="threshold-form">
             { for props.flags.iter().map(field) }
-            { super::forms::error_list((*failure).clone().as_slice()) }
+            { draft.failure() }
             <div><button class="btn small">{ "Restart kubelet with these" }</button></div>
         </form>
     }

@@ -1,10 +1,11 @@
 //! The taints of a node, to be edited.
 
 use taintlab_core::api::{NodeName, Taint, TaintEffect, well_known};
-use taintlab_core::command::{Command, CommandError};
+use taintlab_core::command::Command;
 use taintlab_core::validation::{FieldError, validate_node_taints};
 use yew::prelude::*;
 
+use super::draft::use_form_draft;
 use super::forms::{SelectField, TextField, error_list, messages, plain_options};
 use super::icon;
 use crate::app::{Dispatch, Msg, refused};
@@ -111,43 +112,26 @@ pub(crate) const QUICK: [(&str, TaintEffect); 4] = [
 /// The taints of a node: a draft that is applied as a whole, and taints at a click.
 #[component]
 pub(crate) fn TaintForm(props: &TaintFormProps) -> Html {
-    let draft = use_state(|| None::<Vec<Taint>>);
-    let failure = use_state(|| None::<AttrValue>);
-    let shown = (*draft).clone().unwrap_or_else(|| props.taints.clone());
-    let dirty = draft.as_ref().is_some_and(|draft| *draft != props.taints);
+    let draft = use_form_draft::<Vec<Taint>>();
+    let shown = draft.typed().unwrap_or(&props.taints).clone();
+    let dirty = shown != props.taints;
     let valid = taint_errors(&shown).is_empty();
-    let onchange = {
-        let (draft, failure) = (draft.clone(), failure.clone());
-        Callback::from(move |taints: Vec<Taint>| {
-            failure.set(None);
-            draft.set(Some(taints));
-        })
-    };
+    let onchange = draft.oninput();
     let add = {
         let mut taints = shown.clone();
         taints.push(Taint::new("", "", TaintEffect::NoExecute));
         onchange.reform(move |_: MouseEvent| taints.clone())
     };
-    let reset = {
-        let draft = draft.clone();
-        move |_: MouseEvent| draft.set(None)
-    };
     let onsubmit = {
         let (dispatch, node, taints) = (props.dispatch.clone(), props.node.clone(), shown.clone());
-        let (draft, failure) = (draft.clone(), failure.clone());
-        Callback::from(move |event: SubmitEvent| {
+        let draft = draft.clone();
+        move |event: SubmitEvent| {
             event.prevent_default();
             if valid {
-                let (failure, kept, typed) = (failure.clone(), draft.clone(), taints.clone());
-                let refused = Callback::from(move |error: CommandError| {
-                    kept.set(Some(typed.clone()));
-                    failure.set(Some(error.to_string().into()));
-                });
                 let command = Command::SetTaints { node: node.clone(), taints: taints.clone() };
-                draft.set(None);
-                dispatch.emit(Msg::Edit(vec![command], refused));
+                draft.send(&dispatch, vec![command]);
             }
-        })
+        }
     };
     html! {
         <form class="stack" {onsubmit} data-testid="taint-form">
@@ -159,13 +143,7 @@ pub(crate) fn TaintForm(props: &TaintFormProps) -> Html {
             <div><button type="button" class="btn small" onclick={add} data-testid="add-taint">
                 { icon::plus() }{ "Add a taint" }
             </button></div>
-            { error_list(failure.as_slice()) }
-            if dirty {
-                <div class="sticky">
-                    <button class="btn primary" disabled={!valid} data-testid="apply">{ "Apply" }</button>
-                    <button type="button" class="btn" onclick={reset}>{ "Discard" }</button>
-                </div>
-            }
+            { draft.foot(dirty, valid, Html::default()) }
         </form>
     }
 }

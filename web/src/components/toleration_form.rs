@@ -1,16 +1,17 @@
 //! The tolerations of a pod, to be edited.
 
 use taintlab_core::api::{Pod, TaintEffect, Toleration, TolerationOperator, well_known};
-use taintlab_core::command::{Command, CommandError};
+use taintlab_core::command::Command;
 use taintlab_core::validation::{
     FieldError, FieldErrorType, ValidationOptions, validate_only_added_tolerations,
     validate_tolerations,
 };
 use yew::prelude::*;
 
-use super::forms::{SelectField, TextField, error_list, message, messages, plain_options};
+use super::draft::use_form_draft;
+use super::forms::{SelectField, TextField, message, messages, plain_options};
 use super::icon;
-use crate::app::{Dispatch, Msg};
+use crate::app::Dispatch;
 use crate::files;
 
 /// Where errors of tolerations are said to be.
@@ -192,9 +193,8 @@ pub(crate) struct TolerationFormProps {
 #[component]
 pub(crate) fn TolerationForm(props: &TolerationFormProps) -> Html {
     let old = &props.pod.spec.tolerations;
-    let draft = use_state(|| None::<Vec<Draft>>);
-    let failure = use_state(|| None::<AttrValue>);
-    let shown = (*draft).clone().unwrap_or_else(|| drafts(old));
+    let draft = use_form_draft::<Vec<Draft>>();
+    let shown = draft.typed().cloned().unwrap_or_else(|| drafts(old));
     let new = read(&shown);
     let dirty = new.as_ref() != Some(old);
     let checked = readable(&shown);
@@ -202,13 +202,7 @@ pub(crate) fn TolerationForm(props: &TolerationFormProps) -> Html {
     let forbidden = errors.iter().find(|error| error.type_ == FieldErrorType::Forbidden);
     let errors_of_new = validate_tolerations(&checked, PATH, &props.options);
     let valid_new = new.is_some() && errors_of_new.is_empty();
-    let onchange = {
-        let (draft, failure) = (draft.clone(), failure.clone());
-        Callback::from(move |drafts: Vec<Draft>| {
-            failure.set(None);
-            draft.set(Some(drafts));
-        })
-    };
+    let onchange = draft.oninput();
     let add = {
         let mut drafts = shown.clone();
         let toleration = Toleration {
@@ -219,13 +213,9 @@ pub(crate) fn TolerationForm(props: &TolerationFormProps) -> Html {
         drafts.push(Draft { toleration, seconds: String::new() });
         onchange.reform(move |_: MouseEvent| drafts.clone())
     };
-    let reset = {
-        let draft = draft.clone();
-        move |_: MouseEvent| draft.set(None)
-    };
     let send = {
         let (dispatch, pod, new) = (props.dispatch.clone(), props.pod.clone(), checked);
-        let (draft, failure) = (draft.clone(), failure.clone());
+        let draft = draft.clone();
         move |replace: bool| {
             let mut changed = Pod::clone(&pod);
             changed.spec.tolerations.clone_from(&new);
@@ -234,13 +224,7 @@ pub(crate) fn TolerationForm(props: &TolerationFormProps) -> Html {
             } else {
                 vec![Command::SetTolerations { pod: pod.key(), tolerations: new.clone() }]
             };
-            let (failure, kept, typed) = (failure.clone(), draft.clone(), new.clone());
-            let refused = Callback::from(move |error: CommandError| {
-                kept.set(Some(drafts(&typed)));
-                failure.set(Some(error.to_string().into()));
-            });
-            draft.set(None);
-            dispatch.emit(Msg::Edit(commands, refused));
+            draft.send(&dispatch, commands);
         }
     };
     let can_apply = new.is_some() && errors.is_empty();
@@ -253,6 +237,12 @@ pub(crate) fn TolerationForm(props: &TolerationFormProps) -> Html {
             }
         }
     };
+    let others = html! {
+        if forbidden.is_some() {
+            <button type="button" class="btn" disabled={!valid_new} data-testid="replace-pod"
+                onclick={move |_| send(true)}>{ "Replace the pod" }</button>
+        }
+    };
     html! {
         <form class="stack" {onsubmit} data-testid="toleration-form">
             if shown.is_empty() {
@@ -263,7 +253,6 @@ pub(crate) fn TolerationForm(props: &TolerationFormProps) -> Html {
             <div><button type="button" class="btn small" onclick={add} data-testid="add-toleration">
                 { icon::plus() }{ "Add a toleration" }
             </button></div>
-            { error_list(failure.as_slice()) }
             if let Some(forbidden) = forbidden {
                 <p class="error" role="alert">{ message(forbidden) }</p>
                 <p class="hint">
@@ -271,20 +260,7 @@ pub(crate) fn TolerationForm(props: &TolerationFormProps) -> Html {
                        Deployment puts another pod in its place; the same can be done here." }
                 </p>
             }
-            if dirty {
-                <div class="sticky">
-                    <button class="btn primary" disabled={!can_apply} data-testid="apply">
-                        { "Apply" }
-                    </button>
-                    if forbidden.is_some() {
-                        <button type="button" class="btn" disabled={!valid_new}
-                            data-testid="replace-pod" onclick={move |_| send(true)}>
-                            { "Replace the pod" }
-                        </button>
-                    }
-                    <button type="button" class="btn" onclick={reset}>{ "Discard" }</button>
-                </div>
-            }
+            { draft.foot(dirty, can_apply, others) }
         </form>
     }
 }
