@@ -100,6 +100,20 @@ pub(super) fn types_of(text: &str) -> Result<Vec<&'static Resource>, Failure> {
     Ok(types)
 }
 
+/// The objects that the words of a line mean, of which there must be a type at least.
+pub(super) fn select_some(
+    session: &Session<'_>,
+    arguments: &Arguments,
+) -> Result<Selection, Failure> {
+    let selection = select(session, &arguments.positional, arguments, TypeAlone::IsAnError)?;
+    if selection.types.is_empty() {
+        return Err(Failure::plain(
+            "You must provide one or more resources by argument or filename.",
+        ));
+    }
+    Ok(selection)
+}
+
 fn by_type_and_name(
     session: &Session<'_>,
     words: &[String],

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use super::arguments::{TypeAlone, select};
+use super::arguments::select_some;
 use super::create::update;
 use super::failure::Failure;
 use super::flags::{self, Arguments};
@@ -31,12 +31,7 @@ pub(super) fn patch(session: &mut Session<'_>, arguments: &Arguments) -> Result<
             let lines: Vec<String> = diagnostics.iter().map(ToString::to_string).collect();
             Failure::plain(format!("unable to parse {text:?}: {}", lines.join("\n")))
         })?;
-    let selection = select(session, &arguments.positional, arguments, TypeAlone::IsAnError)?;
-    if selection.types.is_empty() {
-        return Err(Failure::plain(
-            "You must provide one or more resources by argument or filename.",
-        ));
-    }
+    let selection = select_some(session, arguments)?;
     let mut failures = selection.failures;
     for object in selection.objects {
         let old = object.value();

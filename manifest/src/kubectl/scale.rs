@@ -3,7 +3,7 @@
 use taintlab_core::api::{WorkloadKey, WorkloadKind};
 use taintlab_core::command::Command;
 
-use super::arguments::{TypeAlone, select};
+use super::arguments::select_some;
 use super::failure::Failure;
 use super::flags::{self, Arguments};
 use super::objects::{self, Object};
@@ -20,12 +20,7 @@ pub(super) fn scale(session: &mut Session<'_>, arguments: &Arguments) -> Result<
             "The --replicas=COUNT flag is required, and COUNT must be greater than or equal to 0",
         ));
     };
-    let selection = select(session, &arguments.positional, arguments, TypeAlone::IsAnError)?;
-    if selection.types.is_empty() {
-        return Err(Failure::plain(
-            "You must provide one or more resources by argument or filename.",
-        ));
-    }
+    let selection = select_some(session, arguments)?;
     let mut failures = selection.failures;
     if selection.objects.is_empty() && failures.is_empty() {
         return Err(Failure::plain("no objects passed to scale"));

@@ -12,7 +12,7 @@ use taintlab_core::kubelet::{
 };
 use taintlab_core::time::{Timestamp, format_duration};
 
-use super::{Outcome, compare, nullable, with_case};
+use super::{Outcome, compare, nullable, with_case, with_flagged_case};
 use crate::kubelet::{ContainerCase, NodeCase, PodCase, Seen, drain, version};
 
 /// The release that was recorded.
@@ -262,18 +262,10 @@ struct Kill {
     message: String,
 }
 
-/// Runs one case of `kubelet_eviction_sync`. One that is flagged, because upstream takes several
-/// thresholds in the order of a map, is skipped if it differs.
+/// Runs one case of `kubelet_eviction_sync`. It is flagged if upstream takes several thresholds in
+/// the order of a map.
 pub fn sync(line: &str) -> Outcome {
-    with_case(line, |case: SyncCase| {
-        let flagged = case.nondeterministic;
-        match play(case) {
-            Ok(Outcome::Agrees) => Outcome::Agrees,
-            Ok(_) if flagged => Outcome::Skipped,
-            Ok(outcome) => outcome,
-            Err(error) => Outcome::Failed(error),
-        }
-    })
+    with_flagged_case(line, |case: &SyncCase| case.nondeterministic, play)
 }
 
 fn play(case: SyncCase) -> Result<Outcome, String> {

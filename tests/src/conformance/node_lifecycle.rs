@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use taintlab_core::release::KubernetesRelease;
 
-use super::{Outcome, with_case};
+use super::{Outcome, with_flagged_case};
 use crate::lifecycle::{
     BEHAVIOUR_1_20, BEHAVIOUR_CURRENT, FinalNode, Outcome as Seen, Scenario, World,
 };
@@ -23,18 +23,10 @@ struct Case {
     final_zone_states: BTreeMap<String, String>,
 }
 
-/// Runs one case. One that is flagged, because the recorded answer is one of several that are
-/// possible, is skipped if it differs.
+/// Runs one case.
 pub fn run(line: &str) -> Outcome {
-    with_case(line, |case: Case| {
-        let flagged = case.nondeterministic || case.zone_vanished || case.stale_write;
-        match play(case) {
-            Ok(Outcome::Agrees) => Outcome::Agrees,
-            Ok(_) if flagged => Outcome::Skipped,
-            Ok(outcome) => outcome,
-            Err(error) => Outcome::Failed(error),
-        }
-    })
+    let is_flagged = |case: &Case| case.nondeterministic || case.zone_vanished || case.stale_write;
+    with_flagged_case(line, is_flagged, play)
 }
 
 fn play(case: Case) -> Result<Outcome, String> {

@@ -187,14 +187,7 @@ impl Simulator {
                 return false;
             }
         }
-        let message = match owner.kind {
-            WorkloadKind::StatefulSet => format!(
-                "create Pod {} in StatefulSet {} successful",
-                key.name(),
-                owner.metadata.name
-            ),
-            _ => format!("Created pod: {}", key.name()),
-        };
+        let message = done_to(key, owner, "create", "Created");
         self.record(&workload, "Normal", "SuccessfulCreate", message);
         self.store_new_pod(key, pod, additions);
         true
@@ -202,14 +195,7 @@ impl Simulator {
 
     /// A controller deletes one of its pods because it is one too many, or is to be another.
     pub(super) fn controller_deletes(&mut self, owner: &Workload, pod: &PodKey) {
-        let message = match owner.kind {
-            WorkloadKind::StatefulSet => format!(
-                "delete Pod {} in StatefulSet {} successful",
-                pod.name(),
-                owner.metadata.name
-            ),
-            _ => format!("Deleted pod: {}", pod.name()),
-        };
+        let message = done_to(pod, owner, "delete", "Deleted");
         self.record(&owner.key(), "Normal", "SuccessfulDelete", message);
         self.delete_gracefully(pod, None);
     }
@@ -273,6 +259,18 @@ impl Simulator {
             let at = crate::time::Timestamp::from_secs(u64::try_from(at).unwrap_or(0));
             self.control_timer(at.max(self.now), super::Due::Available(key));
         }
+    }
+}
+
+/// What a controller says of a pod that it has created or deleted; that of StatefulSets in other
+/// words. Mirrors `recordPodEvent`.
+fn done_to(pod: &PodKey, owner: &Workload, verb: &str, done: &str) -> String {
+    let pod = pod.name();
+    match owner.kind {
+        WorkloadKind::StatefulSet => {
+            format!("{verb} Pod {pod} in StatefulSet {} successful", owner.metadata.name)
+        }
+        _ => format!("{done} pod: {pod}"),
     }
 }
 
