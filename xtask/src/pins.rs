@@ -40,8 +40,8 @@ pub(crate) const WASM_BINDGEN: CargoTool = CargoTool {
     build_time: "2 minutes",
 };
 
-/// The oldest Node that has all that the tests use.
-pub(crate) const NODE_MAJOR: u32 = 20;
+/// The oldest Node that has all that the tests use, `--test-concurrency` last: major and minor version.
+pub(crate) const NODE: (u32, u32) = (20, 10);
 
 /// What the page and the wasm tests are compiled for.
 pub(crate) const WASM_TARGET: &str = "wasm32-unknown-unknown";

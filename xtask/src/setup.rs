@@ -122,7 +122,8 @@ pub(crate) fn npm_packages(workspace: &mut Workspace) -> Result<()> {
         found("npm packages", purpose, "up to date");
     } else {
         if find_on_path("npm").is_none() {
-            bail!("npm is not on PATH: install it with Node {} or newer", pins::NODE_MAJOR);
+            let (major, minor) = pins::NODE;
+            bail!("npm is not on PATH: install it with Node {major}.{minor} or newer");
         }
         install("npm packages", purpose, "npm fetches them, seconds", || {
             workspace::run(workspace.command("npm").args(["ci", "--loglevel=error"]))?;
@@ -180,13 +181,14 @@ fn is_root(workspace: &Workspace) -> bool {
 
 /// Checks that Node is there and new enough.
 fn node(workspace: &Workspace) -> Result<()> {
-    let major = pins::NODE_MAJOR;
+    let (major, minor) = pins::NODE;
     if find_on_path("node").is_none() {
-        bail!("Node is not on PATH: install Node {major} or newer, with npm");
+        bail!("Node is not on PATH: install Node {major}.{minor} or newer, with npm");
     }
     let version = workspace::output(workspace.command("node").arg("--version"))?;
-    if node_major(&version).is_none_or(|found| found < major) {
-        bail!("Node is {}, too old: install Node {major} or newer, with npm", version.trim());
+    if node_version(&version).is_none_or(|found| found < pins::NODE) {
+        let version = version.trim();
+        bail!("Node is {version}, too old: install Node {major}.{minor} or newer, with npm");
     }
     found("Node", "runs wasm-opt and the browser tests", version.trim());
     Ok(())
@@ -246,9 +248,10 @@ fn locked_version<'a>(lock: &'a str, package: &str) -> Option<&'a str> {
     lines.nth(1)?.strip_prefix("version = \"")?.strip_suffix('"')
 }
 
-/// The major version in `v20.11.1`.
-fn node_major(version: &str) -> Option<u32> {
-    version.trim().strip_prefix('v')?.split('.').next()?.parse().ok()
+/// The major and the minor version in `v20.11.1`.
+fn node_version(version: &str) -> Option<(u32, u32)> {
+    let mut numbers = version.trim().strip_prefix('v')?.split('.').map(str::parse);
+    Some((numbers.next()?.ok()?, numbers.next()?.ok()?))
 }
 
 /// The user's folder for what can be made again, shared by every clone of the repository.
@@ -288,9 +291,9 @@ mod tests {
     }
 
     #[test]
-    fn reads_the_major_version_of_node() {
-        assert_eq!(node_major("v20.20.2\n"), Some(20));
-        assert_eq!(node_major("20.20.2"), None);
-        assert_eq!(node_major("v"), None);
+    fn reads_the_version_of_node() {
+        assert_eq!(node_version("v20.9.2\n"), Some((20, 9)));
+        assert_eq!(node_version("20.20.2"), None);
+        assert_eq!(node_version("v20"), None);
     }
 }

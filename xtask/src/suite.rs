@@ -1,10 +1,12 @@
 //! `test` and `ci`: every check of the project, as one list of steps.
 
 use std::fs;
+use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
+use std::thread::available_parallelism;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
 
 use crate::count::TestCount;
 use crate::report::Report;
@@ -28,6 +30,9 @@ const BUILD: &str = "playground, release";
 const DETERMINISM: &str = "engine as wasm";
 const PACKAGE: &str = "npm package";
 
+/// The test that compares the engine with Kubernetes' recorded answers.
+const AGREEMENT: &str = "conformance::every_family_agrees";
+
 /// Runs the steps of a scope, prints the table, and says whether all passed.
 pub(crate) fn run(workspace: &mut Workspace, scope: Scope) -> ExitCode {
     let mut report = Report::default();
@@ -45,9 +50,18 @@ pub(crate) fn run(workspace: &mut Workspace, scope: Scope) -> ExitCode {
         static_checks(workspace, &mut report);
     }
     report.test_step("Rust tests", &[], || {
-        workspace::run_tests(workspace.cargo_with_all("test").arg("--no-fail-fast"))
+        let mut command = workspace.cargo_with_all("test");
+        // It has a step of its own, which shows how many recorded answers there are.
+        workspace::run_tests(command.args(["--no-fail-fast", "--", "--skip", AGREEMENT]))
     });
-    report.step("conformance", &[], || conformance(workspace, None));
+    report.test_step("conformance", &[], || {
+        let mut command = workspace.cargo_with_all("test");
+        let program = ["--test", "all", "--", "--exact", AGREEMENT, "--show-output"];
+        match workspace::run_tests(command.args(program)) {
+            (count, Ok(())) if count.passed == 0 => (count, Err(anyhow!("no test `{AGREEMENT}`"))),
+            answer => answer,
+        }
+    });
     report.step(DETERMINISM, &[SET_UP_RUST], || determinism::build(workspace));
     report.test_step("wasm tests in Node", &[SET_UP_NPM, DETERMINISM], || {
         node_tests(workspace, "tests/wasm", |_| {})
@@ -139,6 +153,9 @@ fn node_tests(
         Err(error) => return (TestCount::default(), Err(error)),
     };
     let mut command = workspace.command("node");
+    // Node would leave one processor to itself, which is half of two.
+    let processors = available_parallelism().map_or(1, NonZero::get);
+    command.arg(format!("--test-concurrency={processors}"));
     command.args(["--test", "--test-reporter=spec"]).args(files);
     command.env("TAINTLAB_DETERMINISM", determinism::folder(workspace));
     configure(&mut command);
