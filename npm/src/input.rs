@@ -13,7 +13,6 @@ use {
     taintlab_manifest::{Limits, read_value},
 };
 
-#[cfg(feature = "simulator")]
 /// An object or an array as a value of the engine. `what` is the name of the argument.
 ///
 /// It is read as JSON text by the decoder that reads files, so that the errors are the same:
@@ -21,6 +20,7 @@ use {
 ///
 /// # Errors
 /// A `TypeError` that says which field is wrong and what was expected.
+#[cfg(feature = "simulator")]
 pub(crate) fn read<T: DeserializeOwned>(value: &JsValue, what: &str) -> Result<T, JsValue> {
     let text = json(value, what)?;
     read_value(&text, what, &Limits::default()).map_err(|diagnostics| {
@@ -34,11 +34,11 @@ pub(crate) fn read<T: DeserializeOwned>(value: &JsValue, what: &str) -> Result<T
     })
 }
 
-#[cfg(feature = "simulator")]
 /// An object or an array as JSON; dates become RFC 3339 text, as Kubernetes writes them.
 ///
 /// # Errors
 /// It is neither, or cannot be written as JSON.
+#[cfg(feature = "simulator")]
 pub(crate) fn json(value: &JsValue, what: &str) -> Result<String, JsValue> {
     if !value.is_object() || value.is_function() {
         return Err(expected(what, "an object or an array", value));
@@ -48,11 +48,11 @@ pub(crate) fn json(value: &JsValue, what: &str) -> Result<String, JsValue> {
     text.as_string().ok_or_else(|| expected(what, "an object or an array", value))
 }
 
-#[cfg(feature = "simulator")]
 /// The same for an array.
 ///
 /// # Errors
 /// It is none, or one of its elements is wrong.
+#[cfg(feature = "simulator")]
 pub(crate) fn read_list<T: DeserializeOwned>(
     value: &JsValue,
     what: &str,
@@ -63,11 +63,11 @@ pub(crate) fn read_list<T: DeserializeOwned>(
     read(value, what)
 }
 
-#[cfg(feature = "simulator")]
 /// The same for an object that may be left out.
 ///
 /// # Errors
 /// It is something else, or one of its fields is wrong.
+#[cfg(feature = "simulator")]
 pub(crate) fn read_options<T: DeserializeOwned + Default>(
     value: &JsValue,
     what: &str,
@@ -89,11 +89,11 @@ pub(crate) fn text(value: &JsValue, what: &str) -> Result<String, JsValue> {
     value.as_string().ok_or_else(|| expected(what, "a string", value))
 }
 
-#[cfg(feature = "simulator")]
 /// A moment: milliseconds since the start, or Kubernetes' text for the time since then.
 ///
 /// # Errors
 /// A `TypeError` for anything else; inside, what is wrong with the text.
+#[cfg(feature = "simulator")]
 pub(crate) fn moment(value: &JsValue, what: &str) -> Result<Result<Timestamp, Problem>, JsValue> {
     if let Some(text) = value.as_string() {
         return Ok(match parse_duration(&text) {

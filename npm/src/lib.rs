@@ -14,6 +14,8 @@
 //! Without the feature `simulator` only the questions are there that ask nothing of a cluster in
 //! simulated time: that is `taintlab/lite`.
 
+#[cfg(feature = "simulator")]
+mod cluster;
 mod explained;
 #[cfg(feature = "simulator")]
 mod holder;

@@ -29,8 +29,8 @@ pub struct ReleaseOptions {
     pub feature_gates: BTreeMap<String, bool>,
 }
 
-#[cfg(feature = "simulator")]
 /// Which Kubernetes is simulated.
+#[cfg(feature = "simulator")]
 #[derive(Debug, Default, Deserialize, Tsify)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub struct SimulatorOptions {
@@ -73,8 +73,8 @@ pub struct SimulatorOptions {
     pub file: String,
 }
 
-#[cfg(feature = "simulator")]
 /// What is read besides a scenario.
+#[cfg(feature = "simulator")]
 #[derive(Debug, Default, Deserialize, Tsify)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub struct ScenarioOptions {

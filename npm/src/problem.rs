@@ -159,8 +159,8 @@ impl Problem {
         Self::new(code, &error.field, &error.to_string())
     }
 
-    #[cfg(feature = "simulator")]
     /// Those of a command; `path` is where it came from, empty for a single one.
+    #[cfg(feature = "simulator")]
     pub(crate) fn of_command(error: &CommandError, path: &str) -> Vec<Self> {
         use ProblemCode as Code;
         let code = match error {
@@ -193,8 +193,8 @@ impl Problem {
         Self::new(ProblemCode::TimeWentBack, "at", &error.to_string())
     }
 
-    #[cfg(feature = "simulator")]
     /// That of a configuration given as options.
+    #[cfg(feature = "simulator")]
     pub(crate) fn of_config(error: &ScenarioError) -> Self {
         let path = error.path();
         let path = path.strip_prefix("kubernetes.").unwrap_or(&path);

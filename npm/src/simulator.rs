@@ -3,162 +3,38 @@
 use std::collections::VecDeque;
 
 use js_sys::{Function, Object, Reflect};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use taintlab_core::api::{Node, Pod, PodKey, WorkloadKey};
 use taintlab_core::command::Command;
-use taintlab_core::event::{Event, Happening, TimeoutReason};
-use taintlab_core::scenario::{Scenario, ScenarioError, Step};
-use taintlab_core::simulator::{Forecast, Simulator as Engine, Snapshot as EngineSnapshot};
+use taintlab_core::event::Event;
+use taintlab_core::scenario::Step;
+use taintlab_core::simulator::Snapshot as EngineSnapshot;
 use taintlab_core::time::Timestamp;
-use taintlab_core::warnings::Warning;
-use taintlab_manifest::kubectl::{self, Context};
-use taintlab_manifest::{Import, Limits, ScenarioFile, import};
-use tsify::Tsify;
 use wasm_bindgen::prelude::wasm_bindgen;
 use wasm_bindgen::{JsCast, JsValue};
 
+use self::answers::{
+    DescribedEvent, EventsOptions, KubectlOptions, PodsOptions, RunOptions, Stopped,
+};
+use self::inner::Inner;
+use crate::cluster::cluster;
 use crate::holder::Holder;
-use crate::input::{self, expected, json, read, read_options};
+use crate::input::{self, read, read_options};
 use crate::manifests::sort;
-use crate::options::{ScenarioOptions, SimulatorOptions};
+use crate::options::ScenarioOptions;
 use crate::output::to_js;
-use crate::problem::{Problem, ProblemCode, fail};
+use crate::problem::{Problem, fail};
 use crate::scenario::{SCENARIO, at, read_file};
+
+pub mod answers;
+mod inner;
 
 /// How far a run goes that has no deadline: a day from now.
 const A_DAY: core::time::Duration = core::time::Duration::from_secs(24 * 60 * 60);
-/// How long an API server keeps Kubernetes Events (`--event-ttl`).
-const REMEMBERED: core::time::Duration = core::time::Duration::from_secs(60 * 60);
 /// How many deadlines a forecast looks ahead.
 const FORECAST_STEPS: usize = 100_000;
 /// How many events a batch has unless told otherwise.
 const BATCH: usize = 10_000;
-
-/// How far a simulation has come.
-#[derive(Serialize, Tsify)]
-#[serde(rename_all = "camelCase")]
-pub struct Progress {
-    /// Whether it worked: yes.
-    #[tsify(type = "true")]
-    pub ok: bool,
-    /// The time the simulation has reached.
-    pub now: Timestamp,
-    /// How many events wait for `events()`.
-    pub pending_events: usize,
-    /// Why a run ended.
-    pub stopped: Stopped,
-}
-
-/// Why a run ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Tsify)]
-#[serde(rename_all = "camelCase")]
-pub enum Stopped {
-    /// The moment that was asked for has come.
-    Reached,
-    /// The predicate said so.
-    Predicate,
-    /// Nothing more will happen by itself.
-    Idle,
-}
-
-/// Something that happened, with its time.
-#[derive(Serialize, Tsify)]
-pub struct DescribedEvent {
-    /// What and when.
-    #[serde(flatten)]
-    #[tsify(type = "Event")]
-    pub event: Event,
-    /// The same in one line; only if it was asked for.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub text: Option<String>,
-}
-
-/// Which events, and how.
-#[derive(Debug, Default, Deserialize, Tsify)]
-#[serde(default, deny_unknown_fields)]
-pub struct EventsOptions {
-    /// How many at most; 10,000 unless given. Call again until none is left.
-    #[tsify(type = "number")]
-    pub limit: Option<usize>,
-    /// Whether each has a `text`.
-    pub text: bool,
-}
-
-/// How far a run goes at most.
-#[derive(Debug, Default, Deserialize, Tsify)]
-#[serde(default, deny_unknown_fields)]
-pub struct RunOptions {
-    /// The last moment, as a duration since the start; a day from now unless given.
-    #[tsify(type = "Span")]
-    pub until: Option<taintlab_core::time::Span>,
-}
-
-/// What a line of kubectl reads besides itself.
-#[derive(Debug, Default, Deserialize, Tsify)]
-#[serde(default, deny_unknown_fields)]
-pub struct KubectlOptions {
-    /// The namespace that is meant unless `-n` is given; `default` unless given.
-    pub namespace: String,
-    /// The standard input, for `-f -`.
-    #[tsify(type = "string")]
-    pub stdin: Option<String>,
-}
-
-/// What came of a line of kubectl.
-#[derive(Serialize, Tsify)]
-#[serde(rename_all = "camelCase")]
-pub struct KubectlOutcome {
-    /// Whether the line was run: yes. Whether kubectl was content says `exitCode`.
-    #[tsify(type = "true")]
-    pub ok: bool,
-    /// What goes to the standard output.
-    pub stdout: String,
-    /// What goes to the standard error output.
-    pub stderr: String,
-    /// Both in the order in which they were written, as a terminal shows them.
-    pub terminal: String,
-    /// 0 if all went well, otherwise 1.
-    pub exit_code: u8,
-    /// What the line did to the cluster; there can be something although it failed.
-    pub commands: Vec<Command>,
-}
-
-/// Which pods.
-#[derive(Debug, Default, Deserialize, Tsify)]
-#[serde(default, deny_unknown_fields)]
-pub struct PodsOptions {
-    /// Only those of this namespace.
-    #[tsify(type = "string")]
-    pub namespace: Option<String>,
-    /// Only those on this node.
-    #[tsify(type = "string")]
-    pub node: Option<String>,
-}
-
-/// The next moment at which something happens.
-#[derive(Serialize, Tsify)]
-pub struct NextDeadline {
-    /// When.
-    pub at: Timestamp,
-    /// What happens.
-    #[tsify(type = "TimeoutReason | { type: \"scenarioStep\"; command: Command }")]
-    pub reason: DeadlineReason,
-}
-
-/// What a moment is for.
-#[derive(Serialize)]
-#[serde(untagged)]
-#[doc(hidden)]
-pub enum DeadlineReason {
-    /// The engine's own.
-    Engine(TimeoutReason),
-    /// A step of a scenario.
-    Step {
-        #[serde(rename = "type")]
-        type_: &'static str,
-        command: Box<Command>,
-    },
-}
 
 /// A simulation as it was at some moment. Give it to `restore()`, as often as you like.
 #[wasm_bindgen]
@@ -176,23 +52,6 @@ pub struct Snapshot {
 /// of a block by `using`, and otherwise by the garbage collector.
 #[wasm_bindgen]
 pub struct Simulator(Holder<Inner>);
-
-struct Inner {
-    engine: Engine,
-    /// What the scenario still has to do, in the order of time, with the number of each step.
-    steps: VecDeque<(usize, Step)>,
-    /// What happened and was not asked for yet.
-    events: VecDeque<Event>,
-    /// The Kubernetes Events of the last hour, which is how long an API server keeps them.
-    history: VecDeque<Event>,
-    ends_by: Timestamp,
-    /// The end that a scenario names.
-    until: Option<Timestamp>,
-    /// To say where a step is that cannot be carried out.
-    file: Option<ScenarioFile>,
-    /// What will happen; `None` once something has been done.
-    forecast: Option<Forecast>,
-}
 
 #[wasm_bindgen]
 impl Simulator {
@@ -613,214 +472,6 @@ impl Simulator {
             Ok(())
         })
     }
-}
-
-impl Inner {
-    fn new(engine: Engine, scenario: &Scenario, file: Option<ScenarioFile>) -> Self {
-        let mut steps: Vec<_> = scenario.steps.iter().cloned().enumerate().collect();
-        steps.sort_by_key(|(_, step)| step.at);
-        Self {
-            engine,
-            steps: steps.into(),
-            events: VecDeque::new(),
-            history: VecDeque::new(),
-            ends_by: scenario.ends_by(),
-            until: scenario.until.map(taintlab_core::time::Span::timestamp),
-            file,
-            forecast: None,
-        }
-    }
-
-    /// A moment given by a caller; now if it is left out.
-    fn moment(&self, at: &JsValue) -> Result<Result<Timestamp, Problem>, JsValue> {
-        if at.is_undefined() { Ok(Ok(self.engine.now())) } else { input::moment(at, "at") }
-    }
-
-    /// Takes what happened over from the engine.
-    fn collect(&mut self) {
-        while let Some(event) = self.engine.poll_event() {
-            if matches!(event.what, Happening::EventRecorded(_)) {
-                self.history.push_back(event.clone());
-            }
-            self.events.push_back(event);
-        }
-        let now = self.engine.now();
-        while self.history.pop_front_if(|event| now - event.at > REMEMBERED).is_some() {}
-    }
-
-    fn kubectl(&mut self, line: &str, options: &KubectlOptions) -> Result<JsValue, JsValue> {
-        let context = Context {
-            simulator: &self.engine,
-            events: self.history.make_contiguous(),
-            namespace: &options.namespace,
-        };
-        let outcome = kubectl::run(&context, line, options.stdin.as_deref());
-        let now = self.engine.now();
-        for command in &outcome.commands {
-            if let Err(error) = self.engine.handle_command(now, command.clone()) {
-                return fail(Problem::of_command(&error, ""));
-            }
-        }
-        to_js(&KubectlOutcome {
-            ok: true,
-            stdout: outcome.stdout,
-            stderr: outcome.stderr,
-            terminal: outcome.terminal,
-            exit_code: outcome.exit_code,
-            commands: outcome.commands,
-        })
-    }
-
-    fn next(&self) -> Option<NextDeadline> {
-        let timeout = self.engine.poll_timeout();
-        let step = self.steps.front();
-        match (timeout, step) {
-            (timeout, Some((_, step)))
-                if timeout.as_ref().is_none_or(|next| step.at.timestamp() <= next.at) =>
-            {
-                let reason = DeadlineReason::Step {
-                    type_: "scenarioStep",
-                    command: Box::new(step.command.clone()),
-                };
-                Some(NextDeadline { at: step.at.timestamp().max(self.engine.now()), reason })
-            }
-            (timeout, _) => timeout.map(|timeout| NextDeadline {
-                at: timeout.at,
-                reason: DeadlineReason::Engine(timeout.reason),
-            }),
-        }
-    }
-
-    /// Does the steps of the scenario that are due until then.
-    fn run_steps(&mut self, at: Timestamp) -> Result<(), Vec<Problem>> {
-        while let Some((index, step)) =
-            self.steps.pop_front_if(|(_, step)| step.at.timestamp() <= at)
-        {
-            let time = step.at.timestamp().max(self.engine.now());
-            let wrong = match (self.engine.handle_command(time, step.command), &step.refused) {
-                (Ok(()), None) => continue,
-                (Err(error), Some(wanted)) if error.to_string() == *wanted => continue,
-                (Err(error), _) => ScenarioError::Step { index, error },
-                (Ok(()), Some(_)) => ScenarioError::NotRefused { index },
-            };
-            let (path, message) = (wrong.path(), wrong.to_string());
-            return Err(match (&self.file, &wrong) {
-                (Some(file), _) => vec![self::at(file, &path, &message, SCENARIO)],
-                (None, ScenarioError::Step { error, .. }) => Problem::of_command(error, &path),
-                (None, _) => vec![Problem::new(SCENARIO, &path, &message)],
-            });
-        }
-        Ok(())
-    }
-
-    /// Lets time pass, with the steps of the scenario in it.
-    fn run(&mut self, at: Timestamp) -> Result<(), Vec<Problem>> {
-        self.run_steps(at)?;
-        self.engine.advance_to(at).map_err(|error| vec![Problem::of_time(error)])
-    }
-
-    fn advance_to(&mut self, at: Timestamp) -> Result<JsValue, JsValue> {
-        self.forecast = None;
-        match self.run(at) {
-            Ok(()) => self.progress(Stopped::Reached),
-            Err(errors) => fail(errors),
-        }
-    }
-
-    fn run_until(&mut self, predicate: &Function, until: Timestamp) -> Result<JsValue, JsValue> {
-        self.forecast = None;
-        loop {
-            let Some(next) = self.next() else { return self.progress(Stopped::Idle) };
-            if next.at > until {
-                return self.advance_to(until.max(self.engine.now()));
-            }
-            if let Err(errors) = self.run(next.at) {
-                return fail(errors);
-            }
-            let before = self.events.len();
-            self.collect();
-            let batch: Vec<&Event> = self.events.iter().skip(before).collect();
-            let now = JsValue::from_f64(millis_of(self.engine.now()));
-            let answer = predicate.call2(&JsValue::UNDEFINED, &to_js(&batch)?, &now)?;
-            match answer.as_bool() {
-                Some(true) => return self.progress(Stopped::Predicate),
-                Some(false) => {}
-                None => {
-                    return Err(expected("the predicate's answer", "`true` or `false`", &answer));
-                }
-            }
-        }
-    }
-
-    fn progress(&mut self, stopped: Stopped) -> Result<JsValue, JsValue> {
-        self.collect();
-        let (now, pending_events) = (self.engine.now(), self.events.len());
-        to_js(&Progress { ok: true, now, pending_events, stopped })
-    }
-}
-
-/// What is likely to surprise in a cluster, the most pressing first: what it is about, why, and what to
-/// do.
-#[wasm_bindgen(
-    unchecked_return_type = "{ ok: true; warnings: Warning[]; problems: Problem[] } | Failure"
-)]
-pub fn warnings(
-    #[wasm_bindgen(
-        unchecked_param_type = "string | readonly object[] | { items: readonly object[] }",
-        param_description = "YAML or JSON text, or objects as Kubernetes' API returns them"
-    )]
-    manifests: &JsValue,
-    #[wasm_bindgen(
-        unchecked_optional_param_type = "SimulatorOptions",
-        param_description = "which Kubernetes; the newest with its defaults unless given"
-    )]
-    options: &JsValue,
-) -> Result<JsValue, JsValue> {
-    match cluster(manifests, options)? {
-        Ok((engine, _, problems)) => {
-            to_js(&Warnings { ok: true, warnings: engine.warnings(), problems })
-        }
-        Err(errors) => fail(errors),
-    }
-}
-
-/// Warnings, and what is probably not meant in the manifests.
-#[derive(Serialize)]
-struct Warnings {
-    ok: bool,
-    warnings: Vec<Warning>,
-    problems: Vec<Problem>,
-}
-
-/// A cluster of manifests: itself, the scenario that it is the beginning of, and what is probably not
-/// meant in the manifests. Inside, what is wrong.
-#[expect(clippy::type_complexity, reason = "an answer that only two functions take apart")]
-fn cluster(
-    manifests: &JsValue,
-    options: &JsValue,
-) -> Result<Result<(Engine, Scenario, Vec<Problem>), Vec<Problem>>, JsValue> {
-    let options: SimulatorOptions = read_options(options, "options")?;
-    let text = match manifests.as_string() {
-        Some(text) => text,
-        None => json(manifests, "manifests")?,
-    };
-    let read = import(&text, &options.file, &Limits::default());
-    drop(text);
-    let Import { nodes, pods, others, diagnostics, workloads, budgets } = read;
-    let (errors, problems) = sort(diagnostics, ProblemCode::InvalidManifest);
-    if !errors.is_empty() {
-        return Ok(Err(errors));
-    }
-    let mut scenario = options.scenario();
-    scenario.objects.nodes = nodes;
-    scenario.objects.pods = pods;
-    scenario.objects.workloads = workloads;
-    scenario.objects.budgets = budgets;
-    scenario.objects.others = others;
-    Ok(match scenario.simulator() {
-        Ok(engine) => Ok((engine, scenario, problems)),
-        Err(error) => Err(vec![Problem::of_config(&error)]),
-    })
 }
 
 /// A new simulator in its wrapping.

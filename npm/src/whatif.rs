@@ -2,15 +2,17 @@
 
 use std::collections::BTreeMap;
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use taintlab_core::api::{Node, Pod};
 use taintlab_core::release::KubernetesRelease;
 use taintlab_core::scheduling::{self, SchedulerConfig};
 use taintlab_core::simulator::{self, Trouble};
+use taintlab_core::warnings::Warning;
 use tsify::Tsify;
 use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
 
+use crate::cluster::cluster;
 use crate::input::{read, read_list, read_options};
 use crate::options::{ReleaseOptions, of_config};
 use crate::output::{Answer, to_js};
@@ -96,4 +98,37 @@ pub fn schedule(
         Ok(decision) => to_js(&Answer { ok: true, answer: &decision }),
         Err(error) => fail(vec![Problem::new(ProblemCode::InvalidObject, "", &error.to_string())]),
     }
+}
+
+/// What is likely to surprise in a cluster, the most pressing first: what it is about, why, and what to
+/// do.
+#[wasm_bindgen(
+    unchecked_return_type = "{ ok: true; warnings: Warning[]; problems: Problem[] } | Failure"
+)]
+pub fn warnings(
+    #[wasm_bindgen(
+        unchecked_param_type = "string | readonly object[] | { items: readonly object[] }",
+        param_description = "YAML or JSON text, or objects as Kubernetes' API returns them"
+    )]
+    manifests: &JsValue,
+    #[wasm_bindgen(
+        unchecked_optional_param_type = "SimulatorOptions",
+        param_description = "which Kubernetes; the newest with its defaults unless given"
+    )]
+    options: &JsValue,
+) -> Result<JsValue, JsValue> {
+    match cluster(manifests, options)? {
+        Ok((engine, _, problems)) => {
+            to_js(&Warnings { ok: true, warnings: engine.warnings(), problems })
+        }
+        Err(errors) => fail(errors),
+    }
+}
+
+/// Warnings, and what is probably not meant in the manifests.
+#[derive(Serialize)]
+struct Warnings {
+    ok: bool,
+    warnings: Vec<Warning>,
+    problems: Vec<Problem>,
 }
