@@ -214,6 +214,7 @@ test("time passes only when told, in milliseconds with fractions", () => {
   assert.deepEqual(s.nextDeadline(), {
     at: 100_000,
     reason: { type: "evictionDue", pod: "default/p" },
+    text: "default/p is deleted",
   });
   assert.equal(s.advanceToNext().now, 100_000);
   const events = s.events();

@@ -115,6 +115,8 @@ pub struct NextDeadline {
     /// What happens.
     #[tsify(type = "TimeoutReason | { type: \"scenarioStep\"; command: Command }")]
     pub reason: DeadlineReason,
+    /// The same in words: `default/web-0 is deleted`.
+    pub text: String,
 }
 
 /// What a moment is for.

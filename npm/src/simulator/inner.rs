@@ -112,10 +112,12 @@ impl Inner {
                     type_: "scenarioStep",
                     command: Box::new(step.command.clone()),
                 };
-                Some(NextDeadline { at: step.at.timestamp().max(self.engine.now()), reason })
+                let text = "the scenario goes on".into();
+                Some(NextDeadline { at: step.at.timestamp().max(self.engine.now()), reason, text })
             }
             (timeout, _) => timeout.map(|timeout| NextDeadline {
                 at: timeout.at,
+                text: timeout.reason.to_string(),
                 reason: DeadlineReason::Engine(timeout.reason),
             }),
         }
