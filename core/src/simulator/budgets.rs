@@ -73,6 +73,21 @@ impl Simulator {
     /// tainted or silent, as far as the next two hours tell; see [`forecast`](Self::forecast).
     #[must_use]
     pub fn record_or_forecast(&self, pod: &PodKey) -> Option<TimeBudget> {
+        self.record_or_look_ahead(pod, &mut None)
+    }
+
+    /// The same for each pod that is there, by key, with one look ahead for all of them.
+    pub fn records_and_forecasts(&self) -> impl Iterator<Item = (&PodKey, TimeBudget)> {
+        let mut forecast = None;
+        let pods = self.cluster.pods();
+        pods.filter_map(move |(pod, _)| Some((pod, self.record_or_look_ahead(pod, &mut forecast)?)))
+    }
+
+    fn record_or_look_ahead(
+        &self,
+        pod: &PodKey,
+        forecast: &mut Option<Forecast>,
+    ) -> Option<TimeBudget> {
         if let Some(known) = self.time_budget(pod) {
             let over = known.evicted_at <= Moment::from(self.now);
             return Some(TimeBudget { over, ..known });
@@ -80,7 +95,8 @@ impl Simulator {
         // Only where something is about to come is it worth looking for it.
         let node = &self.cluster.get_pod(pod)?.spec.node_name;
         self.node_view(node)?.silent?;
-        self.forecast(self.now.saturating_add(AHEAD), STEPS).time_budget(pod)
+        let look_ahead = || self.forecast(self.now.saturating_add(AHEAD), STEPS);
+        forecast.get_or_insert_with(look_ahead).time_budget(pod)
     }
 
     /// The pods that a controller has deleted or whose time runs, by key, and when each was or will

@@ -46,16 +46,15 @@ pub fn views(
             }
         }
         simulator.advance_to(at).map_err(|error| error.to_string())?;
-        let budgets = simulator.cluster().pods().filter_map(|(key, _)| {
-            let budget = simulator.record_or_forecast(key)?;
+        let budgets = simulator.records_and_forecasts().map(|(key, budget)| {
             let terms = budget.terms.iter().map(|term| json!([term.text, term.set_by]));
-            Some(json!({
+            json!({
                 "pod": key,
                 "record": budget.over,
                 "evictedAt": budget.evicted_at.to_string(),
                 "total": format_duration(budget.total()),
                 "terms": terms.collect::<Vec<_>>(),
-            }))
+            })
         });
         let budgets: Vec<_> = budgets.collect();
         views.push(json!({ "at": at, "zones": simulator.zones(), "budgets": budgets }));
