@@ -28,10 +28,9 @@ pub(crate) fn build(workspace: &Workspace) -> Result<()> {
     }
     fs::create_dir_all(&folder)
         .with_context(|| format!("cannot make the folder `{}`", folder.display()))?;
-    // In the profile of the playground, so that what is compared is what ships. And together with it, so
-    // that both have the same features of everything: what is compiled here is in the playground too.
+    // In the profile of the playground, so that what is compared is what ships.
     let mut wasm = workspace.cargo();
-    wasm.args(["build", "--package", PACKAGE, "--package", "taintlab-web", "--lib"]);
+    wasm.args(["build", "--package", PACKAGE, "--lib"]);
     wasm.args(["--target", pins::WASM_TARGET, "--profile", pins::WEB_PROFILE]);
     workspace::run(&mut wasm)?;
     let built = workspace
