@@ -1,11 +1,14 @@
 //! The objects of a cluster: ordered stores and the index of pods by node.
 
+mod change;
+
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::sync::Arc;
 
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 
+pub use self::change::Change;
 use crate::api::{Node, NodeName, Pod, PodDisruptionBudget, PodKey, Workload, WorkloadKey};
 
 /// What a controller reads, as from the cache of an informer.
@@ -34,8 +37,26 @@ pub struct Cluster {
     pods: HashMap<PodKey, Arc<Pod>, FixedState>,
     pod_keys: BTreeSet<PodKey>,
     pods_by_node: BTreeMap<NodeName, BTreeMap<PodKey, Arc<Pod>>>,
+    pods_by_owner: BTreeMap<WorkloadKey, OwnedPods>,
     workloads: BTreeMap<WorkloadKey, Arc<Workload>>,
+    workloads_by_owner: BTreeMap<WorkloadKey, BTreeSet<WorkloadKey>>,
     budgets: BTreeMap<PodKey, Arc<PodDisruptionBudget>>,
+}
+
+/// The pods that name a workload as their controller.
+#[derive(Clone, Debug, Default)]
+pub struct OwnedPods {
+    /// All of them, also those that are terminating or have ended.
+    pub pods: BTreeSet<PodKey>,
+    /// How many are neither terminating nor at their end.
+    pub active: i64,
+    /// How many of those are ready.
+    pub ready: i64,
+}
+
+impl OwnedPods {
+    /// What a workload without pods has.
+    const NONE: &'static Self = &Self { pods: BTreeSet::new(), active: 0, ready: 0 };
 }
 
 impl Default for Cluster {
@@ -45,7 +66,9 @@ impl Default for Cluster {
             pods: HashMap::with_hasher(FixedState::with_seed(0)),
             pod_keys: BTreeSet::new(),
             pods_by_node: BTreeMap::new(),
+            pods_by_owner: BTreeMap::new(),
             workloads: BTreeMap::new(),
+            workloads_by_owner: BTreeMap::new(),
             budgets: BTreeMap::new(),
         }
     }
@@ -81,12 +104,60 @@ impl Cluster {
 
     /// Stores a workload and returns the version it replaces.
     pub fn put_workload(&mut self, workload: Arc<Workload>) -> Option<Arc<Workload>> {
-        self.workloads.insert(workload.key(), workload)
+        let (key, owner) = (workload.key(), workload.owner());
+        let old = self.workloads.insert(key.clone(), workload);
+        let before = old.as_ref().and_then(|old| old.owner());
+        if before != owner {
+            self.unindex_workload(before.as_ref(), &key);
+            if let Some(owner) = owner {
+                self.workloads_by_owner.entry(owner).or_default().insert(key);
+            }
+        }
+        old
     }
 
     /// Removes a workload.
     pub fn remove_workload(&mut self, key: &WorkloadKey) -> Option<Arc<Workload>> {
-        self.workloads.remove(key)
+        let old = self.workloads.remove(key)?;
+        self.unindex_workload(old.owner().as_ref(), key);
+        Some(old)
+    }
+
+    fn unindex_workload(&mut self, owner: Option<&WorkloadKey>, key: &WorkloadKey) {
+        let Some(owner) = owner else { return };
+        if let Some(owned) = self.workloads_by_owner.get_mut(owner) {
+            owned.remove(key);
+            if owned.is_empty() {
+                self.workloads_by_owner.remove(owner);
+            }
+        }
+    }
+
+    /// The workloads that name this one as their controller: the ReplicaSets of a Deployment.
+    pub fn workloads_owned_by(&self, key: &WorkloadKey) -> impl Iterator<Item = &WorkloadKey> {
+        self.workloads_by_owner.get(key).into_iter().flatten()
+    }
+
+    /// The pods that name this workload as their controller; it need not be there.
+    #[must_use]
+    pub fn owned_pods(&self, key: &WorkloadKey) -> &OwnedPods {
+        self.pods_by_owner.get(key).unwrap_or(OwnedPods::NONE)
+    }
+
+    /// The pods of a workload, those of its ReplicaSets included.
+    #[must_use]
+    pub fn pods_of_workload(&self, key: &WorkloadKey) -> BTreeSet<PodKey> {
+        let own = self.owned_pods(key).pods.iter();
+        let children = self.workloads_owned_by(key);
+        let children = children.flat_map(|child| self.owned_pods(child).pods.iter());
+        own.chain(children).cloned().collect()
+    }
+
+    /// How many pods of a workload are ready, those of its ReplicaSets included.
+    #[must_use]
+    pub fn ready_pods(&self, key: &WorkloadKey) -> i64 {
+        let children = self.workloads_owned_by(key).map(|child| self.owned_pods(child).ready);
+        self.owned_pods(key).ready + children.sum::<i64>()
     }
 
     /// All budgets, by namespace and name.
@@ -149,6 +220,7 @@ impl Cluster {
     /// Stores a pod and returns the version it replaces.
     pub fn put_pod(&mut self, key: &PodKey, pod: Arc<Pod>) -> Option<Arc<Pod>> {
         let old = self.pods.insert(key.clone(), pod.clone());
+        self.index_owner(key, old.as_deref(), Some(&pod));
         match &old {
             None => {
                 self.pod_keys.insert(key.clone());
@@ -170,9 +242,44 @@ impl Cluster {
         old
     }
 
+    /// Counts a pod with its owners.
+    fn index_owner(&mut self, key: &PodKey, old: Option<&Pod>, new: Option<&Pod>) {
+        if old.is_none_or(|old| old.metadata.owner_references.is_empty())
+            && new.is_none_or(|new| new.metadata.owner_references.is_empty())
+        {
+            return;
+        }
+        let counts = |pod: &Pod| (i64::from(pod.is_active()), i64::from(pod.is_ready_replica()));
+        let owner = |pod: Option<&Pod>| pod.and_then(|pod| pod.metadata.controller_key());
+        let (before, after) = (owner(old), owner(new));
+        if let (Some(before), Some(old)) = (&before, old)
+            && let Some(owned) = self.pods_by_owner.get_mut(before)
+        {
+            let (active, ready) = counts(old);
+            owned.active -= active;
+            owned.ready -= ready;
+            if after.as_ref() != Some(before) {
+                owned.pods.remove(key);
+                if owned.pods.is_empty() {
+                    self.pods_by_owner.remove(before);
+                }
+            }
+        }
+        if let (Some(after), Some(new)) = (after, new) {
+            let owned = self.pods_by_owner.entry(after).or_default();
+            let (active, ready) = counts(new);
+            owned.active += active;
+            owned.ready += ready;
+            if !owned.pods.contains(key) {
+                owned.pods.insert(key.clone());
+            }
+        }
+    }
+
     /// Removes a pod.
     pub fn remove_pod(&mut self, key: &PodKey) -> Option<Arc<Pod>> {
         let old = self.pods.remove(key)?;
+        self.index_owner(key, Some(&old), None);
         self.pod_keys.remove(key);
         self.unindex(key, &old.spec.node_name);
         Some(old)

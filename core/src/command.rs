@@ -1,6 +1,7 @@
 //! What a user, a fault or another component does to the cluster.
 
 mod error;
+mod subject;
 mod usage;
 
 use alloc::boxed::Box;
@@ -11,14 +12,16 @@ use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 
 pub use self::error::CommandError;
+pub use self::subject::{CommandSubject, Requirement};
 pub use self::usage::{LoadedPod, NodeLoad, NodeResources};
+pub use crate::protocol::{ApiErrorKind, NodeWrite, PodWrite};
 
 use crate::api::{
     ConditionStatus, Node, NodeName, Pod, PodDisruptionBudget, PodKey, Taint, TaintEffect,
     Toleration, Workload, WorkloadKey,
 };
-use crate::drain::DrainOptions;
 use crate::kubelet::{KubeletConfiguration, PodMatch, PodUsage};
+use crate::policy::drain::DrainOptions;
 use crate::time::Span;
 
 /// One change of the cluster. Commands are all that ever happens to a simulation from outside;
@@ -29,9 +32,9 @@ use crate::time::Span;
 #[serde(rename_all = "camelCase", rename_all_fields = "camelCase", deny_unknown_fields)]
 pub enum Command {
     /// Creates a node.
-    CreateNode(Node),
+    CreateNode(#[cfg_attr(feature = "typescript-all", tsify(type = "KubernetesNode"))] Node),
     /// Replaces a node by another version of itself, as `kubectl replace` does.
-    UpdateNode(Node),
+    UpdateNode(#[cfg_attr(feature = "typescript-all", tsify(type = "KubernetesNode"))] Node),
     /// Deletes a node. Its pods stay, and so do their pending evictions.
     DeleteNode {
         /// Which node.
@@ -103,7 +106,7 @@ pub enum Command {
     },
     /// Drains nodes one after the other, as `kubectl drain` does once it has cordoned them: with
     /// [`SetUnschedulable`](Self::SetUnschedulable). It goes on in time, and tells of it
-    /// ([`Happening::DrainPrinted`](crate::event::Happening::DrainPrinted)).
+    /// ([`EventKind::DrainPrinted`](crate::event::EventKind::DrainPrinted)).
     Drain {
         /// Which nodes.
         nodes: Vec<NodeName>,
@@ -249,6 +252,7 @@ pub enum Command {
     /// Creates a node whose kubelet is not running: nobody posts its status.
     RegisterNode {
         /// The node.
+        #[cfg_attr(feature = "typescript-all", tsify(type = "KubernetesNode"))]
         node: Node,
         /// How much later its kubelet starts; unless given, when it is told to.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -327,158 +331,4 @@ pub enum Cascade {
     Background,
     /// They stay, without an owner.
     Orphan,
-}
-
-/// A write to a node that can be made to fail.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
-#[serde(rename_all = "camelCase")]
-pub enum NodeWrite {
-    /// The conditions in its status.
-    Status,
-    /// Its taints.
-    Taints,
-    /// Its labels.
-    Labels,
-}
-
-/// A write to a pod that can be made to fail.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
-#[serde(rename_all = "camelCase")]
-pub enum PodWrite {
-    /// `DELETE` of the pod.
-    Delete,
-    /// `PATCH` of the pod's status.
-    PatchStatus,
-}
-
-/// The error of a request that was made to fail.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
-pub enum ApiErrorKind {
-    /// 500, the API server has a problem.
-    #[default]
-    InternalError,
-    /// 409, somebody else wrote the object.
-    Conflict,
-    /// 429, too many requests.
-    TooManyRequests,
-    /// 403, not allowed.
-    Forbidden,
-}
-
-impl Command {
-    /// The node this command is about, if any.
-    #[must_use]
-    pub fn node(&self) -> Option<&str> {
-        match self {
-            Self::CreateNode(node) | Self::UpdateNode(node) | Self::RegisterNode { node, .. } => {
-                Some(&node.metadata.name)
-            }
-            Self::DeleteNode { node }
-            | Self::SetTaints { node, .. }
-            | Self::Taint { node, .. }
-            | Self::Untaint { node, .. }
-            | Self::SetUnschedulable { node, .. }
-            | Self::SetNodeLabels { node, .. }
-            | Self::StopKubelet { node }
-            | Self::StartKubelet { node }
-            | Self::RestartKubelet { node }
-            | Self::FlapKubelet { node, .. }
-            | Self::CutNetwork { node }
-            | Self::RestoreNetwork { node }
-            | Self::SetNodeCondition { node, .. }
-            | Self::ConfigureKubelet { node, .. }
-            | Self::FailNodeWrites { node, .. } => Some(node.as_str()),
-            Self::SetNodeResources(resources) => Some(resources.node.as_str()),
-            Self::LoadNode(load) => Some(load.node.as_str()),
-            _ => None,
-        }
-    }
-
-    /// The zone this command is about, as it was named, if any.
-    #[must_use]
-    pub fn zone(&self) -> Option<&str> {
-        match self {
-            Self::CutZoneNetwork { zone } | Self::RestoreZoneNetwork { zone } => Some(zone),
-            _ => None,
-        }
-    }
-
-    /// Whether this makes sense only with kubelets and a node lifecycle controller: see
-    /// [`SimulatorConfig::node_lifecycle`](crate::simulator::SimulatorConfig::node_lifecycle).
-    #[must_use]
-    pub const fn needs_node_lifecycle(&self) -> bool {
-        matches!(
-            self,
-            Self::StopKubelet { .. }
-                | Self::StartKubelet { .. }
-                | Self::RestartKubelet { .. }
-                | Self::FlapKubelet { .. }
-                | Self::CutNetwork { .. }
-                | Self::RestoreNetwork { .. }
-                | Self::CutZoneNetwork { .. }
-                | Self::RestoreZoneNetwork { .. }
-                | Self::RegisterNode { .. }
-                | Self::SetNodeCondition { .. }
-                | Self::RestartControllerManager
-                | Self::SetNodeResources(_)
-                | Self::LoadNode(_)
-                | Self::SetPodUsage { .. }
-                | Self::LoadPod(_)
-                | Self::ConfigureKubelet { .. }
-                | Self::FailNodeWrites { .. }
-        )
-    }
-
-    /// Whether this makes sense only with the rest of the control plane: see
-    /// [`SimulatorConfig::control_plane`](crate::simulator::SimulatorConfig::control_plane).
-    #[must_use]
-    pub const fn needs_control_plane(&self) -> bool {
-        matches!(
-            self,
-            Self::EvictPod { .. }
-                | Self::CreateWorkload(_)
-                | Self::UpdateWorkload(_)
-                | Self::DeleteWorkload { .. }
-                | Self::Scale { .. }
-                | Self::SetStartUpTime { .. }
-                | Self::CreateBudget(_)
-                | Self::UpdateBudget(_)
-                | Self::DeleteBudget { .. }
-                | Self::SetApiServerFlags { .. }
-        )
-    }
-
-    /// The workload this command is about, if any.
-    #[must_use]
-    pub fn workload(&self) -> Option<WorkloadKey> {
-        match self {
-            Self::CreateWorkload(workload) | Self::UpdateWorkload(workload) => Some(workload.key()),
-            Self::DeleteWorkload { workload, .. }
-            | Self::Scale { workload, .. }
-            | Self::SetStartUpTime { workload, .. } => Some(workload.clone()),
-            _ => None,
-        }
-    }
-
-    /// The pod this command is about, if any.
-    #[must_use]
-    pub fn pod(&self) -> Option<PodKey> {
-        match self {
-            Self::CreatePod(pod) | Self::UpdatePod(pod) => Some(pod.key()),
-            Self::DeletePod { pod, .. }
-            | Self::EvictPod { pod, .. }
-            | Self::SetTolerations { pod, .. }
-            | Self::SetPodLabels { pod, .. }
-            | Self::BindPod { pod, .. }
-            | Self::FailPodWrites { pod, .. } => Some(pod.clone()),
-            Self::LoadPod(load) => Some(load.pod.clone()),
-            _ => None,
-        }
-    }
 }

@@ -1,23 +1,29 @@
 //! What happens in a simulation: its output.
 
-mod words;
+mod display;
+
+pub use self::EventKind as Happening;
+pub use self::display::EventSubject;
 
 use alloc::string::String;
-use core::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::admission::Addition;
+pub use crate::protocol::{
+    ObjectReference, RecordedEvent, RequestResult, RequestVerb, Timeout, TimeoutReason,
+};
+
 use crate::api::{ConditionStatus, NodeName, PodKey, Taint, Toleration, WorkloadKey};
-use crate::command::{ApiErrorKind, NodeWrite};
-use crate::node_lifecycle::Turn;
-use crate::node_lifecycle::zone::{ZoneKey, ZoneState};
-use crate::taint_eviction::Decision;
+use crate::controllers::node_lifecycle::DequeueOutcome;
+use crate::controllers::taint_eviction::Decision;
+use crate::policy::admission::Addition;
+use crate::protocol::zone::{ZoneKey, ZoneState};
+use crate::protocol::{ApiErrorKind, NodeWrite};
 use crate::time::Timestamp;
 
 /// Something that happened, with its time.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
+#[cfg_attr(feature = "typescript-all", derive(tsify::Tsify), tsify(rename = "SimulationEvent"))]
 #[serde(rename_all = "camelCase")]
 pub struct Event {
     /// When.
@@ -25,14 +31,14 @@ pub struct Event {
     /// What.
     #[serde(flatten)]
     #[cfg_attr(feature = "typescript-all", tsify(type = "Happening"))]
-    pub what: Happening,
+    pub what: EventKind,
 }
 
 /// What happened.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
+#[cfg_attr(feature = "typescript-all", derive(tsify::Tsify), tsify(rename = "Happening"))]
 #[serde(tag = "type", rename_all = "camelCase", rename_all_fields = "camelCase")]
-pub enum Happening {
+pub enum EventKind {
     /// A component recorded a Kubernetes Event.
     EventRecorded(RecordedEvent),
     /// A node is there that was not.
@@ -165,7 +171,8 @@ pub enum Happening {
         /// The zone whose queue it was in.
         zone: ZoneKey,
         /// What came of it.
-        outcome: Turn,
+        #[cfg_attr(feature = "typescript-all", tsify(type = "Turn"))]
+        outcome: DequeueOutcome,
     },
     /// A zone came into another state.
     ZoneStateChanged {
@@ -194,6 +201,7 @@ pub enum Happening {
         /// Which node.
         node: NodeName,
         /// What.
+        #[cfg_attr(feature = "typescript-all", tsify(type = "KubeletReport"))]
         report: crate::kubelet::Report,
     },
     /// No node of the cluster is ready: all evictions stop, and the `NoExecute` taints of the node
@@ -218,7 +226,8 @@ pub enum Happening {
     },
     /// Pods name a workload as their controller that nobody gave. It is assumed to want as many
     /// pods as there are.
-    OwnerAssumed {
+    #[serde(rename = "ownerAssumed")]
+    OwnerInferred {
         /// Which one.
         workload: WorkloadKey,
         /// How many pods it is assumed to want.
@@ -303,182 +312,4 @@ impl core::fmt::Display for NodesPerSecond {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         self.0.fmt(f)
     }
-}
-
-/// A Kubernetes Event (`v1.Event`), as a component records it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
-#[serde(rename_all = "camelCase")]
-pub struct RecordedEvent {
-    /// The object it is about.
-    pub involved_object: ObjectReference,
-    /// `Normal` or `Warning`.
-    #[serde(rename = "eventType")]
-    pub type_: &'static str,
-    /// Why, in one word.
-    pub reason: &'static str,
-    /// The message.
-    pub message: String,
-    /// `source.component`: who recorded it.
-    pub component: &'static str,
-}
-
-/// `v1.ObjectReference`: the object that an event is about.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
-#[serde(tag = "kind", rename_all_fields = "camelCase")]
-pub enum ObjectReference {
-    /// A pod.
-    Pod {
-        /// `apiVersion`, if the component fills it in.
-        #[serde(skip_serializing_if = "str::is_empty")]
-        #[cfg_attr(feature = "typescript-all", tsify(optional))]
-        api_version: &'static str,
-        /// Namespace and name.
-        pod: PodKey,
-    },
-    /// A node.
-    Node {
-        /// Its name.
-        node: NodeName,
-    },
-    /// A Deployment, ReplicaSet, StatefulSet, DaemonSet or Job.
-    Workload {
-        /// Kind, namespace and name.
-        workload: WorkloadKey,
-    },
-}
-
-/// What a controller asked of the API server.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
-#[serde(rename_all = "camelCase")]
-pub enum RequestVerb {
-    /// `GET` of a pod, before its status is patched.
-    Get,
-    /// `PATCH` of a pod's status: the condition `DisruptionTarget`.
-    PatchStatus,
-    /// `DELETE` of a pod.
-    Delete,
-}
-
-/// What the API server answered.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
-#[serde(rename_all = "camelCase", tag = "answer", content = "error")]
-pub enum RequestResult {
-    /// Done.
-    Ok,
-    /// Accepted, but the pod was terminating already.
-    AlreadyTerminating,
-    /// 404.
-    NotFound,
-    /// It was made to fail.
-    Error(ApiErrorKind),
-}
-
-impl RequestResult {
-    /// Whether the request succeeded.
-    #[must_use]
-    pub fn is_ok(self) -> bool {
-        matches!(self, Self::Ok | Self::AlreadyTerminating)
-    }
-}
-
-/// The next moment at which a simulation or a controller wants to be called.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
-#[serde(rename_all = "camelCase")]
-pub struct Timeout {
-    /// When.
-    pub at: Timestamp,
-    /// What for.
-    pub reason: TimeoutReason,
-}
-
-/// Why a moment matters.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
-#[serde(tag = "type", rename_all = "camelCase", rename_all_fields = "camelCase")]
-pub enum TimeoutReason {
-    /// Changes wait to be looked at: call at once.
-    WorkQueued,
-    /// A pod's tolerated time is over.
-    EvictionDue {
-        /// Which pod.
-        pod: PodKey,
-    },
-    /// A failed delete is tried again.
-    RetryDelete {
-        /// Which pod.
-        pod: PodKey,
-        /// Which attempt just failed, from 1.
-        attempt: u8,
-    },
-    /// A terminating pod's grace period ends.
-    GracePeriodOver {
-        /// Which pod.
-        pod: PodKey,
-        /// How long it was.
-        #[cfg_attr(feature = "typescript-all", tsify(type = "number"))]
-        grace: Duration,
-    },
-    /// The node lifecycle controller's health pass has something to do.
-    MonitorNodeHealth,
-    /// The node lifecycle controller tries once more to write the status of a node.
-    RetryNodeStatus,
-    /// The node lifecycle controller looks once more at a pod that was bound to a node.
-    RetryPod {
-        /// Which pod.
-        pod: PodKey,
-    },
-    /// A zone has a token for a node that waits to be tainted (or drained).
-    TaintingPass {
-        /// The key of the zone.
-        zone: ZoneKey,
-    },
-    /// A kubelet posts its node's status, since it is not what the object says.
-    KubeletPosts {
-        /// Which node.
-        node: NodeName,
-    },
-    /// A kubelet starts, as it was told before.
-    KubeletStarts {
-        /// Which node.
-        node: NodeName,
-    },
-    /// The eviction manager of a kubelet has something to do.
-    KubeletEviction {
-        /// Which node.
-        node: NodeName,
-        /// What.
-        deadline: crate::kubelet::DeadlineReason,
-    },
-    /// A kubelet that flaps stops.
-    KubeletStops {
-        /// Which node.
-        node: NodeName,
-    },
-    /// A pod that is starting is ready.
-    PodStarts {
-        /// Which pod.
-        pod: PodKey,
-    },
-    /// The scheduler tries again to find a node for a pod.
-    RetryScheduling {
-        /// Which pod.
-        pod: PodKey,
-    },
-    /// A `kubectl drain` tries again to evict a pod, sees that one is gone, or gives up.
-    DrainGoesOn {
-        /// The node that it drains.
-        node: NodeName,
-    },
-    /// The pod garbage collector looks for pods on nodes that are gone, or out of service.
-    CollectPods,
-    /// The pods of a workload have been ready for long enough to count as available.
-    PodsAvailable {
-        /// Which workload.
-        workload: WorkloadKey,
-    },
 }

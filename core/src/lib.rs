@@ -18,7 +18,7 @@
 //! ```
 //! use taintlab_core::api::{Node, Pod, Taint, TaintEffect, Toleration, TolerationOperator};
 //! use taintlab_core::command::Command;
-//! use taintlab_core::event::Happening;
+//! use taintlab_core::event::EventKind;
 //! use taintlab_core::release::KubernetesRelease;
 //! use taintlab_core::simulator::{Simulator, SimulatorConfig};
 //! use taintlab_core::time::Timestamp;
@@ -49,7 +49,7 @@
 //! while let Some(next) = simulator.poll_timeout() {
 //!     simulator.handle_timeout(next.at)?;
 //!     while let Some(event) = simulator.poll_event() {
-//!         if let Happening::EventRecorded(recorded) = event.what {
+//!         if let EventKind::EventRecorded(recorded) = event.what {
 //!             assert_eq!(recorded.message, "Marking for deletion Pod default/web-0");
 //!             marked_at = Some(event.at);
 //!         }
@@ -59,41 +59,40 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! The controllers ([`taint_eviction`], [`node_lifecycle`]) are driven the same way and can be
-//! driven by a real watch: they are told of changes and of the time, and give actions and their
-//! next deadline.
+//! The [`controllers`] implement one trait, [`controllers::Controller`]: changes and time go in,
+//! actions and the next deadline come out. Each can be driven alone, by a real watch for example:
+//! see `core/examples`.
 //!
-//! The pieces below them are pure values and functions: [`matching`] (which toleration answers
-//! which taint, and why), [`validation`] (what the API server refuses), [`taints`] (lists of taints
-//! and `kubectl taint`), [`flowcontrol`] and [`rate_limited_timed_queue`] (limiters and queues),
-//! [`node_lifecycle::zone`] (the state of a zone), [`release`] (how releases differ).
+//! The modules are layers: [`time`], [`release`], [`api`]; [`protocol`], [`cluster`], [`queue`];
+//! the pure rules of [`policy`], such as [`matching`] (which toleration matches which taint, and
+//! why) and [`validation`] (what the API server refuses); [`controllers`] and [`kubelet`];
+//! [`command`] and [`event`]; [`simulator`]; [`scenario`] and [`warnings`].
 #![no_std]
 
 extern crate alloc;
 
-pub mod admission;
 pub mod api;
+mod api_server;
 pub mod cluster;
 pub mod command;
-pub mod drain;
+pub mod controllers;
 pub mod event;
-pub mod flowcontrol;
+pub mod eviction_timeline;
 pub mod kubelet;
-pub mod kubelet_heartbeat;
-pub mod matching;
-pub mod node_lifecycle;
 mod plural;
+pub mod pod_state;
+pub mod policy;
+pub mod protocol;
+pub mod queue;
 mod quote;
-pub mod rate_limited_timed_queue;
 pub mod release;
 pub mod scenario;
-pub mod scheduling;
 pub mod simulator;
-pub mod taint_eviction;
-pub mod taints;
 pub mod time;
-pub mod time_budget;
-pub mod timed_worker_queue;
-pub mod validation;
 pub mod warnings;
-mod work_queue;
+
+pub use controllers::{node_lifecycle, taint_eviction};
+pub use eviction_timeline::time_budget;
+pub use kubelet::heartbeat as kubelet_heartbeat;
+pub use policy::{admission, drain, matching, scheduling, taints, validation};
+pub use queue::{flowcontrol, rate_limited_timed_queue, timed_worker_queue};

@@ -1,5 +1,6 @@
 //! Strings as Go prints them.
 
+use alloc::borrow::{Cow, ToOwned};
 use alloc::string::String;
 use core::fmt::Write;
 
@@ -44,6 +45,18 @@ fn is_print(c: char) -> bool {
     let length = 1 + buffer.get_mut(1..).map_or(0, |rest| c.encode_utf8(rest).len());
     let text = buffer.get(..length).and_then(|bytes| core::str::from_utf8(bytes).ok());
     text.is_some_and(|text| text.escape_debug().nth(1) == Some(c))
+}
+
+/// How much of a text that is wrong is repeated in the error: no name, key or value of Kubernetes is
+/// longer.
+const LONGEST_ECHO: usize = 1_000;
+
+/// A text that is wrong, or its beginning.
+pub(crate) fn cut(text: &str) -> Cow<'_, str> {
+    match text.char_indices().nth(LONGEST_ECHO) {
+        Some((end, _)) => Cow::Owned(text.get(..end).unwrap_or("").to_owned() + "…"),
+        None => Cow::Borrowed(text),
+    }
 }
 
 #[cfg(test)]

@@ -40,6 +40,13 @@ impl KubernetesRelease {
         }
     }
 
+    /// The release 1.`minor`, or the nearest one that is known here.
+    #[must_use]
+    pub fn nearest(minor: u32) -> Self {
+        let (oldest, newest) = (Self::OLDEST.minor, Self::NEWEST.minor);
+        Self { minor: u8::try_from(minor).unwrap_or(u8::MAX).clamp(oldest, newest) }
+    }
+
     /// All releases known here, oldest first.
     pub fn all() -> impl DoubleEndedIterator<Item = Self> {
         (Self::OLDEST.minor..=Self::NEWEST.minor).map(|minor| Self { minor })
@@ -395,6 +402,14 @@ impl KubernetesRelease {
             25..=28 => PreemptionMessage::TwoFullStops,
             _ => PreemptionMessage::OneFullStop,
         }
+    }
+
+    /// Whether the scheduler asks the plugin DynamicResources for room before it thinks of preemption, and
+    /// says of a pod without claims that there are `no new claims to deallocate`: since 1.34, where the
+    /// gate `DynamicResourceAllocation` is on by default.
+    #[must_use]
+    pub const fn deallocates_claims(self) -> bool {
+        self.minor >= 34
     }
 
     /// Whether `minDomains` of a topology spread constraint counts: since 1.25, where the gate

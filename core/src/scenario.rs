@@ -5,6 +5,7 @@
 //! Fields may be added; a file written once keeps its meaning.
 
 mod expectation;
+mod names;
 mod node_group;
 
 use alloc::collections::BTreeMap;
@@ -22,16 +23,19 @@ pub use self::expectation::{
     RankingExpectation, RateExpectation, ReplicasExpectation, ScheduledExpectation,
     TaintExpectation, ZoneExpectation,
 };
+pub use self::names::DuplicateName;
 pub use self::node_group::NodeGroup;
 use crate::api::{
     ApiVersion, Kind, Lease, Node, Pod, PodDisruptionBudget, TypeName, Workload, is_default,
 };
 use crate::command::{Command, CommandError};
 use crate::event::Event;
+use crate::kubelet::heartbeat::KubeletSettings;
 use crate::kubelet::{ConfigError as KubeletError, KubeletConfiguration};
-use crate::kubelet_heartbeat::KubeletSettings;
 use crate::release::KubernetesRelease;
-use crate::simulator::{Beginning, ConfigError, DEFAULT_START_UP_TIME, Simulator, SimulatorConfig};
+use crate::simulator::{
+    ConfigError, DEFAULT_START_UP_TIME, InitialState, Simulator, SimulatorConfig,
+};
 use crate::time::{Span, Time, Timestamp};
 
 /// Marks [`Scenario`] as `taintlab/v1`, `Scenario`.
@@ -62,7 +66,7 @@ pub struct Scenario {
     pub kubernetes: Kubernetes,
     /// The wall-clock time at which it begins; 2020-01-01T00:00:00Z unless given. No deadline
     /// depends on it.
-    #[serde(default, skip_serializing_if = "is_default")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub start: Option<Time>,
     /// What is there at the beginning.
     #[serde(default, skip_serializing_if = "is_default")]
@@ -71,7 +75,7 @@ pub struct Scenario {
     #[serde(default, skip_serializing_if = "is_default")]
     pub steps: Vec<Step>,
     /// When the scenario ends. Unless given, it ends when nothing more will happen by itself.
-    #[serde(default, skip_serializing_if = "is_default")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<Span>,
     /// What must turn out to be true.
     #[serde(default, skip_serializing_if = "is_default")]
@@ -96,6 +100,9 @@ pub struct ScenarioMetadata {
     /// The answer.
     #[serde(skip_serializing_if = "is_default")]
     pub answer: String,
+    /// What it is about, in words by which a list can be searched: `zones`, `statefulset`.
+    #[serde(skip_serializing_if = "is_default")]
+    pub tags: Vec<String>,
     /// Where the question comes from: `kubernetes/kubernetes#74651`.
     #[serde(skip_serializing_if = "is_default")]
     pub threads: Vec<String>,
@@ -108,7 +115,7 @@ pub struct ScenarioMetadata {
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub struct Kubernetes {
     /// The release, in quotes; the newest known one unless given.
-    #[serde(skip_serializing_if = "is_default")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub release: Option<KubernetesRelease>,
     /// Feature gates that differ from the defaults of the release.
     #[serde(skip_serializing_if = "is_default")]
@@ -116,17 +123,17 @@ pub struct Kubernetes {
     /// Whether kubelets beat and the node lifecycle controller watches over them, as in a real
     /// cluster. Unless given, they do if a step, an expectation, a flag or a setting is about them;
     /// without, taints come only by hand and stay.
-    #[serde(skip_serializing_if = "is_default")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub node_lifecycle: Option<bool>,
     /// Flags of kube-controller-manager that differ from the defaults of the release, by name.
     #[serde(skip_serializing_if = "is_default", deserialize_with = "flag_values")]
     pub controller_manager_flags: BTreeMap<String, String>,
     /// How the kubelets are set.
-    #[serde(skip_serializing_if = "is_default")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub kubelets: Option<KubeletSettings>,
     /// The KubeletConfiguration of all kubelets, as far as it is about eviction. Unless given, that
     /// of a `KubeletConfiguration` among the objects.
-    #[serde(skip_serializing_if = "is_default")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub kubelet_configuration: Option<KubeletConfiguration>,
     /// Flags of all kubelets about eviction, by name: `eviction-hard`. They count before the
     /// configuration.
@@ -136,14 +143,14 @@ pub struct Kubernetes {
     /// workloads, budgets, pod garbage collection. Unless given, it does if there are workloads or
     /// budgets, or if a step, an expectation or a setting is about them; without, pods are as they
     /// are given and nothing replaces them. It brings `nodeLifecycle` with it.
-    #[serde(skip_serializing_if = "is_default")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub control_plane: Option<bool>,
     /// Flags of kube-apiserver that differ from the defaults, by name.
     #[serde(skip_serializing_if = "is_default", deserialize_with = "flag_values")]
     pub api_server_flags: BTreeMap<String, String>,
     /// How long a pod takes from being bound to a node to being ready, unless its workload says
     /// otherwise; 2s unless given.
-    #[serde(skip_serializing_if = "is_default")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub start_up_time: Option<Span>,
 }
 
@@ -169,6 +176,7 @@ fn flag_values<'de, D: Deserializer<'de>>(
 pub struct Objects {
     /// Nodes.
     #[serde(skip_serializing_if = "is_default")]
+    #[cfg_attr(feature = "typescript-all", tsify(type = "KubernetesNode[]"))]
     pub nodes: Vec<Node>,
     /// Pods.
     #[serde(skip_serializing_if = "is_default")]
@@ -203,7 +211,7 @@ pub struct Step {
     #[serde(rename = "do")]
     pub command: Command,
     /// The error with which it must be refused; unless given, it must be carried out.
-    #[serde(default, skip_serializing_if = "is_default")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refused: Option<String>,
 }
 
@@ -219,6 +227,8 @@ pub enum ScenarioError {
         /// Why.
         error: String,
     },
+    /// Two objects have one name, so that one of them would be lost.
+    DuplicateName(DuplicateName),
     /// A step cannot be carried out.
     Step {
         /// Which one, counted from 0.
@@ -248,6 +258,7 @@ impl ScenarioError {
             },
             Self::Config(ConfigError::Object(_)) => "objects".into(),
             Self::NodeGroup { index, .. } => alloc::format!("objects.nodeGroups[{index}]"),
+            Self::DuplicateName(name) => name.second.clone(),
             Self::Step { index, .. } | Self::NotRefused { index } => {
                 alloc::format!("steps[{index}]")
             }
@@ -260,6 +271,7 @@ impl fmt::Display for ScenarioError {
         match self {
             Self::Config(error) => error.fmt(f),
             Self::NodeGroup { error, .. } => f.write_str(error),
+            Self::DuplicateName(name) => write!(f, "{name}; {}", name.help()),
             Self::Step { error, .. } => error.fmt(f),
             Self::NotRefused { .. } => f.write_str("it was to be refused, and was carried out"),
         }
@@ -377,17 +389,33 @@ impl Scenario {
     /// Its cluster at the beginning. `objects.files` must have been read into the other objects.
     ///
     /// # Errors
-    /// A feature gate, a flag, a setting of the kubelets or a group of nodes is wrong.
+    /// A feature gate, a flag, a setting of the kubelets or a group of nodes is wrong, or two objects
+    /// have one name.
     pub fn simulator(&self) -> Result<Simulator, ScenarioError> {
+        if let Some(name) = self.objects.duplicate_names().into_iter().next() {
+            return Err(ScenarioError::DuplicateName(name));
+        }
+        let Objects { nodes, pods, .. } = &self.objects;
+        self.simulator_with(nodes.iter().cloned(), pods.iter().cloned())
+    }
+
+    /// The same with these nodes and pods in the place of its own, besides those of its groups.
+    /// Whoever has many need not have them twice. Their names must differ.
+    ///
+    /// # Errors
+    /// As [`simulator`](Self::simulator), but for names.
+    pub fn simulator_with(
+        &self,
+        nodes: impl Iterator<Item = Node>,
+        pods: impl Iterator<Item = Pod>,
+    ) -> Result<Simulator, ScenarioError> {
         let groups = &self.objects.node_groups;
         for (index, group) in groups.iter().enumerate() {
             group.check().map_err(|error| ScenarioError::NodeGroup { index, error })?;
         }
-        let nodes = self.objects.nodes.iter().cloned();
         let nodes = nodes.chain(groups.iter().flat_map(NodeGroup::nodes));
-        let pods = self.objects.pods.iter().cloned();
         let pods = pods.chain(groups.iter().flat_map(NodeGroup::pods));
-        let begin = Beginning {
+        let begin = InitialState {
             leases: self.leases().collect(),
             workloads: self.objects.workloads.clone(),
             budgets: self.objects.budgets.clone(),

@@ -16,22 +16,25 @@
 //! How an interval is divided into calls of `advance_to` makes no difference to the events.
 
 mod api_server;
-mod budgets;
 mod commands;
-mod config;
 mod control;
+mod control_plane;
 mod drains;
+mod eviction_managers;
 mod eviction_views;
-mod evictions;
 mod faults;
+mod forecast;
 mod kubelets;
 mod lifecycle;
-mod question;
+mod outcome;
+mod ready_history;
+mod states;
 mod usage_commands;
 mod views;
+mod when_evicted;
 
 use alloc::boxed::Box;
-use alloc::collections::{BTreeMap, VecDeque};
+use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -39,53 +42,60 @@ use core::time::Duration;
 
 use serde::Serialize;
 
-use self::budgets::Budgets;
-pub use self::budgets::Forecast;
-pub use self::config::{ConfigError, DEFAULT_START_UP_TIME, SimulatorConfig};
-use self::control::Control;
-pub use self::control::{
-    Availability, BudgetStatus, Gap, PendingPod, PodStatusView, ReadyStep, WorkloadView, pod_status,
-};
-use self::drains::Drains;
+pub use self::control::{PendingPod, PodStatusView, WorkloadView, pod_status};
+use self::control_plane::ControlPlane;
 pub use self::eviction_views::{EvictionView, PodSeries, SignalView, ThresholdLine, UsageSeries};
+pub use self::forecast::Forecast;
 use self::kubelets::{Kubelets, Wake};
-pub use self::question::{Trouble, WhenEvicted, when_evicted};
+pub use self::outcome::{OutcomeKind, OutcomePart, RunOutcome, StuckPods, UnschedulablePods};
+pub use self::ready_history::{Availability, Gap, Readiness, ReadyStep};
+pub use self::states::PodStates;
 pub use self::views::NodeView;
+pub use self::when_evicted::{
+    Assumption, EvictionQuestion, NodeFault, PodSource, WhenEvicted, WhenEvictedError, when_evicted,
+};
+use crate::api_server::{ApiServer, Fault};
+pub use crate::api_server::{ConfigError, DEFAULT_START_UP_TIME, SimulatorConfig};
+pub use crate::controllers::disruption::BudgetStatus;
 
 use crate::api::{Lease, Node, NodeName, Pod, PodDisruptionBudget, PodKey, Workload};
 use crate::cluster::Cluster;
-use crate::command::{ApiErrorKind, Command, CommandError, NodeWrite, PodWrite};
-use crate::event::{Event, Happening, RequestResult, RequestVerb, Timeout, TimeoutReason};
-use crate::matching::{Explanation, explain};
-use crate::node_lifecycle::{NodeLifecycleConfig, NodeLifecycleController};
+use crate::command::{Command, CommandError};
+use crate::controllers::Controller;
+use crate::controllers::drain::DrainController;
+use crate::controllers::node_lifecycle::{NodeLifecycleConfig, NodeLifecycleController};
+use crate::controllers::taint_eviction::{
+    Action, ScheduledEviction, TaintEvictionController, shard_of,
+};
+use crate::event::{Event, EventKind, RequestResult, RequestVerb, Timeout, TimeoutReason};
+use crate::eviction_timeline::EvictionRecords;
+use crate::policy::matching::{Explanation, explain};
+use crate::policy::validation::ValidationOptions;
+use crate::queue::timer_queue::Sequence;
 use crate::release::{FeatureGate, FeatureGates};
-use crate::taint_eviction::{Action, ScheduledEviction, TaintEvictionController, shard_of};
 use crate::time::{Time, Timestamp};
-use crate::validation::ValidationOptions;
+
+/// In nanoseconds.
+const A_DAY: u64 = 24 * 60 * 60 * 1_000_000_000;
 
 /// A cluster in simulated time. See the [module](self) for how to drive it.
 #[derive(Clone, Debug)]
 pub struct Simulator {
-    config: SimulatorConfig,
-    gates: FeatureGates,
+    api: ApiServer,
     flags: NodeLifecycleConfig,
-    cluster: Cluster,
     taint_eviction: TaintEvictionController,
     /// Whether it runs: with kubelets, a flag can switch it off.
     evicts_by_taints: bool,
     lifecycle: Option<NodeLifecycleController>,
     kubelets: Kubelets,
     /// Scheduler, controllers of workloads and so on, if they take part.
-    control: Option<Box<Control>>,
-    drains: Drains,
-    budgets: Budgets,
+    control: Option<Box<ControlPlane>>,
+    drains: DrainController,
+    eviction_records: EvictionRecords,
     /// Ends of grace periods, in the order of time and creation.
     terminating: BTreeMap<(Timestamp, u64), Terminating>,
-    faults: BTreeMap<(PodKey, PodWrite), Fault>,
-    node_faults: BTreeMap<(NodeName, NodeWrite), Fault>,
-    events: VecDeque<Event>,
-    objects_created: u64,
-    now: Timestamp,
+    /// Numbers the timers of all components.
+    sequence: Sequence,
 }
 
 #[derive(Clone, Debug)]
@@ -93,12 +103,6 @@ struct Terminating {
     pod: PodKey,
     uid: String,
     grace: Duration,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Fault {
-    times: u32,
-    error: ApiErrorKind,
 }
 
 /// A cluster without nodes and pods, on the newest release.
@@ -118,7 +122,7 @@ pub struct Snapshot(Simulator);
 
 /// What can be there at the beginning beside nodes and pods.
 #[derive(Clone, Debug, Default)]
-pub struct Beginning {
+pub struct InitialState {
     /// The leases of nodes: they tell when a kubelet that beats did so last.
     pub leases: Vec<Lease>,
     /// Deployments and so on.
@@ -126,6 +130,9 @@ pub struct Beginning {
     /// PodDisruptionBudgets.
     pub budgets: Vec<PodDisruptionBudget>,
 }
+
+/// The old name of [`InitialState`].
+pub use self::InitialState as Beginning;
 
 /// The clock was told to go back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -159,6 +166,7 @@ pub struct PodExplanation {
     /// How the pod's tolerations answer the node's taints.
     pub matching: Explanation,
     /// The timer that will delete the pod, if one runs.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub timer: Option<ScheduledEviction>,
     /// Whether the pod has been deleted and is still there until its grace period ends.
     pub terminating: bool,
@@ -197,7 +205,8 @@ impl Simulator {
         pods: impl IntoIterator<Item = Pod>,
         leases: impl IntoIterator<Item = Lease>,
     ) -> Result<Self, ConfigError> {
-        let begin = Beginning { leases: leases.into_iter().collect(), ..Beginning::default() };
+        let begin =
+            InitialState { leases: leases.into_iter().collect(), ..InitialState::default() };
         Self::beginning_with(config, nodes, pods, begin)
     }
 
@@ -209,28 +218,28 @@ impl Simulator {
         config: SimulatorConfig,
         nodes: impl IntoIterator<Item = Node>,
         pods: impl IntoIterator<Item = Pod>,
-        begin: Beginning,
+        begin: InitialState,
     ) -> Result<Self, ConfigError> {
         config.check()?;
         let gates = config.gates().map_err(ConfigError::FeatureGates)?;
         let flags = config.flags().map_err(ConfigError::Flag)?;
         let mut simulator = Self::empty(config, gates, flags);
         for mut node in nodes {
-            simulator.fill_in(&mut node.metadata);
-            simulator.cluster.put_node(Arc::new(node));
+            simulator.api.default_metadata(&mut node.metadata);
+            simulator.api.cluster.put_node(Arc::new(node));
         }
         for mut pod in pods {
             if pod.metadata.namespace.is_empty() {
                 pod.metadata.namespace = "default".into();
             }
-            simulator.fill_in(&mut pod.metadata);
-            simulator.cluster.put_pod(&pod.key(), Arc::new(pod));
+            simulator.api.default_metadata(&mut pod.metadata);
+            simulator.api.cluster.put_pod(&pod.key(), Arc::new(pod));
         }
-        if simulator.config.node_lifecycle {
+        if simulator.api.config.node_lifecycle {
             let renewals = begin.leases.into_iter().filter_map(|lease| {
                 Some((lease.metadata.name.as_str().into(), lease.spec.renew_time?))
             });
-            simulator.adopt_nodes(&renewals.collect());
+            simulator.bootstrap_kubelets(&renewals.collect());
         }
         simulator.start_control(begin.workloads, begin.budgets)?;
         simulator.resume_terminations();
@@ -248,18 +257,14 @@ impl Simulator {
             lifecycle: None,
             kubelets: Kubelets::default(),
             control: None,
-            drains: Drains::default(),
-            budgets: Budgets::default(),
-            node_faults: BTreeMap::new(),
-            config,
-            gates,
+            drains: DrainController::new(config.release),
+            eviction_records: EvictionRecords::new(
+                gates.is_enabled(FeatureGate::TaintTolerationComparisonOperators),
+            ),
+            api: ApiServer::new(config, gates),
             flags,
-            cluster: Cluster::default(),
             terminating: BTreeMap::new(),
-            faults: BTreeMap::new(),
-            events: VecDeque::new(),
-            objects_created: 0,
-            now: Timestamp::ZERO,
+            sequence: Sequence::default(),
         }
     }
 
@@ -273,14 +278,18 @@ impl Simulator {
     /// The command does not fit the cluster, or is older than the simulation. The cluster is as it
     /// was.
     pub fn handle_command(&mut self, now: Timestamp, command: Command) -> Result<(), CommandError> {
-        if now < self.now {
-            return Err(CommandError::TimeWentBack { at: now, now: self.now });
+        if now < self.api.now {
+            return Err(CommandError::TimeWentBack { at: now, now: self.api.now });
         }
-        if now > self.now {
+        if now > self.api.now {
             self.run_until(now);
         }
         self.apply(command)
     }
+
+    /// The last moment that a simulation reaches, a day before [`Timestamp::MAX`]. Times saturate there, so
+    /// that whatever comes again and again would come without end.
+    pub const LAST_MOMENT: Timestamp = Timestamp::from_nanos(Timestamp::MAX.as_nanos() - A_DAY);
 
     /// The clock has reached `now`: all that is due happens.
     ///
@@ -290,13 +299,14 @@ impl Simulator {
         self.advance_to(now)
     }
 
-    /// Lets time pass until `now`. An interval without deadlines costs nothing.
+    /// Lets time pass until `now`, at most [`LAST_MOMENT`](Self::LAST_MOMENT). An interval without
+    /// deadlines costs nothing.
     ///
     /// # Errors
     /// `now` is in the past.
     pub fn advance_to(&mut self, now: Timestamp) -> Result<(), TimeWentBack> {
-        if now < self.now {
-            return Err(TimeWentBack { at: now, now: self.now });
+        if now < self.api.now {
+            return Err(TimeWentBack { at: now, now: self.api.now });
         }
         self.run_until(now);
         Ok(())
@@ -308,26 +318,30 @@ impl Simulator {
     pub fn poll_timeout(&self) -> Option<Timeout> {
         let lifecycle = self.lifecycle.as_ref();
         if self.taint_eviction.has_queued_work()
-            || self.control_has_work()
+            || self.control.as_ref().is_some_and(|control| control.has_work())
             || lifecycle.is_some_and(NodeLifecycleController::has_queued_work)
         {
-            return Some(Timeout { at: self.now, reason: TimeoutReason::WorkQueued });
+            return Some(Timeout { at: self.api.now, reason: TimeoutReason::WorkQueued });
         }
         let lifecycle = lifecycle.and_then(NodeLifecycleController::poll_timeout);
-        let Some((at, timer)) = self.next_timer() else { return lifecycle };
-        match lifecycle {
-            Some(lifecycle) if lifecycle.at < at => Some(lifecycle),
-            _ => self.timer_reason((at, timer)),
-        }
+        let next = match (lifecycle, self.next_timer()) {
+            (Some(lifecycle), Some((at, _))) if lifecycle.at < at => Some(lifecycle),
+            (_, Some(timer)) => self.timer_reason(timer),
+            (lifecycle, None) => lifecycle,
+        };
+        next.filter(|next| next.at <= Self::LAST_MOMENT)
     }
 
     /// Which timer that is.
     fn timer_reason(&self, timer: (Timestamp, u64)) -> Option<Timeout> {
         let (at, _) = timer;
-        let reason = if let Some(reason) = self.control_timer_reason(timer) {
+        let control = self.control.as_ref();
+        let reason = if let Some(reason) = control.and_then(|control| control.timer_reason(timer)) {
             reason
-        } else if let Some(reason) = self.drain_reason(timer) {
-            reason
+        } else if let Some((pod, _)) = self.kubelets.starts.get(&timer) {
+            TimeoutReason::PodStarts { pod: pod.clone() }
+        } else if self.drains.next_timer() == Some(timer) {
+            self.drains.timer_reason()?
         } else if let Some(terminating) = self.terminating.get(&timer) {
             TimeoutReason::GracePeriodOver {
                 pod: terminating.pod.clone(),
@@ -353,7 +367,7 @@ impl Simulator {
 
     /// What happened next; `None` when all has been told.
     pub fn poll_event(&mut self) -> Option<Event> {
-        self.events.pop_front()
+        self.api.events.pop_front()
     }
 
     /// The state now, to come back to.
@@ -370,31 +384,31 @@ impl Simulator {
     /// The time the simulation has reached.
     #[must_use]
     pub fn now(&self) -> Timestamp {
-        self.now
+        self.api.now
     }
 
     /// The wall-clock time of a moment of the simulation.
     #[must_use]
     pub fn wall_clock(&self, at: Timestamp) -> Time {
-        self.config.start.saturating_add(at.since_zero())
+        self.api.config.start.saturating_add(at.since_zero())
     }
 
     /// Which Kubernetes this is.
     #[must_use]
     pub fn config(&self) -> &SimulatorConfig {
-        &self.config
+        &self.api.config
     }
 
     /// How the API server of this simulation validates objects.
     #[must_use]
     pub fn validation_options(&self) -> ValidationOptions {
-        ValidationOptions::new(self.config.release, &self.gates)
+        ValidationOptions::new(self.api.config.release, &self.api.gates)
     }
 
     /// The nodes and pods.
     #[must_use]
     pub fn cluster(&self) -> &Cluster {
-        &self.cluster
+        &self.api.cluster
     }
 
     /// The flags of kube-controller-manager.
@@ -432,10 +446,10 @@ impl Simulator {
     /// What is to become of a pod, and why.
     #[must_use]
     pub fn explain(&self, pod: &PodKey) -> Option<PodExplanation> {
-        let object = self.cluster.get_pod(pod)?;
-        let node = self.cluster.get_node(&object.spec.node_name);
+        let object = self.api.cluster.get_pod(pod)?;
+        let node = self.api.cluster.get_node(&object.spec.node_name);
         let taints = node.map_or(&[][..], |node| &node.spec.taints);
-        let gate = self.gates.is_enabled(FeatureGate::TaintTolerationComparisonOperators);
+        let gate = self.api.gates.is_enabled(FeatureGate::TaintTolerationComparisonOperators);
         let worker = self.taint_eviction.scheduled_eviction(pod);
         Some(PodExplanation {
             pod: pod.clone(),
@@ -456,24 +470,25 @@ impl Simulator {
     /// Does all that is due until `now`. At one moment timers come first, then passes of the node
     /// lifecycle controller; each is followed by a drain.
     fn run_until(&mut self, now: Timestamp) {
-        self.drain();
+        let now = now.min(Self::LAST_MOMENT);
+        self.reconcile_until_idle();
         loop {
             let timer = self.next_timer().map(|(at, _)| at);
             let pass = self.lifecycle.as_ref().and_then(NodeLifecycleController::next_timer);
             let Some(at) = timer.into_iter().chain(pass).min().filter(|at| *at <= now) else {
                 break;
             };
-            self.now = self.now.max(at);
+            self.api.now = self.api.now.max(at);
             if timer == Some(at) {
                 self.fire_next_timer();
             } else {
                 self.run_lifecycle();
             }
-            self.drain();
+            self.reconcile_until_idle();
         }
-        self.now = now;
+        self.api.now = now;
         if let Some(lifecycle) = &mut self.lifecycle {
-            lifecycle.pass_over(now);
+            lifecycle.end_instant(now);
         }
     }
 
@@ -482,39 +497,54 @@ impl Simulator {
         let end_of_grace = self.terminating.first_key_value().map(|(timer, _)| *timer);
         let kubelet = self.kubelets.timers.first_key_value().map(|(timer, _)| *timer);
         let timers = self.taint_eviction.next_timer().into_iter();
-        let drain = self.drains.timers.first_key_value().map(|(timer, _)| *timer);
+        let drain = self.drains.next_timer();
         let timers = timers.chain(end_of_grace).chain(kubelet).chain(drain);
-        timers.chain(self.next_control_timer()).min()
+        let control = self.control.as_ref().and_then(|control| control.next_timer());
+        timers.chain(self.kubelets.starts.next()).chain(control).min()
     }
 
     /// The number of a timer that is created now.
     fn next_sequence(&mut self) -> u64 {
-        let sequence = self.taint_eviction.sequence();
-        self.taint_eviction.align_sequence(sequence + 1);
-        sequence
+        self.sequence.take()
+    }
+
+    /// Lets the taint-eviction controller number its timers with those of the others.
+    fn with_taint_eviction(
+        &mut self,
+        call: impl FnOnce(&mut TaintEvictionController, Timestamp, &Cluster),
+    ) {
+        self.taint_eviction.align_sequence(self.sequence.peek());
+        call(&mut self.taint_eviction, self.api.now, &self.api.cluster);
+        self.sequence.advance_to(self.taint_eviction.sequence());
     }
 
     fn fire_next_timer(&mut self) {
         let Some(timer) = self.next_timer() else { return };
-        if self.fire_control_timer(timer) {
-            // Done.
-        } else if self.drains.timers.contains_key(&timer) {
-            self.fire_drain_timer();
+        if let Some((control, mut context)) = self.control()
+            && control.fire(&mut context, timer)
+        {
+            self.run_control_actions();
+        } else if let Some((pod, uid)) = self.kubelets.starts.stop(&timer) {
+            self.pod_started(&pod, &uid);
+        } else if self.drains.next_timer() == Some(timer) {
+            self.with_drains(|drains, context| drains.handle_timeout(context));
         } else if let Some(terminating) = self.terminating.remove(&timer) {
             self.grace_period_over(&terminating);
         } else if self.kubelets.timers.contains_key(&timer) {
             self.fire_kubelet_timer();
         } else {
-            self.taint_eviction.handle_timeout(self.now, &self.cluster);
+            self.with_taint_eviction(|controller, now, cluster| {
+                controller.handle_timeout(now, cluster)
+            });
         }
     }
 
     /// Lets the controllers work until nothing is left at this instant: timers that are due, then
     /// one node and one pod that have changed, and so on.
-    fn drain(&mut self) {
+    fn reconcile_until_idle(&mut self) {
         loop {
             self.run_actions();
-            if self.next_timer().is_some_and(|(at, _)| at <= self.now) {
+            if self.next_timer().is_some_and(|(at, _)| at <= self.api.now) {
                 self.fire_next_timer();
                 continue;
             }
@@ -524,7 +554,9 @@ impl Simulator {
                 self.run_lifecycle();
             }
             if self.taint_eviction.has_queued_work() {
-                self.taint_eviction.handle_timeout(self.now, &self.cluster);
+                self.with_taint_eviction(|controller, now, cluster| {
+                    controller.handle_timeout(now, cluster)
+                });
             } else if !node {
                 let lifecycle = self.lifecycle.as_ref();
                 if lifecycle.is_some_and(NodeLifecycleController::has_queued_work) {
@@ -539,71 +571,89 @@ impl Simulator {
     fn run_actions(&mut self) {
         while let Some(action) = self.taint_eviction.poll_action() {
             match action {
-                Action::RecordEvent(event) => self.emit(Happening::EventRecorded(event)),
+                Action::RecordEvent(event) => self.api.emit(EventKind::EventRecorded(event)),
                 Action::Report(decision) => {
-                    self.note_decision(&decision);
-                    self.emit(Happening::Decided(decision));
+                    let pod = self.api.cluster.get_pod(&decision.pod).map(AsRef::as_ref);
+                    self.eviction_records.record_decision(self.api.now, &decision, pod);
+                    self.api.emit(EventKind::Decided(decision));
                 }
                 Action::ReportNode { node, taints } => {
-                    self.note_node(&node, &taints);
+                    let lifecycle = self.lifecycle.as_ref();
+                    let trail = lifecycle.and_then(|lifecycle| lifecycle.trail(node.as_str()));
+                    self.eviction_records.record_node(self.api.now, &node, &taints, trail);
                     let shard = shard_of(node.as_str());
-                    self.emit(Happening::NodeEvaluated { node, shard, taints: taints.to_vec() });
+                    self.api.emit(EventKind::NodeEvaluated {
+                        node,
+                        shard,
+                        taints: taints.to_vec(),
+                    });
                 }
                 Action::PatchPodStatus { id, pod, condition } => {
                     let result = self.patch_pod_status(&pod, condition);
-                    self.taint_eviction.handle_action_result(self.now, id, result);
+                    self.with_taint_eviction(|controller, now, _| {
+                        controller.handle_action_result(now, id, result);
+                    });
                 }
                 Action::DeletePod { id, pod } => {
                     let result = self.controller_deletes_pod(&pod, false);
-                    self.taint_eviction.handle_action_result(self.now, id, result);
+                    self.with_taint_eviction(|controller, now, _| {
+                        controller.handle_action_result(now, id, result);
+                    });
                 }
             }
         }
     }
 
     fn controller_deletes_pod(&mut self, pod: &PodKey, by_lifecycle: bool) -> RequestResult {
-        let uid = self.uid_of(pod);
+        let uid = self.api.uid_of(pod);
         let result = self.delete_pod(pod);
         let verb = RequestVerb::Delete;
         // Said before the object's own event, as the cause of it.
-        self.emit(Happening::Request { pod: pod.clone(), uid, verb, result });
+        self.api.emit(EventKind::Request { pod: pod.clone(), uid, verb, result });
         if result == RequestResult::Ok {
-            self.note_unasked(pod);
+            self.record_unasked_budgets(pod);
+            self.record_delete(pod, by_lifecycle);
         }
-        self.note_delete(pod, result, by_lifecycle);
-        self.tell_deleted(pod, result);
+        self.delete_accepted(pod, result);
         result
+    }
+
+    /// A controller has deleted a pod.
+    fn record_delete(&mut self, pod: &PodKey, by_lifecycle: bool) {
+        let Some(object) = self.api.cluster.get_pod(pod) else { return };
+        let node: NodeName = object.spec.node_name.as_str().into();
+        let grace = self.api.grace_period_of(object);
+        let lifecycle = self.lifecycle.as_ref();
+        let trail = lifecycle.and_then(|lifecycle| lifecycle.trail(node.as_str())).cloned();
+        let by_lifecycle = by_lifecycle.then(|| (node, trail.unwrap_or_default()));
+        self.eviction_records.record_delete(self.api.now, pod, grace, by_lifecycle);
     }
 
     /// A controller that knows nothing is told of all nodes, then of all pods.
     fn start_taint_eviction(&mut self) {
-        let sequence = self.taint_eviction.sequence();
-        self.taint_eviction = TaintEvictionController::new(self.config.release, &self.gates);
-        self.taint_eviction.align_sequence(sequence);
-        for (_, node) in self.cluster.nodes() {
-            self.taint_eviction.handle_node_update(self.now, None, Some(node));
+        self.taint_eviction =
+            TaintEvictionController::new(self.api.config.release, &self.api.gates);
+        for (_, node) in self.api.cluster.nodes() {
+            self.taint_eviction.handle_node_update(self.api.now, None, Some(node));
         }
-        for (key, pod) in self.cluster.pods() {
-            self.taint_eviction.handle_pod_update(self.now, key, None, Some(pod));
+        for (key, pod) in self.api.cluster.pods() {
+            self.taint_eviction.handle_pod_update(self.api.now, key, None, Some(pod));
         }
     }
 
-    fn restart_taint_eviction(&mut self) {
+    /// The taint-eviction controller starts anew, if it runs.
+    fn restart_taint_eviction(&mut self) -> Result<(), CommandError> {
+        if !self.evicts_by_taints {
+            return Ok(());
+        }
         let timers_lost = self.taint_eviction.scheduled_evictions().len();
-        self.emit(Happening::TaintEvictionControllerRestarted { timers_lost });
+        self.api.emit(EventKind::TaintEvictionControllerRestarted { timers_lost });
         self.start_taint_eviction();
-    }
-
-    fn emit(&mut self, what: Happening) {
-        self.events.push_back(Event { at: self.now, what });
-    }
-
-    fn uid_of(&self, pod: &PodKey) -> String {
-        self.cluster.get_pod(pod).map_or_else(String::new, |pod| pod.metadata.uid.clone())
+        Ok(())
     }
 
     /// All events that have not been polled, for callers that want them at once.
     pub fn drain_events(&mut self) -> Vec<Event> {
-        self.events.drain(..).collect()
+        self.api.events.drain(..).collect()
     }
 }

@@ -14,10 +14,10 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 /// One second in nanoseconds.
 pub const SECOND: u64 = 1_000_000_000;
 
-/// A moment of simulated time: nanoseconds since the scenario began.
+/// A moment of simulated time, since the scenario began.
 ///
-/// It lies between zero and [`Timestamp::MAX`] (292 years), the range of Go's `time.Duration`, so
-/// that sums saturate exactly where Kubernetes' own timers do.
+/// It lies between zero and 292 years, the range of Go's `time.Duration`, so that sums saturate
+/// exactly where Kubernetes' own timers do.
 #[cfg_attr(feature = "typescript", doc = "")]
 #[cfg_attr(
     feature = "typescript",
@@ -222,10 +222,25 @@ impl schemars::JsonSchema for Time {
     }
 }
 
-/// A span of time in a scenario file or a flag: Go's text (`1m30s`, `500ms`) or a number of
-/// seconds. Never negative, at most 292 years.
+/// Writes a span of time as a number of milliseconds, for fields that are named after the unit.
+///
+/// # Errors
+/// Those of the serialiser.
+pub(crate) fn milliseconds<S: Serializer>(
+    duration: &Duration,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    #[expect(clippy::cast_precision_loss, reason = "exact for 104 days, and nobody counts later")]
+    let millis = duration.as_nanos() as f64 / 1e6;
+    serializer.serialize_f64(millis)
+}
+
+/// A span of time as Kubernetes writes durations: `1m30s`, `500ms`. Never negative, at most 292
+/// years.
+// A number of seconds is read as well, as in scenario files. TypeScript is told of the text alone,
+// since a number in JavaScript could be taken for milliseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[cfg_attr(feature = "typescript", derive(tsify::Tsify), tsify(type = "number | string"))]
+#[cfg_attr(feature = "typescript", derive(tsify::Tsify), tsify(type = "string"))]
 pub struct Span(pub Duration);
 
 impl Span {

@@ -1,15 +1,16 @@
 //! What is likely to surprise the owner of a cluster, found in its objects: with a reason and a fix.
 //!
-//! A warning is about objects as they are, not about what happened. [`warnings`] is a pure function
+//! A warning is about objects as they are, not about what has happened. [`warnings`] is a pure function
 //! of the cluster and of how its control plane is set.
 //!
-//! # What is not warned of
+//! # What causes no warning
 //!
-//! - Pods that ended, static pods, and pods whose tolerations others than their author wrote: those
-//!   that admission and the DaemonSet controller add are no news to anybody.
+//! - Pods that have ended, static pods, and tolerations that admission or the DaemonSet controller
+//!   added: their author cannot change them.
 //! - The pods of one owner with the same tolerations are one warning, however many they are.
 
 mod budgets;
+mod control_plane;
 mod lost;
 mod pods;
 mod spread;
@@ -24,10 +25,10 @@ use core::fmt;
 
 use serde::{Serialize, Serializer};
 
-use crate::api::{NodeName, PodKey};
+use crate::api::{Node, NodeName, PodKey};
 use crate::cluster::Cluster;
-use crate::node_lifecycle::NodeLifecycleConfig;
-use crate::node_lifecycle::zone::ZoneKey;
+use crate::controllers::node_lifecycle::NodeLifecycleConfig;
+use crate::protocol::zone::ZoneKey;
 use crate::release::{FeatureGate, KubernetesRelease};
 use crate::simulator::{Simulator, SimulatorConfig};
 
@@ -57,11 +58,13 @@ pub enum WarningCode {
     ZoneTooSmall,
     /// A Deployment all of whose pods are lost with one zone.
     OneZone,
+    /// All nodes of the control plane are lost, and its controllers are assumed to go on.
+    ControlPlaneLost,
 }
 
 impl WarningCode {
     /// All of them, in the order in which warnings of one severity come.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::TolerationMatchesNothing,
         Self::ExistsWithValue,
         Self::EmptyKeyWithoutExists,
@@ -73,6 +76,7 @@ impl WarningCode {
         Self::BudgetDoesNotHelp,
         Self::ZoneTooSmall,
         Self::OneZone,
+        Self::ControlPlaneLost,
     ];
 
     /// Its text, for example `toleration-matches-nothing`.
@@ -90,6 +94,7 @@ impl WarningCode {
             Self::BudgetDoesNotHelp => "budget-does-not-help",
             Self::ZoneTooSmall => "zone-too-small",
             Self::OneZone => "one-zone",
+            Self::ControlPlaneLost => "control-plane-lost",
         }
     }
 }
@@ -129,17 +134,26 @@ impl Severity {
             Self::Note => "note",
         }
     }
+
+    /// What one of that severity is called in a sentence: `critical warning`, `warning`, `note`.
+    #[must_use]
+    pub const fn noun(self) -> &'static str {
+        match self {
+            Self::Critical => "critical warning",
+            Self::Warning => "warning",
+            Self::Note => "note",
+        }
+    }
 }
 
 /// An object that a warning is about.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
-#[serde(rename_all = "camelCase", tag = "kind")]
+#[serde(rename_all = "camelCase", tag = "type")]
 pub enum Subject {
     /// The controller of pods, which need not be here as an object.
     Owner {
         /// `Deployment`, `StatefulSet` and so on.
-        #[serde(rename = "ownerKind")]
         kind: String,
         /// Its namespace and name.
         name: PodKey,
@@ -179,7 +193,7 @@ pub struct Fix {
     pub text: String,
 }
 
-/// The language of a [`Fix`].
+/// The language of a fix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase")]
@@ -229,6 +243,15 @@ struct Settings {
 /// of its release.
 #[must_use]
 pub fn warnings(cluster: &Cluster, config: &SimulatorConfig) -> Vec<Warning> {
+    find(cluster, config, |_, node| pods::is_unreachable(node))
+}
+
+/// All warnings; `is_lost` knows the nodes that nobody hears.
+fn find(
+    cluster: &Cluster,
+    config: &SimulatorConfig,
+    is_lost: impl Fn(&NodeName, &Node) -> bool,
+) -> Vec<Warning> {
     let settings = Settings {
         release: config.release,
         comparison_operators: config
@@ -243,16 +266,20 @@ pub fn warnings(cluster: &Cluster, config: &SimulatorConfig) -> Vec<Warning> {
     budgets::look(cluster, &groups, &nodes, &settings, &mut found);
     lost::look(&groups, &nodes, &settings, &mut found);
     spread::look(cluster, &groups, &nodes, &settings, &mut found);
+    control_plane::look(cluster, is_lost, &mut found);
     // A stable sort: within one kind the order of the objects stays.
     found.sort_by_key(|warning| (warning.severity, warning.code));
     found
 }
 
 impl Simulator {
-    /// All [`warnings`] about the cluster as it is now.
+    /// All [`warnings`] about the cluster as it is now. A node whose kubelet nobody hears counts as
+    /// lost at once, before its conditions say so.
     #[must_use]
     pub fn warnings(&self) -> Vec<Warning> {
-        warnings(self.cluster(), self.config())
+        find(self.cluster(), self.config(), |name, node| {
+            self.silence_cause(name).is_some() || pods::is_unreachable(node)
+        })
     }
 }
 

@@ -1,10 +1,10 @@
-//! The parts of a text, in either syntax, into trees.
+//! Builds trees from the parts of a text, in either syntax.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use crate::diagnostic::{Position, Problem};
-use crate::limits::Limits;
+use crate::limits::{ImportOptions, Limits};
 use crate::scalar::{Scalar, resolve};
 use crate::tree::{Entry, Place, Sink, Spanned, Value, push_index, push_key};
 
@@ -87,7 +87,9 @@ impl<'t> Anchors<'t> {
 
 /// Builds trees from the parts of a text in their order, and gives them to a sink.
 pub(crate) struct Builder<'t, 's> {
-    limits: &'s Limits,
+    limits: Limits,
+    /// Whether `managedFields` are kept.
+    keep_all: bool,
     sink: &'s mut dyn Sink<'t>,
     /// Whether the elements of lists of objects are given to the sink one by one.
     split: bool,
@@ -102,9 +104,10 @@ pub(crate) struct Builder<'t, 's> {
 }
 
 impl<'t, 's> Builder<'t, 's> {
-    pub(crate) fn new(limits: &'s Limits, split: bool, sink: &'s mut dyn Sink<'t>) -> Self {
+    pub(crate) fn new(options: &ImportOptions, split: bool, sink: &'s mut dyn Sink<'t>) -> Self {
         Self {
-            limits,
+            limits: options.limits,
+            keep_all: options.keep_all,
             sink,
             split,
             frames: Vec::new(),
@@ -189,10 +192,8 @@ impl<'t, 's> Builder<'t, 's> {
     pub(crate) fn end(&mut self) -> Result<(), Stop> {
         if self.skipped > 0 {
             self.skipped -= 1;
-            if self.skipped == 0
-                && let Some(Frame::Map { key, .. }) = self.frames.last_mut()
-            {
-                *key = None;
+            if self.skipped == 0 {
+                self.leave_out();
             }
             return Ok(());
         }
@@ -241,9 +242,7 @@ impl<'t, 's> Builder<'t, 's> {
             self.anchors.insert(anchor, (node.clone(), cost));
         }
         if self.next_is_noise() {
-            if let Some(Frame::Map { key, .. }) = self.frames.last_mut() {
-                *key = None;
-            }
+            self.leave_out();
             return Ok(());
         }
         let place = self.place();
@@ -283,10 +282,21 @@ impl<'t, 's> Builder<'t, 's> {
     /// object last set. It is half of `kubectl`'s output, and `kubectl apply` refuses it.
     fn next_is_noise(&self) -> bool {
         match self.frames.as_slice() {
+            _ if self.keep_all => false,
             [.., Frame::Map { key: Some(outer), .. }, Frame::Map { key: Some(inner), .. }] => {
                 inner.text == "managedFields" && outer.text == "metadata"
             }
             _ => false,
+        }
+    }
+
+    /// Notes that there was a value, which is not kept.
+    fn leave_out(&mut self) {
+        if let Some(Frame::Map { key, entries, .. }) = self.frames.last_mut()
+            && let Some(Key { text, position, .. }) = key.take()
+        {
+            let value = Spanned { value: Value::Removed, position };
+            entries.push(Entry { key: text, key_position: position, value });
         }
     }
 

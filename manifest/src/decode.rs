@@ -1,4 +1,4 @@
-//! Trees into typed values, with all errors at once and where they are.
+//! Decodes trees into typed values, and reports all errors with their positions.
 
 mod deserializer;
 mod error;

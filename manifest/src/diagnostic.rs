@@ -1,8 +1,11 @@
 //! What is wrong with a file, and where.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use serde::Serialize;
+
+use crate::report::title;
 
 /// How bad it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
@@ -19,6 +22,7 @@ pub enum Severity {
 /// It prints as compilers do, with the help on a line of its own:
 /// ```text
 /// cluster.yaml:12:9: items[3].spec.taints[0].value: expected a string, found the boolean `yes`
+///   note: Node worker-1 is left out
 ///   help: put it in quotes: "yes"
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -37,9 +41,46 @@ pub struct Diagnostic {
     pub path: String,
     /// What was found, and what would be valid.
     pub message: String,
+    /// The object that it is about, and whether that was left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub object: Option<Box<DiagnosedObject>>,
+    /// What becomes of what it is about: `Node worker-1 is left out`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub consequence: Option<String>,
     /// What to do, if there is something to propose.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub help: Option<String>,
+}
+
+/// The object that a diagnostic is about.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct DiagnosedObject {
+    /// Its `kind`; empty if it has none.
+    pub kind: String,
+    /// Its namespace; empty if it has none.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub namespace: String,
+    /// Its name; empty if it has none.
+    pub name: String,
+    /// Whether it is left out: of an import alone, or with the whole scenario.
+    pub left_out: bool,
+}
+
+impl DiagnosedObject {
+    /// An object that is taken all the same.
+    pub(crate) fn taken(kind: &str, namespace: &str, name: &str) -> Self {
+        let text = |text: &str| cut(text).into_owned();
+        let (kind, namespace, name) = (text(kind), text(namespace), text(name));
+        Self { kind, namespace, name, left_out: false }
+    }
+}
+
+/// Its name in words: `Pod default/web-1`.
+impl fmt::Display for DiagnosedObject {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&title(&self.kind, &self.namespace, &self.name))
+    }
 }
 
 impl Diagnostic {
@@ -60,6 +101,11 @@ impl fmt::Display for Diagnostic {
             write!(f, "{}: ", self.path)?;
         }
         f.write_str(&self.message)?;
+        match (&self.consequence, &self.object) {
+            (Some(consequence), _) => write!(f, "\n  note: {consequence}")?,
+            (None, Some(object)) => write!(f, "\n  note: in {object}")?,
+            (None, None) => {}
+        }
         match &self.help {
             Some(help) => write!(f, "\n  help: {help}"),
             None => Ok(()),
@@ -88,12 +134,15 @@ pub(crate) struct Problem {
     /// Relative to the object it was found in.
     pub(crate) path: String,
     pub(crate) message: String,
+    pub(crate) object: Option<Box<DiagnosedObject>>,
+    pub(crate) consequence: Option<String>,
     pub(crate) help: Option<String>,
 }
 
 impl Problem {
     pub(crate) fn new(position: Position, message: impl Into<String>) -> Self {
-        Self { position, path: String::new(), message: message.into(), help: None }
+        let (path, object, consequence, help) = (String::new(), None, None, None);
+        Self { position, path, message: message.into(), object, consequence, help }
     }
 
     pub(crate) fn at(mut self, path: impl Into<String>) -> Self {
@@ -106,9 +155,51 @@ impl Problem {
         self
     }
 
+    /// Says what becomes of what it is about.
+    pub(crate) fn consequence(mut self, consequence: impl Into<String>) -> Self {
+        self.consequence = Some(consequence.into());
+        self
+    }
+
+    /// Names the object that it is about, and says if that is left out.
+    pub(crate) fn of(mut self, object: DiagnosedObject) -> Self {
+        if object.left_out {
+            self.consequence = Some(format!("{object} is left out"));
+        }
+        self.object = Some(Box::new(object));
+        self
+    }
+
     pub(crate) fn into_diagnostic(self, severity: Severity, file: &str) -> Diagnostic {
-        let Self { position: Position { line, column }, path, message, help } = self;
-        Diagnostic { severity, file: file.into(), line, column, path, message, help }
+        let Self { position: Position { line, column }, path, message, object, consequence, help } =
+            self;
+        let file = file.into();
+        // A name or a key may be as long as the text, and be repeated in each of them.
+        let (path, message) = (shorten(path), shorten(message));
+        let (consequence, help) = (consequence.map(shorten), help.map(shorten));
+        Diagnostic { severity, file, line, column, path, message, object, consequence, help }
+    }
+}
+
+/// How much of a text that a user gave is repeated.
+const LONGEST_ECHO: usize = 100;
+
+/// How long a message, a path or a proposal is at most.
+const LONGEST_MESSAGE: usize = 2_000;
+
+fn shorten(mut text: String) -> String {
+    if let Some((end, _)) = text.char_indices().nth(LONGEST_MESSAGE) {
+        text.truncate(end);
+        text.push('…');
+    }
+    text
+}
+
+/// The beginning of a text that a user gave, for a message.
+pub(crate) fn cut(text: &str) -> Cow<'_, str> {
+    match text.char_indices().nth(LONGEST_ECHO) {
+        Some((end, _)) => Cow::Owned(format!("{}…", text.get(..end).unwrap_or(""))),
+        None => Cow::Borrowed(text),
     }
 }
 
@@ -132,19 +223,33 @@ impl<'f> Diagnostics<'f> {
     }
 
     pub(crate) fn error(&mut self, problem: Problem) {
-        self.push(problem.into_diagnostic(Severity::Error, self.file));
+        self.add(Severity::Error, problem);
     }
 
     pub(crate) fn warning(&mut self, problem: Problem) {
-        self.push(problem.into_diagnostic(Severity::Warning, self.file));
+        self.add(Severity::Warning, problem);
     }
 
-    pub(crate) fn is_full(&self) -> bool {
-        self.left_out > 0
+    pub(crate) fn add(&mut self, severity: Severity, problem: Problem) {
+        self.push(problem.into_diagnostic(severity, self.file));
     }
 
     pub(crate) fn has_errors(&self) -> bool {
         self.all.iter().chain(&self.others).any(Diagnostic::is_error)
+    }
+
+    /// Names the objects that diagnostics of this file are about, by their paths and whether they are
+    /// errors.
+    pub(crate) fn name_objects(
+        &mut self,
+        object_at: impl Fn(&str, bool) -> Option<DiagnosedObject>,
+    ) {
+        for diagnostic in &mut self.all {
+            if diagnostic.object.is_none() {
+                let object = object_at(&diagnostic.path, diagnostic.is_error());
+                diagnostic.object = object.map(Box::new);
+            }
+        }
     }
 
     /// Takes diagnostics of another file.

@@ -1,4 +1,4 @@
-//! Kubernetes manifests out.
+//! Writes Kubernetes manifests.
 
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -26,16 +26,20 @@ pub enum Purpose {
     /// For `kubectl apply` to a cluster: what one says about an object, without what the cluster
     /// says about it (status, UID, times, owners, computed priority). A pod without containers,
     /// which no API server takes, gets one that does nothing. Pods stay bound to their nodes.
+    ///
+    /// Secrets and ConfigMaps without data are left out: it was dropped at import, and applying them
+    /// would remove it from the cluster. What was dropped of other objects, such as values of
+    /// environment variables, is missing in them.
     Apply,
 }
 
 /// Writes objects as one `List`, nodes first, then pods, then the others.
 ///
 /// ```
-/// use taintlab_manifest::{Format, Purpose, export, import};
+/// use taintlab_manifest::{Format, Limits, Purpose, export, import};
 ///
 /// let text = "{apiVersion: v1, kind: Node, metadata: {name: \"1.0\"}}";
-/// let import = import(text, "node.yaml", &Default::default());
+/// let import = import(text, "node.yaml", &Limits::default());
 /// assert_eq!(
 ///     export(&import.nodes, &import.pods, &import.others, Purpose::Apply, Format::Yaml),
 ///     "apiVersion: v1\nkind: List\nitems:\n- apiVersion: v1\n  kind: Node\n  metadata:\n    \
@@ -51,7 +55,11 @@ pub fn export<'a>(
 ) -> String {
     let nodes = nodes.into_iter().map(value_of);
     let pods = pods.into_iter().map(|pod| complete(value_of(pod), purpose));
-    let others = others.into_iter().cloned();
+    let others = others.into_iter().filter(|object| match purpose {
+        Purpose::State => true,
+        Purpose::Apply => !lacks_data(object),
+    });
+    let others = others.cloned();
     let objects = nodes.chain(pods).chain(others).map(|object| match purpose {
         Purpose::State => object,
         Purpose::Apply => without_observations(object),
@@ -99,6 +107,13 @@ fn json_list(objects: impl Iterator<Item = Value>) -> String {
     }
     out.push_str("\n    ]\n}\n");
     out
+}
+
+/// Whether this is a Secret or a ConfigMap whose data is not known.
+fn lacks_data(object: &Value) -> bool {
+    let kind = object.get("kind").and_then(Value::as_str);
+    let data = ["data", "stringData", "binaryData"];
+    matches!(kind, Some("Secret" | "ConfigMap")) && data.iter().all(|key| object.get(key).is_none())
 }
 
 /// Gives a pod what an API server requires of a new one.

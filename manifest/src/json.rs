@@ -1,4 +1,4 @@
-//! JSON text into trees.
+//! Parses JSON text into trees.
 //!
 //! `serde_json` reads strings and numbers; finding where they begin and end is done here, because
 //! no position of a value can be had from it. A YAML parser would not do: it refuses the escapes
@@ -8,12 +8,17 @@ use std::borrow::Cow;
 
 use crate::builder::{Builder, Stop};
 use crate::diagnostic::{Position, Problem};
-use crate::limits::Limits;
+use crate::limits::ImportOptions;
 use crate::tree::{Sink, Value};
 
 /// Reads all values of `text`, one after another.
-pub(crate) fn parse<'t>(text: &'t str, limits: &Limits, split: bool, sink: &mut dyn Sink<'t>) {
-    let mut builder = Builder::new(limits, split, sink);
+pub(crate) fn parse<'t>(
+    text: &'t str,
+    options: &ImportOptions,
+    split: bool,
+    sink: &mut dyn Sink<'t>,
+) {
+    let mut builder = Builder::new(options, split, sink);
     let mut reader = Reader { rest: text, position: Position::START };
     loop {
         reader.skip_space();
@@ -24,7 +29,7 @@ pub(crate) fn parse<'t>(text: &'t str, limits: &Limits, split: bool, sink: &mut 
             Ok(()) => builder.reset(),
             Err(Stop::End(None)) => return,
             Err(Stop::End(Some(problem)) | Stop::Syntax(problem)) => {
-                builder.report(*problem);
+                builder.report(problem.consequence("the rest of the text is left out"));
                 return;
             }
         }
@@ -158,7 +163,12 @@ impl<'t> Reader<'t> {
             match serde_json::from_str::<String>(token) {
                 Ok(text) => Cow::Owned(text),
                 Err(_) => {
-                    let message = "a string holds an escape that JSON does not have";
+                    let message = if holds_surrogate(token) {
+                        "a string holds half of a surrogate pair (`\\ud800` to `\\udfff`), which is \
+                         no character"
+                    } else {
+                        "a string holds an escape that JSON does not have"
+                    };
                     return Err(self.problem(at, message, builder));
                 }
             }
@@ -227,6 +237,14 @@ impl<'t> Reader<'t> {
     ) -> Stop {
         Stop::syntax(Problem::new(position, message).at(builder.path()))
     }
+}
+
+/// Whether there is an escape from `\ud800` to `\udfff`.
+fn holds_surrogate(token: &str) -> bool {
+    token.split("\\u").skip(1).any(|escape| {
+        let begin = escape.as_bytes();
+        matches!(begin, [b'd' | b'D', b'8' | b'9' | b'a'..=b'f' | b'A'..=b'F', ..])
+    })
 }
 
 fn is_space(c: char) -> bool {

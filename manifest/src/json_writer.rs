@@ -1,4 +1,4 @@
-//! Values into JSON text, as `kubectl get -o json` prints them.
+//! Writes values as JSON text, as `kubectl get -o json` prints them.
 //!
 //! `serde_json` could do it, but would bring its own way to print floating-point numbers, with
 //! tables of 10 KB, which the page would have to load.

@@ -2,11 +2,12 @@
 //!
 //! This crate is pure: text in, values and text out. It opens no file; a scenario that names other
 //! files asks a function of the caller for them. It holds no rule of Kubernetes: what an API server
-//! would say about an object, `taintlab_core::validation` says.
+//! refuses, `taintlab_core::validation` decides.
 //!
 //! ```text
 //! bytes ─ text_from_bytes ─▶ text ─ yaml or json ─▶ builder ─▶ tree of one object
-//!        ─ decode ─▶ Node, Pod or any other object ─ validation ─▶ Import + diagnostics
+//!        ─ redact ─▶ without what may be secret ─ decode ─▶ Node, Pod or any other object
+//!        ─ validation ─▶ Import + diagnostics
 //! ```
 //!
 //! - [`import`] reads Kubernetes objects, [`export`] writes them.
@@ -14,7 +15,11 @@
 //!   one from the other.
 //! - [`kubectl`] runs lines of `kubectl` against a simulation.
 //! - A [`Diagnostic`] says what is wrong where: file, line, column, field, and what would be valid.
-//!   One run reports all errors, and what is right is taken all the same.
+//!   One run reports all errors, and what is valid is read all the same.
+//! - What may be secret does not enter: [`Dropped`] says what that is, [`ImportOptions::keep_all`] keeps
+//!   it, and [`redact_scenario`] cleans what was stored without that rule.
+//! - [`Import::into_scenario`] makes a scenario of an import that begins with the release and the clock of
+//!   the cluster that it was taken from.
 //! - [`Limits`] stop hostile texts.
 //!
 //! Objects go through one at a time, so that a list of many thousands does not need the memory of
@@ -22,6 +27,7 @@
 
 mod builder;
 mod decode;
+mod detect;
 mod diagnostic;
 mod export;
 mod import;
@@ -29,7 +35,10 @@ mod json;
 mod json_writer;
 pub mod kubectl;
 mod limits;
+pub mod memory;
 mod near_miss;
+mod redact;
+mod report;
 mod scalar;
 mod scenario;
 mod source;
@@ -38,9 +47,12 @@ mod tree;
 mod yaml;
 mod yaml_writer;
 
-pub use crate::diagnostic::{Diagnostic, Severity};
+pub use crate::detect::{DetectedRelease, ReleaseKnown};
+pub use crate::diagnostic::{DiagnosedObject, Diagnostic, Severity};
 pub use crate::export::{Format, Purpose, export, to_yaml};
 pub use crate::import::{Import, import};
-pub use crate::limits::Limits;
+pub use crate::limits::{ImportOptions, Limits};
+pub use crate::redact::{Dropped, redact_commands, redact_scenario};
+pub use crate::report::{Assumption, ObjectOutcome, ObjectReport};
 pub use crate::scenario::{ScenarioFile, is_scenario, read_scenario, read_value, write_scenario};
-pub use crate::source::text_from_bytes;
+pub use crate::source::{HOW_TO_GET_COMMAND, text_from_bytes};

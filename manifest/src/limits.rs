@@ -1,4 +1,4 @@
-//! Limits that stop hostile input.
+//! How a text is read: limits that stop hostile input, and what is kept of it.
 
 /// How much a text may hold before reading it is given up with an error.
 ///
@@ -28,5 +28,30 @@ impl Default for Limits {
             copies: 1_000_000,
             objects: 500_000,
         }
+    }
+}
+
+/// How a text is read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ImportOptions {
+    /// Where reading stops.
+    pub limits: Limits,
+    /// Whether to keep what is dropped otherwise because it may be secret: [`Dropped`] lists it.
+    ///
+    /// [`Dropped`]: crate::Dropped
+    pub keep_all: bool,
+}
+
+impl ImportOptions {
+    /// Keeps everything, within the default limits.
+    #[must_use]
+    pub fn keep_all() -> Self {
+        Self { keep_all: true, ..Self::default() }
+    }
+}
+
+impl From<&Limits> for ImportOptions {
+    fn from(limits: &Limits) -> Self {
+        Self { limits: *limits, keep_all: false }
     }
 }

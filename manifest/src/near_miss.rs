@@ -1,4 +1,4 @@
-//! Names that are nearly right, which Kubernetes would ignore without a word.
+//! Misspelt names, which Kubernetes ignores without an error.
 
 use crate::diagnostic::{Problem, did_you_mean};
 use crate::tree::{Spanned, Value};

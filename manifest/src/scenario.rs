@@ -1,7 +1,7 @@
-//! Scenario files in and out.
+//! Reads and writes scenario files.
 
 use taintlab_core::release::FeatureGates;
-use taintlab_core::scenario::{Scenario, ScenarioError};
+use taintlab_core::scenario::{DuplicateName, Scenario, ScenarioError};
 use taintlab_core::simulator::ConfigError;
 use taintlab_core::validation::{
     FieldError, ValidationOptions, validate_budget, validate_node, validate_pod, validate_workload,
@@ -9,11 +9,12 @@ use taintlab_core::validation::{
 
 use crate::builder::Names;
 use crate::decode::{Findings, decode};
-use crate::diagnostic::{Diagnostic, Diagnostics, Position, Problem, Severity};
+use crate::diagnostic::{DiagnosedObject, Diagnostic, Diagnostics, Position, Problem, Severity};
 use crate::export::to_yaml;
 use crate::import::{field_error, import, join};
-use crate::limits::Limits;
+use crate::limits::{ImportOptions, Limits};
 use crate::near_miss;
+use crate::redact::{Dropped, Redactor};
 use crate::source;
 use crate::tree::{Place, Sink, Spanned, Value};
 
@@ -25,6 +26,8 @@ pub struct ScenarioFile {
     pub scenario: Option<Scenario>,
     /// Errors and warnings, in the order of the text; those of other files come last.
     pub diagnostics: Vec<Diagnostic>,
+    /// What was dropped of the objects in it and of those of other files.
+    pub dropped: Dropped,
     file: String,
     /// Where the parts begin that can turn out to be wrong later.
     positions: Vec<(String, Position)>,
@@ -56,17 +59,29 @@ pub fn is_scenario(text: &str) -> bool {
 ///
 /// All errors are found in one go: in the syntax, in the fields, and what the API server would say
 /// about the objects under the release and the feature gates of the scenario.
+///
+/// What may be secret is dropped from its objects, and from those in its steps, as
+/// [`import`](crate::import()) does, unless [`ImportOptions::keep_all`] says otherwise.
 pub fn read_scenario(
     text: &str,
     file: &str,
-    limits: &Limits,
+    options: impl Into<ImportOptions>,
+    load: &mut dyn FnMut(&str) -> Result<String, String>,
+) -> ScenarioFile {
+    read(text, file, &options.into(), load)
+}
+
+fn read(
+    text: &str,
+    file: &str,
+    options: &ImportOptions,
     load: &mut dyn FnMut(&str) -> Result<String, String>,
 ) -> ScenarioFile {
     let text = source::strip_byte_order_mark(text);
     let mut diagnostics = Diagnostics::new(file);
     let mut read = ScenarioFile { file: file.into(), ..ScenarioFile::default() };
-    let documents = match source::check(text, limits) {
-        Ok(()) => source::parse(text, limits, false, Documents::default),
+    let documents = match source::check(text, &options.limits) {
+        Ok(()) => source::parse(text, options, false, Documents::default),
         Err(problem) => Documents { problems: vec![problem], ..Documents::default() },
     };
     for problem in documents.problems {
@@ -80,11 +95,15 @@ pub fn read_scenario(
                 let message = "a scenario file holds one document, and this is the second";
                 diagnostics.error(Problem::new(extra.position, message));
             }
+            let mut redactor = Redactor::new(options.keep_all);
+            redactor.scenario(&mut tree);
+            read.dropped = redactor.take_dropped();
             if let Some(mut scenario) = decode_scenario(&mut tree, &mut diagnostics) {
-                load_files(&mut scenario, &tree, limits, load, &mut diagnostics);
+                read.dropped += load_files(&mut scenario, &tree, options, load, &mut diagnostics);
                 validate(&scenario, &tree, &mut diagnostics);
                 read.scenario = Some(scenario);
             }
+            diagnostics.name_objects(|path, left_out| object_at(&tree, path, left_out));
         }
         None if !diagnostics.has_errors() => {
             let problem = Problem::new(Position::START, "there is nothing in here");
@@ -99,8 +118,32 @@ pub fn read_scenario(
     read
 }
 
-/// Reads a value of any type that has a YAML or JSON form, such as what a program has stored for
-/// itself. Nothing but its form is checked; [`crate::to_yaml`] writes it.
+/// The object of a scenario that a field path leads into, about which there is an error or a warning.
+fn object_at(tree: &Spanned<'_>, path: &str, left_out: bool) -> Option<DiagnosedObject> {
+    let (list, rest) = path.strip_prefix("objects.")?.split_once('[')?;
+    let (index, _) = rest.split_once(']')?;
+    let kind = match list {
+        "nodes" => "Node",
+        "pods" => "Pod",
+        "budgets" => "PodDisruptionBudget",
+        "workloads" | "others" => "",
+        _ => return None,
+    };
+    let object = tree.nearest(&format!("objects.{list}[{index}]"));
+    let text = |node: Option<&Spanned<'_>>, field: &str| {
+        let text = node.and_then(|node| node.get(field)).and_then(Spanned::as_str);
+        text.unwrap_or("").to_owned()
+    };
+    let metadata = object.get("metadata");
+    let own = text(Some(object), "kind");
+    let kind = if own.is_empty() { kind.to_owned() } else { own };
+    let (namespace, name) = (text(metadata, "namespace"), text(metadata, "name"));
+    Some(DiagnosedObject { left_out, ..DiagnosedObject::taken(&kind, &namespace, &name) })
+}
+
+/// Reads a value of any type that has a YAML or JSON form, such as an argument of a program. Nothing but
+/// its form is checked; [`crate::to_yaml`] writes it. A field without effect that is nearly another is an
+/// error, as there is nobody to warn.
 ///
 /// # Errors
 /// What is wrong with the text, by line and column.
@@ -109,9 +152,10 @@ pub fn read_value<T: serde::de::DeserializeOwned>(
     file: &str,
     limits: &Limits,
 ) -> Result<T, Vec<Diagnostic>> {
+    let options = ImportOptions::from(limits);
     let mut diagnostics = Diagnostics::new(file);
     let mut documents = match source::check(text, limits) {
-        Ok(()) => source::parse(text, limits, false, Documents::default),
+        Ok(()) => source::parse(text, &options, false, Documents::default),
         Err(problem) => Documents { problems: vec![problem], ..Documents::default() },
     };
     let mut findings = Findings::default();
@@ -123,7 +167,11 @@ pub fn read_value<T: serde::de::DeserializeOwned>(
             None
         }
     };
-    for problem in documents.problems.into_iter().chain(findings.errors) {
+    let meant = |problem: &Problem| {
+        problem.help.as_deref().is_some_and(|help| help.starts_with("did you mean"))
+    };
+    let nearly = findings.warnings.into_iter().filter(meant);
+    for problem in documents.problems.into_iter().chain(findings.errors).chain(nearly) {
         diagnostics.error(problem);
     }
     match value {
@@ -154,7 +202,8 @@ impl<'t> Sink<'t> for Documents<'t> {
     }
 
     fn problem(&mut self, problem: Problem) -> bool {
-        self.problems.push(problem);
+        // With an error nothing of a scenario is taken, not only the rest of a document.
+        self.problems.push(Problem { consequence: None, ..problem });
         true
     }
 }
@@ -218,19 +267,21 @@ fn decode_scenario(tree: &mut Spanned<'_>, diagnostics: &mut Diagnostics<'_>) ->
     scenario
 }
 
-/// Puts the objects of other files behind those of the scenario itself.
+/// Puts the objects of other files behind those of the scenario itself; returns what was dropped.
 fn load_files(
     scenario: &mut Scenario,
     tree: &Spanned<'_>,
-    limits: &Limits,
+    options: &ImportOptions,
     load: &mut dyn FnMut(&str) -> Result<String, String>,
     diagnostics: &mut Diagnostics<'_>,
-) {
+) -> Dropped {
+    let mut dropped = Dropped::default();
     for (index, name) in std::mem::take(&mut scenario.objects.files).into_iter().enumerate() {
         let path = format!("objects.files[{index}]");
         match load(&name) {
             Ok(text) => {
-                let import = import(&text, &name, limits);
+                let import = import(&text, &name, *options);
+                dropped += import.dropped;
                 diagnostics.extend(import.diagnostics);
                 scenario.objects.nodes.extend(import.nodes);
                 scenario.objects.pods.extend(import.pods);
@@ -244,6 +295,7 @@ fn load_files(
             }
         }
     }
+    dropped
 }
 
 /// Says what the API server would say, and which objects are there twice.
@@ -271,6 +323,12 @@ fn validate(scenario: &Scenario, tree: &Spanned<'_>, diagnostics: &mut Diagnosti
             let path = format!("objects.nodeGroups[{index}]");
             diagnostics.error(Problem::new(tree.locate(&path), error).at(path));
         }
+    }
+    // Those that are given one by one are told below, with more about their place.
+    for name in scenario.objects.duplicate_names().into_iter().filter(DuplicateName::is_of_group) {
+        let path = name.second.clone();
+        let problem = Problem::new(tree.locate(&path), name.to_string()).at(path);
+        diagnostics.error(problem.help(name.help()));
     }
     let options = ValidationOptions::new(release, &gates);
     let objects = &scenario.objects;

@@ -1,16 +1,24 @@
-//! What a text is: its encoding, its syntax, and what it is instead of a manifest.
+//! Detects what a text is: its encoding, its syntax, and what it is if it is no manifest.
 
 use std::borrow::Cow;
 
 use crate::diagnostic::{Diagnostic, Position, Problem, Severity};
 use crate::json;
-use crate::limits::Limits;
+use crate::limits::{ImportOptions, Limits};
 use crate::tree::Sink;
 #[cfg(feature = "yaml")]
 use crate::yaml;
 
+/// The command that prints what a simulation needs to know of a cluster.
+///
+/// With `leases` of the namespace `kube-node-lease` beside it, heartbeats go on to the second as they
+/// were.
+pub const HOW_TO_GET_COMMAND: &str =
+    "kubectl get nodes,pods,deploy,rs,sts,ds,jobs,pdb,pc -A -o yaml";
+
 /// How to get a manifest of a cluster.
-pub(crate) const HOW_TO_GET: &str = "take the output of `kubectl get nodes,pods -A -o yaml`";
+pub(crate) const HOW_TO_GET: &str =
+    "take the output of `kubectl get nodes,pods,deploy,rs,sts,ds,jobs,pdb,pc -A -o yaml`";
 
 /// Texts up to this length that begin like JSON but are not are read as YAML, which allows
 /// brackets too.
@@ -25,13 +33,16 @@ const BRACKETED_YAML: usize = 1 << 20;
 /// ```
 /// let bytes = b"\xff\xfek\0i\0n\0d\0";
 /// assert_eq!(taintlab_manifest::text_from_bytes(bytes, "a.yaml")?, "kind");
-/// # Ok::<(), taintlab_manifest::Diagnostic>(())
+/// # Ok::<(), Box<taintlab_manifest::Diagnostic>>(())
 /// ```
-pub fn text_from_bytes<'b>(bytes: &'b [u8], file: &str) -> Result<Cow<'b, str>, Diagnostic> {
+pub fn text_from_bytes<'b>(bytes: &'b [u8], file: &str) -> Result<Cow<'b, str>, Box<Diagnostic>> {
     let utf16 = |bytes: &[u8], read: fn([u8; 2]) -> u16| {
-        let units = bytes.chunks_exact(2).filter_map(|pair| pair.try_into().ok()).map(read);
+        let pairs = bytes.chunks_exact(2);
+        let whole = pairs.remainder().is_empty();
+        let units = pairs.filter_map(|pair| pair.try_into().ok()).map(read);
         let text = char::decode_utf16(units).collect::<Result<String, _>>();
-        text.map(Cow::Owned).map_err(|_| Problem::new(Position::START, "this is not valid UTF-16"))
+        let text = text.ok().filter(|_| whole).map(Cow::Owned);
+        text.ok_or_else(|| Problem::new(Position::START, "this is not valid UTF-16"))
     };
     let text = match bytes {
         [0xff, 0xfe, rest @ ..] => utf16(rest, u16::from_le_bytes),
@@ -43,7 +54,7 @@ pub fn text_from_bytes<'b>(bytes: &'b [u8], file: &str) -> Result<Cow<'b, str>, 
             Problem::new(end_of(before), message).help("save it as UTF-8")
         }),
     };
-    text.map_err(|problem| problem.into_diagnostic(Severity::Error, file))
+    text.map_err(|problem| Box::new(problem.into_diagnostic(Severity::Error, file)))
 }
 
 /// The place just after `text`.
@@ -78,7 +89,7 @@ pub(crate) trait Reader {
 /// Reads a text in the syntax that it is in.
 pub(crate) fn parse<'t, R: Reader + Sink<'t>>(
     text: &'t str,
-    limits: &Limits,
+    options: &ImportOptions,
     split: bool,
     new: impl Fn() -> R,
 ) -> R {
@@ -86,13 +97,13 @@ pub(crate) fn parse<'t, R: Reader + Sink<'t>>(
     let looks_like_json = begin.starts_with(['{', '[']) && !begin.starts_with("{{");
     let mut reader = new();
     if !looks_like_json {
-        parse_yaml(text, limits, split, &mut reader);
+        parse_yaml(text, options, split, &mut reader);
         return reader;
     }
-    json::parse(text, limits, split, &mut reader);
+    json::parse(text, options, split, &mut reader);
     if cfg!(feature = "yaml") && reader.failed() && text.len() <= BRACKETED_YAML {
         let mut second = new();
-        parse_yaml(text, limits, split, &mut second);
+        parse_yaml(text, options, split, &mut second);
         // The error of the syntax that was probably meant.
         let quoted_key = begin.trim_start_matches(['{', '[', ' ', '\n', '\r', '\t']);
         if !second.failed() || !quoted_key.starts_with(['"', '}', ']']) {
@@ -103,12 +114,12 @@ pub(crate) fn parse<'t, R: Reader + Sink<'t>>(
 }
 
 #[cfg(feature = "yaml")]
-fn parse_yaml<'t>(text: &'t str, limits: &Limits, split: bool, sink: &mut dyn Sink<'t>) {
-    yaml::parse(text, limits, split, sink);
+fn parse_yaml<'t>(text: &'t str, options: &ImportOptions, split: bool, sink: &mut dyn Sink<'t>) {
+    yaml::parse(text, options, split, sink);
 }
 
 #[cfg(not(feature = "yaml"))]
-fn parse_yaml<'t>(_: &'t str, _: &Limits, _: bool, sink: &mut dyn Sink<'t>) {
+fn parse_yaml<'t>(_: &'t str, _: &ImportOptions, _: bool, sink: &mut dyn Sink<'t>) {
     let message = "this is not JSON, and this build reads no YAML";
     sink.problem(Problem::new(Position::START, message).help("take the build that reads YAML"));
 }

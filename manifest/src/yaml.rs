@@ -1,4 +1,4 @@
-//! YAML text into trees.
+//! Parses YAML text into trees.
 
 use std::borrow::Cow;
 
@@ -6,29 +6,37 @@ use saphyr_parser::{Event, Marker, Parser, ScalarStyle, Tag};
 
 use crate::builder::{Builder, Stop};
 use crate::diagnostic::{Position, Problem};
-use crate::limits::Limits;
+use crate::limits::ImportOptions;
 use crate::scalar::{Scalar, resolve};
 use crate::tree::{Sink, Value};
+
+/// What becomes of a text that is not read on.
+const REST_OF_TEXT: &str = "the rest of the text is left out";
 
 /// How many documents with errors are read before the rest is given up.
 const MOST_BROKEN: usize = 20;
 
 /// Reads all documents of `text`. After an error the next document is read.
-pub(crate) fn parse<'t>(text: &'t str, limits: &Limits, split: bool, sink: &mut dyn Sink<'t>) {
-    let mut builder = Builder::new(limits, split, sink);
+pub(crate) fn parse<'t>(
+    text: &'t str,
+    options: &ImportOptions,
+    split: bool,
+    sink: &mut dyn Sink<'t>,
+) {
+    let mut builder = Builder::new(options, split, sink);
     let mut rest = text;
     let mut lines_before = 0;
     for _ in 0..MOST_BROKEN {
         let problem = match parse_documents(rest, lines_before, &mut builder) {
             Ok(()) | Err(Stop::End(None)) => return,
             Err(Stop::End(Some(problem))) => {
-                builder.report(*problem);
+                builder.report(problem.consequence(REST_OF_TEXT));
                 return;
             }
             Err(Stop::Syntax(problem)) => problem,
         };
         let line = problem.position.line;
-        if !builder.report(*problem) {
+        if !builder.report(problem.consequence("the rest of this document is left out")) {
             return;
         }
         builder.reset();
@@ -38,6 +46,9 @@ pub(crate) fn parse<'t>(text: &'t str, limits: &Limits, split: bool, sink: &mut 
         rest = next;
         lines_before = lines_before.saturating_add(skipped);
     }
+    let position = Position { line: lines_before.saturating_add(1), column: 1 };
+    let message = format!("there are more than {MOST_BROKEN} documents with errors");
+    builder.report(Problem::new(position, message).consequence(REST_OF_TEXT));
 }
 
 /// The text from the next `---` on, and how many lines lie before it. The search begins at `line`,

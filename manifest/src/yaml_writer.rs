@@ -1,4 +1,4 @@
-//! Values into YAML text.
+//! Writes values as YAML text.
 //!
 //! Written here because of the weight: 2 KB in the page, where `serde_norway`, reader and writer, has
 //! 62 KB after brotli.

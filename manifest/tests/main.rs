@@ -4,4 +4,6 @@
 mod diagnostics;
 mod hostile;
 mod import;
+mod report;
 mod round_trip;
+mod secrets;

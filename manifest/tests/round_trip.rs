@@ -9,7 +9,8 @@ use taintlab_core::api::{Node, Pod, Taint, TaintEffect, Toleration, TolerationOp
 use taintlab_core::scenario::Scenario;
 use taintlab_core::time::Time;
 use taintlab_manifest::{
-    Format, Limits, Purpose, export, import, is_scenario, read_scenario, to_yaml, write_scenario,
+    Format, ImportOptions, Purpose, export, import, is_scenario, read_scenario, to_yaml,
+    write_scenario,
 };
 
 /// Texts that some reader of YAML takes for something else, or cannot take at all.
@@ -247,7 +248,7 @@ proptest! {
     fn exported_objects_import_the_same(nodes in nodes(), pods in pods(), others in objects()) {
         for format in [Format::Yaml, Format::Json] {
             let text = export(&nodes, &pods, &others, Purpose::State, format);
-            let import = import(&text, "export", &Limits::default());
+            let import = import(&text, "export", ImportOptions::keep_all());
             let errors: Vec<_> = import.diagnostics.iter().filter(|d| d.is_error()).collect();
             prop_assert!(errors.is_empty(), "{errors:?}\n{text}");
             prop_assert_eq!(&import.nodes, &nodes, "{}", text);
@@ -259,7 +260,7 @@ proptest! {
     #[test]
     fn exports_for_kubectl_have_what_it_wants(nodes in nodes(), pods in pods()) {
         let text = export(&nodes, &pods, &[], Purpose::Apply, Format::Yaml);
-        let import = import(&text, "export", &Limits::default());
+        let import = import(&text, "export", ImportOptions::keep_all());
         prop_assert!(!import.has_errors(), "{:?}\n{}", import.diagnostics, text);
         for pod in &import.pods {
             prop_assert!(pod.spec.other.get("containers").is_some());
@@ -280,7 +281,7 @@ proptest! {
         let value = if in_list { json!([value]) } else { json!({ "value": value }) };
         let object = json!({ "apiVersion": "example.com/v1", "kind": "Any", "spec": value });
         let text = to_yaml(&object).unwrap();
-        let import = import(&text, "value.yaml", &Limits::default());
+        let import = import(&text, "value.yaml", ImportOptions::keep_all());
         prop_assert_eq!(&import.others, &[object], "{}\n{:?}", text, import.diagnostics);
     }
 
@@ -294,7 +295,7 @@ proptest! {
         scenario.objects.nodes = nodes;
         scenario.objects.pods = pods;
         let text = write_scenario(&scenario);
-        let read = read_scenario(&text, "s.yaml", &Limits::default(), &mut |_| Err("none".into()));
+        let read = read_scenario(&text, "s.yaml", ImportOptions::keep_all(), &mut |_| Err("none".into()));
         prop_assert_eq!(read.scenario, Some(scenario), "{:?}\n{}", read.diagnostics, text);
     }
 }
@@ -310,14 +311,14 @@ fn example_scenarios_survive_being_written() {
         let name = entry.unwrap().file_name().into_string().unwrap();
         let text = load(&name).unwrap();
         if !is_scenario(&text) {
-            assert!(!import(&text, &name, &Limits::default()).has_errors(), "{name}");
+            assert!(!import(&text, &name, ImportOptions::keep_all()).has_errors(), "{name}");
             continue;
         }
-        let read = read_scenario(&text, &name, &Limits::default(), &mut { load });
+        let read = read_scenario(&text, &name, ImportOptions::keep_all(), &mut { load });
         let scenario = read.scenario.unwrap_or_else(|| panic!("{:?}", read.diagnostics));
         let written = write_scenario(&scenario);
         assert!(is_scenario(&written), "{written}");
-        let again = read_scenario(&written, &name, &Limits::default(), &mut { load });
+        let again = read_scenario(&written, &name, ImportOptions::keep_all(), &mut { load });
         assert_eq!(again.scenario, Some(scenario), "{name}: {:?}", again.diagnostics);
         count += 1;
     }

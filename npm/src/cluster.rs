@@ -2,41 +2,48 @@
 
 use taintlab_core::scenario::Scenario;
 use taintlab_core::simulator::Simulator;
-use taintlab_manifest::{Import, Limits, import};
+use taintlab_manifest::import;
+use taintlab_manifest::memory::grow_ahead;
 use wasm_bindgen::JsValue;
 
-use crate::input::{json, read_options};
-use crate::manifests::sort;
+use crate::input::{read_options, text_or_json};
+use crate::manifests::{Imported, import_options, sort};
 use crate::options::SimulatorOptions;
 use crate::problem::{Problem, ProblemCode};
 
-/// A cluster of manifests: itself, the scenario that it is the beginning of, and what is probably not
-/// meant in the manifests. Inside, what is wrong.
-#[expect(clippy::type_complexity, reason = "an answer that only two functions take apart")]
+/// A cluster of manifests.
+pub(crate) struct ManifestCluster {
+    pub(crate) engine: Simulator,
+    /// The scenario that it is the beginning of.
+    pub(crate) scenario: Scenario,
+    /// What is probably not meant in the manifests.
+    pub(crate) problems: Vec<Problem>,
+    pub(crate) imported: Imported,
+}
+
+/// A cluster of manifests; inside, what is wrong with them.
 pub(crate) fn cluster(
     manifests: &JsValue,
     options: &JsValue,
-) -> Result<Result<(Simulator, Scenario, Vec<Problem>), Vec<Problem>>, JsValue> {
+) -> Result<Result<ManifestCluster, Vec<Problem>>, JsValue> {
     let options: SimulatorOptions = read_options(options, "options")?;
-    let text = match manifests.as_string() {
-        Some(text) => text,
-        None => json(manifests, "manifests")?,
-    };
-    let read = import(&text, &options.file, &Limits::default());
+    let text = text_or_json(manifests, "manifests")?;
+    let mut read = import(&text, &options.file, import_options(options.keep_all));
     drop(text);
-    let Import { nodes, pods, others, diagnostics, workloads, budgets } = read;
-    let (errors, problems) = sort(diagnostics, ProblemCode::InvalidManifest);
+    let (errors, problems) =
+        sort(std::mem::take(&mut read.diagnostics), ProblemCode::InvalidManifest);
     if !errors.is_empty() {
         return Ok(Err(errors));
     }
-    let mut scenario = options.scenario();
-    scenario.objects.nodes = nodes;
-    scenario.objects.pods = pods;
-    scenario.objects.workloads = workloads;
-    scenario.objects.budgets = budgets;
-    scenario.objects.others = others;
-    Ok(match scenario.simulator() {
-        Ok(engine) => Ok((engine, scenario, problems)),
+    let imported = Imported::of(&read);
+    let mut scenario = read.into_scenario(options.scenario());
+    // The cluster's own memory grows while it takes them over.
+    let nodes = std::mem::take(&mut scenario.objects.nodes).into_iter();
+    let pods = std::mem::take(&mut scenario.objects.pods).into_iter();
+    let nodes = nodes.inspect(|_| grow_ahead());
+    let pods = pods.inspect(|_| grow_ahead());
+    Ok(match scenario.simulator_with(nodes, pods) {
+        Ok(engine) => Ok(ManifestCluster { engine, scenario, problems, imported }),
         Err(error) => Err(vec![Problem::of_config(&error)]),
     })
 }

@@ -1,13 +1,198 @@
-//! An explanation as an object of JavaScript.
+//! Answers about taints and tolerations as objects of JavaScript.
+//!
+//! Each object is made by one import, out of values. JSON takes more than twice as long for what is so
+//! small, and what writes it is half as large again as all of `taintlab/lite`.
 
-use js_sys::Array;
-use taintlab_core::api::Toleration;
+use std::cell::RefCell;
+
+use js_sys::{Array, JsString};
+use taintlab_core::api::{Taint, Toleration};
 use taintlab_core::matching::{
     Consequence, Explanation, Mismatch, TaintExplanation, TolerationOutcome, Verdict,
 };
-use wasm_bindgen::{JsCast, JsValue};
+use wasm_bindgen::prelude::wasm_bindgen;
+use wasm_bindgen::{JsThreadLocal, JsValue};
 
-use crate::plain::{Plain, plain, set, word};
+use crate::js;
+use crate::problem::Problem;
+
+// rustfmt drops the strings.
+#[rustfmt::skip]
+#[wasm_bindgen]
+extern "C" {
+    #[wasm_bindgen(thread_local_v2, static_string)]
+    static EXPLANATION: JsString = "tolerations taints verdict";
+    #[wasm_bindgen(thread_local_v2, static_string)]
+    static TAINT: JsString = "key value effect timeAdded";
+    #[wasm_bindgen(thread_local_v2, static_string)]
+    static TOLERATION: JsString = "key operator value effect tolerationSeconds";
+    #[wasm_bindgen(thread_local_v2, static_string)]
+    static EXPLAINED: JsString = "taint noExecute tolerationIndex consequence outcomes";
+    #[wasm_bindgen(thread_local_v2, static_string)]
+    static OUTCOME: JsString = "type tolerationIndex test tolerationValue taintValue";
+    #[wasm_bindgen(thread_local_v2, static_string)]
+    static VERDICT: JsString = "type afterMilliseconds tolerationIndex taintIndex overflowed overflowedIndex";
+    #[wasm_bindgen(thread_local_v2, static_string)]
+    static FAILURE: JsString = "ok errors";
+    #[wasm_bindgen(thread_local_v2, static_string)]
+    static PROBLEM: JsString = "code message path file line column help";
+    #[wasm_bindgen(thread_local_v2, static_string)]
+    static PARSED_TAINT: JsString = "ok taint remove";
+    #[wasm_bindgen(thread_local_v2, static_string)]
+    static ZONE_STATE: JsString = "state ready notReady";
+}
+
+const NOTHING: JsValue = JsValue::UNDEFINED;
+
+type Made = Result<JsValue, JsValue>;
+
+/// An object with these fields; one that is `undefined` is left out.
+fn object<const N: usize>(names: &'static JsThreadLocal<JsString>, values: [JsValue; N]) -> Made {
+    let mut values = values.into_iter();
+    let mut next = || values.next().unwrap_or(NOTHING);
+    let all = (next(), next(), next(), next(), next(), next(), next());
+    names.with(|names| js::object(names, &all.0, &all.1, &all.2, &all.3, &all.4, &all.5, &all.6))
+}
+
+fn list<T>(of: &[T], make: impl Fn(&T) -> Made) -> Made {
+    let list = Array::new();
+    for element in of {
+        js::append(&list, &make(element)?)?;
+    }
+    Ok(list.into())
+}
+
+/// A text; nothing if it is empty.
+fn unless_empty(text: &str) -> JsValue {
+    if text.is_empty() { NOTHING } else { text.into() }
+}
+
+/// An explanation.
+///
+/// # Errors
+/// What an object cannot be made for, which is nothing of the caller's.
+pub(crate) fn explanation(explanation: &Explanation) -> Made {
+    let tolerations = list(&explanation.tolerations, toleration)?;
+    let taints = list(&explanation.taints, explained)?;
+    object(&EXPLANATION, [tolerations, taints, verdict(explanation.verdict)?])
+}
+
+fn toleration(toleration: &Toleration) -> Made {
+    #[expect(clippy::cast_precision_loss, reason = "it came from such a number")]
+    let seconds = toleration.toleration_seconds.map_or(NOTHING, |seconds| (seconds as f64).into());
+    let Toleration { key, operator, value, effect, .. } = toleration;
+    let operator = if operator.is_empty() { NOTHING } else { word_of(operator.as_str()) };
+    let effect = if effect.is_empty() { NOTHING } else { word_of(effect.as_str()) };
+    object(&TOLERATION, [unless_empty(key), operator, unless_empty(value), effect, seconds])
+}
+
+fn taint(taint: &Taint) -> Made {
+    let time = taint.time_added.map_or(NOTHING, |time| time.to_string().into());
+    let effect = word_of(taint.effect.as_str());
+    object(&TAINT, [taint.key.as_str().into(), unless_empty(&taint.value), effect, time])
+}
+
+fn explained(explained: &TaintExplanation) -> Made {
+    let answered_by = explained.answered_by.map_or(NOTHING, index);
+    let consequence = word(consequence(explained.consequence));
+    let outcomes = list(&explained.outcomes, outcome)?;
+    let no_execute = explained.no_execute.into();
+    let taint = taint(&explained.taint)?;
+    object(&EXPLAINED, [taint, no_execute, answered_by, consequence, outcomes])
+}
+
+fn outcome(outcome: &TolerationOutcome) -> Made {
+    match outcome {
+        TolerationOutcome::Used => object(&OUTCOME, [word("used")]),
+        TolerationOutcome::Shadowed { by } => object(&OUTCOME, [word("shadowed"), index(*by)]),
+        TolerationOutcome::Failed { test, toleration, taint } => {
+            let taint = taint.as_deref().map_or(NOTHING, JsValue::from_str);
+            let test = word(mismatch(*test));
+            object(&OUTCOME, [word("failed"), NOTHING, test, toleration.as_str().into(), taint])
+        }
+    }
+}
+
+fn verdict(verdict: Verdict) -> Made {
+    let none = NOTHING;
+    match verdict {
+        Verdict::NoNoExecuteTaints => object(&VERDICT, [word("noNoExecuteTaints")]),
+        Verdict::ToleratedForever { overflowed } => {
+            let overflowed = overflowed.map_or(NOTHING, index);
+            object(
+                &VERDICT,
+                [
+                    word("toleratedForever"),
+                    none.clone(),
+                    none.clone(),
+                    none.clone(),
+                    none,
+                    overflowed,
+                ],
+            )
+        }
+        Verdict::EvictedAfter { after, toleration, overflowed } => {
+            let after = millis(i64::try_from(after.0.as_nanos()).unwrap_or(i64::MAX)).into();
+            let (toleration, overflowed) = (index(toleration), overflowed.into());
+            object(&VERDICT, [word("evictedAfter"), after, toleration, none, overflowed])
+        }
+        Verdict::NotTolerated { taint } => {
+            object(&VERDICT, [word("notTolerated"), none.clone(), none, index(taint)])
+        }
+        Verdict::ToleratedNotAtAll { toleration } => {
+            object(&VERDICT, [word("toleratedNotAtAll"), none, index(toleration)])
+        }
+    }
+}
+
+/// As [`crate::problem::Failure`].
+///
+/// # Errors
+/// As [`explanation`].
+pub(crate) fn failure(errors: &[Problem]) -> Made {
+    object(&FAILURE, [false.into(), list(errors, problem)?])
+}
+
+fn problem(problem: &Problem) -> Made {
+    let Problem { code, message, path, file, line, column, help } = problem;
+    let number = |number: Option<u32>| number.map_or(NOTHING, JsValue::from);
+    let text = |text: &Option<String>| text.as_deref().map_or(NOTHING, JsValue::from_str);
+    let (file, line, column, help) = (text(file), number(*line), number(*column), text(help));
+    let (message, path) = (message.as_str().into(), path.as_str().into());
+    object(&PROBLEM, [word(code.name()), message, path, file, line, column, help])
+}
+
+/// As [`crate::questions::Valid`].
+///
+/// # Errors
+/// As [`explanation`].
+pub(crate) fn valid() -> Made {
+    object(&FAILURE, [true.into()])
+}
+
+/// As [`crate::questions::ParsedTaint`].
+///
+/// # Errors
+/// As [`explanation`].
+pub(crate) fn parsed_taint(parsed: &Taint, remove: bool) -> Made {
+    object(&PARSED_TAINT, [true.into(), taint(parsed)?, remove.into()])
+}
+
+/// As [`crate::questions::ZoneStateAnswer`].
+///
+/// # Errors
+/// As [`explanation`].
+pub(crate) fn zone_state(state: &'static str, ready: usize, not_ready: usize) -> Made {
+    object(&ZONE_STATE, [word(state), index(ready), index(not_ready)])
+}
+
+/// Texts one after the other.
+///
+/// # Errors
+/// As [`explanation`].
+pub(crate) fn texts(texts: impl Iterator<Item = String>) -> Made {
+    list(&texts.collect::<Vec<_>>(), |text| Ok(text.as_str().into()))
+}
 
 /// Nanoseconds as milliseconds: the nearest number that JavaScript has.
 #[expect(clippy::cast_precision_loss, reason = "exact for 104 days, and nobody counts later")]
@@ -15,126 +200,34 @@ pub(crate) fn millis(nanos: i64) -> f64 {
     nanos as f64 / 1e6
 }
 
-/// An explanation of the elements of two lists, as an object: its texts are those of the elements.
-pub(crate) fn explanation(
-    explanation: &Explanation,
-    taints: &JsValue,
-    tolerations: &JsValue,
-) -> JsValue {
-    let (taints, tolerations): (&Array, &Array) =
-        (taints.unchecked_ref(), tolerations.unchecked_ref());
-    let answer = plain();
-    let all = Array::new();
-    for (index, toleration) in (0..).zip(&explanation.tolerations) {
-        all.push(&toleration_of(toleration, tolerations.get(index).unchecked_ref()));
-    }
-    answer.set_tolerations(&all);
-    let all = Array::new();
-    for (index, taint) in (0..).zip(&explanation.taints) {
-        all.push(&taint_of(taint, taints.get(index).unchecked_ref()));
-    }
-    answer.set_taints(&all);
-    answer.set_verdict(&verdict_of(explanation.verdict));
-    answer.into()
-}
-
-fn toleration_of(toleration: &Toleration, from: &Plain) -> JsValue {
-    let to = plain();
-    if !toleration.key.is_empty() {
-        to.set_key(&from.key());
-    }
-    if !toleration.operator.is_empty() {
-        to.set_operator(&from.operator());
-    }
-    if !toleration.value.is_empty() {
-        to.set_value(&from.value());
-    }
-    if !toleration.effect.is_empty() {
-        to.set_effect(&from.effect());
-    }
-    if let Some(seconds) = toleration.toleration_seconds {
-        #[expect(clippy::cast_precision_loss, reason = "it came from such a number")]
-        to.set_toleration_seconds(seconds as f64);
-    }
-    to.into()
-}
-
-fn taint_of(explained: &TaintExplanation, from: &Plain) -> JsValue {
-    let taint = plain();
-    let or_empty = |has: bool, get: fn(&Plain) -> JsValue| if has { get(from) } else { word("") };
-    taint.set_key(&or_empty(!explained.taint.key.is_empty(), Plain::key));
-    if !explained.taint.value.is_empty() {
-        taint.set_value(&from.value());
-    }
-    taint.set_effect(&or_empty(!explained.taint.effect.is_empty(), Plain::effect));
-    if let Some(time) = explained.taint.time_added {
-        set(&taint, "timeAdded", &JsValue::from_str(&time.to_string()));
-    }
-    let to = plain();
-    to.set_taint(&taint);
-    to.set_no_execute(explained.no_execute);
-    to.set_answered_by(&explained.answered_by.map_or(JsValue::NULL, index));
-    to.set_consequence(&word(consequence(explained.consequence)));
-    let outcomes = Array::new();
-    for outcome in &explained.outcomes {
-        outcomes.push(&outcome_of(outcome));
-    }
-    to.set_outcomes(&outcomes);
-    to.into()
-}
-
-fn outcome_of(outcome: &TolerationOutcome) -> JsValue {
-    let to = plain();
-    match outcome {
-        TolerationOutcome::Used => to.set_outcome(&word("used")),
-        TolerationOutcome::Shadowed { by } => {
-            to.set_outcome(&word("shadowed"));
-            set(&to, "by", &index(*by));
-        }
-        TolerationOutcome::Failed { test, toleration, taint } => {
-            to.set_outcome(&word("failed"));
-            to.set_test(&word(mismatch(*test)));
-            to.set_toleration(&JsValue::from_str(toleration));
-            if let Some(taint) = taint {
-                to.set_taint(&JsValue::from_str(taint));
-            }
-        }
-    }
-    to.into()
-}
-
-fn verdict_of(verdict: Verdict) -> JsValue {
-    let to = plain();
-    match verdict {
-        Verdict::NoNoExecuteTaints => to.set_verdict(&word("noNoExecuteTaints")),
-        Verdict::ToleratedForever { overflowed } => {
-            to.set_verdict(&word("toleratedForever"));
-            if let Some(overflowed) = overflowed {
-                to.set_overflowed(&index(overflowed));
-            }
-        }
-        Verdict::EvictedAfter { after, toleration, overflowed } => {
-            to.set_verdict(&word("evictedAfter"));
-            let nanos = i64::try_from(after.0.as_nanos()).unwrap_or(i64::MAX);
-            to.set_after(millis(nanos));
-            to.set_toleration(&index(toleration));
-            to.set_overflowed(&overflowed.into());
-        }
-        Verdict::NotTolerated { taint } => {
-            to.set_verdict(&word("notTolerated"));
-            to.set_taint(&index(taint));
-        }
-        Verdict::ToleratedNotAtAll { toleration } => {
-            to.set_verdict(&word("toleratedNotAtAll"));
-            to.set_toleration(&index(toleration));
-        }
-    }
-    to.into()
-}
-
 /// A count or an index.
-pub(crate) fn index(index: usize) -> JsValue {
+fn index(index: usize) -> JsValue {
     u32::try_from(index).unwrap_or(u32::MAX).into()
+}
+
+/// An operator or an effect: one of those that there are, if it is any of them.
+fn word_of(text: &str) -> JsValue {
+    const KNOWN: [&str; 7] =
+        ["NoExecute", "NoSchedule", "PreferNoSchedule", "Exists", "Equal", "Lt", "Gt"];
+    KNOWN.into_iter().find(|known| *known == text).map_or_else(|| text.into(), word)
+}
+
+thread_local! {
+    /// The words that were said already, as JavaScript has them: to make a text takes longer than the
+    /// rest of an answer.
+    static WORDS: RefCell<Vec<(&'static str, JsValue)>> = const { RefCell::new(Vec::new()) };
+}
+
+/// A text that is said again and again.
+fn word(word: &'static str) -> JsValue {
+    WORDS.with_borrow_mut(|words| {
+        if let Some((_, known)) = words.iter().find(|(text, _)| core::ptr::eq(*text, word)) {
+            return known.clone();
+        }
+        let new = JsValue::from_str(word);
+        words.push((word, new.clone()));
+        new
+    })
 }
 
 const fn consequence(consequence: Consequence) -> &'static str {

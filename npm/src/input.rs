@@ -1,17 +1,18 @@
 //! JavaScript values as values of the engine; a value of another type is a `TypeError`.
 
-use js_sys::{Array, Number, TypeError};
-use wasm_bindgen::{JsCast, JsValue};
+use js_sys::TypeError;
+use wasm_bindgen::JsValue;
 
 #[cfg(feature = "simulator")]
 use {
     crate::problem::{Problem, ProblemCode},
     core::time::Duration,
-    js_sys::JSON,
     serde::de::DeserializeOwned,
     taintlab_core::time::{Timestamp, parse_duration},
     taintlab_manifest::{Limits, read_value},
 };
+
+use crate::js;
 
 /// An object or an array as a value of the engine. `what` is the name of the argument.
 ///
@@ -22,8 +23,16 @@ use {
 /// A `TypeError` that says which field is wrong and what was expected.
 #[cfg(feature = "simulator")]
 pub(crate) fn read<T: DeserializeOwned>(value: &JsValue, what: &str) -> Result<T, JsValue> {
-    let text = json(value, what)?;
-    read_value(&text, what, &Limits::default()).map_err(|diagnostics| {
+    read_json(&json(value, what)?, what)
+}
+
+/// The same of JSON text.
+///
+/// # Errors
+/// As [`read`].
+#[cfg(feature = "simulator")]
+pub(crate) fn read_json<T: DeserializeOwned>(text: &str, what: &str) -> Result<T, JsValue> {
+    read_value(text, what, &Limits::default()).map_err(|diagnostics| {
         let first = diagnostics.first();
         let path = first.map_or("", |diagnostic| diagnostic.path.as_str());
         let message = first.map_or("is wrong", |diagnostic| diagnostic.message.as_str());
@@ -37,15 +46,16 @@ pub(crate) fn read<T: DeserializeOwned>(value: &JsValue, what: &str) -> Result<T
 /// An object or an array as JSON; dates become RFC 3339 text, as Kubernetes writes them.
 ///
 /// # Errors
-/// It is neither, or cannot be written as JSON.
+/// It is neither, or cannot be written as JSON; or what a getter of it throws.
 #[cfg(feature = "simulator")]
 pub(crate) fn json(value: &JsValue, what: &str) -> Result<String, JsValue> {
-    if !value.is_object() || value.is_function() {
-        return Err(expected(what, "an object or an array", value));
+    let wanted = "an object or an array";
+    if !value.is_object() {
+        return Err(expected(what, wanted, value));
     }
-    // An object with a `toJSON` of its own may still be nothing.
-    let text = JSON::stringify(value)?;
-    text.as_string().ok_or_else(|| expected(what, "an object or an array", value))
+    // An object with a `toJSON` of its own may still be something else.
+    let text = js::stringify(value)?.as_string();
+    text.filter(|text| text.starts_with(['{', '['])).ok_or_else(|| expected(what, wanted, value))
 }
 
 /// The same for an array.
@@ -57,10 +67,7 @@ pub(crate) fn read_list<T: DeserializeOwned>(
     value: &JsValue,
     what: &str,
 ) -> Result<Vec<T>, JsValue> {
-    if !Array::is_array(value) {
-        return Err(expected(what, "an array", value));
-    }
-    read(value, what)
+    read_as(value, what, "an array", '[')
 }
 
 /// The same for an object that may be left out.
@@ -75,10 +82,31 @@ pub(crate) fn read_options<T: DeserializeOwned + Default>(
     if value.is_undefined() || value.is_null() {
         return Ok(T::default());
     }
-    if Array::is_array(value) {
-        return Err(expected(what, "an object", value));
+    read_as(value, what, "an object", '{')
+}
+
+#[cfg(feature = "simulator")]
+fn read_as<T: DeserializeOwned>(
+    value: &JsValue,
+    what: &str,
+    wanted: &str,
+    begins_with: char,
+) -> Result<T, JsValue> {
+    let text = if value.is_object() { json(value, what)? } else { String::new() };
+    if text.starts_with(begins_with) {
+        read_json(&text, what)
+    } else {
+        Err(expected(what, wanted, value))
     }
-    read(value, what)
+}
+
+/// A text, or an object or an array as JSON.
+///
+/// # Errors
+/// Those of [`text`] and [`json`].
+#[cfg(feature = "simulator")]
+pub(crate) fn text_or_json(value: &JsValue, what: &str) -> Result<String, JsValue> {
+    if value.is_string() { text(value, what) } else { json(value, what) }
 }
 
 /// A text.
@@ -86,7 +114,21 @@ pub(crate) fn read_options<T: DeserializeOwned + Default>(
 /// # Errors
 /// It is none.
 pub(crate) fn text(value: &JsValue, what: &str) -> Result<String, JsValue> {
-    value.as_string().ok_or_else(|| expected(what, "a string", value))
+    string(value, || what.to_owned())
+}
+
+/// A text of what `path` says.
+///
+/// # Errors
+/// It is none, or not Unicode.
+pub(crate) fn string(value: &JsValue, path: impl Fn() -> String) -> Result<String, JsValue> {
+    let Some(text) = value.as_string() else { return Err(expected(&path(), "a string", value)) };
+    // What stands in the place of a character that is none can also be meant.
+    if text.contains(char::REPLACEMENT_CHARACTER) && !js::is_well_formed(value)? {
+        let message = "a string that is not well-formed Unicode: it has half of a surrogate pair";
+        return Err(wrong_call(&format!("{}: {message}", path())));
+    }
+    Ok(text)
 }
 
 /// A moment: milliseconds since the start, or Kubernetes' text for the time since then.
@@ -95,8 +137,8 @@ pub(crate) fn text(value: &JsValue, what: &str) -> Result<String, JsValue> {
 /// A `TypeError` for anything else; inside, what is wrong with the text.
 #[cfg(feature = "simulator")]
 pub(crate) fn moment(value: &JsValue, what: &str) -> Result<Result<Timestamp, Problem>, JsValue> {
-    if let Some(text) = value.as_string() {
-        return Ok(match parse_duration(&text) {
+    if value.is_string() {
+        return Ok(match parse_duration(&text(value, what)?) {
             Ok(since) => Ok(Timestamp::ZERO.saturating_add(since)),
             Err(error) => Err(Problem::new(ProblemCode::InvalidDuration, what, &error)),
         });
@@ -112,40 +154,16 @@ pub(crate) fn moment(value: &JsValue, what: &str) -> Result<Result<Timestamp, Pr
 }
 
 /// A `TypeError` about an argument.
-pub(crate) fn expected(what: &str, expected: &str, found: &JsValue) -> JsValue {
-    wrong_call(&format!("{what}: expected {expected}, found {}", describe(found)))
+pub(crate) fn expected(what: &str, wanted: &str, value: &JsValue) -> JsValue {
+    js::describe(value).map_or_else(|thrown| thrown, |text| found(what, wanted, &text))
+}
+
+/// A `TypeError` about an argument that is something else; what, is said in words.
+pub(crate) fn found(what: &str, wanted: &str, found: &str) -> JsValue {
+    wrong_call(&format!("{what}: expected {wanted}, found {found}"))
 }
 
 /// A `TypeError`.
 pub(crate) fn wrong_call(message: &str) -> JsValue {
     TypeError::new(message).into()
-}
-
-/// What a value is, in words.
-fn describe(value: &JsValue) -> String {
-    if value.is_undefined() {
-        return "nothing".into();
-    }
-    if value.is_null() {
-        return "`null`".into();
-    }
-    if let Some(text) = value.as_string() {
-        let short: String = text.chars().take(40).collect();
-        return format!("the string `{short}`");
-    }
-    if let Some(number) = value.dyn_ref::<Number>() {
-        // In JavaScript's own words.
-        let number = number.to_string_with_radix(10).map(String::from).unwrap_or_default();
-        return format!("the number `{number}`");
-    }
-    if let Some(truth) = value.as_bool() {
-        return format!("`{truth}`");
-    }
-    if Array::is_array(value) {
-        return "an array".into();
-    }
-    if value.is_function() {
-        return "a function".into();
-    }
-    if value.is_object() { "an object".into() } else { "something else".into() }
 }

@@ -7,9 +7,9 @@
 //! - What a user can get wrong (a manifest, a command that does not fit the cluster) comes back as
 //!   `{ ok: false, errors }`: [`problem`].
 //! - A call that is wrong (an array where a text belongs) throws a `TypeError`: `input.rs`.
-//! - Objects go over the boundary as one JSON text each way: `output.rs`. Taints and tolerations,
-//!   which are small and asked about often, go property by property: `plain.rs`.
-
+//! - Objects go over the boundary as one JSON text each way: `input.rs`, `output.rs`. Taints and
+//!   tolerations, which are small and asked about often, are read field by field: `reading.rs`.
+//! - Whatever a caller gives, the module survives it: `boundary.js`.
 //!
 //! Without the feature `simulator` only the questions are there that ask nothing of a cluster in
 //! simulated time: that is `taintlab/lite`.
@@ -20,13 +20,14 @@ mod explained;
 #[cfg(feature = "simulator")]
 mod holder;
 mod input;
+mod js;
+mod kubernetes;
 #[cfg(feature = "simulator")]
 pub mod manifests;
 pub mod options;
 #[cfg(feature = "simulator")]
 pub mod output;
 mod panics;
-mod plain;
 pub mod problem;
 pub mod questions;
 #[cfg(feature = "simulator")]
@@ -41,8 +42,19 @@ pub mod whatif;
 
 use wasm_bindgen::prelude::wasm_bindgen;
 
-/// Sets up what a panic does. The generated code calls it once, when the module is loaded.
+/// Makes the module ready. The generated code calls it once, when the module is loaded.
 #[wasm_bindgen(start, skip_typescript)]
 pub fn start() {
+    js::attach(&wasm_bindgen::exports());
     panics::report();
+}
+
+/// Loads the module anew: what is called next begins with memory of its own, and what was before is
+/// given back. Simulators and snapshots from before can no longer be used, and say so.
+///
+/// Nobody needs it but after an internal error, such as when memory runs out: a call that ends so leaves
+/// the simulator that was at work unusable, and what that held allocated.
+#[wasm_bindgen]
+pub fn reset() {
+    wasm_bindgen::handler::schedule_reinit();
 }

@@ -13,7 +13,12 @@ use taintlab_core::{
     kubelet_heartbeat::KubeletSettings,
     scenario::{Kubernetes, Scenario, ScenarioError},
     simulator::{ConfigError, SimulatorConfig},
-    time::{Span, Time},
+    time::{Span, Time, parse_duration},
+};
+#[cfg(feature = "simulator")]
+use {
+    core::fmt,
+    serde::de::{self, Deserializer, Visitor},
 };
 
 use crate::problem::{Problem, ProblemCode};
@@ -34,7 +39,8 @@ pub struct ReleaseOptions {
 #[derive(Debug, Default, Deserialize, Tsify)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub struct SimulatorOptions {
-    /// The release, for example `1.34`; the newest known one unless given.
+    /// The release, for example `1.34`. Unless given, that of the newest kubelet among the nodes, or
+    /// else the newest known one.
     #[tsify(type = "KubernetesRelease")]
     pub release: Option<KubernetesRelease>,
     /// Feature gates that differ from the defaults of the release.
@@ -50,6 +56,7 @@ pub struct SimulatorOptions {
     #[tsify(type = "Partial<KubeletSettings>")]
     pub kubelets: Option<KubeletSettings>,
     /// The KubeletConfiguration of all kubelets, as far as it is about eviction.
+    #[tsify(type = "KubeletConfiguration")]
     pub kubelet_configuration: Option<KubeletConfiguration>,
     /// Flags of all kubelets about eviction, by name without dashes: `{ "eviction-hard":
     /// "memory.available<500Mi" }`.
@@ -64,13 +71,16 @@ pub struct SimulatorOptions {
     /// How long a pod takes from being bound to a node to being ready, unless its workload says
     /// otherwise; 2 seconds unless given.
     #[tsify(type = "Span")]
-    pub start_up_time: Option<Span>,
-    /// The wall-clock time at which the simulation begins, RFC 3339; 2020-01-01T00:00:00Z unless
-    /// given. No deadline depends on it.
+    pub start_up_time: Option<DurationText>,
+    /// The wall-clock time at which the simulation begins, RFC 3339. Unless given, the newest time in
+    /// the objects, or else 2020-01-01T00:00:00Z.
     #[tsify(type = "Time | Date")]
     pub start: Option<Time>,
     /// The name that errors in the manifests show, for example `cluster.yaml`.
     pub file: String,
+    /// Whether to keep what may be secret and is not needed: values of environment variables, data of
+    /// Secrets and so on. It is dropped unless this is `true`.
+    pub keep_all: bool,
 }
 
 /// What is read besides a scenario.
@@ -90,7 +100,32 @@ pub struct ScenarioOptions {
     pub controller_manager_flags: BTreeMap<String, String>,
     /// Another end than the one that the scenario names: a duration.
     #[tsify(type = "Span")]
-    pub until: Option<Span>,
+    pub until: Option<DurationText>,
+}
+
+/// A duration among the options of a call: Kubernetes' text. A number would be seconds in a scenario
+/// file and milliseconds elsewhere in JavaScript, so that it is refused.
+#[cfg(feature = "simulator")]
+#[derive(Clone, Copy, Debug, Default)]
+pub struct DurationText(pub Span);
+
+#[cfg(feature = "simulator")]
+impl<'de> Deserialize<'de> for DurationText {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Text;
+        impl Visitor<'_> for Text {
+            type Value = DurationText;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a duration with its unit, such as `5m0s` or `1500ms`")
+            }
+
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<DurationText, E> {
+                parse_duration(text).map(|span| DurationText(Span(span))).map_err(E::custom)
+            }
+        }
+        deserializer.deserialize_str(Text)
+    }
 }
 
 impl ReleaseOptions {
@@ -138,7 +173,7 @@ impl SimulatorOptions {
                 kubelet_flags: self.kubelet_flags,
                 control_plane: self.control_plane,
                 api_server_flags: self.api_server_flags,
-                start_up_time: self.start_up_time,
+                start_up_time: self.start_up_time.map(|time| time.0),
             },
             start: self.start,
             ..Scenario::default()

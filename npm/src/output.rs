@@ -6,7 +6,6 @@
 
 use std::fmt;
 
-use js_sys::JSON;
 use serde::ser::{
     self, Impossible, Serialize, SerializeMap, SerializeSeq, SerializeStruct,
     SerializeStructVariant, SerializeTuple, SerializeTupleStruct, SerializeTupleVariant,
@@ -16,6 +15,7 @@ use taintlab_core::time::parse_duration;
 use wasm_bindgen::{JsError, JsValue};
 
 use crate::explained::millis;
+use crate::js;
 
 /// An answer of a function that can also fail.
 #[derive(serde::Serialize)]
@@ -31,7 +31,7 @@ pub(crate) struct Answer<'a, T> {
 /// The value has no JSON form, which would be a mistake of this crate.
 pub(crate) fn to_js(value: &impl Serialize) -> Result<JsValue, JsValue> {
     let text = to_json(value).map_err(|error| JsError::new(&error))?;
-    JSON::parse(&text)
+    js::parse(&text)
 }
 
 /// A value as JSON, with times as JavaScript sees them: milliseconds since the start, with

@@ -1,11 +1,6 @@
 //! What happens if the engine ever panics.
 
-use std::sync::atomic::{AtomicBool, Ordering};
-
 use wasm_bindgen::JsError;
-
-/// Whether something has panicked since the module was loaded.
-static PANICKED: AtomicBool = AtomicBool::new(false);
 
 /// Makes a panic an exception that says what happened.
 ///
@@ -13,7 +8,6 @@ static PANICKED: AtomicBool = AtomicBool::new(false);
 /// taken out of its holder for ever, everything else is whole.
 pub(crate) fn report() {
     std::panic::set_hook(Box::new(|info| {
-        PANICKED.store(true, Ordering::Relaxed);
         if cfg!(target_family = "wasm") {
             let message = format!("taintlab: internal error, please report it: {info}{CREATE}");
             wasm_bindgen::throw_val(JsError::new(&message).into());
@@ -26,9 +20,3 @@ const CREATE: &str = if cfg!(feature = "simulator") {
 } else {
     ""
 };
-
-/// Whether something has panicked.
-#[cfg(feature = "simulator")]
-pub(crate) fn happened() -> bool {
-    PANICKED.load(Ordering::Relaxed)
-}

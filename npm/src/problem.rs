@@ -1,6 +1,5 @@
 //! What a user got wrong.
 
-use js_sys::Array;
 use serde::Serialize;
 use taintlab_core::validation::FieldError;
 #[cfg(feature = "simulator")]
@@ -10,7 +9,7 @@ use taintlab_manifest::Diagnostic;
 use tsify::Tsify;
 use wasm_bindgen::JsValue;
 
-use crate::plain::{plain, set};
+use crate::explained::failure;
 
 macro_rules! codes {
     ($(#[$meta:meta])* $name:ident { $($(#[$vmeta:meta])* $variant:ident = $text:literal,)+ }) => {
@@ -71,6 +70,8 @@ codes! {
         InvalidCommand = "invalidCommand",
         /// The simulation has passed that moment.
         TimeWentBack = "timeWentBack",
+        /// So much happens until that moment that the call ended before.
+        TooManyMoments = "tooManyMoments",
         /// There is no such node.
         NodeNotFound = "nodeNotFound",
         /// There is no such pod.
@@ -156,7 +157,10 @@ impl Problem {
             Type::Duplicate => ProblemCode::FieldValueDuplicate,
             Type::Forbidden => ProblemCode::FieldValueForbidden,
         };
-        Self::new(code, &error.field, &error.to_string())
+        // The API server's words, without the path, which has a field of its own.
+        let message = error.to_string();
+        let message = message.strip_prefix(error.field.as_str()).unwrap_or(&message);
+        Self::new(code, &error.field, message.strip_prefix(": ").unwrap_or(message))
     }
 
     /// Those of a command; `path` is where it came from, empty for a single one.
@@ -204,31 +208,5 @@ impl Problem {
 
 /// The failure with these problems, for JavaScript.
 pub(crate) fn fail(errors: Vec<Problem>) -> Result<JsValue, JsValue> {
-    let all = Array::new();
-    for error in &errors {
-        all.push(&of_problem(error));
-    }
-    let failure = plain();
-    set(&failure, "ok", &JsValue::FALSE);
-    set(&failure, "errors", &all);
-    Ok(failure.into())
-}
-
-fn of_problem(problem: &Problem) -> JsValue {
-    let to = plain();
-    let text = |name, text: &str| set(&to, name, &JsValue::from_str(text));
-    text("code", problem.code.name());
-    text("message", &problem.message);
-    text("path", &problem.path);
-    for (name, value) in [("file", &problem.file), ("help", &problem.help)] {
-        if let Some(value) = value {
-            text(name, value);
-        }
-    }
-    for (name, value) in [("line", problem.line), ("column", problem.column)] {
-        if let Some(value) = value {
-            set(&to, name, &value.into());
-        }
-    }
-    to.into()
+    failure(&errors)
 }

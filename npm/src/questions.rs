@@ -1,6 +1,5 @@
 //! Questions about single values: no simulation, no state.
 
-use js_sys::Array;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use taintlab_core::api::Taint;
@@ -13,9 +12,8 @@ use tsify::Tsify;
 use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
 
-use crate::explained::{explanation, index};
+use crate::explained;
 use crate::input::{self, wrong_call};
-use crate::plain::{plain, set, word};
 use crate::problem::{Problem, ProblemCode, fail};
 use crate::reading;
 
@@ -61,15 +59,22 @@ pub struct TolerationInput {
 
 /// A node as JavaScript gives it: Kubernetes' JSON, or what `@kubernetes/client-node` returns.
 #[derive(Deserialize, Tsify)]
+#[serde(rename_all = "camelCase")]
 pub struct NodeInput {
+    /// `v1`.
+    #[tsify(optional)]
+    pub api_version: String,
+    /// `Node`.
+    #[tsify(optional)]
+    pub kind: String,
     /// Name, labels and so on.
-    #[tsify(optional, type = "ObjectMeta | object")]
+    #[tsify(optional, type = "ObjectMetaInput")]
     pub metadata: Value,
     /// What was asked for.
-    #[tsify(optional, type = "NodeSpec | { taints?: TaintInput[]; unschedulable?: boolean }")]
+    #[tsify(optional, type = "NodeSpecInput")]
     pub spec: Value,
     /// What was observed.
-    #[tsify(optional, type = "NodeStatus | object")]
+    #[tsify(optional, type = "NodeStatusInput")]
     pub status: Value,
 }
 
@@ -132,24 +137,23 @@ pub fn match_tolerations(
         unchecked_param_type = "readonly TaintInput[]",
         param_description = "the node's taints, in its order"
     )]
-    taints: &JsValue,
+    taints: JsValue,
     #[wasm_bindgen(
         unchecked_param_type = "readonly TolerationInput[]",
         param_description = "the pod's tolerations, in its order"
     )]
-    tolerations: &JsValue,
+    tolerations: JsValue,
     #[wasm_bindgen(
         unchecked_optional_param_type = "ReleaseOptions",
         param_description = "which Kubernetes; `Lt` and `Gt` are compared only with a feature gate"
     )]
-    options: &JsValue,
+    options: JsValue,
 ) -> Result<JsValue, JsValue> {
-    let read_taints = reading::taints(taints, "taints")?;
-    let read_tolerations = reading::tolerations(tolerations, "tolerations")?;
-    let options = reading::release_options(options)?;
+    let read_taints = reading::taints(&taints, "taints")?;
+    let read_tolerations = reading::tolerations(&tolerations, "tolerations")?;
+    let options = reading::release_options(&options)?;
     let operators = options.comparison_operators().map_err(|problem| in_options(&problem))?;
-    let answer = explain(&read_taints, &read_tolerations, operators);
-    Ok(explanation(&answer, taints, tolerations))
+    explained::explanation(&explain(&read_taints, &read_tolerations, operators))
 }
 
 /// The least `tolerationSeconds` of tolerations that are all in use: `Infinity` for ever, 0 if there
@@ -162,9 +166,9 @@ pub fn min_toleration_seconds(
         unchecked_param_type = "readonly TolerationInput[]",
         param_description = "for each NoExecute taint of the node the toleration that answers it"
     )]
-    tolerations: &JsValue,
+    tolerations: JsValue,
 ) -> Result<f64, JsValue> {
-    let tolerations = reading::tolerations(tolerations, "tolerations")?;
+    let tolerations = reading::tolerations(&tolerations, "tolerations")?;
     let nanos = min_toleration_time(&tolerations);
     #[expect(clippy::cast_precision_loss, reason = "whole seconds of at most 292 years")]
     let seconds = (nanos / 1_000_000_000) as f64;
@@ -178,22 +182,18 @@ pub fn zone_state(
         unchecked_param_type = "readonly NodeInput[]",
         param_description = "all nodes of the zone; one without a Ready condition is not ready"
     )]
-    nodes: &JsValue,
+    nodes: JsValue,
     #[wasm_bindgen(
         unchecked_optional_param_type = "ZoneStateOptions",
         param_description = "from which fraction on a zone is disrupted"
     )]
-    options: &JsValue,
+    options: JsValue,
 ) -> Result<JsValue, JsValue> {
-    let nodes = reading::ready_conditions(nodes, "nodes")?;
-    let threshold = reading::zone_state_options(options)?
+    let nodes = reading::ready_conditions(&nodes, "nodes")?;
+    let threshold = reading::zone_state_options(&options)?
         .unwrap_or_else(|| ZoneStateOptions::default().unhealthy_zone_threshold);
     let (not_ready, state) = compute_zone_state(nodes.iter().map(Option::as_ref), threshold);
-    let answer = plain();
-    set(&answer, "state", &word(state.as_str()));
-    set(&answer, "ready", &index(nodes.len() - not_ready));
-    set(&answer, "notReady", &index(not_ready));
-    Ok(answer.into())
+    explained::zone_state(state.as_str(), nodes.len() - not_ready, not_ready)
 }
 
 /// What the API server would say of the taints of a node.
@@ -203,9 +203,9 @@ pub fn validate_taints(
         unchecked_param_type = "readonly TaintInput[]",
         param_description = "the taints, in their order"
     )]
-    taints: &JsValue,
+    taints: JsValue,
 ) -> Result<JsValue, JsValue> {
-    let taints = reading::taints(taints, "taints")?;
+    let taints = reading::taints(&taints, "taints")?;
     let errors = validate_node_taints(&taints, "spec.taints");
     valid_or(errors.iter().map(Problem::of_field).collect())
 }
@@ -217,15 +217,15 @@ pub fn validate_tolerations_(
         unchecked_param_type = "readonly TolerationInput[]",
         param_description = "the tolerations, in their order"
     )]
-    tolerations: &JsValue,
+    tolerations: JsValue,
     #[wasm_bindgen(
         unchecked_optional_param_type = "ReleaseOptions",
         param_description = "which Kubernetes; the newest unless given"
     )]
-    options: &JsValue,
+    options: JsValue,
 ) -> Result<JsValue, JsValue> {
-    let tolerations = reading::tolerations(tolerations, "tolerations")?;
-    let options = reading::release_options(options)?;
+    let tolerations = reading::tolerations(&tolerations, "tolerations")?;
+    let options = reading::release_options(&options)?;
     let options = options.validation().map_err(|problem| in_options(&problem))?;
     let errors = validate_tolerations(&tolerations, "spec.tolerations", &options);
     valid_or(errors.iter().map(Problem::of_field).collect())
@@ -239,15 +239,15 @@ pub fn parse_taint(
         unchecked_param_type = "string",
         param_description = "the taint, for example `example.com/maintenance=true:NoExecute`"
     )]
-    text: &JsValue,
+    text: JsValue,
 ) -> Result<JsValue, JsValue> {
-    let text = input::text(text, "text")?;
+    let text = input::text(&text, "text")?;
     match kubectl::parse_taints(&[&text]) {
         Ok(mut changes) => {
             let removed = changes.remove.pop();
             let remove = removed.is_some();
             match removed.or_else(|| changes.add.pop()) {
-                Some(taint) => Ok(parsed(&taint, remove)),
+                Some(taint) => explained::parsed_taint(&taint, remove),
                 None => {
                     fail(vec![Problem::new(ProblemCode::InvalidTaint, "", "there is no taint")])
                 }
@@ -260,11 +260,7 @@ pub fn parse_taint(
 /// The releases of Kubernetes that the engine knows, oldest first.
 #[wasm_bindgen(unchecked_return_type = "KubernetesRelease[]")]
 pub fn releases() -> Result<JsValue, JsValue> {
-    let all = Array::new();
-    for release in KubernetesRelease::all() {
-        all.push(&JsValue::from_str(&release.to_string()));
-    }
-    Ok(all.into())
+    explained::texts(KubernetesRelease::all().map(|release| release.to_string()))
 }
 
 /// The version of this package.
@@ -274,27 +270,7 @@ pub fn version() -> String {
 }
 
 fn valid_or(errors: Vec<Problem>) -> Result<JsValue, JsValue> {
-    if !errors.is_empty() {
-        return fail(errors);
-    }
-    let answer = plain();
-    set(&answer, "ok", &JsValue::TRUE);
-    Ok(answer.into())
-}
-
-/// As [`ParsedTaint`].
-fn parsed(taint: &Taint, remove: bool) -> JsValue {
-    let to = plain();
-    to.set_key(&JsValue::from_str(&taint.key));
-    if !taint.value.is_empty() {
-        to.set_value(&JsValue::from_str(&taint.value));
-    }
-    to.set_effect(&JsValue::from_str(taint.effect.as_str()));
-    let answer = plain();
-    set(&answer, "ok", &JsValue::TRUE);
-    answer.set_taint(&to);
-    set(&answer, "remove", &remove.into());
-    answer.into()
+    if errors.is_empty() { explained::valid() } else { fail(errors) }
 }
 
 /// Options are the programmer's, so that a wrong one is a wrong call.

@@ -7,26 +7,33 @@ use serde_json::Value;
 use taintlab_core::api::{Pod, PodKey};
 use taintlab_core::kubelet::{self, KubeletVersion, Layout, PodUsage, Signal};
 use taintlab_core::release::KubernetesRelease;
-use taintlab_core::time::Span;
 use tsify::Tsify;
 use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
 
 use crate::input::{self, read_list, read_options};
+use crate::options::DurationText;
 use crate::output::{Answer, to_js};
 use crate::problem::{Problem, ProblemCode, fail};
 
 /// A pod as JavaScript gives it: Kubernetes' JSON, or what `@kubernetes/client-node` returns.
 #[derive(Deserialize, Tsify)]
+#[serde(rename_all = "camelCase")]
 pub struct PodInput {
+    /// `v1`.
+    #[tsify(optional)]
+    pub api_version: String,
+    /// `Pod`.
+    #[tsify(optional)]
+    pub kind: String,
     /// Name, namespace, labels, owners and so on.
-    #[tsify(optional, type = "ObjectMeta | object")]
+    #[tsify(optional, type = "ObjectMetaInput")]
     pub metadata: Value,
     /// What was asked for.
-    #[tsify(optional, type = "PodSpec | { tolerations?: TolerationInput[]; nodeName?: string }")]
+    #[tsify(optional, type = "PodSpecInput")]
     pub spec: Value,
     /// What was observed.
-    #[tsify(optional, type = "PodStatus | object")]
+    #[tsify(optional, type = "PodStatusInput")]
     pub status: Value,
 }
 
@@ -46,7 +53,7 @@ pub struct RankOptions {
     pub usage: BTreeMap<PodKey, PodUsage>,
     /// At which moment after all pods started, if their usage changes over time: 0 unless given.
     #[tsify(type = "Span")]
-    pub at: Option<Span>,
+    pub at: Option<DurationText>,
 }
 
 /// The pods in the order in which the kubelet would evict them if a signal fell below its threshold,
@@ -64,27 +71,27 @@ pub fn rank_for_eviction(
         param_description = "the pods of the node, as the kubelet was told of them: of two that are \
             equal the first goes first"
     )]
-    pods: &JsValue,
+    pods: JsValue,
     #[wasm_bindgen(
         unchecked_param_type = "Signal",
         param_description = "what there is too little of, for example `memory.available`"
     )]
-    signal: &JsValue,
+    signal: JsValue,
     #[wasm_bindgen(
         unchecked_optional_param_type = "RankOptions",
         param_description = "which kubelet it is, and what the pods use"
     )]
-    options: &JsValue,
+    options: JsValue,
 ) -> Result<JsValue, JsValue> {
-    let pods: Vec<Pod> = read_list(pods, "pods")?;
-    let signal = input::text(signal, "signal")?;
-    let options: RankOptions = read_options(options, "options")?;
+    let pods: Vec<Pod> = read_list(&pods, "pods")?;
+    let signal = input::text(&signal, "signal")?;
+    let options: RankOptions = read_options(&options, "options")?;
     let version = options.release.unwrap_or_else(|| KubernetesRelease::default().into());
     let (pods, signal) = match (with_usage(pods, options.usage), parse(version, &signal)) {
         (Ok(pods), Ok(signal)) => (pods, signal),
         (Err(problem), _) | (_, Err(problem)) => return fail(vec![problem]),
     };
-    let at = options.at.unwrap_or_default().timestamp();
+    let at = options.at.unwrap_or_default().0.timestamp();
     match kubelet::rank_for_eviction(version, options.layout, signal, &pods, at) {
         Ok(Some(ranking)) => to_js(&Answer { ok: true, answer: &ranking }),
         Ok(None) => {

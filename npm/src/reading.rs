@@ -1,103 +1,178 @@
 //! Taints, tolerations and what else questions are about, out of objects of JavaScript.
 //!
-//! What `null` or absent means, and what is said of a wrong type, is as when the same is read from a
-//! file.
+//! They are small and asked about often, so that they are read field by field and not as JSON. What
+//! `null` or absent means, and what is said of a wrong type, is as when the same is read from a file.
 
-use js_sys::{Array, Object};
+use js_sys::{Array, JsString};
 use taintlab_core::api::{NodeCondition, Taint, Toleration, node_condition_type};
 use taintlab_core::release::KubernetesRelease;
 use taintlab_core::time::Time;
-use wasm_bindgen::{JsCast, JsValue};
+use wasm_bindgen::prelude::wasm_bindgen;
+use wasm_bindgen::{JsCast, JsThreadLocal, JsValue};
 
-use crate::input::{expected, wrong_call};
+use crate::input::{expected, found, string, wrong_call};
+use crate::js;
 use crate::options::ReleaseOptions;
-use crate::plain::Plain;
 
 /// Whole numbers of 64 bits are from the negative of this to below this.
 const TWO_TO_THE_63: f64 = 9_223_372_036_854_775_808.0;
 
-/// What is wrong with a field of an object.
-struct Wrong {
-    field: &'static str,
-    message: Message,
+/// The fields of an object by name, with blanks between.
+type Names = JsThreadLocal<JsString>;
+
+// rustfmt drops the strings.
+#[rustfmt::skip]
+#[wasm_bindgen]
+extern "C" {
+    #[wasm_bindgen(thread_local_v2, static_string)]
+    static TAINT: JsString = "key value effect timeAdded";
+    #[wasm_bindgen(thread_local_v2, static_string)]
+    static TOLERATION: JsString = "key operator value effect tolerationSeconds";
+    #[wasm_bindgen(thread_local_v2, static_string)]
+    static NODE: JsString = "status";
+    #[wasm_bindgen(thread_local_v2, static_string)]
+    static STATUS: JsString = "conditions";
+    #[wasm_bindgen(thread_local_v2, static_string)]
+    static CONDITION: JsString = "type status";
+    #[wasm_bindgen(thread_local_v2, static_string)]
+    static RELEASE_OPTIONS: JsString = "release featureGates";
+    #[wasm_bindgen(thread_local_v2, static_string)]
+    static ZONE_STATE_OPTIONS: JsString = "unhealthyZoneThreshold";
 }
 
-enum Message {
-    /// What was expected, and what was found.
-    Type(&'static str, JsValue),
-    Said(String),
+/// An object whose fields were read.
+struct Record<'a> {
+    /// The name of a field that it has besides, and its fields, in the order of their names.
+    fields: Array,
+    names: &'static Names,
+    /// What it is called: `taints[0]`.
+    what: &'a dyn Fn() -> String,
 }
 
-impl Wrong {
-    fn type_(field: &'static str, expected: &'static str, found: JsValue) -> Self {
-        Self { field, message: Message::Type(expected, found) }
-    }
-
-    fn said(field: &'static str, message: String) -> Self {
-        Self { field, message: Message::Said(message) }
-    }
-
-    /// As an exception about an object of this name.
-    fn of(self, what: &str) -> JsValue {
-        let path = format!("{what}.{}", self.field);
-        match self.message {
-            Message::Type(wanted, found) => expected(&path, wanted, &found),
-            Message::Said(message) => wrong_call(&format!("{path}: {message}")),
+impl<'a> Record<'a> {
+    /// `read` is what JavaScript has read; a text that says what was found if it was no object.
+    fn new(
+        read: JsValue,
+        names: &'static Names,
+        what: &'a dyn Fn() -> String,
+    ) -> Result<Self, JsValue> {
+        match read.as_string() {
+            None => Ok(Self { fields: read.unchecked_into(), names, what }),
+            Some(text) => Err(found(&what(), "an object", &text)),
         }
     }
+
+    /// The field of that number; the first is 0.
+    fn get(&self, field: u32) -> Option<JsValue> {
+        let value = self.fields.get(field + 1);
+        (!value.is_undefined() && !value.is_null()).then_some(value)
+    }
+
+    fn path(&self, field: u32) -> String {
+        let names = self.names.with(|names| String::from(names));
+        format!("{}.{}", (self.what)(), names.split(' ').nth(field as usize).unwrap_or_default())
+    }
+
+    fn wrong<T>(&self, field: u32, wanted: &str, value: &JsValue) -> Result<T, JsValue> {
+        Err(expected(&self.path(field), wanted, value))
+    }
+
+    /// A text, empty if there is nothing.
+    fn text(&self, field: u32) -> Result<String, JsValue> {
+        self.get(field).map_or(Ok(String::new()), |value| string(&value, || self.path(field)))
+    }
+
+    /// A text in RFC 3339, or a date.
+    fn time(&self, field: u32) -> Result<Option<Time>, JsValue> {
+        let Some(value) = self.get(field) else { return Ok(None) };
+        let Some(text) = value.as_string() else {
+            return self.wrong(field, "a time in RFC 3339, or a date", &value);
+        };
+        let time = Time::parse(&text);
+        time.map(Some).map_err(|error| wrong_call(&format!("{}: {error}", self.path(field))))
+    }
+
+    fn whole(&self, field: u32) -> Result<Option<i64>, JsValue> {
+        let Some(value) = self.get(field) else { return Ok(None) };
+        let in_range = |number: &f64| (-TWO_TO_THE_63..TWO_TO_THE_63).contains(number);
+        match value.as_f64().filter(in_range) {
+            #[expect(clippy::float_cmp, reason = "whole numbers have no fraction to lose")]
+            Some(number) if number.trunc() == number =>
+            {
+                #[expect(clippy::cast_possible_truncation, reason = "it is whole and in range")]
+                Ok(Some(number as i64))
+            }
+            _ => self.wrong(field, "an integer", &value),
+        }
+    }
+
+    /// The names of fields that the object has besides.
+    fn others(&self) -> Option<String> {
+        self.fields.get(0).as_string()
+    }
+
+    /// Fields besides are let pass, as Kubernetes does, but for one that is nearly right.
+    fn no_near_miss(&self) -> Result<(), JsValue> {
+        let Some(others) = self.others() else { return Ok(()) };
+        let names = self.names.with(|names| String::from(names));
+        let meant = |other| Some((other, did_you_mean(other, names.split(' '))?));
+        others.lines().find_map(meant).map_or(Ok(()), |(other, meant)| {
+            let what = (self.what)();
+            let help = format!("did you mean `{meant}`?");
+            Err(wrong_call(&format!("{what}: there is no field `{other}` here ({help})")))
+        })
+    }
 }
 
-/// Reads each element of an array. `what` is the name of the argument.
+/// The name that was probably meant by another.
+fn did_you_mean<'n>(name: &str, mut known: impl Iterator<Item = &'n str>) -> Option<&'n str> {
+    let simple = |name: &str| name.replace(['-', '_'], "").to_ascii_lowercase();
+    // The distance takes the product of the lengths.
+    let name = Some(name).filter(|name| name.len() < 64).map(simple)?;
+    known
+        .find(|known| strsim::osa_distance(&name, &simple(known)) <= known.len().div_ceil(4).min(3))
+}
+
+/// Reads each object of a list. `what` is the name of the argument.
 fn list<T>(
     value: &JsValue,
     what: &str,
-    read: impl Fn(&Plain) -> Result<T, Wrong>,
+    names: &'static Names,
+    read: impl Fn(&Record<'_>) -> Result<T, JsValue>,
 ) -> Result<Vec<T>, JsValue> {
-    let Some(list) = value.dyn_ref::<Array>() else {
+    let records = names.with(|names| js::records(value, names))?;
+    if records.is_undefined() {
         return Err(expected(what, "an array", value));
-    };
-    let length = list.length();
-    let mut all = Vec::new();
-    for index in 0..length {
-        let element = list.get(index);
+    }
+    let records: Array = records.unchecked_into();
+    let read = |index| {
         let here = || format!("{what}[{index}]");
-        let Some(object) = object(&element) else {
-            return Err(expected(&here(), "an object", &element));
-        };
-        all.push(read(object).map_err(|wrong| wrong.of(&here()))?);
-    }
-    Ok(all)
+        read(&Record::new(records.get(index), names, &here)?)
+    };
+    (0..records.length()).map(read).collect()
 }
 
-fn object(value: &JsValue) -> Option<&Plain> {
-    let is_one = value.is_object() && !Array::is_array(value);
-    is_one.then(|| value.unchecked_ref())
-}
-
-fn is_nothing(value: &JsValue) -> bool {
-    value.is_undefined() || value.is_null()
-}
-
-/// A text, empty if there is nothing.
-fn text(value: JsValue, field: &'static str) -> Result<String, Wrong> {
-    match value.as_string() {
-        Some(text) => Ok(text),
-        None if is_nothing(&value) => Ok(String::new()),
-        None => Err(Wrong::type_(field, "a string", value)),
-    }
+/// Reads the fields of an object. `what` is what it is called.
+fn record<'a>(
+    value: &JsValue,
+    names: &'static Names,
+    what: &'a dyn Fn() -> String,
+) -> Result<Record<'a>, JsValue> {
+    Record::new(names.with(|names| js::record(value, names))?, names, what)
 }
 
 /// A list of taints.
 ///
 /// # Errors
-/// A `TypeError` that says which field is wrong and what was expected.
+/// A `TypeError` that says which field is wrong and what was expected; what a getter throws.
 pub(crate) fn taints(value: &JsValue, what: &str) -> Result<Vec<Taint>, JsValue> {
-    list(value, what, |taint| {
+    list(value, what, &TAINT, |taint| {
+        taint.no_near_miss()?;
         Ok(Taint {
-            key: text(taint.key(), "key")?,
-            value: text(taint.value(), "value")?,
-            effect: text(taint.effect(), "effect")?.as_str().into(),
-            time_added: time(taint.time_added(), "timeAdded")?,
+            key: taint.text(0)?,
+            value: taint.text(1)?,
+            effect: taint.text(2)?.as_str().into(),
+            time_added: taint.time(3)?,
         })
     })
 }
@@ -107,46 +182,16 @@ pub(crate) fn taints(value: &JsValue, what: &str) -> Result<Vec<Taint>, JsValue>
 /// # Errors
 /// As [`taints`].
 pub(crate) fn tolerations(value: &JsValue, what: &str) -> Result<Vec<Toleration>, JsValue> {
-    list(value, what, |toleration| {
+    list(value, what, &TOLERATION, |toleration| {
+        toleration.no_near_miss()?;
         Ok(Toleration {
-            key: text(toleration.key(), "key")?,
-            operator: text(toleration.operator(), "operator")?.as_str().into(),
-            value: text(toleration.value(), "value")?,
-            effect: text(toleration.effect(), "effect")?.as_str().into(),
-            toleration_seconds: whole(toleration.toleration_seconds(), "tolerationSeconds")?,
+            key: toleration.text(0)?,
+            operator: toleration.text(1)?.as_str().into(),
+            value: toleration.text(2)?,
+            effect: toleration.text(3)?.as_str().into(),
+            toleration_seconds: toleration.whole(4)?,
         })
     })
-}
-
-/// A text in RFC 3339, or a date.
-fn time(value: JsValue, field: &'static str) -> Result<Option<Time>, Wrong> {
-    if is_nothing(&value) {
-        return Ok(None);
-    }
-    let text = match object(&value) {
-        Some(date) => date.to_json().ok().and_then(|text| text.as_string()),
-        None => value.as_string(),
-    };
-    match text {
-        Some(text) => Time::parse(&text).map(Some).map_err(|error| Wrong::said(field, error)),
-        None => Err(Wrong::type_(field, "a time in RFC 3339, or a date", value)),
-    }
-}
-
-fn whole(value: JsValue, field: &'static str) -> Result<Option<i64>, Wrong> {
-    if is_nothing(&value) {
-        return Ok(None);
-    }
-    let in_range = |number: &f64| (-TWO_TO_THE_63..TWO_TO_THE_63).contains(number);
-    match value.as_f64().filter(in_range) {
-        #[expect(clippy::float_cmp, reason = "a whole number is equal to itself without fraction")]
-        Some(number) if number.trunc() == number =>
-        {
-            #[expect(clippy::cast_possible_truncation, reason = "it is whole and in range")]
-            Ok(Some(number as i64))
-        }
-        _ => Err(Wrong::type_(field, "an integer", value)),
-    }
 }
 
 /// Of each node of a list its Ready condition, if it has one: of that only the status.
@@ -157,53 +202,36 @@ pub(crate) fn ready_conditions(
     value: &JsValue,
     what: &str,
 ) -> Result<Vec<Option<NodeCondition>>, JsValue> {
-    list(value, what, |node| {
-        let status = node.status();
-        if is_nothing(&status) {
-            return Ok(None);
-        }
-        let Some(observed) = object(&status) else {
-            return Err(Wrong::type_("status", "an object", status));
-        };
-        let conditions = observed.conditions();
-        if is_nothing(&conditions) {
-            return Ok(None);
-        }
-        let Some(conditions) = conditions.dyn_ref::<Array>() else {
-            return Err(Wrong::type_("status.conditions", "an array", conditions));
-        };
-        for index in 0..conditions.length() {
-            let condition = conditions.get(index);
-            let Some(condition) = object(&condition) else {
-                return Err(Wrong::type_("status.conditions", "an array of objects", condition));
-            };
-            if text(condition.type_(), "status.conditions.type")? == node_condition_type::READY {
-                let status = text(condition.status(), "status.conditions.status")?;
-                let status = status.as_str().into();
-                return Ok(Some(NodeCondition { status, ..NodeCondition::default() }));
+    list(value, what, &NODE, |node| {
+        let Some(status) = node.get(0) else { return Ok(None) };
+        let path = || node.path(0);
+        let Some(conditions) = record(&status, &STATUS, &path)?.get(0) else { return Ok(None) };
+        let path = format!("{}.conditions", path());
+        let ready = list(&conditions, &path, &CONDITION, |condition| {
+            if condition.text(0)? != node_condition_type::READY {
+                return Ok(None);
             }
-        }
-        Ok(None)
+            let status = condition.text(1)?.as_str().into();
+            Ok(Some(NodeCondition { status, ..NodeCondition::default() }))
+        })?;
+        Ok(ready.into_iter().flatten().next())
     })
 }
 
 /// An object of options that may be left out; it has no fields but these.
-fn options<'a>(value: &'a JsValue, known: &[&str]) -> Result<Option<&'a Plain>, JsValue> {
-    if is_nothing(value) {
+fn options(value: &JsValue, names: &'static Names) -> Result<Option<Record<'static>>, JsValue> {
+    if value.is_undefined() || value.is_null() {
         return Ok(None);
     }
-    let Some(options) = object(value) else {
-        return Err(expected("options", "an object", value));
+    let options = record(value, names, &|| "options".into())?;
+    let Some(others) = options.others() else { return Ok(Some(options)) };
+    let other = others.lines().next().unwrap_or_default();
+    let known = names.with(|names| String::from(names));
+    let help = match did_you_mean(other, known.split(' ')) {
+        Some(meant) => format!("did you mean `{meant}`?"),
+        None => format!("the fields here are `{}`", known.replace(' ', "`, `")),
     };
-    for name in Object::keys(options.unchecked_ref::<Object>()) {
-        let name = name.as_string().unwrap_or_default();
-        if !known.contains(&name.as_str()) {
-            let known = known.join("`, `");
-            let message = format!("there is no field `{name}` here (write one of `{known}`)");
-            return Err(wrong_call(&format!("options: {message}")));
-        }
-    }
-    Ok(Some(options))
+    Err(wrong_call(&format!("options: there is no field `{other}` here ({help})")))
 }
 
 /// Which release, with which feature gates.
@@ -212,28 +240,24 @@ fn options<'a>(value: &'a JsValue, known: &[&str]) -> Result<Option<&'a Plain>, 
 /// As [`taints`].
 pub(crate) fn release_options(value: &JsValue) -> Result<ReleaseOptions, JsValue> {
     let mut read = ReleaseOptions::default();
-    let Some(options) = options(value, &["release", "featureGates"])? else { return Ok(read) };
-    let release = options.release();
-    if !is_nothing(&release) {
-        let release = text(release, "release").map_err(|wrong| wrong.of("options"))?;
-        let parsed = KubernetesRelease::parse(&release);
+    let Some(options) = options(value, &RELEASE_OPTIONS)? else { return Ok(read) };
+    if options.get(0).is_some() {
+        let parsed = KubernetesRelease::parse(&options.text(0)?);
         let parsed = parsed.map_err(|error| wrong_call(&format!("options.release: {error}")))?;
         read.release = Some(parsed);
     }
-    let gates = options.feature_gates();
-    if !is_nothing(&gates) {
-        let Some(gates) = object(&gates) else {
-            return Err(expected("options.featureGates", "an object", &gates));
+    let Some(gates) = options.get(1) else { return Ok(read) };
+    let entries = js::entries(&gates)?;
+    if entries.is_undefined() {
+        return options.wrong(1, "an object", &gates);
+    }
+    let entries: Array = entries.unchecked_into();
+    for index in (0..entries.length()).step_by(2) {
+        let (name, on) = (string(&entries.get(index), || options.path(1))?, entries.get(index + 1));
+        let Some(on) = on.as_bool() else {
+            return Err(expected(&format!("{}.{name}", options.path(1)), "true or false", &on));
         };
-        for entry in Object::entries(gates.unchecked_ref::<Object>()) {
-            let entry: Array = entry.unchecked_into();
-            let (name, on) = (entry.get(0).as_string().unwrap_or_default(), entry.get(1));
-            let Some(on) = on.as_bool() else {
-                let path = format!("options.featureGates.{name}");
-                return Err(expected(&path, "true or false", &entry.get(1)));
-            };
-            read.feature_gates.insert(name, on);
-        }
+        read.feature_gates.insert(name, on);
     }
     Ok(read)
 }
@@ -243,14 +267,11 @@ pub(crate) fn release_options(value: &JsValue) -> Result<ReleaseOptions, JsValue
 /// # Errors
 /// As [`taints`].
 pub(crate) fn zone_state_options(value: &JsValue) -> Result<Option<f32>, JsValue> {
-    let Some(options) = options(value, &["unhealthyZoneThreshold"])? else { return Ok(None) };
-    let threshold = options.unhealthy_zone_threshold();
-    if is_nothing(&threshold) {
-        return Ok(None);
-    }
+    let Some(options) = options(value, &ZONE_STATE_OPTIONS)? else { return Ok(None) };
+    let Some(threshold) = options.get(0) else { return Ok(None) };
     #[expect(clippy::cast_possible_truncation, reason = "the flag is a float32")]
     match threshold.as_f64() {
         Some(number) => Ok(Some(number as f32)),
-        None => Err(expected("options.unhealthyZoneThreshold", "a number", &threshold)),
+        None => options.wrong(0, "a number", &threshold),
     }
 }

@@ -7,7 +7,7 @@ use tsify::Tsify;
 use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
 
-use crate::input::{json, read_options};
+use crate::input::{read_options, text_or_json};
 use crate::manifests::sort;
 use crate::options::ScenarioOptions;
 use crate::output::to_js;
@@ -55,15 +55,15 @@ pub fn test_scenario(
         unchecked_param_type = "string | Scenario",
         param_description = "the text of a scenario file, or the same as an object"
     )]
-    scenario: &JsValue,
+    scenario: JsValue,
     #[wasm_bindgen(
         unchecked_optional_param_type = "ScenarioOptions",
         param_description = "what is read besides"
     )]
-    options: &JsValue,
+    options: JsValue,
 ) -> Result<JsValue, JsValue> {
-    let options: ScenarioOptions = read_options(options, "options")?;
-    let mut file = read_file(scenario, &options)?;
+    let options: ScenarioOptions = read_options(&options, "options")?;
+    let mut file = read_file(&scenario, &options)?;
     let scenario = file.scenario.take();
     let (errors, warnings) = sort(std::mem::take(&mut file.diagnostics), SCENARIO);
     let Some(scenario) = scenario else { return fail(errors) };
@@ -101,10 +101,7 @@ pub(crate) fn read_file(
     scenario: &JsValue,
     options: &ScenarioOptions,
 ) -> Result<ScenarioFile, JsValue> {
-    let text = match scenario.as_string() {
-        Some(text) => text,
-        None => json(scenario, "scenario")?,
-    };
+    let text = text_or_json(scenario, "scenario")?;
     let mut load = |name: &str| {
         let known = options.files.get(name).cloned();
         known.ok_or_else(|| format!("`options.files` has no text for `{name}`"))
@@ -121,7 +118,7 @@ fn overrule(scenario: &mut Scenario, options: &ScenarioOptions) {
         scenario.kubernetes.release = options.release;
     }
     if options.until.is_some() {
-        scenario.until = options.until;
+        scenario.until = options.until.map(|until| until.0);
     }
     for (name, value) in &options.controller_manager_flags {
         scenario.kubernetes.controller_manager_flags.insert(name.clone(), value.clone());

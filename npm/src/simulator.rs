@@ -2,7 +2,6 @@
 
 use std::collections::VecDeque;
 
-use js_sys::{Function, Object, Reflect};
 use serde::Serialize;
 use taintlab_core::api::{Node, Pod, PodKey, WorkloadKey};
 use taintlab_core::command::Command;
@@ -10,17 +9,18 @@ use taintlab_core::event::Event;
 use taintlab_core::scenario::Step;
 use taintlab_core::simulator::Snapshot as EngineSnapshot;
 use taintlab_core::time::Timestamp;
+use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
-use wasm_bindgen::{JsCast, JsValue};
 
 use self::answers::{
     DescribedEvent, EventsOptions, KubectlOptions, PodsOptions, RunOptions, Stopped,
 };
 use self::inner::Inner;
-use crate::cluster::cluster;
+use crate::cluster::{ManifestCluster, cluster};
 use crate::holder::Holder;
-use crate::input::{self, read, read_options};
-use crate::manifests::sort;
+use crate::input::{self, read, read_json, read_options};
+use crate::js;
+use crate::manifests::{Imported, sort};
 use crate::options::ScenarioOptions;
 use crate::output::to_js;
 use crate::problem::{Problem, fail};
@@ -58,7 +58,8 @@ impl Simulator {
     /// A cluster of the nodes and pods of manifests, and controllers that have just started.
     #[wasm_bindgen(
         js_name = fromManifests,
-        unchecked_return_type = "{ ok: true; simulator: Simulator; warnings: Problem[] } | Failure"
+        unchecked_return_type = "{ ok: true; simulator: Simulator; warnings: Problem[]; \
+            imported: Imported } | Failure"
     )]
     pub fn from_manifests(
         #[wasm_bindgen(
@@ -66,16 +67,16 @@ impl Simulator {
             param_description = "YAML or JSON text, or objects as Kubernetes' API returns them; \
                 each says its `apiVersion` and `kind`, or the list around them does"
         )]
-        manifests: &JsValue,
+        manifests: JsValue,
         #[wasm_bindgen(
             unchecked_optional_param_type = "SimulatorOptions",
             param_description = "which Kubernetes; the newest with its defaults unless given"
         )]
-        options: &JsValue,
+        options: JsValue,
     ) -> Result<JsValue, JsValue> {
-        match cluster(manifests, options)? {
-            Ok((engine, scenario, problems)) => {
-                created(Inner::new(engine, &scenario, None), &problems)
+        match cluster(&manifests, &options)? {
+            Ok(ManifestCluster { engine, scenario, problems, imported }) => {
+                created(Inner::new(engine, &scenario, None), &problems, Some(&imported))
             }
             Err(errors) => fail(errors),
         }
@@ -91,20 +92,20 @@ impl Simulator {
             unchecked_param_type = "string | Scenario",
             param_description = "the text of a scenario file, or the same as an object"
         )]
-        scenario: &JsValue,
+        scenario: JsValue,
         #[wasm_bindgen(
             unchecked_optional_param_type = "ScenarioOptions",
             param_description = "what is read besides"
         )]
-        options: &JsValue,
+        options: JsValue,
     ) -> Result<JsValue, JsValue> {
-        let options: ScenarioOptions = read_options(options, "options")?;
-        let mut file = read_file(scenario, &options)?;
+        let options: ScenarioOptions = read_options(&options, "options")?;
+        let mut file = read_file(&scenario, &options)?;
         let scenario = file.scenario.take();
         let (errors, warnings) = sort(std::mem::take(&mut file.diagnostics), SCENARIO);
         let Some(scenario) = scenario else { return fail(errors) };
         match scenario.simulator() {
-            Ok(engine) => created(Inner::new(engine, &scenario, Some(file)), &warnings),
+            Ok(engine) => created(Inner::new(engine, &scenario, Some(file)), &warnings, None),
             Err(error) => fail(vec![at(&file, &error.path(), &error.to_string(), SCENARIO)]),
         }
     }
@@ -120,16 +121,16 @@ impl Simulator {
     pub fn wall_clock(
         &self,
         #[wasm_bindgen(
-            unchecked_optional_param_type = "number",
+            unchecked_optional_param_type = "Timestamp",
             param_description = "milliseconds since the start"
         )]
-        at: &JsValue,
+        at: JsValue,
     ) -> Result<String, JsValue> {
         self.0.with(|inner| {
             let at = if at.is_undefined() {
                 inner.engine.now()
             } else {
-                input::moment(at, "at")?.map_err(|problem| input::wrong_call(&problem.message))?
+                input::moment(&at, "at")?.map_err(|problem| input::wrong_call(&problem.message))?
             };
             Ok(inner.engine.wall_clock(at).to_string())
         })
@@ -144,17 +145,17 @@ impl Simulator {
             unchecked_param_type = "Command",
             param_description = "what is done, as in the steps of scenarios"
         )]
-        command: &JsValue,
+        command: JsValue,
         #[wasm_bindgen(
-            unchecked_optional_param_type = "number | string",
+            unchecked_optional_param_type = "Timestamp | Span",
             param_description = "milliseconds since the start, or a text such as `5m0s`; now \
                 unless given"
         )]
-        at: &JsValue,
+        at: JsValue,
     ) -> Result<JsValue, JsValue> {
-        let command: Command = read(&command_value(command), "command")?;
+        let command = read_command(&command)?;
         self.0.with(|inner| {
-            let at = match inner.moment(at)? {
+            let at = match inner.moment(&at)? {
                 Ok(at) => at,
                 Err(problem) => return fail(vec![problem]),
             };
@@ -178,23 +179,23 @@ impl Simulator {
             unchecked_param_type = "string",
             param_description = "the line, with or without `kubectl` at its beginning"
         )]
-        line: &JsValue,
+        line: JsValue,
         #[wasm_bindgen(
-            unchecked_optional_param_type = "number | string",
+            unchecked_optional_param_type = "Timestamp | Span",
             param_description = "milliseconds since the start, or a text such as `5m0s`; now \
                 unless given"
         )]
-        at: &JsValue,
+        at: JsValue,
         #[wasm_bindgen(
             unchecked_optional_param_type = "KubectlOptions",
             param_description = "what it reads, and in which namespace"
         )]
-        options: &JsValue,
+        options: JsValue,
     ) -> Result<JsValue, JsValue> {
-        let line = input::text(line, "line")?;
-        let options: KubectlOptions = read_options(options, "options")?;
+        let line = input::text(&line, "line")?;
+        let options: KubectlOptions = read_options(&options, "options")?;
         self.0.with(|inner| {
-            let at = match inner.moment(at)? {
+            let at = match inner.moment(&at)? {
                 Ok(at) => at,
                 Err(problem) => return fail(vec![problem]),
             };
@@ -212,12 +213,12 @@ impl Simulator {
     pub fn advance_to(
         &self,
         #[wasm_bindgen(
-            unchecked_param_type = "number | string",
+            unchecked_param_type = "Timestamp | Span",
             param_description = "milliseconds since the start, or a text such as `5m0s`"
         )]
-        at: &JsValue,
+        at: JsValue,
     ) -> Result<JsValue, JsValue> {
-        self.0.with(|inner| match input::moment(at, "at")? {
+        self.0.with(|inner| match input::moment(&at, "at")? {
             Ok(at) => inner.advance_to(at),
             Err(problem) => fail(vec![problem]),
         })
@@ -240,25 +241,25 @@ impl Simulator {
     pub fn run_until(
         &self,
         #[wasm_bindgen(
-            unchecked_param_type = "number | string | ((events: Event[], now: number) => boolean)",
+            unchecked_param_type = "Timestamp | Span | ((events: SimulationEvent[], now: Timestamp) => boolean)",
             param_description = "milliseconds since the start, a text such as `5m0s`, or a \
                 predicate"
         )]
-        condition: &JsValue,
+        condition: JsValue,
         #[wasm_bindgen(
             unchecked_optional_param_type = "RunOptions",
             param_description = "how far it goes at most, for a predicate"
         )]
-        options: &JsValue,
+        options: JsValue,
     ) -> Result<JsValue, JsValue> {
-        let options: RunOptions = read_options(options, "options")?;
+        let options: RunOptions = read_options(&options, "options")?;
         self.0.with(|inner| {
-            if let Some(predicate) = condition.dyn_ref::<Function>() {
+            if condition.is_function() {
                 let a_day_on = || inner.engine.now().saturating_add(A_DAY);
-                let until = options.until.map_or_else(a_day_on, |until| until.timestamp());
-                return inner.run_until(predicate, until);
+                let until = options.until.map_or_else(a_day_on, |until| until.0.timestamp());
+                return inner.run_until(&condition, until);
             }
-            match input::moment(condition, "condition")? {
+            match input::moment(&condition, "condition")? {
                 Ok(at) => inner.advance_to(at),
                 Err(problem) => fail(vec![problem]),
             }
@@ -272,7 +273,11 @@ impl Simulator {
         self.0.with(|inner| {
             inner.forecast = None;
             let ends_by = inner.ends_by;
+            let mut moments = 0..inner::MOST_MOMENTS;
             while let Some(next) = inner.next().filter(|next| next.at <= ends_by) {
+                if moments.next().is_none() {
+                    return fail(vec![inner.too_much()]);
+                }
                 if let Err(errors) = inner.run(next.at) {
                     return fail(errors);
                 }
@@ -292,9 +297,9 @@ impl Simulator {
             unchecked_optional_param_type = "EventsOptions",
             param_description = "how many at most, and whether in words too"
         )]
-        options: &JsValue,
+        options: JsValue,
     ) -> Result<JsValue, JsValue> {
-        let options: EventsOptions = read_options(options, "options")?;
+        let options: EventsOptions = read_options(&options, "options")?;
         self.0.with(|inner| {
             inner.collect();
             let number = options.limit.unwrap_or(BATCH).min(inner.events.len());
@@ -314,11 +319,11 @@ impl Simulator {
     }
 
     /// The nodes, as the API server would show them now, by name.
-    #[wasm_bindgen(unchecked_return_type = "Node[]")]
+    #[wasm_bindgen(unchecked_return_type = "KubernetesNode[]")]
     pub fn nodes(&self) -> Result<JsValue, JsValue> {
         self.0.with(|inner| {
             let names = inner.engine.cluster().nodes().map(|(name, _)| name.as_str());
-            let nodes = names.filter_map(|name| inner.engine.posted_node(name));
+            let nodes = names.filter_map(|name| inner.engine.node_as_served(name));
             to_js(&nodes.collect::<Vec<_>>().iter().map(AsRef::as_ref).collect::<Vec<&Node>>())
         })
     }
@@ -329,9 +334,9 @@ impl Simulator {
     pub fn node(
         &self,
         #[wasm_bindgen(unchecked_param_type = "string", param_description = "its name")]
-        name: &JsValue,
+        name: JsValue,
     ) -> Result<JsValue, JsValue> {
-        let name = input::text(name, "name")?;
+        let name = input::text(&name, "name")?;
         self.0.with(|inner| or_undefined(inner.engine.node_view(&name).as_ref()))
     }
 
@@ -343,9 +348,9 @@ impl Simulator {
             unchecked_optional_param_type = "PodsOptions",
             param_description = "which; all unless given"
         )]
-        options: &JsValue,
+        options: JsValue,
     ) -> Result<JsValue, JsValue> {
-        let options: PodsOptions = read_options(options, "options")?;
+        let options: PodsOptions = read_options(&options, "options")?;
         self.0.with(|inner| {
             let wanted = |key: &PodKey| {
                 options.namespace.as_ref().is_none_or(|namespace| key.namespace() == namespace)
@@ -375,9 +380,9 @@ impl Simulator {
             unchecked_param_type = "string",
             param_description = "`namespace/name`, or `name` in the namespace `default`"
         )]
-        pod: &JsValue,
+        pod: JsValue,
     ) -> Result<JsValue, JsValue> {
-        let key = pod_key(pod)?;
+        let key = pod_key(&pod)?;
         self.0.with(|inner| or_undefined(inner.engine.explain(&key).as_ref()))
     }
 
@@ -390,9 +395,9 @@ impl Simulator {
             unchecked_param_type = "string",
             param_description = "`namespace/name`, or `name` in the namespace `default`"
         )]
-        pod: &JsValue,
+        pod: JsValue,
     ) -> Result<JsValue, JsValue> {
-        let key = pod_key(pod)?;
+        let key = pod_key(&pod)?;
         self.0.with(|inner| {
             if let Some(budget) = inner.engine.time_budget(&key).filter(|budget| budget.over) {
                 return to_js(&budget);
@@ -420,7 +425,7 @@ impl Simulator {
     /// What is likely to surprise in the cluster as it is now, the most pressing first: what it is
     /// about, why, and what to do.
     #[wasm_bindgen(unchecked_return_type = "Warning[]")]
-    pub fn warnings(&self) -> Result<JsValue, JsValue> {
+    pub fn lint(&self) -> Result<JsValue, JsValue> {
         self.0.with(|inner| to_js(&inner.engine.warnings()))
     }
 
@@ -434,9 +439,9 @@ impl Simulator {
             param_description = "`deployment/namespace/name`, or `deployment/name` in the \
                 namespace `default`"
         )]
-        workload: &JsValue,
+        workload: JsValue,
     ) -> Result<JsValue, JsValue> {
-        let key = WorkloadKey::parse(&input::text(workload, "workload")?)
+        let key = WorkloadKey::parse(&input::text(&workload, "workload")?)
             .map_err(|error| input::wrong_call(&format!("workload: {error}")))?;
         self.0.with(|inner| or_undefined(inner.engine.availability(&key).as_ref()))
     }
@@ -475,26 +480,23 @@ impl Simulator {
 }
 
 /// A new simulator in its wrapping.
-fn created(inner: Inner, warnings: &[Problem]) -> Result<JsValue, JsValue> {
-    let answer = Object::new();
-    let simulator = Simulator(Holder::new(inner)).into();
-    for (name, value) in
-        [("ok", JsValue::TRUE), ("simulator", simulator), ("warnings", to_js(&warnings)?)]
-    {
-        Reflect::set(&answer, &name.into(), &value)?;
-    }
-    Ok(answer.into())
+fn created(
+    inner: Inner,
+    warnings: &[Problem],
+    imported: Option<&Imported>,
+) -> Result<JsValue, JsValue> {
+    let imported = imported.map_or(Ok(JsValue::UNDEFINED), to_js)?;
+    js::created(Simulator(Holder::new(inner)), &to_js(&warnings)?, &imported)
 }
 
 /// Commands without a parameter are written as their bare name.
-fn command_value(command: &JsValue) -> JsValue {
+fn read_command(command: &JsValue) -> Result<Command, JsValue> {
+    const WHAT: &str = "command";
     if !command.is_string() {
-        return command.clone();
+        return read(command, WHAT);
     }
-    let object = Object::new();
-    // A plain object takes every property.
-    let _ = Reflect::set(&object, command, &JsValue::NULL);
-    object.into()
+    let name = serde_json::Value::from(input::text(command, WHAT)?);
+    read_json(&format!("{{{name}: null}}"), WHAT)
 }
 
 fn or_undefined<T: Serialize>(value: Option<&T>) -> Result<JsValue, JsValue> {

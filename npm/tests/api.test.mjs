@@ -37,13 +37,13 @@ function simulator(objects, options) {
 test("matchTolerations explains", () => {
   const answer = taintlab.matchTolerations([MAINTENANCE], [tolerating(90), tolerating()]);
   assert.deepEqual(answer.taints[0].outcomes, [
-    { outcome: "used" },
-    { outcome: "shadowed", by: 0 },
+    { type: "used" },
+    { type: "shadowed", tolerationIndex: 0 },
   ]);
   assert.deepEqual(answer.verdict, {
-    verdict: "evictedAfter",
-    after: 90_000,
-    toleration: 0,
+    type: "evictedAfter",
+    afterMilliseconds: 90_000,
+    tolerationIndex: 0,
     overflowed: false,
   });
 });
@@ -80,6 +80,7 @@ test("validation speaks the API server's words", () => {
   const answer = taintlab.validateTolerations([{ operator: "Equal" }]);
   assert.equal(answer.errors[0].code, "FieldValueInvalid");
   assert.equal(answer.errors[0].path, "spec.tolerations[0].operator");
+  assert.match(answer.errors[0].message, /^Invalid value: /, "the path has a field of its own");
   assert.deepEqual(taintlab.validateTaints([MAINTENANCE]), { ok: true });
 });
 
@@ -117,14 +118,105 @@ test("whenEvicted: a taint, and a lost node with its budget", () => {
   assert.equal(taintlab.whenEvicted(pod("p", "a", [tolerating()]), tainted).evicted, false);
   const unreachable = { ...tolerating(300), key: "node.kubernetes.io/unreachable" };
   const lost = taintlab.whenEvicted(pod("p", "a", [unreachable]), node("a"), {
-    trouble: "lost",
+    nodeFault: "unreachable",
     release: "1.31",
   });
   assert.equal(lost.evicted, true);
   const { terms } = lost.budget;
-  const total = terms.reduce((sum, { duration }) => sum + duration, 0);
+  const total = terms.reduce((sum, { durationMilliseconds }) => sum + durationMilliseconds, 0);
   assert.equal(terms[0].start + total, lost.at);
   assert.ok(terms.some(({ setBy }) => setBy === "--node-monitor-grace-period=40s"));
+});
+
+const workload = (kind, spec = {}) => ({
+  apiVersion: kind.endsWith("Job") ? "batch/v1" : "apps/v1",
+  kind,
+  metadata: { name: "web", namespace: "default" },
+  spec: kind === "CronJob" ? { jobTemplate: { spec: { template: { spec } } } } : { template: { spec } },
+});
+
+test("whenEvicted of a workload is that of the pod which its controller makes and admission changes", () => {
+  const { whenEvicted } = taintlab;
+  const options = { nodeFault: "unreachable" };
+  const seconds = ({ matching }) =>
+    matching.tolerations.find(({ key }) => key === "node.kubernetes.io/unreachable")?.tolerationSeconds;
+  const template = { metadata: { labels: { app: "web" } }, spec: { containers: [] } };
+  for (const pod of ["Deployment", "ReplicaSet", "StatefulSet", "Job", "CronJob"].map((kind) => workload(kind)).concat(template)) {
+    const answer = whenEvicted(pod, node("a"), options);
+    assert.equal(seconds(answer), 300, pod.kind);
+    const added = answer.assumed.filter(({ type }) => type === "tolerationAdded");
+    assert.deepEqual(added.map(({ by }) => by), ["DefaultTolerationSeconds", "DefaultTolerationSeconds"], pod.kind);
+    assert.match(added[1].text, /^DefaultTolerationSeconds adds the toleration .*unreachable/);
+    assert.equal(added[1].toleration.tolerationSeconds, 300);
+  }
+  const [made] = whenEvicted(workload("Deployment"), node("a"), options).assumed;
+  assert.deepEqual([made.type, made.by, made.workload], ["podCreated", "replicaset-controller", "deployment/default/web"]);
+  const daemon = whenEvicted(workload("DaemonSet"), node("a"), options);
+  assert.deepEqual([daemon.evicted, "at" in daemon, "budget" in daemon], [false, false, false]);
+  assert.ok(daemon.assumed.some(({ by }) => by === "DaemonSetController"));
+  const bare = whenEvicted(workload("Deployment"), node("a"), { ...options, admission: false });
+  assert.equal(seconds(bare), undefined);
+  assert.ok(bare.at < 100_000 && bare.assumed.some(({ type }) => type === "admissionSkipped"));
+  const flag = { "default-unreachable-toleration-seconds": "20" };
+  assert.equal(seconds(whenEvicted(workload("Job"), node("a"), { ...options, apiServerFlags: flag })), 20);
+  const stored = { ...pod("p", "b"), metadata: { name: "p", uid: "1" } };
+  const types = whenEvicted(stored, node("a"), options).assumed.map(({ type }) => type);
+  assert.deepEqual(types, ["alreadyAdmitted", "moved", "otherNodeHealthy"]);
+});
+
+test("whenEvicted reads the old name of its option, and says what it cannot read", () => {
+  const { whenEvicted } = taintlab;
+  const p = pod("p", "a");
+  const [now, before] = [{ nodeFault: "unreachable" }, { trouble: "lost" }];
+  assert.deepEqual(whenEvicted(p, node("a"), before), whenEvicted(p, node("a"), now));
+  const { kind, apiVersion, ...listed } = workload("Deployment");
+  assert.throws(() => whenEvicted(listed, node("a")), /^TypeError: pod\.kind: expected the kind of the workload/);
+  assert.throws(() => whenEvicted(node("a"), node("a")), /pod\.kind: expected `Pod`, `Deployment`.*found `Node`/);
+  const refused = { "default-unreachable-toleration-seconds": "soon" };
+  const { errors } = whenEvicted(p, node("a"), { apiServerFlags: refused });
+  assert.deepEqual([errors[0].code, errors[0].path], ["invalidConfiguration", "apiServerFlags"]);
+});
+
+test("a number where a duration belongs is refused, since nobody can tell its unit", () => {
+  const message = /expected a duration with its unit, such as `5m0s`/;
+  const { Simulator } = taintlab;
+  assert.throws(() => Simulator.fromManifests([node("a")], { startUpTime: 300 }), message);
+  assert.throws(() => taintlab.testScenario("", { until: 300 }), message);
+  const s = simulator([node("a")]);
+  assert.throws(() => s.runUntil(() => false, { until: 300 }), message);
+  assert.equal(s.runUntil(() => false, { until: "5m" }).ok, true);
+  s.free();
+});
+
+test("nothing is null", () => {
+  const labels = { app: "web" };
+  const deployment = workload("Deployment");
+  deployment.spec = { selector: { matchLabels: labels }, template: { metadata: { labels }, spec: {} } };
+  const s = simulator([node("a"), pod("p", "a", [tolerating(90)]), deployment]);
+  s.command({ taint: { node: "a", taint: MAINTENANCE } }, "10s");
+  s.command({ stopKubelet: { node: "a" } }, "20s");
+  s.advanceTo("30m");
+  const { matchTolerations, rankForEviction, schedule, whenEvicted } = taintlab;
+  const all = {
+    events: s.events({ text: true }),
+    views: [s.nodes(), s.pods(), s.zones(), s.workloads(), s.node("a"), s.lint(), s.nextDeadline()],
+    pod: [s.explain("p"), s.timeBudget("p"), s.availability("deployment/web")],
+    questions: [
+      matchTolerations([MAINTENANCE], []),
+      rankForEviction([pod("p", "a")], "memory.available"),
+      schedule(pod("p", ""), [node("a")]),
+      whenEvicted(pod("p", "a"), node("a")),
+      taintlab.parseManifests("kind: Node\napiVersion: v1\nmetadata: {name: a}"),
+    ],
+  };
+  const paths = [];
+  const look = (value, path) => {
+    if (value === null) paths.push(path);
+    else if (typeof value === "object") Object.entries(value).forEach(([key, one]) => look(one, `${path}.${key}`));
+  };
+  look(all, "");
+  assert.deepEqual(paths, []);
+  s.free();
 });
 
 test("schedule, in the scheduler's words", () => {
@@ -156,12 +248,12 @@ test("what failed is said, with both values", () => {
     [{ key: "a", operator: "Equal", value: "2" }, { effect: "NoSchedule", operator: "Exists" }, { operator: "Near", key: "a" }],
   );
   assert.deepEqual(taints[0].outcomes, [
-    { outcome: "failed", test: "value", toleration: "2", taint: "1" },
-    { outcome: "failed", test: "effect", toleration: "NoSchedule", taint: "NoExecute" },
-    { outcome: "failed", test: "unknownOperator", toleration: "Near" },
+    { type: "failed", test: "value", tolerationValue: "2", taintValue: "1" },
+    { type: "failed", test: "effect", tolerationValue: "NoSchedule", taintValue: "NoExecute" },
+    { type: "failed", test: "unknownOperator", tolerationValue: "Near" },
   ]);
-  assert.deepEqual([taints[0].answeredBy, taints[0].consequence], [null, "evicted"]);
-  assert.deepEqual(verdict, { verdict: "notTolerated", taint: 0 });
+  assert.deepEqual(["tolerationIndex" in taints[0], taints[0].consequence], [false, "evicted"]);
+  assert.deepEqual(verdict, { type: "notTolerated", taintIndex: 0 });
   assert.deepEqual(tolerations[2], { key: "a", operator: "Near" });
 });
 
@@ -180,11 +272,11 @@ test("rankForEviction: who goes first, why, and what would change it", () => {
   assert.deepEqual(order, [
     ["default/greedy", "priority"],
     ["default/dear", "exceedsRequest"],
-    ["default/calm", null],
+    ["default/calm", undefined],
   ]);
   const [greedy] = ranking.pods;
   assert.deepEqual([greedy.usage, greedy.request, greedy.qosClass], [300 * 2 ** 20, "100Mi", "Burstable"]);
-  assert.deepEqual(greedy.behindNextIf[0], { change: "raisePriority", to: 1000 }, "then the other one is further above its request");
+  assert.deepEqual(greedy.behindNextIf[0], { type: "raisePriority", to: 1000 }, "then the other one is further above its request");
   const old = taintlab.rankForEviction(pods, "memory.available", { release: "1.5", usage });
   assert.deepEqual(old.keys, ["qosClass", "usageAboveRequest"]);
 });
@@ -282,7 +374,7 @@ test("views: nodes, pods, zones, kubelets, explanations", () => {
   assert.equal(s.zones()[0].ready, 2);
   assert.equal(s.node("a").kubeletRuns, true);
   assert.equal(s.node("c"), undefined);
-  assert.equal(s.explain("default/p").matching.verdict.verdict, "noNoExecuteTaints");
+  assert.equal(s.explain("default/p").matching.verdict.type, "noNoExecuteTaints");
   assert.equal(s.explain("default/z"), undefined);
   s.command({ stopKubelet: { node: "a" } });
   assert.equal(s.timeBudget("default/p").over, false, "a forecast");
@@ -319,19 +411,24 @@ test("workloads are seen, and how they fare", () => {
   s.advanceTo("1m");
   const view = s.workloads().find(({ workload }) => workload === "deployment/default/web");
   assert.equal(view.desired, 2);
+  assert.equal("owner" in view, false);
+  const [set] = s.workloads().filter(({ owner }) => owner === "deployment/default/web");
+  assert.equal(set.workload.startsWith("replicaset/default/web-"), true);
+  const ready = s.workloads().filter(({ owner }) => owner === undefined).map((one) => one.ready);
+  assert.deepEqual(ready, [2], "the pods of the ReplicaSet are those of the Deployment");
   assert.ok(s.availability("deployment/web").steps.length > 0);
   assert.equal(s.availability("deployment/other"), undefined);
   s.free();
 });
 
-test("warnings say what is the matter, why, and what to do", () => {
-  const answer = taintlab.warnings([node("a"), pod("p", "a", [{ key: "nonsense", operator: "Exists" }])]);
+test("lint says what is the matter, why, and what to do", () => {
+  const answer = taintlab.lint([node("a"), pod("p", "a", [{ key: "nonsense", operator: "Exists" }])]);
   assert.equal(answer.ok, true);
   const found = answer.warnings.find(({ code }) => code === "toleration-matches-nothing");
   assert.equal(found.field, "spec.tolerations[0].key");
   assert.ok(found.message && found.explanation);
   const s = simulator([node("a"), pod("p", "a")]);
-  assert.ok(s.warnings().some(({ code }) => code === "bare-pod-lost"));
+  assert.ok(s.lint().some(({ code }) => code === "bare-pod-lost"));
   s.free();
 });
 

@@ -96,6 +96,47 @@ const [time, memory] = alone(groups(30), outage);
 row("a zone of 5,000 nodes with 150,000 pods lost, all events read", milliseconds(time), "");
 row("its peak memory, Node included", `${memory.toFixed(0)} MB`, "");
 
+/** Seconds that a cluster of 5,000 nodes takes to load, and to load again after `free()`. */
+function loading(pods, as) {
+  const text = `
+import { Simulator } from "taintlab";
+const tolerate = (key) => ({ key, operator: "Exists", effect: "NoExecute", tolerationSeconds: 300 });
+const nodes = Array.from({ length: 5000 }, (_, i) => ({
+  apiVersion: "v1", kind: "Node", metadata: { name: "node-" + i, labels: { "topology.kubernetes.io/zone": "zone-" + (i % 3) } },
+}));
+const pods = Array.from({ length: ${pods} }, (_, i) => ({
+  apiVersion: "v1", kind: "Pod", metadata: { name: "pod-" + i, namespace: "default", labels: { app: "web" } },
+  spec: {
+    nodeName: "node-" + (i % 5000),
+    containers: [{ name: "main", image: "registry.example/web:1", resources: { requests: { cpu: "100m", memory: "128Mi" } } }],
+    tolerations: [tolerate("node.kubernetes.io/not-ready"), tolerate("node.kubernetes.io/unreachable")],
+  },
+}));
+const list = { apiVersion: "v1", kind: "List", items: [...nodes, ...pods] };
+const input = ${as === "text" ? "JSON.stringify(list, null, 4)" : "list"};
+const took = [1, 2].map(() => {
+  const start = performance.now();
+  const { ok, simulator } = Simulator.fromManifests(input);
+  if (!ok) throw new Error("not loaded");
+  simulator.free();
+  return (performance.now() - start) / 1000;
+});
+console.log(JSON.stringify(took));\n`;
+  const at = project(folder, "bench", { "loading.mjs": text });
+  return JSON.parse(execFileSync("node", [join(at, "loading.mjs")], { encoding: "utf8" }));
+}
+
+for (const as of ["objects", "text"]) {
+  let before;
+  for (const pods of [10_000, 20_000, 40_000, 80_000, 150_000]) {
+    const [first, again] = loading(pods, as);
+    const ratio = before === undefined ? "" : `, ${(first / before[1] / (pods / before[0])).toFixed(2)} a pod of the size before`;
+    const figure = `${first.toFixed(1)} s, again ${again.toFixed(1)} s${ratio}`;
+    row(`fromManifests of 5,000 nodes and ${pods} pods as ${as}`, figure, pods === 150_000 ? "6 s" : "");
+    before = [pods, first];
+  }
+}
+
 const widths = ["what", "figure", "aim"].map((name) => Math.max(...rows.map((r) => r[name].length)));
 console.log("the npm package");
 for (const { what, figure, aim } of rows) {

@@ -11,7 +11,7 @@ import { promisify } from "node:util";
 import { chromium } from "playwright-core";
 import sirv from "sirv";
 
-import { EXAMPLES, RESULT, ROOT, USE, install, project, succeed } from "./support.mjs";
+import { EXAMPLES, RESULT, ROOT, USE, copy, execute, install, project } from "./support.mjs";
 
 const FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"];
 const IMPORT = 'import * as taintlab from "taintlab";\n';
@@ -36,13 +36,15 @@ after(async () => {
 });
 
 /** Opens a page and waits for the result in its title. */
-async function open(path) {
+const open = (path) => openAt(url + path);
+
+async function openAt(address) {
   const page = await browser.newPage();
   const problems = [];
   page.on("pageerror", (error) => problems.push(String(error)));
   page.on("console", (message) => message.type() === "error" && problems.push(message.text()));
   try {
-    await page.goto(url + path);
+    await page.goto(address);
     await page.waitForFunction(() => document.title !== "", undefined, { timeout: 20_000 });
     assert.equal(await page.title(), RESULT);
     assert.deepEqual(problems, []);
@@ -95,14 +97,73 @@ test("webpack", async () => {
   assert.ok(existsSync(join(at, "dist")));
 });
 
-test("esbuild with taintlab/inline, as a classic script", async () => {
-  const at = project(folder, "esbuild", {
-    "main.js": IMPORT.replace("taintlab\";", "taintlab/inline\";") + USE + SHOW,
-    "index.html": `${HTML}<script src="out.js"></script>`,
+test("Vite, while developing", async () => {
+  const { createServer: serve } = await import("vite");
+  const at = project(folder, "vite-dev", {
+    "index.html": `${HTML}<script type="module" src="/main.js"></script>`,
+    "main.js": IMPORT + USE + SHOW,
   });
-  const args = ["main.js", "--bundle", "--outfile=out.js", "--log-level=error"];
-  await succeed(join(ROOT, "node_modules/.bin/esbuild"), args, { cwd: at });
-  await open("esbuild/index.html");
+  const options = { port: 0, host: "127.0.0.1", hmr: false };
+  const vite = await serve({ root: at, logLevel: "error", configFile: false, server: options });
+  try {
+    await vite.listen();
+    await openAt(`http://127.0.0.1:${vite.httpServer.address().port}/`);
+  } finally {
+    await vite.close();
+  }
+});
+
+for (const [title, script, ...args] of [
+  ["a module", '<script type="module" src="out.js"></script>', "--format=esm"],
+  ["a classic script", '<script src="out.js"></script>', "--format=iife"],
+]) {
+  test(`esbuild, ${title}`, async () => {
+    const name = title.replaceAll(" ", "-");
+    const at = project(folder, name, { "main.js": IMPORT + USE + SHOW, "index.html": HTML + script });
+    const all = ["main.js", "--bundle", "--outfile=out.js", "--log-level=warning", ...args];
+    const { stderr } = await execute(join(ROOT, "node_modules/.bin/esbuild"), all, { cwd: at });
+    assert.equal(stderr, "");
+    await open(`${name}/index.html`);
+  });
+}
+
+test("a Content-Security-Policy needs 'wasm-unsafe-eval', and it is said where it is missing", async () => {
+  const page = (policy) =>
+    `<!doctype html><meta http-equiv="Content-Security-Policy" content="script-src 'self' ${policy}">` +
+    '<script type="module" src="main.js"></script>';
+  const main = `try {
+  const taintlab = await import("/node_modules/taintlab/dist/web.js");
+  ${USE}${SHOW}
+} catch (error) {
+  document.title = error.message;
+}`;
+  project(folder, "csp", { "main.js": main, "with.html": page("'wasm-unsafe-eval'"), "without.html": page("") });
+  const titleOf = async (path) => {
+    const tab = await browser.newPage();
+    await tab.goto(url + path);
+    await tab.waitForFunction(() => document.title !== "", undefined, { timeout: 20_000 });
+    const title = await tab.title();
+    await tab.close();
+    return title;
+  };
+  assert.equal(await titleOf("csp/with.html"), RESULT);
+  assert.match(await titleOf("csp/without.html"), /cannot be loaded: .*'wasm-unsafe-eval'/s);
+});
+
+test("a wasm that a bundler left out is said, and what to import instead", async () => {
+  const at = project(folder, "left-out", {
+    "index.html": `${HTML}<script type="module">
+try { await import("./out/web.js"); } catch (error) { document.title = error.message; }
+</script>`,
+  });
+  for (const file of ["web.js", "glue.js"]) {
+    copy(join(folder, "node_modules/taintlab/dist", file), join(at, "out", file));
+  }
+  const tab = await browser.newPage();
+  await tab.goto(`${url}left-out/index.html`);
+  await tab.waitForFunction(() => document.title !== "", undefined, { timeout: 20_000 });
+  assert.match(await tab.title(), /taintlab: .*taintlab_bg\.wasm cannot be loaded: .*"taintlab\/inline"/);
+  await tab.close();
 });
 
 test("events are the same bytes natively, in Node and in Chromium", async () => {

@@ -136,8 +136,8 @@ a running pod is evicted after 5m0s: toleration 2 limits the time
 `,
   );
   const wrong = await taintlab("explain", "--taint", "a=b:c:d");
-  assert.equal(wrong.code, 1);
-  assert.match(wrong.stderr, /invalid taint spec/);
+  assert.equal(wrong.code, 2);
+  assert.equal(wrong.stderr.split("\n")[0], "error: --taint: invalid taint spec: a=b:c:d");
 });
 
 test("help, version and wrong command lines", async () => {
@@ -152,4 +152,121 @@ test("help, version and wrong command lines", async () => {
     assert.equal(code, 2, args.join(" "));
     assert.match(stderr, /error: |Usage: /);
   }
+});
+
+test("a wrong value of an option is said of that option, and ends with 2", async () => {
+  const at = project(folder, "options", { "cluster.yaml": CLUSTER, "failing.yaml": FAILING });
+  const [cluster, scenario] = [join(at, "cluster.yaml"), join(at, "failing.yaml")];
+  const cordon = ["--kubectl", "cordon worker-1"];
+  const cases = [
+    [["run", cluster, "--release", "9"], /^error: --release: `9` is not a known Kubernetes release/],
+    [["test", scenario, "--release", "9"], /^error: --release: `9` is not a known Kubernetes release/],
+    [["explain", "--taint", "a:NoExecute", "--release", "9"], /^error: --release: `9` is not a known/],
+    [["run", cluster, "--until", "soon"], /^error: --until: .*write for example `1m30s`/],
+    [["run", cluster, ...cordon, "--at", "soon"], /^error: --at: .*write for example `1m30s`/],
+    [["run", cluster, ...cordon, "--at", "2m", ...cordon, "--at", "1m"], /error: --at 1m: .*cannot go back/],
+    [["run", cluster, "--flag", "nonsense=1"], /^error: --flag nonsense: unknown flag: --nonsense/],
+    [["run", scenario, "--flag", "nonsense=1"], /^error: --flag nonsense: unknown flag: --nonsense/],
+    [["run", cluster, "--flag", "node-monitor-grace-period=x"], /^error: --flag node-monitor-grace-period: invalid/],
+    [["run", cluster, "--flag", "--until=5m"], /^error: .*'--flag/],
+    [["run", cluster, "--command", '{"bad": 1}'], /^error: --command: bad: `bad` is none of those/],
+    [["run", cluster, "--command", '{"taint": {"node": 5}}'], /^error: --command: taint\.node: expected a string/],
+    [["run", cluster, "--command", "{"], /^error: --command: this is not JSON/],
+    [["run", ""], /^error: run: the name of a file is empty/],
+    [["run", "-", "-"], /^error: run: standard input, `-`, can be read once only/],
+    [["explain", "--taint", "a-"], /^error: --taint: `a-` removes a taint/],
+    [["explain", "--taint", "a:NoExecute", "--toleration", '{"key": 5}'], /^error: --toleration .*: key: expected a string/],
+    [["explain", "--taint", "a:NoExecute", "cluster.yaml"], /^error: explain: it reads no file/],
+  ];
+  for (const [args, message] of cases) {
+    const { stderr, code } = await taintlab(...args);
+    assert.equal(code, 2, `${args.join(" ")}\n${stderr}`);
+    assert.match(stderr, message);
+    assert.doesNotMatch(stderr, /options\.|(?<!--)\bat:|command\./, args.join(" "));
+  }
+  const { stderr, code } = await taintlab("run", cluster, "--command", '{"deleteNode": {"node": "z"}}');
+  assert.deepEqual([code, stderr], [1, 'error: --command: nodes "z" not found\n']);
+});
+
+test("a flag is written as its component writes it, too", async () => {
+  const at = project(folder, "flags", { "cluster.yaml": CLUSTER });
+  const file = join(at, "cluster.yaml");
+  const stop = ["--command", '{"stopKubelet": {"node": "worker-1"}}'];
+  const events = async (...args) => (await taintlab("run", file, ...stop, "--json", ...args)).stdout;
+  const expected = await events("--flag", "node-monitor-grace-period=20s");
+  assert.notEqual(expected, await events());
+  assert.equal(await events("--flag", "--node-monitor-grace-period=20s"), expected);
+  assert.equal(await events("--flag=--node-monitor-grace-period=20s"), expected);
+});
+
+const DEPLOYMENT = `apiVersion: v1
+kind: Node
+metadata: {name: worker-1}
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web}
+spec:
+  selector: {matchLabels: {app: web}}
+  template: {metadata: {labels: {app: web}}, spec: {}}
+`;
+
+test("every event of the table says what it is about", async () => {
+  const at = project(folder, "objects", { "cluster.yaml": DEPLOYMENT });
+  const { stdout } = await taintlab("run", join(at, "cluster.yaml"), "--until", "1m");
+  const [head, ...rows] = stdout.trimEnd().split("\n").slice(0, -1);
+  const [start, end] = [head.indexOf("OBJECT"), head.indexOf("REASON")];
+  const objects = rows.map((row) => row.slice(start, end).trim());
+  assert.ok(objects.every((object) => object !== ""), stdout);
+  assert.ok(objects.includes("deployment/default/web"), stdout);
+});
+
+test("texts in UTF-8 and UTF-16, of either order", async () => {
+  const little = Buffer.from(`\ufeff${CLUSTER}`, "utf16le");
+  const files = { "le.yaml": little, "be.yaml": Buffer.from(little).swap16(), "8.yaml": `\ufeff${CLUSTER}` };
+  const at = project(folder, "encodings", files);
+  for (const name of Object.keys(files)) {
+    const { stdout, stderr, code } = await taintlab("run", join(at, name));
+    assert.equal(code, 0, name + stderr);
+    assert.match(stdout, /RegisteredNode/, name);
+  }
+  project(folder, "encodings", { "none.yaml": Buffer.from([0x61, 0xff, 0xfe]) });
+  const { stderr, code } = await taintlab("run", join(at, "none.yaml"));
+  assert.equal(code, 1);
+  assert.match(stderr, /none\.yaml: error: this is not a text in UTF-8/);
+});
+
+const REPORTED = `apiVersion: v1
+kind: Node
+metadata: {name: worker-1, creationTimestamp: 2026-01-02T03:04:05Z}
+status: {nodeInfo: {kubeletVersion: v1.29.4}}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: web-0}
+spec: {nodeName: worker-1, containers: [{name: web, env: [{name: PASSWORD, value: hunter2}]}]}
+`;
+
+test("what manifests say of their cluster is used and told, what may be secret is left out", async () => {
+  const another = "apiVersion: v1\nkind: Node\nmetadata: {name: worker-2}\n";
+  const at = project(folder, "imported", { "cluster.yaml": REPORTED, "another.yaml": another });
+  const file = join(at, "cluster.yaml");
+  for (const files of [[file], [file, join(at, "another.yaml")]]) {
+    const { stderr, code } = await taintlab("run", ...files);
+    assert.equal(code, 0, stderr);
+    const lines = stderr.trimEnd().split("\n");
+    assert.match(lines[0], /^simulating release 1\.29: 1 node reports v1\.29\.4/);
+    assert.equal(lines[1], "the clock begins at 2026-01-02T03:04:05Z, the newest time in the objects");
+    assert.equal(lines[2], "left out, since it may be secret: 1 env value (--keep-all keeps it)");
+  }
+  const kept = await taintlab("run", file, "--keep-all", "--release", "1.31");
+  assert.equal(kept.stderr, "the clock begins at 2026-01-02T03:04:05Z, the newest time in the objects\n");
+});
+
+test("a table of many rows is printed", async () => {
+  const nodes = Array.from({ length: 150 }, (_, i) => `---\napiVersion: v1\nkind: Node\nmetadata: {name: n${i}}\n`);
+  const at = project(folder, "rows", { "cluster.yaml": nodes.join("") });
+  const { stdout, code } = await taintlab("run", join(at, "cluster.yaml"), "--until", "1m");
+  assert.equal(code, 0);
+  assert.equal(stdout.match(/RegisteredNode/g).length, 150);
 });

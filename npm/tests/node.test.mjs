@@ -74,7 +74,7 @@ console.log(Object.keys(lite).sort().join(" "), ask(lite) === ask(whole));
 `;
   const at = project(folder, "lite", { "main.mjs": text });
   const said = (await succeed("node", [join(at, "main.mjs")])).trim();
-  const names = "matchTolerations minTolerationSeconds parseTaint releases validateTaints validateTolerations version zoneState";
+  const names = "matchTolerations minTolerationSeconds parseTaint releases reset validateTaints validateTolerations version zoneState";
   assert.equal(said, `${names} true`);
 });
 

@@ -1,7 +1,7 @@
 // The declarations: strict, complete, and changed only on purpose.
 
 import assert from "node:assert/strict";
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { before, test } from "node:test";
 import { fileURLToPath } from "node:url";
@@ -30,23 +30,32 @@ import {
   Simulator, matchTolerations, minTolerationSeconds, parseManifests, parseTaint, schedule, testScenario,
   validateTaints, rankForEviction, whenEvicted, zoneState,
 } from "taintlab";
-import type { Command, Event, Explanation, Failure, Happening, Problem, Scenario, Taint, TimeBudget } from "taintlab";
-import type { V1Node, V1Pod } from "@kubernetes/client-node";
+import type { Command, SimulationEvent, Explanation, Failure, Happening, Problem, Scenario, Taint, TimeBudget } from "taintlab";
+import type { V1CronJob, V1Deployment, V1Node, V1Pod } from "@kubernetes/client-node";
 
 declare const node: V1Node;
 declare const pod: V1Pod;
+declare const deployment: V1Deployment;
+declare const cronJob: V1CronJob;
 
 // What the client returns is taken as it is.
 const explanation: Explanation = matchTolerations(node.spec?.taints ?? [], pod.spec?.tolerations ?? []);
-const when = whenEvicted(pod, node, { trouble: "lost", release: "1.34" });
+const when = whenEvicted(pod, node, { nodeFault: "unreachable", release: "1.34" });
 if (when.ok) {
-  const at: number | undefined = when.at;
-  const budget: TimeBudget | undefined = when.budget;
-  void [at, budget];
+  if (when.evicted) {
+    const at: number = when.at;
+    const budget: TimeBudget = when.budget;
+    void [at, budget, when.goneAt?.toFixed()];
+  }
+  for (const one of when.assumed) {
+    if (one.type === "tolerationAdded") void [one.by, one.toleration.key, one.text];
+  }
 } else {
   const problem: Problem = when.errors[0]!;
   void problem.line;
 }
+void [deployment, cronJob].map((workload) => whenEvicted(workload, node));
+void whenEvicted({ spec: { containers: [{ name: "web", image: "web:1" }] } }, { spec: { podCIDR: "10.0.0.0/24" } });
 const decision = schedule(pod, [node], [pod]);
 if (decision.ok) void decision.verdicts.map((verdict) => verdict.rejection?.plugin);
 const ranking = rankForEviction([pod], "memory.available", {
@@ -70,11 +79,11 @@ if (!made.ok) throw new Error(made.errors.map((error) => error.message).join());
   const progress = simulator.command(command, "10s");
   if (!progress.ok) void progress.errors;
   simulator.command("restartControllerManager", 1500.5);
-  simulator.runUntil((events: Event[], now: number) => now > 5 && events.some(isDeletion));
+  simulator.runUntil((events: SimulationEvent[], now: number) => now > 5 && events.some(isDeletion));
   for (const event of simulator.events({ limit: 10, text: true })) {
     void event.text;
     if (event.type === "podDeleted") void event.pod;
-    if (event.type === "eventRecorded" && event.involvedObject.kind === "Pod") void event.involvedObject.pod;
+    if (event.type === "eventRecorded" && event.involvedObject.type === "pod") void event.involvedObject.pod;
   }
   const next = simulator.nextDeadline();
   if (next?.reason.type === "evictionDue") void next.reason.pod;
@@ -96,7 +105,7 @@ const scenario: Scenario = {
 };
 const report = testScenario(scenario);
 if (report.ok) void report.outcomes.every((outcome) => outcome.passed);
-void explanation.verdict.verdict;
+void explanation.verdict.type;
 `;
 
 const BAD = {
@@ -106,6 +115,11 @@ const BAD = {
   "a release of another kind": 'matchTolerations([], [], { release: 1.34 });',
   "an unknown option": 'parseManifests("", { files: "a" });',
   "an unknown signal": 'rankForEviction([], "memory.free");',
+  "a misspelt field of a node": 'whenEvicted({}, { spec: { tains: [] } });',
+  "a misspelt field of a pod": 'schedule({ spec: { toleration: [] } }, []);',
+  "a misspelt field of a command": 'simulator.command({ createNode: { spec: { tains: [] } } });',
+  "a number for a duration": 'Simulator.fromManifests([], { startUpTime: 300 });',
+  "the moment of a pod that is not evicted": 'const answer = whenEvicted({}, {}); if (answer.ok && !answer.evicted) answer.at;',
   "an unknown state": 'zoneState([]).state === "Broken";',
 };
 
@@ -141,7 +155,7 @@ for (const module of ["nodenext", "esnext"]) {
 }
 
 test("mistakes do not compile", async () => {
-  const head = `import { Simulator, matchTolerations, parseManifests, rankForEviction, zoneState } from "taintlab";
+  const head = `import { Simulator, matchTolerations, parseManifests, rankForEviction, schedule, whenEvicted, zoneState } from "taintlab";
 declare const simulator: Simulator;\n`;
   const names = Object.keys(BAD);
   const { stdout } = await compile("bad", "nodenext", head + Object.values(BAD).join("\n"));
@@ -165,6 +179,66 @@ test("nothing is `any`, and everything exported is documented", () => {
   assert.deepEqual(members, ["    free(): void;", "    free(): void;"]);
 });
 
+test("what is exported hides nothing of the language's and the browser's", () => {
+  const lib = join(ROOT, "node_modules/@arethetypeswrong/core/node_modules/typescript/lib");
+  const files = readdirSync(lib).filter((file) => /^lib\..*\.d\.ts$/.test(file));
+  const names = (text, pattern) => [...text.matchAll(pattern)].map(([, name]) => name);
+  const globals = new Set(
+    files.flatMap((file) =>
+      names(readFileSync(join(lib, file), "utf8"), /^(?:declare )?(?:interface|type|var|class|function) (\w+)/gm),
+    ),
+  );
+  assert.ok(globals.has("Node") && globals.has("Event") && globals.has("Map"));
+  const ours = names(declarations, /^export (?:interface|type|class|function) (\w+)/gm);
+  assert.ok(ours.length > 100);
+  assert.deepEqual(ours.filter((name) => globals.has(name)), []);
+});
+
+test("the declarations name only types that are there, without those of browsers", async () => {
+  const at = project(folder, "no-dom", {
+    "main.ts": 'import * as taintlab from "taintlab";\nvoid taintlab;\n',
+    "tsconfig.json": JSON.stringify({
+      compilerOptions: { strict: true, noEmit: true, target: "es2022", lib: ["es2022", "esnext.disposable"], types: [], module: "nodenext" },
+      files: ["main.ts"],
+    }),
+  });
+  const { stdout } = await execute(TSC, ["-p", at]);
+  assert.equal(stdout, "");
+});
+
+test("Kubernetes' fields are all there", async () => {
+  const pairs = [
+    ["V1NodeSpec", "NodeSpec"], ["V1NodeStatus", "NodeStatus"], ["V1PodSpec", "PodSpec"], ["V1PodStatus", "PodStatus"],
+    ["V1ObjectMeta", "ObjectMeta"], ["V1Container", "Container"], ["V1OwnerReference", "OwnerReference"],
+    ["V1DeploymentSpec", "WorkloadSpec"], ["V1ReplicaSetSpec", "WorkloadSpec"], ["V1StatefulSetSpec", "WorkloadSpec"],
+    ["V1DaemonSetSpec", "WorkloadSpec"], ["V1JobSpec", "WorkloadSpec"], ["V1CronJobSpec", "CronJobSpecInput"],
+  ];
+  const [theirs, ours] = [0, 1].map((side) => [...new Set(pairs.map((pair) => pair[side]))].join(", "));
+  const check = ([their, our]) => `const ${their}: Exclude<keyof ${their}, keyof ${our}> extends never ? true : never = true;`;
+  const text = `import type { ${theirs} } from "@kubernetes/client-node";
+import type { ${ours} } from "taintlab";
+${pairs.map(check).join("\n").replaceAll(/^const (\w+):/gm, "export const is$1:")}
+`;
+  const { stdout } = await compile("fields", "nodenext", text);
+  assert.deepEqual(stdout.split("\n").filter((line) => line.includes("main.ts")), []);
+});
+
+test("the words are JavaScript's, not Rust's", () => {
+  const docs = ["dist/taintlab.d.ts", "dist/lite/taintlab.d.ts"].flatMap((file) => declared(file).match(/\/\*\*[\s\S]*?\*\//g));
+  const rust = /`(None|Some|Ok|Err|Vec|Option|String|Self|self)\b|\[`|::|`[a-z0-9]+(_[a-z0-9]+)+(\(\))?`|\b(u8|u16|u32|u64|i32|i64|f32|f64|usize|struct|enum|trait|serde)\b/;
+  assert.deepEqual(docs.filter((doc) => rust.test(doc)), []);
+});
+
+test("one tag, no null", () => {
+  const code = declarations.replace(/\/\*[\s\S]*?\*\//g, "");
+  assert.doesNotMatch(code, /\bnull\b/);
+  // Of a union of objects, whatever tells them apart is named `type`; what is keyed by its name is not
+  // tagged at all.
+  const tags = [...code.matchAll(/\{ (\w+): "\w+"/g)].map(([, tag]) => tag);
+  assert.ok(tags.length > 50);
+  assert.deepEqual([...new Set(tags)], ["type"]);
+});
+
 test("both kinds of modules have the same declarations", () => {
   for (const build of ["dist", "dist/lite"]) {
     assert.equal(declared(`${build}/taintlab.d.cts`), declared(`${build}/taintlab.d.ts`), build);
@@ -178,7 +252,7 @@ test("lite declares what it has, as the whole does", async () => {
   assert.ok(lite.length > 0 && lite.length < whole.length);
   assert.deepEqual(lite.filter((line) => !whole.includes(line)), []);
   const text = `import { matchTolerations, zoneState } from "taintlab/lite";
-void [matchTolerations([{ key: "a", effect: "NoExecute" }], []).verdict.verdict, zoneState([]).state];
+void [matchTolerations([{ key: "a", effect: "NoExecute" }], []).verdict.type, zoneState([]).state];
 import { Simulator } from "taintlab/lite";
 `;
   const { stdout } = await compile("lite", "nodenext", text);

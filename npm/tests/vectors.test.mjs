@@ -38,7 +38,7 @@ for (const family of ["tolerates", "tolerates-numeric"]) {
     for (const line of cases(family)) {
       const options = gates(line.enable_comparison_operators ?? false);
       const answer = taintlab.matchTolerations([line.taint], [line.toleration], options);
-      assert.equal(answer.taints[0].answeredBy === 0, line.tolerates, JSON.stringify(line));
+      assert.equal(answer.taints[0].tolerationIndex === 0, line.tolerates, JSON.stringify(line));
     }
   });
 }
@@ -47,9 +47,9 @@ test("matching: matchTolerations and minTolerationSeconds", () => {
   for (const line of cases("matching")) {
     const tolerations = list(line.tolerations);
     const { taints } = taintlab.matchTolerations(list(line.taints), tolerations);
-    const all = taints.every(({ answeredBy }) => answeredBy !== null);
+    const all = taints.every(({ tolerationIndex }) => tolerationIndex !== undefined);
     assert.equal(all, line.all_tolerated, JSON.stringify(line));
-    const used = all ? taints.map(({ answeredBy }) => tolerations[answeredBy]) : [];
+    const used = all ? taints.map(({ tolerationIndex }) => tolerations[tolerationIndex]) : [];
     assert.deepEqual(used, list(line.used));
     const seconds = taintlab.minTolerationSeconds(used);
     const expected = line.infinite ? Infinity : Math.trunc(line.min_seconds ?? line.min_ns / 1e9);
@@ -94,7 +94,8 @@ test("validation: validateTaints and validateTolerations", () => {
         ? taintlab.validateTaints(list(line.taints))
         : taintlab.validateTolerations(list(line.tolerations), { release: "1.20" });
     const errors = answer.ok ? [] : answer.errors;
-    const said = errors.map(({ message, path, code }) => [message, path, code]);
+    // The path is apart from the message.
+    const said = errors.map(({ message, path, code }) => [`${path}: ${message}`, path, code]);
     assert.deepEqual(said, list(line.errors).map(({ error, field, type }) => [error, field, type]));
   }
 });

@@ -1,5 +1,5 @@
 //! How fast manifests are read and written: a cluster of 600 nodes and 18,000 pods, with all that
-//! `kubectl get nodes,pods -A -o yaml` prints about each.
+//! `kubectl get nodes,pods -A -o yaml` prints about each, and many small documents.
 
 use std::hint::black_box;
 
@@ -7,7 +7,7 @@ use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use serde_json::{Value, json};
 use taintlab_manifest::{Format, Import, Limits, Purpose, export, import};
 
-criterion_group!(benches, reading, writing);
+criterion_group!(benches, reading, small_documents, writing);
 criterion_main!(benches);
 
 const NODES: usize = 600;
@@ -20,6 +20,23 @@ fn reading(c: &mut Criterion) {
         let mut group = c.benchmark_group("Import_600nodes_18000pods");
         group.sample_size(10).throughput(Throughput::Bytes(text.len() as u64));
         group.bench_function(name, |b| b.iter(|| read(black_box(&text))));
+    }
+}
+
+/// Many documents of a few lines each: the time per byte must not depend on how many there are.
+fn small_documents(c: &mut Criterion) {
+    let mut group = c.benchmark_group("Import_small_documents");
+    for count in [10_000, 40_000, 160_000] {
+        let document = |n| format!("---\napiVersion: v1\nkind: Node\nmetadata:\n  name: n{n}\n");
+        let text: String = (0..count).map(document).collect();
+        group.sample_size(10).throughput(Throughput::Bytes(text.len() as u64));
+        group.bench_function(count.to_string(), |b| {
+            b.iter(|| {
+                let import = import(black_box(&text), "documents", &Limits::default());
+                assert_eq!(import.nodes.len(), count);
+                import
+            });
+        });
     }
 }
 

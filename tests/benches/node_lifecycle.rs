@@ -10,10 +10,10 @@ use criterion::{BatchSize, Criterion, criterion_group, criterion_main};
 use taintlab_core::api::{Node, NodeName};
 use taintlab_core::cluster::Cluster;
 use taintlab_core::command::Command;
-use taintlab_core::event::{Happening, RequestVerb};
+use taintlab_core::event::{EventKind, RequestVerb};
 use taintlab_core::node_lifecycle::zone::ZONE_LABEL;
 use taintlab_core::node_lifecycle::{
-    Beat, Heartbeats, NodeLifecycleConfig, NodeLifecycleController, Renewal,
+    HeartbeatSchedule, NodeLifecycleConfig, NodeLifecycleController, PeriodicHeartbeat, Renewal,
 };
 use taintlab_core::release::KubernetesRelease;
 use taintlab_core::simulator::{Simulator, SimulatorConfig};
@@ -67,14 +67,14 @@ impl Watch {
         let (config, start) = (NodeLifecycleConfig::of(release), Time::DEFAULT_START);
         let mut controller = NodeLifecycleController::new(release, config, start, s(0));
         let names: Vec<NodeName> = cluster.nodes().map(|(name, _)| name.clone()).collect();
-        let beat = |period| Beat {
+        let beat = |period| PeriodicHeartbeat {
             last: Some(start),
             next: s(period),
             period: Duration::from_secs(period),
         };
         for (name, node) in cluster.nodes() {
             controller.handle_node_update(s(0), None, Some(node));
-            let beats = Heartbeats { lease: beat(10), status: beat(300) };
+            let beats = HeartbeatSchedule { lease: beat(10), status: beat(300) };
             controller.handle_heartbeats(s(0), name, promised.then_some(beats));
         }
         let node = cluster.nodes().next().expect("a node").1.clone();
@@ -198,7 +198,7 @@ fn lose_zone(simulator: &mut Simulator) -> (Timestamp, usize) {
         simulator.handle_timeout(next.at).expect("a later moment");
         while let Some(event) = simulator.poll_event() {
             events += 1;
-            if matches!(event.what, Happening::Request { verb: RequestVerb::Delete, .. }) {
+            if matches!(event.what, EventKind::Request { verb: RequestVerb::Delete, .. }) {
                 last = event.at;
             }
         }

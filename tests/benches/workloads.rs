@@ -7,7 +7,7 @@ use serde_json::json;
 use taintlab_core::api::{Node, Workload};
 use taintlab_core::command::Command;
 use taintlab_core::release::KubernetesRelease;
-use taintlab_core::simulator::{Beginning, Simulator, SimulatorConfig};
+use taintlab_core::simulator::{InitialState, Simulator, SimulatorConfig};
 use taintlab_core::time::Timestamp;
 
 criterion_group!(benches, circle);
@@ -53,7 +53,7 @@ fn workloads(nodes: usize) -> Vec<Workload> {
 }
 
 fn placed(count: usize) -> Simulator {
-    let begin = Beginning { workloads: workloads(count), ..Beginning::default() };
+    let begin = InitialState { workloads: workloads(count), ..InitialState::default() };
     let config = SimulatorConfig::with_control_plane(KubernetesRelease::NEWEST);
     let mut simulator =
         Simulator::beginning_with(config, nodes(count), [], begin).expect("a simulator");

@@ -1,50 +1,58 @@
-// What stands before the engine is there, and what happens if it does not come.
+// What is seen before the engine is there, and what happens if it does not come.
 
 import assert from "node:assert/strict";
 
 import { playgroundTest } from "./support/browser.mjs";
-import { legend, pods, ready, until } from "./support/page.mjs";
+import { ready } from "./support/page.mjs";
 
-const ENGINE = "**/split_later.wasm";
+const ENGINE = "**/*_bg.wasm";
 
-playgroundTest("the board stands before the engine, and does not move when it comes", async ({ page }) => {
+playgroundTest("the page says that the engine is loaded until it is there", async ({ page }) => {
   let arrives;
   const held = new Promise((release) => (arrives = release));
   await page.route(ENGINE, async (route) => {
     await held;
     await route.continue();
   });
-  await page.reload();
-  await page.getByText("Loading the engine…").waitFor();
-  const places = () =>
-    page.locator("[data-node], [data-pod], .clockbar button").evaluateAll((elements) =>
-      elements.map((element) => {
-        const { x, y, width, height } = element.getBoundingClientRect();
-        return [element.dataset.node ?? element.dataset.pod ?? element.title, x, y, width, height];
-      }));
-  const before = { pods: await pods(page), legend: await legend(page), places: await places() };
-  assert.equal(Object.keys(before.pods).length, 29);
-
-  // What is wished for now is done when it can be.
-  await page.locator('[data-testid="import"]').click();
+  await page.reload({ waitUntil: "commit" });
+  await page.getByRole("status").getByText("Loading the engine…").waitFor();
+  const place = async () => (await page.locator(".clockbar").boundingBox()).y;
+  const before = await place();
+  assert.ok(before > page.viewportSize().height / 2, "the frame of the page stands");
   arrives();
   await ready(page);
-  await page.getByTestId("import-text").waitFor();
-  await page.keyboard.press("Escape");
-  const after = { pods: await pods(page), legend: await legend(page), places: await places() };
-  assert.deepEqual(after, before);
+  assert.equal(await page.getByText("Loading the engine…").count(), 0);
 });
 
 playgroundTest("without the engine the page says so, and tries again", async ({ page, problems }) => {
   let reachable = false;
   await page.route(ENGINE, (route) => (reachable ? route.continue() : route.abort()));
-  await page.reload();
-  const alert = page.getByRole("alert").getByText("The engine could not be loaded");
-  await alert.waitFor();
+  await page.reload({ waitUntil: "commit" });
+  await page.getByRole("alert").getByText("The engine could not be loaded").waitFor();
   reachable = true;
   await page.getByRole("button", { name: "Try again" }).click();
   await ready(page);
-  await until(page, async () => assert.equal(await alert.count(), 0));
   // The browser says on its console that a request failed.
   problems.length = 0;
+});
+
+playgroundTest("loading the page draws no warning from the browser", async ({ page, problems }) => {
+  await ready(page);
+  // A preload that is not used is found some seconds after the page was loaded.
+  await page.reload({ waitUntil: "networkidle" });
+  await ready(page);
+  assert.deepEqual(problems, []);
+  const preloaded = page.locator('link[rel="preload"], link[rel="modulepreload"]');
+  assert.ok((await preloaded.count()) > 0);
+  assert.equal(await page.locator('link[rel*="preload"][integrity]').count(), 0);
+});
+
+playgroundTest("the stored colours are there before the engine", async ({ page }) => {
+  await ready(page);
+  await page.getByTestId("theme").click();
+  await page.getByTestId("theme").click();
+  await page.route(ENGINE, () => {});
+  await page.reload({ waitUntil: "commit" });
+  await page.getByText("Loading the engine…").waitFor();
+  assert.equal(await page.locator("html").getAttribute("data-theme"), "dark");
 });

@@ -5,7 +5,7 @@ import { readFileSync } from "node:fs";
 
 import { playgroundTest } from "./support/browser.mjs";
 import {
-  log, openImport, pods, ready, replaceCluster, runToEnd, scrubTo, seconds, selectNode, tab, taint,
+  exported, log, openImport, pods, ready, replaceCluster, runToEnd, scrubTo, seconds, selectNode, tab, taint,
   until,
 } from "./support/page.mjs";
 
@@ -50,43 +50,60 @@ kube-system   kube-proxy-2nq6f       1/1     Running   0          3d
 shop          web-7d4b9c6f5-x2x8p    1/1     Running   0          3d
 `;
 
-/** Place, message and advice of each diagnostic. */
+/** Subject, place, message and advice of each diagnostic. */
 const diagnostics = (page) =>
   page.getByTestId("diagnostics").locator(".diag").evaluateAll((items) =>
     items.map((item) => {
       const text = (part) => item.querySelector(part)?.textContent.replaceAll(/\s+/g, " ").trim();
-      return [text(".where"), text(".where + div"), text(".help")];
+      return [text(".what"), text(".where, .line"), text(".said"), text(".help")];
     }),
   );
 
-playgroundTest("mistakes are shown with line, column, path and advice; the rest can be imported",
+/** What the report says it found. */
+const found = (page) => page.getByTestId("found");
+
+playgroundTest("mistakes name the object, the line, and what becomes of it; the rest can be imported",
   async ({ page }) => {
     await ready(page);
     const before = await pods(page);
     await openImport(page, MISTAKES);
     assert.deepEqual(await diagnostics(page), [
       [
-        "text:15:14 items[1].spec.taints[0].value",
-        "expected a string, found the boolean `yes`",
+        "Node bad is left out",
+        "line 15",
+        "items[1].spec.taints[0].value: expected a string, found the boolean `yes`",
         'put it in quotes: "yes"',
       ],
       [
-        "text:27:26 items[2].spec.tolerations[0].tolerationSeconds",
-        "expected an integer, found the string \"5m\"",
+        "Pod default/patient is left out",
+        "line 27",
+        'items[2].spec.tolerations[0].tolerationSeconds: expected an integer, found the string "5m"',
         "write 300 (seconds)",
       ],
     ]);
-    const actions = page.getByTestId("import-actions");
-    await actions.getByText("1 node, 0 pods, 1 other object (kept for export); 2 errors").waitFor();
+    assert.equal(await found(page).textContent(), "1 node, 0 pods; 1 kept for export; 2 left out");
+    const replace = page.getByTestId("import-replace");
+    assert.equal(await replace.textContent(), "Replace, leaving out 2 objects");
+
+    // A line is shown by selecting it.
+    await page.getByTestId("diagnostics").getByRole("button", { name: "line 27" }).click();
+    const text = page.getByTestId("import-text");
+    assert.deepEqual(
+      await text.evaluate((area) => [
+        area.value.slice(area.selectionStart, area.selectionEnd), area === document.activeElement,
+      ]),
+      ["      tolerationSeconds: 5m", true],
+    );
 
     // Correcting the text, as one types, takes the messages away.
-    const text = page.getByTestId("import-text");
     const corrected = MISTAKES.replace("value: yes", 'value: "yes"').replace("5m", "300");
     await text.fill(corrected);
-    await actions.getByText("2 nodes, 1 pod, 1 other object (kept for export)").waitFor();
+    await found(page).getByText("2 nodes, 1 pod; 1 kept for export").waitFor();
     assert.equal(await page.getByTestId("diagnostics").count(), 0);
+    assert.equal(await replace.textContent(), "Replace the cluster");
     await text.fill(MISTAKES);
     await page.getByTestId("import-add").click();
+    await page.getByTestId("import-add-now").click();
     await page.locator('[data-node="good"]').waitFor();
     assert.equal(await page.locator('[data-node="bad"]').count(), 0);
     assert.deepEqual(await pods(page), before, "what was there is still there");
@@ -103,12 +120,12 @@ playgroundTest("a text that is no manifest is refused with advice, and nothing i
       ["<!DOCTYPE html><html></html>", "this looks like a web page"],
     ]) {
       await openImport(page, text);
-      const [[where, said, help]] = await diagnostics(page);
-      assert.equal(where, "text:1:1");
+      const [[, where, said, help]] = await diagnostics(page);
+      assert.equal(where, "line 1");
       assert.ok(said.startsWith(message), said);
       assert.ok(help, `${said}: there is advice`);
       const actions = page.getByTestId("import-actions");
-      await actions.getByText("Nothing here can be imported").waitFor();
+      await found(page).getByText("Nothing here can be imported").waitFor();
       assert.equal(await actions.getByRole("button").isDisabled(), true);
       await page.keyboard.press("Escape");
       await page.getByTestId("dialog").waitFor({ state: "detached" });
@@ -124,7 +141,7 @@ playgroundTest("bad YAML in the inspector: where it is, and what was typed stays
   const good = await text.inputValue();
   const bad = good.replace("metadata:", "metadata:\n\tname: tab");
   await text.fill(bad);
-  const [[where, , help]] = await diagnostics(page);
+  const [[, where, , help]] = await diagnostics(page);
   assert.match(where, /^node\.yaml:\d+:\d+/);
   assert.equal(help, "YAML is indented with spaces; replace the tab");
   assert.equal(await page.getByTestId("apply").isDisabled(), true);
@@ -156,7 +173,7 @@ playgroundTest("a dropped or opened file is imported; so are several", async ({ 
   await page.getByTestId("import-file").setInputFiles([
     file("a.yaml", node("a")), file("b.yaml", node("b")),
   ]);
-  await page.getByTestId("import-actions").getByText("2 nodes, 0 pods").waitFor();
+  await found(page).getByText("2 nodes, 0 pods").waitFor();
   await page.getByTestId("import-replace").click();
   await page.locator('[data-node="b"]').waitFor();
 
@@ -169,21 +186,10 @@ playgroundTest("a dropped or opened file is imported; so are several", async ({ 
     document.body.dispatchEvent(drop("drop"));
   }, node("dropped"));
   await page.getByTestId("import-add").click();
+  await page.getByTestId("import-add-now").click();
   await page.locator('[data-node="dropped"]').waitFor();
   await page.locator('[data-node="a"]').waitFor();
 });
-
-/** Exports and reads the file. */
-async function exported(page, kind) {
-  await page.getByTestId("export").click();
-  const downloading = page.waitForEvent("download");
-  await page.locator(`[data-export="${kind}"]`).getByRole("button", { name: "Download" }).click();
-  const download = await downloading;
-  const text = readFileSync(await download.path(), "utf8");
-  await page.keyboard.press("Escape");
-  await page.getByTestId("dialog").waitFor({ state: "detached" });
-  return { name: download.suggestedFilename(), text };
-}
 
 playgroundTest("an exported cluster imports to the same cluster", async ({ page }) => {
   await ready(page);
@@ -204,7 +210,7 @@ playgroundTest("an exported cluster imports to the same cluster", async ({ page 
   assert.equal(forApply.name, "cluster-apply.yaml");
   assert.doesNotMatch(forApply.text, /resourceVersion|uid:|^ {2}status:/m);
   await openImport(page, forApply.text);
-  await page.getByTestId("import-actions").getByText("3 nodes, 8 pods").waitFor();
+  await found(page).getByText("3 nodes, 8 pods").waitFor();
   assert.equal(await page.getByTestId("diagnostics").count(), 0);
 });
 

@@ -4,7 +4,9 @@
 import assert from "node:assert/strict";
 
 import { playgroundTest } from "./support/browser.mjs";
-import { pods, ready, replaceCluster, selectNode, taint, until } from "./support/page.mjs";
+import {
+  loadScenario, pods, ready, replaceCluster, selectNode, taint, until,
+} from "./support/page.mjs";
 
 /** Types a line into the console, which is open, and gives what it printed. */
 async function kubectl(page, line) {
@@ -157,7 +159,7 @@ playgroundTest("warnings are listed, select what they speak of, and mark it", as
   await inspector.getByRole("tab", { name: "Health" }).click();
   await inspector.getByRole("button", { name: "Stop kubelet" }).click();
   await page.keyboard.press("Escape");
-  const stuck = page.locator('[data-pod="data/db-0"] .stuck');
+  const stuck = page.locator('[data-pod="data/db-0"][data-state="stuck"]');
   for (let step = 0; step < 400 && (await stuck.count()) === 0; step += 1) {
     await page.keyboard.press("n");
   }
@@ -173,3 +175,17 @@ playgroundTest("warnings are listed, select what they speak of, and mark it", as
     "kubectl taint nodes worker-1 node.kubernetes.io/out-of-service=nodeshutdown:NoExecute",
   );
 });
+
+playgroundTest("what was just done is no longer said when it is undone or another cluster is loaded",
+  async ({ page }) => {
+    await ready(page);
+    const same = page.getByTestId("same-line");
+    await taint(page, "worker-1", { key: "example.com/gpu" });
+    await same.waitFor();
+    await page.getByTestId("undo").click();
+    await same.waitFor({ state: "detached" });
+    await taint(page, "worker-2", { key: "example.com/gpu" });
+    await same.waitFor();
+    await loadScenario(page, "three-effects");
+    await same.waitFor({ state: "detached" });
+  });

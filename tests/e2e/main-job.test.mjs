@@ -40,7 +40,7 @@ async function pasteAndTaint(page) {
   await page.getByTestId("dialog").waitFor({ state: "detached" });
   await until(page, async () => {
     assert.deepEqual(await legend(page), {
-      stay: 8, "counting down": 0, "being deleted": 0, evicted: 0,
+      stay: 8, "counting down": 0, "being deleted": 0, gone: 0,
     });
   });
   await scrubTo(page, seconds(5));
@@ -70,7 +70,7 @@ playgroundTest("paste, taint, play: exactly the right pods leave at the right ti
       [WEB]: "gone",
     });
     assert.deepEqual(await legend(page), {
-      stay: 5, "counting down": 0, "being deleted": 0, evicted: 3,
+      stay: 5, "counting down": 0, "being deleted": 0, gone: 3,
     });
   });
 
@@ -95,7 +95,8 @@ playgroundTest("stepping stops at each thing that happens, and says what is next
       const expected = words.includes("grace") ? ["terminating", "gone"] : ["counting", "terminating"];
       assert.deepEqual([before, after], expected, `${pod} at ${at} s`);
     }
-    await next.getByText("Nothing is due").waitFor();
+    await next.getByText("Ended at 5m35s:").waitFor();
+    await next.getByRole("button", { name: "3 pods evicted" }).waitFor();
     assert.equal(await page.getByTestId("step").isDisabled(), true);
     assert.deepEqual(await evictions(page), EVICTIONS);
   });

@@ -4,8 +4,11 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 
 import { playgroundTest } from "./support/browser.mjs";
-import { log, now, pods, ready, scrubTo, seconds, taint, until } from "./support/page.mjs";
+import {
+  keptSessions, log, now, pods, ready, scrubTo, seconds, taint, until,
+} from "./support/page.mjs";
 
+/** Where earlier versions of the page stored its only session. */
 const SESSION = "taintlab.session";
 const KINDS = ["event", "change", "fact"];
 
@@ -26,7 +29,7 @@ async function state(page) {
   };
 }
 
-/** Stores a text as the session and opens the page. */
+/** Stores a text as the session of an earlier version and opens the page as a new tab does. */
 async function openWith(page, url, text) {
   // A page of the same origin, but no playground, which would store something itself.
   const elsewhere = `${url}elsewhere`;
@@ -35,6 +38,7 @@ async function openWith(page, url, text) {
   await page.goto(elsewhere);
   await page.evaluate(([key, value]) => {
     localStorage.clear();
+    sessionStorage.clear();
     localStorage.setItem(key, value);
   }, [SESSION, text]);
   await page.goto(url);
@@ -86,6 +90,8 @@ playgroundTest("the clock of a playing page survives", async ({ page }) => {
   assert.ok((await now(page)) >= before, "the clock does not go back");
 });
 
+const SCENARIO = { apiVersion: "taintlab/v1", kind: "Scenario" };
+
 const UNREADABLE = {
   "cut off": '{"format":1,"now":0,"edits":[{"at":"1s","comm',
   "no JSON": "hello",
@@ -106,7 +112,9 @@ playgroundTest("a stored session that cannot be read: a message, and a copy is k
     for (const [name, text] of Object.entries(UNREADABLE)) {
       await openWith(page, url, text);
       await page.getByTestId("notice").getByText(MESSAGE).waitFor();
-      assert.equal(await stored(page, `${SESSION}.broken`), text, name);
+      const [{ title, edits }] = await keptSessions(page);
+      assert.deepEqual([title, edits], ["Work that could not be read", text], name);
+      assert.equal(await stored(page), null, `${name}: it is moved, not copied`);
       assert.ok((await page.getByTestId("node").count()) > 0, `${name}: the sample is there`);
     }
   });
@@ -128,7 +136,31 @@ playgroundTest("after a session that cannot be read the page works, and the copy
     await ready(page);
     await page.locator('[data-node="worker-1"] .taint').waitFor();
     assert.equal(await page.getByTestId("notice").count(), 0, "what is stored now can be read");
-    assert.equal(await stored(page, `${SESSION}.broken`), text, "the copy is still there");
+    await page.getByTestId("sessions").click();
+    const again = page.locator("[data-session]", { hasText: "Work that could not be read" });
+    const second = page.waitForEvent("download");
+    await again.getByRole("button", { name: "Download" }).click();
+    assert.equal(readFileSync(await (await second).path(), "utf8"), text, "the copy is still there");
+  });
+
+playgroundTest("the session of an earlier version is gone on with, and becomes one of the list",
+  { closed: true }, async ({ page, url }) => {
+    const session = {
+      format: 1, now: "7s", selection: "node old",
+      edits: [{ at: "2s", commands: [{ taint: { node: "old", taint: { key: "k", effect: "NoExecute" } } }] }],
+      start: { ...SCENARIO, objects: { nodes: [{ apiVersion: "v1", kind: "Node", metadata: { name: "old" } }] } },
+    };
+    await openWith(page, url, JSON.stringify(session));
+    await page.locator('[data-node="old"] .taint').waitFor();
+    assert.equal(await now(page), seconds(7));
+    assert.equal(await page.getByTestId("notice").count(), 0);
+    const kept = await keptSessions(page);
+    assert.deepEqual(kept.map(({ title }) => title), ["1 node, 0 pods"]);
+    assert.equal(await stored(page), null);
+    await page.reload();
+    await ready(page);
+    await page.locator('[data-node="old"] .taint').waitFor();
+    assert.equal((await keptSessions(page)).length, 1);
   });
 
 playgroundTest("strange but readable sessions give a page that works", { closed: true },
@@ -150,16 +182,37 @@ playgroundTest("strange but readable sessions give a page that works", { closed:
     }
   });
 
-playgroundTest("a browser that stores nothing says so, and the page works", { closed: true },
-  async ({ page, url }) => {
-    await page.addInitScript(() => {
-      Storage.prototype.setItem = () => {
-        throw new DOMException("full", "QuotaExceededError");
-      };
+for (const [name, forbid] of Object.entries({
+  "that is full": () => {
+    const full = () => {
+      throw new DOMException("full", "QuotaExceededError");
+    };
+    Storage.prototype.setItem = full;
+    IDBObjectStore.prototype.put = full;
+  },
+  "whose storage is switched off": () => {
+    const closed = {
+      get() {
+        throw new DOMException("closed", "SecurityError");
+      },
+    };
+    for (const property of ["localStorage", "sessionStorage", "indexedDB"]) {
+      Object.defineProperty(window, property, closed);
+    }
+  },
+  "without IndexedDB": () => {
+    Object.defineProperty(window, "indexedDB", { value: undefined });
+  },
+})) {
+  playgroundTest(`a browser ${name} says that nothing is kept, and the page works`,
+    { closed: true }, async ({ page, url }) => {
+      await page.addInitScript(forbid);
+      await page.goto(url);
+      await ready(page);
+      await taint(page, "worker-1", { key: "example.com/unsaved" });
+      await page.getByTestId("notice").getByText("not kept when the tab is closed").waitFor();
+      await page.locator('[data-node="worker-1"] .taint').waitFor();
+      await page.getByTestId("sessions").click();
+      await page.getByRole("dialog", { name: "Sessions" }).waitFor();
     });
-    await page.goto(url);
-    await ready(page);
-    await taint(page, "worker-1", { key: "example.com/unsaved" });
-    await page.getByTestId("notice").getByText("will not survive a reload").waitFor();
-    await page.locator('[data-node="worker-1"] .taint').waitFor();
-  });
+}

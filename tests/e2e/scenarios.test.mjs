@@ -108,3 +108,39 @@ playgroundTest("an empty cluster helps to begin, and takes nodes and pods", asyn
   await until(page, async () => assert.deepEqual(await pods(page), { "default/p": "stays" }));
   assert.equal(await now(page), seconds(0));
 });
+
+playgroundTest("scenarios are found by words and by tag, with the keyboard alone", async ({ page }) => {
+  await ready(page);
+  await page.keyboard.press("s");
+  const list = page.getByTestId("scenario-list").locator("[data-scenario]");
+  const names = () => list.evaluateAll((all) => all.map(({ dataset }) => dataset.scenario));
+  const all = (await names()).length;
+  assert.equal(await page.evaluate(() => document.activeElement.dataset.testid), "scenario-search");
+  await page.keyboard.type("statefulset stuck");
+  await until(page, async () => {
+    const found = await names();
+    assert.ok(found.includes("stuck-terminating") && found.length < 8, `${found}`);
+  });
+  await page.keyboard.press("ControlOrMeta+A");
+  await page.keyboard.press("Delete");
+  await until(page, async () => assert.equal((await names()).length, all));
+
+  // The tags come from the scenarios, each with how many have it.
+  const tag = page.getByTestId("scenario-tags").locator('[data-tag="disruption-budget"]');
+  await tag.focus();
+  await page.keyboard.press("Enter");
+  await until(page, async () => assert.deepEqual(await names(), ["disruption-budget-is-not-asked"]));
+  assert.equal(await tag.getAttribute("aria-pressed"), "true");
+  assert.match(await page.getByTestId("scenario-count").innerText(), /^1 of \d+/);
+  for (const button of await page.getByTestId("scenario-tags").getByRole("button").all()) {
+    const wanted = await button.getAttribute("data-tag");
+    assert.match(await button.innerText(), new RegExp(`^${wanted}\\s*[1-9]`));
+  }
+  await page.getByTestId("scenario-search").fill("nothing has these words");
+  await page.getByText("No scenario has all of that").waitFor();
+  await page.getByTestId("scenario-search").fill("");
+  await list.first().focus();
+  await page.keyboard.press("Enter");
+  await page.getByTestId("dialog").waitFor({ state: "detached" });
+  await page.getByTestId("inspector").getByRole("heading", { level: 2 }).waitFor();
+});

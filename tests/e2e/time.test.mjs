@@ -112,3 +112,20 @@ playgroundTest("stepping back stops where something happened, and ends at the st
   assert.deepEqual(times, marks);
   assert.ok(await page.getByTestId("step-back").isDisabled());
 });
+
+playgroundTest("as fast as possible is more than one thing that happens in a frame", async ({ page }) => {
+  await start(page);
+  await loadScenario(page, "recovery-storm");
+  await page.evaluate(() => {
+    const clock = document.querySelector('[data-testid="clock"]');
+    globalThis.painted = new Set();
+    new MutationObserver(() => globalThis.painted.add(clock.dataset.simTimeNs))
+      .observe(clock, { attributes: true });
+  });
+  await page.getByTestId("speed").selectOption("max");
+  await page.getByRole("button", { name: "Play" }).click();
+  await page.getByTestId("announcement").getByText("Nothing more is due").waitFor();
+  const painted = await page.evaluate(() => globalThis.painted.size);
+  const times = new Set((await log(page, KINDS)).map((line) => line.split(" ")[0]));
+  assert.ok(painted * 3 < times.size, `${painted} frames for ${times.size} moments`);
+});

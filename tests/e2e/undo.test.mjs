@@ -5,7 +5,7 @@ import assert from "node:assert/strict";
 import { playgroundTest } from "./support/browser.mjs";
 import {
   loadScenario, log, now, openImport, pods, ready, replaceCluster, scrubTo, seconds, selectNode,
-  selectPod, tab, taint, until,
+  selectPod, selectZone, tab, taint, until,
 } from "./support/page.mjs";
 
 const NODE = (name) => JSON.stringify({ apiVersion: "v1", kind: "Node", metadata: { name } });
@@ -119,13 +119,14 @@ const EDITS = {
     await page.getByTestId("inspector").getByRole("button", { name: "Delete" }).click();
   },
   "a zone tainted": async (page) => {
-    await page.getByRole("button", { name: "eu-1b", exact: true }).click();
+    await selectZone(page, "eu-1b");
     await page.getByTestId("taint-zone").click();
     await page.locator('[data-node="worker-4"] .taint').waitFor();
   },
   "objects added": async (page) => {
     await openImport(page, NODE("imported"));
     await page.getByTestId("import-add").click();
+    await page.getByTestId("import-add-now").click();
     await page.locator('[data-node="imported"]').waitFor();
   },
   "another Kubernetes": async (page) => {

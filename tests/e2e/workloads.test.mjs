@@ -148,11 +148,11 @@ playgroundTest("a StatefulSet pod is stuck on a lost node: it stands out, and is
     await ready(page);
     await loadScenario(page, "out-of-service-taint");
     await passTo(page, seconds(600));
-    const stuck = page.locator('[data-node="worker-1"] [data-pod="default/db-0"] .stuck');
+    const stuck = page.locator('[data-node="worker-1"] [data-pod="default/db-0"][data-state="stuck"]');
     await stuck.waitFor();
     const db = track(page, "statefulset/default/db");
     assert.match(await db.innerText(), /1\/2/);
-    assert.equal(await db.locator("[data-short]").getAttribute("data-short"), "true");
+    await db.locator(".ready.some").waitFor();
     assert.match(await db.getAttribute("title"), /1 of 2 ready, 1 unavailable, 0 pending, 1 terminating/);
     await page.getByTestId("warnings-open").click();
     await page.getByTestId("warnings")
@@ -161,7 +161,7 @@ playgroundTest("a StatefulSet pod is stuck on a lost node: it stands out, and is
 
     // By force: the name is free at once, and the pod is placed elsewhere.
     await selectPod(page, "default/db-0");
-    assert.match(await page.getByTestId("verdict").innerText(), /stays until its kubelet is back/);
+    assert.match(await page.getByTestId("verdict").innerText(), /Stuck Terminating until its kubelet is back/);
     await page.getByRole("button", { name: "Force", exact: true }).click();
     await stuck.waitFor({ state: "detached" });
     await until(page, async () =>
@@ -204,7 +204,7 @@ playgroundTest("a pod that has nowhere to go: the scheduler's words, for all nod
     assert.match(await inspector.getByTestId("availability").innerText(), /Longest below desired\s+4m\d*s? ?/);
 
     // Node by node, on the pod.
-    const pending = Object.entries(await pods(page)).find(([, state]) => state === "pending")[0];
+    const pending = Object.entries(await pods(page, "health")).find(([, health]) => health === "unschedulable")[0];
     await selectPod(page, pending);
     const refusals = inspector.getByTestId("refusals");
     const rows = await refusals.locator("tbody tr").evaluateAll((all) =>

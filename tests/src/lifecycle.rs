@@ -1,5 +1,5 @@
-//! The node lifecycle controller, the taint-eviction controller and an API server, over nodes that
-//! beat as they are told to: the loop by which Kubernetes' own answers were recorded.
+//! The node lifecycle controller, the taint-eviction controller and an API server, over nodes
+//! with given heartbeats: the loop by which Kubernetes' own answers were recorded.
 //!
 //! Time goes in steps of 100 ms. In each step: timers of the taint-eviction controller; in whole
 //! seconds what nodes and users do; a health pass; a tainting pass. Each is followed by a drain,

@@ -1,7 +1,7 @@
 //! A second, slow taint-eviction controller with its cluster, to compare the engine with.
 //!
-//! Written from the specification alone: plain lists, linear search, no code of the engine but its
-//! API types. What one reads here is meant to be obviously right. Times are nanoseconds.
+//! Written from the rules alone (`docs/behaviours.md`): plain lists, linear search, no code of the
+//! engine but its API types. It is meant to be obviously right. Times are nanoseconds.
 //!
 //! It differs from the engine where it may: it never computes a deadline twice, keeps no index, and
 //! has all timers in one list.

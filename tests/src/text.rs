@@ -8,7 +8,7 @@ pub mod render;
 
 use taintlab_core::api::{NodeName, Pod, PodKey};
 use taintlab_core::command::{ApiErrorKind, Command, NodeWrite, PodWrite};
-use taintlab_core::event::{Event, Happening};
+use taintlab_core::event::{Event, EventKind};
 use taintlab_core::release::KubernetesRelease;
 use taintlab_core::simulator::{Simulator, SimulatorConfig};
 use taintlab_core::taint_eviction::shard_of;
@@ -340,20 +340,20 @@ impl Session {
 /// Whether an event is shown without `trace`.
 fn matters(event: &Event) -> bool {
     match &event.what {
-        Happening::NodeAdded { .. }
-        | Happening::NodeUpdated { .. }
-        | Happening::NodeDeleted { .. }
-        | Happening::PodAdded { .. }
-        | Happening::PodUpdated { .. }
-        | Happening::Decided(_)
-        | Happening::NodeEvaluated { .. }
-        | Happening::NodeQueued { .. }
-        | Happening::NodeDequeued { .. } => false,
+        EventKind::NodeAdded { .. }
+        | EventKind::NodeUpdated { .. }
+        | EventKind::NodeDeleted { .. }
+        | EventKind::PodAdded { .. }
+        | EventKind::PodUpdated { .. }
+        | EventKind::Decided(_)
+        | EventKind::NodeEvaluated { .. }
+        | EventKind::NodeQueued { .. }
+        | EventKind::NodeDequeued { .. } => false,
         // The first report of a kubelet says that nothing is wrong.
-        Happening::NodeConditionChanged { from, to, condition, .. } => {
+        EventKind::NodeConditionChanged { from, to, condition, .. } => {
             condition == "Ready" && (!from.is_empty() || to.as_str() != "True")
         }
-        Happening::EventRecorded(event) => {
+        EventKind::EventRecorded(event) => {
             event.component != "kubelet" && event.reason != "RegisteredNode"
         }
         _ => true,

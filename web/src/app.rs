@@ -1,42 +1,50 @@
 //! The application: one owner of the session; messages in, a page out.
 
+mod back;
 mod console;
 mod incoming;
+mod keeping;
 mod keys;
 mod msg;
 mod view;
 mod work;
 
-use std::cell::OnceCell;
+use std::cell::{Cell, OnceCell};
 use std::rc::Rc;
 
 use gloo_events::{EventListener, EventListenerOptions};
 use gloo_render::AnimationFrame;
 use gloo_timers::callback::Timeout;
 use taintlab_core::command::{Command, CommandError};
+use taintlab_core::pod_state::PodCounts;
 use taintlab_core::scenario::Scenario;
-use taintlab_core::simulator::Availability;
+use taintlab_core::simulator::{Availability, RunOutcome};
 use taintlab_core::time::{SECOND, Timestamp};
-use taintlab_core::warnings::Warning;
+use taintlab_core::warnings::{Warning, WarningCode};
 use wasm_bindgen::JsCast;
 use yew::prelude::*;
 
+use self::back::Back;
 pub(crate) use self::console::{Entry, Outcome, Printed};
-pub(crate) use self::keys::SHORTCUTS;
-pub(crate) use self::msg::{Dialog, Dispatch, Export, Handing, Msg, Notice, maybe, refused};
-pub(crate) use self::work::has_stored_work;
+use self::keeping::Keeping;
+pub(crate) use self::keeping::{Beginning, begin};
+pub(crate) use self::keys::{SHORTCUTS, Where};
+pub(crate) use self::msg::{
+    Dialog, Dispatch, Export, Handing, Msg, Notice, NoticeAction, maybe, refused,
+};
 use crate::components::board::Detail;
 use crate::fleet::Fleet;
+use crate::focus::{Focus, Goal, Place};
 use crate::inspected::Inspected;
 use crate::model::{Model, Selection};
 use crate::moves::Moves;
-use crate::playback::{Playback, Speed, Target};
+use crate::playback::{FRAME_BUDGET, Playback, Speed};
 use crate::scrub::Scrub;
 use crate::session::Session;
-use crate::shell::Page;
+use crate::tab;
 use crate::theme::Theme;
 use crate::warned::Marked;
-use crate::{browser, files};
+use crate::{announce, browser, files, words};
 
 /// With more pods than these, warnings wait until time stands still.
 const MANY_PODS: usize = 2_000;
@@ -60,6 +68,8 @@ pub(crate) struct App {
     selection: Option<Selection>,
     inspected: Rc<Inspected>,
     scrub: Rc<Scrub>,
+    /// How it ended, if nothing is due any more.
+    outcome: Option<Rc<RunOutcome>>,
     /// The workloads, if their controllers run.
     fleet: Option<Rc<Fleet>>,
     moves: Moves,
@@ -71,25 +81,48 @@ pub(crate) struct App {
     console: Rc<Vec<Rc<Entry>>>,
     console_open: bool,
     entries_made: usize,
+    /// Entries up to this one are about a cluster or an edit that is no longer there.
+    entries_forgotten: usize,
     notices: Vec<Notice>,
     notices_made: u32,
     announcement: AttrValue,
+    focus: Focus,
+    back: Back,
     theme: Theme,
-    catalogue: OnceCell<files::Catalogue>,
+    catalogue: OnceCell<Rc<files::Catalogue>>,
     /// A file is being dragged over the page.
     dropping: bool,
-    /// Storing has failed, which was said.
-    cannot_store: bool,
+    keeping: Keeping,
     dispatch: Dispatch,
     frame: Option<AnimationFrame>,
     save: Option<Timeout>,
     _listeners: Vec<EventListener>,
 }
 
-impl App {
-    /// The application, with the work of the last time or the sample cluster.
-    pub(crate) fn new(dispatch: Dispatch) -> Self {
-        let (session, selection, notice) = work::beginning();
+/// What the page begins with, which is handed over once.
+#[derive(Clone, Properties)]
+pub(crate) struct AppProps {
+    /// It.
+    pub(crate) beginning: Rc<Cell<Option<Box<Beginning>>>>,
+}
+
+impl PartialEq for AppProps {
+    fn eq(&self, other: &Self) -> bool {
+        Rc::ptr_eq(&self.beginning, &other.beginning)
+    }
+}
+
+impl Component for App {
+    type Message = Msg;
+    type Properties = AppProps;
+
+    /// The application, with the work of this tab or the sample cluster.
+    fn create(ctx: &Context<Self>) -> Self {
+        let dispatch = ctx.link().callback(|msg| msg);
+        let theme = Theme::stored();
+        theme.use_it();
+        let Beginning { session, selection, notices, keeping } =
+            *ctx.props().beginning.take().unwrap_or_default();
         let mut app = Self {
             session,
             model: Model::default(),
@@ -98,6 +131,7 @@ impl App {
             selection,
             inspected: Rc::default(),
             scrub: Rc::default(),
+            outcome: None,
             fleet: None,
             moves: Moves::default(),
             reference: Vec::new(),
@@ -107,26 +141,31 @@ impl App {
             console: Rc::default(),
             console_open: false,
             entries_made: 0,
+            entries_forgotten: 0,
             notices: Vec::new(),
             notices_made: 0,
             announcement: AttrValue::default(),
-            theme: Theme::stored(),
+            focus: Focus::default(),
+            back: Back::new(),
+            theme,
             catalogue: OnceCell::new(),
             dropping: false,
-            cannot_store: false,
+            keeping,
             _listeners: listeners(&dispatch),
             dispatch,
             frame: None,
             save: None,
         };
-        app.notices.extend(notice);
+        for notice in notices {
+            app.notice(notice);
+        }
         app.refresh();
+        // What was copied, or noted when the page was left, is not stored yet.
+        app.save_soon();
         app
     }
-}
 
-impl Page for App {
-    fn update(&mut self, msg: Msg) -> bool {
+    fn update(&mut self, _: &Context<Self>, msg: Msg) -> bool {
         match msg {
             Msg::Frame(time) => return self.on_frame(time),
             Msg::Edit(commands, refused) => _ = self.edit(commands, &refused),
@@ -135,15 +174,25 @@ impl Page for App {
                     self.dialog = None;
                 }
             }
-            Msg::Undo => self.change(|session| session.undo()),
-            Msg::Redo => self.change(|session| session.redo()),
+            Msg::Undo => {
+                self.forget_what_was_done();
+                self.change(|session| session.undo());
+                self.announcement = "Undone".into();
+            }
+            Msg::Redo => {
+                self.forget_what_was_done();
+                self.change(|session| session.redo());
+                self.announcement = "Done again".into();
+            }
             Msg::TogglePlay => self.play(!self.playback.is_playing()),
             Msg::SetSpeed(speed) => self.set_speed(speed),
             Msg::Faster => self.set_speed(self.playback.speed.faster()),
             Msg::Slower => self.set_speed(self.playback.speed.slower()),
             Msg::Step => {
                 self.play(false);
+                let before = self.session.rows().len();
                 self.change(|session| _ = session.step());
+                self.announce_outcome(before, None);
             }
             Msg::StepBack => {
                 self.play(false);
@@ -157,19 +206,16 @@ impl Page for App {
                 self.play(false);
                 self.change(|session| session.seek(to));
             }
-            Msg::Select(selection) => {
-                self.selection = selection;
-                self.inspect();
-                self.save_soon();
-            }
+            Msg::Select(selection) => self.select(selection),
             Msg::Open(dialog) => self.dialog = Some(dialog),
             Msg::CloseDialog => self.dialog = None,
             Msg::Load(scenario) => self.load(*scenario),
-            Msg::Import(read, true) => {
-                let start = files::start_with(*read, &self.session.timeline().start);
-                self.load(start);
+            Msg::ReplaceCluster(read, own_release) => self.replace_cluster(&read, own_release),
+            Msg::PlanImport(read, objects, planned) => {
+                planned.emit(self.plan_import(&read, &objects));
+                return false;
             }
-            Msg::Import(read, false) => self.add(*read),
+            Msg::AddToCluster(read, objects) => self.add(&read, &objects),
             Msg::Export(what, how) => self.export(what, how),
             Msg::ChangeStart(change) => _ = self.change_start(change),
             Msg::ChangeSettings(change) => {
@@ -184,9 +230,23 @@ impl Page for App {
             }
             Msg::Show(selection) => {
                 self.dialog = None;
-                self.selection = Some(selection);
-                self.inspect();
-                self.save_soon();
+                self.select(Some(selection));
+                self.focus.go(Goal::Inspector);
+            }
+            Msg::Focused(element) => {
+                self.focus.came_to(element);
+                return false;
+            }
+            Msg::Move(step) => {
+                self.focus.step(step);
+                return false;
+            }
+            Msg::Escape => self.escape(),
+            Msg::ToBoard => self.focus.go(Goal::Card(self.selection.clone())),
+            Msg::WentBack => {
+                if self.back.went() {
+                    self.dialog = None;
+                }
             }
             Msg::Copy(text) => incoming::copy(&self.dispatch, text),
             Msg::Kubectl(line) => self.kubectl(line),
@@ -220,58 +280,73 @@ impl Page for App {
                 let result = browser::download(&name, &text);
                 self.notice_error(result);
             }
-            Msg::Save => {
-                self.save = None;
-                self.store();
-            }
-            // Without a change there is nothing to store: another tab may have stored since.
-            Msg::Leave if self.save.is_none() && !self.playback.is_playing() => return false,
+            Msg::Save => self.store(),
+            Msg::Written(result) => self.written(*result),
             Msg::Leave => {
-                self.save = None;
-                self.store();
+                self.leave();
+                return false;
             }
+            Msg::Return => {
+                tab::enter(&self.keeping.id, self.keeping.stamp());
+                return false;
+            }
+            Msg::OpenSession(kept) => self.open_session(&kept),
+            Msg::ContinueSession(id) => self.continue_session(id),
+            Msg::Sessions => self.open_sessions(),
         }
         self.keep_playing();
+        self.back.follow(self.dialog.is_some());
         true
     }
 
-    fn view(&self) -> Html {
+    fn view(&self, _: &Context<Self>) -> Html {
         self.page()
     }
 
-    fn painted(&mut self) {
+    fn rendered(&mut self, _: &Context<Self>, _: bool) {
         self.moves.fly();
+        self.focus.painted();
     }
 }
 
 impl App {
+    fn select(&mut self, selection: Option<Selection>) {
+        let before = std::mem::replace(&mut self.selection, selection);
+        match &self.selection {
+            Some(new) => self.focus.reveal(new.clone()),
+            // What closed the inspector was in it.
+            None if Place::now() == Place::Inspector => self.focus.go(Goal::Card(before)),
+            None => {}
+        }
+        self.inspect();
+        self.save_soon();
+    }
+
+    fn escape(&mut self) {
+        match Place::now() {
+            Place::Board | Place::Nowhere if self.selection.is_some() => self.select(None),
+            _ => self.focus.go(Goal::Card(self.selection.clone())),
+        }
+    }
+
     /// A frame: time passes; painted only if something shows it.
     fn on_frame(&mut self, time: f64) -> bool {
         let before = self.session.now();
         match self.playback.frame(time, before) {
             None => {}
-            Some(Target::Time(to)) => {
+            Some(to) => {
                 let due = self.session.next().is_some();
-                self.session.seek(to);
+                let until = browser::stopwatch() + FRAME_BUDGET;
+                self.session.play_to(to, || browser::stopwatch() < until);
                 self.refresh();
-                if due && self.session.next().is_none() {
-                    self.play(false);
-                    self.announce_end();
-                }
-            }
-            Some(Target::NextEvent) => {
-                if !self.session.step() {
+                let is_over = self.session.next().is_none();
+                if is_over && (due || to == Timestamp::MAX) {
                     self.play(false);
                 }
-                self.refresh();
             }
         }
         self.keep_playing();
         self.session.now() != before || !self.playback.is_playing()
-    }
-
-    fn announce_end(&mut self) {
-        self.announcement = "Nothing more is due. The clock has stopped.".into();
     }
 
     fn keep_playing(&mut self) {
@@ -343,6 +418,10 @@ impl App {
                 if let Some(lines) = lines {
                     self.enter(at, lines.into(), Outcome::Clicked);
                 }
+                // What is applied is left: the space bar plays, and takes nothing back.
+                if self.dialog.is_some() || Place::now() == Place::Inspector {
+                    self.focus.go(Goal::Card(self.selection.clone()));
+                }
                 true
             }
             Err(error) => {
@@ -357,11 +436,14 @@ impl App {
         self.let_controllers_run(&commands);
         self.let_kubelets_run(&commands);
         let follows = msg::selection_after(&commands, self.selection.as_ref());
+        let words = commands.first().map(words::command_text);
+        let before = self.session.rows().len();
         self.session.apply(commands)?;
         if let Some(selection) = follows {
             self.selection = selection;
         }
         self.changed();
+        self.announce_outcome(before, words);
         Ok(())
     }
 
@@ -381,7 +463,7 @@ impl App {
 
     /// Looks at what the session did.
     fn refresh(&mut self) {
-        let gone = self.model.board().totals.evicted;
+        let before_counts = self.model.board().totals.counts;
         // Dots do not fly.
         let flies = self.fleet.is_some() && Detail::of(self.model.board()) == Detail::Full;
         let before = flies.then(|| self.model.pods().clone());
@@ -393,7 +475,7 @@ impl App {
             self.inspect();
             self.scrub = Rc::new(Scrub::new(&self.session));
             self.look_at_workloads();
-            self.announce(gone);
+            self.announce(&before_counts);
             self.look_for_warnings();
         } else {
             if self.fleet.as_ref().is_some_and(|fleet| self.is_old(fleet.now, fleet.end)) {
@@ -403,7 +485,25 @@ impl App {
                 self.inspect();
             }
         }
+        self.look_at_outcome();
         self.follow_drains();
+    }
+
+    /// Says how it ended, when nothing is due any more.
+    fn look_at_outcome(&mut self) {
+        let outcome = match self.session.next() {
+            Some(_) => None,
+            None => self.session.simulator().outcome(),
+        };
+        if self.outcome.as_deref() == outcome.as_ref() {
+            return;
+        }
+        self.outcome = outcome.map(Rc::new);
+        if let Some(outcome) = &self.outcome
+            && self.has_begun()
+        {
+            self.announcement = format!("Nothing more is due. {outcome}").into();
+        }
     }
 
     /// Whether something that changes with time alone is shown as it was too long ago. While time
@@ -421,6 +521,7 @@ impl App {
         }
         let warnings = self.session.simulator().warnings();
         if *self.warnings != warnings {
+            self.say_of_control_plane(&warnings);
             let marked = Marked::of(&warnings);
             if *self.marked != marked {
                 self.marked = Rc::new(marked);
@@ -429,13 +530,31 @@ impl App {
         }
     }
 
-    fn announce(&mut self, gone_before: usize) {
-        let gone = self.model.board().totals.evicted;
-        let new = gone.saturating_sub(gone_before);
-        match (new, self.session.gone().last()) {
-            (0, _) | (_, None) => {}
-            (1, Some(last)) => self.announcement = format!("{} was evicted", last.pod).into(),
-            (new, _) => self.announcement = format!("{new} pods were evicted").into(),
+    fn announce(&mut self, before: &PodCounts) {
+        let news = self.model.board().totals.counts.news_since(before);
+        if !news.is_empty() {
+            self.announcement = news.into();
+        }
+    }
+
+    /// What is assumed of the controllers matters from the moment on at which all nodes are lost
+    /// that they would run on.
+    fn say_of_control_plane(&mut self, new: &[Warning]) {
+        let is_it = |warning: &&Warning| warning.code == WarningCode::ControlPlaneLost;
+        if self.warnings.iter().any(|warning| is_it(&warning)) {
+            return;
+        }
+        if let Some(warning) = new.iter().find(is_it) {
+            let text = format!("Warning: {}.", warning.message);
+            self.notice(Notice::info(text));
+        }
+    }
+
+    /// Says what became of pods since the log had so many rows; if nothing did, what was done.
+    fn announce_outcome(&mut self, before: usize, done: Option<String>) {
+        let rows = self.session.rows().get(before..).unwrap_or_default();
+        if let Some(said) = announce::outcome(rows, &self.model).or(done) {
+            self.announcement = said.into();
         }
     }
 
@@ -494,10 +613,13 @@ fn listeners(dispatch: &Dispatch) -> Vec<EventListener> {
     };
     vec![
         on("keydown", |event| keys::pressed(event.dyn_ref()?)),
+        on("focusin", |event| Some(Msg::Focused(event.target()?.dyn_into().ok()?))),
+        on("popstate", |_| Some(Msg::WentBack)),
         on("paste", |event| incoming::pasted(event.dyn_ref()?)),
         on("dragover", |event| incoming::dragged(event.dyn_ref()?, true)),
         on("dragleave", |event| incoming::dragged(event.dyn_ref()?, false)),
         on("drop", |event| incoming::dropped(event.dyn_ref()?)),
         on("pagehide", |_| Some(Msg::Leave)),
+        on("pageshow", |_| Some(Msg::Return)),
     ]
 }

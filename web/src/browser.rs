@@ -2,7 +2,10 @@
 
 use wasm_bindgen::{JsCast, JsValue};
 use wasm_bindgen_futures::JsFuture;
-use web_sys::{Blob, BlobPropertyBag, Document, File, HtmlAnchorElement, Storage, Url, Window};
+use web_sys::{
+    Blob, BlobPropertyBag, Document, Element, File, HtmlAnchorElement, HtmlElement, Storage, Url,
+    Window,
+};
 
 /// The window, in a browser.
 pub(crate) fn window() -> Option<Window> {
@@ -12,6 +15,11 @@ pub(crate) fn window() -> Option<Window> {
 /// The page.
 pub(crate) fn document() -> Option<Document> {
     window()?.document()
+}
+
+/// Milliseconds with fractions, to measure how long something takes.
+pub(crate) fn stopwatch() -> f64 {
+    js_sys::Date::now()
 }
 
 /// Whether the user asked for less motion.
@@ -45,6 +53,54 @@ pub(crate) fn forget(key: &str) {
         // Nothing depends on whether it was there.
         let _ = storage.remove_item(key);
     }
+}
+
+fn tab_storage() -> Option<Storage> {
+    window()?.session_storage().ok().flatten()
+}
+
+/// What this tab has stored for itself under a key.
+pub(crate) fn tab_stored(key: &str) -> Option<String> {
+    tab_storage()?.get_item(key).ok().flatten()
+}
+
+/// Stores a text for this tab alone.
+///
+/// # Errors
+/// The browser has no room or does not allow it.
+pub(crate) fn tab_store(key: &str, text: &str) -> Result<(), ()> {
+    tab_storage().ok_or(())?.set_item(key, text).map_err(drop)
+}
+
+/// Removes what this tab has stored under a key.
+pub(crate) fn tab_forget(key: &str) {
+    if let Some(storage) = tab_storage() {
+        // Nothing depends on whether it was there.
+        let _ = storage.remove_item(key);
+    }
+}
+
+/// The time of day, in milliseconds since 1970.
+pub(crate) fn now() -> u64 {
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "whole milliseconds of this millennium"
+    )]
+    let now = js_sys::Date::now() as u64;
+    now
+}
+
+/// An id that nobody else has.
+pub(crate) fn new_id() -> String {
+    format!("{:x}-{:x}", now(), js_sys::Math::random().to_bits())
+}
+
+/// A moment, in milliseconds since 1970, as people here write it.
+pub(crate) fn local_time(millis: u64) -> String {
+    #[expect(clippy::cast_precision_loss, reason = "exact for 285,000 years")]
+    let date = js_sys::Date::new(&JsValue::from_f64(millis as f64));
+    date.to_locale_string("default", &JsValue::UNDEFINED).into()
 }
 
 /// Whether the address asks for a fresh start, as the message after a crash offers it.
@@ -120,38 +176,61 @@ pub(crate) fn set_root_attribute(name: &str, value: Option<&str>) {
 
 /// Gives the focus to an element, found by a selector.
 pub(crate) fn focus(selector: &str) {
-    let found = document().and_then(|document| document.query_selector(selector).ok().flatten());
-    if let Some(element) = found.and_then(|found| found.dyn_into::<web_sys::HtmlElement>().ok()) {
+    if let Some(element) = find(selector) {
         // What cannot have the focus does not get it.
         let _ = element.focus();
     }
 }
 
+/// The first element that a selector finds.
+pub(crate) fn find(selector: &str) -> Option<HtmlElement> {
+    document()?.query_selector(selector).ok().flatten()?.dyn_into().ok()
+}
+
+/// All elements that a selector finds, in the order of the page.
+pub(crate) fn find_all(selector: &str) -> Vec<HtmlElement> {
+    let found = document().and_then(|document| document.query_selector_all(selector).ok());
+    let Some(found) = found else { return Vec::new() };
+    let elements = (0..found.length()).filter_map(|index| found.get(index));
+    elements.filter_map(|node| node.dyn_into().ok()).collect()
+}
+
+/// What has the focus, if something has.
+pub(crate) fn focused() -> Option<Element> {
+    let element = document()?.active_element()?;
+    (element.tag_name() != "BODY").then_some(element)
+}
+
 /// Whether the user is typing somewhere, or a dialog is open: keys are not ours then.
 pub(crate) fn keys_are_taken() -> bool {
-    let Some(document) = document() else { return false };
-    let dialog = document.query_selector("dialog[open]").ok().flatten().is_some();
-    let typing = document.active_element().is_some_and(|element| {
+    dialog_is_open() || is_typing()
+}
+
+/// Whether a dialog is open.
+pub(crate) fn dialog_is_open() -> bool {
+    find("dialog[open]").is_some()
+}
+
+/// Whether a field for text has the focus.
+pub(crate) fn is_typing() -> bool {
+    focused().is_some_and(|element| {
         element.tag_name() == "TEXTAREA"
             || element.tag_name() == "INPUT"
                 && !matches!(
                     element.get_attribute("type").as_deref(),
                     Some("checkbox" | "radio" | "range" | "button")
                 )
-    });
-    dialog || typing
+    })
 }
 
 /// Whether a list has the focus, in which letters, the space bar and arrows choose.
-pub(crate) fn plain_keys_are_taken() -> bool {
-    let focused = document().and_then(|document| document.active_element());
-    focused.is_some_and(|element| element.tag_name() == "SELECT")
+pub(crate) fn list_has_the_focus() -> bool {
+    focused().is_some_and(|element| element.tag_name() == "SELECT")
 }
 
 /// Whether a button or the like has the focus, which the space bar presses.
 pub(crate) fn space_is_taken() -> bool {
-    let focused = document().and_then(|document| document.active_element());
-    focused.is_some_and(|element| {
+    focused().is_some_and(|element| {
         matches!(element.tag_name().as_str(), "BUTTON" | "A" | "SUMMARY")
             || element.get_attribute("type").as_deref() == Some("checkbox")
     })
@@ -174,10 +253,10 @@ pub(crate) fn show_crash(message: &str) {
     }
 }
 
-/// Without the application: a link that hands out the stored work, in plain HTML and script.
+/// Without the application: ways back to it, in plain HTML.
 const CRASH: &str = "<h1>Something went wrong in the playground</h1>\
 <p>This is a bug. Your work is still stored in this browser: reload the page to go on, or start \
-afresh if that brings you here again; what was stored is then kept as a copy, to be downloaded.</p>\
+afresh if that brings you here again; your work is then under Sessions, to be downloaded.</p>\
 <pre><code></code></pre>\
 <p class=\"row\"><a class=\"btn primary\" href=\"?\">Reload</a>\
 <a class=\"btn\" href=\"?fresh\">Start afresh</a></p>";

@@ -1,26 +1,31 @@
 //! Files and texts, in and out. What they mean, `taintlab-manifest` says.
 
+use std::rc::Rc;
+
 use serde_json::to_value;
 use taintlab_core::api::{Node, Pod};
 use taintlab_core::command::Command;
+use taintlab_core::release::KubernetesRelease;
 use taintlab_core::scenario::{Scenario, ScenarioMetadata, Step};
 use taintlab_core::time::{Span, Timestamp};
 use taintlab_manifest::{
-    Diagnostic, Format, Import, Limits, Purpose, Severity, export, import, is_scenario,
-    read_scenario, to_yaml, write_scenario,
+    Diagnostic, Dropped, Format, Import, ImportOptions, ObjectOutcome, ObjectReport, Purpose,
+    Severity, export, import, is_scenario, read_scenario, to_yaml, write_scenario,
 };
 
 use crate::app::Export;
+use crate::components::header::use_release;
+use crate::import_report::{Objects, Planned, State};
 use crate::samples;
-use crate::session::Session;
+use crate::session::{Edit, Session};
 
 /// What a text turned out to be.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Content {
     /// A scenario.
     Scenario(Box<Scenario>),
-    /// Objects.
-    Objects(Box<Import>),
+    /// Objects; what became of each is told apart from them.
+    Objects(Rc<Import>),
     /// Nothing that can be used.
     Nothing,
 }
@@ -32,11 +37,15 @@ pub(crate) struct Reading {
     pub(crate) content: Content,
     /// What is wrong with it.
     pub(crate) diagnostics: Vec<Diagnostic>,
+    /// What became of each object.
+    pub(crate) objects: Rc<Objects>,
+    /// What was dropped.
+    pub(crate) dropped: Dropped,
 }
 
-/// Reads a manifest or a scenario file.
-pub(crate) fn read(text: &str, name: &str) -> Reading {
-    let limits = Limits::default();
+/// Reads a manifest or a scenario file; `keep_all` keeps what may be secret, too.
+pub(crate) fn read(text: &str, name: &str, keep_all: bool) -> Reading {
+    let options = ImportOptions { keep_all, ..ImportOptions::default() };
     if is_scenario(text) {
         let mut load = |name: &str| {
             let sample = samples::all().find(|(known, _)| name.trim_end_matches(".yaml") == *known);
@@ -44,17 +53,20 @@ pub(crate) fn read(text: &str, name: &str) -> Reading {
                 || format!("the page cannot read `{name}`; put its objects into this file");
             sample.map(|(_, text)| text.to_owned()).ok_or_else(missing)
         };
-        let read = read_scenario(text, name, &limits, &mut load);
+        let read = read_scenario(text, name, options, &mut load);
         let content = match read.scenario {
             Some(scenario) => Content::Scenario(Box::new(scenario)),
             None => Content::Nothing,
         };
-        return Reading { content, diagnostics: read.diagnostics };
+        let objects = Rc::new(Objects::Read(Vec::new()));
+        return Reading { content, diagnostics: read.diagnostics, objects, dropped: read.dropped };
     }
-    let mut read = import(text, name, &limits);
+    let mut read = import(text, name, options);
     let diagnostics = std::mem::take(&mut read.diagnostics);
-    let content = if read.is_empty() { Content::Nothing } else { Content::Objects(Box::new(read)) };
-    Reading { content, diagnostics }
+    let objects = Rc::new(Objects::Read(std::mem::take(&mut read.objects)));
+    let dropped = read.dropped;
+    let content = if read.is_empty() { Content::Nothing } else { Content::Objects(Rc::new(read)) };
+    Reading { content, diagnostics, objects, dropped }
 }
 
 /// The scenario of a text that must be one.
@@ -62,10 +74,16 @@ pub(crate) fn read(text: &str, name: &str) -> Reading {
 /// # Errors
 /// What is wrong with it.
 pub(crate) fn scenario(name: &str, text: &str) -> Result<Scenario, String> {
-    match read(text, name) {
+    match read(text, name, false) {
         Reading { content: Content::Scenario(scenario), .. } => Ok(*scenario),
         Reading { diagnostics, .. } => Err(first_error(&diagnostics)),
     }
+}
+
+/// The sample cluster that the page begins with: the first of the [`samples`].
+pub(crate) fn sample() -> Scenario {
+    let sample = samples::all().next().and_then(|(name, text)| scenario(name, text).ok());
+    sample.unwrap_or_default()
 }
 
 /// The first error as text.
@@ -88,50 +106,94 @@ pub(crate) fn catalogue() -> Catalogue {
         .collect()
 }
 
-/// A scenario of these objects, on the same Kubernetes as `like`.
-pub(crate) fn start_with(read: Import, like: &Scenario) -> Scenario {
-    let mut scenario = Scenario { kubernetes: like.kubernetes.clone(), ..Scenario::default() };
-    scenario.objects.nodes = read.nodes;
-    scenario.objects.pods = read.pods;
-    scenario.objects.workloads = read.workloads;
-    scenario.objects.budgets = read.budgets;
-    scenario.objects.others = read.others;
-    scenario
+/// A scenario of these objects: on the release that its nodes report, or on the present one, and
+/// otherwise on the same Kubernetes as `like`.
+pub(crate) fn start_with(
+    read: Import,
+    like: &Scenario,
+    present: KubernetesRelease,
+    own_release: bool,
+) -> Scenario {
+    let detected = read.detected_release().filter(|_| own_release);
+    let release = detected.map_or(present, |detected| detected.release);
+    let mut base = Scenario { kubernetes: like.kubernetes.clone(), ..Scenario::default() };
+    use_release(&mut base, release);
+    read.into_scenario(base)
 }
 
-/// What adds these objects to the cluster. An object that is there already is replaced.
-pub(crate) fn commands_to_add(read: Import, session: &Session) -> Vec<Command> {
+/// What adding an object would do, and the commands that do it.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Addition {
+    /// What it would do.
+    pub(crate) planned: Planned,
+    /// How.
+    pub(crate) commands: Vec<Command>,
+}
+
+/// What adding these objects to the cluster would do; `objects` is what became of each when they
+/// were read. An object that is there already is replaced.
+pub(crate) fn additions(read: &Import, objects: &Objects, session: &Session) -> Vec<Addition> {
     let cluster = session.simulator().cluster();
-    let mut commands = Vec::new();
-    for node in read.nodes {
-        commands.push(match cluster.get_node(&node.metadata.name) {
-            Some(old) if **old == node => continue,
-            Some(_) => Command::UpdateNode(node),
-            None => Command::CreateNode(node),
-        });
-    }
-    for pod in read.pods {
-        match cluster.get_pod(&pod.key()) {
-            Some(old) if **old == pod => {}
-            Some(_) => commands.extend(replace_pod(pod)),
-            None => commands.push(Command::CreatePod(pod)),
-        }
-    }
-    for workload in read.workloads.into_iter().map(Box::new) {
-        commands.push(match cluster.get_workload(&workload.key()) {
-            Some(old) if **old == *workload => continue,
-            Some(_) => Command::UpdateWorkload(workload),
-            None => Command::CreateWorkload(workload),
-        });
-    }
-    for budget in read.budgets.into_iter().map(Box::new) {
-        commands.push(match cluster.get_budget(&budget.key()) {
-            Some(old) if **old == *budget => continue,
-            Some(_) => Command::UpdateBudget(budget),
-            None => Command::CreateBudget(budget),
-        });
-    }
-    commands
+    let mut nodes = read.nodes.iter();
+    let mut pods = read.pods.iter();
+    let mut budgets = read.budgets.iter();
+    let mut workloads = read.workloads.iter();
+    // The objects of each kind are in the order of the report.
+    let mut change = |object: &ObjectReport| {
+        let done = match (object.outcome, object.kind.as_str()) {
+            (ObjectOutcome::LeftOut, _) => (State::LeftOut, vec![]),
+            (ObjectOutcome::Kept, _) => return None,
+            (ObjectOutcome::Read, "Node") => {
+                let node = nodes.next()?;
+                match cluster.get_node(&node.metadata.name) {
+                    Some(old) if **old == *node => (State::Unchanged, vec![]),
+                    Some(_) => (State::Replaced, vec![Command::UpdateNode(node.clone())]),
+                    None => (State::Created, vec![Command::CreateNode(node.clone())]),
+                }
+            }
+            (ObjectOutcome::Read, "Pod") => {
+                let pod = pods.next()?;
+                match cluster.get_pod(&pod.key()) {
+                    Some(old) if **old == *pod => (State::Unchanged, vec![]),
+                    Some(_) => (State::Replaced, replace_pod(pod.clone()).into()),
+                    None => (State::Created, vec![Command::CreatePod(pod.clone())]),
+                }
+            }
+            (ObjectOutcome::Read, "PodDisruptionBudget") => {
+                let budget = budgets.next()?;
+                match cluster.get_budget(&budget.key()) {
+                    Some(old) if **old == *budget => (State::Unchanged, vec![]),
+                    Some(_) => {
+                        (State::Replaced, vec![Command::UpdateBudget(budget.clone().into())])
+                    }
+                    None => (State::Created, vec![Command::CreateBudget(budget.clone().into())]),
+                }
+            }
+            (ObjectOutcome::Read, _) => {
+                let workload = workloads.next()?;
+                match cluster.get_workload(&workload.key()) {
+                    Some(old) if **old == *workload => (State::Unchanged, vec![]),
+                    Some(_) => {
+                        (State::Replaced, vec![Command::UpdateWorkload(workload.clone().into())])
+                    }
+                    None => {
+                        (State::Created, vec![Command::CreateWorkload(workload.clone().into())])
+                    }
+                }
+            }
+        };
+        Some(done)
+    };
+    let objects = objects.reports().map(|object| {
+        let (state, commands) = change(object).unwrap_or((State::LeftOut, vec![]));
+        let why = match object.outcome {
+            ObjectOutcome::Kept => "the simulation does not use objects of this kind",
+            ObjectOutcome::Read | ObjectOutcome::LeftOut => "",
+        };
+        let planned = Planned { object: object.clone(), state, why: why.to_owned() };
+        Addition { planned, commands }
+    });
+    objects.collect()
 }
 
 /// Deletes a pod and creates it again as another one.
@@ -158,16 +220,14 @@ pub(crate) fn cluster_text(session: &Session, purpose: Purpose, format: Format) 
     export(nodes, pods, others, purpose, format)
 }
 
-/// The session as a scenario file: where it began, its steps and edits.
+/// A scenario file of where a session began and its edits.
 ///
 /// In a scenario, what follows from a step comes after all steps of that instant, while an edit
 /// takes effect at once. So each edit gets an instant of its own, a nanosecond later if need be.
-pub(crate) fn scenario_text(session: &Session) -> String {
-    let timeline = session.timeline();
-    let mut scenario = Scenario::clone(&timeline.start);
+pub(crate) fn scenario_text(mut scenario: Scenario, edits: &[Rc<Edit>]) -> String {
     let mut taken: Option<Timestamp> = None;
     let begun = scenario.steps.iter().map(|step| step.at.timestamp()).collect::<Vec<_>>();
-    for edit in &timeline.log {
+    for edit in edits {
         let mut at = edit.at.timestamp();
         // What the cluster does by itself at the very beginning comes before the first edit.
         let earliest = taken.or_else(|| begun.iter().rev().find(|step| **step <= at).copied());
@@ -194,7 +254,11 @@ pub(crate) fn export_as(session: &Session, what: Export) -> (&'static str, Strin
         Export::State => ("cluster.yaml", cluster(Purpose::State, Format::Yaml)),
         Export::Apply => ("cluster-apply.yaml", cluster(Purpose::Apply, Format::Yaml)),
         Export::Json => ("cluster.json", cluster(Purpose::State, Format::Json)),
-        Export::Scenario => ("scenario.yaml", scenario_text(session)),
+        Export::Scenario => {
+            let timeline = session.timeline();
+            let start = Scenario::clone(&timeline.start);
+            ("scenario.yaml", scenario_text(start, &timeline.log))
+        }
     }
 }
 
@@ -215,12 +279,13 @@ pub(crate) fn one_object<T>(
     pick: impl FnOnce(Import) -> Option<T>,
 ) -> Result<T, Vec<Diagnostic>> {
     let name = format!("{what}.yaml");
-    let Reading { content, diagnostics } = read(text, &name);
+    // What is typed here is meant to be in the object.
+    let Reading { content, diagnostics, .. } = read(text, &name, true);
     if diagnostics.iter().any(Diagnostic::is_error) {
         return Err(diagnostics);
     }
     let picked = match content {
-        Content::Objects(read) => pick(*read),
+        Content::Objects(read) => pick(Import::clone(&read)),
         Content::Scenario(_) | Content::Nothing => None,
     };
     picked.ok_or_else(|| {
@@ -230,6 +295,8 @@ pub(crate) fn one_object<T>(
             line: 1,
             column: 1,
             path: String::new(),
+            object: None,
+            consequence: None,
             message: format!(
                 "this must be the {what} itself, under its own name, and nothing else"
             ),
@@ -243,12 +310,10 @@ mod tests {
     use taintlab_core::api::{Taint, TaintEffect};
 
     use super::*;
-    use crate::sample::sample;
 
     #[test]
     fn the_page_begins_with_the_sample_cluster() {
-        let (name, text) = samples::all().next().unwrap();
-        assert_eq!(Ok(sample()), scenario(name, text));
+        assert_eq!(sample().metadata.name, "sample-cluster");
     }
 
     #[test]
@@ -283,7 +348,7 @@ mod tests {
         session.apply(vec![untaint]).unwrap();
         session.apply(vec![tainted("worker-2")]).unwrap();
         session.run_to_end();
-        let read = scenario("export.yaml", &scenario_text(&session)).unwrap();
+        let read = scenario("export.yaml", &export_as(&session, Export::Scenario).1).unwrap();
         let mut again = Session::new(read).unwrap();
         again.run_to_end();
         let evicted = |session: &Session| -> Vec<_> {
@@ -296,12 +361,12 @@ mod tests {
     #[test]
     fn a_text_is_a_scenario_or_objects_or_nothing() {
         let node = "{apiVersion: v1, kind: Node, metadata: {name: a}}";
-        assert!(matches!(read(node, "a").content, Content::Objects(_)));
-        let nothing = read("hello", "a");
+        assert!(matches!(read(node, "a", false).content, Content::Objects(_)));
+        let nothing = read("hello", "a", false);
         assert_eq!(nothing.content, Content::Nothing);
         assert!(!nothing.diagnostics.is_empty());
         assert!(matches!(
-            read(samples::all().next().unwrap().1, "a").content,
+            read(samples::all().next().unwrap().1, "a", false).content,
             Content::Scenario(_)
         ));
     }
@@ -310,17 +375,31 @@ mod tests {
     fn adding_replaces_what_is_there_and_leaves_what_is_the_same() {
         let session = Session::new(sample()).unwrap();
         let text = cluster_text(&session, Purpose::State, Format::Yaml);
-        let Content::Objects(read) = read(&text, "a").content else { panic!("objects") };
-        assert_eq!(commands_to_add(Import::clone(&read), &session), []);
-        let mut changed = Import::clone(&read);
-        changed.pods.truncate(1);
-        changed.pods[0].spec.tolerations.clear();
-        changed.nodes.truncate(1);
-        changed.nodes[0].metadata.name = "new".into();
-        let commands = commands_to_add(changed, &session);
+        let added = |text: &str| match read(text, "a", true) {
+            Reading { content: Content::Objects(read), objects, .. } => {
+                additions(&read, &objects, &session)
+            }
+            other => panic!("{other:?}"),
+        };
+        let all = added(&text);
+        assert!(all.iter().all(|one| one.planned.state == State::Unchanged), "{all:?}");
+        let changed = "{kind: List, apiVersion: v1, items: [\
+            {apiVersion: v1, kind: Pod, metadata: {name: postgres-0, namespace: data}, \
+                spec: {containers: [{name: c, image: i}]}}, \
+            {apiVersion: v1, kind: Node, metadata: {name: new}}, \
+            {apiVersion: v1, kind: Service, metadata: {name: s}}]}";
+        let changes = added(changed).into_iter();
+        let changes: Vec<_> = changes.map(|one| (one.planned.state, one.commands)).collect();
         assert!(matches!(
-            commands.as_slice(),
-            [Command::CreateNode(_), Command::DeletePod { force: true, .. }, Command::CreatePod(_)]
+            changes.as_slice(),
+            [
+                (State::Replaced, pod),
+                (State::Created, node),
+                (State::LeftOut, service),
+            ] if matches!(
+                pod.as_slice(),
+                [Command::DeletePod { force: true, .. }, Command::CreatePod(_)]
+            ) && matches!(node.as_slice(), [Command::CreateNode(_)]) && service.is_empty()
         ));
     }
 }

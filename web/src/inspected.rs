@@ -21,7 +21,7 @@ use taintlab_core::time_budget::TimeBudget;
 use taintlab_core::validation::ValidationOptions;
 
 use crate::fleet::{Track, track};
-use crate::model::{Model, NodeView, PodView, Selection, Totals, ZoneView};
+use crate::model::{Model, NodeView, PodGroup, PodView, Selection, Totals, ZoneView};
 use crate::session::{Gone, RowKind, Session};
 
 /// What the inspector shows.
@@ -33,6 +33,8 @@ pub(crate) enum Inspected {
     Node(InspectedNode),
     /// A pod.
     Pod(Box<InspectedPod>),
+    /// All pods of which one thing is true.
+    Pods(Rc<InspectedPods>),
     /// A pod that is gone.
     Gone(Rc<Gone>, Option<Rc<TimeBudget>>),
     /// A zone.
@@ -44,6 +46,32 @@ pub(crate) enum Inspected {
 impl Default for Inspected {
     fn default() -> Self {
         Self::Overview(Rc::default())
+    }
+}
+
+/// All pods of which one thing is true.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct InspectedPods {
+    /// What.
+    pub(crate) group: PodGroup,
+    /// Those that are there, by key.
+    pub(crate) pods: Vec<Rc<PodView>>,
+    /// Those that are gone, the last one first.
+    pub(crate) gone: Vec<Rc<Gone>>,
+}
+
+impl InspectedPods {
+    fn new(session: &Session, model: &Model, group: PodGroup) -> Self {
+        let pods = model.pods().values().filter(|pod| group.holds(pod.state));
+        let gone = session.gone().iter().rev().filter(|gone| group.holds_gone(gone));
+        Self { group, pods: pods.cloned().collect(), gone: gone.cloned().collect() }
+    }
+
+    /// Whether that pod is one of them.
+    pub(crate) fn holds(&self, key: &PodKey) -> bool {
+        // Those that are there are sorted.
+        self.pods.binary_search_by(|pod| pod.key.cmp(key)).is_ok()
+            || self.gone.iter().any(|gone| gone.pod == *key)
     }
 }
 
@@ -193,6 +221,9 @@ impl Inspected {
                     Self::Workload(Rc::new(track), pods)
                 })
             }
+            Selection::Pods(group) => {
+                Some(Self::Pods(Rc::new(InspectedPods::new(session, model, *group))))
+            }
             Selection::Pod(key) => pod(session, model, key).or_else(|| gone(session, key)),
         });
         found.unwrap_or_else(|| Self::Overview(Rc::new(overview(session, model))))
@@ -204,8 +235,9 @@ fn pod(session: &Session, model: &Model, key: &PodKey) -> Option<Inspected> {
     let view = model.pod(key)?.clone();
     let wall_clock = view
         .state
-        .timer()
-        .map(|(_, until)| simulator.wall_clock(until).truncated_to_seconds().to_string());
+        .timer
+        .filter(|timer| !timer.never_ends())
+        .map(|timer| simulator.wall_clock(timer.until).truncated_to_seconds().to_string());
     Some(Inspected::Pod(Box::new(InspectedPod {
         view,
         object: simulator.cluster().get_pod(key)?.clone(),

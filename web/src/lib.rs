@@ -3,25 +3,30 @@
 //!
 //! It holds no rule of Kubernetes: what happens comes from `taintlab-core`, what files mean from
 //! `taintlab-manifest`. One component, `App`, owns the session; everything else is a small
-//! component with properties that are cheap to compare. `Shell` paints the first view and loads the
-//! rest.
+//! component with properties that are cheap to compare.
 
+use std::cell::Cell;
+use std::rc::Rc;
+
+mod announce;
 mod app;
+mod board_keys;
 mod browser;
 mod components;
 mod files;
 mod fleet;
+mod focus;
+mod import_report;
 mod inspected;
-mod later;
 mod model;
 mod moves;
 mod playback;
-mod sample;
 mod samples;
 mod saved;
 mod scrub;
 mod session;
-mod shell;
+mod store;
+mod tab;
 mod text;
 mod theme;
 mod warned;
@@ -31,5 +36,9 @@ mod words;
 pub fn run() {
     // A bug must not leave a blank page, nor take the user's work with it.
     std::panic::set_hook(Box::new(|info| browser::show_crash(&info.to_string())));
-    yew::Renderer::<shell::Shell>::new().render();
+    wasm_bindgen_futures::spawn_local(async {
+        // What is stored is read first, so that nothing else is painted before.
+        let beginning = Rc::new(Cell::new(Some(Box::new(app::begin(tab::Tab::open()).await))));
+        yew::Renderer::<app::App>::with_props(app::AppProps { beginning }).render();
+    });
 }

@@ -3,14 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-use taintlab_core::api::{
-    ConditionStatus, Node, NodeName, Pod, PodKey, PodPhase, Taint, WorkloadKey,
-};
+use taintlab_core::api::{ConditionStatus, Node, NodeName, Pod, PodKey, Taint, WorkloadKey};
 use taintlab_core::event::SilenceCause;
-use taintlab_core::kubelet::EVICTED;
 use taintlab_core::node_lifecycle::zone::zone_key;
-use taintlab_core::simulator::Simulator;
-use taintlab_core::time::Timestamp;
+use taintlab_core::pod_state::{PodCounts, PodHealth, PodState, PodVerdict};
+use taintlab_core::simulator::{OutcomeKind, Simulator};
 
 use crate::session::{Gone, Session, Touched};
 
@@ -25,6 +22,63 @@ pub(crate) enum Selection {
     Zone(Rc<str>),
     /// A workload.
     Workload(WorkloadKey),
+    /// All pods of which one thing is true.
+    Pods(PodGroup),
+}
+
+/// Pods of which one thing is true.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum PodGroup {
+    /// What is to become of them.
+    Verdict(PodVerdict),
+    /// How they are doing.
+    Health(PodHealth),
+    /// What a run that has ended says of them.
+    Outcome(OutcomeKind),
+}
+
+impl PodGroup {
+    /// Its words: `stuck Terminating`.
+    pub(crate) fn words(self) -> &'static str {
+        match self {
+            Self::Verdict(PodVerdict::Stays) => "that stay",
+            Self::Verdict(verdict) => verdict.words(2),
+            Self::Health(health) => health.words(),
+            Self::Outcome(OutcomeKind::Evictions) => "evicted",
+            Self::Outcome(OutcomeKind::Stuck) => PodVerdict::Stuck.words(2),
+            Self::Outcome(OutcomeKind::Unschedulable) => PodHealth::Unschedulable.words(),
+            Self::Outcome(OutcomeKind::Pending) => PodHealth::Pending.words(),
+            Self::Outcome(OutcomeKind::Starting) => PodHealth::Starting.words(),
+            Self::Outcome(OutcomeKind::NotReady) => PodHealth::NotReady.words(),
+        }
+    }
+
+    /// Whether a pod in that state is one of them.
+    pub(crate) fn holds(self, state: PodState) -> bool {
+        let PodState { verdict, health, .. } = state;
+        let is_going = matches!(verdict, PodVerdict::Terminating | PodVerdict::Stuck);
+        match self {
+            Self::Verdict(wanted) => verdict == wanted,
+            Self::Health(wanted) => health == wanted,
+            Self::Outcome(OutcomeKind::Evictions) => is_going || verdict == PodVerdict::Evicted,
+            Self::Outcome(OutcomeKind::Stuck) => verdict == PodVerdict::Stuck,
+            Self::Outcome(OutcomeKind::Unschedulable) => {
+                !is_going && health == PodHealth::Unschedulable
+            }
+            Self::Outcome(OutcomeKind::Pending) => !is_going && health == PodHealth::Pending,
+            Self::Outcome(OutcomeKind::Starting) => !is_going && health == PodHealth::Starting,
+            Self::Outcome(OutcomeKind::NotReady) => !is_going && health == PodHealth::NotReady,
+        }
+    }
+
+    /// Whether a pod that is gone is one of them.
+    pub(crate) fn holds_gone(self, gone: &Gone) -> bool {
+        match self {
+            Self::Verdict(verdict) => verdict == PodVerdict::Gone,
+            Self::Outcome(OutcomeKind::Evictions) => gone.evicted.is_some(),
+            _ => false,
+        }
+    }
 }
 
 impl Selection {
@@ -35,6 +89,10 @@ impl Selection {
             Self::Pod(key) => format!("pod {key}"),
             Self::Zone(key) => format!("zone {key}"),
             Self::Workload(key) => format!("workload {key}"),
+            Self::Pods(PodGroup::Verdict(verdict)) => format!("verdict {}", verdict.as_str()),
+            Self::Pods(PodGroup::Health(health)) => format!("health {}", health.as_str()),
+            // Only a run that has ended has one, and that is not stored.
+            Self::Pods(PodGroup::Outcome(_)) => String::new(),
         }
     }
 
@@ -46,61 +104,11 @@ impl Selection {
             "pod" => PodKey::parse(name).ok().map(Self::Pod),
             "zone" => Some(Self::Zone(name.into())),
             "workload" => WorkloadKey::parse(name).ok().map(Self::Workload),
-            _ => None,
-        }
-    }
-}
-
-/// How a pod is doing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum PodState {
-    /// Nothing will delete it.
-    Stays,
-    /// A timer runs.
-    Counting {
-        /// Since when.
-        since: Timestamp,
-        /// Until when.
-        until: Timestamp,
-    },
-    /// It was deleted and its grace period runs.
-    Terminating {
-        /// Since when.
-        since: Timestamp,
-        /// Until when.
-        until: Timestamp,
-    },
-    /// It was deleted and stays until its kubelet, which nobody hears, is back.
-    Stuck,
-    /// It has no node.
-    Pending,
-    /// Its containers have ended, and its object is still there.
-    Ended {
-        /// Whether its kubelet evicted it.
-        evicted: bool,
-    },
-}
-
-impl PodState {
-    /// The word for it in `data-state` and in style sheets.
-    pub(crate) fn word(self) -> &'static str {
-        match self {
-            Self::Stays => "stays",
-            Self::Counting { .. } => "counting",
-            Self::Terminating { .. } | Self::Stuck => "terminating",
-            Self::Pending => "pending",
-            Self::Ended { evicted: true } => "evicted",
-            Self::Ended { evicted: false } => "ended",
-        }
-    }
-
-    /// The time that runs, if one does.
-    pub(crate) fn timer(self) -> Option<(Timestamp, Timestamp)> {
-        match self {
-            Self::Counting { since, until } | Self::Terminating { since, until } => {
-                Some((since, until))
+            "verdict" => {
+                PodVerdict::parse(name).map(|verdict| Self::Pods(PodGroup::Verdict(verdict)))
             }
-            Self::Stays | Self::Stuck | Self::Pending | Self::Ended { .. } => None,
+            "health" => PodHealth::parse(name).map(|health| Self::Pods(PodGroup::Health(health))),
+            _ => None,
         }
     }
 }
@@ -112,7 +120,7 @@ pub(crate) struct PodView {
     pub(crate) key: PodKey,
     /// Its node; empty if it has none.
     pub(crate) node: String,
-    /// How it is doing.
+    /// What is to become of it, and how it is doing.
     pub(crate) state: PodState,
     /// Why it has no node, in the scheduler's words; empty if it has one or was not tried.
     pub(crate) why: String,
@@ -183,14 +191,10 @@ pub(crate) struct Totals {
     pub(crate) nodes: usize,
     /// Pods.
     pub(crate) pods: usize,
-    /// Pods with a timer.
-    pub(crate) counting: usize,
-    /// Pods in their grace period.
-    pub(crate) terminating: usize,
-    /// Pods without a node.
-    pub(crate) pending: usize,
-    /// Pods that a controller has deleted and that are gone, and those that a kubelet has evicted.
-    pub(crate) evicted: usize,
+    /// Pods by their state, those that are gone included.
+    pub(crate) counts: PodCounts,
+    /// How many times a pod was evicted.
+    pub(crate) evictions: usize,
 }
 
 /// Everything the board shows.
@@ -214,6 +218,7 @@ pub(crate) struct Model {
     nodes: BTreeMap<NodeName, Rc<NodeView>>,
     zones: BTreeMap<Rc<str>, Rc<ZoneView>>,
     gone: usize,
+    evictions: usize,
     board: Rc<Board>,
 }
 
@@ -259,7 +264,8 @@ impl Model {
                 self.rebuild_node(simulator, &name, &by_node);
             }
         }
-        self.gone = session.gone().iter().filter(|gone| gone.evicted.is_some()).count();
+        self.gone = session.gone().len();
+        self.evictions = session.simulator().evictions_until_now();
         self.rebuild_board();
         true
     }
@@ -267,20 +273,13 @@ impl Model {
     /// Rebuilds pods and returns the nodes that they are or were on.
     fn update_pods(&mut self, simulator: &Simulator, touched: &Touched) -> BTreeSet<NodeName> {
         let mut nodes = touched.nodes.clone();
-        // Filled one by one, here and elsewhere: collecting sorts first, which weighs more.
-        let mut ends = BTreeMap::new();
-        for (key, end) in simulator.terminations() {
-            ends.insert(key, end);
-        }
-        let view = |key: &PodKey, pod: &Pod| {
-            let until = ends.get(key).copied();
-            PodView {
-                key: key.clone(),
-                node: pod.spec.node_name.clone(),
-                state: pod_state(simulator, key, pod, until),
-                why: why_pending(pod),
-                owner: owner(pod),
-            }
+        let states = simulator.pod_states();
+        let view = |key: &PodKey, pod: &Pod| PodView {
+            key: key.clone(),
+            node: pod.spec.node_name.clone(),
+            state: states.get(key).unwrap_or_else(|| PodState::at_rest(pod)),
+            why: why_pending(pod),
+            owner: owner(pod),
         };
         if touched.all {
             let old = std::mem::take(&mut self.pods);
@@ -346,20 +345,15 @@ impl Model {
     /// Groups the nodes by zone; zones in which nothing has changed stay the same value.
     fn rebuild_board(&mut self) {
         let mut by_zone: BTreeMap<Rc<str>, Vec<Rc<NodeView>>> = BTreeMap::new();
-        let mut totals = Totals { evicted: self.gone, ..Totals::default() };
+        let mut totals = Totals { evictions: self.evictions, ..Totals::default() };
+        totals.counts.add_gone(self.gone);
         for node in self.nodes.values() {
             totals.nodes += usize::from(node.exists);
             by_zone.entry(node.zone.clone()).or_default().push(node.clone());
         }
         for pod in self.pods.values() {
             totals.pods += 1;
-            match pod.state {
-                PodState::Counting { .. } => totals.counting += 1,
-                PodState::Terminating { .. } | PodState::Stuck => totals.terminating += 1,
-                PodState::Pending => totals.pending += 1,
-                PodState::Ended { evicted } => totals.evicted += usize::from(evicted),
-                PodState::Stays => {}
-            }
+            totals.counts.add(pod.state);
         }
         let old = std::mem::take(&mut self.zones);
         for (key, nodes) in by_zone {
@@ -376,29 +370,6 @@ impl Model {
     }
 }
 
-/// A board of objects to which nothing has happened.
-pub(crate) fn still<'a>(
-    nodes: impl Iterator<Item = (NodeName, &'a Node)>,
-    pods: impl Iterator<Item = (PodKey, &'a Pod)>,
-) -> Rc<Board> {
-    let mut model = Model::default();
-    for (key, pod) in pods {
-        let node = pod.spec.node_name.clone();
-        let state = if node.is_empty() { PodState::Pending } else { PodState::Stays };
-        model.pods.insert(
-            key.clone(),
-            Rc::new(PodView { key, node, state, why: String::new(), owner: owner(pod) }),
-        );
-    }
-    for (name, node) in nodes {
-        let pods = model.pods.values().filter(|pod| pod.node == name.as_str()).cloned().collect();
-        let view = node_view(&name, Some(node), pods, &[]);
-        model.nodes.insert(name, Rc::new(view));
-    }
-    model.rebuild_board();
-    model.board
-}
-
 type GoneByNode = BTreeMap<NodeName, Vec<Rc<Gone>>>;
 
 fn gone_by_node(gone: &[Rc<Gone>]) -> GoneByNode {
@@ -411,26 +382,6 @@ fn gone_by_node(gone: &[Rc<Gone>]) -> GoneByNode {
 
 fn same_nodes(a: &[Rc<NodeView>], b: &[Rc<NodeView>]) -> bool {
     a.len() == b.len() && a.iter().zip(b).all(|(a, b)| Rc::ptr_eq(a, b))
-}
-
-fn pod_state(simulator: &Simulator, key: &PodKey, pod: &Pod, until: Option<Timestamp>) -> PodState {
-    if pod.is_terminating() {
-        if simulator.awaits_kubelet(key) {
-            return PodState::Stuck;
-        }
-        let until = until.unwrap_or_else(|| simulator.now());
-        let seconds = pod.metadata.deletion_grace_period_seconds.unwrap_or_default();
-        let grace = Timestamp::from_secs(u64::try_from(seconds).unwrap_or_default());
-        let since = until - Timestamp::ZERO.saturating_add(grace.since_zero());
-        return PodState::Terminating { since: Timestamp::ZERO.saturating_add(since), until };
-    }
-    if let Some(timer) = simulator.taint_eviction().scheduled_eviction(key) {
-        return PodState::Counting { since: timer.created_at, until: timer.fire_at };
-    }
-    if matches!(pod.status.phase, PodPhase::Failed | PodPhase::Succeeded) {
-        return PodState::Ended { evicted: pod.status.reason == EVICTED };
-    }
-    if pod.spec.node_name.is_empty() { PodState::Pending } else { PodState::Stays }
 }
 
 /// Who makes another pod when this one goes.
@@ -482,7 +433,9 @@ fn zone_view(key: &Rc<str>, nodes: Vec<Rc<NodeView>>) -> ZoneView {
 mod tests {
     use taintlab_core::api::TaintEffect;
     use taintlab_core::command::Command;
+    use taintlab_core::pod_state::PodTimer;
     use taintlab_core::scenario::Scenario;
+    use taintlab_core::time::Timestamp;
 
     use super::*;
 
@@ -531,11 +484,14 @@ mod tests {
         model.update(&mut session);
         let p = PodKey::new("", "p");
         let until = Timestamp::from_secs(60);
-        let counting = PodState::Counting { since: Timestamp::ZERO, until };
+        let timer = Some(PodTimer { since: Timestamp::ZERO, until });
+        let health = PodHealth::Ready;
+        let counting = PodState { verdict: PodVerdict::Counting, health, timer };
         assert_eq!(model.pod(&p).unwrap().state, counting);
         session.seek(Timestamp::from_secs(61));
         model.update(&mut session);
-        let terminating = PodState::Terminating { since: until, until: Timestamp::from_secs(90) };
+        let timer = Some(PodTimer { since: until, until: Timestamp::from_secs(90) });
+        let terminating = PodState { verdict: PodVerdict::Terminating, health, timer };
         assert_eq!(model.pod(&p).unwrap().state, terminating);
         session.seek(Timestamp::from_secs(90));
         model.update(&mut session);
@@ -543,7 +499,8 @@ mod tests {
         let node = model.node("a").unwrap();
         assert_eq!((node.pods.len(), node.gone_count), (0, 1));
         assert_eq!(node.gone[0].evicted, Some(until));
-        assert_eq!(model.board().totals.evicted, 1);
+        assert_eq!(model.board().totals.evictions, 1);
+        assert_eq!(model.board().totals.counts.verdict(PodVerdict::Gone), 1);
     }
 
     #[test]

@@ -7,11 +7,12 @@ use std::rc::Rc;
 
 use js_sys::{Array, Function, Object, Reflect};
 use taintlab_core::api::PodKey;
+use taintlab_core::pod_state::{PodState, PodVerdict};
 use wasm_bindgen::{JsCast, JsValue};
 use web_sys::Element;
 
 use crate::browser;
-use crate::model::{PodState, PodView};
+use crate::model::PodView;
 
 /// More at once are a crowd, in which nobody sees anything.
 const MOST: usize = 24;
@@ -80,7 +81,8 @@ impl Moves {
 
 /// Whether a pod that was there has been deleted since.
 fn leaves(pod: &PodView, new: &BTreeMap<PodKey, Rc<PodView>>) -> bool {
-    let going = |state| matches!(state, PodState::Terminating { .. } | PodState::Stuck);
+    let going =
+        |state: PodState| matches!(state.verdict, PodVerdict::Terminating | PodVerdict::Stuck);
     !going(pod.state) && new.get(&pod.key).is_none_or(|now| going(now.state))
 }
 

@@ -7,15 +7,18 @@ use taintlab_core::time::Timestamp;
 /// How fast simulated time passes, in simulated seconds per second.
 pub(crate) const SPEEDS: [u32; 8] = [1, 2, 5, 10, 30, 60, 300, 1000];
 /// At most this much wall-clock time counts between two frames: a page that was hidden for an hour
-/// does not jump.
-const MAX_FRAME: Duration = Duration::from_millis(250);
+/// does not jump. A frame of a large cluster may well take half of it.
+const MAX_FRAME: Duration = Duration::from_millis(1_000);
+/// For so many milliseconds of a frame the simulation may run, so that the page can be painted
+/// between; what is left is made up for in the frames that follow.
+pub(crate) const FRAME_BUDGET: f64 = 9.0;
 
 /// How fast simulated time passes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Speed {
     /// So many simulated seconds per second.
     Times(u32),
-    /// From event to event, one every frame.
+    /// As fast as it can be computed.
     Max,
 }
 
@@ -59,15 +62,6 @@ impl Speed {
     }
 }
 
-/// Where the clock is to be, given where it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Target {
-    /// At this time.
-    Time(Timestamp),
-    /// At whatever comes next.
-    NextEvent,
-}
-
 /// Plays simulated time.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Playback {
@@ -76,12 +70,14 @@ pub(crate) struct Playback {
     /// When the last frame was, in milliseconds of the page; `None` while paused and before the
     /// first frame.
     last_frame: Option<f64>,
+    /// Where the clock should have been after the last frame: it is not if that took too long.
+    owed: Option<Timestamp>,
     playing: bool,
 }
 
 impl Default for Playback {
     fn default() -> Self {
-        Self { speed: Speed::Times(10), last_frame: None, playing: false }
+        Self { speed: Speed::Times(10), last_frame: None, owed: None, playing: false }
     }
 }
 
@@ -95,23 +91,25 @@ impl Playback {
     pub(crate) fn set_playing(&mut self, playing: bool) {
         self.playing = playing;
         self.last_frame = None;
+        self.owed = None;
     }
 
     /// A frame is painted at `frame` milliseconds: where should the clock be, if it is now at
-    /// `now`?
-    pub(crate) fn frame(&mut self, frame: f64, now: Timestamp) -> Option<Target> {
+    /// `now`? [`Timestamp::MAX`] is as far as there is time for.
+    pub(crate) fn frame(&mut self, frame: f64, now: Timestamp) -> Option<Timestamp> {
         if !self.playing {
             return None;
         }
         let last = self.last_frame.replace(frame)?;
-        match self.speed {
-            Speed::Max => Some(Target::NextEvent),
-            Speed::Times(times) => {
-                let passed = Duration::try_from_secs_f64((frame - last) / 1_000.0);
-                let passed = passed.unwrap_or_default().min(MAX_FRAME);
-                Some(Target::Time(now.saturating_add(passed.saturating_mul(times))))
-            }
-        }
+        let Speed::Times(times) = self.speed else { return Some(Timestamp::MAX) };
+        let passed = Duration::try_from_secs_f64((frame - last) / 1_000.0);
+        let passed = passed.unwrap_or_default().min(MAX_FRAME).saturating_mul(times);
+        // A debt of more than that is forgiven: the speed cannot be reached.
+        let most = now.saturating_add(MAX_FRAME.saturating_mul(times));
+        let from = self.owed.map_or(now, |owed| owed.max(now));
+        let to = from.saturating_add(passed).min(most);
+        self.owed = Some(to);
+        Some(to)
     }
 }
 
@@ -127,12 +125,31 @@ mod tests {
         playback.set_playing(true);
         assert_eq!(playback.frame(1_000.0, now), None, "the first frame only starts the watch");
         let target = playback.frame(1_020.0, now);
-        assert_eq!(target, Some(Target::Time(Timestamp::from_millis(5_200))));
-        let late = playback.frame(60_000.0, now);
-        assert_eq!(late, Some(Target::Time(Timestamp::from_millis(7_500))), "no jump after a nap");
-        assert_eq!(playback.frame(59_000.0, now), Some(Target::Time(now)), "never back");
+        assert_eq!(target, Some(Timestamp::from_millis(5_200)));
+        let reached = Timestamp::from_millis(5_200);
+        let late = playback.frame(60_000.0, reached);
+        assert_eq!(late, Some(Timestamp::from_millis(15_200)), "no jump after a nap");
+        let reached = Timestamp::from_millis(15_200);
+        assert_eq!(playback.frame(59_000.0, reached), Some(reached), "never back");
         playback.speed = Speed::Max;
-        assert_eq!(playback.frame(60_000.0, now), Some(Target::NextEvent));
+        assert_eq!(playback.frame(60_000.0, now), Some(Timestamp::MAX));
+    }
+
+    #[test]
+    fn what_a_frame_had_no_time_for_is_made_up_for() {
+        let mut playback = Playback::default();
+        playback.set_playing(true);
+        let second = Timestamp::from_secs;
+        assert_eq!(playback.frame(0.0, second(0)), None);
+        assert_eq!(playback.frame(100.0, second(0)), Some(second(1)));
+        // The simulation came no further than half a second.
+        let halfway = Timestamp::from_millis(500);
+        assert_eq!(playback.frame(200.0, halfway), Some(second(2)));
+        // It never comes further: then the debt does not grow for ever.
+        for frame in 3..100 {
+            let to = playback.frame(f64::from(frame) * 100.0, halfway).unwrap();
+            assert!(to <= Timestamp::from_millis(10_500), "{to}");
+        }
     }
 
     #[test]

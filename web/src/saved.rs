@@ -4,13 +4,17 @@ use std::rc::Rc;
 
 use serde::{Deserialize, Serialize};
 use taintlab_core::scenario::Scenario;
-use taintlab_core::time::Span;
+use taintlab_core::time::{Span, Timestamp};
+use taintlab_manifest::{Dropped, redact_commands, redact_scenario};
 
+use crate::files;
 use crate::model::Selection;
 use crate::session::{Edit, Session};
+use crate::text::count;
 
-/// The format; another number is of another version of the page.
-const FORMAT: u32 = 1;
+/// The format; another number is of another version of the page. Format 1 had everything in one
+/// text, and kept what a cluster says about its secrets.
+const FORMAT: u32 = 2;
 
 /// A session, to be stored.
 #[derive(Serialize)]
@@ -20,7 +24,8 @@ struct Saved<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     selection: Option<String>,
     edits: Vec<&'a Edit>,
-    start: &'a Scenario,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    start: Option<&'a Scenario>,
 }
 
 /// The same, read. What another format lacks must not hide that it is another one.
@@ -33,44 +38,125 @@ struct Stored {
     start: Option<Scenario>,
 }
 
-/// The session as text.
+/// A stored session that was read and not yet run.
+#[derive(Debug)]
+pub(crate) struct Restored {
+    start: Scenario,
+    edits: Vec<Edit>,
+    now: Timestamp,
+    selection: Option<Selection>,
+    /// What was taken out of it, since an earlier version of the page should not have stored it.
+    pub(crate) dropped: Dropped,
+}
+
+impl Restored {
+    /// The session, and what was selected.
+    ///
+    /// # Errors
+    /// It cannot begin; the text says why.
+    pub(crate) fn session(self) -> Result<(Session, Option<Selection>), String> {
+        let session = Session::resume(self.start, self.edits, self.now);
+        session.map(|session| (session, self.selection)).map_err(|error| error.to_string())
+    }
+
+    /// It as a scenario file.
+    pub(crate) fn scenario_text(self) -> String {
+        let edits: Vec<_> = self.edits.into_iter().map(Rc::new).collect();
+        files::scenario_text(self.start, &edits)
+    }
+}
+
+/// The session as one text.
 ///
 /// # Errors
 /// It cannot be written; the text says why.
 pub(crate) fn to_text(session: &Session, selection: Option<&Selection>) -> Result<String, String> {
-    let timeline = session.timeline();
+    text(session, selection, Some(&session.timeline().start))
+}
+
+/// The session as text, without where it began.
+///
+/// # Errors
+/// It cannot be written; the text says why.
+pub(crate) fn edits_text(
+    session: &Session,
+    selection: Option<&Selection>,
+) -> Result<String, String> {
+    text(session, selection, None)
+}
+
+/// Where a session began, as text.
+///
+/// # Errors
+/// It cannot be written; the text says why.
+pub(crate) fn start_text(start: &Scenario) -> Result<String, String> {
+    serde_json::to_string(start).map_err(|error| error.to_string())
+}
+
+fn text(
+    session: &Session,
+    selection: Option<&Selection>,
+    start: Option<&Scenario>,
+) -> Result<String, String> {
     let saved = Saved {
         format: FORMAT,
         now: session.now().into(),
         selection: selection.map(Selection::to_text),
-        edits: timeline.log.iter().map(Rc::as_ref).collect(),
-        start: &timeline.start,
+        edits: session.timeline().log.iter().map(Rc::as_ref).collect(),
+        start,
     };
     serde_json::to_string(&saved).map_err(|error| error.to_string())
 }
 
-/// The session of a text, and what was selected.
+/// The session of a text; `start` is where it began, if that is a text of its own.
 ///
 /// # Errors
 /// The text is none of ours, or of another version; the message says so.
-pub(crate) fn from_text(text: &str) -> Result<(Session, Option<Selection>), String> {
+pub(crate) fn from_text(text: &str, start: &str) -> Result<Restored, String> {
     let stored: Stored = serde_json::from_str(text).map_err(|error| error.to_string())?;
-    if stored.format != FORMAT {
-        return Err(format!("it has format {}, this page reads format {FORMAT}", stored.format));
+    if !(1..=FORMAT).contains(&stored.format) {
+        return Err(format!(
+            "it has format {}, this page reads formats 1 to {FORMAT}",
+            stored.format
+        ));
     }
-    let Stored { now: Some(now), edits: Some(edits), start: Some(start), .. } = stored else {
+    let own = match start {
+        "" => None,
+        start => Some(serde_json::from_str(start).map_err(|error| error.to_string())?),
+    };
+    let (Some(now), Some(mut edits), Some(mut start)) =
+        (stored.now, stored.edits, own.or(stored.start))
+    else {
         return Err("its `now`, `edits` or `start` is missing".to_owned());
     };
+    let dropped = match stored.format {
+        1 => redact(&mut start, &mut edits).map_err(|error| error.to_string())?,
+        _ => Dropped::default(),
+    };
     let selection = stored.selection.as_deref().and_then(Selection::parse);
-    let session = Session::resume(start, edits, now.timestamp());
-    session.map(|session| (session, selection)).map_err(|error| error.to_string())
+    Ok(Restored { start, edits, now: now.timestamp(), selection, dropped })
+}
+
+/// Takes out what the import would have dropped.
+fn redact(start: &mut Scenario, edits: &mut [Edit]) -> Result<Dropped, serde_json::Error> {
+    let mut dropped = redact_scenario(start)?;
+    dropped += redact_commands(edits.iter_mut().flat_map(|edit| &mut edit.commands))?;
+    Ok(dropped)
+}
+
+/// What a session is about: the title of its scenario, or what it began with.
+pub(crate) fn title(start: &Scenario) -> String {
+    if !start.metadata.title.is_empty() {
+        return start.metadata.title.clone();
+    }
+    let (nodes, pods) = (start.objects.nodes.len(), start.objects.pods.len());
+    format!("{}, {}", count(nodes, "node"), count(pods, "pod"))
 }
 
 #[cfg(test)]
 mod tests {
     use taintlab_core::api::{Node, Taint, TaintEffect};
     use taintlab_core::command::Command;
-    use taintlab_core::time::Timestamp;
 
     use super::*;
 
@@ -88,11 +174,17 @@ mod tests {
         session.seek(Timestamp::from_secs(5));
         let selection = Some(Selection::Zone("r:\0:z".into()));
         let text = to_text(&session, selection.as_ref()).unwrap();
-        let (again, selected) = from_text(&text).unwrap();
-        assert_eq!(selected, selection);
-        assert_eq!(again.rows(), session.rows());
-        assert_eq!(again.now(), session.now());
-        assert_eq!(to_text(&again, selected.as_ref()).unwrap(), text);
+        let edits = edits_text(&session, selection.as_ref()).unwrap();
+        let start = start_text(&session.timeline().start).unwrap();
+        // As one text, in two, and in that of the first format.
+        let old = text.replacen("\"format\":2", "\"format\":1", 1);
+        for (edits, start) in [(&text, ""), (&edits, start.as_str()), (&old, "")] {
+            let (again, selected) = from_text(edits, start).unwrap().session().unwrap();
+            assert_eq!(selected, selection);
+            assert_eq!(again.rows(), session.rows());
+            assert_eq!(again.now(), session.now());
+            assert_eq!(to_text(&again, selected.as_ref()).unwrap(), text);
+        }
     }
 
     #[test]
@@ -102,10 +194,10 @@ mod tests {
             ("[1]", "line 1 column"),
             ("{\"theme\":\"dark\"}", "format"),
             ("{\"format\":1}", "`start` is missing"),
-            ("{\"format\":7,\"more\":[]}", "it has format 7, this page reads format 1"),
+            ("{\"format\":7,\"more\":[]}", "it has format 7, this page reads formats 1 to 2"),
             ("{\"format\":1,\"now\":0,\"edits\":[{}],\"start\":{}}", "line 1 column"),
         ] {
-            let error = from_text(text).err().unwrap();
+            let error = from_text(text, "").err().unwrap();
             assert!(error.contains(reason), "{text}: {error}");
         }
     }

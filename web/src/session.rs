@@ -232,6 +232,8 @@ impl Session {
         let deadline = self
             .simulator
             .poll_timeout()
+            // At the end of time it never comes.
+            .filter(|next| next.at < Timestamp::MAX)
             .map(|next| Next { at: next.at, what: NextWhat::Deadline(next.reason) });
         // The first of several at one time: timers come before the changes of their instant.
         [deadline, step, edit].into_iter().flatten().min_by_key(|next| next.at)
@@ -266,24 +268,18 @@ impl Session {
         Ok(())
     }
 
-    /// Carries out those of the commands that fit, as one edit, and returns why others do not.
-    pub(crate) fn apply_what_fits(&mut self, commands: Vec<Command>) -> Vec<CommandError> {
+    /// Why groups of commands do not fit, each after those before it. Nothing changes.
+    pub(crate) fn try_out<'a>(
+        &mut self,
+        groups: impl Iterator<Item = &'a [Command]>,
+    ) -> Vec<Option<CommandError>> {
         let now = self.now();
         let before = self.simulator.snapshot();
-        let mut errors = Vec::new();
-        let mut fitting = Vec::new();
-        for command in commands {
-            match self.simulator.handle_command(now, command.clone()) {
-                Ok(()) => fitting.push(command),
-                Err(error) => errors.push(error),
-            }
-        }
+        let mut error_of = |group: &[Command]| {
+            group.iter().find_map(|one| self.simulator.handle_command(now, one.clone()).err())
+        };
+        let errors = groups.map(&mut error_of).collect();
         self.simulator.restore(&before);
-        if !fitting.is_empty()
-            && let Err(error) = self.apply(fitting)
-        {
-            errors.push(error);
-        }
         errors
     }
 
@@ -375,6 +371,20 @@ impl Session {
         let Some(next) = self.next() else { return false };
         self.advance(next.at);
         true
+    }
+
+    /// Lets time pass to `to`, from one thing that happens to the next, as long as there is time;
+    /// at least to the next one. To [`Timestamp::MAX`] is to the last thing that happens.
+    pub(crate) fn play_to(&mut self, to: Timestamp, mut has_time: impl FnMut() -> bool) {
+        while let Some(next) = self.next().filter(|next| next.at <= to) {
+            self.advance(next.at);
+            if !has_time() {
+                return;
+            }
+        }
+        if to < Timestamp::MAX {
+            self.advance(to.max(self.now()));
+        }
     }
 
     /// Moves the clock back to what happened before, or to the start.

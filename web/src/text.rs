@@ -5,21 +5,35 @@ use std::time::Duration;
 
 use taintlab_core::time::{SECOND, Timestamp, format_duration};
 
-/// What a clock shows: `0h05m12.3s`, always of the same shape.
+/// From here on hours say nothing any more: about a year.
+const LONG: Duration = Duration::from_secs(10_000 * 3_600);
+const DAY: u64 = 24 * 3_600;
+
+/// What a clock shows: `0h05m12.3s`, always of the same shape; after a year `2y 031d 07h`.
 pub(crate) fn clock(at: Timestamp) -> String {
+    if at >= Timestamp::MAX {
+        return "never".to_owned();
+    }
+    if at.since_zero() >= LONG {
+        let (days, rest) = (at.since_zero().as_secs() / DAY, at.since_zero().as_secs() % DAY);
+        return format!("{}y {:03}d {:02}h", days / 365, days % 365, rest / 3_600);
+    }
     let tenths = at.as_nanos() / (SECOND / 10);
     let (seconds, tenth) = (tenths / 10, tenths % 10);
     let (hours, minutes) = (seconds / 3_600, seconds / 60 % 60);
     format!("{hours}h{minutes:02}m{:02}.{tenth}s", seconds % 60)
 }
 
-/// A moment in a sentence, as Go prints it, to the millisecond: `5m45s`.
+/// A moment in a sentence, as Go prints it, to the millisecond: `5m45s`; the end of time is `never`.
 pub(crate) fn at(at: Timestamp) -> String {
-    span(at.since_zero())
+    if at >= Timestamp::MAX { "never".to_owned() } else { span(at.since_zero()) }
 }
 
-/// A duration in a sentence, as Go prints it, to the millisecond.
+/// A duration in a sentence, as Go prints it, to the millisecond; more than a year is rounded.
 pub(crate) fn span(span: Duration) -> String {
+    if span >= LONG {
+        return format!("{} years", span.as_secs() / (365 * DAY));
+    }
     if span < Duration::from_millis(1) {
         return format_duration(span);
     }
@@ -29,8 +43,33 @@ pub(crate) fn span(span: Duration) -> String {
 
 /// `1 pod`, `2 pods`.
 pub(crate) fn count<N: Display + PartialEq + From<u8>>(number: N, what: &str) -> String {
-    let plural = if number == N::from(1) { "" } else { "s" };
+    let plural = plural(&number);
     format!("{number} {what}{plural}")
+}
+
+/// What stands behind a noun for so many.
+pub(crate) fn plural<N: PartialEq + From<u8>>(number: &N) -> &'static str {
+    if *number == N::from(1) { "" } else { "s" }
+}
+
+/// How long ago something was, of so many milliseconds: `5 minutes ago`.
+pub(crate) fn ago(millis: u64) -> String {
+    let minutes = millis / 60_000;
+    match (minutes, minutes / 60, minutes / 60 / 24) {
+        (0, _, _) => "just now".to_owned(),
+        (minutes, 0, _) => format!("{} ago", count(minutes, "minute")),
+        (_, hours, 0) => format!("{} ago", count(hours, "hour")),
+        (_, _, days) => format!("{} ago", count(days, "day")),
+    }
+}
+
+/// A size in bytes: `61 KB`.
+pub(crate) fn size(bytes: usize) -> String {
+    match bytes {
+        0..=999 => count(bytes, "byte"),
+        1_000..=999_999 => format!("{} KB", bytes / 1_000),
+        _ => format!("{}.{} MB", bytes / 1_000_000, bytes / 100_000 % 10),
+    }
 }
 
 /// A number of seconds for CSS, to the millisecond.
@@ -47,10 +86,21 @@ mod tests {
         assert_eq!(clock(Timestamp::ZERO), "0h00m00.0s");
         assert_eq!(clock(Timestamp::from_millis(312_399)), "0h05m12.3s");
         assert_eq!(clock(Timestamp::from_secs(90_061)), "25h01m01.0s");
+        assert_eq!(clock(Timestamp::MAX), "never");
+        assert_eq!(clock(Timestamp::from_secs(2 * 365 * 86_400 + 86_400)), "2y 001d 00h");
+        assert_eq!(at(Timestamp::MAX), "never");
+        assert_eq!(span(Duration::from_secs(9_000_000_000)), "285 years");
         assert_eq!(at(Timestamp::from_nanos(345_000_000_001)), "5m45s");
         assert_eq!(at(Timestamp::from_nanos(7)), "7ns");
         assert_eq!(count(1, "pod"), "1 pod");
         assert_eq!(count(0, "pod"), "0 pods");
         assert_eq!(css_seconds(Duration::from_millis(1_050)), "1.050");
+        assert_eq!(ago(59_999), "just now");
+        assert_eq!(ago(60_000), "1 minute ago");
+        assert_eq!(ago(7_300_000), "2 hours ago");
+        assert_eq!(ago(200_000_000), "2 days ago");
+        assert_eq!(size(999), "999 bytes");
+        assert_eq!(size(61_234), "61 KB");
+        assert_eq!(size(12_345_678), "12.3 MB");
     }
 }

@@ -6,6 +6,7 @@ use taintlab_core::api::{NodeName, PodKey};
 use taintlab_core::warnings::{Severity, Subject, Warning};
 
 use crate::model::Selection;
+use crate::text::count;
 
 /// The marks on the board, and how many warnings there are.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -48,6 +49,25 @@ impl Marked {
         }
         marked
     }
+}
+
+/// How many there are of each severity, in words: `1 critical warning, 2 notes`.
+pub(crate) fn counted([critical, warning, note]: [usize; 3]) -> String {
+    let all =
+        [(critical, Severity::Critical), (warning, Severity::Warning), (note, Severity::Note)];
+    let said = all.iter().filter(|(number, _)| *number > 0);
+    let said: Vec<String> =
+        said.map(|(number, severity)| count(*number, severity.noun())).collect();
+    said.join(", ")
+}
+
+/// How many of these warnings speak of an object, by severity.
+pub(crate) fn counts_about(warnings: &[Warning], selection: &Selection) -> [usize; 3] {
+    let about = |wanted: Severity| {
+        let of = warnings.iter().filter(|one| one.severity == wanted && is_about(one, selection));
+        of.count()
+    };
+    [about(Severity::Critical), about(Severity::Warning), about(Severity::Note)]
 }
 
 /// What a click on an object selects.

@@ -162,7 +162,7 @@ fn control_plane(what: &Happening) -> Option<RowText> {
         | Happening::WorkloadDeleted { workload } => {
             ("Workload", workload_object(workload), "api-server")
         }
-        Happening::OwnerAssumed { workload, .. } => {
+        Happening::OwnerInferred { workload, .. } => {
             ("Assumed", workload_object(workload), "playground")
         }
         Happening::PodAdmitted { pod, .. } => ("Admitted", pod_object(pod), "api-server"),

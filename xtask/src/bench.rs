@@ -3,6 +3,7 @@
 use anyhow::Result;
 
 use crate::npm;
+use crate::setup;
 use crate::workspace::{self, Workspace};
 
 /// Runs the benchmarks of the tests crate.
@@ -28,4 +29,14 @@ pub(crate) fn package(workspace: &Workspace) -> Result<()> {
     let mut command = workspace.command("node");
     command.arg("npm/tests/bench.mjs").env("TAINTLAB_PACKAGE", npm::tarball(workspace));
     workspace::run(&mut command)
+}
+
+/// Measures how long the page takes on a slow line.
+///
+/// # Errors
+/// When it is not built, or there is no Chromium.
+pub(crate) fn page(workspace: &Workspace) -> Result<()> {
+    let chromium = setup::chromium(workspace)?;
+    let mut command = workspace.command("node");
+    workspace::run(command.arg("tests/e2e/load.bench.mjs").env("CHROMIUM", chromium))
 }

@@ -13,7 +13,6 @@ mod report;
 mod schema;
 mod setup;
 mod size;
-mod split;
 mod suite;
 mod workspace;
 
@@ -22,7 +21,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use crate::suite::Scope;
+use crate::suite::{Scope, Suite};
 use crate::workspace::Workspace;
 
 /// The command line.
@@ -47,7 +46,14 @@ enum Task {
     /// Build the npm package, into target/npm/
     Npm,
     /// Run every test: Rust, conformance, wasm in Node, the playground in Chromium, the npm package
-    Test,
+    Test {
+        /// Only this suite
+        suite: Option<Suite>,
+        /// Of a suite only the tests, or for `wasm`, `browser` and `npm` the files, with this in
+        /// their name
+        #[arg(requires = "suite")]
+        filter: Option<String>,
+    },
     /// Run everything that must hold before a change is merged: lints, docs, `test`, `size`
     Ci,
     /// Compare the engine with inputs and outputs recorded from Kubernetes
@@ -56,6 +62,7 @@ enum Task {
         dir: Option<PathBuf>,
     },
     /// Run the benchmarks, compare them with Kubernetes' own Go code, and measure the npm package
+    /// and the page
     Bench {
         /// Arguments for the benchmark program, such as a name to filter by
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
@@ -72,9 +79,6 @@ enum Task {
 }
 
 fn main() -> ExitCode {
-    if let Some(code) = split::under_another_name() {
-        return code;
-    }
     let cli = Cli::parse();
     match Workspace::find().and_then(|mut workspace| run(&mut workspace, cli.task)) {
         Ok(code) => code,
@@ -90,7 +94,10 @@ fn run(workspace: &mut Workspace, task: Task) -> anyhow::Result<ExitCode> {
         Task::Serve(options) => playground::serve(workspace, &options)?,
         Task::Build => playground::set_up_and_build(workspace)?,
         Task::Npm => npm::set_up_and_build(workspace)?,
-        Task::Test => return Ok(suite::run(workspace, Scope::Tests)),
+        Task::Test { suite: None, .. } => return Ok(suite::run(workspace, Scope::Tests)),
+        Task::Test { suite: Some(suite), filter } => {
+            return Ok(suite::run_one(workspace, suite, filter.as_deref().unwrap_or_default()));
+        }
         Task::Ci => return Ok(suite::run(workspace, Scope::Everything)),
         Task::Conformance { dir } => suite::conformance(workspace, dir.as_deref())?,
         Task::Bench { args } => {
@@ -98,6 +105,8 @@ fn run(workspace: &mut Workspace, task: Task) -> anyhow::Result<ExitCode> {
             if args.is_empty() {
                 npm::set_up_and_build(workspace)?;
                 bench::package(workspace)?;
+                playground::set_up_and_build(workspace)?;
+                bench::page(workspace)?;
             }
         }
         Task::Size => {

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result, bail};
+use serde_json::Value;
 
 use crate::pins;
 use crate::setup;
@@ -24,6 +25,8 @@ const COPIED: [(&str, &str); 3] = [
 struct Build {
     /// Its folder in the package.
     folder: &'static str,
+    /// The name by which it is imported.
+    entry: &'static str,
     /// The features of the crate.
     features: &'static str,
     /// What rustc aims at: `opt-level` of the cargo profile. Not a profile of its own, for which all
@@ -34,9 +37,21 @@ struct Build {
 }
 
 const BUILDS: [Build; 2] = [
-    Build { folder: "dist", features: "simulator,yaml", opt_level: "\"z\"", optimise: "-Oz" },
+    Build {
+        folder: "dist",
+        entry: "taintlab",
+        features: "simulator,yaml",
+        opt_level: "\"z\"",
+        optimise: "-Oz",
+    },
     // So little code that the faster one is no larger when it is compressed.
-    Build { folder: "dist/lite", features: "", opt_level: "3", optimise: "-O3" },
+    Build {
+        folder: "dist/lite",
+        entry: "taintlab/lite",
+        features: "",
+        opt_level: "3",
+        optimise: "-O3",
+    },
 ];
 
 /// The folder of the package.
@@ -89,16 +104,21 @@ pub(crate) fn build(workspace: &Workspace) -> Result<()> {
     let mut native = workspace.program(Program::Example("events"))?;
     workspace::run(native.arg("examples").arg(events(workspace)))
 }
+/// What the crate has in JavaScript, beside the code that wasm-bindgen writes.
+const BOUNDARY: &str = "npm/src/boundary.js";
+/// Its modules, one for each environment; what is written into them stands behind an `@`.
+const ENTRIES: &str = "npm/entries";
+/// So that the boundary can put the stack back; see there.
+const STACK_POINTER: &str = "link-arg=--export=__stack_pointer";
 
 /// One build: the wasm, the code around it, and the declarations.
 fn build_one(workspace: &Workspace, to: &Path, build: &Build) -> Result<()> {
     let mut cargo = workspace.cargo();
-    cargo.args(["build", "--package", CRATE, "--lib", "--no-default-features"]);
-    cargo.args(["--features", build.features]);
+    cargo.args(["rustc", "--package", CRATE, "--lib", "--crate-type", "cdylib"]);
+    cargo.args(["--no-default-features", "--features", build.features]);
     cargo.args(["--target", pins::WASM_TARGET, "--profile", pins::WEB_PROFILE]);
     let opt_level = format!("profile.{}.opt-level={}", pins::WEB_PROFILE, build.opt_level);
-    cargo.args(["--config", &opt_level]);
-    workspace::run(&mut cargo)?;
+    workspace::run(cargo.args(["--config", &opt_level, "--", "-C", STACK_POINTER]))?;
     let wasm = workspace
         .target_dir()
         .join(pins::WASM_TARGET)
@@ -108,8 +128,9 @@ fn build_one(workspace: &Workspace, to: &Path, build: &Build) -> Result<()> {
     if work.exists() {
         fs::remove_dir_all(&work)?;
     }
+    // The second one for its declarations, which are those without a function that loads the module.
     for target in ["web", "nodejs"] {
-        let mut bindgen = setup::real_wasm_bindgen(workspace)?;
+        let mut bindgen = workspace.command(pins::WASM_BINDGEN.program);
         bindgen.arg(&wasm).args(["--target", target, "--out-name", "taintlab"]);
         if target == "web" {
             bindgen.arg("--omit-default-module-path");
@@ -122,62 +143,106 @@ fn build_one(workspace: &Workspace, to: &Path, build: &Build) -> Result<()> {
     let mut optimise = workspace.command("wasm-opt");
     optimise.arg(build.optimise).args(pins::WASM_FEATURES).arg(&built);
     workspace::run(optimise.arg("-o").arg(to.join("taintlab_bg.wasm")))?;
-    let names = exported_names(&fs::read_to_string(work.join("web/taintlab.js"))?);
-    if names.is_empty() {
+    let exports = Exports::of(&fs::read_to_string(work.join("web/taintlab.js"))?);
+    if exports.functions.is_empty() {
         bail!("wasm-bindgen wrote no exported function");
     }
-    write_entries(workspace, &work, to, &names)
+    write_entries(workspace, &work, to, &exports, build.entry)
 }
 
-/// The functions and classes that a module of wasm-bindgen exports.
-fn exported_names(module: &str) -> Vec<String> {
-    let names = module.lines().filter_map(|line| {
-        let rest = line.strip_prefix("export ")?;
-        let rest = rest.strip_prefix("class ").or_else(|| rest.strip_prefix("function "))?;
-        let end = rest.find(|c: char| !(c.is_alphanumeric() || c == '_'))?;
-        rest.get(..end).map(str::to_owned)
-    });
-    // What loads the module, which only the manual entries pass on, and what it calls itself.
-    names.filter(|name| name != "initSync" && name != "start").collect()
+/// What a module of wasm-bindgen exports.
+#[derive(Debug, Default, PartialEq)]
+struct Exports {
+    functions: Vec<String>,
+    classes: Vec<String>,
+}
+
+impl Exports {
+    fn of(module: &str) -> Self {
+        let mut exports = Self::default();
+        for line in module.lines() {
+            let Some(rest) = line.strip_prefix("export ") else { continue };
+            let (list, rest) = match (rest.strip_prefix("class "), rest.strip_prefix("function ")) {
+                (Some(rest), _) => (&mut exports.classes, rest),
+                (_, Some(rest)) => (&mut exports.functions, rest),
+                _ => continue,
+            };
+            let name = rest.split(|c: char| !(c.is_alphanumeric() || c == '_')).next();
+            list.extend(name.map(str::to_owned));
+        }
+        // What loads the module, which only the manual entries pass on, and what it calls itself.
+        exports.functions.retain(|name| name != "initSync" && name != "start");
+        exports
+    }
+
+    fn names(&self) -> impl Iterator<Item = &str> {
+        self.classes.iter().chain(&self.functions).map(String::as_str)
+    }
+
+    /// Each export with the boundary around it.
+    fn guarded(&self) -> String {
+        let mut text = String::new();
+        for name in &self.classes {
+            let takes = if name == "Simulator" { ", { restore: raw.Snapshot }" } else { "" };
+            text +=
+                &format!("export const {name} = guardedClass(\"{name}\", raw.{name}{takes});\n");
+        }
+        for name in &self.functions {
+            let guarded = match name.as_str() {
+                "reset" => "resetting(raw.reset, raw.version)".to_owned(),
+                _ => format!("guarded(raw.{name})"),
+            };
+            text += &format!("export const {name} = {guarded};\n");
+        }
+        text
+    }
 }
 
 /// One module for each environment; see `exports` in package.json.
-fn write_entries(workspace: &Workspace, work: &Path, to: &Path, names: &[String]) -> Result<()> {
-    let list = names.join(", ");
-    let exports = format!("export {{ {list} }} from \"./glue.js\";\n");
-    let modules = [
-        (
-            "web.js",
-            format!(
-                "import init from \"./glue.js\";\n{exports}await init({{ module_or_path: new \
-                 URL(\"./taintlab_bg.wasm\", import.meta.url) }});\n"
-            ),
-        ),
-        ("workerd.js", import_module("./taintlab_bg.wasm", &exports)),
-        ("edge.js", import_module("./taintlab_bg.wasm?module", &exports)),
-        ("node.js", format!("export {{ {list} }} from \"./node.cjs\";\n")),
-        ("manual.js", format!("{exports}export {{ default, initSync }} from \"./glue.js\";\n")),
-    ];
-    for (name, text) in modules {
-        fs::write(to.join(name), text).with_context(|| format!("cannot write `{name}`"))?;
-    }
-    minify(workspace, &work.join("web/taintlab.js"), &to.join("glue.js"), &[])?;
-    minify(workspace, &work.join("nodejs/taintlab.js"), &to.join("node.cjs"), &[])?;
-    // The wasm as a text inside the module: for where files cannot be loaded.
-    let inline = to.join("inline.work.js");
-    fs::write(&inline, import_module("./taintlab_bg.wasm", &exports))?;
+fn write_entries(
+    workspace: &Workspace,
+    work: &Path,
+    to: &Path,
+    exports: &Exports,
+    entry: &str,
+) -> Result<()> {
     let esm = ["--bundle", "--platform=neutral", "--loader:.wasm=binary", "--format=esm"];
     let cjs = [esm[0], esm[1], esm[2], "--format=cjs"];
+    let template = |name: &str| {
+        let path = workspace.path(ENTRIES).join(name);
+        fs::read_to_string(&path).with_context(|| format!("cannot read `{}`", path.display()))
+    };
+    fs::copy(workspace.path(BOUNDARY), work.join("web/boundary.js"))?;
+    let public = work.join("web/public.js");
+    fs::write(&public, template("public.work.js")? + &exports.guarded())?;
+    minify(workspace, &public, &to.join("glue.js"), &esm)?;
+
+    let list = exports.names().collect::<Vec<_>>().join(", ");
+    let write = |template_name: &str, name: &str| {
+        let text = template(template_name)?.replace("@entry", entry);
+        let lines = text.lines().map(|line| match line.strip_prefix("// @exports ") {
+            Some(from) => format!("export {{ {list} }} from \"{from}\";\n"),
+            None => format!("{line}\n"),
+        });
+        fs::write(to.join(name), lines.collect::<String>())
+            .with_context(|| format!("cannot write `{name}`"))
+    };
+    for name in ["web.js", "workerd.js", "edge.js", "node.js", "manual.js", "node.work.js"] {
+        write(name, name)?;
+    }
+    write("workerd.js", "inline.work.js")?;
+    let node = to.join("node.work.js");
+    let node_cjs = ["--bundle", "--platform=node", "--format=cjs"];
+    minify(workspace, &node, &to.join("node.cjs"), &node_cjs)?;
+    fs::remove_file(&node)?;
+    // The wasm as a text inside the module: for where files cannot be loaded.
+    let inline = to.join("inline.work.js");
     minify(workspace, &inline, &to.join("inline.js"), &esm)?;
     minify(workspace, &inline, &to.join("inline.cjs"), &cjs)?;
     fs::remove_file(&inline)?;
     minify(workspace, &to.join("manual.js"), &to.join("manual.bundle.cjs"), &cjs)?;
-    // Each export by its name, so that Node and TypeScript see them, the default one too.
-    let mut manual =
-        "\"use strict\";\nObject.defineProperty(exports, \"__esModule\", { value: true \
-                      });\nconst bundle = require(\"./manual.bundle.cjs\");\n"
-            .to_owned();
-    for name in names.iter().map(String::as_str).chain(["initSync", "default"]) {
+    let mut manual = template("manual.work.cjs")?;
+    for name in exports.names().chain(["initSync", "default"]) {
         manual += &format!("exports.{name} = bundle.{name};\n");
     }
     fs::write(to.join("manual.cjs"), manual)?;
@@ -188,14 +253,6 @@ fn write_entries(workspace: &Workspace, work: &Path, to: &Path, names: &[String]
         }
     }
     Ok(())
-}
-
-/// A module for environments that compile wasm when it is imported.
-fn import_module(path: &str, exports: &str) -> String {
-    format!(
-        "import module from \"{path}\";\nimport {{ initSync }} from \
-         \"./glue.js\";\n{exports}initSync({{ module }});\n"
-    )
 }
 
 /// Takes comments and blanks out, or makes one file of several; names stay.
@@ -213,10 +270,8 @@ fn pack(workspace: &Workspace, package: &Path) -> Result<()> {
     let mut npm: Command = workspace.command("npm");
     npm.args(["pack", "--loglevel=error", "--ignore-scripts", "--json", "--pack-destination"]);
     let listing = workspace::output(npm.arg(folder).arg(package))?;
-    let name = listing.lines().find_map(|line| {
-        let value = line.trim().strip_prefix("\"filename\": \"")?;
-        value.strip_suffix("\",").or_else(|| value.strip_suffix('"'))
-    });
+    let listing: Value = serde_json::from_str(&listing).context("`npm pack` wrote no JSON")?;
+    let name = listing.pointer("/0/filename").and_then(Value::as_str);
     let name = name.context("`npm pack` did not say what it wrote")?;
     let tarball = tarball(workspace);
     fs::rename(folder.join(name), &tarball).with_context(|| format!("cannot rename `{name}`"))?;
@@ -227,8 +282,9 @@ fn pack(workspace: &Workspace, package: &Path) -> Result<()> {
 /// The package has the version of the crates.
 fn check_version(package: &Path) -> Result<()> {
     let manifest = fs::read_to_string(package.join("package.json"))?;
+    let manifest: Value = serde_json::from_str(&manifest).context("package.json is no JSON")?;
     let version = env!("CARGO_PKG_VERSION");
-    if !manifest.contains(&format!("\"version\": \"{version}\"")) {
+    if manifest.get("version").and_then(Value::as_str) != Some(version) {
         bail!("`{SOURCE}/package.json` must say version {version}, as Cargo.toml does");
     }
     Ok(())
@@ -259,6 +315,7 @@ mod tests {
     fn finds_what_a_module_exports() {
         let module = "export class Simulator {\nexport function parseTaint(text) {\n\
             function hidden() {\nexport function initSync(module) {\nexport function start() {\n";
-        assert_eq!(exported_names(module), ["Simulator", "parseTaint"]);
+        let Exports { functions, classes } = Exports::of(module);
+        assert_eq!((functions, classes), (vec!["parseTaint".into()], vec!["Simulator".into()]));
     }
 }

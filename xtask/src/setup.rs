@@ -3,13 +3,12 @@
 use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
+use cargo_metadata::MetadataCommand;
 
 use crate::pins::{self, CargoTool};
-use crate::split;
 use crate::workspace::{self, Workspace, find_on_path, human};
 
 /// Names under which Chromium is installed, best first.
@@ -74,14 +73,13 @@ pub(crate) fn crates(workspace: &Workspace) -> Result<()> {
     workspace::run(workspace.cargo().args(["fetch"]))
 }
 
-/// Trunk and wasm-bindgen, for building the playground, and this program as their stand-in.
+/// Trunk and wasm-bindgen, for building the playground.
 ///
 /// # Errors
-/// When one cannot be built or put on PATH, or Cargo.lock has no wasm-bindgen.
+/// When one cannot be built, or Cargo.lock has no wasm-bindgen.
 pub(crate) fn playground_tools(workspace: &mut Workspace) -> Result<()> {
     wasm_bindgen(workspace)?;
-    cargo_tool(workspace, &pins::TRUNK, pins::TRUNK_VERSION)?;
-    split::stand_in(workspace)
+    cargo_tool(workspace, &pins::TRUNK, pins::TRUNK_VERSION)
 }
 
 /// wasm-bindgen, of the version in Cargo.lock.
@@ -89,22 +87,15 @@ pub(crate) fn playground_tools(workspace: &mut Workspace) -> Result<()> {
 /// # Errors
 /// When it cannot be built, or Cargo.lock has none.
 pub(crate) fn wasm_bindgen(workspace: &mut Workspace) -> Result<()> {
-    let lock_path = workspace.path("Cargo.lock");
-    let lock = fs::read_to_string(&lock_path)
-        .with_context(|| format!("cannot read `{}`", lock_path.display()))?;
-    let version = locked_version(&lock, "wasm-bindgen").context(
+    let metadata = MetadataCommand::new()
+        .manifest_path(workspace.path("Cargo.toml"))
+        .exec()
+        .context("cannot tell which wasm-bindgen is locked")?;
+    let locked = metadata.packages.iter().find(|package| package.name.as_str() == "wasm-bindgen");
+    let version = locked.context(
         "Cargo.lock has no `wasm-bindgen`, so the version of its command-line tool is unknown",
     )?;
-    cargo_tool(workspace, &pins::WASM_BINDGEN, version)
-}
-
-/// wasm-bindgen itself, also where this program stands on PATH in its place.
-///
-/// # Errors
-/// When it is not there: see [`wasm_bindgen`].
-pub(crate) fn real_wasm_bindgen(workspace: &Workspace) -> Result<Command> {
-    let program = split::real(workspace).or_else(|| find_on_path(pins::WASM_BINDGEN.program));
-    Ok(workspace.command(program.context("wasm-bindgen is not on PATH")?))
+    cargo_tool(workspace, &pins::WASM_BINDGEN, &version.version.to_string())
 }
 
 /// The npm packages of package-lock.json, wasm-opt among them.
@@ -241,13 +232,6 @@ fn has_version(workspace: &Workspace, program: &Path, version: &str) -> bool {
             .is_ok_and(|text| text.split_whitespace().nth(1) == Some(version))
 }
 
-/// The version of a package in the text of a Cargo.lock; the first, if there are several.
-fn locked_version<'a>(lock: &'a str, package: &str) -> Option<&'a str> {
-    let name = format!("name = \"{package}\"");
-    let mut lines = lock.lines().skip_while(|line| *line != name);
-    lines.nth(1)?.strip_prefix("version = \"")?.strip_suffix('"')
-}
-
 /// The major and the minor version in `v20.11.1`.
 fn node_version(version: &str) -> Option<(u32, u32)> {
     let mut numbers = version.trim().strip_prefix('v')?.split('.').map(str::parse);
@@ -280,15 +264,6 @@ fn install(what: &str, purpose: &str, how: &str, body: impl FnOnce() -> Result<(
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn reads_the_locked_version_of_the_package_of_exactly_that_name() {
-        let lock = "[[package]]\nname = \"wasm-bindgen-futures\"\nversion = \"0.4.50\"\n\n\
-            [[package]]\nname = \"wasm-bindgen\"\nversion = \"0.2.130\"\nsource = \"x\"\n";
-        assert_eq!(locked_version(lock, "wasm-bindgen"), Some("0.2.130"));
-        assert_eq!(locked_version(lock, "wasm"), None);
-        assert_eq!(locked_version("name = \"wasm-bindgen\"\n", "wasm-bindgen"), None);
-    }
 
     #[test]
     fn reads_the_version_of_node() {

@@ -1,7 +1,7 @@
-//! `size`: what the page loads first, and what it loads later, if ever.
+//! `size`: what the page and the npm package weigh.
 
-use std::collections::BTreeSet;
 use std::fs;
+use std::ops::AddAssign;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
@@ -35,38 +35,33 @@ struct Sizes {
     brotli: u64,
 }
 
-/// A file of the release build.
-struct DistFile {
-    /// Its path inside dist/, with `/`.
-    path: String,
-    /// Its text; empty for wasm, pictures and the like.
-    text: String,
+impl AddAssign for Sizes {
+    fn add_assign(&mut self, other: Self) {
+        self.raw += other.raw;
+        self.gzip += other.gzip;
+        self.brotli += other.brotli;
+    }
 }
 
 /// Prints the table of sizes of the release build.
 ///
 /// # Errors
-/// When dist/ cannot be read, or the page loads more than [`pins::PAGE_BUDGET_GZIP`].
+/// When dist/ cannot be read, or the page weighs more than [`pins::PAGE_BUDGET_GZIP`].
 pub(crate) fn report(workspace: &Workspace) -> Result<()> {
     let mut files = Vec::new();
     collect(&workspace.path(DIST), "", &mut files)?;
-    files.sort_by(|a, b| a.path.cmp(&b.path));
-    let sizes = measure(workspace, &files)?;
-    let first = loaded_first(&files);
-    if !first.contains("index.html") {
-        bail!("`{DIST}` has no index.html");
+    files.sort();
+    let paths: Vec<PathBuf> = files.iter().map(|file| workspace.path(DIST).join(file)).collect();
+    println!("{:>10} {:>10} {:>10}  the page", "raw", "gzip -9", "brotli 11");
+    let mut total = Sizes::default();
+    for (file, sizes) in files.iter().zip(compress(workspace, &paths)?) {
+        row(sizes, file);
+        total += sizes;
     }
-
-    println!("{:>10} {:>10} {:>10}  loaded first", "raw", "gzip -9", "brotli 11");
-    let total = print_rows(&files, &sizes, |path| first.contains(path));
     row(total, "in all");
-    if first.len() < files.len() {
-        println!("{:>32}  loaded once the page stands", "");
-        print_rows(&files, &sizes, |path| !first.contains(path));
-    }
     let budget = pins::PAGE_BUDGET_GZIP;
     if total.gzip > budget {
-        bail!("the page loads {} bytes gzipped; the budget is {budget}", total.gzip);
+        bail!("the page weighs {} bytes gzipped; the budget is {budget}", total.gzip);
     }
     println!("{} of {budget} bytes gzipped: within the budget", total.gzip);
     Ok(())
@@ -90,9 +85,7 @@ pub(crate) fn package(workspace: &Workspace) -> Result<()> {
         let mut total = Sizes::default();
         for (name, sizes) in names.iter().zip(compress(workspace, &paths)?) {
             row(sizes, &format!("{build}/{name}"));
-            total.raw += sizes.raw;
-            total.gzip += sizes.gzip;
-            total.brotli += sizes.brotli;
+            total += sizes;
         }
         row(total, &format!("{entry}: the budget is {budget} of brotli, the goal {goal}"));
         if total.brotli > budget {
@@ -105,23 +98,12 @@ pub(crate) fn package(workspace: &Workspace) -> Result<()> {
     if over.is_empty() { Ok(()) } else { bail!("{}", over.join("; ")) }
 }
 
-fn print_rows(files: &[DistFile], sizes: &[Sizes], wanted: impl Fn(&str) -> bool) -> Sizes {
-    let mut total = Sizes::default();
-    for (file, sizes) in files.iter().zip(sizes).filter(|(file, _)| wanted(&file.path)) {
-        row(*sizes, &file.path);
-        total.raw += sizes.raw;
-        total.gzip += sizes.gzip;
-        total.brotli += sizes.brotli;
-    }
-    total
-}
-
 fn row(sizes: Sizes, name: &str) {
     println!("{:>10} {:>10} {:>10}  {name}", sizes.raw, sizes.gzip, sizes.brotli);
 }
 
-/// Reads a folder of dist/ and those below it.
-fn collect(folder: &Path, prefix: &str, files: &mut Vec<DistFile>) -> Result<()> {
+/// The paths of the files of a folder of dist/ and of those below it, with `/`.
+fn collect(folder: &Path, prefix: &str, files: &mut Vec<String>) -> Result<()> {
     let entries = fs::read_dir(folder)
         .with_context(|| format!("cannot read `{}`: was it built?", folder.display()))?;
     for entry in entries {
@@ -129,18 +111,11 @@ fn collect(folder: &Path, prefix: &str, files: &mut Vec<DistFile>) -> Result<()>
         let path = format!("{prefix}{}", entry.file_name().to_string_lossy());
         if entry.file_type()?.is_dir() {
             collect(&entry.path(), &format!("{path}/"), files)?;
-            continue;
+        } else {
+            files.push(path);
         }
-        let is_text = [".html", ".js", ".mjs", ".css"].iter().any(|end| path.ends_with(end));
-        let text = if is_text { fs::read_to_string(entry.path())? } else { String::new() };
-        files.push(DistFile { path, text });
     }
     Ok(())
-}
-
-fn measure(workspace: &Workspace, files: &[DistFile]) -> Result<Vec<Sizes>> {
-    let paths = files.iter().map(|file| workspace.path(DIST).join(&file.path));
-    compress(workspace, &paths.collect::<Vec<_>>())
 }
 
 fn compress(workspace: &Workspace, paths: &[PathBuf]) -> Result<Vec<Sizes>> {
@@ -159,80 +134,9 @@ fn parse_sizes(line: &str) -> Option<Sizes> {
     Some(Sizes { raw: next()?, gzip: next()?, brotli: next()? })
 }
 
-/// The page, each file that it names, and what those import statically or by CSS, and so on.
-fn loaded_first(files: &[DistFile]) -> BTreeSet<&str> {
-    let mut first = BTreeSet::from(["index.html"]);
-    let mut pending = vec!["index.html"];
-    while let Some(path) = pending.pop() {
-        let Some(file) = files.iter().find(|file| file.path == path) else {
-            first.remove(path);
-            continue;
-        };
-        for other in files {
-            if loads(file, &other.path) && first.insert(&other.path) {
-                pending.push(&other.path);
-            }
-        }
-    }
-    first
-}
-
-/// Whether loading a file makes the browser load another at once.
-fn loads(file: &DistFile, other: &str) -> bool {
-    let name = other.rsplit('/').next().unwrap_or(other);
-    file.text.match_indices(name).any(|(at, _)| {
-        let before = file.text.get(..at).unwrap_or_default();
-        // A module names others for other ends than loading them, so only `import` counts there;
-        // and `import(…)` loads when it is reached.
-        !file.path.ends_with("js") || is_static_import(before)
-    })
-}
-
-/// Whether a text ends inside the string of `from "…` or `import "…`.
-fn is_static_import(before: &str) -> bool {
-    let Some(quote) = before.rfind(['"', '\'']) else { return false };
-    let code = before.get(..quote).unwrap_or_default().trim_end();
-    code.ends_with("from") || code.ends_with("import")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn file(path: &str, text: &str) -> DistFile {
-        DistFile { path: path.to_owned(), text: text.to_owned() }
-    }
-
-    #[test]
-    fn follows_what_the_page_names_and_static_imports_but_not_dynamic_ones() {
-        let files = [
-            file("app-1.js", "import{a}from\"./snippets/x/a.js\";import './b.js';import('./c.js')"),
-            file("app-1_bg.wasm", ""),
-            file("b.js", ""),
-            file("c.js", ""),
-            file("index.html", "<link href=/style.css><script>import '/app-1.js', app-1_bg.wasm"),
-            file("style.css", "@font-face { src: url(font.woff2) }"),
-            file("font.woff2", ""),
-            file("other.txt", ""),
-            file("snippets/x/a.js", "new URL('c.js', base)"),
-        ];
-        let first: Vec<&str> = loaded_first(&files).into_iter().collect();
-        let expected = [
-            "app-1.js",
-            "app-1_bg.wasm",
-            "b.js",
-            "font.woff2",
-            "index.html",
-            "snippets/x/a.js",
-            "style.css",
-        ];
-        assert_eq!(first, expected);
-    }
-
-    #[test]
-    fn a_build_without_a_page_loads_nothing() {
-        assert!(loaded_first(&[file("app.js", "")]).is_empty());
-    }
 
     #[test]
     fn reads_the_sizes_that_node_prints() {

@@ -3,15 +3,39 @@
 use std::fs;
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode};
+use std::process::ExitCode;
 use std::thread::available_parallelism;
 
 use anyhow::{Context, Result, anyhow, bail};
+use clap::ValueEnum;
 
 use crate::count::TestCount;
 use crate::report::Report;
-use crate::workspace::{self, Program, Workspace};
+use crate::workspace::{self, Workspace};
 use crate::{determinism, npm, pins, playground, schema, setup, size};
+
+/// Tests that can be run without the others.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Suite {
+    /// The engine's own tests
+    Core,
+    /// Manifests in and out, and kubectl
+    Manifest,
+    /// The page without a browser
+    Web,
+    /// Scenarios, properties, worked examples, recorded answers
+    Rust,
+    /// The comparison with Kubernetes' recorded answers
+    Conformance,
+    /// The engine as wasm in Node
+    Wasm,
+    /// The playground in Chromium
+    Browser,
+    /// The npm package, packed and installed
+    Npm,
+    /// These tasks
+    Xtask,
+}
 
 /// How much to check.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -31,7 +55,7 @@ const DETERMINISM: &str = "engine as wasm";
 const PACKAGE: &str = "npm package";
 
 /// The test that compares the engine with Kubernetes' recorded answers.
-const AGREEMENT: &str = "conformance::every_family_agrees";
+const AGREEMENT: &str = "conformance::recorded_answers::every_family_agrees";
 
 /// Runs the steps of a scope, prints the table, and says whether all passed.
 pub(crate) fn run(workspace: &mut Workspace, scope: Scope) -> ExitCode {
@@ -64,21 +88,15 @@ pub(crate) fn run(workspace: &mut Workspace, scope: Scope) -> ExitCode {
     });
     report.step(DETERMINISM, &[SET_UP_RUST], || determinism::build(workspace));
     report.test_step("wasm tests in Node", &[SET_UP_NPM, DETERMINISM], || {
-        node_tests(workspace, "tests/wasm", |_| {})
+        node_tests(workspace, "tests/wasm", "", None)
     });
     report.step(BUILD, &[SET_UP_NPM, SET_UP_TOOLS], || playground::build(workspace));
     report.test_step("browser tests", &[SET_UP_CHROMIUM, DETERMINISM, BUILD], || {
-        node_tests(workspace, "tests/e2e", |command| {
-            command.env("CHROMIUM", &chromium);
-        })
+        node_tests(workspace, "tests/e2e", "", Some(&chromium))
     });
     report.step(PACKAGE, &[SET_UP_NPM, SET_UP_TOOLS], || npm::build(workspace));
     report.test_step("npm package, packed and installed", &[SET_UP_CHROMIUM, PACKAGE], || {
-        node_tests(workspace, "npm/tests", |command| {
-            command.env("CHROMIUM", &chromium);
-            command.env("TAINTLAB_PACKAGE", npm::tarball(workspace));
-            command.env("TAINTLAB_EVENTS", npm::events(workspace));
-        })
+        node_tests(workspace, "npm/tests", "", Some(&chromium))
     });
     if scope == Scope::Everything {
         report.step("size", &[BUILD], || size::report(workspace));
@@ -87,12 +105,65 @@ pub(crate) fn run(workspace: &mut Workspace, scope: Scope) -> ExitCode {
     report.finish()
 }
 
+/// Runs the tests of one suite, and sets up and builds what they need, no more.
+pub(crate) fn run_one(workspace: &mut Workspace, suite: Suite, filter: &str) -> ExitCode {
+    let mut report = Report::default();
+    let folder = match suite {
+        Suite::Core => return cargo_tests(workspace, report, "taintlab-core", filter),
+        Suite::Manifest => return cargo_tests(workspace, report, "taintlab-manifest", filter),
+        Suite::Web => return cargo_tests(workspace, report, "taintlab-web", filter),
+        Suite::Rust => return cargo_tests(workspace, report, "taintlab-tests", filter),
+        Suite::Xtask => return cargo_tests(workspace, report, "xtask", filter),
+        Suite::Conformance => {
+            return cargo_tests(workspace, report, "taintlab-tests", AGREEMENT);
+        }
+        Suite::Wasm => "tests/wasm",
+        Suite::Browser => "tests/e2e",
+        Suite::Npm => "npm/tests",
+    };
+    let mut chromium = None;
+    report.step(SET_UP_RUST, &[], || set_up_rust(workspace, Scope::Tests));
+    report.step(SET_UP_NPM, &[], || setup::npm_packages(workspace));
+    if suite == Suite::Npm {
+        report.step(SET_UP_TOOLS, &[SET_UP_RUST], || setup::wasm_bindgen(workspace));
+        report.step(BUILD, &[SET_UP_NPM, SET_UP_TOOLS], || npm::build(workspace));
+    } else {
+        report.step(DETERMINISM, &[SET_UP_RUST], || determinism::build(workspace));
+        report.step(BUILD, &[SET_UP_NPM, DETERMINISM], || match suite {
+            Suite::Browser => playground::set_up_and_build(workspace),
+            _ => Ok(()),
+        });
+    }
+    if suite != Suite::Wasm {
+        report.step(SET_UP_CHROMIUM, &[], || {
+            chromium = Some(setup::chromium(workspace)?);
+            Ok(())
+        });
+    }
+    report.test_step("tests", &[BUILD], || {
+        node_tests(workspace, folder, filter, chromium.as_deref())
+    });
+    report.finish()
+}
+
+/// Runs the tests of one package.
+fn cargo_tests(workspace: &Workspace, mut report: Report, package: &str, filter: &str) -> ExitCode {
+    report.test_step("tests", &[], || {
+        let mut command = workspace.cargo();
+        command.args(["test", "--package", package, "--all-features", "--no-fail-fast", "--"]);
+        workspace::run_tests(command.args((!filter.is_empty()).then_some(filter)))
+    });
+    report.finish()
+}
+
 /// Compares the engine with Kubernetes' recorded answers.
 ///
 /// # Errors
 /// When the program does not build or finds a difference.
 pub(crate) fn conformance(workspace: &Workspace, dir: Option<&Path>) -> Result<()> {
-    let mut command = workspace.program(Program::Binary("conformance"))?;
+    let mut command = workspace.cargo();
+    let program = ["run", "--quiet", "--package", "taintlab-tests", "--bin", "conformance", "--"];
+    command.args(program);
     if let Some(dir) = dir {
         // The program runs in the repository's root, wherever the user is.
         let dir = std::path::absolute(dir).context("cannot tell the current folder")?;
@@ -145,13 +216,15 @@ fn rustdoc(workspace: &Workspace, crates: &[&str]) -> Result<()> {
     workspace::run(command.env("RUSTDOCFLAGS", "-D warnings"))
 }
 
-/// Runs the test files directly in a folder with Node's own test runner.
+/// Runs the test files directly in a folder with Node's own test runner; `filter` is a part of
+/// their names.
 fn node_tests(
     workspace: &Workspace,
     folder: &str,
-    configure: impl FnOnce(&mut Command),
+    filter: &str,
+    chromium: Option<&Path>,
 ) -> (TestCount, Result<()>) {
-    let files = match test_files(workspace, folder) {
+    let files = match test_files(workspace, folder, filter) {
         Ok(files) => files,
         Err(error) => return (TestCount::default(), Err(error)),
     };
@@ -161,23 +234,27 @@ fn node_tests(
     command.arg(format!("--test-concurrency={processors}"));
     command.args(["--test", "--test-reporter=spec"]).args(files);
     command.env("TAINTLAB_DETERMINISM", determinism::folder(workspace));
-    configure(&mut command);
+    command.env("TAINTLAB_PACKAGE", npm::tarball(workspace));
+    command.env("TAINTLAB_EVENTS", npm::events(workspace));
+    if let Some(chromium) = chromium {
+        command.env("CHROMIUM", chromium);
+    }
     workspace::run_tests(&mut command)
 }
 
 /// The `*.test.mjs` of a folder by name, relative to the root.
-fn test_files(workspace: &Workspace, folder: &str) -> Result<Vec<String>> {
+fn test_files(workspace: &Workspace, folder: &str, filter: &str) -> Result<Vec<String>> {
     let mut files = Vec::new();
     let entries = fs::read_dir(workspace.path(folder))
         .with_context(|| format!("cannot read the folder `{folder}`"))?;
     for entry in entries {
         let name = entry?.file_name().to_string_lossy().into_owned();
-        if name.ends_with(".test.mjs") {
+        if name.ends_with(".test.mjs") && name.contains(filter) {
             files.push(format!("{folder}/{name}"));
         }
     }
     if files.is_empty() {
-        bail!("no test: `{folder}` has no file named `*.test.mjs`");
+        bail!("no test: `{folder}` has no file named `*{filter}*.test.mjs`");
     }
     files.sort();
     Ok(files)

@@ -15,7 +15,6 @@ use crate::count::{Counter, TestCount};
 pub(crate) struct Workspace {
     root: PathBuf,
     tools: Vec<PathBuf>,
-    variables: Vec<(&'static str, PathBuf)>,
 }
 
 /// A program that the repository builds for itself.
@@ -40,7 +39,7 @@ impl Workspace {
         if !root.join("Cargo.toml").is_file() {
             bail!("no Cargo.toml in `{}`: run this as `cargo xtask`", root.display());
         }
-        Ok(Self { root, tools: Vec::new(), variables: Vec::new() })
+        Ok(Self { root, tools: Vec::new() })
     }
 
     /// The path of something in the repository.
@@ -61,28 +60,6 @@ impl Workspace {
         }
     }
 
-    /// The same, before those that are there.
-    pub(crate) fn add_first_tools(&mut self, folder: PathBuf) {
-        self.tools.retain(|known| *known != folder);
-        self.tools.insert(0, folder);
-    }
-
-    /// A program in the folders that were put before the PATH.
-    pub(crate) fn find_tool(&self, program: &str) -> Option<PathBuf> {
-        find_in(self.tools.iter().cloned(), program)
-    }
-
-    /// Sets a variable for what is run from here on.
-    pub(crate) fn set_variable(&mut self, name: &'static str, value: PathBuf) {
-        self.variables.push((name, value));
-    }
-
-    /// What a variable was set to for what is run.
-    pub(crate) fn variable(&self, name: &str) -> Option<&Path> {
-        let set = self.variables.iter().find(|(known, _)| *known == name);
-        set.map(|(_, value)| value.as_path())
-    }
-
     /// A command in the repository's root, without standard input.
     pub(crate) fn command(&self, program: impl AsRef<OsStr>) -> Command {
         let mut command = Command::new(program);
@@ -93,7 +70,6 @@ impl Workspace {
         if let Ok(joined) = env::join_paths(folders) {
             command.env("PATH", joined);
         }
-        command.envs(self.variables.iter().map(|(name, value)| (*name, value)));
         command
     }
 

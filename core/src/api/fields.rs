@@ -13,8 +13,30 @@ use serde_json::{Map, Value};
 ///
 /// One pointer wide, since most parts of most objects have none.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[cfg_attr(feature = "typescript", derive(tsify::Tsify), tsify(type = "Record<string, unknown>"))]
 pub struct Fields(Option<Box<Map<String, Value>>>);
+
+// The other fields of each type have a name of their own, so that TypeScript can say which there are.
+
+/// The other fields of an object whose fields are all typed.
+pub type NoOtherFields = Fields;
+/// The other fields of `v1.NodeSpec`.
+pub type NodeSpecFields = Fields;
+/// The other fields of `v1.NodeStatus`.
+pub type NodeStatusFields = Fields;
+/// The other fields of `metav1.ObjectMeta`.
+pub type ObjectMetaFields = Fields;
+/// The other fields of `metav1.OwnerReference`.
+pub type OwnerReferenceFields = Fields;
+/// The other fields of `v1.PodCondition`.
+pub type PodConditionFields = Fields;
+/// The other fields of `v1.PodSpec`.
+pub type PodSpecFields = Fields;
+/// The other fields of `v1.PodStatus`.
+pub type PodStatusFields = Fields;
+/// The other fields of a workload or a budget.
+pub type WorkloadFields = Fields;
+/// The other fields of the `spec` of a workload.
+pub type WorkloadSpecFields = Fields;
 
 impl Fields {
     /// Whether there are none.

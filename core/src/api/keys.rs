@@ -7,7 +7,7 @@ use core::fmt;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-/// The name of a node. Cheap to copy.
+/// The name of a node.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[cfg_attr(feature = "typescript-all", derive(tsify::Tsify), tsify(type = "string"))]
 #[serde(transparent)]
@@ -46,7 +46,7 @@ impl<'de> Deserialize<'de> for NodeName {
     }
 }
 
-/// The namespace and name of a pod, written `namespace/name`. Cheap to copy.
+/// The namespace and name of a pod, written `namespace/name`.
 ///
 /// Ordered by that text, which is the order of Kubernetes' own store.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]

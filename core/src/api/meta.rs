@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Fields, is_default, nullable};
+use super::{ObjectMetaFields, OwnerReferenceFields, is_default, nullable};
 use crate::time::Time;
 
 /// `metav1.ObjectMeta`: what every Kubernetes object carries.
@@ -31,21 +31,21 @@ pub struct ObjectMeta {
     #[serde(deserialize_with = "nullable", skip_serializing_if = "is_default")]
     pub annotations: BTreeMap<String, String>,
     /// When the API server stored the object first.
-    #[serde(skip_serializing_if = "is_default")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub creation_timestamp: Option<Time>,
     /// When the object will be gone at the latest; set by a graceful delete, then the object is
     /// *terminating*.
-    #[serde(skip_serializing_if = "is_default")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub deletion_timestamp: Option<Time>,
     /// How many seconds a graceful delete allows.
-    #[serde(skip_serializing_if = "is_default")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub deletion_grace_period_seconds: Option<i64>,
     /// Who made this object, for example the ReplicaSet of a pod.
     #[serde(deserialize_with = "nullable", skip_serializing_if = "is_default")]
     pub owner_references: Vec<OwnerReference>,
     /// Everything else.
     #[serde(flatten)]
-    pub other: Fields,
+    pub other: ObjectMetaFields,
 }
 
 /// `metav1.OwnerReference`: an object that owns this one.
@@ -67,9 +67,9 @@ pub struct OwnerReference {
     #[serde(deserialize_with = "nullable")]
     pub uid: String,
     /// Whether this owner is the managing controller.
-    #[serde(skip_serializing_if = "is_default")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub controller: Option<bool>,
     /// Everything else.
     #[serde(flatten)]
-    pub other: Fields,
+    pub other: OwnerReferenceFields,
 }

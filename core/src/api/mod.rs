@@ -4,10 +4,12 @@
 //! imported is there again on export. A `null` means the same as an absent field, as in
 //! Kubernetes.
 
+mod cron_job;
 mod fields;
 mod keys;
 mod lease;
 mod meta;
+mod names;
 mod node;
 mod pod;
 mod quantity;
@@ -18,10 +20,19 @@ mod taint;
 mod toleration;
 mod workload;
 
-pub use fields::{ApiVersion, Fields, Kind, TypeName};
+pub use cron_job::{CronJob, CronJobSpec, JobTemplate};
+pub use fields::{
+    ApiVersion, Fields, Kind, NoOtherFields, NodeSpecFields, NodeStatusFields, ObjectMetaFields,
+    OwnerReferenceFields, PodConditionFields, PodSpecFields, PodStatusFields, TypeName,
+    WorkloadFields, WorkloadSpecFields,
+};
 pub use keys::{NodeName, PodKey};
 pub use lease::{Lease, LeaseKind, LeaseSpec};
 pub use meta::{ObjectMeta, OwnerReference};
+pub use names::{
+    is_dns1123_label, is_dns1123_subdomain, is_qualified_name, is_valid_label_value,
+    validate_namespace_name, validate_node_name, validate_pod_name,
+};
 pub use node::{
     ConditionStatus, Node, NodeCondition, NodeKind, NodeSpec, NodeStatus, node_condition_type,
 };

@@ -6,7 +6,8 @@ use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    ApiVersion, Fields, Kind, ObjectMeta, Taint, TypeName, is_default, nullable, string_enum,
+    ApiVersion, Kind, NoOtherFields, NodeSpecFields, NodeStatusFields, ObjectMeta, Taint, TypeName,
+    is_default, nullable, string_enum,
 };
 use crate::time::Time;
 
@@ -20,7 +21,7 @@ impl TypeName for NodeKind {
 /// `v1.Node`: a machine that runs pods.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "typescript", derive(tsify::Tsify))]
+#[cfg_attr(feature = "typescript", derive(tsify::Tsify), tsify(rename = "KubernetesNode"))]
 #[serde(rename_all = "camelCase", default)]
 pub struct Node {
     /// `v1`.
@@ -40,7 +41,7 @@ pub struct Node {
     pub status: NodeStatus,
     /// Everything else.
     #[serde(flatten)]
-    pub other: Fields,
+    pub other: NoOtherFields,
 }
 
 impl Node {
@@ -54,6 +55,13 @@ impl Node {
     #[must_use]
     pub fn condition(&self, type_: &str) -> Option<&NodeCondition> {
         self.status.conditions.iter().find(|condition| condition.type_ == type_)
+    }
+
+    /// The version of its kubelet, `status.nodeInfo.kubeletVersion`; `None` if it reports none.
+    #[must_use]
+    pub fn kubelet_version(&self) -> Option<&str> {
+        let version = self.status.other.get("nodeInfo")?.get("kubeletVersion")?.as_str()?;
+        Some(version).filter(|version| !version.is_empty())
     }
 }
 
@@ -71,7 +79,7 @@ pub struct NodeSpec {
     pub taints: Vec<Taint>,
     /// Everything else.
     #[serde(flatten)]
-    pub other: Fields,
+    pub other: NodeSpecFields,
 }
 
 /// `v1.NodeStatus`.
@@ -85,7 +93,7 @@ pub struct NodeStatus {
     pub conditions: Vec<NodeCondition>,
     /// Everything else.
     #[serde(flatten)]
-    pub other: Fields,
+    pub other: NodeStatusFields,
 }
 
 /// The types of node conditions that Kubernetes itself knows (`v1.NodeConditionType`).
@@ -127,10 +135,10 @@ pub struct NodeCondition {
     #[serde(deserialize_with = "nullable")]
     pub status: ConditionStatus,
     /// When the kubelet last reported it.
-    #[serde(skip_serializing_if = "is_default")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub last_heartbeat_time: Option<Time>,
     /// When the status last changed.
-    #[serde(skip_serializing_if = "is_default")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub last_transition_time: Option<Time>,
     /// Why, in one word.
     #[serde(deserialize_with = "nullable", skip_serializing_if = "is_default")]
@@ -140,5 +148,5 @@ pub struct NodeCondition {
     pub message: String,
     /// Everything else.
     #[serde(flatten)]
-    pub other: Fields,
+    pub other: NoOtherFields,
 }

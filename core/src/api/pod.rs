@@ -6,8 +6,8 @@ use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    ApiVersion, ConditionStatus, Fields, Kind, ObjectMeta, PodKey, Toleration, TypeName,
-    is_default, nullable, string_enum,
+    ApiVersion, ConditionStatus, Kind, NoOtherFields, ObjectMeta, PodConditionFields, PodKey,
+    PodSpecFields, PodStatusFields, Toleration, TypeName, is_default, nullable, string_enum,
 };
 use crate::time::Time;
 
@@ -41,7 +41,7 @@ pub struct Pod {
     pub status: PodStatus,
     /// Everything else.
     #[serde(flatten)]
-    pub other: Fields,
+    pub other: NoOtherFields,
 }
 
 impl Pod {
@@ -62,6 +62,61 @@ impl Pod {
     pub fn condition(&self, type_: &str) -> Option<&PodCondition> {
         self.status.conditions.iter().find(|condition| condition.type_ == type_)
     }
+
+    /// Whether all its containers have ended for good.
+    #[must_use]
+    pub fn has_ended(&self) -> bool {
+        matches!(self.status.phase, PodPhase::Succeeded | PodPhase::Failed)
+    }
+
+    /// Whether it counts as a replica. Mirrors `controller.IsPodActive`.
+    #[must_use]
+    pub fn is_active(&self) -> bool {
+        !self.is_terminating() && !self.has_ended()
+    }
+
+    /// Whether its condition Ready is True. Mirrors `podutil.IsPodReady`.
+    #[must_use]
+    pub fn has_ready_condition(&self) -> bool {
+        self.condition("Ready").is_some_and(|ready| ready.status == super::ConditionStatus::True)
+    }
+
+    /// Whether it is ready and counts as a replica.
+    #[must_use]
+    pub fn is_ready_replica(&self) -> bool {
+        self.is_active() && self.has_ready_condition()
+    }
+
+    /// Sets a condition; its transition is now if the status changes.
+    pub(crate) fn set_condition(
+        &mut self,
+        type_: &str,
+        holds: bool,
+        reason: &str,
+        message: &str,
+        now: crate::time::Time,
+    ) {
+        use super::ConditionStatus::{False, True};
+        let status = if holds { True } else { False };
+        let known = self.status.conditions.iter_mut().find(|known| known.type_ == type_);
+        if let Some(known) = known {
+            if known.status != status {
+                known.last_transition_time = Some(now);
+            }
+            known.status = status;
+            known.reason = reason.into();
+            known.message = message.into();
+            return;
+        }
+        self.status.conditions.push(PodCondition {
+            type_: type_.into(),
+            status,
+            last_transition_time: Some(now),
+            reason: reason.into(),
+            message: message.into(),
+            ..PodCondition::default()
+        });
+    }
 }
 
 /// `v1.PodSpec`.
@@ -77,11 +132,11 @@ pub struct PodSpec {
     #[serde(deserialize_with = "nullable", skip_serializing_if = "is_default")]
     pub tolerations: Vec<Toleration>,
     /// Seconds between a graceful delete and the end; the API server's default is 30.
-    #[serde(skip_serializing_if = "is_default")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub termination_grace_period_seconds: Option<i64>,
     /// Everything else.
     #[serde(flatten)]
-    pub other: Fields,
+    pub other: PodSpecFields,
 }
 
 string_enum! {
@@ -120,7 +175,7 @@ pub struct PodStatus {
     pub message: String,
     /// Everything else.
     #[serde(flatten)]
-    pub other: Fields,
+    pub other: PodStatusFields,
 }
 
 /// `v1.PodCondition`.
@@ -136,7 +191,7 @@ pub struct PodCondition {
     #[serde(deserialize_with = "nullable")]
     pub status: ConditionStatus,
     /// When the status last changed.
-    #[serde(skip_serializing_if = "is_default")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub last_transition_time: Option<Time>,
     /// Why, in one word.
     #[serde(deserialize_with = "nullable", skip_serializing_if = "is_default")]
@@ -145,9 +200,9 @@ pub struct PodCondition {
     #[serde(deserialize_with = "nullable", skip_serializing_if = "is_default")]
     pub message: String,
     /// The `metadata.generation` this condition was set for (1.34 and later).
-    #[serde(skip_serializing_if = "is_default")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub observed_generation: Option<i64>,
     /// Everything else.
     #[serde(flatten)]
-    pub other: Fields,
+    pub other: PodConditionFields,
 }

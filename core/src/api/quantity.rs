@@ -10,16 +10,19 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 /// An amount of memory, storage, CPU or inodes: `100Mi`, `1.5Gi`, `500m`, `1e3`.
 ///
-/// Mirrors `k8s.io/apimachinery/pkg/api/resource.Quantity`. What was read prints as it was
-/// written, where upstream remembers that; a sum prints in canonical form. Equality (`==`) asks
-/// for the same text; [`Quantity::compare`] compares amounts.
+/// Mirrors `k8s.io/apimachinery/pkg/api/resource.Quantity`. It prints in Go's canonical form: `0Mi`
+/// is `0`, `1.5` is `1500m`, `1024Mi` is `1Gi`. Only what upstream takes to be in that form already
+/// prints as it was written: `1.500`, `5.`, `+1`. It is serialised as it was written.
+// Equality (`==`) asks for the same text; `Quantity::compare` compares amounts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "typescript", derive(tsify::Tsify), tsify(type = "number | string"))]
 pub struct Quantity {
     amount: Amount,
     format: Format,
-    /// What upstream remembers of the text: everything but what takes its slow path.
+    /// The text that was read.
     text: Option<Box<str>>,
+    /// Whether it prints as that text.
+    prints_text: bool,
 }
 
 /// An exact decimal number: `unscaled · 10^exponent`.
@@ -104,7 +107,7 @@ impl Quantity {
     #[must_use]
     pub const fn new(value: i64, format: Format) -> Self {
         let amount = Amount { unscaled: value as i128, exponent: 0, is_dec: false };
-        Self { amount, format, text: None }
+        Self { amount, format, text: None, prints_text: false }
     }
 
     /// Reads a quantity. Mirrors `resource.ParseQuantity`.
@@ -117,7 +120,8 @@ impl Quantity {
         let pieces = Pieces::split(text)?;
         let (base, exponent, format) = interpret(pieces.suffix)?;
         if let Some(amount) = pieces.fast(base, exponent) {
-            return Ok(Self { amount, format, text: Some(text.into()) });
+            let prints_text = pieces.is_canonical(format, exponent);
+            return Ok(Self { amount, format, text: Some(text.into()), prints_text });
         }
         let mut amount = pieces.slow(base, exponent);
         let mut format = format;
@@ -131,7 +135,7 @@ impl Quantity {
                 format = Format::DecimalSI;
             }
         }
-        Ok(Self { amount, format, text: None })
+        Ok(Self { amount, format, text: Some(text.into()), prints_text: false })
     }
 
     /// The amount in whole units, rounded away from zero. Mirrors `Quantity.Value`, which says 0
@@ -177,14 +181,14 @@ impl Quantity {
     pub fn minus(&self, other: &Self) -> Self {
         let negative = Amount { unscaled: other.amount.unscaled.saturating_neg(), ..other.amount };
         let format = if self.amount.unscaled == 0 { other.format } else { self.format };
-        Self { amount: self.amount.plus(negative), format, text: None }
+        Self { amount: self.amount.plus(negative), format, text: None, prints_text: false }
     }
 
-    /// Rounds up to thousandths and forgets the text, as the API server does with the resources of
-    /// a pod. Mirrors `Quantity.RoundUp`, called by `SetDefaults_ResourceList`.
+    /// Rounds up to thousandths, as the API server does with the resources of a pod. Mirrors
+    /// `Quantity.RoundUp`, called by `SetDefaults_ResourceList`.
     pub fn round_up_to_milli(&mut self) {
-        self.text = None;
         if self.amount.exponent < -3 {
+            self.text = None;
             let unscaled = self.amount.rounded(-3);
             self.amount = Amount { unscaled, exponent: -3, ..self.amount };
         }
@@ -319,6 +323,23 @@ impl<'a> Pieces<'a> {
         amount
     }
 
+    /// Whether upstream takes the text to be in canonical form, which it tells at a glance. Mirrors the
+    /// end of the fast path of `ParseQuantity`.
+    fn is_canonical(&self, format: Format, exponent: i32) -> bool {
+        if format == Format::BinarySI {
+            return self
+                .digits()
+                .fold(0_u64, |value, digit| value.wrapping_mul(10).wrapping_add(digit.into()))
+                % 8
+                != 0;
+        }
+        let fraction = i32::try_from(self.fraction.len()).unwrap_or(i32::MAX);
+        let zeros = self.fraction.bytes().rev().chain(self.whole.bytes().rev());
+        let zeros = zeros.take_while(|digit| *digit == b'0').count();
+        // A whole part of zeros is empty here, and stands as `0` before the fraction there.
+        exponent.saturating_sub(fraction) % 3 == 0 && zeros < 3 && !self.whole.is_empty()
+    }
+
     fn digits(&self) -> impl Iterator<Item = u8> {
         self.whole.bytes().chain(self.fraction.bytes()).map(|byte| byte.wrapping_sub(b'0'))
     }
@@ -424,15 +445,19 @@ impl Eq for Amount {}
 impl fmt::Display for Quantity {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.text {
-            Some(text) => f.write_str(text),
-            None => self.write_canonical(f),
+            Some(text) if self.prints_text => f.write_str(text),
+            _ => self.write_canonical(f),
         }
     }
 }
 
+/// As it was read.
 impl Serialize for Quantity {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
+        match &self.text {
+            Some(text) => serializer.serialize_str(text),
+            None => serializer.collect_str(self),
+        }
     }
 }
 
@@ -491,8 +516,7 @@ mod tests {
         for (text, value, milli, printed) in [
             ("0", 0, 0, "0"),
             ("1Gi", 1 << 30, 1_073_741_824_000, "1Gi"),
-            ("1024Mi", 1 << 30, 1_073_741_824_000, "1024Mi"),
-            // The slow path does not remember the text.
+            ("1024Mi", 1 << 30, 1_073_741_824_000, "1Gi"),
             ("0.5Gi", 1 << 29, 536_870_912_000, "512Mi"),
             ("1.5Gi", 1_610_612_736, 1_610_612_736_000, "1536Mi"),
             ("100Ti", 109_951_162_777_600, 109_951_162_777_600_000, "100Ti"),
@@ -501,7 +525,7 @@ mod tests {
             ("-500m", -1, -500, "-500m"),
             ("1n", 1, 1, "1n"),
             ("5.", 5, 5_000, "5."),
-            (".5", 1, 500, ".5"),
+            (".5", 1, 500, "500m"),
             ("1e3", 1_000, 1_000_000, "1e3"),
             ("1E3", 1_000, 1_000_000, "1E3"),
             ("1e-3", 1, 1, "1e-3"),
@@ -511,9 +535,36 @@ mod tests {
             ("0.0001Ki", 1, 103, "102400u"),
             ("9Ei", i64::MAX, -1_000, "9223372036854775807"),
             ("1E", 1_000_000_000_000_000_000, 0, "1E"),
-            ("+", 0, 0, "+"),
-            ("Ki", 0, 0, "Ki"),
+            ("+", 0, 0, "0"),
+            ("Ki", 0, 0, "0"),
             ("007", 7, 7_000, "007"),
+            ("0Mi", 0, 0, "0"),
+            ("0.0", 0, 0, "0"),
+            ("1.5", 2, 1_500, "1500m"),
+            ("0.1", 1, 100, "100m"),
+            ("0.100", 1, 100, "100m"),
+            ("1.500", 2, 1_500, "1.500"),
+            ("1.000", 1, 1_000, "1"),
+            ("+1", 1, 1_000, "+1"),
+            ("1000", 1_000, 1_000_000, "1k"),
+            ("1000m", 1, 1_000, "1"),
+            ("1200", 1_200, 1_200_000, "1200"),
+            ("100.035k", 100_035, 100_035_000, "100.035k"),
+            ("0.0005k", 1, 500, "500m"),
+            ("1024", 1_024, 1_024_000, "1024"),
+            ("8Mi", 8 << 20, 8_388_608_000, "8Mi"),
+            ("1000Ki", 1_024_000, 1_024_000_000, "1000Ki"),
+            ("1023Ki", 1_047_552, 1_047_552_000, "1023Ki"),
+            ("1.1Ki", 1_127, 1_126_400, "1126400m"),
+            ("100.035Ki", 102_436, 102_435_840, "102435840m"),
+            ("1e6", 1_000_000, 1_000_000_000, "1e6"),
+            ("1e5", 100_000, 100_000_000, "100e3"),
+            ("1000e3", 1_000_000, 1_000_000_000, "1e6"),
+            ("0.5e-9", 1, 1, "1e-9"),
+            ("3.001n", 1, 1, "4n"),
+            ("-0.5Gi", -(1 << 29), -536_870_912_000, "-512Mi"),
+            ("-0.0000000001", -1, -1, "-1n"),
+            ("12E", 0, 0, "12E"),
         ] {
             let quantity = Quantity::parse(text).unwrap();
             assert_eq!(
@@ -521,6 +572,14 @@ mod tests {
                 (value, milli, printed),
                 "{text}"
             );
+        }
+    }
+
+    #[test]
+    fn quantities_are_serialised_as_they_were_written() {
+        for text in ["1024Mi", "1.5Gi", "0.1", "0Mi", "1000m", "1e3"] {
+            let quantity = Quantity::parse(text).unwrap();
+            assert_eq!(serde_json::to_value(&quantity).unwrap(), *text);
         }
     }
 
@@ -577,6 +636,9 @@ mod tests {
         let mut rounded = q("1234567u");
         rounded.round_up_to_milli();
         assert_eq!(rounded.to_string(), "1235m");
+        let mut rounded = q("1.500");
+        rounded.round_up_to_milli();
+        assert_eq!(rounded.to_string(), "1.500");
         let mut rounded = q("1024Mi");
         rounded.round_up_to_milli();
         assert_eq!(rounded.to_string(), "1Gi");

@@ -1,4 +1,4 @@
-//! What a pod asks of a node and what a node has, resource by resource.
+//! What a pod requests and what a node has, resource by resource.
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
@@ -6,10 +6,10 @@ use alloc::string::String;
 
 use serde_json::Value;
 
+use super::is_qualified_name;
 use super::resources::Field;
 use super::{Node, Pod, ResourceError};
 use crate::release::KubernetesRelease;
-use crate::validation::is_qualified_name;
 
 /// Amounts by name of the resource: `cpu` in thousandths, anything else in whole units.
 pub type Amounts = BTreeMap<String, i64>;

@@ -1,4 +1,4 @@
-//! What a pod asks for and what it may use, read from its specification.
+//! Requests and limits of a pod, read from its specification.
 //!
 //! These fields stay untyped in [`Pod`], among those that are kept as they are: most of the engine
 //! does not need them, and a pod stays small.

@@ -22,7 +22,7 @@ string_enum! {
 
 /// `v1.Taint`: a mark on a node that keeps pods away which do not tolerate it.
 ///
-/// Its identity is key and effect ([`Taint::matches`]); equality is that of all fields, which is
+/// Its identity is key and effect; equality is that of all fields, which is
 /// what decides whether a node's taints have *changed*.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -40,7 +40,7 @@ pub struct Taint {
     pub effect: TaintEffect,
     /// When the node lifecycle controller added the taint. Eviction never computes a deadline
     /// from it; it only counts when taint lists are compared.
-    #[serde(skip_serializing_if = "is_default")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub time_added: Option<Time>,
 }
 

@@ -43,7 +43,7 @@ pub struct Toleration {
     pub effect: TaintEffect,
     /// For `NoExecute`: how many seconds the pod stays. Absent is for ever; zero and less is not
     /// at all.
-    #[serde(skip_serializing_if = "is_default")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub toleration_seconds: Option<i64>,
 }
 

@@ -10,8 +10,8 @@ use serde_json::Value;
 
 use super::resources::Field;
 use super::{
-    Fields, LabelSelector, ObjectMeta, OwnerReference, PodKey, PodSpec, ResourceError, is_default,
-    nullable,
+    Fields, LabelSelector, NoOtherFields, ObjectMeta, OwnerReference, PodKey, PodSpec,
+    ResourceError, WorkloadFields, WorkloadSpecFields, is_default, nullable,
 };
 
 /// The kinds of objects whose controllers make pods, directly or through one another.
@@ -126,7 +126,7 @@ impl fmt::Display for WorkloadKind {
     }
 }
 
-/// Kind, namespace and name of a workload, written `deployment/namespace/name`. Cheap to copy.
+/// Kind, namespace and name of a workload, written `deployment/namespace/name`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "typescript-all", derive(tsify::Tsify), tsify(type = "string"))]
 pub struct WorkloadKey {
@@ -195,8 +195,7 @@ impl schemars::JsonSchema for WorkloadKey {
     }
 }
 
-/// A Deployment, ReplicaSet, StatefulSet, DaemonSet or Job. The fields that matter are read by
-/// [`Workload::replicas`] and the others; all are kept.
+/// A Deployment, ReplicaSet, StatefulSet, DaemonSet or Job.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
@@ -215,7 +214,7 @@ pub struct Workload {
     pub spec: WorkloadSpec,
     /// Everything else, with the status that was imported.
     #[serde(flatten)]
-    pub other: Fields,
+    pub other: WorkloadFields,
     /// Whether nobody gave this object: pods name it as their controller, and that is all that is
     /// known. Never written.
     #[serde(skip)]
@@ -229,10 +228,10 @@ pub struct Workload {
 #[serde(rename_all = "camelCase", default)]
 pub struct WorkloadSpec {
     /// How many pods; 1 unless given. DaemonSets and Jobs have none.
-    #[serde(skip_serializing_if = "is_default")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub replicas: Option<i64>,
     /// Which pods are its own: a label selector, as it is.
-    #[serde(skip_serializing_if = "is_default")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "typescript-all", tsify(type = "unknown"))]
     pub selector: Option<Value>,
     /// What its pods are like.
@@ -240,7 +239,7 @@ pub struct WorkloadSpec {
     pub template: PodTemplate,
     /// Everything else: strategy, policies, `completions`.
     #[serde(flatten)]
-    pub other: Fields,
+    pub other: WorkloadSpecFields,
 }
 
 /// `v1.PodTemplateSpec`: what the pods of a workload are like.
@@ -455,7 +454,7 @@ pub struct PodDisruptionBudget {
     pub spec: PodDisruptionBudgetSpec,
     /// Everything else, with the status that was imported.
     #[serde(flatten)]
-    pub other: Fields,
+    pub other: WorkloadFields,
 }
 
 /// Marks [`PodDisruptionBudget`].
@@ -473,15 +472,15 @@ impl super::TypeName for PodDisruptionBudgetKind {
 #[serde(rename_all = "camelCase", default)]
 pub struct PodDisruptionBudgetSpec {
     /// How many pods must stay: a number or a percentage.
-    #[serde(skip_serializing_if = "is_default")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "typescript-all", tsify(type = "unknown"))]
     pub min_available: Option<Value>,
     /// How many pods may be missing: a number or a percentage.
-    #[serde(skip_serializing_if = "is_default")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "typescript-all", tsify(type = "unknown"))]
     pub max_unavailable: Option<Value>,
     /// Which pods: a label selector, as it is.
-    #[serde(skip_serializing_if = "is_default")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "typescript-all", tsify(type = "unknown"))]
     pub selector: Option<Value>,
     /// `IfHealthyBudget` or `AlwaysAllow`; empty means the first.
@@ -489,7 +488,7 @@ pub struct PodDisruptionBudgetSpec {
     pub unhealthy_pod_eviction_policy: String,
     /// Everything else.
     #[serde(flatten)]
-    pub other: Fields,
+    pub other: NoOtherFields,
 }
 
 impl PodDisruptionBudget {

@@ -6,9 +6,9 @@ use alloc::vec::Vec;
 use core::fmt;
 
 use crate::api::{NodeName, PodKey, WorkloadKey};
-use crate::node_lifecycle::FlagError;
+use crate::policy::validation::FieldError;
+use crate::protocol::FlagError;
 use crate::time::Timestamp;
-use crate::validation::FieldError;
 
 /// Why a command was not carried out. The cluster is as it was before.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! What a scenario expects, and whether it turned out to be true.
 
 mod check;
-mod words;
+mod display;
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::api::{ConditionStatus, PodKey, Quantity, TaintEffect, WorkloadKey, is_default};
 use crate::event::NodesPerSecond;
 use crate::kubelet::Signal;
-use crate::node_lifecycle::zone::ZoneState;
+use crate::protocol::zone::ZoneState;
 use crate::time::{Span, Timestamp};
 
 /// Something that must turn out to be true.
@@ -81,13 +81,13 @@ pub struct ReplicasExpectation {
     /// How many are ready; those that are terminating do not count.
     pub replicas: u32,
     /// At this time there are so many.
-    #[serde(default, skip_serializing_if = "is_default")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at: Option<Span>,
     /// At this time or before.
-    #[serde(default, skip_serializing_if = "is_default")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<Span>,
     /// At this time or later.
-    #[serde(default, skip_serializing_if = "is_default")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<Span>,
 }
 
@@ -100,13 +100,13 @@ pub struct AvailabilityExpectation {
     /// Which workload: `deployment/web`.
     pub workload: WorkloadKey,
     /// The longest time with fewer ready pods than wanted.
-    #[serde(default, skip_serializing_if = "is_default")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub longest_below: Option<Span>,
     /// The longest time without any ready pod.
-    #[serde(default, skip_serializing_if = "is_default")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub longest_at_zero: Option<Span>,
     /// The time that missing pods were missing, added up over all of them.
-    #[serde(default, skip_serializing_if = "is_default")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replica_time_lost: Option<Span>,
 }
 
@@ -122,13 +122,13 @@ pub struct ScheduledExpectation {
     #[serde(default, skip_serializing_if = "is_default")]
     pub node: String,
     /// Exactly at this time.
-    #[serde(default, skip_serializing_if = "is_default")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at: Option<Span>,
     /// At this time or before.
-    #[serde(default, skip_serializing_if = "is_default")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<Span>,
     /// At this time or later.
-    #[serde(default, skip_serializing_if = "is_default")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<Span>,
 }
 
@@ -173,13 +173,13 @@ pub struct TaintExpectation {
     #[serde(default = "no_execute", skip_serializing_if = "is_no_execute")]
     pub effect: TaintEffect,
     /// Exactly at this time.
-    #[serde(default, skip_serializing_if = "is_default")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at: Option<Span>,
     /// At this time or before.
-    #[serde(default, skip_serializing_if = "is_default")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<Span>,
     /// At this time or later.
-    #[serde(default, skip_serializing_if = "is_default")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<Span>,
 }
 
@@ -205,13 +205,13 @@ pub struct ConditionExpectation {
     /// The status.
     pub status: ConditionStatus,
     /// Exactly at this time.
-    #[serde(default, skip_serializing_if = "is_default")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at: Option<Span>,
     /// At this time or before.
-    #[serde(default, skip_serializing_if = "is_default")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<Span>,
     /// At this time or later.
-    #[serde(default, skip_serializing_if = "is_default")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<Span>,
 }
 
@@ -234,13 +234,13 @@ pub struct ZoneExpectation {
     /// The state.
     pub state: ZoneState,
     /// Exactly at this time.
-    #[serde(default, skip_serializing_if = "is_default")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at: Option<Span>,
     /// At this time or before.
-    #[serde(default, skip_serializing_if = "is_default")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<Span>,
     /// At this time or later.
-    #[serde(default, skip_serializing_if = "is_default")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<Span>,
 }
 
@@ -255,13 +255,13 @@ pub struct RateExpectation {
     /// Nodes per second; 0 if the zone is stopped.
     pub rate: NodesPerSecond,
     /// Exactly at this time.
-    #[serde(default, skip_serializing_if = "is_default")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at: Option<Span>,
     /// At this time or before.
-    #[serde(default, skip_serializing_if = "is_default")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<Span>,
     /// At this time or later.
-    #[serde(default, skip_serializing_if = "is_default")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<Span>,
 }
 
@@ -302,13 +302,13 @@ pub struct PodExpectation {
     /// Which pod, `namespace/name`.
     pub pod: PodKey,
     /// Exactly at this time.
-    #[serde(default, skip_serializing_if = "is_default")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at: Option<Span>,
     /// At this time or before.
-    #[serde(default, skip_serializing_if = "is_default")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<Span>,
     /// At this time or later.
-    #[serde(default, skip_serializing_if = "is_default")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<Span>,
 }
 
@@ -319,31 +319,31 @@ pub struct PodExpectation {
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub struct EventExpectation {
     /// The pod it is about, `namespace/name`.
-    #[serde(skip_serializing_if = "is_default")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub pod: Option<PodKey>,
     /// The node it is about.
-    #[serde(skip_serializing_if = "is_default")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub node: Option<String>,
     /// The workload it is about: `deployment/web`.
-    #[serde(skip_serializing_if = "is_default")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub workload: Option<WorkloadKey>,
     /// The reason, for example `TaintManagerEviction`.
-    #[serde(skip_serializing_if = "is_default")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// The whole message.
-    #[serde(skip_serializing_if = "is_default")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
     /// Exactly at this time.
-    #[serde(skip_serializing_if = "is_default")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub at: Option<Span>,
     /// At this time or before.
-    #[serde(skip_serializing_if = "is_default")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub by: Option<Span>,
     /// At this time or later.
-    #[serde(skip_serializing_if = "is_default")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub from: Option<Span>,
     /// Exactly this many such events; at least one unless given.
-    #[serde(skip_serializing_if = "is_default")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub times: Option<u32>,
 }
 
@@ -355,6 +355,7 @@ pub struct Outcome {
     /// The expectation in words: `default/web-1 is evicted at 5m0s`.
     pub expectation: String,
     /// What happened instead; absent if it was true.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub failure: Option<String>,
 }
 

@@ -7,9 +7,9 @@ use alloc::vec::Vec;
 
 use serde::{Deserialize, Serialize};
 
-use crate::admission::default_tolerations;
 use crate::api::{Node, Pod, is_default};
-use crate::node_lifecycle::zone::{REGION_LABEL, ZONE_LABEL};
+use crate::policy::admission::default_tolerations;
+use crate::protocol::zone::{REGION_LABEL, ZONE_LABEL};
 
 /// Nodes that differ only by their number.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -29,12 +29,13 @@ pub struct NodeGroup {
     #[serde(default, skip_serializing_if = "is_default")]
     pub labels: BTreeMap<String, String>,
     /// How many pods each node runs, at most 250: `web-1-1` and `web-1-2` on `worker-1` if the
-    /// template is named `web`.
+    /// template is named `web`. Two groups whose templates have one name make the same pods, which
+    /// is an error.
     #[serde(default, skip_serializing_if = "is_default")]
     pub pods_per_node: u32,
     /// What the pods are like. One that has no tolerations gets those that Kubernetes gives by
     /// default.
-    #[serde(default, skip_serializing_if = "is_default")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pod: Option<Pod>,
 }
 

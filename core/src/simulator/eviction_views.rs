@@ -106,7 +106,7 @@ impl Simulator {
     pub fn eviction_view(&self, node: &str) -> Option<EvictionView> {
         let managed = self.managed(node)?;
         let (usage, layout) = (managed.usage(), managed.layout);
-        let seen = Observations::of(&usage.summary(self.now, layout).node);
+        let seen = Observations::of(&usage.summary(self.api.now, layout).node);
         let signal = |signal: Signal| {
             let seen = seen.get(signal)?;
             let (capacity, available) = (seen.capacity, seen.available);
@@ -127,10 +127,10 @@ impl Simulator {
             watches: manager.is_some(),
             signals: Signal::ALL.into_iter().filter_map(signal).collect(),
             nearest: known.min_by_key(away).map(|distance| distance.signal),
-            conditions: manager.map_or_else(Vec::new, |manager| manager.conditions(self.now)),
+            conditions: manager.map_or_else(Vec::new, |manager| manager.conditions(self.api.now)),
             transition_period: period.map(format_duration).unwrap_or_default(),
             max_pod_grace_period_seconds: config.map_or(0, |c| c.max_pod_grace_period_seconds),
-            next_pass: manager.and_then(|manager| manager.next_pass(self.now)),
+            next_pass: manager.and_then(|manager| manager.next_pass(self.api.now)),
             killing: manager.and_then(|manager| manager.killing().cloned()),
             thresholds,
         })
@@ -141,7 +141,7 @@ impl Simulator {
     #[must_use]
     pub fn eviction_ranking(&self, node: &str, signal: Signal) -> Option<Ranking> {
         let managed = self.managed(node)?;
-        let summary = managed.usage().summary(self.now, managed.layout);
+        let summary = managed.usage().summary(self.api.now, managed.layout);
         managed.manager.as_ref()?.ranking(signal, &summary)
     }
 

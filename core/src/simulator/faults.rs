@@ -5,70 +5,40 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::time::Duration;
 
+use super::Simulator;
 use super::kubelets::{Flap, Wake};
-use super::{Fault, Simulator};
 use crate::api::{ConditionStatus, Node, NodeName};
-use crate::command::{Command, CommandError};
-use crate::kubelet_heartbeat::Reported;
-use crate::node_lifecycle::zone::{ZoneKey, find_zone};
+use crate::command::CommandError;
+use crate::kubelet::heartbeat::Reported;
+use crate::protocol::zone::{ZoneKey, find_zone};
 use crate::time::Span;
 
 /// The least time that a flapping kubelet is up or down.
 const LEAST_FLAP: Duration = Duration::from_millis(1);
 
 impl Simulator {
-    pub(super) fn apply_fault(&mut self, command: Command) -> Result<(), CommandError> {
-        if !self.config.node_lifecycle {
-            return Err(CommandError::NoNodeLifecycle);
-        }
-        match command {
-            Command::StopKubelet { node } => self.with_kubelet(&node, |simulator| {
-                simulator.forget_switch(&node);
-                simulator.switch_kubelet(&node, false);
-            }),
-            Command::StartKubelet { node } => self.with_kubelet(&node, |simulator| {
-                simulator.forget_switch(&node);
-                simulator.switch_kubelet(&node, true);
-            }),
-            Command::RestartKubelet { node } => self.with_kubelet(&node, |simulator| {
-                simulator.forget_switch(&node);
-                simulator.restart_kubelet(&node);
-            }),
-            Command::FlapKubelet { node, down, up, times } => {
-                check_flap(down, up, times)?;
-                let flap = Flap { down: down.0, up: up.0, left: times };
-                self.with_kubelet(&node, |simulator| simulator.begin_flapping(&node, flap))
-            }
-            Command::CutNetwork { node } => self.cut_node(&node, true),
-            Command::RestoreNetwork { node } => self.cut_node(&node, false),
-            Command::CutZoneNetwork { zone } => self.cut_zone(&zone, true),
-            Command::RestoreZoneNetwork { zone } => self.cut_zone(&zone, false),
-            Command::RegisterNode { node, kubelet_starts_after } => {
-                self.register_node(node, kubelet_starts_after)
-            }
-            Command::SetNodeCondition { node, type_, status, reason, message } => {
-                check_condition(&type_, &status)?;
-                let reported = Reported::new(&type_, status, reason, message);
-                self.with_kubelet(&node, |simulator| simulator.report(&node, reported))
-            }
-            Command::RestartControllerManager => {
-                self.restart_controller_manager();
-                Ok(())
-            }
-            Command::FailNodeWrites { node, write, times, error } => {
-                self.node(&node)?;
-                self.node_faults.remove(&(node.clone(), write));
-                if times > 0 {
-                    self.node_faults.insert((node, write), Fault { times, error });
-                }
-                Ok(())
-            }
-            other => self.apply_usage(other),
-        }
+    /// Starts or stops a kubelet, whatever was planned for it.
+    pub(super) fn run_kubelet(&mut self, node: &NodeName, runs: bool) -> Result<(), CommandError> {
+        self.with_kubelet(node, |simulator| {
+            simulator.forget_switch(node);
+            simulator.switch_kubelet(node, runs);
+        })
+    }
+
+    pub(super) fn flap_kubelet(
+        &mut self,
+        node: &NodeName,
+        down: Span,
+        up: Span,
+        times: Option<u32>,
+    ) -> Result<(), CommandError> {
+        check_flap(down, up, times)?;
+        let flap = Flap { down: down.0, up: up.0, left: times };
+        self.with_kubelet(node, |simulator| simulator.begin_flapping(node, flap))
     }
 
     /// Does something with a kubelet, which may outlive its node.
-    fn with_kubelet(
+    pub(super) fn with_kubelet(
         &mut self,
         name: &NodeName,
         change: impl FnOnce(&mut Self),
@@ -80,16 +50,17 @@ impl Simulator {
         Ok(())
     }
 
-    fn cut_node(&mut self, name: &NodeName, cut: bool) -> Result<(), CommandError> {
+    pub(super) fn cut_node(&mut self, name: &NodeName, cut: bool) -> Result<(), CommandError> {
         let kubelet = self.kubelets.by_node.get_mut(name.as_str());
         let kubelet = kubelet.ok_or_else(|| CommandError::NodeNotFound(name.clone()))?;
         kubelet.cut = cut;
-        self.review_kubelet(name);
+        self.update_kubelet(name);
         Ok(())
     }
 
-    fn cut_zone(&mut self, text: &str, cut: bool) -> Result<(), CommandError> {
+    pub(super) fn cut_zone(&mut self, text: &str, cut: bool) -> Result<(), CommandError> {
         let nodes: Vec<(NodeName, ZoneKey)> = self
+            .api
             .cluster
             .nodes()
             .map(|(name, node)| (name.clone(), ZoneKey::of(&node.metadata.labels)))
@@ -107,13 +78,17 @@ impl Simulator {
         }
         for (name, of_node) in &nodes {
             if *of_node == zone {
-                self.review_kubelet(name);
+                self.update_kubelet(name);
             }
         }
         Ok(())
     }
 
-    fn register_node(&mut self, node: Node, after: Option<Span>) -> Result<(), CommandError> {
+    pub(super) fn register_node(
+        &mut self,
+        node: Node,
+        after: Option<Span>,
+    ) -> Result<(), CommandError> {
         let known: NodeName = node.metadata.name.as_str().into();
         let name = self.create_node(node, false)?;
         if self.kubelets.by_node.contains_key(known.as_str()) {
@@ -127,10 +102,10 @@ impl Simulator {
     }
 
     /// The kubelet finds something out about its node.
-    fn report(&mut self, name: &NodeName, reported: Reported) {
+    pub(super) fn report(&mut self, name: &NodeName, reported: Reported) {
         let Some(kubelet) = self.kubelets.by_node.get_mut(name.as_str()) else { return };
         kubelet.report = kubelet.report.with(reported);
-        if kubelet.heard {
+        if kubelet.connected {
             self.post_status(name, false);
         }
     }
@@ -157,7 +132,7 @@ fn check_flap(down: Span, up: Span, times: Option<u32>) -> Result<(), CommandErr
     Ok(())
 }
 
-fn check_condition(type_: &str, status: &ConditionStatus) -> Result<(), CommandError> {
+pub(super) fn check_condition(type_: &str, status: &ConditionStatus) -> Result<(), CommandError> {
     if type_.is_empty() {
         let expected = "the type of a condition, for example `Ready` or `MemoryPressure`";
         return Err(CommandError::InvalidValue { field: "type", value: String::new(), expected });

@@ -5,19 +5,21 @@ mod posts;
 mod switches;
 
 use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::time::Duration;
 
-use super::evictions::Managed;
+use super::eviction_managers::ManagedNode;
 use super::{Simulator, Terminating};
 use crate::api::node_condition_type::READY;
 use crate::api::{ConditionStatus, Node, NodeName, PodKey};
-use crate::event::{Happening, SilenceCause};
+use crate::controllers::node_lifecycle::{HeartbeatSchedule, PeriodicHeartbeat, Renewal};
+use crate::event::{EventKind, SilenceCause};
+use crate::kubelet::heartbeat::{KubeletSettings, Report, beats_from};
 use crate::kubelet::{EvictionConfig, UsageRule};
-use crate::kubelet_heartbeat::{KubeletSettings, Report, beats_from};
-use crate::node_lifecycle::zone::ZoneKey;
-use crate::node_lifecycle::{Beat, Heartbeats, Renewal};
+use crate::protocol::zone::ZoneKey;
+use crate::queue::timer_queue::TimerQueue;
 use crate::time::{Time, Timestamp};
 
 /// All kubelets, and what is to happen to them.
@@ -28,6 +30,8 @@ pub(super) struct Kubelets {
     pub(super) cut_zones: BTreeSet<ZoneKey>,
     /// In the order of time and creation.
     pub(super) timers: BTreeMap<(Timestamp, u64), (NodeName, Wake)>,
+    /// When the containers of a pod with that UID have started.
+    pub(super) starts: TimerQueue<(PodKey, String)>,
     healthy: Report,
     /// What pods use; the last rule that matches counts.
     pub(super) usage: Arc<Vec<UsageRule>>,
@@ -49,11 +53,11 @@ pub(super) struct Kubelet {
     /// Its node is cut off by itself.
     pub(super) cut: bool,
     /// Whether it reports and hears: it runs, and neither node nor zone is cut off.
-    pub(super) heard: bool,
+    pub(super) connected: bool,
     /// When its clock began to tick.
     origin: Timestamp,
     /// Its signs of life; those to come count only while it is heard.
-    pub(super) beats: Heartbeats,
+    pub(super) beats: HeartbeatSchedule,
     pub(super) report: Report,
     /// When it posts a status that is not what the object says.
     post: Option<(Timestamp, u64)>,
@@ -65,7 +69,7 @@ pub(super) struct Kubelet {
     /// Deletions that it has not confirmed.
     unconfirmed: Vec<Unconfirmed>,
     /// The node's resources, if they are known, and who watches over them.
-    pub(super) eviction: Option<Arc<Managed>>,
+    pub(super) eviction: Option<Arc<ManagedNode>>,
     /// What its eviction manager goes by, if it is set in another way than all.
     pub(super) setup: Option<Arc<EvictionConfig>>,
 }
@@ -93,6 +97,7 @@ impl Default for Kubelets {
             by_node: BTreeMap::new(),
             cut_zones: BTreeSet::new(),
             timers: BTreeMap::new(),
+            starts: TimerQueue::default(),
             healthy: Report::healthy(),
             usage: Arc::default(),
         }
@@ -100,11 +105,11 @@ impl Default for Kubelets {
 }
 
 impl Kubelet {
-    fn new(report: Report, runs: bool, origin: Timestamp, beats: Heartbeats) -> Self {
+    fn new(report: Report, runs: bool, origin: Timestamp, beats: HeartbeatSchedule) -> Self {
         Self {
             runs,
             cut: false,
-            heard: false,
+            connected: false,
             origin,
             beats,
             report,
@@ -138,9 +143,9 @@ impl Kubelet {
 }
 
 /// Beats that have never been.
-fn no_beats(settings: &KubeletSettings) -> Heartbeats {
-    let beat = |period| Beat { last: None, next: Timestamp::MAX, period };
-    Heartbeats {
+fn no_beats(settings: &KubeletSettings) -> HeartbeatSchedule {
+    let beat = |period| PeriodicHeartbeat { last: None, next: Timestamp::MAX, period };
+    HeartbeatSchedule {
         lease: beat(settings.lease_renew_interval()),
         status: beat(settings.report_interval()),
     }
@@ -154,24 +159,24 @@ fn is_silent(node: &Node) -> bool {
 impl Simulator {
     /// The kubelets of nodes that are there at the beginning: as the conditions of each say. One
     /// that says nothing is taken for healthy.
-    pub(super) fn adopt_nodes(&mut self, leases: &BTreeMap<NodeName, Time>) {
+    pub(super) fn bootstrap_kubelets(&mut self, leases: &BTreeMap<NodeName, Time>) {
         let nodes: Vec<(NodeName, Arc<Node>)> =
-            self.cluster.nodes().map(|(name, node)| (name.clone(), node.clone())).collect();
+            self.api.cluster.nodes().map(|(name, node)| (name.clone(), node.clone())).collect();
         for (name, node) in nodes {
-            self.adopt_node(name.clone(), &node, leases.get(&name).copied());
+            self.bootstrap_kubelet(name.clone(), &node, leases.get(&name).copied());
         }
-        let pods: Vec<PodKey> = self.cluster.pods().map(|(key, _)| key.clone()).collect();
+        let pods: Vec<PodKey> = self.api.cluster.pods().map(|(key, _)| key.clone()).collect();
         for key in pods {
-            if let Some(pod) = self.cluster.get_pod(&key).cloned()
+            if let Some(pod) = self.api.cluster.get_pod(&key).cloned()
                 && let Some(started) = self.started(&pod)
             {
-                self.cluster.put_pod(&key, Arc::new(started));
+                self.api.cluster.put_pod(&key, Arc::new(started));
             }
         }
     }
 
-    fn adopt_node(&mut self, name: NodeName, node: &Arc<Node>, renewed: Option<Time>) {
-        let (start, settings) = (self.config.start, self.config.kubelets);
+    fn bootstrap_kubelet(&mut self, name: NodeName, node: &Arc<Node>, renewed: Option<Time>) {
+        let (start, settings) = (self.api.config.start, self.api.config.kubelets);
         let report = Report::of(node, &self.kubelets.healthy);
         let silent = is_silent(node);
         // Times after the beginning are those of another clock.
@@ -187,7 +192,7 @@ impl Simulator {
         if ready.is_none() {
             let mut node = Node::clone(node);
             let _ = report.post(&mut node, start.truncated_to_seconds());
-            self.cluster.put_node(Arc::new(node));
+            self.api.cluster.put_node(Arc::new(node));
         }
         if !silent && posted.is_none() {
             posted = Some(start);
@@ -198,21 +203,21 @@ impl Simulator {
             beats.lease.next = Timestamp::MAX;
         }
         let mut kubelet = Kubelet::new(report, !silent, origin, beats);
-        kubelet.heard = !silent;
+        kubelet.connected = !silent;
         self.kubelets.by_node.insert(name, kubelet);
     }
 
     /// Tells the node lifecycle controller all it can know about a kubelet.
-    pub(super) fn tell_heartbeats(&mut self, name: &NodeName) {
-        let now = self.now;
-        let exists = self.cluster.get_node(name.as_str()).is_some();
+    pub(super) fn notify_heartbeats(&mut self, name: &NodeName) {
+        let now = self.api.now;
+        let exists = self.api.cluster.get_node(name.as_str()).is_some();
         let Some(lifecycle) = &mut self.lifecycle else { return };
         let Some(kubelet) = self.kubelets.by_node.get(name.as_str()).filter(|_| exists) else {
             lifecycle.handle_heartbeats(now, name, None);
             lifecycle.handle_renewal(now, name, None);
             return;
         };
-        if kubelet.heard {
+        if kubelet.connected {
             lifecycle.handle_heartbeats(now, name, Some(kubelet.beats));
             return;
         }
@@ -224,25 +229,25 @@ impl Simulator {
 
     /// A node was created; `runs` says whether its kubelet does, if it is not known already.
     pub(super) fn register_kubelet(&mut self, name: &NodeName, runs: bool) {
-        let settings = self.config.kubelets;
-        let Some(node) = self.cluster.get_node(name.as_str()) else { return };
+        let settings = self.api.config.kubelets;
+        let Some(node) = self.api.cluster.get_node(name.as_str()) else { return };
         let (silent, report) = (is_silent(node), Report::of(node, &self.kubelets.healthy));
         if let Some(known) = self.kubelets.by_node.get_mut(name.as_str()) {
-            if known.heard {
+            if known.connected {
                 self.post_status(name, true);
             }
             return;
         }
-        let kubelet = Kubelet::new(report, runs && !silent, self.now, no_beats(&settings));
+        let kubelet = Kubelet::new(report, runs && !silent, self.api.now, no_beats(&settings));
         self.kubelets.by_node.insert(name.clone(), kubelet);
-        if self.can_be_heard(name) {
+        if self.can_connect(name) {
             if let Some(kubelet) = self.kubelets.by_node.get_mut(name.as_str()) {
-                kubelet.heard = true;
+                kubelet.connected = true;
             }
             self.post_status(name, true);
             self.start_pods_of(name);
         } else {
-            self.tell_heartbeats(name);
+            self.notify_heartbeats(name);
         }
     }
 
@@ -250,13 +255,13 @@ impl Simulator {
         if self.kubelets.cut_zones.is_empty() {
             return false;
         }
-        let node = self.cluster.get_node(name.as_str());
+        let node = self.api.cluster.get_node(name.as_str());
         node.is_some_and(|node| {
             self.kubelets.cut_zones.contains(&ZoneKey::of(&node.metadata.labels))
         })
     }
 
-    fn can_be_heard(&self, name: &NodeName) -> bool {
+    fn can_connect(&self, name: &NodeName) -> bool {
         let kubelet = self.kubelets.by_node.get(name.as_str());
         kubelet.is_some_and(|kubelet| kubelet.runs && !kubelet.cut) && !self.zone_is_cut(name)
     }
@@ -276,33 +281,33 @@ impl Simulator {
 
     /// A kubelet runs or not, a network is cut or not: who was heard may be silent now, and who was
     /// silent is heard again and has much to tell.
-    pub(super) fn review_kubelet(&mut self, name: &NodeName) {
-        let can = self.can_be_heard(name);
+    pub(super) fn update_kubelet(&mut self, name: &NodeName) {
+        let can = self.can_connect(name);
         let cause = self.silence_cause(name);
         let Some(kubelet) = self.kubelets.by_node.get_mut(name.as_str()) else { return };
-        if kubelet.heard == can {
+        if kubelet.connected == can {
             return;
         }
-        kubelet.heard = can;
+        kubelet.connected = can;
         match cause {
             Some(cause) => {
-                self.emit(Happening::HeartbeatLost { node: name.clone(), cause });
+                self.api.emit(EventKind::HeartbeatLost { node: name.clone(), cause });
                 self.fall_silent(name);
             }
             None => {
-                self.emit(Happening::HeartbeatResumed { node: name.clone() });
+                self.api.emit(EventKind::HeartbeatResumed { node: name.clone() });
                 self.post_status(name, true);
                 self.confirm_deletions(name);
                 self.start_pods_of(name);
-                self.eviction_manager_is_heard(name);
+                self.eviction_manager_reconnects(name);
             }
         }
     }
 
     /// What the kubelet did until now is written down, and nothing is to come.
     fn fall_silent(&mut self, name: &NodeName) {
-        self.write_down_heartbeats(name);
-        let (start, now) = (self.config.start, self.now);
+        self.record_heartbeats(name);
+        let (start, now) = (self.api.config.start, self.api.now);
         let Some(kubelet) = self.kubelets.by_node.get_mut(name.as_str()) else { return };
         if let Some(timer) = kubelet.post.take() {
             self.kubelets.timers.remove(&timer);
@@ -312,7 +317,7 @@ impl Simulator {
             beat.next = Timestamp::MAX;
         }
         let runs = kubelet.runs;
-        self.tell_heartbeats(name);
+        self.notify_heartbeats(name);
         self.suspend_terminations(name, runs);
     }
 

@@ -7,35 +7,31 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use super::Simulator;
-use super::evictions::Managed;
+use super::eviction_managers::ManagedNode;
 use crate::api::{Format, Node, NodeName, PodKey, Quantity};
-use crate::command::{Command, CommandError, LoadedPod, NodeLoad, NodeResources};
+use crate::command::{CommandError, LoadedPod, NodeLoad, NodeResources};
 use crate::kubelet::{
-    ContainerUsage, KubeletConfiguration, NodeCapacity, NodeResource, NodeUsage, PodUsage,
-    UsageCurve, UsageRule,
+    ContainerUsage, KubeletConfiguration, NodeCapacity, NodeResource, NodeUsage, PodMatch,
+    PodUsage, UsageCurve, UsageRule,
 };
 
 impl Simulator {
-    pub(super) fn apply_usage(&mut self, command: Command) -> Result<(), CommandError> {
-        match command {
-            Command::SetNodeResources(resources) => self.set_node_resources(*resources),
-            Command::LoadNode(load) => self.load_node(load),
-            Command::SetPodUsage { pods, usage } => {
-                usage.validate().map_err(CommandError::InvalidUsage)?;
-                let rule = UsageRule { pods, usage: Arc::new(usage) };
-                Arc::make_mut(&mut self.kubelets.usage).push(rule);
-                self.review_usage();
-                Ok(())
-            }
-            Command::LoadPod(load) => self.load_pod(load),
-            Command::ConfigureKubelet { node, configuration, flags } => {
-                self.configure_kubelet(&node, configuration.map(|given| *given), &flags)
-            }
-            _ => Err(CommandError::NoNodeLifecycle),
-        }
+    pub(super) fn set_pod_usage(
+        &mut self,
+        pods: PodMatch,
+        usage: PodUsage,
+    ) -> Result<(), CommandError> {
+        usage.validate().map_err(CommandError::InvalidUsage)?;
+        let rule = UsageRule { pods, usage: Arc::new(usage) };
+        Arc::make_mut(&mut self.kubelets.usage).push(rule);
+        self.update_usage();
+        Ok(())
     }
 
-    fn set_node_resources(&mut self, resources: NodeResources) -> Result<(), CommandError> {
+    pub(super) fn set_node_resources(
+        &mut self,
+        resources: NodeResources,
+    ) -> Result<(), CommandError> {
         let NodeResources {
             node: name,
             capacity,
@@ -45,12 +41,12 @@ impl Simulator {
             unused_images,
         } = resources;
         system.validate().map_err(CommandError::InvalidUsage)?;
-        let capacity = capacity_of(self.node(&name)?, capacity);
-        let now = self.now;
+        let capacity = capacity_of(self.api.node(&name)?, capacity);
+        let now = self.api.now;
         let Some(managed) = self.managed_mut(name.as_str()) else {
             let mut usage = NodeUsage::new(capacity, system);
             (usage.unused_containers, usage.unused_images) = (unused_containers, unused_images);
-            self.manage(&name, Managed::new(layout, usage, now));
+            self.manage(&name, ManagedNode::new(layout, usage, now));
             return Ok(());
         };
         let usage = managed.usage_mut(now);
@@ -70,7 +66,7 @@ impl Simulator {
     /// such node. Where nobody has said it, it is what the node's status tells.
     #[must_use]
     pub fn node_resources(&self, node: &str) -> Option<NodeResources> {
-        let object = self.cluster.get_node(node)?;
+        let object = self.api.cluster.get_node(node)?;
         let (usage, layout) = match self.managed(node) {
             Some(managed) => (managed.usage().clone(), managed.layout),
             None => {
@@ -89,7 +85,7 @@ impl Simulator {
     }
 
     /// The kubelet of a node begins to watch over its resources.
-    fn manage(&mut self, name: &NodeName, managed: Managed) {
+    fn manage(&mut self, name: &NodeName, managed: ManagedNode) {
         if let Some(kubelet) = self.kubelets.by_node.get_mut(name.as_str()) {
             kubelet.eviction = Some(Arc::new(managed));
         }
@@ -99,18 +95,18 @@ impl Simulator {
 
     /// A node whose resources nobody gave has those that its status tells.
     fn manage_if_new(&mut self, name: &NodeName) -> Result<(), CommandError> {
-        let node = self.node(name)?;
+        let node = self.api.node(name)?;
         if self.managed(name.as_str()).is_none() {
             let capacity = capacity_of(node, NodeCapacity::default());
             let usage = NodeUsage::new(capacity, Default::default());
-            self.manage(name, Managed::new(Default::default(), usage, self.now));
+            self.manage(name, ManagedNode::new(Default::default(), usage, self.api.now));
         }
         Ok(())
     }
 
-    fn load_node(&mut self, load: NodeLoad) -> Result<(), CommandError> {
+    pub(super) fn load_node(&mut self, load: NodeLoad) -> Result<(), CommandError> {
         let NodeLoad { node: name, resource, usage, leaves } = load;
-        let now = self.now;
+        let now = self.api.now;
         let curve = match (&usage, &leaves) {
             (Some(usage), None) => {
                 usage.validate().map_err(CommandError::InvalidUsage)?;
@@ -122,10 +118,10 @@ impl Simulator {
                 return Err(CommandError::InvalidUsage(error.into()));
             }
         };
-        self.node(&name)?;
+        self.api.node(&name)?;
         let (capacity, layout) = match self.managed(name.as_str()) {
             Some(managed) => (managed.usage().capacity.clone(), managed.layout),
-            None => (capacity_of(self.node(&name)?, Default::default()), Default::default()),
+            None => (capacity_of(self.api.node(&name)?, Default::default()), Default::default()),
         };
         let of_signal = NodeUsage::new(capacity, Default::default());
         let Some(has) = of_signal.capacity(layout, resource.signal()) else {
@@ -150,10 +146,10 @@ impl Simulator {
         Ok(())
     }
 
-    fn load_pod(&mut self, load: LoadedPod) -> Result<(), CommandError> {
+    pub(super) fn load_pod(&mut self, load: LoadedPod) -> Result<(), CommandError> {
         let LoadedPod { pod: key, container, resource, usage } = load;
         usage.validate().map_err(CommandError::InvalidUsage)?;
-        let pod = self.cluster.get_pod(&key).cloned();
+        let pod = self.api.cluster.get_pod(&key).cloned();
         let pod = pod.ok_or_else(|| CommandError::PodNotFound(key.clone()))?;
         let name: NodeName = pod.spec.node_name.as_str().into();
         if name.as_str().is_empty() {
@@ -161,7 +157,7 @@ impl Simulator {
             return Err(CommandError::InvalidUsage(error));
         }
         self.manage_if_new(&name)?;
-        let now = self.now;
+        let now = self.api.now;
         let Some(managed) = self.managed(name.as_str()) else { return Ok(()) };
         let found = managed.usage().running().find(|(running, ..)| running.key == key);
         let Some((_, started, known)) = found else {
@@ -189,16 +185,16 @@ impl Simulator {
     }
 
     /// The rules have changed: what pods that run use follows.
-    fn review_usage(&mut self) {
+    fn update_usage(&mut self) {
         let names = self.kubelets.by_node.iter().filter(|(_, kubelet)| kubelet.eviction.is_some());
         let names: Vec<NodeName> = names.map(|(name, _)| name.clone()).collect();
-        let now = self.now;
+        let now = self.api.now;
         for name in names {
             let Some(rule) = self.kubelets.usage.last() else { continue };
             let Some(managed) = self.managed(name.as_str()) else { continue };
             let running = managed.usage().running().map(|(pod, ..)| pod.key.clone());
             let matched = running.filter_map(|key| {
-                let pod = self.cluster.get_pod(&key).filter(|pod| rule.pods.matches(pod))?;
+                let pod = self.api.cluster.get_pod(&key).filter(|pod| rule.pods.matches(pod))?;
                 Some((key, crate::kubelet::usage_of(&self.kubelets.usage, pod)))
             });
             let matched: Vec<(PodKey, Arc<PodUsage>)> = matched.collect();
@@ -215,17 +211,18 @@ impl Simulator {
         }
     }
 
-    fn configure_kubelet(
+    pub(super) fn configure_kubelet(
         &mut self,
         name: &NodeName,
         configuration: Option<KubeletConfiguration>,
         flags: &BTreeMap<String, String>,
     ) -> Result<(), CommandError> {
-        let base = configuration.unwrap_or_else(|| self.config.kubelet_configuration.clone());
-        let defaults = &self.config.kubelet_flags;
-        let config = super::config::eviction_config(self.config.release, &base, defaults, flags);
+        let base = configuration.unwrap_or_else(|| self.api.config.kubelet_configuration.clone());
+        let defaults = &self.api.config.kubelet_flags;
+        let config =
+            crate::api_server::eviction_config(self.api.config.release, &base, defaults, flags);
         let config = config.map_err(|error| CommandError::Kubelet(error.to_string()))?;
-        self.node(name)?;
+        self.api.node(name)?;
         let Some(kubelet) = self.kubelets.by_node.get_mut(name.as_str()) else {
             return Err(CommandError::NodeNotFound(name.clone()));
         };

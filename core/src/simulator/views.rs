@@ -6,10 +6,10 @@ use serde::Serialize;
 
 use super::Simulator;
 use crate::api::{NodeCondition, NodeName};
+use crate::controllers::node_lifecycle::{NodeHealthView, ZoneView};
 use crate::event::SilenceCause;
-use crate::node_lifecycle::{NodeHealthView, ZoneView};
+use crate::eviction_timeline::time_budget::Moment;
 use crate::time::Timestamp;
-use crate::time_budget::Moment;
 
 /// A node's kubelet, and how the node lifecycle controller sees the node.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -22,21 +22,28 @@ pub struct NodeView {
     pub kubelet_runs: bool,
     /// Whether the node by itself is cut off the API server.
     pub network_cut: bool,
-    /// Why nobody hears its kubelet; `None` if it is heard.
+    /// Why nobody hears its kubelet; absent if it is heard.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub silent: Option<SilenceCause>,
     /// When it renewed its lease last.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub lease_renewed_at: Option<Moment>,
     /// When it posted its status last.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub status_posted_at: Option<Moment>,
-    /// When it renews its lease next; `None` while it is not heard.
+    /// When it renews its lease next; absent while it is not heard.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub next_renewal: Option<Timestamp>,
-    /// When it posts its status next, if nothing changes; `None` while it is not heard.
+    /// When it posts its status next, if nothing changes; absent while it is not heard.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub next_post: Option<Timestamp>,
     /// When it starts or stops by itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub switches_at: Option<Timestamp>,
     /// How many deletions of pods it has not confirmed, since nobody hears it.
     pub unconfirmed_deletions: usize,
-    /// What the node lifecycle controller knows; `None` if it has not seen the node.
+    /// What the node lifecycle controller knows; absent if it has not seen the node.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub health: Option<NodeHealthView>,
     /// The conditions of the node, with the heartbeats of the last post.
     pub conditions: Vec<NodeCondition>,
@@ -47,11 +54,11 @@ impl Simulator {
     #[must_use]
     pub fn node_view(&self, name: &str) -> Option<NodeView> {
         let (node, kubelet) = self.kubelets.by_node.get_key_value(name)?;
-        let posted = self.posted_node(name)?;
-        let (start, now) = (self.config.start, self.now);
+        let posted = self.node_as_served(name)?;
+        let (start, now) = (self.api.config.start, self.api.now);
         let moment = |time| Moment::of(time, start);
         let (lease, status) = (&kubelet.beats.lease, &kubelet.beats.status);
-        let next = |at: Timestamp| kubelet.heard.then_some(at);
+        let next = |at: Timestamp| kubelet.connected.then_some(at);
         Some(NodeView {
             node: node.clone(),
             kubelet_runs: kubelet.runs,
@@ -73,7 +80,7 @@ impl Simulator {
     #[must_use]
     pub fn zones(&self) -> Vec<ZoneView> {
         let Some(lifecycle) = &self.lifecycle else { return Vec::new() };
-        let mut zones = lifecycle.zones(self.now);
+        let mut zones = lifecycle.zones(self.api.now);
         for zone in &mut zones {
             zone.network_cut = self.kubelets.cut_zones.contains(&zone.key);
         }

@@ -1,4 +1,4 @@
-//! Warnings of PodDisruptionBudgets.
+//! Warnings about PodDisruptionBudgets.
 
 use alloc::borrow::ToOwned;
 use alloc::collections::BTreeMap;
@@ -9,10 +9,10 @@ use alloc::vec::Vec;
 use super::lost::is_evicted;
 use super::pods::{Group, Nodes, yaml_of};
 use super::{Fix, FixLanguage, Settings, Severity, Subject, Warning, WarningCode};
-use crate::admission::default_tolerations;
 use crate::api::{IntOrPercent, LabelSelector, Pod, PodKey};
 use crate::cluster::Cluster;
 use crate::plural::count;
+use crate::policy::admission::default_tolerations;
 
 /// A budget that can be read, and the pods that it selects.
 struct Read<'a> {

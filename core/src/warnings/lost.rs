@@ -1,4 +1,4 @@
-//! Warnings of pods that are lost or stuck when a node is.
+//! Warnings about pods that are lost or stuck when their node is lost.
 
 use alloc::borrow::ToOwned;
 use alloc::format;
@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::pods::{Group, Nodes};
 use super::{Fix, FixLanguage, Settings, Severity, Warning, WarningCode};
 use crate::api::{Pod, PodKey, Taint, TaintEffect, Toleration, well_known};
-use crate::matching::{check, tolerations_tolerate_taint};
+use crate::policy::matching::{check, tolerations_tolerate_taint};
 
 pub(super) fn look(
     groups: &[Group<'_>],

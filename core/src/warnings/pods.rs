@@ -1,4 +1,4 @@
-//! Pods by owner, and what is to be known of their nodes.
+//! Pods grouped by owner, and what warnings need to know about their nodes.
 
 use alloc::borrow::ToOwned;
 use alloc::collections::BTreeMap;
@@ -218,7 +218,7 @@ impl<'a> Nodes<'a> {
 }
 
 /// Whether its kubelet was silent for so long that the control plane has said so.
-fn is_unreachable(node: &Node) -> bool {
+pub(super) fn is_unreachable(node: &Node) -> bool {
     let tainted = node.spec.taints.iter().any(|taint| taint.key == well_known::UNREACHABLE);
     tainted || node.condition("Ready").is_some_and(|ready| ready.status == ConditionStatus::Unknown)
 }

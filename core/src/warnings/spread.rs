@@ -1,4 +1,4 @@
-//! Warnings of zones: too small ones, and Deployments that sit in one.
+//! Warnings about zones that are too small, and Deployments with all pods in one zone.
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
@@ -9,8 +9,8 @@ use super::pods::{Group, Nodes};
 use super::{Fix, FixLanguage, Settings, Severity, Subject, Warning, WarningCode, some_of};
 use crate::api::NodeName;
 use crate::cluster::Cluster;
-use crate::node_lifecycle::zone::{ZoneKey, ZoneState, compute_zone_state, zone_state};
 use crate::plural::count;
+use crate::protocol::zone::{ZoneKey, ZoneState, compute_zone_state, zone_state};
 use crate::quote::go_quote;
 
 pub(super) fn look(

@@ -1,4 +1,4 @@
-//! Warnings of tolerations.
+//! Warnings about tolerations.
 
 use alloc::borrow::ToOwned;
 use alloc::format;
@@ -10,7 +10,7 @@ use super::{Fix, FixLanguage, Settings, Severity, Warning, WarningCode};
 use crate::api::{
     Pod, Taint, TaintEffect, Toleration, TolerationOperator, extended_resources, well_known,
 };
-use crate::matching::{Mismatch, check};
+use crate::policy::matching::{Mismatch, check};
 
 pub(super) fn look(
     groups: &[Group<'_>],

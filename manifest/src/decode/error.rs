@@ -83,7 +83,11 @@ impl DecodeError {
         let inner = *self.0;
         let position = inner.position.unwrap_or(root.position);
         let path = field_path(root, &inner.path);
-        Problem { position, path, message: inner.message, help: inner.help }
+        let problem = Problem::new(position, inner.message).at(path);
+        match inner.help {
+            Some(help) => problem.help(help),
+            None => problem,
+        }
     }
 }
 

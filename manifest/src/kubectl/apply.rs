@@ -8,9 +8,7 @@ use super::flags::Arguments;
 use super::objects::{Object, text};
 use super::patch::{merge, rebuild};
 use super::session::{DryRun, Session};
-
-/// What `kubectl apply` remembers, so that it knows later what to take away.
-const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
+use crate::redact::LAST_APPLIED;
 
 /// `kubectl apply`.
 pub(super) fn apply(session: &mut Session<'_>, arguments: &Arguments) -> Result<(), Failure> {

@@ -1,4 +1,4 @@
-//! Which objects the words of a line mean. Mirrors `resource.Builder`.
+//! Which objects the arguments of a line refer to. Mirrors `resource.Builder`.
 
 use taintlab_core::api::LabelSelector;
 

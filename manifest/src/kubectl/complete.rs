@@ -1,4 +1,4 @@
-//! What could come next in a line.
+//! Completion: how a line can go on.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,5 @@
-//! `kubectl create`, `replace` and `run`, and what others need of them: objects read and commanded.
+//! `kubectl create`, `replace` and `run`, and what other verbs share with them: reading objects and
+//! making commands of them.
 
 use std::sync::Arc;
 
@@ -13,7 +14,7 @@ use super::objects::{self, Object};
 use super::patch::merge;
 use super::resources::{self, Resource};
 use super::session::{DryRun, Session};
-use crate::{Limits, import};
+use crate::{Diagnostic, Limits, import};
 
 /// The objects that `-f -` gives, in the namespace that counts.
 pub(super) fn read(
@@ -42,11 +43,13 @@ pub(super) fn read(
         .diagnostics
         .iter()
         .filter(|diagnostic| diagnostic.is_error())
-        .map(ToString::to_string)
+        // With an error `kubectl` takes none of the objects.
+        .map(|error| Diagnostic { object: None, consequence: None, ..error.clone() }.to_string())
         .collect();
     if !errors.is_empty() {
         return Err(Failure::plain(format!("error parsing STDIN: {}", errors.join("\n"))));
     }
+    session.warn_of_dropped(import.dropped);
     let nodes = import.nodes.into_iter().map(|node| Object::Node(Arc::new(node)));
     let mut pods = import.pods;
     for pod in &mut pods {

@@ -6,6 +6,7 @@ mod pod;
 use std::collections::BTreeMap;
 
 use serde_json::Value;
+use taintlab_core::api::Quantity;
 use taintlab_core::time::Time;
 
 use super::arguments::{TypeAlone, select, types_of};
@@ -139,6 +140,12 @@ impl Page {
             ));
         }
     }
+}
+
+/// An amount as the API server prints it, which stores it in canonical form.
+fn amount(value: &Value) -> String {
+    let text = super::path::plain_text(value);
+    Quantity::parse(&text).map_or(text, |quantity| quantity.to_string())
 }
 
 /// A time as Go's `time.RFC1123Z` has it.

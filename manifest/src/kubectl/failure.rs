@@ -1,4 +1,4 @@
-//! What went wrong, in the words of `kubectl` and of the API server.
+//! Errors, in the words of `kubectl` and of the API server.
 
 use taintlab_core::command::CommandError;
 

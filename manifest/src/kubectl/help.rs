@@ -1,4 +1,4 @@
-//! How things are used.
+//! Help: how verbs and flags are used.
 
 use super::failure::Failure;
 use super::flags::{Arguments, Kind};

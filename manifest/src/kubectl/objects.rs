@@ -173,7 +173,7 @@ impl Session<'_> {
 
     /// A node as the API server shows it now.
     pub(super) fn node(&self, name: &str) -> Option<Arc<Node>> {
-        self.simulator().posted_node(name)
+        self.simulator().node_as_served(name)
     }
 
     /// All namespaces: those that each cluster has, and those of the objects.

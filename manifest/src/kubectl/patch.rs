@@ -1,4 +1,4 @@
-//! `kubectl patch`, and how JSON is laid over JSON.
+//! `kubectl patch`, and how patches in JSON are merged.
 
 use std::sync::Arc;
 

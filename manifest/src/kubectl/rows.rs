@@ -111,8 +111,7 @@ fn node_cells(session: &Session<'_>, node: &Node, wide: bool) -> Vec<String> {
         let value = node.status.other.get("nodeInfo").and_then(|info| info.get(pointer));
         value.and_then(Value::as_str).unwrap_or("").to_owned()
     };
-    let version = status("kubeletVersion");
-    cells.push(if version.is_empty() { format!("v{}.0", session.release()) } else { version });
+    cells.push(node.kubelet_version().unwrap_or("<unknown>").to_owned());
     if wide {
         let address = |type_: &str| {
             let addresses = node.status.other.get("addresses").and_then(Value::as_array);

@@ -1,5 +1,6 @@
 //! One line while it runs: what it has printed and what it has changed.
 
+use taintlab_core::api::{Node, Pod, Workload};
 use taintlab_core::command::Command;
 use taintlab_core::event::Happening;
 use taintlab_core::release::KubernetesRelease;
@@ -8,6 +9,7 @@ use taintlab_core::time::Time;
 
 use super::failure::Failure;
 use super::{Context, Outcome};
+use crate::redact::{Dropped, redact_console_command};
 
 /// The state of one line.
 pub(super) struct Session<'a> {
@@ -121,11 +123,52 @@ impl<'a> Session<'a> {
         Ok(())
     }
 
+    /// Says what of the objects was dropped because it may be secret.
+    pub(super) fn warn_of_dropped(&mut self, dropped: Dropped) {
+        // These two are no secrets that somebody would miss.
+        let dropped = Dropped { managed_fields: 0, last_applied: 0, ..dropped };
+        if !dropped.is_empty() {
+            self.warn(format!("Warning: not kept, since it may be secret: {dropped}"));
+        }
+    }
+
+    /// Drops what may be secret from what a line gives, unless the object that is there was imported
+    /// with all of it.
+    fn redact(&mut self, command: Command) -> Result<Command, Failure> {
+        let failed = |error: serde_json::Error| Failure::plain(error.to_string());
+        let mut clean = command.clone();
+        let dropped = redact_console_command(&mut clean).map_err(failed)?;
+        if dropped.is_empty() {
+            return Ok(command);
+        }
+        let cluster = self.simulator().cluster();
+        let live = match &command {
+            Command::UpdateNode(node) => cluster
+                .get_node(&node.metadata.name)
+                .map(|node| Command::UpdateNode(Node::clone(node))),
+            Command::UpdatePod(pod) => {
+                cluster.get_pod(&pod.key()).map(|pod| Command::UpdatePod(Pod::clone(pod)))
+            }
+            Command::UpdateWorkload(workload) => cluster
+                .get_workload(&workload.key())
+                .map(|workload| Command::UpdateWorkload(Box::new(Workload::clone(workload)))),
+            _ => None,
+        };
+        if let Some(mut live) = live
+            && !redact_console_command(&mut live).map_err(failed)?.is_empty()
+        {
+            return Ok(command);
+        }
+        self.warn_of_dropped(dropped);
+        Ok(clean)
+    }
+
     /// Changes the cluster, if the API server takes it.
     pub(super) fn change(&mut self, dry_run: DryRun, command: Command) -> Result<(), Failure> {
         if dry_run == DryRun::Client {
             return Ok(());
         }
+        let command = self.redact(command)?;
         let mut simulator = match self.scratch.take() {
             Some(simulator) => simulator,
             None => Box::new(self.context.simulator.clone()),

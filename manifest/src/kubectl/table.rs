@@ -1,4 +1,4 @@
-//! Text in columns, and how long ago something was.
+//! Text in columns, and ages.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! The verbs: what each is called, which flags it has, and who carries it out.
+//! The verbs: the names of each, its flags, and the function that carries it out.
 
 use super::failure::Failure;
 use super::flags::{self, Arguments, Flag};

@@ -1,4 +1,4 @@
-//! A line into words, as a shell does it.
+//! Splits a line into words, as a shell does.
 
 use super::failure::Failure;
 

@@ -3,8 +3,10 @@
 use serde::{Deserialize, Serialize};
 use taintlab_core::command::Command;
 use taintlab_core::event::{Event, TimeoutReason};
-use taintlab_core::time::{Span, Timestamp};
+use taintlab_core::time::Timestamp;
 use tsify::Tsify;
+
+use crate::options::DurationText;
 
 /// How far a simulation has come.
 #[derive(Serialize, Tsify)]
@@ -38,7 +40,7 @@ pub enum Stopped {
 pub struct DescribedEvent {
     /// What and when.
     #[serde(flatten)]
-    #[tsify(type = "Event")]
+    #[tsify(type = "SimulationEvent")]
     pub event: Event,
     /// The same in one line; only if it was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -60,9 +62,9 @@ pub struct EventsOptions {
 #[derive(Debug, Default, Deserialize, Tsify)]
 #[serde(default, deny_unknown_fields)]
 pub struct RunOptions {
-    /// The last moment, as a duration since the start; a day from now unless given.
+    /// The last moment, as the time since the start; a day from now unless given.
     #[tsify(type = "Span")]
-    pub until: Option<Span>,
+    pub until: Option<DurationText>,
 }
 
 /// What a line of kubectl reads besides itself.

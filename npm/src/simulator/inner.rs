@@ -2,13 +2,13 @@
 
 use std::collections::VecDeque;
 
-use js_sys::Function;
 use taintlab_core::event::{Event, Happening};
 use taintlab_core::scenario::{Scenario, ScenarioError, Step};
 use taintlab_core::simulator::{Forecast, Simulator as Engine};
 use taintlab_core::time::{Span, Timestamp};
 use taintlab_manifest::ScenarioFile;
 use taintlab_manifest::kubectl::{self, Context};
+use taintlab_manifest::memory::grow_ahead;
 use wasm_bindgen::JsValue;
 
 use super::answers::{
@@ -16,12 +16,16 @@ use super::answers::{
 };
 use super::millis_of;
 use crate::input::{self, expected};
+use crate::js;
 use crate::output::to_js;
-use crate::problem::{Problem, fail};
+use crate::problem::{Problem, ProblemCode, fail};
 use crate::scenario::{self, SCENARIO};
 
 /// How long an API server keeps Kubernetes Events (`--event-ttl`).
 const REMEMBERED: core::time::Duration = core::time::Duration::from_secs(60 * 60);
+
+/// At how many moments something may happen in one call: many times what the outage of a zone takes.
+pub(super) const MOST_MOMENTS: usize = 1_000_000;
 
 /// What [`super::Simulator`] holds.
 pub(super) struct Inner {
@@ -146,9 +150,30 @@ impl Inner {
     }
 
     /// Lets time pass, with the steps of the scenario in it.
+    ///
+    /// # Errors
+    /// A step cannot be carried out, `at` is in the past, or too much happens until then.
     pub(super) fn run(&mut self, at: Timestamp) -> Result<(), Vec<Problem>> {
         self.run_steps(at)?;
-        self.engine.advance_to(at).map_err(|error| vec![Problem::of_time(error)])
+        for _ in 0..MOST_MOMENTS {
+            grow_ahead();
+            let next = self.engine.poll_timeout().map_or(at, |next| next.at.min(at));
+            self.engine.advance_to(next).map_err(|error| vec![Problem::of_time(error)])?;
+            if next >= at.min(Engine::LAST_MOMENT) {
+                return Ok(());
+            }
+        }
+        Err(vec![self.too_much()])
+    }
+
+    /// What is said when a call would take too long.
+    pub(super) fn too_much(&self) -> Problem {
+        let now = Span(self.engine.now().since_zero());
+        let message = format!(
+            "the simulation has come to {now} and no further: something happens at each of \
+             {MOST_MOMENTS} moments until then; to go on, call again"
+        );
+        Problem::new(ProblemCode::TooManyMoments, "at", &message)
     }
 
     pub(super) fn advance_to(&mut self, at: Timestamp) -> Result<JsValue, JsValue> {
@@ -161,7 +186,7 @@ impl Inner {
 
     pub(super) fn run_until(
         &mut self,
-        predicate: &Function,
+        predicate: &JsValue,
         until: Timestamp,
     ) -> Result<JsValue, JsValue> {
         self.forecast = None;
@@ -176,8 +201,8 @@ impl Inner {
             let before = self.events.len();
             self.collect();
             let batch: Vec<&Event> = self.events.iter().skip(before).collect();
-            let now = JsValue::from_f64(millis_of(self.engine.now()));
-            let answer = predicate.call2(&JsValue::UNDEFINED, &to_js(&batch)?, &now)?;
+            let now = millis_of(self.engine.now());
+            let answer = js::call(predicate, &to_js(&batch)?, now)?;
             match answer.as_bool() {
                 Some(true) => return self.progress(Stopped::Predicate),
                 Some(false) => {}

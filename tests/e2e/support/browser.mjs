@@ -10,18 +10,8 @@ import { fileURLToPath } from "node:url";
 
 import { chromium } from "playwright-core";
 
+import { FLAGS } from "./flags.mjs";
 import { serve } from "./server.mjs";
-
-/** What Debian's Chromium needs to run as root without a display, and to leave the network alone. */
-const FLAGS = [
-  "--no-sandbox",
-  "--disable-gpu",
-  "--disable-quic",
-  "--no-first-run",
-  "--disable-background-networking",
-  "--disable-component-update",
-  "--disable-sync",
-];
 
 /** The longest wait for one thing to become true, in milliseconds. */
 const PATIENCE = 20_000;
@@ -74,9 +64,11 @@ export function playgroundTest(name, options, body) {
   return test(name, { timeout: TEST_LIMIT }, async () => {
     const context = await browser.newContext(options.context);
     context.setDefaultTimeout(PATIENCE);
-    const page = await context.newPage();
     const { url } = server;
-    const problems = watch(page, new URL(url).origin);
+    const problems = [];
+    // Every tab: the tests open more, and the page may.
+    context.on("page", (tab) => watch(tab, new URL(url).origin, problems));
+    const page = await context.newPage();
     try {
       if (!options.closed) {
         await page.goto(url);
@@ -93,12 +85,11 @@ export function playgroundTest(name, options, body) {
 }
 
 /** Collects what goes wrong in a page. */
-function watch(page, origin) {
-  const problems = [];
+function watch(page, origin, problems) {
   page.on("pageerror", (error) => problems.push(`threw: ${error.stack ?? error}`));
   page.on("crash", () => problems.push("crashed"));
   page.on("console", (message) => {
-    if (message.type() === "error") {
+    if (["error", "warning"].includes(message.type())) {
       problems.push(`logged: ${message.text()} (${message.location().url})`);
     }
   });
@@ -120,7 +111,6 @@ function watch(page, origin) {
       problems.push(`got ${response.status()} for ${response.url()}`);
     }
   });
-  return problems;
 }
 
 /** Keeps what a failed test saw; the test's own error matters more than a failure to do so. */

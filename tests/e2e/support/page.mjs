@@ -1,6 +1,7 @@
 // What a user does with the playground and reads from it, in the words of the page.
 
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 
 /** The longest wait for an assertion to hold, in milliseconds. */
 const PATIENCE = 20_000;
@@ -31,17 +32,20 @@ export async function until(page, check) {
 /** Waits for the playground to be there. */
 export const ready = (page) => page.getByTestId("page").waitFor();
 
-/** The pods on the board with their states, by `namespace/name`; those that are gone as `gone`. */
-export async function pods(page) {
-  const all = await page.getByTestId("board").locator("[data-pod]").evaluateAll((elements) =>
-    elements.map(({ dataset }) => [dataset.pod, dataset.state]),
+/**
+ * The pods on the board by `namespace/name`: what is to become of each (`state`; those that are gone
+ * are `gone`), or how each is doing (`health`).
+ */
+export async function pods(page, what = "state") {
+  const all = await page.getByTestId("board").locator("[data-pod]").evaluateAll((elements, what) =>
+    elements.map(({ dataset }) => [dataset.pod, dataset[what]]), what,
   );
   return Object.fromEntries(all.sort());
 }
 
 /** The numbers of the legend: `{ "stay": 3, … }`. */
 export async function legend(page) {
-  const texts = await page.getByTestId("legend").locator(":scope > span").allInnerTexts();
+  const texts = await page.getByTestId("legend").locator(":scope > button").allInnerTexts();
   return Object.fromEntries(
     texts.map((text) => {
       const [, number, words] = /^(\d+)\s*(.*)$/s.exec(text.trim()) ?? assert.fail(text);
@@ -92,7 +96,7 @@ export async function log(page, kinds = ["event"]) {
     };
     const back = box.scrollTop;
     // A dozen rows above and below those in sight are painted too.
-    const page = box.clientHeight + 400;
+    const page = box.clientHeight + 250;
     for (let top = 0; found.size < count && top <= box.scrollHeight; top += page) {
       box.scrollTop = top;
       // The rows in sight are painted in the frame after the scroll event.
@@ -120,6 +124,18 @@ export async function evictions(page) {
       assert.equal(object, pod);
       return [time, pod];
     });
+}
+
+/** Exports in one of the forms of the dialog and reads the file. */
+export async function exported(page, kind) {
+  await page.getByTestId("export").click();
+  const downloading = page.waitForEvent("download");
+  await page.locator(`[data-export="${kind}"]`).getByRole("button", { name: "Download" }).click();
+  const download = await downloading;
+  const text = readFileSync(await download.path(), "utf8");
+  await page.keyboard.press("Escape");
+  await page.getByTestId("dialog").waitFor({ state: "detached" });
+  return { name: download.suggestedFilename(), text };
 }
 
 /** Opens the import dialog with a text in it, typed or pasted into its field. */
@@ -153,6 +169,12 @@ export async function selectNode(page, name) {
   await page.getByTestId("inspector").getByRole("heading", { name, level: 2 }).waitFor();
 }
 
+/** Selects a zone by its name on the board. */
+export async function selectZone(page, name) {
+  await page.getByRole("treeitem", { name: `zone ${name},` }).click();
+  await page.getByTestId("zone-panel").waitFor();
+}
+
 /** Selects a pod, `namespace/name`, on the board. */
 export async function selectPod(page, key) {
   await page.getByTestId("board").locator(`[data-pod="${key}"]`).click();
@@ -175,3 +197,37 @@ export async function taint(page, node, { key, value = "", effect = "NoExecute" 
   await page.getByTestId("apply").click();
   await page.getByTestId("apply").waitFor({ state: "detached" });
 }
+
+/** The sessions that are kept in the browser, the last changed first: of each its entry and texts. */
+export const keptSessions = (page) =>
+  page.evaluate(async () => {
+    const settled = (request) =>
+      new Promise((resolve, reject) => {
+        request.onsuccess = () => resolve(request.result);
+        request.onerror = () => reject(request.error);
+      });
+    // To open what is not there would make it.
+    const known = await indexedDB.databases();
+    if (!known.some(({ name }) => name === "taintlab")) {
+      return [];
+    }
+    const database = await settled(indexedDB.open("taintlab"));
+    const stores = ["sessions", "starts", "edits"];
+    const transaction = database.transaction(stores);
+    const [entries, starts, edits] = await Promise.all(stores.map(async (name) => {
+      const store = transaction.objectStore(name);
+      const [keys, texts] = await Promise.all([settled(store.getAllKeys()), settled(store.getAll())]);
+      return new Map(keys.map((key, index) => [key, texts[index]]));
+    }));
+    database.close();
+    return [...entries]
+      .map(([id, entry]) => ({ ...JSON.parse(entry), start: starts.get(id), edits: edits.get(id) }))
+      .sort((a, b) => b.changed - a.changed);
+  });
+
+/** Waits until the work that is on the page is stored: a session whose edits hold this text. */
+export const storedWith = (page, text) =>
+  until(page, async () => {
+    const kept = await keptSessions(page);
+    assert.ok(kept.some(({ edits }) => edits.includes(text)), `${text} is not stored yet`);
+  });

@@ -1,4 +1,4 @@
-//! `matching`: which tolerations answer for a node's taints, and for how long.
+//! `matching`: which tolerations match a node's taints, and for how long.
 
 use serde::Deserialize;
 use taintlab_core::api::{Taint, Toleration};

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use serde::{Deserialize, Serialize};
 use taintlab_core::api::{Node, Pod, PodKey, Taint, Toleration};
 use taintlab_core::command::{ApiErrorKind, Command, PodWrite};
-use taintlab_core::event::{Event, Happening, RequestResult, RequestVerb};
+use taintlab_core::event::{Event, EventKind, RequestResult, RequestVerb};
 use taintlab_core::release::KubernetesRelease;
 use taintlab_core::simulator::{Simulator, SimulatorConfig};
 use taintlab_core::time::Timestamp;
@@ -328,7 +328,7 @@ fn pod(spec: &CasePod) -> Pod {
 
 fn outcome(event: &Event) -> Option<Outcome> {
     let (kind, pod, uid, result) = match &event.what {
-        Happening::EventRecorded(recorded) => {
+        EventKind::EventRecorded(recorded) => {
             let (what, pod) = recorded.message.rsplit_once(' ')?;
             let kind = match what {
                 "Marking for deletion Pod" => "marking",
@@ -337,7 +337,7 @@ fn outcome(event: &Event) -> Option<Outcome> {
             };
             (kind, pod.to_owned(), String::new(), "")
         }
-        Happening::Request { pod, uid, verb, result } => {
+        EventKind::Request { pod, uid, verb, result } => {
             let kind = match verb {
                 RequestVerb::Delete => "delete",
                 RequestVerb::PatchStatus => "patch_status",

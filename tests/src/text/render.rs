@@ -3,9 +3,9 @@
 use std::fmt::Write as _;
 
 use taintlab_core::api::Taint;
-use taintlab_core::event::{Event, Happening};
+use taintlab_core::event::{Event, EventKind};
 use taintlab_core::simulator::Simulator;
-use taintlab_core::taint_eviction::Ruling;
+use taintlab_core::taint_eviction::EvictionDecision;
 use taintlab_core::time::Timestamp;
 use taintlab_core::time_budget::Moment;
 
@@ -13,8 +13,8 @@ use taintlab_core::time_budget::Moment;
 #[must_use]
 pub fn event(event: &Event) -> String {
     let what = match &event.what {
-        Happening::Decided(decision) => format!("  {}: {}", decision.pod, ruling(&decision.ruling)),
-        Happening::NodeEvaluated { node, shard, taints } => {
+        EventKind::Decided(decision) => format!("  {}: {}", decision.pod, ruling(&decision.ruling)),
+        EventKind::NodeEvaluated { node, shard, taints } => {
             format!("  worker {shard} looks at {node}: {}", list(taints))
         }
         other => other.to_string(),
@@ -29,25 +29,27 @@ fn list(taints: &[Taint]) -> String {
     taints.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
 }
 
-fn ruling(ruling: &Ruling) -> String {
+fn ruling(ruling: &EvictionDecision) -> String {
     match ruling {
-        Ruling::NotTolerated { taint } => format!("does not tolerate {taint}"),
-        Ruling::ToleratedForNoTime => "tolerates for no time".into(),
-        Ruling::Scheduled { created_at, fire_at } => {
+        EvictionDecision::NotTolerated { taint } => format!("does not tolerate {taint}"),
+        EvictionDecision::ToleratedForNoTime => "tolerates for no time".into(),
+        EvictionDecision::Scheduled { created_at, fire_at } => {
             format!("scheduled for {fire_at} (from {created_at})")
         }
-        Ruling::TimerKept { fire_at, otherwise } => {
+        EvictionDecision::TimerKept { fire_at, otherwise } => {
             format!("timer for {fire_at} kept (not {otherwise})")
         }
-        Ruling::AlreadyDeleted => "deleted already".into(),
-        Ruling::ToleratedForever => "tolerates for ever".into(),
-        Ruling::ToleratedForeverTooLate { fire_at } => {
+        EvictionDecision::AlreadyDeleted => "deleted already".into(),
+        EvictionDecision::ToleratedForever => "tolerates for ever".into(),
+        EvictionDecision::ToleratedForeverTooLate { fire_at } => {
             format!("tolerates for ever, but the timer for {fire_at} runs on")
         }
-        Ruling::TaintsRemoved { timer_cancelled: true } => "taints removed, timer cancelled".into(),
-        Ruling::TaintsRemoved { timer_cancelled: false } => "taints removed".into(),
-        Ruling::PodGone { timer_cancelled: true } => "pod gone, timer cancelled".into(),
-        Ruling::PodGone { timer_cancelled: false } => "pod gone".into(),
+        EvictionDecision::TaintsRemoved { timer_cancelled: true } => {
+            "taints removed, timer cancelled".into()
+        }
+        EvictionDecision::TaintsRemoved { timer_cancelled: false } => "taints removed".into(),
+        EvictionDecision::PodGone { timer_cancelled: true } => "pod gone, timer cancelled".into(),
+        EvictionDecision::PodGone { timer_cancelled: false } => "pod gone".into(),
     }
 }
 

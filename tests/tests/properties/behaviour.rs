@@ -7,9 +7,9 @@ use proptest::prelude::*;
 use proptest::sample::Index;
 use taintlab_core::api::PodKey;
 use taintlab_core::command::Command;
-use taintlab_core::event::{Event, Happening, ObjectReference, RequestResult, TimeoutReason};
+use taintlab_core::event::{Event, EventKind, ObjectReference, RequestResult, TimeoutReason};
 use taintlab_core::simulator::Simulator;
-use taintlab_core::taint_eviction::Ruling;
+use taintlab_core::taint_eviction::EvictionDecision;
 use taintlab_core::time::Timestamp;
 
 use super::check;
@@ -111,13 +111,13 @@ fn what_follows_the_end_of_a_pod() {
         let mut marked: BTreeMap<PodKey, Timestamp> = BTreeMap::new();
         for Event { at, what } in script.run() {
             match what {
-                Happening::PodAdded { pod, .. } => drop(ended.remove(&pod)),
-                Happening::PodDeleted { pod, .. } => drop(ended.insert(pod, at)),
-                Happening::Decided(decision) if ended.contains_key(&decision.pod) => {
-                    let gone = matches!(decision.ruling, Ruling::PodGone { .. });
+                EventKind::PodAdded { pod, .. } => drop(ended.remove(&pod)),
+                EventKind::PodDeleted { pod, .. } => drop(ended.insert(pod, at)),
+                EventKind::Decided(decision) if ended.contains_key(&decision.pod) => {
+                    let gone = matches!(decision.ruling, EvictionDecision::PodGone { .. });
                     prop_assert!(gone, "{at}: {decision:?}");
                 }
-                Happening::EventRecorded(event) => {
+                EventKind::EventRecorded(event) => {
                     let ObjectReference::Pod { pod, .. } = event.involved_object else { continue };
                     let end = ended.get(&pod).copied();
                     if event.message.starts_with("Cancelling") {
@@ -128,7 +128,7 @@ fn what_follows_the_end_of_a_pod() {
                         marked.insert(pod, at);
                     }
                 }
-                Happening::Request { pod, result, .. } => {
+                EventKind::Request { pod, result, .. } => {
                     if ended.contains_key(&pod) {
                         prop_assert_eq!(result, RequestResult::NotFound, "{}", at);
                     }
@@ -151,15 +151,15 @@ fn by_pod(events: &[Event]) -> BTreeMap<PodKey, Vec<&Event>> {
     let mut map: BTreeMap<PodKey, Vec<&Event>> = BTreeMap::new();
     for event in events {
         let pod = match &event.what {
-            Happening::EventRecorded(recorded) => match &recorded.involved_object {
+            EventKind::EventRecorded(recorded) => match &recorded.involved_object {
                 ObjectReference::Pod { pod, .. } => pod,
                 _ => continue,
             },
-            Happening::PodAdded { pod, .. }
-            | Happening::PodUpdated { pod, .. }
-            | Happening::PodDeleted { pod, .. }
-            | Happening::Request { pod, .. } => pod,
-            Happening::Decided(decision) => &decision.pod,
+            EventKind::PodAdded { pod, .. }
+            | EventKind::PodUpdated { pod, .. }
+            | EventKind::PodDeleted { pod, .. }
+            | EventKind::Request { pod, .. } => pod,
+            EventKind::Decided(decision) => &decision.pod,
             _ => continue,
         };
         map.entry(pod.clone()).or_default().push(event);

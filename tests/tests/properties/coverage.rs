@@ -5,8 +5,8 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 
 use taintlab_core::command::Command;
-use taintlab_core::event::{Event, Happening, RequestResult};
-use taintlab_core::taint_eviction::Ruling;
+use taintlab_core::event::{Event, EventKind, RequestResult};
+use taintlab_core::taint_eviction::EvictionDecision;
 
 use super::check;
 use super::generate::{Script, script};
@@ -91,7 +91,7 @@ fn cases(script: &Script) -> Vec<String> {
     }
     for (at, _) in &script.commands {
         let coincides =
-            |event: &Event| event.at == *at && matches!(event.what, Happening::EventRecorded(_));
+            |event: &Event| event.at == *at && matches!(event.what, EventKind::EventRecorded(_));
         if events.iter().any(coincides) {
             cases.push("command at the instant of an event".into());
         }
@@ -102,24 +102,26 @@ fn cases(script: &Script) -> Vec<String> {
 
 fn case(event: &Event) -> Option<String> {
     Some(match &event.what {
-        Happening::Decided(decision) => match &decision.ruling {
-            Ruling::TaintsRemoved { timer_cancelled: true } => {
+        EventKind::Decided(decision) => match &decision.ruling {
+            EvictionDecision::TaintsRemoved { timer_cancelled: true } => {
                 "ruling TaintsRemoved, cancelled".into()
             }
-            Ruling::PodGone { timer_cancelled: true } => "ruling PodGone, cancelled".into(),
+            EvictionDecision::PodGone { timer_cancelled: true } => {
+                "ruling PodGone, cancelled".into()
+            }
             ruling => {
                 let text = format!("{ruling:?}");
                 let name = text.split([' ', '{']).next().unwrap_or_default();
                 format!("ruling {name}")
             }
         },
-        Happening::Request { verb, result, .. } => match result {
+        EventKind::Request { verb, result, .. } => match result {
             RequestResult::Error(_) => format!("request {verb:?} Error"),
             result => format!("request {verb:?} {result:?}"),
         },
-        Happening::TaintEvictionControllerRestarted { timers_lost: 0 } => "restart".into(),
-        Happening::TaintEvictionControllerRestarted { .. } => "restart that loses timers".into(),
-        Happening::NodeEvaluated { taints, .. } if taints.len() > 1 => {
+        EventKind::TaintEvictionControllerRestarted { timers_lost: 0 } => "restart".into(),
+        EventKind::TaintEvictionControllerRestarted { .. } => "restart that loses timers".into(),
+        EventKind::NodeEvaluated { taints, .. } if taints.len() > 1 => {
             "node with several NoExecute taints".into()
         }
         _ => return None,
@@ -134,11 +136,11 @@ fn sequences(events: &[Event]) -> Vec<String> {
     let mut failures: BTreeMap<String, u32> = BTreeMap::new();
     for event in events {
         match &event.what {
-            Happening::PodDeleted { pod, .. } => gone.push(pod.clone()),
-            Happening::PodAdded { pod, .. } if gone.contains(pod) => {
+            EventKind::PodDeleted { pod, .. } => gone.push(pod.clone()),
+            EventKind::PodAdded { pod, .. } if gone.contains(pod) => {
                 cases.push("pod created again under its name".into());
             }
-            Happening::EventRecorded(recorded) if recorded.message.starts_with("Marking") => {
+            EventKind::EventRecorded(recorded) if recorded.message.starts_with("Marking") => {
                 if let Some((at, message)) = &last_mark
                     && *at == event.at
                     && *message != recorded.message
@@ -148,7 +150,7 @@ fn sequences(events: &[Event]) -> Vec<String> {
                 last_mark = Some((event.at, recorded.message.clone()));
                 failures.clear();
             }
-            Happening::Request { pod, result, .. } if !result.is_ok() => {
+            EventKind::Request { pod, result, .. } if !result.is_ok() => {
                 let failures = failures.entry(pod.to_string()).or_default();
                 *failures += 1;
                 if *failures == 5 {

@@ -51,8 +51,8 @@ pub fn views(
             json!({
                 "pod": key,
                 "record": budget.over,
-                "evictedAt": budget.evicted_at.to_string(),
-                "total": format_duration(budget.total()),
+                "evictedAt": budget.evicted_at.rounded().to_string(),
+                "total": format_duration(budget.rounded_total()),
                 "terms": terms.collect::<Vec<_>>(),
             })
         });

@@ -69,13 +69,14 @@ impl App {
         drop(events);
         let mut text = outcome.terminal;
         let mut failed = outcome.exit_code != 0;
-        if !outcome.commands.is_empty()
-            && let Err(error) = self.carry_out(outcome.commands)
-        {
+        let changed = !outcome.commands.is_empty();
+        if changed && let Err(error) = self.carry_out(outcome.commands) {
             text = format!("{text}Error from server: {error}\n");
             failed = true;
         }
-        self.announcement = if failed { "kubectl failed" } else { "kubectl is done" }.into();
+        if failed || !changed {
+            self.announcement = if failed { "kubectl failed" } else { "kubectl is done" }.into();
+        }
         let drain = outcome.drain.filter(|_| !failed).map(|id| {
             let head =
                 head(&text, rows_of_drain(self.session.rows(), id, at).map(|(_, what)| what));
@@ -104,6 +105,11 @@ impl App {
                 *entry = Rc::new(Entry { outcome, ..Entry::clone(entry) });
             }
         }
+    }
+
+    /// What was clicked until now is no longer what was done last.
+    pub(super) fn forget_what_was_done(&mut self) {
+        self.entries_forgotten = self.entries_made;
     }
 
     /// What could stand at the cursor.

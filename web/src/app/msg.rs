@@ -9,8 +9,12 @@ use taintlab_manifest::Import;
 use taintlab_manifest::kubectl::Completion;
 use yew::prelude::*;
 
+use super::keeping::WriteResult;
+use crate::board_keys::Step;
+use crate::import_report::Objects;
 use crate::model::Selection;
 use crate::playback::Speed;
+use crate::store::Kept;
 
 /// How components say what the user wants. There is one for the whole page, so that comparing it
 /// is comparing a pointer.
@@ -52,8 +56,13 @@ pub(crate) enum Msg {
     CloseDialog,
     /// Put a scenario in place of everything.
     Load(Box<Scenario>),
-    /// Take in what was read: in place of everything (`true`), or added to the cluster.
-    Import(Box<Import>, bool),
+    /// Put what was read in place of the cluster; on the release that its nodes report (`true`), or
+    /// on the present one.
+    ReplaceCluster(Rc<Import>, bool),
+    /// What adding what was read to the cluster would do.
+    PlanImport(Rc<Import>, Rc<Objects>, Callback<Rc<Objects>>),
+    /// Add what was read to the cluster, as far as it fits.
+    AddToCluster(Rc<Import>, Rc<Objects>),
     /// Hand out the work.
     Export(Export, Handing),
     /// Run the same on another Kubernetes.
@@ -62,8 +71,18 @@ pub(crate) enum Msg {
     ChangeSettings(Box<dyn FnOnce(&mut Scenario)>),
     /// Later runs are to be compared with this one.
     KeepRun,
-    /// Select something and close the dialog that showed it.
+    /// Select something, close the dialog that showed it, and go into the inspector.
     Show(Selection),
+    /// Something got the focus.
+    Focused(web_sys::Element),
+    /// Move the focus on the board.
+    Move(Step),
+    /// Leave what has the focus for the board; from there, or from nowhere, close the inspector.
+    Escape,
+    /// Move the focus to the board.
+    ToBoard,
+    /// The browser went back or forth in its history.
+    WentBack,
     /// Put a text on the clipboard.
     Copy(Rc<str>),
     /// Run a line of kubectl.
@@ -86,8 +105,18 @@ pub(crate) enum Msg {
     Download(String, Rc<str>),
     /// Store the work.
     Save,
+    /// The work was stored, or not.
+    Written(Box<WriteResult>),
     /// The page is left: store what is not stored yet.
     Leave,
+    /// The page is there again as it was left.
+    Return,
+    /// Go on with a session that is kept.
+    OpenSession(Box<Kept>),
+    /// Read the session of this id and go on with it.
+    ContinueSession(Rc<str>),
+    /// Show the sessions that are kept.
+    Sessions,
 }
 
 /// What can be handed out.
@@ -119,6 +148,8 @@ pub(crate) enum Dialog {
     Import(Rc<str>, Rc<str>),
     /// Export.
     Export,
+    /// The sessions that are kept; this tab works on the one of this id.
+    Sessions(Rc<str>),
     /// Keyboard shortcuts and first steps.
     Help,
     /// The scenarios that come with the page.
@@ -142,19 +173,40 @@ pub(crate) struct Notice {
     pub(crate) error: bool,
     /// What.
     pub(crate) text: String,
-    /// A copy of something, to be downloaded: name and text.
-    pub(crate) copy: Option<(String, Rc<str>)>,
+    /// What can be done about it.
+    pub(crate) action: Option<NoticeAction>,
+}
+
+/// What can be done about a message.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum NoticeAction {
+    /// Download a copy of something: name and text.
+    Download(String, Rc<str>),
+    /// Go on with the session of this id.
+    Continue(Rc<str>),
+    /// Look at the sessions.
+    Sessions,
 }
 
 impl Notice {
     /// Something went well.
     pub(crate) fn info(text: impl Into<String>) -> Self {
-        Self { id: 0, error: false, text: text.into(), copy: None }
+        Self { id: 0, error: false, text: text.into(), action: None }
     }
 
     /// Something went wrong.
     pub(crate) fn error(text: impl Into<String>) -> Self {
-        Self { id: 0, error: true, text: text.into(), copy: None }
+        Self { id: 0, error: true, text: text.into(), action: None }
+    }
+
+    /// The same, with something that can be done about it.
+    pub(crate) fn with(self, action: NoticeAction) -> Self {
+        Self { action: Some(action), ..self }
+    }
+
+    /// Whether it offers something that makes sense only as long as nothing was done.
+    pub(crate) fn is_offer(&self) -> bool {
+        matches!(self.action, Some(NoticeAction::Continue(_)))
     }
 }
 

@@ -5,7 +5,7 @@ use yew::prelude::*;
 
 use super::{App, Msg, maybe};
 use crate::components::board::{Board, Detail};
-use crate::components::clock_bar::{ClockBar, clock_bar};
+use crate::components::clock_bar::{ClockBar, Rest, clock_bar};
 use crate::components::console::Console;
 use crate::components::dialogs::{self, Asked};
 use crate::components::event_log::EventLog;
@@ -13,9 +13,9 @@ use crate::components::fleet::Workloads;
 use crate::components::header::Header;
 use crate::components::inspector::Inspector;
 use crate::components::notices::Notices;
-use crate::model::Selection;
-use crate::text::css_seconds;
-use crate::warned::is_about;
+use crate::model::{PodGroup, Selection};
+use crate::text::{at, css_seconds};
+use crate::warned::counts_about;
 use crate::words;
 
 impl App {
@@ -28,17 +28,20 @@ impl App {
         let dispatch = self.dispatch.clone();
         let onclick = maybe(&dispatch, |event: MouseEvent| {
             let selection = clicked(&event.target_dyn_into()?)?;
-            Some(Msg::Select(Some(selection)))
+            // Not of a pointer: Enter, or what stands for it with assistive technology.
+            let by_key = event.detail() == 0;
+            Some(if by_key { Msg::Show(selection) } else { Msg::Select(Some(selection)) })
         });
         html! {
             <div class="app" data-testid="page">
                 { self.header() }
-                <main class={classes!("board", counts.then_some(turn))} data-testid="board"
+                <main id="board" class={classes!("board", counts.then_some(turn))} data-testid="board"
                     data-detail={detail.word()} {onclick} aria-label="Cluster"
                     style={counts.then(|| self.running())}>
                     <Board {board} {detail} selection={self.selection.clone()}
                         marked={self.marked.clone()} dispatch={dispatch.clone()} />
                 </main>
+                <Notices notices={self.notices.clone()} dispatch={dispatch.clone()} />
                 <div class={classes!("running", turn)} style={self.running()}>
                     <Inspector inspected={self.inspected.clone()} about={self.warnings_about()}
                         dispatch={dispatch.clone()} />
@@ -48,12 +51,12 @@ impl App {
                         dispatch={dispatch.clone()} />
                 }
                 <EventLog rows={self.session.rows().clone()} selection={self.selection.clone()}
-                    dispatch={dispatch.clone()} />
+                    inspected={self.inspected.clone()} dispatch={dispatch.clone()} />
                 <Console entries={self.console.clone()} open={self.console_open}
+                    forgotten={self.entries_forgotten}
                     dispatch={dispatch.clone()} />
                 { self.clock_bar() }
                 { self.dialog() }
-                <Notices notices={self.notices.clone()} {dispatch} />
                 <p class="sr" aria-live="polite" data-testid="announcement">
                     { self.announcement.clone() }
                 </p>
@@ -65,10 +68,10 @@ impl App {
     }
 
     /// What is selected, if there are warnings about it, and how many.
-    fn warnings_about(&self) -> Option<(Selection, usize)> {
+    fn warnings_about(&self) -> Option<(Selection, [usize; 3])> {
         let selection = self.selection.as_ref()?;
-        let number = self.warnings.iter().filter(|one| is_about(one, selection)).count();
-        (number > 0).then(|| (selection.clone(), number))
+        let counts = counts_about(&self.warnings, selection);
+        (counts != [0; 3]).then(|| (selection.clone(), counts))
     }
 
     /// What countdowns need to know: where the clock was, how fast it goes, whether it goes.
@@ -99,12 +102,38 @@ impl App {
             wall_clock: simulator.wall_clock(now).truncated_to_seconds().to_string().into(),
             next_at: next.as_ref().map(|next| next.at),
             next: next.as_ref().map(|next| AttrValue::from(words::next(next))),
+            rest: self.rest(),
             reached: self.session.reached(),
             scrub: self.scrub.clone(),
             playing: self.playback.is_playing(),
             speed: self.playback.speed,
             dispatch: self.dispatch.clone(),
         })
+    }
+
+    /// What there is to say when nothing is due.
+    fn rest(&self) -> Rest {
+        match &self.outcome {
+            Some(outcome) if self.has_begun() || !outcome.is_uneventful() => {
+                let parts = outcome.parts().into_iter().map(|part| {
+                    let group = PodGroup::Outcome(part.kind);
+                    (AttrValue::from(part.text), (part.pods > 0).then_some(Selection::Pods(group)))
+                });
+                Rest::Ended(format!("Ended at {}:", at(outcome.ended_at)).into(), parts.collect())
+            }
+            _ if self.model.board().totals.nodes == 0 => {
+                Rest::Hint("Nothing is here yet. Import a cluster, or choose a scenario.".into())
+            }
+            _ => Rest::Hint(
+                "Nothing is due. Taint a node, or stop its kubelet, to see what happens.".into(),
+            ),
+        }
+    }
+
+    /// Whether somebody has done something, or the scenario has.
+    pub(super) fn has_begun(&self) -> bool {
+        let timeline = self.session.timeline();
+        !timeline.log.is_empty() || !timeline.start.steps.is_empty()
     }
 
     fn dialog(&self) -> Html {
@@ -130,7 +159,7 @@ fn clicked(target: &Element) -> Option<Selection> {
         return Some(Selection::Node(node.as_str().into()));
     }
     // The whole zone is too large a target to be pressed by chance: only its name counts.
-    let name = target.closest("[data-zone] > header button").ok().flatten()?;
+    let name = target.closest("[data-zone] > .zonehead button").ok().flatten()?;
     let zone = name.closest("[data-zone]").ok().flatten()?;
     Some(Selection::Zone(zone.get_attribute("data-zone")?.as_str().into()))
 }

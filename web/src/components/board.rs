@@ -2,14 +2,15 @@
 
 use std::rc::Rc;
 
+use taintlab_core::pod_state::{PodCounts, PodHealth, PodVerdict};
 use yew::prelude::*;
 
 use super::icon;
 use super::node_card::NodeCard;
-use super::pod_mark::pod_row;
+use super::pod_mark::pod_item;
 use super::warnings::warnings_button;
 use crate::app::{Dialog, Dispatch, Msg};
-use crate::model::{Board as BoardView, Selection, Totals, ZoneView};
+use crate::model::{Board as BoardView, PodGroup, Selection, Totals, ZoneView};
 use crate::text::count;
 use crate::warned::Marked;
 
@@ -67,18 +68,23 @@ pub(crate) struct BoardProps {
 #[component]
 pub(crate) fn Board(props: &BoardProps) -> Html {
     let board = &props.board;
-    if board.zones.is_empty() && board.pending.is_empty() && board.totals.evicted == 0 {
+    if board.zones.is_empty()
+        && board.pending.is_empty()
+        && board.totals.counts == PodCounts::default()
+    {
         return empty(&props.dispatch);
     }
     html! {
         <>
             <div class="bar">
-                { legend(board.totals) }
+                { legend(board.totals, props.selection.as_ref(), &props.dispatch) }
                 <span class="grow"></span>
                 { warnings_button(props.marked.counts, &props.dispatch) }
                 { open(&props.dispatch, Dialog::CreateNode, "Node") }
                 { open(&props.dispatch, Dialog::CreatePod("".into()), "Pod") }
             </div>
+            <div class="tree" role="tree" aria-label="Zones, nodes and pods"
+                aria-orientation="horizontal">
             <div class="zones">
                 { for board.zones.iter().map(|zone| html! {
                     <Zone key={&*zone.key} zone={zone.clone()} detail={props.detail}
@@ -87,13 +93,13 @@ pub(crate) fn Board(props: &BoardProps) -> Html {
                 }) }
             </div>
             if !board.pending.is_empty() {
-                <section class="zone" aria-label="Pods without a node" data-testid="pending">
-                    <header>
+                <div class="zone" role="group" aria-label="Pods without a node" data-testid="pending">
+                    <div class="zonehead">
                         <b>{ "Pending" }</b>
                         <span class="muted">
                             { format!("{} without a node", count(board.pending.len(), "pod")) }
                         </span>
-                    </header>
+                    </div>
                     <div class="pendings">
                         { for board.pending.iter().map(|pod| {
                             let selected = Selection::Pod(pod.key.clone());
@@ -101,14 +107,15 @@ pub(crate) fn Board(props: &BoardProps) -> Html {
                             let selected = props.selection.as_ref() == Some(&selected);
                             html! {
                                 <div>
-                                    { pod_row(pod, selected, warned) }
-                                    if !pod.why.is_empty() { <p class="why">{ &pod.why }</p> }
+                                    { pod_item(pod, selected, warned) }
+                                    if !pod.why.is_empty() { <p class="whypending">{ &pod.why }</p> }
                                 </div>
                             }
                         }) }
                     </div>
-                </section>
+                </div>
             }
+            </div>
         </>
     }
 }
@@ -126,20 +133,45 @@ fn open(dispatch: &Dispatch, dialog: Dialog, what: &str) -> Html {
     }
 }
 
-fn legend(totals: Totals) -> Html {
-    let entry = |state: &'static str, number: usize, words: &'static str| {
+/// How many pods there are of each state; a click lists them.
+fn legend(totals: Totals, selection: Option<&Selection>, dispatch: &Dispatch) -> Html {
+    let counts = totals.counts;
+    let entry = |group: PodGroup, number: usize, words: &'static str, meaning: &'static str| {
+        let (state, health) = match group {
+            PodGroup::Verdict(verdict) => (Some(verdict.as_str()), None),
+            PodGroup::Health(health) => (None, Some(health.as_str())),
+            PodGroup::Outcome(_) => (None, None),
+        };
+        let this = Selection::Pods(group);
+        let pressed = selection == Some(&this);
+        let wanted = (!pressed).then_some(this);
+        let onclick = dispatch.reform(move |_: MouseEvent| Msg::Select(wanted.clone()));
         html! {
-            <span><i class="key" data-state={state}></i><b>{ number }</b>{ words }</span>
+            <button title={meaning} aria-pressed={pressed.to_string()} {onclick}>
+                <i class="key" data-state={state} data-health={health}></i>
+                <b>{ number }</b>{ words }
+            </button>
         }
     };
-    let others = totals.counting + totals.terminating + totals.pending;
+    let always =
+        [PodVerdict::Stays, PodVerdict::Counting, PodVerdict::Terminating, PodVerdict::Gone];
+    let verdicts = PodVerdict::ALL.into_iter().filter_map(|verdict| {
+        let number = counts.verdict(verdict);
+        let shown = number > 0 || always.contains(&verdict);
+        let words = verdict.words(number);
+        shown.then(|| entry(PodGroup::Verdict(verdict), number, words, verdict.meaning()))
+    });
+    let healths = PodHealth::ALL.into_iter().filter_map(|health| {
+        let number = counts.health(health);
+        let shown = number > 0 && health != PodHealth::Ready;
+        shown.then(|| entry(PodGroup::Health(health), number, health.words(), health.meaning()))
+    });
+    let healths: Vec<Html> = healths.collect();
     html! {
-        <div class="legend" data-testid="legend">
-            { entry("stays", totals.pods.saturating_sub(others), "stay") }
-            { entry("counting", totals.counting, "counting down") }
-            { entry("terminating", totals.terminating, "being deleted") }
-            if totals.pending > 0 { { entry("pending", totals.pending, "pending") } }
-            { entry("gone", totals.evicted, "evicted") }
+        <div class="legend" role="group" aria-label="Pods by state" data-testid="legend">
+            { for verdicts }
+            if !healths.is_empty() { <span class="sep"></span> }
+            { for healths }
         </div>
     }
 }
@@ -166,7 +198,7 @@ fn empty(dispatch: &Dispatch) -> Html {
 fn within_zone(zone: &ZoneView, selection: Option<&Selection>) -> Option<Selection> {
     let selection = selection?;
     let concerned = match selection {
-        Selection::Workload(_) => false,
+        Selection::Workload(_) | Selection::Pods(_) => false,
         Selection::Zone(key) => *key == zone.key,
         Selection::Node(name) => zone.nodes.iter().any(|node| node.name == *name),
         Selection::Pod(key) => {
@@ -198,32 +230,37 @@ pub(crate) fn Zone(props: &ZoneProps) -> Html {
     let selected = props.selection == Some(Selection::Zone(zone.key.clone()));
     let pods: usize = zone.nodes.iter().map(|node| node.pods.len()).sum();
     let words = format!("{}, {}", count(zone.nodes.len(), "node"), count(pods, "pod"));
+    let region = match zone.region.as_str() {
+        "" => String::new(),
+        region => format!(" in {region}"),
+    };
+    let title = format!("{}{region}: look at the whole zone", zone.name);
     html! {
-        <section class={classes!("zone", props.alone.then_some("wide"))} data-zone={zone.key.to_string()}
-            data-selected={selected.to_string()} aria-label={format!("zone {}", zone.name)}>
-            <header>
-                <button class="zonename" title="Look at the whole zone">{ &zone.name }</button>
-                <span class="muted clip grow">
-                    { words }
-                    if !zone.region.is_empty() { { format!(" · {}", zone.region) } }
-                </span>
+        <div class={classes!("zone", props.alone.then_some("wide"))} data-zone={zone.key.to_string()}
+            data-selected={selected.to_string()}>
+            <div class="zonehead">
+                <button class="zonename clip" {title} role="treeitem"
+                    aria-level="1" aria-selected={selected.to_string()} tabindex="-1"
+                    aria-label={format!("zone {}, {words}", zone.name)}>{ &zone.name }</button>
+                <span class="muted grow">{ words }</span>
+                // For the mouse only: the inspector of the zone has it for everybody.
                 <button class="btn quiet small" title="Taint all nodes of the zone"
-                    aria-label={format!("Taint zone {}", zone.name)}>{ "Taint zone" }</button>
-            </header>
-            <div class="nodes">
+                    tabindex="-1" aria-hidden="true">{ "Taint" }</button>
+            </div>
+            <div class="nodes" role="group">
                 { for zone.nodes.iter().map(|node| html! {
                     <NodeCard key={node.name.as_str()} node={node.clone()} detail={props.detail} marked={props.marked.clone()}
                         selection={within_node(node, props.selection.as_ref())} />
                 }) }
             </div>
-        </section>
+        </div>
     }
 }
 
 fn within_node(node: &crate::model::NodeView, selection: Option<&Selection>) -> Option<Selection> {
     let selection = selection?;
     let concerned = match selection {
-        Selection::Zone(_) | Selection::Workload(_) => false,
+        Selection::Zone(_) | Selection::Workload(_) | Selection::Pods(_) => false,
         Selection::Node(name) => *name == node.name,
         Selection::Pod(key) => node.pods.iter().any(|pod| pod.key == *key),
     };

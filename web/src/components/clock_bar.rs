@@ -9,6 +9,7 @@ use yew::prelude::*;
 use super::forms::Choice;
 use super::icon;
 use crate::app::{Dispatch, Msg, maybe};
+use crate::model::Selection;
 use crate::playback::Speed;
 use crate::scrub::{Scrub, Sign};
 use crate::text::{at, clock};
@@ -23,6 +24,8 @@ pub(crate) struct ClockBar {
     pub(crate) next_at: Option<Timestamp>,
     /// What that is.
     pub(crate) next: Option<AttrValue>,
+    /// What there is to say when nothing is due.
+    pub(crate) rest: Rest,
     /// How far the clock has been.
     pub(crate) reached: Timestamp,
     /// What is on the scrubber.
@@ -33,6 +36,14 @@ pub(crate) struct ClockBar {
     pub(crate) speed: Speed,
     /// Where wishes go.
     pub(crate) dispatch: Dispatch,
+}
+
+/// What there is to say when nothing is due.
+pub(crate) enum Rest {
+    /// What could be done.
+    Hint(AttrValue),
+    /// How it ended: `Ended at 6m10s`, what became of pods, and which pods those are.
+    Ended(AttrValue, Vec<(AttrValue, Option<Selection>)>),
 }
 
 /// The clock.
@@ -86,11 +97,36 @@ fn next(props: &ClockBar) -> Html {
                 <span class="clip" title={next.clone()}>{ next.clone() }</span>
             </>
         },
-        _ => {
-            html! { <span class="muted clip">{ "Nothing is due. Taint a node to see what happens." }</span> }
-        }
+        _ => rest(props),
     };
     html! { <div class="nextup" data-testid="next">{ words }</div> }
+}
+
+/// How it ended; each part selects the pods that it speaks of.
+fn rest(props: &ClockBar) -> Html {
+    match &props.rest {
+        Rest::Hint(hint) => html! {
+            <span class="muted clip" title={hint.clone()}>{ hint.clone() }</span>
+        },
+        Rest::Ended(at, parts) => html! {
+            <>
+                <span class="muted">{ at.clone() }</span>
+                { for parts.iter().map(|(text, selection)| {
+                    let Some(selection) = selection.clone() else {
+                        return html! { <span class="clip">{ text.clone() }</span> };
+                    };
+                    let onclick = props.dispatch.reform(move |_: MouseEvent| {
+                        Msg::Select(Some(selection.clone()))
+                    });
+                    html! {
+                        <button class="ending clip" title={text.clone()} {onclick}>
+                            { text.clone() }
+                        </button>
+                    }
+                }) }
+            </>
+        },
+    }
 }
 
 fn speed(props: &ClockBar) -> Html {

@@ -31,6 +31,8 @@ pub(crate) struct ConsoleProps {
     pub(crate) entries: Rc<Vec<Rc<Entry>>>,
     /// Whether it is open.
     pub(crate) open: bool,
+    /// Entries up to this one are not what was done last.
+    pub(crate) forgotten: usize,
     /// Where wishes go.
     pub(crate) dispatch: Dispatch,
 }
@@ -79,9 +81,12 @@ impl Component for Console {
 
     fn create(_: &Context<Self>) -> Self {
         let stored = browser::stored(KEY).and_then(|text| serde_json::from_str(&text).ok());
+        let history: Vec<String> = stored.unwrap_or_default();
+        // Earlier versions of the page stored every line.
+        store(&history);
         Self {
             line: String::new(),
-            history: stored.unwrap_or_default(),
+            history: history.into_iter().filter(|line| may_be_stored(line)).collect(),
             back: 0,
             draft: String::new(),
             choices: Vec::new(),
@@ -193,10 +198,7 @@ impl Console {
         if self.history.len() > MOST_LINES {
             self.history.remove(0);
         }
-        if let Ok(text) = serde_json::to_string(&self.history) {
-            // A browser that keeps nothing has a history until the reload.
-            let _ = browser::store(KEY, &text);
-        }
+        store(&self.history);
     }
 
     /// One completion is taken; of several what they share, and they are listed.
@@ -240,7 +242,11 @@ impl Console {
     fn bar(&self, ctx: &Context<Self>) -> Html {
         let props = ctx.props();
         let (open, dispatch) = (props.open, &props.dispatch);
-        let clicked = props.entries.iter().rev().find(|entry| entry.outcome == Outcome::Clicked);
+        let clicked = props
+            .entries
+            .iter()
+            .rev()
+            .find(|entry| entry.outcome == Outcome::Clicked && entry.number > props.forgotten);
         html! {
             <div class="bar">
                 <button class="btn quiet small" aria-expanded={open.to_string()} title="kubectl (K)"
@@ -338,6 +344,43 @@ impl Console {
     }
 }
 
+/// Stores the lines that hold no secret for sure; the others are there until the page is left.
+fn store(history: &[String]) {
+    let lines: Vec<_> = history.iter().filter(|line| may_be_stored(line)).collect();
+    if lines.is_empty() {
+        browser::forget(KEY);
+    } else if let Ok(text) = serde_json::to_string(&lines) {
+        // A browser that keeps nothing has a history until the page is left.
+        let _ = browser::store(KEY, &text);
+    }
+}
+
+/// Whether a line consists of names and flags only: no manifest, no value that could be a password.
+fn may_be_stored(line: &str) -> bool {
+    const VERBS: [&str; 14] = [
+        "api-resources",
+        "cordon",
+        "delete",
+        "describe",
+        "drain",
+        "events",
+        "get",
+        "help",
+        "label",
+        "rollout",
+        "scale",
+        "taint",
+        "uncordon",
+        "version",
+    ];
+    const WORDS: [&str; 5] = ["token", "passw", "secret", "credential", "<<"];
+    let small = line.to_ascii_lowercase();
+    let verb = small.split_whitespace().find(|word| !matches!(*word, "$" | "k" | "kubectl"));
+    !line.contains('\n')
+        && verb.is_some_and(|verb| VERBS.contains(&verb))
+        && !WORDS.iter().any(|word| small.contains(word))
+}
+
 /// Whether the text is a here document that has not ended.
 fn wants_more(text: &str) -> bool {
     let (first, rest) = text.split_once('\n').unwrap_or((text, ""));
@@ -391,6 +434,25 @@ fn running(printed: &Printed, dispatch: &Dispatch) -> Html {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn lines_that_could_hold_a_secret_are_not_stored() {
+        for (line, stored) in [
+            ("kubectl taint nodes worker-1 example.com/gpu=a100:NoExecute", true),
+            ("get pods -A", true),
+            ("$ kubectl drain worker-1 --ignore-daemonsets", true),
+            ("kubectl apply -f - <<EOF\na: 1\nEOF", false),
+            ("kubectl get pods\nhunter2", false),
+            ("kubectl patch pod a -p '{\"spec\":{}}'", false),
+            ("kubectl annotate pod a note=hunter2", false),
+            ("kubectl create secret generic a --from-literal=a=b", false),
+            ("kubectl get pods --token=hunter2", false),
+            ("echo hunter2 | kubectl apply -f -", false),
+            ("hunter2", false),
+        ] {
+            assert_eq!(may_be_stored(line), stored, "{line}");
+        }
+    }
 
     #[test]
     fn a_here_document_ends_with_its_mark() {

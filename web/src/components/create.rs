@@ -11,6 +11,7 @@ use yew::prelude::*;
 use super::dialog::Modal;
 use super::forms::{Choice, TextField, error_list, messages, refused_into};
 use super::icon;
+use super::new_row::use_new_row;
 use super::taint_form::{TaintEditor, taint_errors};
 use super::toleration_form::{Draft, TolerationEditor, drafts, errors_of_new, everything, read};
 use crate::app::{Dispatch, Msg};
@@ -65,13 +66,14 @@ pub(crate) fn CreateNode(props: &CreateNodeProps) -> Html {
     let of_start: Vec<AttrValue> =
         command.as_ref().err().into_iter().map(|error| error.clone().into()).collect();
     let valid = errors.is_empty() && taint_errors(&taints).is_empty();
+    let new_row = use_new_row(taints.len());
     let add = {
         let taints = taints.clone();
-        move |_: MouseEvent| {
+        new_row.adds(move || {
             let mut all = (*taints).clone();
             all.push(Taint::new("", "", TaintEffect::NoExecute));
             taints.set(all);
-        }
+        })
     };
     let onsubmit = {
         let (tried, send) = (tried.clone(), sender(&props.dispatch, &failure));
@@ -85,7 +87,8 @@ pub(crate) fn CreateNode(props: &CreateNodeProps) -> Html {
     };
     html! {
         <Modal title="Create a node" dispatch={props.dispatch.clone()} width={560}>
-            <form class="stack" {onsubmit} data-testid="create-node">
+            <form class="stack" ref={new_row.form.clone()}
+            onclick={new_row.onclick()} {onsubmit} data-testid="create-node">
                 <div class="cols">
                     <TextField label="Name" value={(*name).clone()} autofocus=true
                         placeholder="worker-7" oninput={setter(&name)}

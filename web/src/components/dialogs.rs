@@ -1,6 +1,7 @@
 //! Whichever dialog is open.
 
 use std::cell::OnceCell;
+use std::rc::Rc;
 
 use taintlab_core::warnings::Warning;
 use yew::prelude::*;
@@ -9,7 +10,8 @@ use super::create::{CreateNode, CreatePod};
 use super::export::export;
 use super::help::help;
 use super::import::Import;
-use super::scenarios::scenarios;
+use super::scenarios::Scenarios;
+use super::sessions::Sessions;
 use super::settings::Settings;
 use super::warnings::warnings;
 use crate::app::{Dialog, Dispatch};
@@ -26,7 +28,7 @@ pub(crate) struct Asked<'a> {
     /// How it looks.
     pub(crate) model: &'a Model,
     /// The scenarios that come with the page, once they were asked for.
-    pub(crate) catalogue: &'a OnceCell<files::Catalogue>,
+    pub(crate) catalogue: &'a OnceCell<Rc<files::Catalogue>>,
     /// What is likely to surprise.
     pub(crate) warnings: &'a [Warning],
     /// Where wishes go.
@@ -39,13 +41,20 @@ pub(crate) fn dialog(asked: &Asked<'_>) -> Html {
     let simulator = asked.session.simulator();
     match asked.dialog {
         Dialog::Import(text, name) => html! {
-            <Import key={&**text} text={AttrValue::from(text.clone())}
-                name={AttrValue::from(name.clone())} {dispatch} />
+            <Import key={text.as_ptr().addr()} text={text.clone()}
+                name={AttrValue::from(name.clone())} release={simulator.config().release}
+                {dispatch} />
         },
         Dialog::Export => export(&dispatch),
+        Dialog::Sessions(present) => html! {
+            <Sessions present={AttrValue::from(present.clone())} {dispatch} />
+        },
         Dialog::Help => help(&dispatch),
         // Read when they are first asked for.
-        Dialog::Scenarios => scenarios(asked.catalogue.get_or_init(files::catalogue), &dispatch),
+        Dialog::Scenarios => {
+            let catalogue = asked.catalogue.get_or_init(|| Rc::new(files::catalogue())).clone();
+            html! { <Scenarios {catalogue} {dispatch} /> }
+        }
         Dialog::Settings => {
             let config = simulator.config();
             html! {

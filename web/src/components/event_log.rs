@@ -5,7 +5,11 @@ use std::rc::Rc;
 use web_sys::{Element, HtmlInputElement};
 use yew::prelude::*;
 
+use super::icon;
+use super::splitter::Splitter;
 use crate::app::{Dispatch, Msg, maybe};
+use crate::browser;
+use crate::inspected::Inspected;
 use crate::model::Selection;
 use crate::session::Row;
 use crate::text::at;
@@ -25,6 +29,8 @@ pub(crate) struct EventLogProps {
     pub(crate) rows: Rc<Vec<Rc<Row>>>,
     /// What is selected.
     pub(crate) selection: Option<Selection>,
+    /// The same in depth: of a group of pods, which they are.
+    pub(crate) inspected: Rc<Inspected>,
     /// Where wishes go.
     pub(crate) dispatch: Dispatch,
 }
@@ -41,6 +47,83 @@ pub(crate) enum LogMsg {
     ToggleSelected,
     /// The log is to be opened or closed.
     ToggleOpen,
+    /// A part of it is to be so many pixels wide or high.
+    Resize(Part, i32),
+    /// The row at that place, counted among those that are shown, is to be read in full.
+    Read(usize),
+}
+
+/// What of the log has a size of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Part {
+    /// The log, in height.
+    Log,
+    /// The column of reasons.
+    Reason,
+    /// The column of objects.
+    Object,
+    /// The column of messages, at least.
+    Message,
+}
+
+impl Part {
+    const ALL: [Self; 4] = [Self::Log, Self::Reason, Self::Object, Self::Message];
+
+    /// Its variable in the style sheet.
+    fn name(self) -> &'static str {
+        match self {
+            Self::Log => "log",
+            Self::Reason => "reason",
+            Self::Object => "object",
+            Self::Message => "message",
+        }
+    }
+
+    /// How large it is, in pixels, and how small and how large it can be.
+    fn size(self) -> (i32, (i32, i32)) {
+        match self {
+            Self::Log => (140, (92, 900)),
+            Self::Reason => (160, (60, 400)),
+            Self::Object => (220, (80, 700)),
+            Self::Message => (240, (120, 2_400)),
+        }
+    }
+}
+
+/// The sizes of parts that are not as they are by themselves.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Sizes(Vec<(Part, i32)>);
+
+/// Where the browser keeps them.
+const SIZES_KEY: &str = "taintlab.log";
+
+impl Sizes {
+    fn get(&self, part: Part) -> i32 {
+        let known = self.0.iter().find(|(known, _)| *known == part);
+        known.map_or(part.size().0, |(_, size)| *size)
+    }
+
+    fn set(&mut self, part: Part, size: i32) {
+        self.0.retain(|(known, _)| *known != part);
+        self.0.push((part, size));
+    }
+
+    /// For the style sheet: `--reason:158px;--object:196px`.
+    fn style(&self) -> String {
+        let all = self.0.iter().map(|(part, size)| format!("--{}:{size}px", part.name()));
+        all.collect::<Vec<_>>().join(";")
+    }
+
+    /// As they were stored; what cannot be read is left out.
+    fn parse(text: &str) -> Self {
+        let of = |entry: &str| {
+            let (name, size) = entry.strip_prefix("--")?.strip_suffix("px")?.split_once(':')?;
+            let part = Part::ALL.into_iter().find(|part| part.name() == name)?;
+            let (_, (least, most)) = part.size();
+            Some((part, size.parse::<i32>().ok()?.clamp(least, most)))
+        };
+        Self(text.split(';').filter_map(of).collect())
+    }
 }
 
 /// The log.
@@ -59,6 +142,9 @@ pub(crate) struct EventLog {
     top: usize,
     height: usize,
     node: NodeRef,
+    sizes: Sizes,
+    /// The row that is read in full.
+    read: Option<Rc<Row>>,
 }
 
 impl Component for EventLog {
@@ -78,13 +164,17 @@ impl Component for EventLog {
             top: 0,
             height: 400,
             node: NodeRef::default(),
+            sizes: browser::stored(SIZES_KEY).map(|text| Sizes::parse(&text)).unwrap_or_default(),
+            read: None,
         };
         log.scan(ctx.props());
         log
     }
 
     fn changed(&mut self, ctx: &Context<Self>, old: &EventLogProps) -> bool {
-        if self.only_selected && ctx.props().selection != old.selection {
+        let props = ctx.props();
+        let is_other = props.selection != old.selection || props.inspected != old.inspected;
+        if self.only_selected && is_other {
             self.scan_again(ctx.props());
         } else {
             self.scan(ctx.props());
@@ -96,6 +186,18 @@ impl Component for EventLog {
         match msg {
             LogMsg::Scrolled => return self.look(),
             LogMsg::ToggleOpen => self.open = !self.open,
+            LogMsg::Resize(part, size) => {
+                self.sizes.set(part, size);
+                // It is only a convenience.
+                let _ = browser::store(SIZES_KEY, &self.sizes.style());
+                return true;
+            }
+            LogMsg::Read(place) => {
+                let hidden = self.shown.len().saturating_sub(MOST);
+                let index = self.shown.get(hidden.saturating_add(place));
+                self.read = index.and_then(|index| ctx.props().rows.get(*index)).cloned();
+                return true;
+            }
             LogMsg::Filter(text) => self.filter = text.to_ascii_lowercase(),
             LogMsg::Toggle(category) => {
                 if self.categories.contains(&category) {
@@ -113,14 +215,20 @@ impl Component for EventLog {
     fn view(&self, ctx: &Context<Self>) -> Html {
         html! {
             <section class="log" aria-label="Event log" data-testid="log"
-                data-open={self.open.to_string()}>
+                data-open={self.open.to_string()} style={self.sizes.style()}>
+                if self.open { { self.splitter(ctx, Part::Log, "Height of the event log") } }
                 { self.bar(ctx) }
-                if self.open { { self.rows(ctx) } }
+                if self.open { { self.rows(ctx) }{ self.read(ctx) } }
             </section>
         }
     }
 
-    fn rendered(&mut self, _: &Context<Self>, _: bool) {
+    fn rendered(&mut self, ctx: &Context<Self>, _: bool) {
+        let node = self.node.cast::<Element>();
+        let height = node.and_then(|node| usize::try_from(node.client_height()).ok());
+        if height.is_some_and(|height| height.abs_diff(self.height) >= ROW) {
+            ctx.link().send_message(LogMsg::Scrolled);
+        }
         if self.follows
             && let Some(node) = self.node.cast::<Element>()
         {
@@ -160,7 +268,7 @@ impl EventLog {
     fn shows(&self, row: &Row, props: &EventLogProps) -> bool {
         let text = words::row(row);
         self.categories.contains(&text.category)
-            && (!self.only_selected || text.selects == props.selection)
+            && (!self.only_selected || is_about(text.selects.as_ref(), props))
             && (self.filter.is_empty() || matches(&text, &self.filter))
     }
 
@@ -217,8 +325,58 @@ impl EventLog {
         }
     }
 
+    fn splitter(&self, ctx: &Context<Self>, part: Part, label: &'static str) -> Html {
+        let onchange = ctx.link().callback(move |size| LogMsg::Resize(part, size));
+        html! {
+            <Splitter {label} value={self.sizes.get(part)} range={part.size().1}
+                upper={part == Part::Log} {onchange} />
+        }
+    }
+
+    /// The names of the columns, and their edges.
+    fn columns(&self, ctx: &Context<Self>) -> Html {
+        let edge = |part, label| self.splitter(ctx, part, label);
+        html! {
+            <div class="columns">
+                <span>{ "Time" }</span>
+                <span>{ "Type" }</span>
+                <span>{ "Reason" }{ edge(Part::Reason, "Width of reasons") }</span>
+                <span>{ "Object" }{ edge(Part::Object, "Width of objects") }</span>
+                <span>{ "Message" }{ edge(Part::Message, "Width of messages") }</span>
+                <span class="c">{ "From" }</span>
+            </div>
+        }
+    }
+
+    /// The row that was pressed last, in full.
+    fn read(&self, ctx: &Context<Self>) -> Html {
+        let Some(row) = &self.read else { return Html::default() };
+        let text = words::row(row);
+        let close = ctx.link().callback(|_: MouseEvent| LogMsg::Read(usize::MAX));
+        html! {
+            <p class="reading" data-testid="log-message">
+                <span>
+                    <b>{ format!("{} {} ", at(row.at), text.reason) }</b>{ &text.object }{ ": " }
+                    { &text.message }
+                    if !text.component.is_empty() { { format!(" ({})", text.component) } }
+                </span>
+                <button class="btn quiet icon small" aria-label="Close the message" onclick={close}>
+                    { icon::cross() }
+                </button>
+            </p>
+        }
+    }
+
     fn rows(&self, ctx: &Context<Self>) -> Html {
         let onscroll = ctx.link().callback(|_: Event| LogMsg::Scrolled);
+        let link = ctx.link().clone();
+        let onclick = Callback::from(move |event: MouseEvent| {
+            let row = event.target_dyn_into::<Element>().and_then(|e| e.closest(".ev").ok()?);
+            let place = row.and_then(|row| row.get_attribute("data-place")?.parse().ok());
+            if let Some(place) = place {
+                link.send_message(LogMsg::Read(place));
+            }
+        });
         let total = self.shown.len().min(MOST);
         let hidden = self.shown.len() - total;
         let height = ROW * total;
@@ -228,8 +386,9 @@ impl EventLog {
         let many = in_sight + 2 * SPARE;
         let visible = self.shown.iter().skip(hidden).enumerate().skip(first).take(many);
         html! {
-            <div class="rows" ref={self.node.clone()} {onscroll} tabindex="0" role="region"
+            <div class="rows" ref={self.node.clone()} {onscroll} {onclick} tabindex="0" role="region"
                 aria-label="Rows of the event log">
+                { self.columns(ctx) }
                 if total == 0 {
                     <p class="nothing">{ self.nothing(ctx.props()) }</p>
                 }
@@ -250,6 +409,14 @@ impl EventLog {
         } else {
             "No row matches."
         }
+    }
+}
+
+/// Whether what a row selects is selected, by itself or among others.
+fn is_about(row: Option<&Selection>, props: &EventLogProps) -> bool {
+    match (row, &*props.inspected) {
+        (Some(Selection::Pod(key)), Inspected::Pods(pods)) => pods.holds(key),
+        _ => row == props.selection.as_ref(),
     }
 }
 
@@ -278,13 +445,13 @@ pub(crate) fn event_row(
     });
     html! {
         <button key={top} class="ev" style={format!("top:{top}px")} data-category={category}
-            data-type={text.type_} data-selected={selected.to_string()} {onclick}>
+            data-place={(top / ROW).to_string()} data-type={text.type_} data-selected={selected.to_string()} {onclick}>
             <span class="t">{ at(row.at) }</span>
             <span class="ty">{ text.type_ }</span>
-            <span class="r">{ text.reason }</span>
+            <span class="r" title={text.reason.clone()}>{ text.reason }</span>
             <span class="o" title={text.object.clone()}>{ text.object }</span>
             <span class="m" title={text.message.clone()}>{ text.message }</span>
-            <span class="c">{ text.component }</span>
+            <span class="c" title={text.component}>{ text.component }</span>
         </button>
     }
 }

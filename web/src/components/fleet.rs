@@ -3,7 +3,7 @@
 use std::rc::Rc;
 use std::time::Duration;
 
-use taintlab_core::simulator::{Availability, ReadyStep};
+use taintlab_core::simulator::{Availability, Readiness, ReadyStep};
 use taintlab_core::time::Timestamp;
 use yew::prelude::*;
 
@@ -76,13 +76,22 @@ pub(crate) fn Workloads(props: &WorkloadsProps) -> Html {
 }
 
 fn legend() -> Html {
-    let entry = |class: &'static str, words: &'static str| {
-        html! { <span><i class={classes!("sample", class)}></i>{ words }</span> }
-    };
     html! {
         <div class="legend" aria-hidden="true">
-            { entry("whole", "all ready") }{ entry("some", "some missing") }{ entry("none", "none ready") }
+            { for Readiness::ALL.into_iter().map(|readiness| html! {
+                <span><i class={classes!("sample", class(readiness))}></i>{ readiness.words() }</span>
+            }) }
         </div>
+    }
+}
+
+/// Its name in style sheets.
+fn class(readiness: Readiness) -> &'static str {
+    match readiness {
+        Readiness::All => "whole",
+        Readiness::Some => "some",
+        Readiness::None => "none",
+        Readiness::NotYet => "notyet",
     }
 }
 
@@ -100,13 +109,13 @@ fn line(track: &Track, end: Timestamp, props: &WorkloadsProps) -> Html {
             <span class="clip">
                 <span class="ns">{ kind_and_namespace(track) }</span>{ key.name.name() }
             </span>
-            <span class="num" data-short={(view.ready < view.desired).to_string()}>
+            <span class={classes!("num", "ready", class(track.availability.readiness_now()))}>
                 { format!("{}/{}", view.ready, view.desired) }
             </span>
             { curve(&track.availability, end) }
             <span class="num lost">{ lost(track) }</span>
             if let Some(pending) = pending {
-                <span class="why clip" title={pending.reason.clone()}>
+                <span class="whypending clip" title={pending.reason.clone()}>
                     { format!("{} pending", view.pending.len()) }
                     if !pending.reason.is_empty() { { format!(": {}", pending.reason) } }
                 </span>
@@ -178,7 +187,7 @@ fn curve(run: &Availability, end: Timestamp) -> Html {
         <svg class="curve" viewBox="0 0 1000 10" preserveAspectRatio="none" aria-hidden="true">
             { for parts(run).map(|(step, until)| {
                 let (x, to) = (place(step.at, end), place(until, end));
-                let class = how_whole(run, step);
+                let class = class(run.readiness(step));
                 html! {
                     <rect {class} x={format!("{x:.1}")} width={format!("{:.1}", (to - x).max(1.0))}
                         y="0" height="10">
@@ -186,16 +195,6 @@ fn curve(run: &Availability, end: Timestamp) -> Html {
                 }
             }) }
         </svg>
-    }
-}
-
-fn how_whole(run: &Availability, step: &ReadyStep) -> &'static str {
-    match run.whole_at {
-        _ if step.ready >= step.desired => "whole",
-        None => "starting",
-        Some(whole_at) if step.at < whole_at => "starting",
-        _ if step.ready == 0 => "none",
-        _ => "some",
     }
 }
 

@@ -2,7 +2,8 @@
 
 use taintlab_core::command::CommandError;
 use taintlab_core::validation::FieldError;
-use web_sys::{HtmlInputElement, HtmlSelectElement};
+use wasm_bindgen::JsCast;
+use web_sys::{HtmlElement, HtmlInputElement, HtmlSelectElement};
 use yew::prelude::*;
 
 /// The messages for one field among the errors of an object, without the path.
@@ -185,14 +186,16 @@ pub(crate) fn plain_options<'a>(
 /// A tab: its name in the code, its words, and how many things it holds.
 pub(crate) type Tab = (&'static str, &'static str, Option<usize>);
 
-/// A row of tabs.
+/// A row of tabs. The tab key reaches the one that is shown, arrows the others.
 pub(crate) fn tabs(all: &[Tab], current: &UseStateHandle<&'static str>) -> Html {
     html! {
-        <div class="tabs" role="tablist">
+        <div class="tabs" role="tablist" onkeydown={to_other_tab}>
             { for all.iter().map(|(id, words, number)| {
                 let (id, current) = (*id, current.clone());
+                let shown = *current == id;
                 html! {
-                    <button role="tab" aria-selected={(*current == id).to_string()} data-tab={id}
+                    <button role="tab" aria-selected={shown.to_string()} data-tab={id}
+                        tabindex={if shown { "0" } else { "-1" }}
                         onclick={move |_| current.set(id)}>
                         { *words }
                         if let Some(number) = number { <span class="n num">{ *number }</span> }
@@ -200,5 +203,25 @@ pub(crate) fn tabs(all: &[Tab], current: &UseStateHandle<&'static str>) -> Html 
                 }
             }) }
         </div>
+    }
+}
+
+/// Shows another tab, and gives it the focus.
+fn to_other_tab(event: KeyboardEvent) {
+    let plain = !(event.ctrl_key() || event.alt_key() || event.meta_key() || event.shift_key());
+    let Some(tab) = event.target_dyn_into::<HtmlElement>().filter(|_| plain) else { return };
+    let list = || tab.parent_element();
+    let other = match event.key().as_str() {
+        "ArrowLeft" => tab.previous_element_sibling().or_else(|| list()?.last_element_child()),
+        "ArrowRight" => tab.next_element_sibling().or_else(|| list()?.first_element_child()),
+        "Home" => list().and_then(|list| list.first_element_child()),
+        "End" => list().and_then(|list| list.last_element_child()),
+        _ => None,
+    };
+    if let Some(other) = other.and_then(|other| other.dyn_into::<HtmlElement>().ok()) {
+        event.prevent_default();
+        // The tab that is shown has the focus; nothing is lost if the browser refuses.
+        let _ = other.focus();
+        other.click();
     }
 }

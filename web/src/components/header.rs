@@ -37,7 +37,8 @@ pub(crate) fn Header(props: &HeaderProps) -> Html {
     };
     html! {
         <header class="top">
-            <div class="brand">{ icon::brand() }<span>{ "Taintlab" }</span></div>
+            { skip_link(dispatch) }
+            <h1 class="brand">{ icon::brand() }<span>{ "Taintlab" }</span></h1>
             <button class="btn" data-testid="scenarios"
                 onclick={dispatch.reform(|_| Msg::Open(Dialog::Scenarios))}>{ "Scenarios" }</button>
             <span class="title clip" title={props.title.clone()}>{ props.title.clone() }</span>
@@ -53,6 +54,10 @@ pub(crate) fn Header(props: &HeaderProps) -> Html {
                 onclick={dispatch.reform(|_| Msg::Open(Dialog::Export))}>
                 { icon::export() }<span class="wide">{ "Export" }</span>
             </button>
+            <button class="btn" data-testid="sessions" title="Sessions kept in this browser"
+                aria-label="Sessions" onclick={dispatch.reform(|_| Msg::Sessions)}>
+                { icon::sheets() }<span class="wide">{ "Sessions" }</span>
+            </button>
             <span class="sep"></span>
             { release_select(props) }
             <button class="btn" data-testid="settings" title="Flags of the controllers"
@@ -61,6 +66,15 @@ pub(crate) fn Header(props: &HeaderProps) -> Html {
             { button("Help (?)", icon::question(), false, dispatch.reform(|_| Msg::Open(Dialog::Help)), "help") }
         </header>
     }
+}
+
+/// The first stop of the tab key: past the head, to the board.
+fn skip_link(dispatch: &Dispatch) -> Html {
+    let onclick = dispatch.reform(|event: MouseEvent| {
+        event.prevent_default();
+        Msg::ToBoard
+    });
+    html! { <a class="skip" href="#board" {onclick}>{ "Skip to the board" }</a> }
 }
 
 fn button(
@@ -94,7 +108,7 @@ fn release_select(props: &HeaderProps) -> Html {
 }
 
 /// Settings of gates that the release cannot take are dropped with the change.
-pub(super) fn use_release(start: &mut Scenario, release: KubernetesRelease) {
+pub(crate) fn use_release(start: &mut Scenario, release: KubernetesRelease) {
     start.kubernetes.release = Some(release);
     start.kubernetes.feature_gates.retain(|name, on| {
         let gate = FeatureGate::ALL.into_iter().find(|gate| gate.name() == name);

@@ -3,7 +3,7 @@
 use yew::prelude::*;
 
 use super::dialog::Modal;
-use crate::app::{Dispatch, SHORTCUTS};
+use crate::app::{Dispatch, SHORTCUTS, Where};
 
 /// The help.
 pub(crate) fn help(dispatch: &Dispatch) -> Html {
@@ -17,20 +17,30 @@ pub(crate) fn help(dispatch: &Dispatch) -> Html {
                 <li>{ "Select a pod and read why it stays or goes, and when. Play, or step from \
                     event to event." }</li>
             </ol>
-            <h3>{ "Keys" }</h3>
-            <dl class="keys">
-                { for SHORTCUTS.iter().map(|(keys, meaning)| html! {
-                    <>
-                        <dt>{ for keys.iter().map(|key| html! { <kbd>{ *key }</kbd> }) }</dt>
-                        <dd>{ *meaning }</dd>
-                    </>
-                }) }
-            </dl>
+            { for Where::ALL.into_iter().map(keys_of) }
             <p class="hint">
                 { "The clock is simulated: an hour can pass in a second, and the same edits at the \
                    same times always give the same result. You can scrub back; an edit made in the \
                    past replaces the edits that come later, and undo brings them back." }
             </p>
         </Modal>
+    }
+}
+
+/// The keys that mean something at one place.
+fn keys_of(place: Where) -> Html {
+    let here = SHORTCUTS.iter().filter(|shortcut| shortcut.place == place);
+    html! {
+        <section class="stack">
+            <h3>{ place.words() }</h3>
+            <dl class="keys">
+                { for here.map(|shortcut| html! {
+                    <>
+                        <dt>{ for shortcut.keys.iter().map(|key| html! { <kbd>{ *key }</kbd> }) }</dt>
+                        <dd>{ shortcut.meaning }</dd>
+                    </>
+                }) }
+            </dl>
+        </section>
     }
 }

@@ -38,6 +38,10 @@ icons! {
     import = "M8 2.5v7.5M5 7l3 3 3-3M2.5 11v2.5h11V11";
     /// Out of the page.
     export = "M8 10V2.5M5 5.5l3-3 3 3M2.5 11v2.5h11V11";
+    /// Sheets, one behind the other.
+    sheets = "M5.5 2.5h8v8h-8zM3 5v8.5h8";
+    /// A pencil.
+    pencil = "M3 13l.6-2.8 7-7 2.2 2.2-7 7zM9.4 4.4l2.2 2.2";
     /// A plus.
     plus = "M8 3.5v9M3.5 8h9";
     /// A cross.
@@ -62,6 +66,10 @@ icons! {
     skip = "M3 8h10";
     /// Beware.
     warning = "M8 2.2L14.3 13.3H1.7zM8 6.3v3.4M8 11.5v.1";
+    /// It is happening.
+    critical = "M5.5 2h5L14 5.5v5L10.5 14h-5L2 10.5v-5zM8 5v3.6M8 10.8v.1";
+    /// Good to know.
+    note = "M8 1.8a6.2 6.2 0 110 12.4A6.2 6.2 0 018 1.8zM8 7.4v3.6M8 5v.1";
     /// A prompt.
     prompt = "M2.5 4l4 4-4 4M8 12.5h5.5";
     /// An hourglass.

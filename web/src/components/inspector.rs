@@ -10,21 +10,23 @@ use super::icon;
 use super::node_panel::NodePanel;
 use super::overview::overview_panel;
 use super::pod_panel::PodPanel;
+use super::pods_panel::PodsPanel;
 use super::workload_panel::WorkloadPanel;
 use super::zone_panel::ZonePanel;
 use crate::app::{Dialog, Dispatch, Msg};
 use crate::inspected::Inspected;
 use crate::model::Selection;
 use crate::session::Gone;
-use crate::text::{at, count};
+use crate::text::at;
+use crate::warned::counted;
 
 /// Properties of [`Inspector`].
 #[derive(Clone, PartialEq, Properties)]
 pub(crate) struct InspectorProps {
     /// What is selected.
     pub(crate) inspected: Rc<Inspected>,
-    /// The selection and the number of warnings about it, if there are any.
-    pub(crate) about: Option<(Selection, usize)>,
+    /// The selection and the number of warnings about it by severity, if there are any.
+    pub(crate) about: Option<(Selection, [usize; 3])>,
     /// Where wishes go.
     pub(crate) dispatch: Dispatch,
 }
@@ -44,12 +46,12 @@ pub(crate) fn Inspector(props: &InspectorProps) -> Html {
 }
 
 /// The way to the warnings about what is selected.
-fn warned((selection, number): &(Selection, usize), dispatch: &Dispatch) -> Html {
+fn warned((selection, counts): &(Selection, [usize; 3]), dispatch: &Dispatch) -> Html {
     let about = selection.clone();
     html! {
         <button class="aboutit" data-testid="warnings-about" onclick={dispatch.reform(move |_| {
             Msg::Open(Dialog::Warnings(Some(about.clone())))
-        })}>{ icon::warning() }{ count(*number, "warning") }{ " about it" }</button>
+        })}>{ icon::warning() }{ counted(*counts) }{ " about it" }</button>
     }
 }
 
@@ -76,6 +78,7 @@ fn panel(inspected: &Inspected, dispatch: &Dispatch) -> Html {
                 <WorkloadPanel {key} track={track.clone()} pods={pods.clone()} {dispatch} />
             }
         }
+        Inspected::Pods(pods) => html! { <PodsPanel pods={pods.clone()} {dispatch} /> },
         Inspected::Gone(gone, budget) => gone_panel(gone, budget.as_deref(), &dispatch),
     }
 }
@@ -97,7 +100,7 @@ pub(crate) fn head(
                 <button class="btn quiet icon small" title="Close (Esc)" aria-label="Close"
                     onclick={dispatch.reform(|_| Msg::Select(None))}>{ icon::cross() }</button>
             </div>
-            <h2>{ name }</h2>
+            <h2 tabindex="-1">{ name }</h2>
             <div class="row">{ actions }</div>
         </div>
     }
@@ -132,7 +135,7 @@ fn gone_panel(gone: &Gone, budget: Option<&TimeBudget>, dispatch: &Dispatch) -> 
                         })}>{ gone.node.to_string() }</button>
                     </p>
                 }
-                { budget.map(time_budget) }
+                { budget.map(|budget| time_budget(budget, dispatch)) }
                 <p class="hint">{ "Move the clock back to see it, or undo." }</p>
             </div>
         </>

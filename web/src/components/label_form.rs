@@ -10,6 +10,7 @@ use yew::prelude::*;
 use super::draft::use_form_draft;
 use super::forms::{TextField, message};
 use super::icon;
+use super::new_row::use_new_row;
 use crate::app::Dispatch;
 
 /// Properties of [`LabelForm`].
@@ -52,10 +53,11 @@ pub(crate) fn LabelForm(props: &LabelFormProps) -> Html {
     let faults: Vec<_> = (0..shown.len()).map(|index| errors(&shown, index)).collect();
     let valid = faults.iter().all(|(key, value)| key.is_empty() && value.is_empty());
     let set = draft.oninput();
+    let new_row = use_new_row(shown.len());
     let add = {
-        let mut pairs = shown.clone();
+        let (mut pairs, set) = (shown.clone(), set.clone());
         pairs.push(Default::default());
-        set.reform(move |_: MouseEvent| pairs.clone())
+        new_row.adds(move || set.emit(pairs.clone()))
     };
     let onsubmit = {
         let (dispatch, command, draft) =
@@ -68,7 +70,8 @@ pub(crate) fn LabelForm(props: &LabelFormProps) -> Html {
         }
     };
     html! {
-        <form class="stack" {onsubmit} data-testid="label-form">
+        <form class="stack" ref={new_row.form.clone()}
+            onclick={new_row.onclick()} {onsubmit} data-testid="label-form">
             if props.of_node {
                 <p class="hint">{ "The zone is the label " }<code>{ ZONE_LABEL }</code>{ "." }</p>
             }

@@ -9,7 +9,8 @@ use yew::prelude::*;
 
 use super::board::Detail;
 use super::icon;
-use super::pod_mark::{pod_dot, pod_row, pod_speck};
+use super::pod_mark::{pod_dot, pod_item, pod_speck};
+use super::warnings::picture;
 use crate::model::{NodeView, PodView, Selection};
 use crate::text::{at, count};
 use crate::warned::Marked;
@@ -56,19 +57,22 @@ pub(crate) fn NodeCard(props: &NodeCardProps) -> Html {
     let tainted = node.taints.iter().any(Taint::is_no_execute);
     let ready = if node.exists { node.ready.to_string() } else { "NotFound".to_owned() };
     let pods = count(node.pods.len(), "pod");
-    let label = format!("node {name}, {}, {pods}", node.status());
+    let more = more_words(node, props.marked.nodes.contains_key(&node.name));
+    let label = format!("node {name}, {}, {pods}{more}", node.status());
     html! {
-        <article class="node" data-node={name.clone()} data-tainted={tainted.to_string()}
+        <div class="node" data-node={name.clone()} data-tainted={tainted.to_string()}
             data-selected={selected.to_string()} data-testid="node">
-            <button class="name" title={label}>
+            <button class="name" title={label} role="treeitem"
+                aria-level="2" aria-selected={selected.to_string()} tabindex="-1">
                 <span class="dot" data-ready={ready}></span>
                 <span class="sr">{ "node " }</span>
                 <span class="clip">{ name }</span>
+                <span class="sr">{ format!(", {}, ", node.status()) }</span>
                 <span class="status">{ pods }{ extra_status(node) }</span>
+                if !more.is_empty() { <span class="sr">{ more }</span> }
             </button>
             if let Some(severity) = props.marked.nodes.get(&node.name) {
-                <span class="beware" data-severity={severity.as_str()}>{ icon::warning() }
-                    <span class="sr">{ "has a warning" }</span></span>
+                <span class="beware" data-severity={severity.as_str()}>{ picture(*severity) }</span>
             }
             if let Some(cause) = node.silent {
                 <span class="silent" data-cause={silence(cause)}>{ silence(cause) }</span>
@@ -79,8 +83,23 @@ pub(crate) fn NodeCard(props: &NodeCardProps) -> Html {
                 </div>
             }
             if props.detail == Detail::Full { { rows(props) } } else { { dots(props) } }
-        </article>
+        </div>
     }
+}
+
+/// What the head of a card says besides, for those who do not see the card.
+fn more_words(node: &NodeView, warned: bool) -> String {
+    let mut words = String::new();
+    for taint in &node.taints {
+        words.push_str(&format!(", taint {taint}"));
+    }
+    if let Some(cause) = node.silent {
+        words.push_str(&format!(", {}", silence(cause)));
+    }
+    if warned {
+        words.push_str(", with a warning");
+    }
+    words
 }
 
 /// Why nobody hears a kubelet, in as few words as fit.
@@ -107,11 +126,11 @@ fn rows(props: &NodeCardProps) -> Html {
     html! {
         <>
             if !node.pods.is_empty() {
-                <div class="pods">
-                    { for node.pods.iter().map(|pod| pod_row(pod, is_selected(props, pod), warned(props, pod))) }
+                <div class="pods" role="group">
+                    { for node.pods.iter().map(|pod| pod_item(pod, is_selected(props, pod), warned(props, pod))) }
                 </div>
             } else if node.gone_count == 0 {
-                <p class="none">{ "no pods" }</p>
+                <div class="none">{ "no pods" }</div>
             }
             if node.gone_count > 0 { { gone(node) } }
         </>
@@ -121,9 +140,10 @@ fn rows(props: &NodeCardProps) -> Html {
 fn gone(node: &NodeView) -> Html {
     let more = node.gone_count.saturating_sub(node.gone.len());
     html! {
-        <div class="gone" aria-label="Pods that are gone">
+        <div class="gone" role="group" aria-label="Pods that are gone">
             { for node.gone.iter().map(|gone| html! {
-                <button data-pod={gone.pod.to_string()} data-state="gone"
+                <button data-pod={gone.pod.to_string()} data-state="gone" role="treeitem"
+                    aria-level="3" aria-selected="false" tabindex="-1"
                     title={format!("{} was {} at {}", gone.pod,
                         if gone.evicted.is_some() { "evicted" } else { "deleted" },
                         at(gone.evicted.unwrap_or(gone.at)))}>
@@ -143,7 +163,7 @@ fn dots(props: &NodeCardProps) -> Html {
     let mini = props.detail == Detail::Mini;
     let dot = if mini { pod_speck } else { pod_dot };
     html! {
-        <div class="dots">
+        <div class="dots" role="group">
             { for node.pods.iter().take(MAX_DOTS).map(|pod| dot(pod, is_selected(props, pod), warned(props, pod))) }
             if more > 0 { <span class="left">{ format!("+{more}") }</span> }
             if node.gone_count > 0 && !mini {

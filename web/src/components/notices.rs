@@ -3,7 +3,7 @@
 use yew::prelude::*;
 
 use super::icon;
-use crate::app::{Dispatch, Msg, Notice};
+use crate::app::{Dispatch, Msg, Notice, NoticeAction};
 
 /// Properties of [`Notices`].
 #[derive(Clone, PartialEq, Properties)]
@@ -14,10 +14,12 @@ pub(crate) struct NoticesProps {
     pub(crate) dispatch: Dispatch,
 }
 
-/// The messages. Those that say that all is well go by themselves.
+/// The messages. Those that say that all is well, and offer nothing, go by
+/// themselves.
 #[component]
 pub(crate) fn Notices(props: &NoticesProps) -> Html {
-    let passing = props.notices.iter().find(|notice| !notice.error).map(|notice| notice.id);
+    let passes = |notice: &&Notice| !notice.error && notice.action.is_none();
+    let passing = props.notices.iter().find(passes).map(|notice| notice.id);
     let dispatch = props.dispatch.clone();
     use_effect_with(passing, move |passing| {
         let timer = passing.map(|id| {
@@ -39,13 +41,23 @@ fn one(notice: &Notice, dispatch: &Dispatch) -> Html {
     html! {
         <div key={id} class="notice" data-kind={kind} {role} data-testid="notice">
             <div class="grow">{ &notice.text }</div>
-            if let Some((name, text)) = notice.copy.clone() {
-                <button class="btn small" onclick={dispatch.reform(move |_| {
-                    Msg::Download(name.clone(), text.clone())
-                })}>{ "Download the copy" }</button>
-            }
+            { notice.action.as_ref().map(|action| button(action, dispatch)) }
             <button class="btn quiet icon small" aria-label="Dismiss"
                 onclick={dispatch.reform(move |_| Msg::Dismiss(id))}>{ icon::cross() }</button>
         </div>
     }
+}
+
+fn button(action: &NoticeAction, dispatch: &Dispatch) -> Html {
+    let (words, action) = match action.clone() {
+        NoticeAction::Download(name, text) => (
+            "Download the copy",
+            dispatch.reform(move |_: MouseEvent| Msg::Download(name.clone(), text.clone())),
+        ),
+        NoticeAction::Continue(id) => {
+            ("Continue", dispatch.reform(move |_| Msg::ContinueSession(id.clone())))
+        }
+        NoticeAction::Sessions => ("Sessions", dispatch.reform(|_| Msg::Sessions)),
+    };
+    html! { <button class="btn small" onclick={action}>{ words }</button> }
 }

@@ -17,7 +17,7 @@ pub(crate) fn about(metadata: &ScenarioMetadata, open: bool, rest: Html) -> Html
     let title = if metadata.title.is_empty() { "Cluster" } else { &metadata.title };
     html! {
         <>
-            <div class="head"><h2>{ title }</h2></div>
+            <div class="head"><h2 tabindex="-1">{ title }</h2></div>
             <div class="body overview">
                 if !metadata.question.is_empty() { <p>{ in_words(&metadata.question) }</p> }
                 if !metadata.answer.is_empty() {
@@ -37,16 +37,17 @@ pub(crate) fn overview_panel(overview: &Overview, dispatch: &Dispatch) -> Html {
     let start = &overview.start;
     let totals = overview.totals;
     let metadata = &start.metadata;
-    let stat = |number: usize, words: &'static str| {
-        html! { <div><b>{ number }</b><span>{ words }</span></div> }
+    let stat = |number: usize, what: &'static str| {
+        let plural = if number == 1 { "" } else { "s" };
+        html! { <div data-stat={what}><b>{ number }</b><span>{ what }{ plural }</span></div> }
     };
     html! {
         <>
             { about(metadata, start.steps.is_empty(), html! { <>
                 <div class="stats">
-                    { stat(totals.nodes, "nodes") }
-                    { stat(totals.pods, "pods") }
-                    { stat(totals.evicted, "evicted") }
+                    { stat(totals.nodes, "node") }
+                    { stat(totals.pods, "pod") }
+                    { stat(totals.evictions, "eviction") }
                 </div>
                 { expectations(&overview.outcomes) }
                 { gates(start, dispatch) }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use taintlab_core::api::Pod;
 use taintlab_core::command::{ApiErrorKind, Command, PodWrite};
+use taintlab_core::pod_state::{PodHealth, PodState, PodVerdict};
 use taintlab_core::scheduling::Decision;
 use taintlab_core::taint_eviction::Ruling;
 use taintlab_core::time::Timestamp;
@@ -22,7 +23,7 @@ use super::yaml_tab::YamlTab;
 use crate::app::{Dispatch, Msg, refused};
 use crate::files;
 use crate::inspected::InspectedPod;
-use crate::model::{PodState, Selection};
+use crate::model::Selection;
 use crate::text::{at, count};
 use crate::words;
 
@@ -49,8 +50,12 @@ pub(crate) fn PodPanel(props: &PodPanelProps) -> Html {
     let name = html! {
         <><span class="muted">{ pod.view.key.namespace() }{ "/" }</span>{ pod.view.key.name() }</>
     };
-    let badge =
-        html! { <span class="badge" data-state={state.word()}>{ state_badge(state) }</span> };
+    let badge = html! {
+        <>
+            <span class="badge" data-state={state.verdict.as_str()}>{ state.verdict.words(1) }</span>
+            <span class="badge" data-health={state.health.as_str()}>{ state.health.words() }</span>
+        </>
+    };
     let all = [
         ("why", "Why", None),
         ("tolerations", "Tolerations", Some(object.spec.tolerations.len())),
@@ -78,8 +83,8 @@ pub(crate) fn PodPanel(props: &PodPanelProps) -> Html {
             <div class="stack">
                 { verdict(pod) }
                 { pod.scheduling.as_deref().map(|decision| refusals(decision, dispatch)) }
-                if pod.view.state == PodState::Pending { { bind(props, &bind_to) } }
-                { pod.budget.as_deref().map(time_budget) }
+                if waits_for_node(pod) { { bind(props, &bind_to) } }
+                { pod.budget.as_deref().map(|budget| time_budget(budget, dispatch)) }
                 { why(&pod.explanation) }
                 { failures(props) }
             </div>
@@ -154,16 +159,19 @@ fn bind(props: &PodPanelProps, node: &UseStateHandle<String>) -> Html {
     }
 }
 
-fn state_badge(state: PodState) -> &'static str {
-    match state {
-        PodState::Stays => "stays",
-        PodState::Counting { .. } => "counting down",
-        PodState::Terminating { .. } => "being deleted",
-        PodState::Stuck => "stuck terminating",
-        PodState::Pending => "no node",
-        PodState::Ended { evicted: true } => "evicted",
-        PodState::Ended { evicted: false } => "ended",
-    }
+/// Whether the scheduler, or somebody in its place, has to find it a node.
+fn waits_for_node(pod: &InspectedPod) -> bool {
+    matches!(pod.view.state.health, PodHealth::Pending | PodHealth::Unschedulable)
+}
+
+/// Whether its containers have ended for good.
+fn has_ended(state: PodState) -> bool {
+    matches!(state.health, PodHealth::Failed | PodHealth::Succeeded)
+}
+
+fn capitalised(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
 /// What becomes of it, and at what time.
@@ -172,24 +180,20 @@ fn verdict(pod: &InspectedPod) -> Html {
     let sentence = pod.explanation.matching.sentence();
     // The headline says already that it stays.
     let sentence = sentence.strip_prefix("stays: ").unwrap_or(&sentence);
-    let headline = match state {
-        PodState::Stays => "Stays".to_owned(),
-        PodState::Pending => "Has no node".to_owned(),
-        PodState::Ended { evicted: true } => "Evicted by its kubelet".to_owned(),
-        PodState::Ended { evicted: false } => "Has ended".to_owned(),
-        PodState::Counting { until, .. } => format!("Deleted at {}", at(until)),
-        PodState::Terminating { until, .. } => format!("Being deleted, gone at {}", at(until)),
-        PodState::Stuck => "Deleted, and stays until its kubelet is back".to_owned(),
+    let counts = timer_style(state);
+    let headline = match state.verdict {
+        PodVerdict::Stays if waits_for_node(pod) => "Has no node".to_owned(),
+        PodVerdict::Stays if has_ended(state) => format!("Has ended: {}", state.health),
+        _ => capitalised(&state.verdict_text()),
     };
-    let counts = state.timer().is_some();
     html! {
-        <div class="verdict" data-state={state.word()} data-testid="verdict">
+        <div class="verdict" data-state={state.verdict.as_str()} data-health={state.health.as_str()}
+            data-testid="verdict">
             <div class="row">
                 <b>{ headline }</b>
-                if counts {
-                    <span class="pod" data-state={state.word()} aria-hidden="true"
-                        style={format!("width:auto;padding:0;min-height:0;margin-left:auto;{}",
-                            timer_style(state).unwrap_or_default())}>
+                if let Some(counts) = counts {
+                    <span class="pod" data-state={state.verdict.as_str()} aria-hidden="true"
+                        style={format!("width:auto;padding:0;min-height:0;margin-left:auto;{counts}")}>
                         <span class="ring"></span><span class="timer"></span>
                     </span>
                 }
@@ -197,9 +201,9 @@ fn verdict(pod: &InspectedPod) -> Html {
             if let Some(wall_clock) = &pod.wall_clock {
                 <span class="muted num">{ wall_clock }</span>
             }
-            if matches!(state, PodState::Ended { .. }) {
+            if has_ended(state) {
                 <p>{ pod.object.status.message.clone() }</p>
-            } else if state != PodState::Pending {
+            } else if !waits_for_node(pod) {
                 <p>{ in_words(sentence) }</p>
             }
             { pod.decided.as_ref().map(|(when, ruling)| decided(*when, ruling)) }
@@ -232,7 +236,8 @@ fn actions(props: &PodPanelProps) -> Html {
                 })}><span class="muted">{ "on" }</span>{ pod.view.node.clone() }</button>
             }
             <button class="btn small danger" onclick={delete(false)}
-                disabled={matches!(pod.view.state, PodState::Terminating { .. } | PodState::Stuck)}>
+                disabled={matches!(pod.view.state.verdict,
+                    PodVerdict::Terminating | PodVerdict::Stuck)}>
                 { icon::bin() }{ "Delete" }
             </button>
             <button class="btn small danger" title="kubectl delete --force --grace-period=0"

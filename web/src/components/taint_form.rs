@@ -8,6 +8,7 @@ use yew::prelude::*;
 use super::draft::use_form_draft;
 use super::forms::{SelectField, TextField, error_list, messages, plain_options};
 use super::icon;
+use super::new_row::use_new_row;
 use crate::app::{Dispatch, Msg, refused};
 
 /// Where errors of taints are said to be.
@@ -117,10 +118,11 @@ pub(crate) fn TaintForm(props: &TaintFormProps) -> Html {
     let dirty = shown != props.taints;
     let valid = taint_errors(&shown).is_empty();
     let onchange = draft.oninput();
+    let new_row = use_new_row(shown.len());
     let add = {
-        let mut taints = shown.clone();
+        let (mut taints, onchange) = (shown.clone(), onchange.clone());
         taints.push(Taint::new("", "", TaintEffect::NoExecute));
-        onchange.reform(move |_: MouseEvent| taints.clone())
+        new_row.adds(move || onchange.emit(taints.clone()))
     };
     let onsubmit = {
         let (dispatch, node, taints) = (props.dispatch.clone(), props.node.clone(), shown.clone());
@@ -134,7 +136,8 @@ pub(crate) fn TaintForm(props: &TaintFormProps) -> Html {
         }
     };
     html! {
-        <form class="stack" {onsubmit} data-testid="taint-form">
+        <form class="stack" ref={new_row.form.clone()}
+            onclick={new_row.onclick()} {onsubmit} data-testid="taint-form">
             { quick(props) }
             if shown.is_empty() {
                 <p class="hint">{ "No taints. Add one, or use one of those above." }</p>
@@ -166,10 +169,12 @@ fn quick(props: &TaintFormProps) -> Html {
                     Msg::Edit(vec![command.clone()], refused.clone())
                 });
                 let short = key.rsplit('/').next().unwrap_or_default();
+                // Of the others nothing would be deleted.
+                let other = (*effect != TaintEffect::NoExecute).then(|| format!(":{effect}"));
                 html! {
                     <button type="button" class={classes!("btn", "small", has.then_some("on"))}
                         aria-pressed={has.to_string()} title={format!("{key}:{effect}")} {onclick}>
-                        { icon::effect(effect) }{ short }
+                        { icon::effect(effect) }{ short }{ other }
                     </button>
                 }
             }) }

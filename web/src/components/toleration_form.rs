@@ -11,6 +11,7 @@ use yew::prelude::*;
 use super::draft::use_form_draft;
 use super::forms::{SelectField, TextField, message, messages, plain_options};
 use super::icon;
+use super::new_row::use_new_row;
 use crate::app::Dispatch;
 use crate::files;
 
@@ -203,6 +204,7 @@ pub(crate) fn TolerationForm(props: &TolerationFormProps) -> Html {
     let errors_of_new = validate_tolerations(&checked, PATH, &props.options);
     let valid_new = new.is_some() && errors_of_new.is_empty();
     let onchange = draft.oninput();
+    let new_row = use_new_row(shown.len());
     let add = {
         let mut drafts = shown.clone();
         let toleration = Toleration {
@@ -211,7 +213,8 @@ pub(crate) fn TolerationForm(props: &TolerationFormProps) -> Html {
             ..Toleration::default()
         };
         drafts.push(Draft { toleration, seconds: String::new() });
-        onchange.reform(move |_: MouseEvent| drafts.clone())
+        let onchange = onchange.clone();
+        new_row.adds(move || onchange.emit(drafts.clone()))
     };
     let send = {
         let (dispatch, pod, new) = (props.dispatch.clone(), props.pod.clone(), checked);
@@ -244,7 +247,8 @@ pub(crate) fn TolerationForm(props: &TolerationFormProps) -> Html {
         }
     };
     html! {
-        <form class="stack" {onsubmit} data-testid="toleration-form">
+        <form class="stack" ref={new_row.form.clone()}
+            onclick={new_row.onclick()} {onsubmit} data-testid="toleration-form">
             if shown.is_empty() {
                 <p class="hint">{ "No tolerations: any NoExecute taint evicts this pod at once." }</p>
             }

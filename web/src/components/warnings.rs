@@ -7,11 +7,12 @@ use taintlab_core::warnings::{FixLanguage, Severity, Subject, Warning};
 use yew::prelude::*;
 
 use super::dialog::Modal;
+use super::icon;
 use super::why::in_words;
 use crate::app::{Dispatch, Msg};
 use crate::model::Selection;
-use crate::text::count;
-use crate::warned::is_about;
+use crate::text::plural;
+use crate::warned::{counted, is_about};
 
 /// A warning names at most so many pods; the mark is on all of them.
 const MOST_NAMES: usize = 6;
@@ -53,7 +54,9 @@ fn one(warning: &Warning, dispatch: &Dispatch) -> Html {
     html! {
         <li class="warning" data-severity={severity} data-code={warning.code.as_str()}>
             <div class="row">
-                <span class="badge" data-state={state(warning.severity)}>{ severity }</span>
+                <span class="badge" data-severity={severity}>
+                    { picture(warning.severity) }{ warning.severity.noun() }
+                </span>
                 <code>{ warning.code.as_str() }</code>
                 <span class="grow"></span>
                 if !warning.field.is_empty() { <code class="muted">{ &warning.field }</code> }
@@ -89,15 +92,6 @@ fn language(language: FixLanguage) -> &'static str {
         FixLanguage::Yaml => "YAML",
         FixLanguage::Kubectl => "Command line",
         FixLanguage::Flag => "Flag of kube-controller-manager",
-    }
-}
-
-/// The colour of a severity.
-fn state(severity: Severity) -> &'static str {
-    match severity {
-        Severity::Critical => "terminating",
-        Severity::Warning => "counting",
-        Severity::Note => "pending",
     }
 }
 
@@ -137,25 +131,30 @@ fn object(subject: &Subject, dispatch: &Dispatch) -> Html {
 /// The way to the list, with how many there are.
 pub(crate) fn warnings_button(counts: [usize; 3], dispatch: &Dispatch) -> Html {
     let [critical, warning, note] = counts;
-    let total = critical + warning + note;
-    if total == 0 {
+    let all =
+        [(critical, Severity::Critical), (warning, Severity::Warning), (note, Severity::Note)];
+    if critical + warning + note == 0 {
         return Html::default();
     }
-    let worst = if critical > 0 {
-        Severity::Critical
-    } else if warning > 0 {
-        Severity::Warning
-    } else {
-        Severity::Note
-    };
-    let (warnings, notes) = (count(warning, "warning"), count(note, "note"));
-    let words = format!("{critical} critical, {warnings}, {notes}");
+    let title = format!("Warnings (W): {}", counted(counts));
     html! {
-        <button class="btn small warned" data-severity={worst.as_str()} data-testid="warnings-open"
-            title={format!("Warnings (W): {words}")}
-            aria-label={format!("{}: {words}", count(total, "warning"))}
+        <button class="btn small warned" data-testid="warnings-open" {title}
             onclick={dispatch.reform(|_| Msg::Open(crate::app::Dialog::Warnings(None)))}>
-            { super::icon::warning() }<span class="num">{ total }</span>
+            { for all.into_iter().filter(|(number, _)| *number > 0).map(|(number, severity)| html! {
+                <span data-severity={severity.as_str()}>
+                    { picture(severity) }<span class="num">{ number }</span>
+                    <span class="sr">{ format!(" {}{}", severity.noun(), plural(&number)) }</span>
+                </span>
+            }) }
         </button>
+    }
+}
+
+/// The sign of a severity: told apart by shape, too.
+pub(crate) fn picture(severity: Severity) -> Html {
+    match severity {
+        Severity::Critical => icon::critical(),
+        Severity::Warning => icon::warning(),
+        Severity::Note => icon::note(),
     }
 }

@@ -5,8 +5,8 @@ use taintlab_manifest::Diagnostic;
 use web_sys::{Element, HtmlTextAreaElement};
 use yew::prelude::*;
 
+use super::diagnostics::diagnostics;
 use super::draft::use_form_draft;
-use super::import::diagnostics;
 use crate::app::Dispatch;
 
 /// Properties of [`YamlTab`].
@@ -74,7 +74,7 @@ pub(crate) fn YamlTab(props: &YamlTabProps) -> Html {
                 <textarea value={text} {oninput} {onscroll} spellcheck="false" autocomplete="off"
                     wrap="off" aria-label="YAML" aria-invalid={(!found.is_empty()).then_some("true")} />
             </div>
-            { diagnostics(&found) }
+            { diagnostics(&found, None) }
             { draft.foot(dirty, read.is_ok(), replace.unwrap_or_default()) }
         </form>
     }

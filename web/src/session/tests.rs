@@ -68,9 +68,9 @@ fn a_refused_edit_changes_nothing() {
     assert!(!session.can_undo());
     assert_eq!(rows(&session), before);
     assert!(session.simulator().cluster().get_node("n").unwrap().spec.taints.is_empty());
-    let errors = session.apply_what_fits(commands);
-    assert_eq!(errors, [CommandError::NodeNotFound("missing".into())]);
-    assert_eq!(session.timeline().log.len(), 1);
+    let errors = session.try_out(commands.chunks(1));
+    assert_eq!(errors, [None, Some(CommandError::NodeNotFound("missing".into()))]);
+    assert!(session.simulator().cluster().get_node("n").unwrap().spec.taints.is_empty());
 }
 
 #[test]

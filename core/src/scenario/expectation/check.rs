@@ -4,17 +4,17 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use super::words::list;
+use super::display::list;
 use super::{
     AvailabilityExpectation, AvailableExpectation, ConditionExpectation, EventExpectation,
     Expectation, Outcome, PodsOnExpectation, RankingExpectation, RateExpectation,
     ReplicasExpectation, ScheduledExpectation, TaintExpectation, Window, ZoneExpectation,
 };
 use crate::api::{PodKey, Quantity, Taint};
-use crate::event::{Event, Happening, ObjectReference, RecordedEvent, RequestResult, RequestVerb};
+use crate::event::{Event, EventKind, ObjectReference, RecordedEvent, RequestResult, RequestVerb};
 use crate::kubelet::Report;
-use crate::node_lifecycle::zone::ZoneKey;
 use crate::plural::count;
+use crate::protocol::zone::ZoneKey;
 use crate::simulator::{Simulator, pod_status};
 use crate::time::{Span, Timestamp};
 
@@ -118,32 +118,32 @@ fn is_zone(zone: &ZoneKey, text: &str) -> bool {
 }
 
 /// When something of a certain kind happened.
-fn times(events: &[Event], is_it: impl Fn(&Happening) -> bool) -> Vec<Timestamp> {
+fn times(events: &[Event], is_it: impl Fn(&EventKind) -> bool) -> Vec<Timestamp> {
     events.iter().filter(|event| is_it(&event.what)).map(|event| event.at).collect()
 }
 
 /// When the API server accepted a controller's `DELETE` for the pod, or its kubelet killed it.
 fn evictions(events: &[Event], wanted: &PodKey) -> Vec<Timestamp> {
     times(events, |what| match what {
-        Happening::Request {
+        EventKind::Request {
             pod, verb: RequestVerb::Delete, result: RequestResult::Ok, ..
         }
-        | Happening::KubeletEviction { report: Report::Killing { pod, .. }, .. } => pod == wanted,
+        | EventKind::KubeletEviction { report: Report::Killing { pod, .. }, .. } => pod == wanted,
         _ => false,
     })
 }
 
 fn removals(events: &[Event], wanted: &PodKey) -> Vec<Timestamp> {
-    times(events, |what| matches!(what, Happening::PodDeleted { pod, .. } if pod == wanted))
+    times(events, |what| matches!(what, EventKind::PodDeleted { pod, .. } if pod == wanted))
 }
 
 fn recorded(events: &[Event], wanted: &EventExpectation) -> Vec<Timestamp> {
-    times(events, |what| matches!(what, Happening::EventRecorded(event) if wanted.matches(event)))
+    times(events, |what| matches!(what, EventKind::EventRecorded(event) if wanted.matches(event)))
 }
 
 fn taint_changes(events: &[Event], wanted: &TaintExpectation, new: bool) -> Vec<Timestamp> {
     times(events, |what| match what {
-        Happening::NodeTaintsChanged { node, added, removed } if node.as_str() == wanted.node => {
+        EventKind::NodeTaintsChanged { node, added, removed } if node.as_str() == wanted.node => {
             let taints = if new { added } else { removed };
             taints.iter().any(|taint| wanted.matches(taint))
         }
@@ -153,21 +153,21 @@ fn taint_changes(events: &[Event], wanted: &TaintExpectation, new: bool) -> Vec<
 
 fn conditions(events: &[Event], wanted: &ConditionExpectation) -> Vec<Timestamp> {
     times(events, |what| {
-        matches!(what, Happening::NodeConditionChanged { node, condition, to, .. }
+        matches!(what, EventKind::NodeConditionChanged { node, condition, to, .. }
             if node.as_str() == wanted.node && *condition == wanted.type_ && *to == wanted.status)
     })
 }
 
 fn zone_states(events: &[Event], wanted: &ZoneExpectation) -> Vec<Timestamp> {
     times(events, |what| {
-        matches!(what, Happening::ZoneStateChanged { zone, to, .. }
+        matches!(what, EventKind::ZoneStateChanged { zone, to, .. }
             if is_zone(zone, &wanted.zone) && *to == Some(wanted.state))
     })
 }
 
 fn zone_rates(events: &[Event], wanted: &RateExpectation) -> Vec<Timestamp> {
     times(events, |what| {
-        matches!(what, Happening::ZoneRateChanged { zone, rate }
+        matches!(what, EventKind::ZoneRateChanged { zone, rate }
             if is_zone(zone, &wanted.zone) && *rate == wanted.rate)
     })
 }
@@ -211,7 +211,7 @@ fn availability(e: &AvailabilityExpectation, simulator: &Simulator) -> Option<St
 
 fn bindings(events: &[Event], wanted: &ScheduledExpectation) -> Vec<Timestamp> {
     times(events, |what| match what {
-        Happening::EventRecorded(event) if event.reason == "Scheduled" => {
+        EventKind::EventRecorded(event) if event.reason == "Scheduled" => {
             let to = event.message.rsplit(' ').next().unwrap_or_default();
             matches!(&event.involved_object, ObjectReference::Pod { pod, .. } if *pod == wanted.pod)
                 && (wanted.node.is_empty() || wanted.node == to)

@@ -1,20 +1,17 @@
 //! Workloads and pods, to look at.
 
 use alloc::collections::BTreeSet;
-use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
-use core::time::Duration;
 
 use serde::Serialize;
 use serde_json::Value;
 
 use super::super::Simulator;
-use super::track::{has_ready_condition, is_active, is_ready};
-use crate::api::{
-    Pod, PodKey, PodPhase, START_UP_TIME_ANNOTATION, Workload, WorkloadKey, WorkloadKind,
-};
-use crate::time::parse_duration;
+use super::super::ready_history::Availability;
+use crate::api::{Pod, PodKey, PodPhase, WorkloadKey};
+use crate::controllers::workload::is_available_at;
+use crate::policy::scheduling::Decision;
 
 /// A workload and how its pods are doing.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -98,47 +95,29 @@ pub fn pod_status(pod: &Pod) -> PodStatusView {
         status = "Completed".into();
     }
     if pod.is_terminating() {
-        let lost = pod.status.reason == crate::node_lifecycle::NODE_LOST;
+        let lost = pod.status.reason == crate::controllers::node_lifecycle::NODE_LOST;
         status = if lost { "Unknown" } else { "Terminating" }.into();
     }
     let ready = *phase == PodPhase::Running
-        && (has_ready_condition(pod) || pod.condition("Ready").is_none());
+        && (pod.has_ready_condition() || pod.condition("Ready").is_none());
     PodStatusView { ready: if ready { containers } else { 0 }, containers, status }
-}
-
-impl Workload {
-    /// How long its pods take to start, if it says so.
-    ///
-    /// # Errors
-    /// The annotation is no duration.
-    pub fn start_up_time(&self) -> Result<Option<Duration>, String> {
-        start_up_time(&self.metadata.annotations)
-    }
-}
-
-/// What an object's annotation says of the time pods take to start.
-pub(super) fn start_up_time(
-    annotations: &alloc::collections::BTreeMap<String, String>,
-) -> Result<Option<Duration>, String> {
-    let Some(text) = annotations.get(START_UP_TIME_ANNOTATION) else { return Ok(None) };
-    let time = parse_duration(text)
-        .map_err(|error| format!("metadata.annotations[{START_UP_TIME_ANNOTATION}]: {error}"))?;
-    Ok(Some(time))
 }
 
 impl Simulator {
     /// A workload and how its pods are doing; `None` if there is no such workload.
     #[must_use]
     pub fn workload_view(&self, key: &WorkloadKey) -> Option<WorkloadView> {
-        let workload = self.cluster.get_workload(key)?;
+        let workload = self.api.cluster.get_workload(key)?;
         let pods = self.pods_of_workload(key);
-        let objects = || pods.iter().filter_map(|key| self.cluster.get_pod(key));
+        let objects = || pods.iter().filter_map(|key| self.api.cluster.get_pod(key));
         let of = |test: &dyn Fn(&Pod) -> bool| {
             i64::try_from(objects().filter(|pod| test(pod)).count()).unwrap_or(i64::MAX)
         };
-        let tracked = self.control.as_ref()?.tracked.get(key)?;
-        let available = of(&|pod| is_ready(pod) && self.is_available(workload, pod));
-        let pending = objects().filter(|pod| pod.spec.node_name.is_empty() && is_active(pod));
+        let control = self.control.as_ref()?;
+        let desired = control.ready_history.desired(key);
+        let now = self.wall_clock(self.api.now);
+        let available = of(&|pod| pod.is_ready_replica() && is_available_at(now, workload, pod));
+        let pending = objects().filter(|pod| pod.spec.node_name.is_empty() && pod.is_active());
         let pending = pending.map(|pod| PendingPod {
             pod: pod.key(),
             reason: pod
@@ -149,12 +128,12 @@ impl Simulator {
             workload: key.clone(),
             assumed: workload.assumed,
             owner: workload.owner(),
-            desired: tracked.desired,
-            current: of(&is_active),
-            updated: of(&|pod| is_active(pod) && self.is_updated(workload, pod)),
-            ready: of(&is_ready),
+            desired,
+            current: of(&Pod::is_active),
+            updated: of(&|pod| pod.is_active() && control.is_updated(workload, pod)),
+            ready: of(&Pod::is_ready_replica),
             available,
-            unavailable: (tracked.desired - available).max(0),
+            unavailable: (desired - available).max(0),
             terminating: of(&|pod| pod.is_terminating()),
             pending: pending.collect(),
             pods: pods.iter().cloned().collect(),
@@ -164,40 +143,23 @@ impl Simulator {
     /// The pods of a workload, those of its ReplicaSets included.
     #[must_use]
     pub fn pods_of_workload(&self, key: &WorkloadKey) -> BTreeSet<PodKey> {
-        let Some(control) = &self.control else { return BTreeSet::new() };
-        let Some(tracked) = control.tracked.get(key) else { return BTreeSet::new() };
-        let children = tracked.children.iter().filter_map(|child| control.tracked.get(child));
-        let own = tracked.pods.iter();
-        own.chain(children.flat_map(|child| child.pods.iter())).cloned().collect()
+        if self.control.is_none() {
+            return BTreeSet::new();
+        }
+        self.api.cluster.pods_of_workload(key)
     }
 
-    /// Whether a pod has been ready for the `minReadySeconds` of its workload. Mirrors
-    /// `podutil.IsPodAvailable`.
-    pub(super) fn is_available(&self, workload: &Workload, pod: &Pod) -> bool {
-        let seconds = workload.number("minReadySeconds").unwrap_or(0);
-        let since = pod.condition("Ready").and_then(|ready| ready.last_transition_time);
-        match since {
-            Some(since) if seconds > 0 => {
-                self.wall_clock(self.now()).unix_seconds() >= since.unix_seconds() + seconds
-            }
-            _ => seconds <= 0,
-        }
+    /// How a workload fared until now; `None` if it was never there. It is told of workloads that
+    /// are gone, too.
+    #[must_use]
+    pub fn availability(&self, key: &WorkloadKey) -> Option<Availability> {
+        self.control.as_ref()?.ready_history.availability(key, self.api.now)
     }
 
-    /// Whether a pod is of the present template of its workload.
-    fn is_updated(&self, workload: &Workload, pod: &Pod) -> bool {
-        let Some(control) = &self.control else { return true };
-        let Some(tracked) = control.tracked.get(&workload.key()) else { return true };
-        match workload.kind {
-            WorkloadKind::Deployment => {
-                tracked.revision.is_empty()
-                    || pod.metadata.controller().is_some_and(|owner| owner.name == tracked.revision)
-            }
-            WorkloadKind::StatefulSet | WorkloadKind::DaemonSet => {
-                let label = pod.metadata.labels.get("controller-revision-hash");
-                tracked.revision.is_empty() || label.is_none_or(|hash| *hash == tracked.revision)
-            }
-            WorkloadKind::ReplicaSet | WorkloadKind::Job => true,
-        }
+    /// What the scheduler would say now of every node, for a pod that waits for one; `None` if the
+    /// pod does not wait for the scheduler.
+    #[must_use]
+    pub fn scheduling_decision(&self, pod: &PodKey) -> Option<Decision> {
+        self.control.as_ref()?.scheduler.decision(self.api.cluster.get_pod(pod)?)
     }
 }

@@ -11,7 +11,7 @@ impl Simulator {
     /// What a deletion waits for: the end of the grace period, or a kubelet that is not heard.
     pub(in super::super) fn await_kubelet(&mut self, pod: &Terminating, node: &str) -> bool {
         match self.kubelets.by_node.get_mut(node) {
-            Some(kubelet) if !kubelet.heard => {
+            Some(kubelet) if !kubelet.connected => {
                 kubelet.unconfirmed.push(Unconfirmed { pod: pod.clone(), ends: None });
                 true
             }
@@ -23,7 +23,7 @@ impl Simulator {
     /// end all the same.
     pub(super) fn suspend_terminations(&mut self, name: &NodeName, runs: bool) {
         let of_node = |terminating: &Terminating| {
-            let pod = self.cluster.get_pod(&terminating.pod);
+            let pod = self.api.cluster.get_pod(&terminating.pod);
             pod.is_some_and(|pod| pod.spec.node_name == name.as_str())
         };
         let found = self.terminating.iter().filter(|(_, terminating)| of_node(terminating));
@@ -47,9 +47,9 @@ impl Simulator {
                 continue;
             }
             match ends {
-                Some(ends) if ends <= self.now => self.grace_period_over(&pod),
+                Some(ends) if ends <= self.api.now => self.grace_period_over(&pod),
                 _ => {
-                    let ends = ends.unwrap_or_else(|| self.now.saturating_add(pod.grace));
+                    let ends = ends.unwrap_or_else(|| self.api.now.saturating_add(pod.grace));
                     let sequence = self.next_sequence();
                     self.terminating.insert((ends, sequence), pod);
                 }
@@ -59,7 +59,7 @@ impl Simulator {
 
     /// The kubelet of a pod's node need not confirm its deletion as it is.
     pub(in super::super) fn forget_unconfirmed(&mut self, key: &PodKey) {
-        let node = self.cluster.get_pod(key).map(|pod| pod.spec.node_name.clone());
+        let node = self.api.cluster.get_pod(key).map(|pod| pod.spec.node_name.clone());
         if let Some(kubelet) = node.and_then(|node| self.kubelets.by_node.get_mut(node.as_str())) {
             kubelet.unconfirmed.retain(|deletion| deletion.pod.pod != *key);
         }
@@ -68,7 +68,7 @@ impl Simulator {
     /// Whether the pod is deleted and waits for a kubelet that is not heard.
     #[must_use]
     pub fn awaits_kubelet(&self, key: &PodKey) -> bool {
-        let pod = self.cluster.get_pod(key).filter(|pod| pod.is_terminating());
+        let pod = self.api.cluster.get_pod(key).filter(|pod| pod.is_terminating());
         let kubelet = pod.and_then(|pod| self.kubelets.by_node.get(pod.spec.node_name.as_str()));
         kubelet.is_some_and(|kubelet| {
             kubelet.unconfirmed.iter().any(|deletion| deletion.pod.pod == *key)

@@ -8,31 +8,31 @@ use core::time::Duration;
 use super::Wake;
 use crate::api::node_condition_type::READY;
 use crate::api::{ConditionStatus, Lease, Node, NodeName, Pod, PodCondition, PodKey, PodPhase};
-use crate::event::{Happening, ObjectReference, RecordedEvent};
-use crate::kubelet_heartbeat::beats_from;
-use crate::node_lifecycle::{Beat, NODE_LOST};
+use crate::controllers::node_lifecycle::{NODE_LOST, PeriodicHeartbeat};
+use crate::event::{EventKind, ObjectReference, RecordedEvent};
+use crate::kubelet::heartbeat::beats_from;
 use crate::simulator::Simulator;
 
 impl Simulator {
     /// Puts the heartbeats of a node's last post into its object. Nothing is told of it: that they
     /// come is no news.
-    pub(in super::super) fn write_down_heartbeats(&mut self, name: &NodeName) {
+    pub(in super::super) fn record_heartbeats(&mut self, name: &NodeName) {
         let Some(node) = self.node_as_posted(name.as_str()) else { return };
         let new = Arc::new(node);
-        let old = self.cluster.put_node(new.clone());
+        let old = self.api.cluster.put_node(new.clone());
         if let Some(lifecycle) = &mut self.lifecycle {
-            lifecycle.handle_node_update(self.now, old.as_ref(), Some(&new));
+            lifecycle.handle_node_update(self.api.now, old.as_ref(), Some(&new));
         }
     }
 
     /// The object of a node with the heartbeats as of now, if it has others.
     fn node_as_posted(&self, name: &str) -> Option<Node> {
-        let node = self.cluster.get_node(name)?;
+        let node = self.api.cluster.get_node(name)?;
         let kubelet = self.kubelets.by_node.get(name)?;
-        let heartbeat = kubelet.beats.heartbeat(self.config.start, self.now)?;
+        let heartbeat = kubelet.beats.heartbeat(self.api.config.start, self.api.now)?;
         let ready = node.condition(READY)?;
         if ready.last_heartbeat_time == Some(heartbeat)
-            || kubelet.beats.status.moment(self.now).is_none()
+            || kubelet.beats.status.moment(self.api.now).is_none()
         {
             return None;
         }
@@ -43,7 +43,8 @@ impl Simulator {
 
     /// The kubelet of a node that is there posts its status; `at_once` renews the lease as well.
     pub(in super::super) fn post_status(&mut self, name: &NodeName, at_once: bool) {
-        let (start, now, settings) = (self.config.start, self.now, self.config.kubelets);
+        let (start, now, settings) =
+            (self.api.config.start, self.api.now, self.api.config.kubelets);
         let wall_clock = self.wall_clock(now);
         let Some(kubelet) = self.kubelets.by_node.get_mut(name.as_str()) else { return };
         if let Some(timer) = kubelet.post.take() {
@@ -53,7 +54,7 @@ impl Simulator {
         let from = now.saturating_add(Duration::from_nanos(1));
         kubelet.beats = beats_from(&settings, kubelet.origin, from, lease, Some(wall_clock), start);
         let report = kubelet.report.clone();
-        if let Some(node) = self.cluster.get_node(name.as_str()) {
+        if let Some(node) = self.api.cluster.get_node(name.as_str()) {
             let mut node = Node::clone(node);
             let reasons = report.post(&mut node, wall_clock.truncated_to_seconds());
             self.store_node(node);
@@ -65,7 +66,7 @@ impl Simulator {
                 );
             }
         }
-        self.tell_heartbeats(name);
+        self.notify_heartbeats(name);
         if report.is_ready() {
             self.unmark_pods(name);
         }
@@ -81,15 +82,15 @@ impl Simulator {
     }
 
     /// A node has changed: the kubelet posts again if somebody else wrote its conditions.
-    pub(in super::super) fn review_status(&mut self, name: &NodeName) {
+    pub(in super::super) fn update_status(&mut self, name: &NodeName) {
         let Some(kubelet) = self.kubelets.by_node.get(name.as_str()) else { return };
-        let Some(node) = self.cluster.get_node(name.as_str()) else { return };
-        if !kubelet.heard || kubelet.post.is_some() || kubelet.report.is_posted(node) {
+        let Some(node) = self.api.cluster.get_node(name.as_str()) else { return };
+        if !kubelet.connected || kubelet.post.is_some() || kubelet.report.is_posted(node) {
             return;
         }
-        let period = self.config.kubelets.node_status_update_frequency.0;
-        let ticks = Beat { last: None, next: kubelet.origin, period };
-        let timer = (ticks.next_after(self.now), self.next_sequence());
+        let period = self.api.config.kubelets.node_status_update_frequency.0;
+        let ticks = PeriodicHeartbeat { last: None, next: kubelet.origin, period };
+        let timer = (ticks.next_after(self.api.now), self.next_sequence());
         self.kubelets.timers.insert(timer, (name.clone(), Wake::Post));
         if let Some(kubelet) = self.kubelets.by_node.get_mut(name.as_str()) {
             kubelet.post = Some(timer);
@@ -102,7 +103,7 @@ impl Simulator {
         reason: &'static str,
         message: &str,
     ) {
-        self.emit(Happening::EventRecorded(RecordedEvent {
+        self.api.emit(EventKind::EventRecorded(RecordedEvent {
             involved_object: ObjectReference::Node { node: node.clone() },
             type_: "Normal",
             reason,
@@ -122,7 +123,7 @@ impl Simulator {
     fn unmark_pods(&mut self, name: &NodeName) {
         let Some(kubelet) = self.kubelets.by_node.get_mut(name.as_str()) else { return };
         for key in core::mem::take(&mut kubelet.marked) {
-            let Some(pod) = self.cluster.get_pod(&key) else { continue };
+            let Some(pod) = self.api.cluster.get_pod(&key) else { continue };
             if pod.spec.node_name != name.as_str() {
                 continue;
             }
@@ -130,7 +131,7 @@ impl Simulator {
             if pod.status.reason == NODE_LOST {
                 (pod.status.reason, pod.status.message) = (String::new(), String::new());
             }
-            let stamp = self.wall_clock(self.now).truncated_to_seconds();
+            let stamp = self.wall_clock(self.api.now).truncated_to_seconds();
             let ready = pod.status.conditions.iter_mut().find(|known| known.type_ == READY);
             if let Some(ready) = ready.filter(|ready| ready.status == ConditionStatus::False) {
                 ready.status = ConditionStatus::True;
@@ -145,14 +146,14 @@ impl Simulator {
     pub(in super::super) fn started(&self, pod: &Pod) -> Option<Pod> {
         let kubelet = self.kubelets.by_node.get(pod.spec.node_name.as_str())?;
         let runs = matches!(pod.status.phase, PodPhase::Empty | PodPhase::Running);
-        if !kubelet.heard || !runs || pod.condition(READY).is_some() {
+        if !kubelet.connected || !runs || pod.condition(READY).is_some() {
             return None;
         }
         let mut pod = pod.clone();
         pod.status.conditions.push(PodCondition {
             type_: READY.into(),
             status: ConditionStatus::True,
-            last_transition_time: Some(self.wall_clock(self.now).truncated_to_seconds()),
+            last_transition_time: Some(self.wall_clock(self.api.now).truncated_to_seconds()),
             ..PodCondition::default()
         });
         Some(pod)
@@ -161,8 +162,8 @@ impl Simulator {
     /// A node as the API server would show it now: the heartbeats of its conditions are those of
     /// the last post. The objects of [`cluster`](Self::cluster) do not follow every post.
     #[must_use]
-    pub fn posted_node(&self, name: &str) -> Option<Arc<Node>> {
-        let node = self.cluster.get_node(name)?;
+    pub fn node_as_served(&self, name: &str) -> Option<Arc<Node>> {
+        let node = self.api.cluster.get_node(name)?;
         Some(self.node_as_posted(name).map_or_else(|| node.clone(), Arc::new))
     }
 
@@ -175,9 +176,10 @@ impl Simulator {
         lease.metadata.name = name.into();
         lease.metadata.namespace = Lease::NODE_NAMESPACE.into();
         lease.spec.holder_identity = name.into();
-        let seconds = self.config.kubelets.node_lease_duration_seconds;
+        let seconds = self.api.config.kubelets.node_lease_duration_seconds;
         lease.spec.lease_duration_seconds = i32::try_from(seconds).ok();
-        lease.spec.renew_time = Some(kubelet.beats.lease.time(self.config.start, self.now)?);
+        lease.spec.renew_time =
+            Some(kubelet.beats.lease.time(self.api.config.start, self.api.now)?);
         Some(lease)
     }
 }

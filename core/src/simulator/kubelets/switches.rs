@@ -9,7 +9,7 @@ use crate::simulator::Simulator;
 impl Simulator {
     /// Changes whether a kubelet runs. A start that is no resumption of the network begins anew.
     pub(in super::super) fn switch_kubelet(&mut self, name: &NodeName, runs: bool) {
-        let now = self.now;
+        let now = self.api.now;
         let Some(kubelet) = self.kubelets.by_node.get_mut(name.as_str()) else { return };
         if kubelet.runs == runs {
             return;
@@ -28,19 +28,19 @@ impl Simulator {
             }
         }
         self.start_eviction_manager(name);
-        self.review_kubelet(name);
+        self.update_kubelet(name);
     }
 
     /// The event that a kubelet records when it starts; it reaches the API server if that hears it.
     fn announce_start(&mut self, name: &NodeName) {
-        if self.can_be_heard(name) {
+        if self.can_connect(name) {
             self.record_kubelet_event(name, "Starting", "Starting kubelet.");
         }
     }
 
     /// A kubelet that runs is replaced by a new process.
     pub(in super::super) fn restart_kubelet(&mut self, name: &NodeName) {
-        let now = self.now;
+        let now = self.api.now;
         let Some(kubelet) = self.kubelets.by_node.get_mut(name.as_str()) else { return };
         if !kubelet.runs {
             self.switch_kubelet(name, true);
@@ -50,14 +50,14 @@ impl Simulator {
         for deletion in &mut kubelet.unconfirmed {
             deletion.ends = None;
         }
-        let heard = kubelet.heard;
+        let connected = kubelet.connected;
         self.start_eviction_manager(name);
-        if heard {
+        if connected {
             self.announce_start(name);
             self.suspend_terminations(name, false);
             self.post_status(name, true);
             self.confirm_deletions(name);
-            self.eviction_manager_is_heard(name);
+            self.eviction_manager_reconnects(name);
         }
     }
 
@@ -72,7 +72,7 @@ impl Simulator {
     }
 
     pub(in super::super) fn plan_switch(&mut self, name: &NodeName, after: Duration, wake: Wake) {
-        let timer = (self.now.saturating_add(after), self.next_sequence());
+        let timer = (self.api.now.saturating_add(after), self.next_sequence());
         if let Some(kubelet) = self.kubelets.by_node.get_mut(name.as_str()) {
             kubelet.switch = Some(timer);
             self.kubelets.timers.insert(timer, (name.clone(), wake));

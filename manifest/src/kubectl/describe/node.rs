@@ -36,11 +36,11 @@ pub(super) fn describe(session: &Session<'_>, node: &Node, page: &mut Page) {
         if let Some(amounts) = node.status.other.get(field).and_then(Value::as_object) {
             page.line(format!("{title}:"));
             for (name, amount) in amounts {
-                page.line(format!("  {name}:\t{}", crate::kubectl::path::plain_text(amount)));
+                page.line(format!("  {name}:\t{}", super::amount(amount)));
             }
         }
     }
-    system_info(session, node, page);
+    system_info(node, page);
     resources(session, node, page);
 }
 
@@ -87,7 +87,7 @@ fn conditions(node: &Node, page: &mut Page) {
     }
 }
 
-fn system_info(session: &Session<'_>, node: &Node, page: &mut Page) {
+fn system_info(node: &Node, page: &mut Page) {
     let info = node.status.other.get("nodeInfo");
     let field = |name: &str| {
         info.and_then(|info| info.get(name)).and_then(Value::as_str).unwrap_or("").to_owned()
@@ -105,11 +105,7 @@ fn system_info(session: &Session<'_>, node: &Node, page: &mut Page) {
         ("Kubelet Version", "kubeletVersion"),
         ("Kube-Proxy Version", "kubeProxyVersion"),
     ] {
-        let mut value = field(name);
-        if value.is_empty() && name == "kubeletVersion" {
-            value = format!("v{}.0", session.release());
-        }
-        page.line(format!("  {title}:\t{value}"));
+        page.line(format!("  {title}:\t{}", field(name)));
     }
     let spec = |name: &str| node.spec.other.get(name);
     if let Some(cidr) = spec("podCIDR").and_then(Value::as_str).filter(|cidr| !cidr.is_empty()) {

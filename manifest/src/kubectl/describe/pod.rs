@@ -141,7 +141,7 @@ fn containers(pod: &Pod, title: &str, field: &str, statuses: &str, page: &mut Pa
             if let Some(amounts) = amounts {
                 page.line(format!("    {title}:"));
                 for (name, amount) in amounts {
-                    page.line(format!("      {name}:\t{}", plain_text(amount)));
+                    page.line(format!("      {name}:\t{}", super::amount(amount)));
                 }
             }
         }
@@ -188,7 +188,7 @@ fn volumes(pod: &Pod, page: &mut Page) {
         if let Some(volume) = volume.get("emptyDir") {
             page.line("    Type:\tEmptyDir (a temporary directory that shares a pod's lifetime)");
             page.line(format!("    Medium:\t{}", text(volume, "/medium")));
-            let limit = volume.get("sizeLimit").map(plain_text);
+            let limit = volume.get("sizeLimit").map(super::amount);
             page.line(format!("    SizeLimit:\t{}", limit.as_deref().unwrap_or("<unset>")));
         } else if let Some(volume) = volume.get("hostPath") {
             page.line("    Type:\tHostPath (bare host directory volume)");

@@ -1,0 +1,487 @@
+//! Drains that are under way. Mirrors `kubectl drain` while it runs: `RunDrain`,
+//! `DeleteOrEvictPods` and `waitForDelete` of `k8s.io/kubectl`. It is no controller of the control
+//! plane, but driven as one.
+
+use alloc::collections::{BTreeMap, VecDeque};
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::time::Duration;
+
+use super::{Context, Controller, WorkTicket};
+use crate::api::{NodeName, PodKey};
+use crate::cluster::Change;
+use crate::policy::drain::{DrainOptions, PodsForDeletion, aggregate, pods_for_deletion, quoted};
+use crate::protocol::{RequestId, TimeoutReason};
+use crate::queue::timer_queue::{TimerId, TimerQueue};
+use crate::release::KubernetesRelease;
+use crate::time::{Timestamp, format_duration};
+
+/// How long `kubectl` waits after an eviction that a budget forbade.
+const RETRY: Duration = Duration::from_secs(5);
+/// How often `kubectl` looks whether a pod is gone.
+const POLL: Duration = Duration::from_secs(1);
+
+/// What a drain wants done.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum DrainAction {
+    /// Nothing to do: it begins.
+    Started {
+        /// Its number.
+        drain: u64,
+    },
+    /// Print a line.
+    Print {
+        /// Its number.
+        drain: u64,
+        /// Whether it goes to the standard error output.
+        is_error: bool,
+        /// The line.
+        line: String,
+    },
+    /// Evict or delete a pod.
+    Evict {
+        /// For [`Controller::handle_action_result`].
+        id: RequestId,
+        /// Which pod.
+        pod: PodKey,
+        /// `--disable-eviction`: `DELETE` it, without asking budgets.
+        disable_eviction: bool,
+        /// How many seconds it gets instead of its own.
+        grace_period_seconds: Option<u32>,
+    },
+    /// Nothing to do: it has ended.
+    Ended {
+        /// Its number.
+        drain: u64,
+        /// Whether some node was not drained.
+        failed: bool,
+    },
+}
+
+/// What came of evicting a pod.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum EvictAnswer {
+    /// The API server took the deletion.
+    Accepted,
+    /// There is no such pod.
+    NotFound,
+    /// A budget forbids it for now; the words of the API server.
+    Forbidden(String),
+    /// Another error.
+    Failed(String),
+}
+
+/// The drains that are under way, by number.
+#[derive(Clone, Debug)]
+pub struct DrainController {
+    release: KubernetesRelease,
+    started: u64,
+    running: BTreeMap<u64, Drain>,
+    timers: TimerQueue<(u64, Step)>,
+    /// Pods that are to be evicted now.
+    tries: VecDeque<(u64, PodKey)>,
+    awaited: Option<Awaited>,
+    next_id: u64,
+    actions: VecDeque<DrainAction>,
+}
+
+/// An eviction whose result is not known.
+#[derive(Clone, Debug)]
+struct Awaited {
+    id: RequestId,
+    drain: u64,
+    pod: PodKey,
+    uid: String,
+}
+
+/// What a drain does next.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Step {
+    /// It tries once more to evict a pod.
+    Evict(PodKey),
+    /// It sees that a pod is gone.
+    Gone(PodKey),
+    /// It has no more time for this node.
+    TimeOver,
+}
+
+#[derive(Clone, Debug)]
+struct Drain {
+    options: DrainOptions,
+    /// Nodes that come after this one.
+    next: VecDeque<NodeName>,
+    node: NodeName,
+    deadline: Option<Timestamp>,
+    pods: BTreeMap<PodKey, Pending>,
+    /// What went wrong with pods of this node.
+    errors: Vec<String>,
+    /// Nodes that were not drained, and why.
+    failed: Vec<(NodeName, Vec<String>)>,
+}
+
+/// A pod that a drain has not done with.
+#[derive(Clone, Debug)]
+struct Pending {
+    uid: String,
+    /// When the API server took its deletion.
+    accepted: Option<Timestamp>,
+}
+
+impl DrainController {
+    /// No drain is under way.
+    #[must_use]
+    pub fn new(release: KubernetesRelease) -> Self {
+        Self {
+            release,
+            started: 0,
+            running: BTreeMap::new(),
+            timers: TimerQueue::default(),
+            tries: VecDeque::new(),
+            awaited: None,
+            next_id: 0,
+            actions: VecDeque::new(),
+        }
+    }
+
+    /// `kubectl drain`, after it has cordoned the nodes, which are there.
+    pub fn start(
+        &mut self,
+        context: &mut Context<'_>,
+        nodes: Vec<NodeName>,
+        options: DrainOptions,
+    ) {
+        let mut next = VecDeque::from(nodes);
+        let Some(node) = next.pop_front() else { return };
+        self.started += 1;
+        let id = self.started;
+        let (pods, errors, failed) = (BTreeMap::new(), Vec::new(), Vec::new());
+        let drain = Drain { options, next, node, deadline: None, pods, errors, failed };
+        self.actions.push_back(DrainAction::Started { drain: id });
+        self.running.insert(id, drain);
+        self.drain_node(context, id);
+        self.go_on(context);
+    }
+
+    /// Ends a drain, as Ctrl+C does. What it has begun goes on. False if there is no such drain.
+    pub fn cancel(&mut self, id: u64) -> bool {
+        if self.running.remove(&id).is_none() {
+            return false;
+        }
+        self.timers.retain(|(drain, _)| *drain != id);
+        self.actions.push_back(DrainAction::Ended { drain: id, failed: true });
+        true
+    }
+
+    /// The drains that are under way: the number of each, the node it is at, and the pods that it
+    /// has not done with.
+    pub fn running(&self) -> impl Iterator<Item = (u64, &NodeName, impl Iterator<Item = &PodKey>)> {
+        self.running.iter().map(|(id, drain)| (*id, &drain.node, drain.pods.keys()))
+    }
+
+    fn drain_node(&mut self, context: &mut Context<'_>, id: u64) {
+        let Some(drain) = self.running.get_mut(&id) else { return };
+        let (release, options) = (self.release, &drain.options);
+        let PodsForDeletion { pods, warnings, errors } =
+            pods_for_deletion(context.cluster, drain.node.as_str(), options, release);
+        if !errors.is_empty() {
+            self.failed(context, id, errors);
+            return;
+        }
+        let timeout = options.timeout.0;
+        let pending = |key: &PodKey| {
+            let uid = context.cluster.get_pod(key)?.metadata.uid.clone();
+            Some((key.clone(), Pending { uid, accepted: None }))
+        };
+        drain.pods = pods.iter().filter_map(pending).collect();
+        let deadline = (!timeout.is_zero()).then(|| context.now.saturating_add(timeout));
+        drain.deadline = deadline;
+        if !warnings.is_empty() {
+            let word = release.drain_warning_word();
+            self.print(id, true, format!("{word}: {warnings}"));
+        }
+        if pods.is_empty() {
+            self.drained(context, id);
+            return;
+        }
+        if let Some(deadline) = deadline {
+            self.timers.start(context.sequence, deadline, (id, Step::TimeOver));
+        }
+        self.tries.extend(pods.into_iter().map(|pod| (id, pod)));
+    }
+
+    fn print(&mut self, drain: u64, is_error: bool, line: String) {
+        self.actions.push_back(DrainAction::Print { drain, is_error, line });
+    }
+
+    fn go_on(&mut self, context: &mut Context<'_>) {
+        while self.awaited.is_none()
+            && let Some((id, pod)) = self.tries.pop_front()
+        {
+            self.try_pod(context, id, pod);
+        }
+    }
+
+    /// Tries to get rid of one pod.
+    fn try_pod(&mut self, context: &mut Context<'_>, id: u64, pod: PodKey) {
+        let Some(drain) = self.running.get(&id) else { return };
+        if !drain.pods.contains_key(&pod) {
+            return;
+        }
+        let disable_eviction = drain.options.disable_eviction;
+        let grace_period_seconds = drain.options.grace_period_seconds;
+        let timeout = drain.options.timeout.0;
+        let over = drain.deadline.is_some_and(|deadline| context.now >= deadline);
+        if !disable_eviction {
+            self.print(id, false, format!("evicting pod {pod}"));
+        }
+        if over {
+            let timeout = format_duration(timeout);
+            let named = named(&pod);
+            let error = format!("error when evicting {named}: global timeout reached: {timeout}");
+            self.done_with(context, id, &pod, Some(error));
+            return;
+        }
+        // As upstream, the pod is found by its name: a new one of that name is evicted as well.
+        let stored = context.cluster.get_pod(&pod);
+        let uid = stored.map_or_else(String::new, |stored| stored.metadata.uid.clone());
+        let request = RequestId(self.next_id);
+        self.next_id += 1;
+        self.awaited = Some(Awaited { id: request, drain: id, pod: pod.clone(), uid });
+        self.actions.push_back(DrainAction::Evict {
+            id: request,
+            pod,
+            disable_eviction,
+            grace_period_seconds,
+        });
+    }
+
+    /// A pod has gone, or another one of its name is there: who waits for that will see it when it
+    /// looks next.
+    fn observe_pod(&mut self, context: &mut Context<'_>, pod: &PodKey) {
+        if self.running.is_empty() {
+            return;
+        }
+        let uid = context.cluster.get_pod(pod).map(|pod| &pod.metadata.uid);
+        for (id, drain) in &mut self.running {
+            let Some(pending) = drain.pods.get_mut(pod) else { continue };
+            if let Some(accepted) = pending.accepted
+                && uid != Some(&pending.uid)
+            {
+                pending.accepted = None;
+                let waited = context.now.since_zero().saturating_sub(accepted.since_zero());
+                let polls = waited.as_nanos().div_ceil(POLL.as_nanos());
+                let polls = u32::try_from(polls).unwrap_or(u32::MAX);
+                let at = accepted.saturating_add(POLL.saturating_mul(polls));
+                self.timers.start(context.sequence, at, (*id, Step::Gone(pod.clone())));
+            }
+        }
+    }
+
+    /// Nobody waits any longer for pods that are terminating; those that are to be evicted once more
+    /// notice it when they are.
+    fn time_over(&mut self, context: &mut Context<'_>, id: u64) {
+        let Some(drain) = self.running.get(&id) else { return };
+        let why = if self.release.drain_wait_names_timeout() {
+            format!("global timeout reached: {}", format_duration(drain.options.timeout.0))
+        } else {
+            "context deadline exceeded".into()
+        };
+        let waiting = drain.pods.iter().filter(|(_, pending)| pending.accepted.is_some());
+        let waiting: Vec<PodKey> = waiting.map(|(pod, _)| pod.clone()).collect();
+        for pod in waiting {
+            let error = format!(
+                "error when waiting for pod {} in namespace {} to terminate: {why}",
+                quoted(pod.name()),
+                quoted(pod.namespace())
+            );
+            self.done_with(context, id, &pod, Some(error));
+        }
+    }
+
+    fn done_with(
+        &mut self,
+        context: &mut Context<'_>,
+        id: u64,
+        pod: &PodKey,
+        error: Option<String>,
+    ) {
+        let Some(drain) = self.running.get_mut(&id) else { return };
+        drain.pods.remove(pod);
+        drain.errors.extend(error);
+        if !drain.pods.is_empty() {
+            return;
+        }
+        let errors = core::mem::take(&mut drain.errors);
+        self.timers.retain(|(drain, _)| *drain != id);
+        if errors.is_empty() {
+            self.drained(context, id);
+        } else {
+            self.gave_up(context, id, errors);
+        }
+    }
+
+    fn drained(&mut self, context: &mut Context<'_>, id: u64) {
+        let Some(drain) = self.running.get(&id) else { return };
+        let line = format!("node/{} {}", drain.node, self.release.drained_word());
+        self.print(id, false, line);
+        self.next_node(context, id);
+    }
+
+    /// Errors came up after pods were evicted.
+    fn gave_up(&mut self, context: &mut Context<'_>, id: u64, errors: Vec<String>) {
+        let Some(drain) = self.running.get(&id) else { return };
+        let node = drain.node.as_str();
+        let left = pods_for_deletion(context.cluster, node, &drain.options, self.release);
+        if !left.pods.is_empty() {
+            let (node, all) = (quoted(node), aggregate(&errors));
+            let line =
+                format!("There are pending pods in node {node} when an error occurred: {all}");
+            self.print(id, true, line);
+            for pod in left.pods {
+                self.print(id, true, format!("pod/{}", pod.name()));
+            }
+        }
+        self.failed(context, id, errors);
+    }
+
+    fn failed(&mut self, context: &mut Context<'_>, id: u64, errors: Vec<String>) {
+        let goes_on = self.release.drain_continues_after_errors();
+        let Some(drain) = self.running.get_mut(&id) else { return };
+        let node = quoted(drain.node.as_str());
+        let all = aggregate(&errors);
+        drain.failed.push((drain.node.clone(), errors));
+        if goes_on {
+            let line = format!(
+                "error: unable to drain node {node} due to error: {all}, continuing command..."
+            );
+            self.print(id, true, line);
+            self.next_node(context, id);
+            return;
+        }
+        let rest: Vec<NodeName> = drain.next.drain(..).collect();
+        drain.failed.extend(rest.into_iter().map(|node| (node, Vec::new())));
+        let line = format!("error: unable to drain node {node}, aborting command...\n");
+        self.print(id, true, line);
+        self.end(id);
+    }
+
+    fn next_node(&mut self, context: &mut Context<'_>, id: u64) {
+        let Some(drain) = self.running.get_mut(&id) else { return };
+        match drain.next.pop_front() {
+            Some(node) => {
+                drain.node = node;
+                self.drain_node(context, id);
+            }
+            None => self.end(id),
+        }
+    }
+
+    fn end(&mut self, id: u64) {
+        let Some(drain) = self.running.remove(&id) else { return };
+        self.timers.retain(|(drain, _)| *drain != id);
+        let failed = !drain.failed.is_empty();
+        if failed {
+            self.print(id, true, "There are pending nodes to be drained:".into());
+            for (node, _) in &drain.failed {
+                self.print(id, true, format!(" {node}"));
+            }
+            let errors: Vec<String> = drain.failed.into_iter().flat_map(|(_, all)| all).collect();
+            match errors.as_slice() {
+                [error] => self.print(id, true, format!("error: {error}")),
+                _ => errors.into_iter().for_each(|error| self.print(id, true, error)),
+            }
+        }
+        self.actions.push_back(DrainAction::Ended { drain: id, failed });
+    }
+
+    fn answered(&mut self, context: &mut Context<'_>, awaited: Awaited, answer: EvictAnswer) {
+        let Awaited { drain: id, pod, uid, .. } = awaited;
+        match answer {
+            EvictAnswer::Accepted => {
+                let pods = self.running.get_mut(&id).map(|drain| &mut drain.pods);
+                if let Some(pending) = pods.and_then(|pods| pods.get_mut(&pod)) {
+                    pending.uid = uid;
+                    pending.accepted = Some(context.now);
+                }
+                self.observe_pod(context, &pod);
+            }
+            EvictAnswer::Forbidden(error) => {
+                let named = named(&pod);
+                let line = format!("error when evicting {named} (will retry after 5s): {error}");
+                self.print(id, true, line);
+                let at = context.now.saturating_add(RETRY);
+                self.timers.start(context.sequence, at, (id, Step::Evict(pod)));
+            }
+            EvictAnswer::NotFound => self.done_with(context, id, &pod, None),
+            EvictAnswer::Failed(error) => {
+                let error = format!("error when evicting {}: {error}", named(&pod));
+                self.done_with(context, id, &pod, Some(error));
+            }
+        }
+    }
+}
+
+fn named(pod: &PodKey) -> String {
+    format!("pods/{} -n {}", quoted(pod.name()), quoted(pod.namespace()))
+}
+
+impl Controller for DrainController {
+    type Action = DrainAction;
+    type Answer = EvictAnswer;
+
+    fn handle_change(&mut self, context: &mut Context<'_>, change: &Change) {
+        match change {
+            Change::Pod { key, .. } => self.observe_pod(context, key),
+            Change::Node { .. }
+            | Change::Workload { .. }
+            | Change::Lease { .. }
+            | Change::Budget { .. } => {}
+        }
+    }
+
+    fn handle_timeout(&mut self, context: &mut Context<'_>) {
+        match self.timers.pop_due(context.now) {
+            Some((id, Step::Evict(pod))) => self.tries.push_back((id, pod)),
+            Some((id, Step::Gone(pod))) => {
+                let Some(drain) = self.running.get(&id) else { return };
+                let verb = if drain.options.disable_eviction { "deleted" } else { "evicted" };
+                self.print(id, false, format!("pod/{} {verb}", pod.name()));
+                self.done_with(context, id, &pod, None);
+            }
+            Some((id, Step::TimeOver)) => self.time_over(context, id),
+            None => {}
+        }
+        self.go_on(context);
+    }
+
+    fn poll_action(&mut self, _: &mut Context<'_>) -> Option<DrainAction> {
+        self.actions.pop_front()
+    }
+
+    fn handle_action_result(
+        &mut self,
+        context: &mut Context<'_>,
+        id: RequestId,
+        answer: EvictAnswer,
+    ) {
+        match self.awaited.take() {
+            Some(awaited) if awaited.id == id => self.answered(context, awaited, answer),
+            other => self.awaited = other,
+        }
+        self.go_on(context);
+    }
+
+    fn next_timer(&self) -> Option<TimerId> {
+        self.timers.next()
+    }
+
+    fn timer_reason(&self) -> Option<TimeoutReason> {
+        let (id, _) = self.timers.peek()?;
+        Some(TimeoutReason::DrainGoesOn { node: self.running.get(id)?.node.clone() })
+    }
+
+    fn next_work(&self) -> Option<WorkTicket> {
+        None
+    }
+}

@@ -1,0 +1,541 @@
+//! The controller: what it knows, what goes in, what comes out, and when it wants to be called.
+
+use alloc::collections::{BTreeMap, VecDeque};
+use alloc::format;
+use alloc::string::String;
+use alloc::sync::Arc;
+use core::time::Duration;
+
+use super::action::{Action, Report};
+use super::config::NodeLifecycleConfig;
+use super::due::{Rules, WakeupIndex};
+use super::no_schedule;
+use super::record::{CachedNode, EvictionStatus, NodeState, Zone};
+use super::work::{Pass, PodItems, Resume, Step};
+use crate::api::{Lease, Node, NodeName, Pod, PodKey};
+use crate::cluster::{Change, Lister};
+use crate::controllers::{Context, Controller, WorkTicket};
+use crate::protocol::zone::ZoneKey;
+use crate::protocol::{
+    ObjectReference, RecordedEvent, RequestId, RequestResult, Timeout, TimeoutReason, round_up,
+};
+use crate::queue::timer_queue::TimerId;
+use crate::queue::work_queue::WorkQueue;
+use crate::release::KubernetesRelease;
+use crate::time::{Time, Timestamp};
+
+/// The pause between two tainting passes (or passes that delete pods). Mirrors
+/// `scheduler.NodeEvictionPeriod`.
+pub const NODE_EVICTION_PERIOD: Duration = Duration::from_millis(100);
+
+/// Watches over nodes. See the [module](super) for how to drive it.
+#[derive(Clone, Debug)]
+pub struct NodeLifecycleController {
+    pub(super) release: KubernetesRelease,
+    pub(super) config: NodeLifecycleConfig,
+    /// The wall-clock time at zero.
+    pub(super) start: Time,
+    pub(super) records: BTreeMap<NodeName, NodeState>,
+    pub(super) zones: BTreeMap<ZoneKey, Zone>,
+    pub(super) dues: WakeupIndex,
+    /// A pass that is due for no node in particular: a turn failed, and what waits in that zone is
+    /// to be put in order again.
+    pub(super) order_due: Option<Timestamp>,
+    node_items: WorkQueue<NodeName>,
+    pub(super) pod_items: PodItems,
+    pub(super) steps: VecDeque<Step>,
+    awaiting: Option<(RequestId, Resume)>,
+    answer: Option<(Resume, RequestResult)>,
+    actions: VecDeque<Action>,
+    next_id: u64,
+    pub(super) pass: Option<Pass>,
+    /// The health pass waits before it writes a status once more; other work goes on.
+    pub(super) asleep: Option<(Timestamp, VecDeque<Step>)>,
+    /// The first health pass that has not begun.
+    pub(super) next_pass: Timestamp,
+    /// When the last health pass began.
+    pub(super) last_pass: Timestamp,
+    /// When tainting passes began, every 100 ms from then.
+    started: Timestamp,
+    /// When the last tainting pass was run.
+    pub(super) last_tick: Option<Timestamp>,
+    /// When a node was queued or a rate changed: tainting passes before do not matter.
+    pub(super) queues_changed: Timestamp,
+    pub(super) now: Timestamp,
+}
+
+/// Borrows single fields, so that others can be changed meanwhile.
+macro_rules! rules {
+    ($controller:expr) => {
+        Rules {
+            release: $controller.release,
+            config: &$controller.config,
+            start: $controller.start,
+            zones: &$controller.zones,
+            passing: $controller.pass.is_some(),
+            next_pass: $controller.next_pass,
+            last_pass: $controller.last_pass,
+            now: $controller.now,
+        }
+    };
+}
+
+impl NodeLifecycleController {
+    /// A controller that starts at `now` and knows nothing yet: tell it of all leases, nodes and
+    /// pods. `start` is the wall-clock time at zero.
+    #[must_use]
+    pub fn new(
+        release: KubernetesRelease,
+        config: NodeLifecycleConfig,
+        start: Time,
+        now: Timestamp,
+    ) -> Self {
+        Self {
+            release,
+            config,
+            start,
+            records: BTreeMap::new(),
+            zones: BTreeMap::new(),
+            dues: WakeupIndex::default(),
+            order_due: None,
+            node_items: WorkQueue::default(),
+            pod_items: PodItems::default(),
+            steps: VecDeque::new(),
+            awaiting: None,
+            answer: None,
+            actions: VecDeque::new(),
+            next_id: 0,
+            pass: None,
+            asleep: None,
+            next_pass: now,
+            last_pass: now,
+            started: now,
+            last_tick: None,
+            queues_changed: now,
+            now,
+        }
+    }
+
+    /// A node was added (`old` is `None`), changed, or deleted (`new` is `None`).
+    pub fn handle_node_update(
+        &mut self,
+        now: Timestamp,
+        old: Option<&Arc<Node>>,
+        new: Option<&Arc<Node>>,
+    ) {
+        self.now = now;
+        let Some(node) = new.or(old) else { return };
+        let name: NodeName = node.metadata.name.as_str().into();
+        let (release, start) = (self.release, self.start);
+        let (rules, records) = self.split();
+        let record = records.entry(name.clone()).or_default();
+        rules.see_change(record);
+        match new {
+            Some(node) => {
+                let before = record.listed.take();
+                if before.is_none() {
+                    record.eviction = Some(EvictionStatus::Unmarked);
+                }
+                let listed = CachedNode::new(node.clone(), before.as_ref(), release, start);
+                record.listed = Some(listed);
+                // Every update queues the node upstream; most would find nothing to do.
+                if no_schedule::has_changes(node) {
+                    self.node_items.push(name.clone());
+                }
+            }
+            None => {
+                record.listed = None;
+                record.retry_pods = false;
+                record.eviction = None;
+            }
+        }
+        self.update_due(&name);
+    }
+
+    /// The lease of the node of that name was created, renewed, or deleted (`None`).
+    pub fn handle_lease_update(&mut self, now: Timestamp, node: &NodeName, lease: Option<&Lease>) {
+        let renewal = lease.map(|lease| super::Renewal { renew_time: lease.spec.renew_time });
+        self.handle_renewal(now, node, renewal);
+    }
+
+    /// The same as [`handle_lease_update`](Self::handle_lease_update), for a caller that has only
+    /// what matters of a lease.
+    pub fn handle_renewal(
+        &mut self,
+        now: Timestamp,
+        node: &NodeName,
+        renewal: Option<super::Renewal>,
+    ) {
+        self.now = now;
+        let (rules, records) = self.split();
+        let record = match records.get_mut(node.as_str()) {
+            Some(record) => record,
+            None => records.entry(node.clone()).or_default(),
+        };
+        rules.see_change(record);
+        record.lease = renewal;
+        let due = rules.due_of(node, record);
+        let before = core::mem::replace(&mut record.due, due);
+        self.dues.replace(before, due);
+    }
+
+    /// The kubelet of the node of that name will beat by the clock until further notice; `None` ends
+    /// that. Then the lease is as last renewed, and the caller tells of the node as last posted.
+    ///
+    /// The passes see each renewal and each post, but nothing is a deadline that shows nothing
+    /// else.
+    pub fn handle_heartbeats(
+        &mut self,
+        now: Timestamp,
+        node: &NodeName,
+        beats: Option<super::HeartbeatSchedule>,
+    ) {
+        self.now = now;
+        let start = self.start;
+        let (rules, records) = self.split();
+        let record = match records.get_mut(node.as_str()) {
+            Some(record) => record,
+            None => records.entry(node.clone()).or_default(),
+        };
+        if record.beats == beats {
+            return;
+        }
+        rules.see_change(record);
+        if let Some(renewed) = record.beats.and_then(|beats| beats.lease.time(start, now)) {
+            record.lease = Some(super::Renewal { renew_time: Some(renewed) });
+        }
+        record.beats = beats;
+        let due = rules.due_of(node, record);
+        let before = core::mem::replace(&mut record.due, due);
+        self.dues.replace(before, due);
+    }
+
+    /// A pod was added (`old` is `None`), changed, or deleted (`new` is `None`); `key` is that of
+    /// both.
+    ///
+    /// Only a new node of the pod counts. Mirrors `Controller.podUpdated`.
+    pub fn handle_pod_update(
+        &mut self,
+        now: Timestamp,
+        key: &PodKey,
+        old: Option<&Pod>,
+        new: Option<&Pod>,
+    ) {
+        self.now = now;
+        let Some(pod) = new else {
+            self.pod_items.forget(key);
+            return;
+        };
+        let node = pod.spec.node_name.as_str();
+        if node.is_empty() || old.is_some_and(|old| old.spec.node_name == node) {
+            return;
+        }
+        self.pod_items.ready.push(key.clone());
+        if let Some((name, _)) = self.records.get_key_value(node) {
+            let name = name.clone();
+            if let Some(record) = self.records.get_mut(node) {
+                record.has_pods = true;
+            }
+            self.update_due(&name);
+        }
+    }
+
+    /// The moment `now` is over for everything but what the caller does next: a health pass of
+    /// that moment, if there was one and it had nothing to do, does not see what is told from here
+    /// on.
+    pub fn end_instant(&mut self, now: Timestamp) {
+        if self.pass.is_none() && self.due_pass().is_none_or(|at| at > now) {
+            self.next_pass = self.first_pass(now.saturating_add(Duration::from_nanos(1)));
+        }
+    }
+
+    /// What to do next, or `None`.
+    pub fn poll_action(&mut self) -> Option<Action> {
+        self.actions.pop_front()
+    }
+
+    /// The result of the request of an action. An unknown `id` is ignored.
+    pub fn handle_action_result(&mut self, now: Timestamp, id: RequestId, result: RequestResult) {
+        self.now = now;
+        self.answer = match self.awaiting.take() {
+            Some((awaited, resume)) if awaited == id => Some((resume, result)),
+            other => {
+                self.awaiting = other;
+                return;
+            }
+        };
+    }
+
+    /// When [`handle_timeout`](Self::handle_timeout) is to be called, and what for; `None` if
+    /// nothing is to be done until something changes, or until a result is known.
+    #[must_use]
+    pub fn poll_timeout(&self) -> Option<Timeout> {
+        if self.has_queued_work() {
+            return Some(Timeout { at: self.now, reason: TimeoutReason::WorkQueued });
+        }
+        if self.awaiting.is_some() {
+            return None;
+        }
+        let mut next: Option<Timeout> = None;
+        let mut consider = |at: Option<Timestamp>, reason: &dyn Fn() -> TimeoutReason| {
+            if let Some(at) = at
+                && next.as_ref().is_none_or(|next| at < next.at)
+            {
+                next = Some(Timeout { at, reason: reason() });
+            }
+        };
+        consider(self.asleep.as_ref().map(|(at, _)| *at), &|| TimeoutReason::RetryNodeStatus);
+        consider(self.due_pass(), &|| TimeoutReason::MonitorNodeHealth);
+        if let Some((at, zone)) = self.next_tick() {
+            consider(Some(at), &|| TimeoutReason::TaintingPass { zone: zone.clone() });
+        }
+        if let Some((at, pod)) = self.pod_items.next_retry() {
+            consider(Some(at), &|| TimeoutReason::RetryPod { pod: pod.clone() });
+        }
+        next
+    }
+
+    /// Whether something is to be done at once.
+    #[must_use]
+    pub fn has_queued_work(&self) -> bool {
+        self.has_queued_node_work() || self.awaiting.is_none() && !self.pod_items.ready.is_empty()
+    }
+
+    /// Whether something other than a pod that was bound is to be done at once, for a caller that
+    /// lets another controller look at the pod first.
+    #[must_use]
+    pub fn has_queued_node_work(&self) -> bool {
+        self.answer.is_some()
+            || self.awaiting.is_none() && (!self.steps.is_empty() || !self.node_items.is_empty())
+    }
+
+    /// The next moment at which something is due; unlike [`poll_timeout`](Self::poll_timeout) this
+    /// leaves out what is to be done at once.
+    #[must_use]
+    pub fn next_timer(&self) -> Option<Timestamp> {
+        if self.awaiting.is_some() {
+            return None;
+        }
+        let asleep = self.asleep.as_ref().map(|(at, _)| *at);
+        let tick = self.next_tick().map(|(at, _)| at);
+        let retry = self.pod_items.next_retry().map(|(at, _)| at);
+        asleep.into_iter().chain(self.due_pass()).chain(tick).chain(retry).min()
+    }
+
+    /// Does one piece of what is due: what a result allows to go on; then a node and a pod that
+    /// have changed; then a health pass; then a tainting pass.
+    pub fn handle_timeout(&mut self, now: Timestamp, lister: &impl Lister) {
+        self.now = now;
+        if let Some((resume, result)) = self.answer.take() {
+            self.resume(resume, result, lister);
+        } else if self.awaiting.is_none() && self.steps.is_empty() {
+            self.begin_work(lister);
+        }
+        while self.awaiting.is_none()
+            && let Some(step) = self.steps.pop_front()
+        {
+            self.run(step, lister);
+        }
+    }
+
+    fn begin_work(&mut self, lister: &impl Lister) {
+        let now = self.now;
+        self.pod_items.wake(now);
+        if let Some(name) = self.node_items.pop() {
+            self.begin_node_item(name);
+        } else if let Some(pod) = self.pod_items.ready.pop() {
+            self.begin_pod_item(pod, lister);
+        } else if self.asleep.as_ref().is_some_and(|(at, _)| *at <= now) {
+            if let Some((_, steps)) = self.asleep.take() {
+                self.steps = steps;
+            }
+        } else if self.due_pass().is_some_and(|at| at <= now) {
+            self.begin_pass();
+        } else if self.next_tick().is_some_and(|(at, _)| at <= now) {
+            // At one moment the health pass comes first.
+            self.end_instant(now);
+            self.last_tick = Some(now);
+            self.steps.extend(self.zones.keys().cloned().map(Step::TryZone));
+        }
+    }
+
+    fn run(&mut self, step: Step, lister: &impl Lister) {
+        match step {
+            Step::NextNode => self.next_node(),
+            Step::Health(check) => self.check_health(check),
+            Step::Decide(check) => self.decide(check, lister),
+            Step::Follow(check) => self.follow(*check),
+            Step::Disruption => self.handle_disruption(),
+            Step::StopQueues => self.stop_queues(),
+            Step::EndPass => self.end_pass(lister),
+            Step::TryZone(zone) => self.try_zone(zone, lister),
+            Step::Labels(name) => self.reconcile_labels(&name),
+            Step::Taints(work) => self.change_taints(work),
+            Step::MarkPods(work) => self.mark_pods_not_ready(work, lister),
+            Step::DeletePods(work) => self.delete_pods(work, lister),
+        }
+    }
+
+    fn resume(&mut self, resume: Resume, result: RequestResult, lister: &impl Lister) {
+        match resume {
+            Resume::Status(check, health) => self.status_written(check, health, result),
+            Resume::Taints(work) if result.is_ok() => self.change_taints(work),
+            Resume::Taints(work) => self.taints_changed(work, false),
+            // Failures are logged; the next update of the node tries again.
+            Resume::Labels => {}
+            Resume::MarkedPod(work, pod) => self.pod_marked(work, &pod, result),
+            Resume::PodReason(work, pod) => self.pod_reason_written(work, &pod, result, lister),
+            Resume::DeletedPod(work) => self.pod_deleted(work, result),
+        }
+    }
+
+    /// Sends a request; `resume` goes on when its result is known.
+    pub(super) fn request(&mut self, resume: Resume, action: impl FnOnce(RequestId) -> Action) {
+        let id = RequestId(self.next_id);
+        self.next_id += 1;
+        self.awaiting = Some((id, resume));
+        self.actions.push_back(action(id));
+    }
+
+    pub(super) fn report(&mut self, report: Report) {
+        self.actions.push_back(Action::Report(report));
+    }
+
+    /// Mirrors `nodeutil.RecordNodeEvent` and `RecordNodeStatusChange`.
+    pub(super) fn record_node_event(&mut self, node: &NodeName, reason: &'static str, what: &str) {
+        self.actions.push_back(Action::RecordEvent(RecordedEvent {
+            involved_object: ObjectReference::Node { node: node.clone() },
+            type_: "Normal",
+            reason,
+            message: format!("Node {node} {what}"),
+            component: "node-controller",
+        }));
+    }
+
+    pub(super) fn record_pod_event(
+        &mut self,
+        pod: &PodKey,
+        type_: &'static str,
+        reason: &'static str,
+        message: String,
+    ) {
+        self.actions.push_back(Action::RecordEvent(RecordedEvent {
+            involved_object: ObjectReference::Pod { api_version: "v1", pod: pod.clone() },
+            type_,
+            reason,
+            message,
+            component: "node-controller",
+        }));
+    }
+
+    pub(super) fn wall_clock(&self, at: Timestamp) -> Time {
+        self.start.saturating_add(at.since_zero())
+    }
+
+    /// The time now as objects carry it, in whole seconds.
+    pub(super) fn stamp(&self) -> Time {
+        self.wall_clock(self.now).truncated_to_seconds()
+    }
+
+    /// The first health pass that has not begun, from `from` on.
+    pub(super) fn first_pass(&self, from: Timestamp) -> Timestamp {
+        self.rules().first_pass(from)
+    }
+
+    /// The next health pass that may do more than note signs of life.
+    fn due_pass(&self) -> Option<Timestamp> {
+        if self.pass.is_some() {
+            return None;
+        }
+        let node = self.dues.first();
+        node.into_iter().chain(self.order_due).min().map(|at| at.max(self.next_pass))
+    }
+
+    /// The next tainting pass in which a zone has a token for a waiting node, and that zone.
+    pub(super) fn next_tick(&self) -> Option<(Timestamp, &ZoneKey)> {
+        let first = match self.last_tick {
+            Some(last) => last.saturating_add(NODE_EVICTION_PERIOD),
+            None => self.started,
+        };
+        let from = self.tick_from(first.max(self.queues_changed));
+        let ticks = self
+            .zones
+            .iter()
+            .filter_map(|(key, zone)| Some((self.tick_from(zone.queue.poll_timeout(from)?), key)));
+        ticks.min_by_key(|(at, _)| *at)
+    }
+
+    /// The first tainting pass from `from` on.
+    pub(super) fn tick_from(&self, from: Timestamp) -> Timestamp {
+        round_up(self.started, NODE_EVICTION_PERIOD, from)
+    }
+
+    /// Works out again when a node is next due.
+    pub(super) fn update_due(&mut self, name: &NodeName) {
+        let (rules, records) = self.split();
+        if let Some(record) = records.get_mut(name.as_str()) {
+            let due = rules.due_of(name, record);
+            let before = core::mem::replace(&mut record.due, due);
+            self.dues.replace(before, due);
+        }
+    }
+
+    /// What decides about deadlines.
+    pub(super) fn rules(&self) -> Rules<'_> {
+        rules!(self)
+    }
+
+    /// What decides about deadlines, and the nodes to decide about.
+    pub(super) fn split(&mut self) -> (Rules<'_>, &mut BTreeMap<NodeName, NodeState>) {
+        (rules!(self), &mut self.records)
+    }
+}
+
+impl Controller for NodeLifecycleController {
+    type Action = Action;
+    type Answer = RequestResult;
+
+    fn handle_change(&mut self, context: &mut Context<'_>, change: &Change) {
+        let now = context.now;
+        match change {
+            Change::Node { old, new, .. } => {
+                self.handle_node_update(now, old.as_ref(), new.as_ref());
+            }
+            Change::Pod { key, old, new } => {
+                self.handle_pod_update(now, key, old.as_deref(), new.as_deref());
+            }
+            Change::Lease { node, new } => self.handle_lease_update(now, node, new.as_deref()),
+            Change::Workload { .. } | Change::Budget { .. } => {}
+        }
+    }
+
+    fn handle_timeout(&mut self, context: &mut Context<'_>) {
+        self.handle_timeout(context.now, context.cluster);
+    }
+
+    fn poll_action(&mut self, _: &mut Context<'_>) -> Option<Action> {
+        self.poll_action()
+    }
+
+    fn handle_action_result(
+        &mut self,
+        context: &mut Context<'_>,
+        id: RequestId,
+        answer: RequestResult,
+    ) {
+        self.handle_action_result(context.now, id, answer);
+    }
+
+    /// Its passes come after all timers of their moment.
+    fn next_timer(&self) -> Option<TimerId> {
+        self.next_timer().map(|at| (at, u64::MAX))
+    }
+
+    fn timer_reason(&self) -> Option<TimeoutReason> {
+        self.poll_timeout().map(|timeout| timeout.reason)
+    }
+
+    fn next_work(&self) -> Option<WorkTicket> {
+        self.has_queued_work().then_some((0, 0))
+    }
+}

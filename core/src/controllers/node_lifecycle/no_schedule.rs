@@ -1,0 +1,151 @@
+//! `NoSchedule` taints by condition, and labels that follow others.
+
+use alloc::collections::BTreeMap;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use crate::api::node_condition_type::{
+    DISK_PRESSURE, MEMORY_PRESSURE, NETWORK_UNAVAILABLE, PID_PRESSURE, READY,
+};
+use crate::api::{ConditionStatus, Node, Taint, TaintEffect, well_known};
+use crate::policy::taints::taint_set_diff;
+
+/// Which taint a condition of that type and status brings. Mirrors
+/// `nodeConditionToTaintKeyStatusMap`.
+const TAINTS_BY_CONDITION: [(&str, ConditionStatus, &str); 6] = [
+    (READY, ConditionStatus::False, well_known::NOT_READY),
+    (READY, ConditionStatus::Unknown, well_known::UNREACHABLE),
+    (MEMORY_PRESSURE, ConditionStatus::True, well_known::MEMORY_PRESSURE),
+    (DISK_PRESSURE, ConditionStatus::True, well_known::DISK_PRESSURE),
+    (PID_PRESSURE, ConditionStatus::True, well_known::PID_PRESSURE),
+    (NETWORK_UNAVAILABLE, ConditionStatus::True, well_known::NETWORK_UNAVAILABLE),
+];
+
+/// Labels that follow others: the first is the one to follow. Mirrors `labelReconcileInfo`.
+const LABELS: [(&str, &str); 2] = [
+    ("kubernetes.io/os", "beta.kubernetes.io/os"),
+    ("kubernetes.io/arch", "beta.kubernetes.io/arch"),
+];
+
+fn is_own(taint: &Taint) -> bool {
+    taint.effect == TaintEffect::NoSchedule
+        && (taint.key == well_known::UNSCHEDULABLE
+            || TAINTS_BY_CONDITION.iter().any(|(_, _, key)| taint.key == *key))
+}
+
+/// The taints that the conditions of a node and `spec.unschedulable` ask for.
+fn wanted(node: &Node) -> impl Iterator<Item = Taint> {
+    let by_condition = node.status.conditions.iter().filter_map(|condition| {
+        TAINTS_BY_CONDITION
+            .iter()
+            .find(|(type_, status, _)| condition.type_ == *type_ && condition.status == *status)
+            .map(|(_, _, key)| *key)
+    });
+    let unschedulable = node.spec.unschedulable.then_some(well_known::UNSCHEDULABLE);
+    by_condition.chain(unschedulable).map(|key| Taint::new(key, "", TaintEffect::NoSchedule))
+}
+
+/// The taints to add and those to remove. Mirrors `Controller.doNoScheduleTaintingPass`.
+pub(super) fn taint_changes(node: &Node) -> (Vec<Taint>, Vec<Taint>) {
+    let want: Vec<Taint> = wanted(node).collect();
+    let have: Vec<Taint> = node.spec.taints.iter().filter(|t| is_own(t)).cloned().collect();
+    taint_set_diff(&want, &have)
+}
+
+/// The labels to set. Mirrors `Controller.reconcileNodeLabels`.
+pub(super) fn label_changes(node: &Node) -> BTreeMap<String, String> {
+    let labels = &node.metadata.labels;
+    LABELS
+        .iter()
+        .filter_map(|(stable, beta)| {
+            let value = labels.get(*stable)?;
+            (labels.get(*beta) != Some(value)).then(|| ((*beta).into(), value.clone()))
+        })
+        .collect()
+}
+
+/// Whether there is something to change.
+pub(super) fn has_changes(node: &Node) -> bool {
+    let (add, remove) = taint_changes(node);
+    !add.is_empty() || !remove.is_empty() || !label_changes(node).is_empty()
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::vec;
+
+    use super::*;
+    use crate::api::NodeCondition;
+
+    fn condition(type_: &str, status: &str) -> NodeCondition {
+        NodeCondition { type_: type_.into(), status: status.into(), ..NodeCondition::default() }
+    }
+
+    fn keys(taints: &[Taint]) -> Vec<&str> {
+        taints.iter().map(|t| t.key.rsplit('/').next().unwrap()).collect()
+    }
+
+    #[test]
+    fn every_condition_brings_its_taint() {
+        for (type_, status, expected) in [
+            ("Ready", "True", &[][..]),
+            ("Ready", "False", &["not-ready"]),
+            ("Ready", "Unknown", &["unreachable"]),
+            ("MemoryPressure", "True", &["memory-pressure"]),
+            ("MemoryPressure", "Unknown", &[]),
+            ("DiskPressure", "True", &["disk-pressure"]),
+            ("DiskPressure", "False", &[]),
+            ("PIDPressure", "True", &["pid-pressure"]),
+            ("NetworkUnavailable", "True", &["network-unavailable"]),
+            ("NetworkUnavailable", "Unknown", &[]),
+            ("FrequentReboot", "True", &[]),
+        ] {
+            let mut node = Node::default();
+            node.status.conditions = vec![condition(type_, status)];
+            let (add, remove) = taint_changes(&node);
+            assert_eq!(keys(&add), expected, "{type_} {status}");
+            assert!(add.iter().all(|taint| taint.effect == TaintEffect::NoSchedule));
+            assert_eq!(remove, []);
+        }
+    }
+
+    #[test]
+    fn only_own_taints_are_removed_and_order_is_that_of_the_conditions() {
+        let mut node = Node::default();
+        node.spec.unschedulable = true;
+        node.status.conditions =
+            vec![condition("PIDPressure", "True"), condition("Ready", "False")];
+        let stale = Taint::new(well_known::UNREACHABLE, "", TaintEffect::NoSchedule);
+        node.spec.taints = vec![
+            stale.clone(),
+            Taint::new(well_known::UNREACHABLE, "", TaintEffect::NoExecute),
+            Taint::new("dedicated", "x", TaintEffect::NoSchedule),
+            Taint::new(well_known::NOT_READY, "by-hand", TaintEffect::NoSchedule),
+        ];
+        let (add, remove) = taint_changes(&node);
+        assert_eq!(keys(&add), ["pid-pressure", "unschedulable"]);
+        assert_eq!(remove, [stale]);
+    }
+
+    #[test]
+    fn beta_labels_follow_the_stable_ones() {
+        let labels = |pairs: &[(&str, &str)]| -> BTreeMap<String, String> {
+            pairs.iter().map(|(key, value)| ((*key).into(), (*value).into())).collect()
+        };
+        for (have, expected) in [
+            (&[][..], &[][..]),
+            (&[("beta.kubernetes.io/os", "linux")], &[]),
+            (&[("kubernetes.io/os", "linux")], &[("beta.kubernetes.io/os", "linux")]),
+            (
+                &[("kubernetes.io/arch", "arm64"), ("beta.kubernetes.io/arch", "amd64")],
+                &[("beta.kubernetes.io/arch", "arm64")],
+            ),
+            (&[("kubernetes.io/os", "linux"), ("beta.kubernetes.io/os", "linux")], &[]),
+        ] {
+            let mut node = Node::default();
+            node.metadata.labels = labels(have);
+            assert_eq!(label_changes(&node), labels(expected), "{have:?}");
+            assert_eq!(has_changes(&node), !expected.is_empty());
+        }
+    }
+}

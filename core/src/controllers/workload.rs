@@ -1,0 +1,486 @@
+//! What the controllers of workloads have in common: the queue, requests, events, names.
+
+use alloc::boxed::Box;
+use alloc::collections::VecDeque;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use super::{Context, Controller, WorkTicket};
+use crate::api::{
+    Pod, PodKey, PodPhase, PodTemplate, Toleration, Workload, WorkloadKey, WorkloadKind,
+};
+use crate::cluster::{Change, Cluster};
+use crate::policy::admission::Addition;
+use crate::protocol::{ObjectReference, RecordedEvent, RequestId, TimeoutReason};
+use crate::queue::timer_queue::{TimerId, TimerQueue};
+use crate::queue::work_queue::NumberedWorkQueue;
+use crate::release::KubernetesRelease;
+use crate::time::Timestamp;
+
+/// The label of pods that tells which version of a template they are of.
+pub(crate) const REVISION_LABEL: &str = "controller-revision-hash";
+/// The label that tells the pods of one ReplicaSet of a Deployment from those of another.
+pub(super) const HASH_LABEL: &str = "pod-template-hash";
+
+/// What a controller of workloads wants done.
+#[derive(Clone, Debug, PartialEq)]
+pub enum WorkloadAction {
+    /// Record a Kubernetes Event.
+    RecordEvent(RecordedEvent),
+    /// `POST` a pod. It may be refused.
+    CreatePod {
+        /// For [`Controller::handle_action_result`].
+        id: RequestId,
+        /// The pod.
+        pod: Box<Pod>,
+        /// What the controller has added to it besides its template.
+        additions: Vec<Addition<Toleration>>,
+        /// What is recorded once it is admitted, before anybody is told of the pod.
+        event: RecordedEvent,
+    },
+    /// `DELETE` a pod, with default options.
+    DeletePod {
+        /// For [`Controller::handle_action_result`].
+        id: RequestId,
+        /// Which one.
+        pod: PodKey,
+    },
+    /// Take the controller out of a pod's owner references.
+    ReleasePod {
+        /// Which one.
+        pod: PodKey,
+    },
+    /// `POST` a ReplicaSet.
+    CreateReplicaSet(Box<Workload>),
+    /// `PATCH` how many pods a ReplicaSet wants.
+    ScaleReplicaSet {
+        /// Which one.
+        workload: WorkloadKey,
+        /// How many.
+        replicas: i64,
+    },
+    /// Write `status.desiredNumberScheduled` of a DaemonSet.
+    ReportDesired {
+        /// Which one.
+        workload: WorkloadKey,
+        /// How many.
+        desired: i64,
+    },
+}
+
+/// What comes back of a request of a controller of workloads.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum WriteAnswer {
+    /// It was done.
+    Done,
+    /// It was refused, and why.
+    Refused(String),
+}
+
+/// A request that is out: its name, and which pod it is to create.
+type Awaited = (RequestId, Option<(WorkloadKey, PodKey)>);
+
+/// The queue and the requests of a controller of workloads.
+#[derive(Clone, Debug)]
+pub(super) struct Reconciler<S> {
+    pub(super) release: KubernetesRelease,
+    kind: WorkloadKind,
+    queue: NumberedWorkQueue<WorkloadKey>,
+    /// When pods of a workload will be available.
+    timers: TimerQueue<WorkloadKey>,
+    /// What is still to be done about the workload that is looked at.
+    pub(super) steps: VecDeque<S>,
+    actions: VecDeque<WorkloadAction>,
+    awaited: Option<Awaited>,
+    next_id: u64,
+}
+
+impl<S> Reconciler<S> {
+    pub(super) fn new(release: KubernetesRelease, kind: WorkloadKind) -> Self {
+        Self {
+            release,
+            kind,
+            queue: NumberedWorkQueue::default(),
+            timers: TimerQueue::default(),
+            steps: VecDeque::new(),
+            actions: VecDeque::new(),
+            awaited: None,
+            next_id: 0,
+        }
+    }
+
+    pub(super) fn enqueue(&mut self, context: &mut Context<'_>, key: WorkloadKey) {
+        self.queue.push(context.sequence, key);
+    }
+
+    pub(super) fn push(&mut self, action: WorkloadAction) {
+        self.actions.push_back(action);
+    }
+
+    fn request(&mut self, pod: Option<(WorkloadKey, PodKey)>) -> RequestId {
+        let id = RequestId(self.next_id);
+        self.next_id += 1;
+        self.awaited = Some((id, pod));
+        id
+    }
+
+    fn event(
+        workload: WorkloadKey,
+        type_: &'static str,
+        reason: &'static str,
+        message: String,
+    ) -> RecordedEvent {
+        let component = component(workload.kind);
+        let involved_object = ObjectReference::Workload { workload };
+        RecordedEvent { involved_object, type_, reason, message, component }
+    }
+
+    /// Records an event about a workload.
+    pub(super) fn record(
+        &mut self,
+        workload: &WorkloadKey,
+        type_: &'static str,
+        reason: &'static str,
+        message: String,
+    ) {
+        let event = Self::event(workload.clone(), type_, reason, message);
+        self.push(WorkloadAction::RecordEvent(event));
+    }
+
+    /// Deletes a pod because it is one too many, or is to be another.
+    pub(super) fn delete_pod(&mut self, owner: &Workload, pod: PodKey) {
+        let message = done_to(&pod, owner, "delete", "Deleted");
+        self.record(&owner.key(), "Normal", "SuccessfulDelete", message);
+        let id = self.request(None);
+        self.push(WorkloadAction::DeletePod { id, pod });
+    }
+
+    /// Creates a pod of a workload's template.
+    pub(super) fn create_pod(
+        &mut self,
+        owner: &Workload,
+        key: PodKey,
+        change: impl FnOnce(&mut Pod) -> Vec<Addition<Toleration>>,
+    ) {
+        let mut pod = pod_of_template(owner, &key);
+        let additions = change(&mut pod);
+        let message = done_to(&key, owner, "create", "Created");
+        let event = Self::event(owner.key(), "Normal", "SuccessfulCreate", message);
+        let id = self.request(Some((owner.key(), key)));
+        self.push(WorkloadAction::CreatePod { id, pod: Box::new(pod), additions, event });
+    }
+
+    /// With `minReadySeconds`, a pod that is ready is available later: looks again then.
+    pub(super) fn await_availability(&mut self, context: &mut Context<'_>, workload: &Workload) {
+        let Some(seconds) = workload.number("minReadySeconds").filter(|seconds| *seconds > 0)
+        else {
+            return;
+        };
+        let key = workload.key();
+        let cluster = context.cluster;
+        let pods = cluster.owned_pods(&key).pods.iter().filter_map(|pod| cluster.get_pod(pod));
+        let waits =
+            pods.filter(|pod| pod.is_ready_replica() && !is_available(context, workload, pod));
+        let since = waits.filter_map(|pod| pod.condition("Ready")?.last_transition_time).min();
+        if let Some(since) = since {
+            let start = context.start.unix_seconds();
+            let at = since.unix_seconds().saturating_add(seconds).saturating_sub(start);
+            let at = Timestamp::from_secs(u64::try_from(at).unwrap_or(0));
+            self.timers.start(context.sequence, at.max(context.now), key);
+        }
+    }
+}
+
+/// What is special about one kind of workload.
+pub(super) trait Reconcile {
+    type Step;
+
+    fn reconciler(&mut self) -> &mut Reconciler<Self::Step>;
+    fn reconciler_ref(&self) -> &Reconciler<Self::Step>;
+
+    /// An object has changed: what is to be looked at goes into the queue.
+    fn observe(&mut self, context: &mut Context<'_>, change: &Change);
+
+    /// Looks at one workload.
+    fn reconcile(&mut self, context: &mut Context<'_>, key: &WorkloadKey);
+
+    /// Does the next of the steps to which that has led.
+    fn step(&mut self, context: &mut Context<'_>, step: Self::Step);
+
+    /// The workload whose pods will be available is looked at, or its owner.
+    fn woken(&mut self, context: &mut Context<'_>, key: WorkloadKey) {
+        self.reconciler().enqueue(context, key);
+    }
+
+    /// Whether the steps that are left are done although a pod was refused.
+    fn goes_on_when_refused(&self) -> bool {
+        false
+    }
+
+    /// The place of work other than that of the queue of workloads.
+    fn other_work(&self) -> Option<WorkTicket> {
+        None
+    }
+
+    /// Does a piece of that.
+    fn do_other_work(&mut self, _: &mut Context<'_>) {}
+}
+
+fn go_on<T: Reconcile>(controller: &mut T, context: &mut Context<'_>) {
+    while controller.reconciler().awaited.is_none()
+        && let Some(step) = controller.reconciler().steps.pop_front()
+    {
+        controller.step(context, step);
+    }
+}
+
+impl<T: Reconcile> Controller for T {
+    type Action = WorkloadAction;
+    type Answer = WriteAnswer;
+
+    fn handle_change(&mut self, context: &mut Context<'_>, change: &Change) {
+        self.observe(context, change);
+        let kind = self.reconciler_ref().kind;
+        if let Change::Pod { key, old: Some(old), new: Some(new) } = change
+            && old.metadata.labels != new.metadata.labels
+            && is_to_be_released(context.cluster, kind, new)
+        {
+            self.reconciler().push(WorkloadAction::ReleasePod { pod: key.clone() });
+        }
+    }
+
+    fn handle_timeout(&mut self, context: &mut Context<'_>) {
+        if let Some(key) = self.reconciler().timers.pop_due(context.now) {
+            self.woken(context, key);
+        } else if let Some(key) = self.reconciler().queue.pop() {
+            self.reconcile(context, &key);
+        } else {
+            self.do_other_work(context);
+        }
+        go_on(self, context);
+    }
+
+    fn poll_action(&mut self, _: &mut Context<'_>) -> Option<WorkloadAction> {
+        self.reconciler().actions.pop_front()
+    }
+
+    fn handle_action_result(
+        &mut self,
+        context: &mut Context<'_>,
+        id: RequestId,
+        answer: WriteAnswer,
+    ) {
+        let goes_on = self.goes_on_when_refused();
+        let reconciler = self.reconciler();
+        let pod = match reconciler.awaited.take() {
+            Some((awaited, pod)) if awaited == id => pod,
+            other => {
+                reconciler.awaited = other;
+                return;
+            }
+        };
+        if let (WriteAnswer::Refused(reason), Some((workload, pod))) = (answer, pod) {
+            let name = pod.name();
+            let message = format!("Error creating: pods \"{name}\" is forbidden: {reason}");
+            reconciler.record(&workload, "Warning", "FailedCreate", message);
+            if !goes_on {
+                reconciler.steps.clear();
+            }
+        }
+        go_on(self, context);
+    }
+
+    fn next_timer(&self) -> Option<TimerId> {
+        self.reconciler_ref().timers.next()
+    }
+
+    fn timer_reason(&self) -> Option<TimeoutReason> {
+        let workload = self.reconciler_ref().timers.peek()?.clone();
+        Some(TimeoutReason::PodsAvailable { workload })
+    }
+
+    fn next_work(&self) -> Option<WorkTicket> {
+        let first = self.reconciler_ref().queue.first().map(|number| (0, number));
+        first.or_else(|| self.other_work())
+    }
+}
+
+/// `source.component` of the events of a kind's controller.
+pub(super) const fn component(kind: WorkloadKind) -> &'static str {
+    match kind {
+        WorkloadKind::Deployment => "deployment-controller",
+        WorkloadKind::ReplicaSet => "replicaset-controller",
+        WorkloadKind::StatefulSet => "statefulset-controller",
+        WorkloadKind::DaemonSet => "daemonset-controller",
+        WorkloadKind::Job => "job-controller",
+    }
+}
+
+/// What a controller says of a pod that it has created or deleted; that of StatefulSets in other
+/// words. Mirrors `recordPodEvent`.
+fn done_to(pod: &PodKey, owner: &Workload, verb: &str, done: &str) -> String {
+    let pod = pod.name();
+    if owner.kind == WorkloadKind::StatefulSet {
+        return format!("{verb} Pod {pod} in StatefulSet {} successful", owner.metadata.name);
+    }
+    format!("{done} pod: {pod}")
+}
+
+/// Whether a pod has labels that its controller does not select. Mirrors
+/// `PodControllerRefManager.ReleasePod`.
+fn is_to_be_released(cluster: &Cluster, kind: WorkloadKind, pod: &Pod) -> bool {
+    if pod.is_terminating() {
+        return false;
+    }
+    let owner = pod.metadata.controller_key().filter(|owner| owner.kind == kind);
+    let owner = owner.and_then(|owner| cluster.get_workload(&owner));
+    let selector = owner.and_then(|owner| owner.selector().ok());
+    selector.is_some_and(|selector| !selector.matches(&pod.metadata.labels))
+}
+
+/// The workloads of a kind that are to be looked at since a pod has changed, in their order;
+/// `any_change` if every change counts.
+pub(super) fn owners_to_look(
+    kind: WorkloadKind,
+    old: Option<&Pod>,
+    new: Option<&Pod>,
+    any_change: bool,
+) -> Vec<WorkloadKey> {
+    let owner = |pod: Option<&Pod>| pod.and_then(|pod| pod.metadata.controller_key());
+    let counts = |pod: Option<&Pod>| {
+        (pod.is_some_and(Pod::is_active), pod.is_some_and(Pod::is_ready_replica))
+    };
+    let (before, after) = (owner(old), owner(new));
+    let mut owners = Vec::new();
+    if before == after {
+        let changed = counts(old) != counts(new) || new.is_none() || any_change;
+        owners.extend(after.filter(|_| changed));
+    } else {
+        owners.extend(before);
+        let counted = counts(new) != (false, false) || any_change;
+        owners.extend(after.filter(|_| counted));
+    }
+    owners.retain(|owner| owner.kind == kind);
+    owners
+}
+
+/// Whether a pod has been ready for the `minReadySeconds` of its workload. Mirrors
+/// `podutil.IsPodAvailable`.
+pub(crate) fn is_available(context: &Context<'_>, workload: &Workload, pod: &Pod) -> bool {
+    is_available_at(context.wall_clock(), workload, pod)
+}
+
+/// The same at a moment of the wall clock.
+pub(crate) fn is_available_at(now: crate::time::Time, workload: &Workload, pod: &Pod) -> bool {
+    let seconds = workload.number("minReadySeconds").unwrap_or(0);
+    let since = pod.condition("Ready").and_then(|ready| ready.last_transition_time);
+    match since {
+        Some(since) if seconds > 0 => now.unix_seconds() >= since.unix_seconds() + seconds,
+        _ => seconds <= 0,
+    }
+}
+
+/// A name with a generated suffix that no pod has; `created` counts the names that were made up.
+pub(super) fn generated_name(cluster: &Cluster, owner: &Workload, created: &mut u64) -> PodKey {
+    loop {
+        *created += 1;
+        let name = suffixed_name(&owner.key(), *created);
+        if cluster.get_pod(&name).is_none() {
+            return name;
+        }
+    }
+}
+
+/// A pod of a workload's template, before its controller and admission have added anything. Mirrors
+/// `GetPodFromTemplate`.
+pub(super) fn pod_of_template(owner: &Workload, key: &PodKey) -> Pod {
+    let template = &owner.spec.template;
+    let mut pod = Pod::default();
+    pod.metadata.name = key.name().into();
+    pod.metadata.namespace = key.namespace().into();
+    pod.metadata.labels.clone_from(&template.metadata.labels);
+    pod.metadata.annotations.clone_from(&template.metadata.annotations);
+    pod.metadata.owner_references.push(owner.owner_reference());
+    pod.spec = template.spec.clone();
+    pod
+}
+
+/// The name of a pod with a suffix that depends on the number alone.
+pub(super) fn suffixed_name(owner: &WorkloadKey, number: u64) -> PodKey {
+    let suffix = super::names::suffix(&format!("{owner}"), number);
+    PodKey::new(owner.name.namespace(), &format!("{}-{suffix}", owner.name.name()))
+}
+
+/// Which pods go first where there are too many. Mirrors `ActivePodsWithRanks.Less`.
+pub(super) fn surplus_pods(
+    cluster: &Cluster,
+    release: KubernetesRelease,
+    key: &WorkloadKey,
+    number: usize,
+) -> Vec<PodKey> {
+    let pods = &cluster.owned_pods(key).pods;
+    let pods = pods.iter().filter_map(|pod| Some((pod, cluster.get_pod(pod)?)));
+    let active: Vec<_> = pods.filter(|(_, pod)| pod.is_active()).collect();
+    let deletion_cost = release.has_pod_deletion_cost();
+    let mut ranked: Vec<_> = active
+        .iter()
+        .map(|(key, pod)| {
+            let phase = match pod.status.phase {
+                PodPhase::Pending => 0,
+                PodPhase::Unknown => 1,
+                _ => 2,
+            };
+            let cost = pod.metadata.annotations.get("controller.kubernetes.io/pod-deletion-cost");
+            let cost = cost.and_then(|cost| cost.parse::<i32>().ok()).filter(|_| deletion_cost);
+            let here = active
+                .iter()
+                .filter(|(_, other)| other.spec.node_name == pod.spec.node_name)
+                .count();
+            let ready = pod.condition("Ready").filter(|_| pod.is_ready_replica());
+            let since = ready.and_then(|ready| ready.last_transition_time);
+            let created = pod.metadata.creation_timestamp;
+            (
+                !pod.spec.node_name.is_empty(),
+                phase,
+                pod.is_ready_replica(),
+                cost.unwrap_or(0),
+                core::cmp::Reverse(here),
+                core::cmp::Reverse(since.map(|since| since.unix_seconds())),
+                core::cmp::Reverse(created.map(|created| created.unix_seconds())),
+                (*key).clone(),
+            )
+        })
+        .collect();
+    ranked.sort();
+    ranked.into_iter().take(number).map(|ranked| ranked.7).collect()
+}
+
+/// A template without what tells it from another of the same Deployment.
+pub(crate) fn comparable(template: &PodTemplate) -> String {
+    let mut template = template.clone();
+    template.metadata.labels.remove(HASH_LABEL);
+    template.metadata.creation_timestamp = None;
+    // Every key is a string, so that there is a JSON form.
+    serde_json::to_value(&template)
+        .map_or_else(|_| String::new(), |value| alloc::string::ToString::to_string(&value))
+}
+
+/// Whether a workload has changed in its template.
+pub(super) fn template_changed(old: Option<&Workload>, new: Option<&Workload>) -> bool {
+    let (Some(old), Some(new)) = (old, new) else { return false };
+    comparable(&old.spec.template) != comparable(&new.spec.template)
+}
+
+/// What the label [`REVISION_LABEL`] of pods that were there at the beginning says of a template.
+pub(super) fn known_revision(cluster: &Cluster, key: &WorkloadKey) -> Option<String> {
+    let pods = cluster.pods_of_workload(key);
+    let mut labels = pods
+        .iter()
+        .filter_map(|pod| cluster.get_pod(pod)?.metadata.labels.get(REVISION_LABEL).cloned());
+    labels.next_back()
+}
+
+pub(super) fn count<T>(items: impl Iterator<Item = T>) -> i64 {
+    i64::try_from(items.count()).unwrap_or(i64::MAX)
+}

@@ -1,0 +1,309 @@
+//! What happened and what is to come, in a line each, and what it is about.
+#![deny(clippy::wildcard_enum_match_arm, reason = "a new event is thought of here")]
+
+use alloc::string::{String, ToString};
+use core::fmt;
+
+use super::{EventKind, ObjectReference, RequestResult, RequestVerb, SilenceCause, TimeoutReason};
+use crate::api::{NodeName, PodKey, Taint, WorkloadKey};
+use crate::command::NodeWrite;
+use crate::controllers::node_lifecycle::DequeueOutcome;
+use crate::kubelet::EVICTED;
+use crate::protocol::zone::{ZoneKey, ZoneState};
+use crate::time::format_duration;
+
+impl EventKind {
+    /// Whether a pod is evicted by this: the API server accepts a controller's `DELETE`, or its
+    /// kubelet ends it to free what it uses.
+    #[must_use]
+    pub fn is_eviction(&self) -> bool {
+        if let Self::EventRecorded(event) = self {
+            return event.reason == EVICTED;
+        }
+        matches!(self, Self::Request { verb: RequestVerb::Delete, result: RequestResult::Ok, .. })
+    }
+
+    /// The node this is about, if it is about one.
+    #[must_use]
+    pub fn node(&self) -> Option<&NodeName> {
+        self.subject().node
+    }
+
+    /// The pod this is about, if it is about one.
+    #[must_use]
+    pub fn pod(&self) -> Option<&PodKey> {
+        self.subject().pod
+    }
+
+    /// The workload this is about, if it is about one.
+    #[must_use]
+    pub fn workload(&self) -> Option<&WorkloadKey> {
+        self.subject().workload
+    }
+
+    /// The zone this is about, if it is about one.
+    #[must_use]
+    pub fn zone(&self) -> Option<&ZoneKey> {
+        self.subject().zone
+    }
+
+    /// The objects this is about.
+    #[must_use]
+    pub fn subject(&self) -> EventSubject<'_> {
+        let nothing = EventSubject::default();
+        match self {
+            Self::EventRecorded(event) => match &event.involved_object {
+                ObjectReference::Node { node } => EventSubject { node: Some(node), ..nothing },
+                ObjectReference::Pod { pod, .. } => EventSubject { pod: Some(pod), ..nothing },
+                ObjectReference::Workload { workload } => {
+                    EventSubject { workload: Some(workload), ..nothing }
+                }
+            },
+            Self::NodeAdmitted { node, .. }
+            | Self::NodeAdded { node }
+            | Self::NodeUpdated { node }
+            | Self::NodeDeleted { node }
+            | Self::NodeEvaluated { node, .. }
+            | Self::HeartbeatLost { node, .. }
+            | Self::HeartbeatResumed { node }
+            | Self::NodeConditionChanged { node, .. }
+            | Self::NodeTaintsChanged { node, .. }
+            | Self::NodeWriteRefused { node, .. }
+            | Self::NodeSkipped { node } => EventSubject { node: Some(node), ..nothing },
+            Self::NodeQueued { node, zone } | Self::NodeDequeued { node, zone, .. } => {
+                EventSubject { node: Some(node), zone: Some(zone), ..nothing }
+            }
+            Self::KubeletEviction { node, report } => {
+                EventSubject { node: Some(node), pod: report.pod(), ..nothing }
+            }
+            Self::PodAdmitted { pod, .. }
+            | Self::BudgetNotAsked { pod, .. }
+            | Self::PodAdded { pod, .. }
+            | Self::PodUpdated { pod, .. }
+            | Self::PodDeleted { pod, .. }
+            | Self::Request { pod, .. } => EventSubject { pod: Some(pod), ..nothing },
+            Self::Decided(decision) => EventSubject { pod: Some(&decision.pod), ..nothing },
+            Self::WorkloadAdded { workload }
+            | Self::WorkloadUpdated { workload }
+            | Self::WorkloadDeleted { workload }
+            | Self::OwnerInferred { workload, .. } => {
+                EventSubject { workload: Some(workload), ..nothing }
+            }
+            Self::ZoneStateChanged { zone, .. } | Self::ZoneRateChanged { zone, .. } => {
+                EventSubject { zone: Some(zone), ..nothing }
+            }
+            Self::TaintEvictionControllerRestarted { .. }
+            | Self::ControllerManagerRestarted
+            | Self::MasterDisruptionEntered
+            | Self::MasterDisruptionLeft
+            | Self::BudgetChanged { .. }
+            | Self::DrainStarted { .. }
+            | Self::DrainPrinted { .. }
+            | Self::DrainEnded { .. } => nothing,
+        }
+    }
+}
+
+/// The objects that an event is about, at most one of each kind.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct EventSubject<'a> {
+    /// A node.
+    pub node: Option<&'a NodeName>,
+    /// A pod.
+    pub pod: Option<&'a PodKey>,
+    /// A workload.
+    pub workload: Option<&'a WorkloadKey>,
+    /// A zone.
+    pub zone: Option<&'a ZoneKey>,
+}
+
+/// What happened, in one line.
+impl fmt::Display for EventKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::EventRecorded(event) => write!(f, "{}: {}", event.component, event.message),
+            Self::NodeAdded { node } => write!(f, "node {node} added"),
+            Self::NodeUpdated { node } => write!(f, "node {node} updated"),
+            Self::NodeDeleted { node } => write!(f, "node {node} deleted"),
+            Self::PodAdded { pod, .. } => write!(f, "pod {pod} added"),
+            Self::PodUpdated { pod, .. } => write!(f, "pod {pod} updated"),
+            Self::PodDeleted { pod, .. } => write!(f, "pod {pod} gone"),
+            Self::Request { pod, verb, result, .. } => {
+                write!(f, "{} {pod}: {}", verb_text(*verb), result_text(*result))
+            }
+            Self::Decided(decision) => write!(f, "decided about {}", decision.pod),
+            Self::NodeEvaluated { node, shard, .. } => {
+                write!(f, "worker {shard} looks at {node}")
+            }
+            Self::TaintEvictionControllerRestarted { timers_lost } => {
+                write!(f, "taint eviction restarted, timers lost: {timers_lost}")
+            }
+            Self::ControllerManagerRestarted => f.write_str("kube-controller-manager restarted"),
+            Self::HeartbeatLost { node, cause } => {
+                let cause = match cause {
+                    SilenceCause::KubeletStopped => "its kubelet does not run",
+                    SilenceCause::NetworkCut => "its network is cut",
+                    SilenceCause::ZoneNetworkCut => "the network of its zone is cut",
+                };
+                write!(f, "node {node} is silent: {cause}")
+            }
+            Self::HeartbeatResumed { node } => write!(f, "node {node} is heard again"),
+            Self::NodeConditionChanged { node, condition, from, to, reason } => {
+                let name = |status: &str| {
+                    if status.is_empty() { "absent".to_string() } else { status.to_string() }
+                };
+                let (from, to) = (name(from.as_str()), name(to.as_str()));
+                write!(f, "node {node} {condition}: {from} -> {to}")?;
+                if reason.is_empty() { Ok(()) } else { write!(f, " ({reason})") }
+            }
+            Self::NodeTaintsChanged { node, added, removed } => {
+                write!(f, "node {node} taints:")?;
+                for taint in added {
+                    write!(f, " +{}", Named(taint))?;
+                }
+                for taint in removed {
+                    write!(f, " -{}", Named(taint))?;
+                }
+                Ok(())
+            }
+            Self::NodeWriteRefused { node, write, error } => {
+                let what = match write {
+                    NodeWrite::Status => "status",
+                    NodeWrite::Taints => "taints",
+                    NodeWrite::Labels => "labels",
+                };
+                write!(f, "PATCH {what} of node {node}: {error:?}")
+            }
+            Self::NodeSkipped { node } => {
+                write!(f, "node {node} is left out of this health pass: its status is refused")
+            }
+            Self::NodeQueued { node, zone } => write!(f, "node {node} waits in {}", named(zone)),
+            Self::NodeDequeued { node, zone, outcome } => {
+                let outcome = match outcome {
+                    DequeueOutcome::Done => "done",
+                    DequeueOutcome::NodeGone => "it is gone",
+                    DequeueOutcome::Ready => "it is ready again",
+                    DequeueOutcome::Failed => "failed, it waits again",
+                    DequeueOutcome::NoReadyCondition => "it has no Ready condition and waits again",
+                    DequeueOutcome::WouldCrash => {
+                        "it has no Ready condition, which ends the process"
+                    }
+                };
+                write!(f, "the turn of node {node} in {}: {outcome}", named(zone))
+            }
+            Self::ZoneStateChanged { zone, from, to, not_ready, total } => {
+                let name = |state: &Option<ZoneState>| state.map_or("none", ZoneState::as_str);
+                let (from, to) = (name(from), name(to));
+                write!(f, "{}: {from} -> {to} ({not_ready} of {total} not ready)", named(zone))
+            }
+            Self::ZoneRateChanged { zone, rate } => {
+                write!(f, "{}: {rate} nodes a second", named(zone))
+            }
+            Self::KubeletEviction { node, report } => write!(f, "kubelet of {node}: {report}"),
+            Self::MasterDisruptionEntered => {
+                f.write_str("no node of the cluster is ready: evictions stop")
+            }
+            Self::MasterDisruptionLeft => f.write_str("some node is ready again: evictions go on"),
+            Self::WorkloadAdded { workload } => write!(f, "{workload} added"),
+            Self::WorkloadUpdated { workload } => write!(f, "{workload} updated"),
+            Self::WorkloadDeleted { workload } => write!(f, "{workload} deleted"),
+            Self::OwnerInferred { workload, desired } => write!(
+                f,
+                "{workload} is not here, but pods name it as their controller: it is assumed to \
+                 want {desired}"
+            ),
+            Self::PodAdmitted { pod, additions } => {
+                write!(f, "pod {pod} admitted:")?;
+                for addition in additions {
+                    write!(f, " +{}:{}", addition.added.key, addition.added.effect)?;
+                }
+                Ok(())
+            }
+            Self::NodeAdmitted { node, addition } => {
+                write!(f, "node {node} admitted: +{}", Named(&addition.added))
+            }
+            Self::BudgetChanged { budget, deleted } => {
+                let what = if *deleted { "deleted" } else { "changed" };
+                write!(f, "poddisruptionbudget/{budget} {what}")
+            }
+            Self::DrainStarted { drain } => write!(f, "drain {drain} begins"),
+            Self::DrainPrinted { line, .. } => f.write_str(line),
+            Self::DrainEnded { drain, failed } => {
+                write!(f, "drain {drain} {}", if *failed { "has failed" } else { "is done" })
+            }
+            Self::BudgetNotAsked { pod, budget } => write!(
+                f,
+                "the budget {budget} would not allow it, but is not asked: pod {pod} is deleted, \
+                 not evicted through the API"
+            ),
+        }
+    }
+}
+
+/// What happens at the moment, as the end of a sentence.
+impl fmt::Display for TimeoutReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::WorkQueued => f.write_str("the controllers look at what has changed"),
+            Self::EvictionDue { pod } => write!(f, "{pod} is deleted"),
+            Self::RetryDelete { pod, attempt } => {
+                write!(f, "the delete of {pod} is tried again after attempt {attempt}")
+            }
+            Self::GracePeriodOver { pod, grace } => {
+                write!(f, "the grace period of {pod} ({}) is over", format_duration(*grace))
+            }
+            Self::MonitorNodeHealth => f.write_str("the health of the nodes is looked at"),
+            Self::RetryNodeStatus => f.write_str("the status of a node is written again"),
+            Self::RetryPod { pod } => write!(f, "{pod} is looked at again"),
+            Self::TaintingPass { zone } => {
+                write!(f, "there is a token for a node that waits in {}", named(zone))
+            }
+            Self::KubeletPosts { node } => write!(f, "the kubelet of {node} reports"),
+            Self::KubeletStarts { node } => write!(f, "the kubelet of {node} starts"),
+            Self::KubeletEviction { node, deadline } => {
+                write!(f, "the kubelet of {node} {deadline}")
+            }
+            Self::KubeletStops { node } => write!(f, "the kubelet of {node} stops"),
+            Self::PodStarts { pod } => write!(f, "{pod} is ready"),
+            Self::RetryScheduling { pod } => write!(f, "the scheduler tries {pod} again"),
+            Self::DrainGoesOn { node } => write!(f, "the drain of {node} goes on"),
+            Self::CollectPods => f.write_str("the pod garbage collector looks around"),
+            Self::PodsAvailable { workload } => write!(f, "pods of {workload} are available"),
+        }
+    }
+}
+
+/// A taint without its time.
+struct Named<'a>(&'a Taint);
+
+impl fmt::Display for Named<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.0.key, self.0.effect)
+    }
+}
+
+/// A zone in a sentence.
+fn named(zone: &ZoneKey) -> String {
+    let name = zone.name();
+    if name.is_empty() {
+        return "the nodes without a zone".into();
+    }
+    alloc::format!("zone {name}")
+}
+
+const fn verb_text(verb: RequestVerb) -> &'static str {
+    match verb {
+        RequestVerb::Get => "GET",
+        RequestVerb::PatchStatus => "PATCH status of",
+        RequestVerb::Delete => "DELETE",
+    }
+}
+
+fn result_text(result: RequestResult) -> String {
+    match result {
+        RequestResult::Ok => "ok".into(),
+        RequestResult::AlreadyTerminating => "ok, terminating already".into(),
+        RequestResult::NotFound => "not found".into(),
+        RequestResult::Error(error) => alloc::format!("{error:?}"),
+    }
+}

@@ -1,0 +1,7 @@
+//! Why a pod was evicted when it was: what is remembered of evictions, and the terms that add up to
+//! the moment of one.
+
+mod records;
+pub mod time_budget;
+
+pub(crate) use self::records::EvictionRecords;

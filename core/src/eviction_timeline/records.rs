@@ -1,0 +1,193 @@
+//! What is remembered of evictions, small and shared among the pods of a node.
+
+use alloc::collections::BTreeMap;
+use alloc::format;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use core::time::Duration;
+
+use super::time_budget::{Cause, Eviction};
+use crate::api::{NodeName, Pod, PodKey, Taint, Toleration, well_known};
+use crate::controllers::node_lifecycle::NodeTaintHistory;
+use crate::controllers::taint_eviction::{Decision, EvictionDecision};
+use crate::policy::matching::matching_tolerations;
+use crate::time::Timestamp;
+
+/// What is remembered of evictions.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct EvictionRecords {
+    evictions: BTreeMap<PodKey, Eviction>,
+    /// The nodes that the taint-eviction controller has looked at, as they were then.
+    nodes: BTreeMap<NodeName, TaintedNode>,
+    /// The gate `TaintTolerationComparisonOperators`.
+    comparison_operators: bool,
+}
+
+#[derive(Clone, Debug)]
+struct TaintedNode {
+    /// Each with its text, and since when the node has it.
+    taints: Arc<[(Arc<str>, Taint, Timestamp)]>,
+    trail: Option<Arc<NodeTaintHistory>>,
+}
+
+impl EvictionRecords {
+    pub(crate) fn new(comparison_operators: bool) -> Self {
+        Self { comparison_operators, ..Self::default() }
+    }
+
+    /// The eviction of a pod, if it was deleted or its time runs.
+    pub(crate) fn get(&self, pod: &PodKey) -> Option<&Eviction> {
+        self.evictions.get(pod)
+    }
+
+    /// All of them, by key.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&PodKey, &Eviction)> {
+        self.evictions.iter()
+    }
+
+    /// The taint-eviction controller has looked at a node.
+    pub(crate) fn record_node(
+        &mut self,
+        now: Timestamp,
+        node: &NodeName,
+        taints: &[Taint],
+        trail: Option<&NodeTaintHistory>,
+    ) {
+        if taints.is_empty() {
+            self.nodes.remove(node.as_str());
+            return;
+        }
+        let tainted = trail.filter(|trail| trail.turn.is_some() || trail.swapped_at.is_some());
+        let before = self.nodes.get(node.as_str()).map(|known| known.taints.clone());
+        let named = |taint: &Taint| -> (Arc<str>, Taint, Timestamp) {
+            let mut known = before.iter().flat_map(|taints| taints.iter());
+            if let Some(known) = known.find(|(_, known, _)| known == taint) {
+                return known.clone();
+            }
+            (format!("{}:{}", taint.key, taint.effect).into(), taint.clone(), now)
+        };
+        let known = TaintedNode {
+            taints: taints.iter().map(named).collect(),
+            trail: tainted.map(|trail| Arc::new(trail.clone())),
+        };
+        self.nodes.insert(node.clone(), known);
+    }
+
+    /// The taint-eviction controller has decided about a pod; `object` is the pod, if it is there.
+    pub(crate) fn record_decision(
+        &mut self,
+        now: Timestamp,
+        decision: &Decision,
+        object: Option<&Pod>,
+    ) {
+        let pod = &decision.pod;
+        match &decision.ruling {
+            EvictionDecision::Scheduled { created_at, fire_at } => {
+                self.record_eviction(pod, object, (*created_at, *fire_at), None);
+            }
+            EvictionDecision::ToleratedForNoTime => {
+                self.record_eviction(pod, object, (now, now), None)
+            }
+            EvictionDecision::NotTolerated { taint } => {
+                self.record_eviction(pod, object, (now, now), Some(taint));
+            }
+            EvictionDecision::ToleratedForever
+            | EvictionDecision::TaintsRemoved { .. }
+            | EvictionDecision::PodGone { .. } => {
+                if let Some(eviction) = self.evictions.get(pod)
+                    && eviction.deleted_at.is_none()
+                {
+                    self.evictions.remove(pod);
+                }
+            }
+            EvictionDecision::TimerKept { .. }
+            | EvictionDecision::AlreadyDeleted
+            | EvictionDecision::ToleratedForeverTooLate { .. } => {}
+        }
+    }
+
+    fn record_eviction(
+        &mut self,
+        pod: &PodKey,
+        object: Option<&Pod>,
+        (created_at, fire_at): (Timestamp, Timestamp),
+        untolerated: Option<&Taint>,
+    ) {
+        // A pod that is terminating is not deleted for the first time.
+        let known = self.evictions.get(pod);
+        if known.is_some_and(|known| known.deleted_at.is_some() && known.gone_at.is_none()) {
+            return;
+        }
+        let Some(object) = object else { return };
+        let node: NodeName = object.spec.node_name.as_str().into();
+        let Some(tainted) = self.nodes.get(node.as_str()) else { return };
+        let (taint, toleration) = match untolerated {
+            Some(taint) => (tainted.name_of(taint), None),
+            None => tainted.limit(&object.spec.tolerations, self.comparison_operators),
+        };
+        let Some((name, taint, since)) = taint else { return };
+        // Of the taints, the node lifecycle controller gives these two.
+        let own = [well_known::NOT_READY, well_known::UNREACHABLE].contains(&taint.key.as_str());
+        let trail = tainted.trail.clone().filter(|_| own);
+        let cause = Cause::Taint { taint: name.clone(), toleration, since: *since, trail };
+        self.evictions.insert(pod.clone(), begun(node, cause, created_at, fire_at));
+    }
+
+    /// A controller has deleted a pod, which has `grace` to end. `trail` is that of its node if the
+    /// node lifecycle controller did it.
+    pub(crate) fn record_delete(
+        &mut self,
+        now: Timestamp,
+        pod: &PodKey,
+        grace: Duration,
+        by_lifecycle: Option<(NodeName, NodeTaintHistory)>,
+    ) {
+        if let Some((node, trail)) = by_lifecycle {
+            let cause = Cause::NodeLost(Arc::new(trail));
+            self.evictions.insert(pod.clone(), begun(node, cause, now, now));
+        }
+        if let Some(eviction) = self.evictions.get_mut(pod) {
+            eviction.deleted_at = Some(now);
+            eviction.grace = Some(grace);
+        }
+    }
+
+    /// A pod object is gone.
+    pub(crate) fn record_gone(&mut self, now: Timestamp, pod: &PodKey) {
+        if let Some(eviction) = self.evictions.get_mut(pod)
+            && eviction.deleted_at.is_some()
+        {
+            eviction.gone_at.get_or_insert(now);
+        }
+    }
+}
+
+fn begun(node: NodeName, cause: Cause, created_at: Timestamp, fire_at: Timestamp) -> Eviction {
+    let (deleted_at, grace, gone_at) = (None, None, None);
+    Eviction { node, cause, created_at, fire_at, deleted_at, grace, gone_at }
+}
+
+type NamedTaint<'a> = Option<&'a (Arc<str>, Taint, Timestamp)>;
+
+impl TaintedNode {
+    fn name_of(&self, taint: &Taint) -> NamedTaint<'_> {
+        self.taints.iter().find(|(_, known, _)| known.matches(taint))
+    }
+
+    /// The taint that is tolerated for the least time, and the toleration that says so.
+    fn limit(
+        &self,
+        tolerations: &[Toleration],
+        gate: bool,
+    ) -> (NamedTaint<'_>, Option<(usize, i64)>) {
+        let taints: Vec<Taint> = self.taints.iter().map(|(_, taint, _)| taint.clone()).collect();
+        let used = matching_tolerations(&taints, tolerations, gate).used;
+        let limits = used.iter().zip(self.taints.iter()).filter_map(|(index, taint)| {
+            Some((tolerations.get(*index)?.toleration_seconds?, *index, taint))
+        });
+        match limits.min_by_key(|(seconds, ..)| *seconds) {
+            Some((seconds, index, taint)) => (Some(taint), Some((index, seconds))),
+            None => (None, None),
+        }
+    }
+}

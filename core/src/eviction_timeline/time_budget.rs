@@ -1,0 +1,475 @@
+//! The time budget of an eviction: the terms that add up to its moment, each with the flag or field
+//! that sets it. It answers "why 345 seconds?".
+
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use core::fmt;
+use core::time::Duration;
+
+use serde::{Serialize, Serializer};
+
+use crate::api::{NodeName, PodKey};
+use crate::controllers::node_lifecycle::{
+    NODE_EVICTION_PERIOD, NodeLifecycleConfig, NodeTaintHistory, RateSource, Silence,
+};
+use crate::time::{Time, Timestamp, format_duration};
+
+/// A moment before or after the beginning.
+#[cfg_attr(feature = "typescript-all", doc = "")]
+#[cfg_attr(feature = "typescript-all", doc = " In JavaScript: milliseconds, with fractions.")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[cfg_attr(feature = "typescript-all", derive(tsify::Tsify), tsify(type = "number"))]
+pub struct Moment(i64);
+
+impl Moment {
+    /// That of a wall-clock time; `start` is that of zero.
+    #[must_use]
+    pub fn of(time: Time, start: Time) -> Self {
+        let nanos = |duration: Duration| i64::try_from(duration.as_nanos()).unwrap_or(i64::MAX);
+        if time < start { Self(-nanos(start.since(time))) } else { Self(nanos(time.since(start))) }
+    }
+
+    /// Nanoseconds since the beginning; negative before.
+    #[must_use]
+    pub const fn as_nanos(self) -> i64 {
+        self.0
+    }
+
+    /// The time passed since an earlier moment, zero if that is later.
+    #[must_use]
+    pub fn since(self, earlier: Self) -> Duration {
+        let nanos = i128::from(self.0) - i128::from(earlier.0);
+        Duration::from_nanos(u64::try_from(nanos).unwrap_or(0))
+    }
+
+    /// The nearest tenth of a second: what is shown where the nanosecond does not matter. Durations
+    /// between rounded moments add up.
+    #[must_use]
+    pub const fn rounded(self) -> Self {
+        const TENTH: i64 = 100_000_000;
+        Self(self.0.saturating_add(TENTH / 2).div_euclid(TENTH).saturating_mul(TENTH))
+    }
+
+    fn plus(self, duration: Duration) -> Self {
+        let nanos = i64::try_from(duration.as_nanos()).unwrap_or(i64::MAX);
+        Self(self.0.saturating_add(nanos))
+    }
+}
+
+impl From<Timestamp> for Moment {
+    fn from(at: Timestamp) -> Self {
+        Self(i64::try_from(at.as_nanos()).unwrap_or(i64::MAX))
+    }
+}
+
+impl fmt::Display for Moment {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let sign = if self.0 < 0 { "-" } else { "" };
+        write!(f, "{sign}{}", format_duration(Duration::from_nanos(self.0.unsigned_abs())))
+    }
+}
+
+impl Serialize for Moment {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_newtype_struct("Moment", &self.0)
+    }
+}
+
+/// What a term of a time budget is spent on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
+#[serde(rename_all = "camelCase")]
+pub enum TermKind {
+    /// From the last heartbeat until a health pass saw it.
+    LastHeartbeat,
+    /// From then until a disruption of the whole cluster ended, which begins all anew.
+    DisruptionOver,
+    /// How long the node may be silent.
+    GracePeriod,
+    /// Until the next health pass turns the node's conditions Unknown.
+    MonitorPass,
+    /// From the kubelet's report that the node is not ready until a health pass saw it.
+    Report,
+    /// How long pods of a lost node stay, without the taint manager.
+    PodEvictionTimeout,
+    /// Until a health pass queues the node: it goes by the condition before itself, so that this
+    /// is one pass after it became Unknown.
+    QueueingPass,
+    /// Until the zone has a token for the node.
+    Limiter,
+    /// Until the next tainting pass.
+    TaintingTick,
+    /// The node was tainted by hand. It takes no time.
+    Tainted,
+    /// Until the controller looked at the pod: it came, or the controller began, later.
+    Noticed,
+    /// How long the pod tolerates the taint.
+    Toleration,
+    /// Until a delete was accepted, after failures.
+    Retries,
+    /// The end of the grace period of the deleted pod.
+    TerminationGrace,
+    /// Until the kubelet was back and confirmed that the pod has ended.
+    KubeletAway,
+}
+
+/// One term of a time budget.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
+#[serde(rename_all = "camelCase")]
+pub struct Term {
+    /// What the time is spent on.
+    pub kind: TermKind,
+    /// When it begins: when the term before ends.
+    pub start: Moment,
+    /// When it ends.
+    pub end: Moment,
+    /// `end` − `start`; serialised in milliseconds.
+    #[serde(rename = "durationMilliseconds", serialize_with = "crate::time::milliseconds")]
+    #[cfg_attr(feature = "typescript-all", tsify(type = "number"))]
+    pub duration: Duration,
+    /// In words.
+    pub text: String,
+    /// The flag or field that sets it, with its value: `--node-monitor-period=5s`; empty if none
+    /// does.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    #[cfg_attr(feature = "typescript-all", tsify(optional))]
+    pub set_by: String,
+}
+
+impl Term {
+    /// How long it takes between its [rounded](Moment::rounded) moments, so that the terms of a
+    /// budget add up as they are shown.
+    #[must_use]
+    pub fn rounded_duration(&self) -> Duration {
+        self.end.rounded().since(self.start.rounded())
+    }
+
+    /// Whether it comes after the deletion: the end of the grace period, and the kubelet's word.
+    #[must_use]
+    pub const fn is_after_deletion(&self) -> bool {
+        matches!(self.kind, TermKind::TerminationGrace | TermKind::KubeletAway)
+    }
+}
+
+/// Why a pod is deleted when it is: the terms add up from the first sign of trouble to the moment.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
+#[serde(rename_all = "camelCase")]
+pub struct TimeBudget {
+    /// Which pod.
+    pub pod: PodKey,
+    /// The node it was on.
+    pub node: NodeName,
+    /// When it is deleted: when the API server accepts a controller's `DELETE`.
+    pub evicted_at: Moment,
+    /// Whether that has happened; otherwise it will, if nothing changes.
+    pub over: bool,
+    /// When the pod object is gone, as far as that is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gone_at: Option<Moment>,
+    /// Whether it is deleted and stays until a kubelet that nobody hears is back.
+    pub awaits_kubelet: bool,
+    /// What the first term begins with, as the end of a sentence: `the last heartbeat`.
+    pub counted_from: &'static str,
+    /// The terms, each beginning where the one before ends; the last one ends when the pod object is
+    /// gone or, if that is not known, when the pod is deleted.
+    pub terms: Vec<Term>,
+}
+
+impl TimeBudget {
+    /// From the beginning of the first term until the deletion.
+    #[must_use]
+    pub fn total(&self) -> Duration {
+        self.terms.first().map_or(Duration::ZERO, |first| self.evicted_at.since(first.start))
+    }
+
+    /// The same between [rounded](Moment::rounded) moments: what the rounded terms add up to.
+    #[must_use]
+    pub fn rounded_total(&self) -> Duration {
+        let first = self.terms.first().map(|first| first.start.rounded());
+        first.map_or(Duration::ZERO, |start| self.evicted_at.rounded().since(start))
+    }
+
+    /// The question that the terms answer: `Why 5m45s?`, `Why at once?`.
+    #[must_use]
+    pub fn question(&self) -> String {
+        match self.rounded_total() {
+            Duration::ZERO => "Why at once?".into(),
+            total => format!("Why {}?", format_duration(total)),
+        }
+    }
+}
+
+/// As a table, as `kubectl` prints them.
+impl fmt::Display for TimeBudget {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (pod, node, at) = (&self.pod, &self.node, self.evicted_at);
+        let verb = if self.over { "was deleted" } else { "will be deleted" };
+        write!(f, "{pod} on {node} {verb} at {at}")?;
+        if !self.terms.is_empty() {
+            write!(f, ", {} after {}", format_duration(self.total()), self.counted_from)?;
+        }
+        if self.awaits_kubelet {
+            f.write_str("; it stays until its kubelet is back")?;
+        }
+        if self.terms.is_empty() {
+            return Ok(());
+        }
+        let mut rows = Vec::from([["FROM", "TO", "TAKES", "WHAT", "SET BY"].map(String::from)]);
+        rows.extend(self.terms.iter().map(|term| {
+            let takes = format_duration(term.duration);
+            [
+                term.start.to_string(),
+                term.end.to_string(),
+                takes,
+                term.text.clone(),
+                term.set_by.clone(),
+            ]
+        }));
+        let mut widths = [0; 5];
+        for row in &rows {
+            for (width, cell) in widths.iter_mut().zip(row) {
+                *width = cell.chars().count().max(*width);
+            }
+        }
+        for row in &rows {
+            f.write_str("\n")?;
+            let mut line = String::new();
+            for (cell, width) in row.iter().zip(widths) {
+                line += &format!("{cell:width$}   ");
+            }
+            f.write_str(line.trim_end())?;
+        }
+        Ok(())
+    }
+}
+
+/// What is remembered of the eviction of a pod.
+#[derive(Clone, Debug)]
+pub(crate) struct Eviction {
+    pub(crate) node: NodeName,
+    pub(crate) cause: Cause,
+    /// When the controller looked at the pod, and when its time is over.
+    pub(crate) created_at: Timestamp,
+    pub(crate) fire_at: Timestamp,
+    pub(crate) deleted_at: Option<Timestamp>,
+    /// The grace period that the delete gave.
+    pub(crate) grace: Option<Duration>,
+    pub(crate) gone_at: Option<Timestamp>,
+}
+
+/// Why a pod goes.
+#[derive(Clone, Debug)]
+pub(crate) enum Cause {
+    /// A taint, tolerated for some time or not at all.
+    Taint {
+        /// As text.
+        taint: alloc::sync::Arc<str>,
+        /// Which toleration of the pod limits the time, and to how many seconds.
+        toleration: Option<(usize, i64)>,
+        /// Since when the node has it.
+        since: Timestamp,
+        /// How the node came to be tainted, if the node lifecycle controller did it.
+        trail: Option<alloc::sync::Arc<NodeTaintHistory>>,
+    },
+    /// The legacy path, without taints.
+    NodeLost(alloc::sync::Arc<NodeTaintHistory>),
+}
+
+/// Puts terms together, each beginning where the last ended.
+struct Builder<'a> {
+    start: Time,
+    flags: &'a NodeLifecycleConfig,
+    at: Option<Moment>,
+    terms: Vec<Term>,
+}
+
+impl Builder<'_> {
+    /// A term until `end`; none if that is not later.
+    fn until(&mut self, kind: TermKind, end: Moment, text: impl Into<String>, set_by: String) {
+        let start = *self.at.get_or_insert(end);
+        if end > start {
+            let (text, duration) = (text.into(), end.since(start));
+            self.terms.push(Term { kind, start, end, duration, text, set_by });
+            self.at = Some(end);
+        }
+    }
+
+    fn monitor_period(&self) -> String {
+        flag("node-monitor-period", self.flags.node_monitor_period)
+    }
+
+    fn moment(&self, time: Time) -> Moment {
+        Moment::of(time, self.start)
+    }
+
+    fn silence(&mut self, trail: &NodeTaintHistory) {
+        let Some(silence) = &trail.silence else { return };
+        let counted_from = self.moment(silence.counted_from);
+        self.at = Some(self.moment(silence.heard_at));
+        if silence.restarted {
+            let text =
+                "no node of the cluster is ready; the grace period begins anew when that is over";
+            self.until(TermKind::DisruptionOver, counted_from, text, String::new());
+        } else {
+            let heard_at = self.moment(silence.heard_at);
+            let period = self.flags.node_monitor_period.as_nanos().max(1);
+            // A node that was just created, or renewed its lease with the check, is seen later.
+            let text = match counted_from.since(heard_at).as_nanos().div_ceil(period) {
+                0 | 1 => "the next health check sees the last heartbeat".into(),
+                checks => {
+                    format!("health check number {checks} since then sees the last heartbeat")
+                }
+            };
+            self.until(TermKind::LastHeartbeat, counted_from, text, self.monitor_period());
+        }
+        if trail.timeout.is_some() {
+            return;
+        }
+        let grace = flag(silence.grace_flag, silence.grace);
+        let end = counted_from.plus(silence.grace);
+        self.until(
+            TermKind::GracePeriod,
+            end,
+            "the node may be silent for its grace period",
+            grace,
+        );
+        let text = "the next health check finds it silent, and its conditions become Unknown";
+        let period = self.monitor_period();
+        self.until(TermKind::MonitorPass, silence.unknown_at.into(), text, period);
+    }
+
+    /// Until the node is tainted, or without the taint manager has its turn.
+    fn trail(&mut self, trail: &NodeTaintHistory) {
+        self.silence(trail);
+        let period = self.monitor_period();
+        if let Some(reported_at) = trail.reported_at {
+            self.at = Some(self.moment(reported_at));
+            let seen = trail.timeout.map(|(since, _)| self.moment(since));
+            if let Some(seen) = seen.or(trail.queued_at.map(Moment::from)) {
+                let text = "a health check sees what the kubelet reports";
+                self.until(TermKind::Report, seen, text, period.clone());
+            }
+        }
+        if let Some((since, timeout)) = trail.timeout {
+            let since = self.moment(since);
+            self.at.get_or_insert(since);
+            let text = "the pods of a lost node stay for this timeout";
+            let flag = flag("pod-eviction-timeout", timeout);
+            self.until(TermKind::PodEvictionTimeout, since.plus(timeout), text, flag);
+        }
+        if let Some(queued_at) = trail.queued_at {
+            let text = if trail.timeout.is_some() {
+                "the next health check queues the node"
+            } else {
+                "one more health check queues the node to be tainted"
+            };
+            self.until(TermKind::QueueingPass, queued_at.into(), text, period.clone());
+        }
+        if let Some(turn) = &trail.turn {
+            let rate = turn.rate_source.flag().map(|name| format!("--{name}={}", turn.qps));
+            let text = match turn.rate_source {
+                RateSource::SecondaryNodeEvictionRate => {
+                    "the zone is large and partially disrupted, and has few tokens for its nodes"
+                }
+                _ => "the rate limiter of the zone has a token for the node",
+            };
+            let token_at = turn.token_at.min(turn.at).into();
+            self.until(TermKind::Limiter, token_at, text, rate.unwrap_or_default());
+            let every = format!("every {}", format_duration(NODE_EVICTION_PERIOD));
+            let text = "the next tainting pass takes the node";
+            self.until(TermKind::TaintingTick, turn.at.into(), text, every);
+        }
+        if let Some(swapped_at) = trail.swapped_at {
+            let text = "a health check exchanges the taint";
+            self.until(TermKind::QueueingPass, swapped_at.into(), text, period);
+        }
+    }
+}
+
+fn flag(name: &str, value: Duration) -> String {
+    format!("--{name}={}", format_duration(value))
+}
+
+impl Eviction {
+    /// The budget of this eviction. `ends` is the end of the pod's grace period, if it is known and
+    /// to come.
+    pub(crate) fn budget(
+        &self,
+        pod: &PodKey,
+        start: Time,
+        flags: &NodeLifecycleConfig,
+        ends: Option<Timestamp>,
+        awaits_kubelet: bool,
+    ) -> TimeBudget {
+        let mut terms = Builder { start, flags, at: None, terms: Vec::new() };
+        match &self.cause {
+            Cause::NodeLost(trail) => terms.trail(trail),
+            Cause::Taint { trail: Some(trail), .. } => terms.trail(trail),
+            Cause::Taint { taint, since, .. } => {
+                let at = Moment::from(*since);
+                terms.at = Some(at);
+                terms.terms.push(Term {
+                    kind: TermKind::Tainted,
+                    start: at,
+                    end: at,
+                    duration: Duration::ZERO,
+                    text: format!("the node is tainted {taint}"),
+                    set_by: String::new(),
+                });
+            }
+        }
+        let text = "the controller looks at the pod";
+        terms.until(TermKind::Noticed, self.created_at.into(), text, String::new());
+        if let Cause::Taint { taint, toleration, .. } = &self.cause {
+            let set_by = toleration.map_or_else(String::new, |(index, seconds)| {
+                format!("spec.tolerations[{index}].tolerationSeconds={seconds}")
+            });
+            let text = format!("the pod tolerates {taint}");
+            terms.until(TermKind::Toleration, self.fire_at.into(), text, set_by);
+        }
+        let evicted_at = self.deleted_at.unwrap_or(self.fire_at).into();
+        let text = "the API server accepts the DELETE after failures";
+        terms.until(TermKind::Retries, evicted_at, text, String::new());
+        let gone_at = self.gone_at.or(ends).map(Moment::from);
+        if let (Some(gone_at), Some(grace)) = (gone_at, self.grace) {
+            let field = format!("spec.terminationGracePeriodSeconds={}", grace.as_secs());
+            let text = "the containers end, within the grace period of the pod";
+            terms.until(
+                TermKind::TerminationGrace,
+                evicted_at.plus(grace).min(gone_at),
+                text,
+                field,
+            );
+            let text = "the kubelet is back and confirms that the pod has ended";
+            terms.until(TermKind::KubeletAway, gone_at, text, String::new());
+        }
+        let trail = match &self.cause {
+            Cause::NodeLost(trail) => Some(trail),
+            Cause::Taint { trail, .. } => trail.as_ref(),
+        };
+        let counted_from = match trail {
+            None => "the taint",
+            Some(trail) if trail.silence.as_ref().is_some_and(Silence::began_with_nothing) => {
+                "the node was created"
+            }
+            Some(trail) if trail.silence.is_some() => "the last heartbeat",
+            Some(trail) if trail.reported_at.is_some() => {
+                "the kubelet reported that the node is not ready"
+            }
+            Some(_) => "the node was queued",
+        };
+        TimeBudget {
+            counted_from,
+            pod: pod.clone(),
+            node: self.node.clone(),
+            evicted_at,
+            over: self.deleted_at.is_some(),
+            gone_at,
+            awaits_kubelet,
+            terms: terms.terms,
+        }
+    }
+}

@@ -1,0 +1,431 @@
+//! What a kubelet tells about its node, and when: signs of life, and the conditions.
+//!
+//! A kubelet computes its node's status every `nodeStatusUpdateFrequency` and posts it if it has
+//! changed, or if the last post is `nodeStatusReportFrequency` ago. It renews its lease four times
+//! in every `nodeLeaseDurationSeconds`. The random tenth that Kubernetes adds to these times is
+//! left out. Mirrors `k8s.io/kubernetes/pkg/kubelet`: `syncNodeStatus`, `nodestatus` and the lease
+//! controller.
+
+use alloc::format;
+use alloc::string::String;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use core::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use crate::api::node_condition_type::{
+    DISK_PRESSURE, MEMORY_PRESSURE, NETWORK_UNAVAILABLE, PID_PRESSURE, READY,
+};
+use crate::api::{ConditionStatus, Node, NodeCondition, is_default};
+use crate::protocol::{HeartbeatSchedule, PeriodicHeartbeat};
+use crate::time::{Span, Time, Timestamp};
+
+/// How the simulated kubelets are set: fields of `KubeletConfiguration`, and how they are in step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
+#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
+pub struct KubeletSettings {
+    /// `nodeStatusUpdateFrequency`: how often the status of the node is computed; 10s unless given.
+    pub node_status_update_frequency: Span,
+    /// `nodeStatusReportFrequency`: how often it is posted if nothing has changed; 5m0s unless
+    /// given.
+    pub node_status_report_frequency: Span,
+    /// `nodeLeaseDurationSeconds`: the lease is renewed every quarter of it; 40 unless given.
+    pub node_lease_duration_seconds: u32,
+    /// Spreads the kubelets that are there at the beginning over the time between two beats, each
+    /// seed in its own way. With 0 they all beat in step.
+    #[serde(skip_serializing_if = "is_default")]
+    pub phase_seed: u64,
+}
+
+impl Default for KubeletSettings {
+    fn default() -> Self {
+        Self {
+            node_status_update_frequency: Span(Duration::from_secs(10)),
+            node_status_report_frequency: Span(Duration::from_secs(300)),
+            node_lease_duration_seconds: 40,
+            phase_seed: 0,
+        }
+    }
+}
+
+/// The least time between two beats: a kubelet without a pause would do nothing else.
+const LEAST_PERIOD: Duration = Duration::from_millis(1);
+
+impl KubeletSettings {
+    /// # Errors
+    /// Names the field that is out of range, and the range.
+    pub fn check(&self) -> Result<(), String> {
+        let wrong = |field: &str, value: &dyn core::fmt::Display, expected: &str| {
+            Err(format!("kubelets.{field}: invalid value {value}: must be {expected}"))
+        };
+        let update = self.node_status_update_frequency;
+        if update.0 < LEAST_PERIOD {
+            return wrong("nodeStatusUpdateFrequency", &update, "1ms or more, for example `10s`");
+        }
+        let report = self.node_status_report_frequency;
+        if report.0 < LEAST_PERIOD {
+            return wrong("nodeStatusReportFrequency", &report, "1ms or more, for example `5m`");
+        }
+        if self.node_lease_duration_seconds == 0 {
+            let value = self.node_lease_duration_seconds;
+            return wrong("nodeLeaseDurationSeconds", &value, "1 or more, for example 40");
+        }
+        Ok(())
+    }
+
+    /// The time between two renewals of a lease. Mirrors `nodeLeaseRenewIntervalFraction`.
+    #[must_use]
+    pub fn lease_renew_interval(&self) -> Duration {
+        Duration::from_secs(self.node_lease_duration_seconds.into()) / 4
+    }
+
+    /// The time between two posts of a status that does not change: the first multiple of the
+    /// update frequency that is not less than the report frequency.
+    #[must_use]
+    pub fn report_interval(&self) -> Duration {
+        let update = self.node_status_update_frequency.0.max(LEAST_PERIOD);
+        let times = self.node_status_report_frequency.0.as_nanos().div_ceil(update.as_nanos());
+        update.saturating_mul(u32::try_from(times.max(1)).unwrap_or(u32::MAX))
+    }
+
+    /// When the kubelet of the node of that name, there since before the beginning, beats first.
+    #[must_use]
+    pub fn phase(&self, node: &str) -> Timestamp {
+        if self.phase_seed == 0 {
+            return Timestamp::ZERO;
+        }
+        // FNV-1a over the seed and the name, then a finaliser that spreads the last letters.
+        let bytes = self.phase_seed.to_le_bytes();
+        let hash =
+            bytes.into_iter().chain(node.bytes()).fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+                (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+            });
+        let mixed = (hash ^ (hash >> 33)).wrapping_mul(0xff51_afd7_ed55_8ccd);
+        let mixed = mixed ^ (mixed >> 33);
+        // Whole milliseconds, so that people can read the times.
+        let millis = self.lease_renew_interval().as_millis().max(1);
+        let phase = u128::from(mixed) % millis;
+        Timestamp::from_millis(u64::try_from(phase).unwrap_or(0))
+    }
+}
+
+/// A condition as a kubelet sees it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Reported {
+    pub(crate) type_: String,
+    pub(crate) status: ConditionStatus,
+    pub(crate) reason: String,
+    pub(crate) message: String,
+}
+
+impl Reported {
+    /// A condition with Kubernetes' own reason and message, unless others are given.
+    pub(crate) fn new(
+        type_: &str,
+        status: ConditionStatus,
+        reason: Option<String>,
+        message: Option<String>,
+    ) -> Self {
+        let (usual_reason, usual_message) = usual(type_, &status);
+        let or = |given: Option<String>, usual: &str| given.unwrap_or_else(|| usual.into());
+        Self {
+            type_: type_.into(),
+            status,
+            reason: or(reason, usual_reason),
+            message: or(message, usual_message),
+        }
+    }
+
+    fn of(condition: &NodeCondition) -> Self {
+        Self {
+            type_: condition.type_.clone(),
+            status: condition.status.clone(),
+            reason: condition.reason.clone(),
+            message: condition.message.clone(),
+        }
+    }
+
+    fn is(&self, condition: &NodeCondition) -> bool {
+        self.status == condition.status
+            && self.reason == condition.reason
+            && self.message == condition.message
+    }
+}
+
+/// The reason and the message that Kubernetes gives a condition.
+fn usual(type_: &str, status: &ConditionStatus) -> (&'static str, &'static str) {
+    let holds = *status == ConditionStatus::True;
+    match (type_, holds) {
+        (READY, true) => ("KubeletReady", "kubelet is posting ready status"),
+        (READY, false) => ("KubeletNotReady", "container runtime is down"),
+        (MEMORY_PRESSURE, true) => {
+            ("KubeletHasInsufficientMemory", "kubelet has insufficient memory available")
+        }
+        (MEMORY_PRESSURE, false) => {
+            ("KubeletHasSufficientMemory", "kubelet has sufficient memory available")
+        }
+        (DISK_PRESSURE, true) => ("KubeletHasDiskPressure", "kubelet has disk pressure"),
+        (DISK_PRESSURE, false) => ("KubeletHasNoDiskPressure", "kubelet has no disk pressure"),
+        (PID_PRESSURE, true) => {
+            ("KubeletHasInsufficientPID", "kubelet has insufficient PID available")
+        }
+        (PID_PRESSURE, false) => {
+            ("KubeletHasSufficientPID", "kubelet has sufficient PID available")
+        }
+        (NETWORK_UNAVAILABLE, true) => ("NoRouteCreated", "Node created without a route"),
+        (NETWORK_UNAVAILABLE, false) => ("RouteCreated", "RouteController created a route"),
+        _ => ("", ""),
+    }
+}
+
+/// The conditions that every kubelet reports, in the order in which it adds them.
+const TYPES: [&str; 4] = [MEMORY_PRESSURE, DISK_PRESSURE, PID_PRESSURE, READY];
+
+/// What a kubelet reports about its node.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Report(Arc<[Reported]>);
+
+impl Report {
+    /// That all is well.
+    pub(crate) fn healthy() -> Self {
+        let status = |type_| {
+            if type_ == READY { ConditionStatus::True } else { ConditionStatus::False }
+        };
+        Self(TYPES.iter().map(|type_| Reported::new(type_, status(*type_), None, None)).collect())
+    }
+
+    /// What the conditions of a node say, as far as a kubelet wrote them.
+    pub(crate) fn of(node: &Node, healthy: &Self) -> Self {
+        let known = |reported: &Reported| {
+            let condition = node.condition(&reported.type_)?;
+            (condition.status != ConditionStatus::Unknown && !condition.status.is_empty())
+                .then(|| Reported::of(condition))
+        };
+        if healthy.0.iter().all(|wanted| known(wanted).is_none_or(|known| known == *wanted)) {
+            return healthy.clone();
+        }
+        Self(
+            healthy
+                .0
+                .iter()
+                .map(|wanted| known(wanted).unwrap_or_else(|| wanted.clone()))
+                .collect(),
+        )
+    }
+
+    /// The same, with one condition as given.
+    pub(crate) fn with(&self, reported: Reported) -> Self {
+        let mut all = self.0.to_vec();
+        match all.iter_mut().find(|known| known.type_ == reported.type_) {
+            Some(known) => *known = reported,
+            None => all.push(reported),
+        }
+        Self(all.into())
+    }
+
+    /// Whether the conditions of the node are what is reported, so that no post is needed.
+    pub(crate) fn is_posted(&self, node: &Node) -> bool {
+        let posted = |reported: &Reported| {
+            node.condition(&reported.type_).is_some_and(|condition| reported.is(condition))
+        };
+        self.0.iter().all(posted)
+    }
+
+    /// Whether the node is ready.
+    pub(crate) fn is_ready(&self) -> bool {
+        self.0.iter().any(|one| one.type_ == READY && one.status == ConditionStatus::True)
+    }
+
+    /// Posts all of it; gives the reasons of the events that the kubelet records. Mirrors the
+    /// setters of `nodestatus`.
+    pub(crate) fn post(&self, node: &mut Node, now: Time) -> Vec<&'static str> {
+        let conditions = &mut node.status.conditions;
+        let mut events = Vec::new();
+        for reported in self.0.iter() {
+            let known = conditions.iter_mut().find(|known| known.type_ == reported.type_);
+            let before = known.as_ref().map(|known| known.status.clone());
+            let changed = before.as_ref() != Some(&reported.status);
+            let condition = match known {
+                Some(known) => known,
+                None => {
+                    conditions.push(NodeCondition {
+                        type_: reported.type_.clone(),
+                        ..NodeCondition::default()
+                    });
+                    let Some(new) = conditions.last_mut() else { continue };
+                    new
+                }
+            };
+            condition.status.clone_from(&reported.status);
+            condition.reason.clone_from(&reported.reason);
+            condition.message.clone_from(&reported.message);
+            condition.last_heartbeat_time = Some(now);
+            if changed {
+                condition.last_transition_time = Some(now);
+                events.extend(event_of(reported, before.is_some()));
+            }
+        }
+        events
+    }
+
+    /// Puts the heartbeats of a post that has changed nothing else into the conditions.
+    pub(crate) fn refresh(&self, node: &mut Node, heartbeat: Time) {
+        for condition in &mut node.status.conditions {
+            if self.0.iter().any(|reported| reported.type_ == condition.type_) {
+                condition.last_heartbeat_time = Some(heartbeat);
+            }
+        }
+    }
+}
+
+/// The reason of the event when the status of a condition flips. A Ready condition that is new has
+/// none.
+fn event_of(reported: &Reported, known: bool) -> Option<&'static str> {
+    let holds = reported.status == ConditionStatus::True;
+    match (reported.type_.as_str(), holds) {
+        (READY, true) => known.then_some("NodeReady"),
+        (READY, false) => known.then_some("NodeNotReady"),
+        (MEMORY_PRESSURE, true) => Some("NodeHasInsufficientMemory"),
+        (MEMORY_PRESSURE, false) => Some("NodeHasSufficientMemory"),
+        (DISK_PRESSURE, true) => Some("NodeHasDiskPressure"),
+        (DISK_PRESSURE, false) => Some("NodeHasNoDiskPressure"),
+        (PID_PRESSURE, true) => Some("NodeHasInsufficientPID"),
+        (PID_PRESSURE, false) => Some("NodeHasSufficientPID"),
+        _ => None,
+    }
+}
+
+/// The beats of a kubelet whose clock began to tick at `origin`, from `from` on. Before, it renewed
+/// its lease and posted its status last at `lease` and `posted`; `start` is the time at zero.
+pub(crate) fn beats_from(
+    settings: &KubeletSettings,
+    origin: Timestamp,
+    from: Timestamp,
+    lease: Option<Time>,
+    posted: Option<Time>,
+    start: Time,
+) -> HeartbeatSchedule {
+    let ticks = |period: Duration| PeriodicHeartbeat { last: None, next: origin, period };
+    let lease_ticks = ticks(settings.lease_renew_interval());
+    let lease = PeriodicHeartbeat { last: lease, next: lease_ticks.next_from(from), ..lease_ticks };
+    let report = settings.node_status_report_frequency.0;
+    let due = match posted {
+        Some(posted) if posted > start => posted.since(start).saturating_add(report),
+        Some(posted) => report.saturating_sub(start.since(posted)),
+        None => Duration::ZERO,
+    };
+    let due = Timestamp::ZERO.saturating_add(due);
+    let status = PeriodicHeartbeat {
+        last: posted,
+        next: ticks(settings.node_status_update_frequency.0).next_from(from.max(due)),
+        period: settings.report_interval(),
+    };
+    HeartbeatSchedule { lease, status }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(secs: u64) -> Timestamp {
+        Timestamp::from_secs(secs)
+    }
+
+    #[test]
+    fn beats_follow_the_clock_of_the_kubelet() {
+        let settings = KubeletSettings::default();
+        let start = Time::DEFAULT_START;
+        let wall = |secs| start.saturating_add(at(secs).since_zero());
+        let before = |secs: i64| Time::from_unix_seconds(start.unix_seconds() - secs);
+        // Origin, from, last post; then the next renewal and post.
+        for (origin, from, posted, lease, status) in [
+            (0, 0, None, 0, 0),
+            (0, 0, Some(start), 0, 300),
+            (3, 0, Some(start), 3, 303),
+            (0, 88, Some(wall(87)), 90, 390),
+            (87, 88, Some(wall(87)), 97, 387),
+            (0, 0, Some(before(295)), 0, 10),
+            (0, 0, Some(before(1_000)), 0, 0),
+        ] {
+            let beats = beats_from(&settings, at(origin), at(from), None, posted, start);
+            let got = (beats.lease.next, beats.status.next);
+            assert_eq!(got, (at(lease), at(status)), "{origin} {from} {posted:?}");
+            assert_eq!(beats.lease.period, Duration::from_secs(10));
+            assert_eq!(beats.status.period, Duration::from_secs(300));
+        }
+    }
+
+    #[test]
+    fn posts_come_at_the_first_update_that_is_late_enough() {
+        let mut settings = KubeletSettings::default();
+        for (update, report, expected) in [(10, 300, 300), (7, 300, 301), (10, 1, 10)] {
+            settings.node_status_update_frequency = Span(Duration::from_secs(update));
+            settings.node_status_report_frequency = Span(Duration::from_secs(report));
+            assert_eq!(settings.report_interval(), Duration::from_secs(expected));
+        }
+    }
+
+    #[test]
+    fn settings_name_the_field_and_its_range() {
+        let zero = Span(Duration::ZERO);
+        let default = KubeletSettings::default();
+        for (settings, expected) in [
+            (
+                KubeletSettings { node_status_update_frequency: zero, ..default },
+                "kubelets.nodeStatusUpdateFrequency: invalid value 0s: must be 1ms or more",
+            ),
+            (
+                KubeletSettings { node_status_report_frequency: zero, ..default },
+                "kubelets.nodeStatusReportFrequency: invalid value 0s: must be 1ms or more",
+            ),
+            (
+                KubeletSettings { node_lease_duration_seconds: 0, ..default },
+                "kubelets.nodeLeaseDurationSeconds: invalid value 0: must be 1 or more",
+            ),
+        ] {
+            assert!(settings.check().unwrap_err().starts_with(expected));
+        }
+        assert_eq!(default.check(), Ok(()));
+    }
+
+    #[test]
+    fn phases_are_spread_and_repeatable() {
+        let settings = KubeletSettings { phase_seed: 7, ..KubeletSettings::default() };
+        let phases: Vec<_> =
+            (0..1_000).map(|number| settings.phase(&format!("node-{number}"))).collect();
+        assert!(phases.iter().all(|phase| *phase < at(10)));
+        for second in 0..10 {
+            let within = phases.iter().filter(|p| (at(second)..at(second + 1)).contains(p)).count();
+            assert!((60..140).contains(&within), "{within} in second {second}");
+        }
+        assert_eq!(settings.phase("node-1"), phases[1]);
+        let other = KubeletSettings { phase_seed: 8, ..settings };
+        assert_ne!(other.phase("node-1"), phases[1]);
+        assert_eq!(KubeletSettings::default().phase("node-1"), Timestamp::ZERO);
+    }
+
+    #[test]
+    fn a_post_changes_what_differs_and_stamps_all() {
+        let time = |secs: i64| Time::from_unix_seconds(1_577_836_800 + secs);
+        let mut node = Node::default();
+        let healthy = Report::healthy();
+        let first = healthy.post(&mut node, time(0));
+        let pressure = ["NodeHasSufficientMemory", "NodeHasNoDiskPressure", "NodeHasSufficientPID"];
+        assert_eq!(first, pressure);
+        assert!(healthy.is_posted(&node));
+        let down = healthy.with(Reported::new(READY, ConditionStatus::False, None, None));
+        assert!(!down.is_posted(&node) && !down.is_ready());
+        assert_eq!(down.post(&mut node, time(10)), ["NodeNotReady"]);
+        let ready = node.condition(READY).unwrap();
+        assert_eq!(ready.reason, "KubeletNotReady");
+        assert_eq!(ready.last_transition_time, Some(time(10)));
+        let memory = node.condition(MEMORY_PRESSURE).unwrap();
+        assert_eq!(memory.last_transition_time, Some(time(0)));
+        assert_eq!(memory.last_heartbeat_time, Some(time(10)));
+        assert_eq!(Report::of(&node, &healthy), down);
+        assert_eq!(healthy.post(&mut node, time(20)), ["NodeReady"]);
+    }
+}

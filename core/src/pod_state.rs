@@ -1,0 +1,382 @@
+//! The state of a pod in two words: what is to become of it, and how it is doing.
+//!
+//! Every reader (dots, legends, counts, filters, announcements) uses these words, so that they
+//! cannot disagree. The two are independent: a pod that stays may not be ready, and a pod that is
+//! being deleted may be.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+use core::fmt;
+
+use serde::Serialize;
+
+use crate::api::{ConditionStatus, Pod, PodCondition, PodPhase};
+use crate::time::Timestamp;
+
+/// What is to become of a pod.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub enum PodVerdict {
+    /// Nothing will delete it.
+    Stays,
+    /// A timer of the taint-eviction controller runs; at its end the pod is deleted.
+    Counting,
+    /// It is deleted and its grace period runs: `Terminating`.
+    Terminating,
+    /// It is deleted and stays `Terminating` until its kubelet, which nobody hears, is back.
+    Stuck,
+    /// Its kubelet has evicted it, and its object is still there: phase `Failed`, reason `Evicted`.
+    Evicted,
+    /// Its object has been removed.
+    Gone,
+}
+
+impl PodVerdict {
+    /// All of them, in the order in which legends show them.
+    pub const ALL: [Self; 6] =
+        [Self::Stays, Self::Counting, Self::Terminating, Self::Stuck, Self::Evicted, Self::Gone];
+
+    /// Its name: `stays`, `counting`, `terminating`, `stuck`, `evicted` or `gone`.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Stays => "stays",
+            Self::Counting => "counting",
+            Self::Terminating => "terminating",
+            Self::Stuck => "stuck",
+            Self::Evicted => "evicted",
+            Self::Gone => "gone",
+        }
+    }
+
+    /// The verdict of that name.
+    #[must_use]
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|verdict| verdict.as_str() == name)
+    }
+
+    /// What is said of `number` pods, without the number: `stay`, `counting down`.
+    #[must_use]
+    pub const fn words(self, number: usize) -> &'static str {
+        match self {
+            Self::Stays if number == 1 => "stays",
+            Self::Stays => "stay",
+            Self::Counting => "counting down",
+            Self::Terminating => "being deleted",
+            Self::Stuck => "stuck Terminating",
+            Self::Evicted => "evicted",
+            Self::Gone => "gone",
+        }
+    }
+
+    /// What it means, as a sentence.
+    #[must_use]
+    pub const fn meaning(self) -> &'static str {
+        match self {
+            Self::Stays => "Nothing will delete the pod.",
+            Self::Counting => {
+                "The pod tolerates the taint for some time, and is deleted when that is over."
+            }
+            Self::Terminating => {
+                "The pod is deleted and its grace period runs: kubectl shows Terminating."
+            }
+            Self::Stuck => {
+                "The pod is deleted, but stays Terminating until its kubelet, which nobody hears, \
+                 is back and confirms it."
+            }
+            Self::Evicted => {
+                "Its kubelet has ended the pod to free what it used; the object is still there: \
+                 kubectl shows Evicted."
+            }
+            Self::Gone => "The object of the pod has been removed.",
+        }
+    }
+}
+
+/// `stays`, `counting down` and so on.
+impl fmt::Display for PodVerdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.words(1))
+    }
+}
+
+/// How a pod is doing, as its status says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub enum PodHealth {
+    /// It has no node, and the scheduler has not tried it.
+    Pending,
+    /// It has no node: the scheduler found none that fits.
+    Unschedulable,
+    /// It has a node, and its containers do not run yet.
+    Starting,
+    /// Its containers run, and nothing says that it is not ready.
+    Ready,
+    /// Its condition `Ready` is not `True`.
+    NotReady,
+    /// Its phase is `Failed`.
+    Failed,
+    /// Its phase is `Succeeded`.
+    Succeeded,
+}
+
+impl PodHealth {
+    /// All of them, in the order in which legends show them.
+    pub const ALL: [Self; 7] = [
+        Self::Ready,
+        Self::NotReady,
+        Self::Starting,
+        Self::Pending,
+        Self::Unschedulable,
+        Self::Failed,
+        Self::Succeeded,
+    ];
+
+    /// How a pod is doing.
+    #[must_use]
+    pub fn of(pod: &Pod) -> Self {
+        let is_false = |condition: &&PodCondition| condition.status != ConditionStatus::True;
+        match pod.status.phase {
+            PodPhase::Failed => Self::Failed,
+            PodPhase::Succeeded => Self::Succeeded,
+            _ if pod.spec.node_name.is_empty() => {
+                let tried = pod.condition("PodScheduled").filter(is_false);
+                match tried {
+                    Some(tried) if tried.reason == "Unschedulable" => Self::Unschedulable,
+                    _ => Self::Pending,
+                }
+            }
+            PodPhase::Pending => Self::Starting,
+            _ if pod.condition("Ready").as_ref().is_some_and(is_false) => Self::NotReady,
+            _ => Self::Ready,
+        }
+    }
+
+    /// Its name: `pending`, `unschedulable`, `starting`, `ready`, `notReady`, `failed` or
+    /// `succeeded`.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::NotReady => "notReady",
+            other => other.words(),
+        }
+    }
+
+    /// The health of that name.
+    #[must_use]
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|health| health.as_str() == name)
+    }
+
+    /// What is said of pods: `ready`, `not ready`.
+    #[must_use]
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::Pending => "pending",
+            Self::Unschedulable => "unschedulable",
+            Self::Starting => "starting",
+            Self::Ready => "ready",
+            Self::NotReady => "not ready",
+            Self::Failed => "failed",
+            Self::Succeeded => "succeeded",
+        }
+    }
+
+    /// What it means, as a sentence.
+    #[must_use]
+    pub const fn meaning(self) -> &'static str {
+        match self {
+            Self::Pending => "The pod has no node, and the scheduler has not tried it.",
+            Self::Unschedulable => "The scheduler found no node that fits the pod.",
+            Self::Starting => "The pod has a node, and its containers do not run yet.",
+            Self::Ready => "The containers run, and nothing says that the pod is not ready.",
+            Self::NotReady => {
+                "The condition Ready of the pod is not True, so that services leave it out."
+            }
+            Self::Failed => "The containers have ended, and one of them failed.",
+            Self::Succeeded => "The containers have ended well.",
+        }
+    }
+}
+
+/// `ready`, `not ready` and so on.
+impl fmt::Display for PodHealth {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.words())
+    }
+}
+
+/// The state of a pod.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PodState {
+    /// What is to become of it.
+    pub verdict: PodVerdict,
+    /// How it is doing.
+    pub health: PodHealth,
+    /// Since when and until when it counts down or is being deleted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub timer: Option<PodTimer>,
+}
+
+/// A time that runs for a pod.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PodTimer {
+    /// Since when.
+    pub since: Timestamp,
+    /// Until when.
+    pub until: Timestamp,
+}
+
+impl PodTimer {
+    /// Whether it ends after all time, as a toleration of 292 years does.
+    #[must_use]
+    pub fn never_ends(self) -> bool {
+        self.until >= Timestamp::MAX
+    }
+}
+
+/// How many pods there are of each verdict and each health.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PodCounts {
+    verdicts: [usize; PodVerdict::ALL.len()],
+    healths: [usize; PodHealth::ALL.len()],
+}
+
+impl PodCounts {
+    /// Counts a pod whose object is there.
+    pub fn add(&mut self, state: PodState) {
+        self.add_verdict(state.verdict, 1);
+        let all = self.healths.iter_mut().zip(PodHealth::ALL);
+        for (count, health) in all {
+            *count += usize::from(health == state.health);
+        }
+    }
+
+    /// Counts pods whose objects have been removed.
+    pub fn add_gone(&mut self, number: usize) {
+        self.add_verdict(PodVerdict::Gone, number);
+    }
+
+    fn add_verdict(&mut self, wanted: PodVerdict, number: usize) {
+        let all = self.verdicts.iter_mut().zip(PodVerdict::ALL);
+        for (count, _) in all.filter(|(_, verdict)| *verdict == wanted) {
+            *count += number;
+        }
+    }
+
+    /// How many pods have that verdict.
+    #[must_use]
+    pub fn verdict(&self, wanted: PodVerdict) -> usize {
+        let mut all = self.verdicts.iter().zip(PodVerdict::ALL);
+        all.find(|(_, verdict)| *verdict == wanted).map_or(0, |(count, _)| *count)
+    }
+
+    /// How many pods, whose objects are there, have that health.
+    #[must_use]
+    pub fn health(&self, wanted: PodHealth) -> usize {
+        let mut all = self.healths.iter().zip(PodHealth::ALL);
+        all.find(|(_, health)| *health == wanted).map_or(0, |(count, _)| *count)
+    }
+
+    /// What came to be since `before`, of what happens to pods: `3 pods counting down, 5 being
+    /// deleted`; empty if nothing did.
+    #[must_use]
+    pub fn news_since(&self, before: &Self) -> String {
+        let mut said = String::new();
+        for verdict in PodVerdict::ALL.into_iter().filter(|verdict| *verdict != PodVerdict::Stays) {
+            let new = self.verdict(verdict).saturating_sub(before.verdict(verdict));
+            if new == 0 {
+                continue;
+            }
+            let what =
+                if said.is_empty() { crate::plural::count(new, "pod") } else { format!(", {new}") };
+            said = format!("{said}{what} {}", verdict.words(new));
+        }
+        said
+    }
+}
+
+impl PodState {
+    /// That of a pod to which nothing happens.
+    #[must_use]
+    pub fn at_rest(pod: &Pod) -> Self {
+        let health = PodHealth::of(pod);
+        let evicted = pod.status.reason == crate::kubelet::EVICTED;
+        let verdict = match health {
+            PodHealth::Failed if evicted => PodVerdict::Evicted,
+            _ => PodVerdict::Stays,
+        };
+        Self { verdict, health, timer: None }
+    }
+
+    /// The verdict as the end of a sentence, with its time to the millisecond: `deleted at 1m0s`.
+    #[must_use]
+    pub fn verdict_text(self) -> String {
+        let at = |timer: PodTimer| Timestamp::from_millis(timer.until.as_nanos() / 1_000_000);
+        match (self.verdict, self.timer) {
+            (PodVerdict::Counting, Some(timer)) if timer.never_ends() => {
+                "counting down, for ever".to_string()
+            }
+            (PodVerdict::Counting, Some(timer)) => format!("deleted at {}", at(timer)),
+            (PodVerdict::Terminating, Some(timer)) => {
+                format!("being deleted, gone at {}", at(timer))
+            }
+            (PodVerdict::Stuck, _) => "stuck Terminating until its kubelet is back".to_string(),
+            (PodVerdict::Evicted, _) => "evicted by its kubelet".to_string(),
+            (verdict, _) => verdict.to_string(),
+        }
+    }
+}
+
+/// Verdict and health: `deleted at 1m0s, not ready`. A pod that ended is said to have ended.
+impl fmt::Display for PodState {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.verdict {
+            PodVerdict::Evicted | PodVerdict::Gone => f.write_str(&self.verdict_text()),
+            _ => write!(f, "{}, {}", self.verdict_text(), self.health),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pod(phase: PodPhase, node: &str, condition: Option<(&str, ConditionStatus, &str)>) -> Pod {
+        let mut pod = Pod::default();
+        pod.status.phase = phase;
+        pod.spec.node_name = node.into();
+        pod.status.conditions.extend(condition.map(|(type_, status, reason)| PodCondition {
+            type_: type_.into(),
+            status,
+            reason: reason.into(),
+            ..PodCondition::default()
+        }));
+        pod
+    }
+
+    #[test]
+    fn health_is_what_the_status_says() {
+        use ConditionStatus::{False, True};
+        let scheduled = |reason| Some(("PodScheduled", False, reason));
+        for (health, pod) in [
+            (PodHealth::Pending, pod(PodPhase::Empty, "", None)),
+            (PodHealth::Pending, pod(PodPhase::Pending, "", scheduled("SchedulingGated"))),
+            (PodHealth::Unschedulable, pod(PodPhase::Pending, "", scheduled("Unschedulable"))),
+            (PodHealth::Starting, pod(PodPhase::Pending, "n", None)),
+            (PodHealth::Ready, pod(PodPhase::Empty, "n", None)),
+            (PodHealth::Ready, pod(PodPhase::Running, "n", Some(("Ready", True, "")))),
+            (PodHealth::NotReady, pod(PodPhase::Running, "n", Some(("Ready", False, "")))),
+            (PodHealth::Failed, pod(PodPhase::Failed, "n", None)),
+            (PodHealth::Succeeded, pod(PodPhase::Succeeded, "n", None)),
+        ] {
+            assert_eq!(PodHealth::of(&pod), health, "{pod:?}");
+            assert_eq!(PodHealth::parse(health.as_str()), Some(health));
+        }
+        let mut evicted = pod(PodPhase::Failed, "n", None);
+        evicted.status.reason = "Evicted".into();
+        assert_eq!(PodState::at_rest(&evicted).to_string(), "evicted by its kubelet");
+    }
+}

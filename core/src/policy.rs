@@ -1,0 +1,8 @@
+//! Rules that hold by themselves: values in, an answer out.
+
+pub mod admission;
+pub mod drain;
+pub mod matching;
+pub mod scheduling;
+pub mod taints;
+pub mod validation;

@@ -1,0 +1,174 @@
+//! Which pods `kubectl drain` evicts or deletes.
+//!
+//! Mirrors the filters of `k8s.io/kubectl/pkg/drain`. What a drain does with them, in time, is in
+//! the [simulator](crate::simulator).
+
+use alloc::collections::BTreeMap;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use serde::{Deserialize, Serialize};
+
+use crate::api::{Pod, PodKey, PodPhase, PodResources, VolumeSource, is_default};
+use crate::cluster::Cluster;
+use crate::release::KubernetesRelease;
+use crate::time::Span;
+
+/// The flags of `kubectl drain`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+pub struct DrainOptions {
+    /// `--ignore-daemonsets`: pods of DaemonSets stay where they are instead of being an error.
+    #[serde(skip_serializing_if = "is_default")]
+    pub ignore_daemonsets: bool,
+    /// `--force`: pods without a controller go, too.
+    #[serde(skip_serializing_if = "is_default")]
+    pub force: bool,
+    /// `--delete-emptydir-data`: pods with an emptyDir go, too.
+    #[serde(skip_serializing_if = "is_default")]
+    pub delete_emptydir_data: bool,
+    /// `--disable-eviction`: pods are deleted, whatever budgets say.
+    #[serde(skip_serializing_if = "is_default")]
+    pub disable_eviction: bool,
+    /// `--grace-period`, in seconds; their own unless given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub grace_period_seconds: Option<u32>,
+    /// `--timeout` for each node; zero is for ever.
+    #[serde(skip_serializing_if = "is_default")]
+    pub timeout: Span,
+    /// `--pod-selector`: only pods with these labels.
+    #[serde(skip_serializing_if = "is_default")]
+    pub pod_labels: BTreeMap<String, String>,
+}
+
+/// What is to be done with the pods of a node.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PodsForDeletion {
+    /// The pods that go, by namespace and name.
+    pub pods: Vec<PodKey>,
+    /// What is said about some of them, as one text; empty if there is nothing to say.
+    pub warnings: String,
+    /// Why nothing is done at all.
+    pub errors: Vec<String>,
+}
+
+/// What a filter says about a pod.
+enum Verdict {
+    Goes,
+    GoesWithWarning(&'static str),
+    Stays,
+    StaysWithWarning(&'static str),
+    Forbids(&'static str),
+}
+
+/// Sorts the pods of a node out. Mirrors `GetPodsForDeletion`; as there, of several warnings about
+/// one pod only the last counts.
+///
+/// Whether a DaemonSet that a pod names as its controller exists is not asked.
+#[must_use]
+pub fn pods_for_deletion(
+    cluster: &Cluster,
+    node: &str,
+    options: &DrainOptions,
+    release: KubernetesRelease,
+) -> PodsForDeletion {
+    let mut found = PodsForDeletion::default();
+    let mut warnings: Vec<(&str, Vec<&str>)> = Vec::new();
+    let mut errors: Vec<(&str, Vec<&str>)> = Vec::new();
+    let selected = |pod: &Pod| {
+        let labels = &pod.metadata.labels;
+        options.pod_labels.iter().all(|(key, value)| labels.get(key) == Some(value))
+    };
+    for (key, pod) in cluster.pods_of(node).filter(|(_, pod)| selected(pod)) {
+        let verdict = verdict(pod, options, release);
+        if matches!(verdict, Verdict::Goes | Verdict::GoesWithWarning(_)) {
+            found.pods.push(key.clone());
+        }
+        match verdict {
+            Verdict::Goes | Verdict::Stays => {}
+            Verdict::GoesWithWarning(text) | Verdict::StaysWithWarning(text) => {
+                note(&mut warnings, text, key.as_str());
+            }
+            Verdict::Forbids(text) => note(&mut errors, text, key.as_str()),
+        }
+    }
+    let line = |(text, pods): &(&str, Vec<&str>)| format!("{text}: {}", pods.join(", "));
+    found.warnings = warnings.iter().map(line).collect::<Vec<_>>().join("; ");
+    found.errors = errors
+        .iter()
+        .map(|error| match line(error) {
+            line if line.starts_with("cannot delete") => line,
+            line => format!("cannot delete {line}"),
+        })
+        .collect();
+    if !found.errors.is_empty() {
+        found.pods.clear();
+    }
+    found
+}
+
+fn note<'a>(groups: &mut Vec<(&'static str, Vec<&'a str>)>, text: &'static str, pod: &'a str) {
+    match groups.iter_mut().find(|(known, _)| *known == text) {
+        Some((_, pods)) => pods.push(pod),
+        None => groups.push((text, Vec::from([pod]))),
+    }
+}
+
+/// Mirrors the filters in their order: a pod that stays by one of them is not asked about by the
+/// next.
+fn verdict(pod: &Pod, options: &DrainOptions, release: KubernetesRelease) -> Verdict {
+    let ended = matches!(pod.status.phase, PodPhase::Succeeded | PodPhase::Failed);
+    let controller = pod.metadata.owner_references.iter().find(|o| o.controller == Some(true));
+    if !ended && controller.is_some_and(|owner| owner.kind == "DaemonSet") {
+        return if options.ignore_daemonsets {
+            Verdict::StaysWithWarning("ignoring DaemonSet-managed Pods")
+        } else {
+            Verdict::Forbids("DaemonSet-managed Pods (use --ignore-daemonsets to ignore)")
+        };
+    }
+    if pod.metadata.annotations.contains_key("kubernetes.io/config.mirror") {
+        return Verdict::Stays;
+    }
+    if ended {
+        return Verdict::Goes;
+    }
+    let mut verdict = Verdict::Goes;
+    if has_empty_dir(pod) {
+        if !options.delete_emptydir_data {
+            return Verdict::Forbids(release.drain_local_storage_error());
+        }
+        verdict = Verdict::GoesWithWarning("deleting Pods with local storage");
+    }
+    match (controller, options.force) {
+        // As upstream, the warning about local storage is lost.
+        (Some(_), _) if matches!(verdict, Verdict::GoesWithWarning(_)) => Verdict::Goes,
+        (Some(_), _) => verdict,
+        (None, true) => Verdict::GoesWithWarning(release.drain_unmanaged_warning()),
+        (None, false) => Verdict::Forbids(release.drain_unmanaged_error()),
+    }
+}
+
+/// Mirrors `hasLocalStorage`; a volume that cannot be read is none.
+fn has_empty_dir(pod: &Pod) -> bool {
+    if pod.spec.other.get("volumes").is_none() {
+        return false;
+    }
+    let volumes = PodResources::of(pod).map(|resources| resources.volumes).unwrap_or_default();
+    volumes.iter().any(|volume| matches!(volume.source, VolumeSource::EmptyDir { .. }))
+}
+
+/// Several errors as one text. Mirrors `utilerrors.NewAggregate(…).Error()`.
+pub(crate) fn aggregate(errors: &[String]) -> String {
+    match errors {
+        [error] => error.clone(),
+        errors => format!("[{}]", errors.join(", ")),
+    }
+}
+
+/// As Go prints a string in quotes where there is nothing to escape, which names never have.
+pub(crate) fn quoted(name: &str) -> String {
+    crate::quote::go_quote(name)
+}

@@ -1,0 +1,84 @@
+//! The message of the scheduler when no node fits a pod.
+
+use alloc::borrow::ToOwned;
+use alloc::collections::BTreeMap;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use super::NodeVerdict;
+use super::filters::Cycle;
+use super::snapshot::PodInfo;
+use crate::release::PreemptionMessage;
+
+/// The message where there are no nodes at all. Mirrors `ErrNoNodesAvailable`.
+pub const NO_NODES_AVAILABLE: &str = "no nodes available to schedule pods";
+
+/// `0/N nodes are available: …`, with the reasons counted and sorted as texts. Mirrors
+/// `FitError.Error`.
+pub fn fit_error<'a>(nodes: usize, reasons: impl IntoIterator<Item = &'a str>) -> String {
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    for reason in reasons {
+        *counts.entry(reason).or_default() += 1;
+    }
+    let mut texts: Vec<String> =
+        counts.into_iter().map(|(reason, count)| format!("{count} {reason}")).collect();
+    texts.sort_unstable();
+    format!("0/{nodes} nodes are available: {}.", texts.join(", "))
+}
+
+/// The whole message, and the nodes on which preemption would help.
+pub(super) fn failure(cycle: &Cycle<'_>, verdicts: &[NodeVerdict]) -> (String, Vec<String>) {
+    if verdicts.is_empty() {
+        return (NO_NODES_AVAILABLE.to_owned(), Vec::new());
+    }
+    let rejections = || verdicts.iter().filter_map(|verdict| verdict.rejection.as_ref());
+    let reasons = rejections().flat_map(|rejection| &rejection.reasons).map(String::as_str);
+    let mut message = fit_error(verdicts.len(), reasons);
+    let (why, preemptable) = preemption(cycle, verdicts);
+    let ending = cycle.release().preemption_message();
+    if preemptable.is_empty() && ending != PreemptionMessage::None {
+        message.push_str(match cycle.release().deallocates_claims() {
+            true => " no new claims to deallocate, preemption: ",
+            false => " preemption: ",
+        });
+        message.push_str(&why);
+        if ending == PreemptionMessage::TwoFullStops {
+            message.push('.');
+        }
+    }
+    (message, preemptable)
+}
+
+/// Why preemption does not help, and where it does. Mirrors `preemption.Evaluator.Preempt`.
+fn preemption(cycle: &Cycle<'_>, verdicts: &[NodeVerdict]) -> (String, Vec<String>) {
+    if cycle.pod.fields.never_preempts {
+        return ("not eligible due to preemptionPolicy=Never.".to_owned(), Vec::new());
+    }
+    let (mut reasons, mut preemptable) = (Vec::new(), Vec::new());
+    for (node, verdict) in cycle.snapshot.nodes().zip(verdicts) {
+        let may_help = |verdict: &NodeVerdict| {
+            verdict.rejection.as_ref().is_some_and(|rejection| rejection.preemption_may_help)
+        };
+        if !may_help(verdict) {
+            reasons.push("Preemption is not helpful for scheduling".to_owned());
+            continue;
+        }
+        let priority = cycle.pod.fields.priority;
+        let victims: Vec<&PodInfo> = node
+            .pods
+            .values()
+            .map(AsRef::as_ref)
+            .filter(|pod| pod.fields.priority < priority)
+            .collect();
+        if victims.is_empty() {
+            reasons.push("No preemption victims found for incoming pod".to_owned());
+            continue;
+        }
+        match cycle.first_rejection(node, &victims) {
+            Some(rejection) => reasons.extend(rejection.reasons),
+            None => preemptable.push(node.name.clone()),
+        }
+    }
+    (fit_error(verdicts.len(), reasons.iter().map(String::as_str)), preemptable)
+}

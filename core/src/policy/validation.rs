@@ -1,0 +1,294 @@
+//! What the API server accepts, in its own words.
+//!
+//! Mirrors the parts of `k8s.io/kubernetes/pkg/apis/core/validation` and
+//! `k8s.io/apimachinery/pkg/util/validation` that concern taints, tolerations, names and labels.
+//! The texts are those of 1.20.
+
+mod field_error;
+mod workloads;
+
+use alloc::collections::BTreeMap;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use crate::api::{Node, ObjectMeta, Pod, Taint, TaintEffect, Toleration, TolerationOperator};
+use crate::policy::matching::parse_canonical;
+use crate::release::{FeatureGate, FeatureGates, KubernetesRelease};
+
+pub use crate::api::{
+    is_dns1123_label, is_dns1123_subdomain, is_qualified_name, is_valid_label_value,
+    validate_namespace_name, validate_node_name, validate_pod_name,
+};
+pub use field_error::{BadValue, FieldError, FieldErrorType};
+pub use workloads::{validate_budget, validate_workload};
+
+/// In what the API servers of different releases and settings differ.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ValidationOptions {
+    /// Whether the error for `operator: Exists` with a value shows the whole toleration (to 1.31)
+    /// or only the value.
+    pub exists_value_dump: bool,
+    /// Whether the operators `Lt` and `Gt` may be used: the feature gate
+    /// `TaintTolerationComparisonOperators`.
+    pub comparison_operators: bool,
+}
+
+impl ValidationOptions {
+    /// What a release with these feature gates does.
+    #[must_use]
+    pub fn new(release: KubernetesRelease, gates: &FeatureGates) -> Self {
+        Self {
+            exists_value_dump: release.validation_shows_whole_toleration(),
+            comparison_operators: gates.is_enabled(FeatureGate::TaintTolerationComparisonOperators),
+        }
+    }
+}
+
+/// Checks the tolerations of a new pod; `path` is where they are, `spec.tolerations`.
+///
+/// The texts about the values of `Lt` and `Gt` are not certain. Mirrors `ValidateTolerations`.
+#[must_use]
+pub fn validate_tolerations(
+    tolerations: &[Toleration],
+    path: &str,
+    options: &ValidationOptions,
+) -> Vec<FieldError> {
+    let mut errors = Vec::new();
+    for (index, toleration) in tolerations.iter().enumerate() {
+        let path = format!("{path}[{index}]");
+        if !toleration.key.is_empty() {
+            errors.extend(validate_label_name(&toleration.key, &format!("{path}.key")));
+        }
+        if toleration.key.is_empty() && toleration.operator != TolerationOperator::Exists {
+            errors.push(FieldError::invalid(
+                format!("{path}.operator"),
+                toleration.operator.as_str(),
+                "operator must be Exists when `key` is empty, which means \"match all values and \
+                 all keys\"",
+            ));
+        }
+        if toleration.toleration_seconds.is_some() && toleration.effect != TaintEffect::NoExecute {
+            errors.push(FieldError::invalid(
+                format!("{path}.effect"),
+                toleration.effect.as_str(),
+                "effect must be 'NoExecute' when `tolerationSeconds` is set",
+            ));
+        }
+        validate_operator(toleration, &path, options, &mut errors);
+        if !toleration.effect.is_empty() {
+            errors.extend(validate_taint_effect(&toleration.effect, &path));
+        }
+    }
+    errors
+}
+
+/// Checks operator and value of a toleration.
+fn validate_operator(
+    toleration: &Toleration,
+    path: &str,
+    options: &ValidationOptions,
+    errors: &mut Vec<FieldError>,
+) {
+    let operator_path = format!("{path}.operator");
+    let value = toleration.value.as_str();
+    match toleration.operator {
+        TolerationOperator::Empty | TolerationOperator::Equal => {
+            let messages = is_valid_label_value(value);
+            if !messages.is_empty() {
+                errors.push(FieldError::invalid(operator_path, value, messages.join(";")));
+            }
+        }
+        TolerationOperator::Exists => {
+            if !value.is_empty() {
+                let bad_value = if options.exists_value_dump {
+                    BadValue::Toleration(toleration.clone())
+                } else {
+                    value.into()
+                };
+                let detail = "value must be empty when `operator` is 'Exists'";
+                errors.push(FieldError::invalid(operator_path, bad_value, detail));
+            }
+        }
+        TolerationOperator::Lt | TolerationOperator::Gt if options.comparison_operators => {
+            let detail = if value.is_empty() {
+                "must be non-empty"
+            } else if parse_canonical(value).is_none() {
+                "must be a valid decimal integer in canonical form"
+            } else {
+                return;
+            };
+            errors.push(FieldError::invalid(format!("{path}.value"), value, detail));
+        }
+        TolerationOperator::Lt | TolerationOperator::Gt | TolerationOperator::Other(_) => {
+            let supported: &[&str] = if options.comparison_operators {
+                &["Equal", "Exists", "Lt", "Gt"]
+            } else {
+                &["Equal", "Exists"]
+            };
+            errors.push(FieldError::not_supported(
+                operator_path,
+                toleration.operator.as_str(),
+                supported.iter().copied(),
+            ));
+        }
+    }
+}
+
+/// Checks an effect that is not empty. Mirrors `validateTaintEffect`.
+fn validate_taint_effect(effect: &TaintEffect, path: &str) -> Option<FieldError> {
+    if TaintEffect::KNOWN.contains(effect) {
+        return None;
+    }
+    let supported = TaintEffect::KNOWN.iter().map(TaintEffect::as_str);
+    Some(FieldError::not_supported(format!("{path}.effect"), effect.as_str(), supported))
+}
+
+/// Checks the taints of a node. The API server's `path` is `metadata.taints`, although the taints
+/// are in `spec.taints`. Mirrors `validateNodeTaints`.
+#[must_use]
+pub fn validate_node_taints(taints: &[Taint], path: &str) -> Vec<FieldError> {
+    let mut errors = Vec::new();
+    for (index, taint) in taints.iter().enumerate() {
+        let path = format!("{path}[{index}]");
+        errors.extend(validate_label_name(&taint.key, &format!("{path}.key")));
+        let messages = is_valid_label_value(&taint.value);
+        if !messages.is_empty() {
+            let value_path = format!("{path}.value");
+            errors.push(FieldError::invalid(value_path, taint.value.as_str(), messages.join(";")));
+        }
+        if taint.effect.is_empty() {
+            errors.push(FieldError::required(format!("{path}.effect"), ""));
+        } else {
+            errors.extend(validate_taint_effect(&taint.effect, &path));
+        }
+        if taints.iter().take(index).any(|earlier| earlier.matches(taint)) {
+            errors.push(FieldError::duplicate(
+                path,
+                BadValue::Taint(taint.clone()),
+                "taints must be unique by key and effect pair",
+            ));
+        }
+    }
+    errors
+}
+
+/// Checks the tolerations of a pod that exists: old ones may change nothing but their
+/// `tolerationSeconds`, new ones may come anywhere.
+///
+/// `Lt` and `Gt` are accepted too when the old pod used them already. Mirrors
+/// `validateOnlyAddedTolerations`.
+#[must_use]
+pub fn validate_only_added_tolerations(
+    new: &[Toleration],
+    old: &[Toleration],
+    path: &str,
+    options: &ValidationOptions,
+) -> Vec<FieldError> {
+    if !old.iter().all(|old| new.iter().any(|new| new.matches(old))) {
+        let detail = "existing toleration can not be modified except its tolerationSeconds";
+        return Vec::from([FieldError::forbidden(path, detail)]);
+    }
+    let used = |operator: &TolerationOperator| {
+        matches!(operator, TolerationOperator::Lt | TolerationOperator::Gt)
+    };
+    let comparison_operators =
+        options.comparison_operators || old.iter().any(|toleration| used(&toleration.operator));
+    validate_tolerations(new, path, &ValidationOptions { comparison_operators, ..*options })
+}
+
+/// Checks a label key, which is also what a taint's key is. Mirrors `ValidateLabelName`.
+#[must_use]
+pub fn validate_label_name(name: &str, path: &str) -> Vec<FieldError> {
+    let invalid = |message: String| FieldError::invalid(path, name, message);
+    is_qualified_name(name).into_iter().map(invalid).collect()
+}
+
+/// Checks labels: keys and values. Mirrors `ValidateLabels`.
+#[must_use]
+pub fn validate_labels(labels: &BTreeMap<String, String>, path: &str) -> Vec<FieldError> {
+    let mut errors = Vec::new();
+    for (key, value) in labels {
+        errors.extend(validate_label_name(key, path));
+        for message in is_valid_label_value(value) {
+            errors.push(FieldError::invalid(path, value.as_str(), message));
+        }
+    }
+    errors
+}
+
+/// Checks the name and the labels of a node, and its taints. Mirrors `ValidateNode`.
+#[must_use]
+pub fn validate_node(node: &Node, _: &ValidationOptions) -> Vec<FieldError> {
+    let mut errors = validate_name(&node.metadata.name, validate_node_name);
+    errors.extend(validate_keys(&node.metadata));
+    errors.extend(validate_node_taints(&node.spec.taints, "metadata.taints"));
+    errors
+}
+
+/// Checks the name, the namespace and the labels of a new pod, the node's name if there is one,
+/// and the tolerations. Mirrors `ValidatePodCreate`.
+#[must_use]
+pub fn validate_pod(pod: &Pod, options: &ValidationOptions) -> Vec<FieldError> {
+    let mut errors = validate_name(&pod.metadata.name, validate_pod_name);
+    let namespace = pod.metadata.namespace.as_str();
+    if namespace.is_empty() {
+        errors.push(FieldError::required("metadata.namespace", ""));
+    } else {
+        let invalid = |message| FieldError::invalid("metadata.namespace", namespace, message);
+        errors.extend(validate_namespace_name(namespace).into_iter().map(invalid));
+    }
+    errors.extend(validate_keys(&pod.metadata));
+    let node = pod.spec.node_name.as_str();
+    if !node.is_empty() {
+        let invalid = |message| FieldError::invalid("spec.nodeName", node, message);
+        errors.extend(validate_node_name(node).into_iter().map(invalid));
+    }
+    errors.extend(validate_tolerations(&pod.spec.tolerations, "spec.tolerations", options));
+    errors
+}
+
+/// Checks what changes when `old` becomes `new`: the labels, the tolerations and the node, which
+/// only a binding may set. Mirrors `ValidatePodUpdate`.
+#[must_use]
+pub fn validate_pod_update(new: &Pod, old: &Pod, options: &ValidationOptions) -> Vec<FieldError> {
+    let mut errors = validate_keys(&new.metadata);
+    errors.extend(validate_only_added_tolerations(
+        &new.spec.tolerations,
+        &old.spec.tolerations,
+        "spec.tolerations",
+        options,
+    ));
+    if new.spec.node_name != old.spec.node_name {
+        errors.push(FieldError::forbidden(
+            "spec",
+            "pod updates may not change fields other than `spec.containers[*].image`, \
+             `spec.initContainers[*].image`, `spec.activeDeadlineSeconds` or `spec.tolerations` \
+             (only additions to existing tolerations)",
+        ));
+    }
+    errors
+}
+
+fn validate_name(name: &str, validate: fn(&str) -> Vec<String>) -> Vec<FieldError> {
+    if name.is_empty() {
+        let detail = "name or generateName is required";
+        return Vec::from([FieldError::required("metadata.name", detail)]);
+    }
+    let invalid = |message| FieldError::invalid("metadata.name", name, message);
+    validate(name).into_iter().map(invalid).collect()
+}
+
+/// Checks labels, and the keys of annotations, which may have capitals in their prefix.
+fn validate_keys(metadata: &ObjectMeta) -> Vec<FieldError> {
+    let mut errors = validate_labels(&metadata.labels, "metadata.labels");
+    for key in metadata.annotations.keys() {
+        for message in is_qualified_name(&key.to_lowercase()) {
+            errors.push(FieldError::invalid("metadata.annotations", key.as_str(), message));
+        }
+    }
+    errors
+}
+
+#[cfg(test)]
+mod tests;

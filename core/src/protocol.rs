@@ -1,0 +1,16 @@
+//! What controllers, kubelets and the API server say to one another: names of requests, their
+//! results, recorded events, deadlines, zones. Plain values without behaviour of their own.
+
+mod flag;
+mod heartbeats;
+mod recorded_event;
+mod request;
+mod timeout;
+pub mod zone;
+
+pub use self::flag::FlagError;
+pub(crate) use self::heartbeats::round_up;
+pub use self::heartbeats::{HeartbeatSchedule, PeriodicHeartbeat};
+pub use self::recorded_event::{ObjectReference, RecordedEvent};
+pub use self::request::{ApiErrorKind, NodeWrite, PodWrite, RequestId, RequestResult, RequestVerb};
+pub use self::timeout::{DeadlineReason, Timeout, TimeoutReason};

@@ -1,0 +1,85 @@
+//! Requests to the API server, and what comes back.
+
+use serde::{Deserialize, Serialize};
+
+/// Names a request of one controller until its result is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct RequestId(pub(crate) u64);
+
+/// What a controller asked of the API server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
+#[serde(rename_all = "camelCase")]
+pub enum RequestVerb {
+    /// `GET` of a pod, before its status is patched.
+    Get,
+    /// `PATCH` of a pod's status: the condition `DisruptionTarget`.
+    PatchStatus,
+    /// `DELETE` of a pod.
+    Delete,
+}
+
+/// What the API server answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
+#[serde(rename_all = "camelCase", tag = "type", content = "error")]
+pub enum RequestResult {
+    /// Done.
+    Ok,
+    /// Accepted, but the pod was terminating already.
+    AlreadyTerminating,
+    /// 404.
+    NotFound,
+    /// It was made to fail.
+    Error(ApiErrorKind),
+}
+
+impl RequestResult {
+    /// Whether the request succeeded.
+    #[must_use]
+    pub fn is_ok(self) -> bool {
+        matches!(self, Self::Ok | Self::AlreadyTerminating)
+    }
+}
+
+/// A write to a node that can be made to fail.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
+#[serde(rename_all = "camelCase")]
+pub enum NodeWrite {
+    /// The conditions in its status.
+    Status,
+    /// Its taints.
+    Taints,
+    /// Its labels.
+    Labels,
+}
+
+/// A write to a pod that can be made to fail.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
+#[serde(rename_all = "camelCase")]
+pub enum PodWrite {
+    /// `DELETE` of the pod.
+    Delete,
+    /// `PATCH` of the pod's status.
+    PatchStatus,
+}
+
+/// The error of a request that was made to fail.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
+pub enum ApiErrorKind {
+    /// 500, the API server has a problem.
+    #[default]
+    InternalError,
+    /// 409, somebody else wrote the object.
+    Conflict,
+    /// 429, too many requests.
+    TooManyRequests,
+    /// 403, not allowed.
+    Forbidden,
+}

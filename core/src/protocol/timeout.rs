@@ -1,0 +1,151 @@
+//! When somebody wants to be called, and what for.
+
+use core::fmt;
+use core::time::Duration;
+
+use serde::Serialize;
+
+use super::zone::ZoneKey;
+use crate::api::{NodeName, PodKey, WorkloadKey};
+use crate::time::Timestamp;
+
+/// The next moment at which a simulation or a controller wants to be called.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
+#[serde(rename_all = "camelCase")]
+pub struct Timeout {
+    /// When.
+    pub at: Timestamp,
+    /// What for.
+    pub reason: TimeoutReason,
+}
+
+/// Why a moment matters.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
+#[serde(tag = "type", rename_all = "camelCase", rename_all_fields = "camelCase")]
+pub enum TimeoutReason {
+    /// Changes wait to be looked at: call at once.
+    WorkQueued,
+    /// A pod's tolerated time is over.
+    EvictionDue {
+        /// Which pod.
+        pod: PodKey,
+    },
+    /// A failed delete is tried again.
+    RetryDelete {
+        /// Which pod.
+        pod: PodKey,
+        /// Which attempt just failed, from 1.
+        attempt: u8,
+    },
+    /// A terminating pod's grace period ends.
+    GracePeriodOver {
+        /// Which pod.
+        pod: PodKey,
+        /// How long it was; serialised in milliseconds.
+        #[serde(rename = "graceMilliseconds", serialize_with = "crate::time::milliseconds")]
+        #[cfg_attr(feature = "typescript-all", tsify(type = "number"))]
+        grace: Duration,
+    },
+    /// The node lifecycle controller's health pass has something to do.
+    MonitorNodeHealth,
+    /// The node lifecycle controller tries once more to write the status of a node.
+    RetryNodeStatus,
+    /// The node lifecycle controller looks once more at a pod that was bound to a node.
+    RetryPod {
+        /// Which pod.
+        pod: PodKey,
+    },
+    /// A zone has a token for a node that waits to be tainted (or drained).
+    TaintingPass {
+        /// The key of the zone.
+        zone: ZoneKey,
+    },
+    /// A kubelet posts its node's status, since it is not what the object says.
+    KubeletPosts {
+        /// Which node.
+        node: NodeName,
+    },
+    /// A kubelet starts, as it was told before.
+    KubeletStarts {
+        /// Which node.
+        node: NodeName,
+    },
+    /// The eviction manager of a kubelet has something to do.
+    KubeletEviction {
+        /// Which node.
+        node: NodeName,
+        /// What.
+        deadline: DeadlineReason,
+    },
+    /// A kubelet that flaps stops.
+    KubeletStops {
+        /// Which node.
+        node: NodeName,
+    },
+    /// A pod that is starting is ready.
+    PodStarts {
+        /// Which pod.
+        pod: PodKey,
+    },
+    /// The scheduler tries again to find a node for a pod.
+    RetryScheduling {
+        /// Which pod.
+        pod: PodKey,
+    },
+    /// A `kubectl drain` tries again to evict a pod, sees that one is gone, or gives up.
+    DrainGoesOn {
+        /// The node that it drains.
+        node: NodeName,
+    },
+    /// The pod garbage collector looks for pods on nodes that are gone, or out of service.
+    CollectPods,
+    /// The pods of a workload have been ready for long enough to count as available.
+    PodsAvailable {
+        /// Which workload.
+        workload: WorkloadKey,
+    },
+}
+
+/// What the manager is to be called for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
+#[serde(tag = "type", rename_all = "camelCase")]
+pub enum DeadlineReason {
+    /// A pass that may change something.
+    Synchronize,
+    /// Memory crosses a threshold, which the kernel tells.
+    MemoryNotification,
+    /// A pod that is being killed has had its time.
+    KillTimeout {
+        /// Which pod.
+        pod: PodKey,
+    },
+    /// Evicted pods are cleaned up, or have had their time; the next pass follows at once.
+    PodsCleanedUp,
+    /// A pod that was bound to the node under pressure is looked at; only a simulated node tells it.
+    Admission {
+        /// Which pod.
+        pod: PodKey,
+    },
+    /// The containers of a pod that is being killed end; only a simulated node tells it.
+    PodEnds {
+        /// Which pod.
+        pod: PodKey,
+    },
+}
+
+/// What for, as a part of a sentence: `the kubelet looks at its node`.
+impl fmt::Display for DeadlineReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Synchronize => f.write_str("looks at its resources"),
+            Self::MemoryNotification => f.write_str("is told that memory crosses a threshold"),
+            Self::KillTimeout { pod } => write!(f, "waits no longer for {pod} to die"),
+            Self::PodsCleanedUp => f.write_str("looks again after an eviction"),
+            Self::Admission { pod } => write!(f, "decides whether it takes {pod}"),
+            Self::PodEnds { pod } => write!(f, "has killed {pod}"),
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! A queue that holds every item once.
+
+use alloc::collections::VecDeque;
+use core::hash::Hash;
+
+use foldhash::fast::FixedState;
+use hashbrown::HashSet;
+
+use super::timer_queue::Sequence;
+
+/// First in, first out; an item that waits already is not added again. Mirrors
+/// `workqueue.Interface`, for one worker.
+#[derive(Clone, Debug)]
+pub(crate) struct WorkQueue<T> {
+    order: VecDeque<T>,
+    /// Never walked, so that its order matters to nobody.
+    waiting: HashSet<T, FixedState>,
+}
+
+impl<T> Default for WorkQueue<T> {
+    fn default() -> Self {
+        Self { order: VecDeque::new(), waiting: HashSet::with_hasher(FixedState::with_seed(0)) }
+    }
+}
+
+impl<T: Clone + Eq + Hash> WorkQueue<T> {
+    pub(crate) fn push(&mut self, item: T) {
+        if self.waiting.insert(item.clone()) {
+            self.order.push_back(item);
+        }
+    }
+
+    pub(crate) fn pop(&mut self) -> Option<T> {
+        let item = self.order.pop_front()?;
+        self.waiting.remove(&item);
+        Some(item)
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.order.is_empty()
+    }
+}
+
+/// A [`WorkQueue`] whose items are numbered in the order in which they came, so that the items of
+/// several queues have one order.
+#[derive(Clone, Debug)]
+pub(crate) struct NumberedWorkQueue<T> {
+    order: VecDeque<(u64, T)>,
+    /// Never walked, so that its order matters to nobody.
+    waiting: HashSet<T, FixedState>,
+}
+
+impl<T> Default for NumberedWorkQueue<T> {
+    fn default() -> Self {
+        Self { order: VecDeque::new(), waiting: HashSet::with_hasher(FixedState::with_seed(0)) }
+    }
+}
+
+impl<T: Clone + Eq + Hash> NumberedWorkQueue<T> {
+    pub(crate) fn push(&mut self, sequence: &mut Sequence, item: T) {
+        if self.waiting.insert(item.clone()) {
+            self.order.push_back((sequence.take(), item));
+        }
+    }
+
+    pub(crate) fn pop(&mut self) -> Option<T> {
+        let (_, item) = self.order.pop_front()?;
+        self.waiting.remove(&item);
+        Some(item)
+    }
+
+    /// The number of the item that waits longest.
+    pub(crate) fn first(&self) -> Option<u64> {
+        self.order.front().map(|(number, _)| *number)
+    }
+}

@@ -1,0 +1,181 @@
+//! Names that come twice: the second object would replace the first without a word.
+
+use alloc::collections::BTreeMap;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use core::fmt;
+
+use super::Objects;
+
+/// An object whose name another one has already.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DuplicateName {
+    /// The object in words: ``the pod `default/web-1-1` ``.
+    pub object: String,
+    /// The field of the scenario that the first one comes from: `objects.pods[3]`, or
+    /// `objects.nodeGroups[0]`.
+    pub first: String,
+    /// The same of the second one.
+    pub second: String,
+}
+
+impl fmt::Display for DuplicateName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { object, first, second } = self;
+        write!(f, "{object} is there twice: it comes from {first} and from {second}")
+    }
+}
+
+impl DuplicateName {
+    /// Whether a group of nodes makes one of the two.
+    #[must_use]
+    pub fn is_of_group(&self) -> bool {
+        [&self.first, &self.second].iter().any(|path| path.starts_with("objects.nodeGroups["))
+    }
+
+    /// What to do about it.
+    #[must_use]
+    pub fn help(&self) -> &'static str {
+        if self.is_of_group() {
+            "give the group, or `metadata.name` of its template `pod`, another name"
+        } else {
+            "remove one of the two, or give it another name"
+        }
+    }
+}
+
+/// How many are found at most.
+const MOST: usize = 20;
+
+/// The objects by kind and name, and where each comes from.
+struct Names<'o> {
+    objects: &'o Objects,
+    found: Vec<DuplicateName>,
+}
+
+impl Objects {
+    /// Objects whose names others have already, among those given one by one and those that the
+    /// groups make; the first 20.
+    #[must_use]
+    pub fn duplicate_names(&self) -> Vec<DuplicateName> {
+        let mut names = Names { objects: self, found: Vec::new() };
+        names.nodes();
+        names.pods();
+        let workloads = self.workloads.iter().map(|workload| workload.key().to_string());
+        names.listed("workload", "workloads", workloads);
+        let budgets = self.budgets.iter().map(|budget| {
+            let namespace = namespace(&budget.metadata.namespace);
+            format!("{namespace}/{}", budget.metadata.name)
+        });
+        names.listed("budget", "budgets", budgets);
+        names.found.truncate(MOST);
+        names.found
+    }
+}
+
+impl Names<'_> {
+    fn add(&mut self, object: String, first: String, second: String) {
+        if self.found.len() < MOST {
+            self.found.push(DuplicateName { object, first, second });
+        }
+    }
+
+    /// Objects that are given one by one.
+    fn listed(&mut self, kind: &str, list: &str, names: impl Iterator<Item = String>) {
+        let mut seen: BTreeMap<String, usize> = BTreeMap::new();
+        for (index, name) in names.enumerate() {
+            if let Some(first) = seen.get(&name) {
+                let path = |index| format!("objects.{list}[{index}]");
+                let (first, second) = (path(*first), path(index));
+                self.add(format!("the {kind} `{name}`"), first, second);
+            } else {
+                seen.insert(name, index);
+            }
+        }
+    }
+
+    /// The nodes of a group are its name and a number, so that two groups make the same ones if
+    /// they have the same name.
+    fn nodes(&mut self) {
+        let objects = self.objects;
+        self.listed("node", "nodes", objects.nodes.iter().map(|node| node.metadata.name.clone()));
+        let mut groups: BTreeMap<&str, usize> = BTreeMap::new();
+        for (index, group) in objects.node_groups.iter().enumerate() {
+            if group.count == 0 {
+                continue;
+            }
+            if let Some(first) = groups.get(group.name.as_str()) {
+                self.add(format!("the node `{}-1`", group.name), of_group(*first), of_group(index));
+            } else {
+                groups.insert(&group.name, index);
+            }
+        }
+        for (index, node) in objects.nodes.iter().enumerate() {
+            let Some((name, number)) = split_number(&node.metadata.name) else { continue };
+            let Some(group) = groups.get(name) else { continue };
+            if objects.node_groups.get(*group).is_some_and(|group| number <= group.count) {
+                let object = format!("the node `{}`", node.metadata.name);
+                self.add(object, format!("objects.nodes[{index}]"), of_group(*group));
+            }
+        }
+    }
+
+    /// The same for pods: the name of the template, the number of the node, and that of the pod.
+    fn pods(&mut self) {
+        let objects = self.objects;
+        self.listed(
+            "pod",
+            "pods",
+            objects
+                .pods
+                .iter()
+                .map(|pod| format!("{}/{}", namespace(&pod.metadata.namespace), pod.metadata.name)),
+        );
+        let mut groups: BTreeMap<(&str, &str), usize> = BTreeMap::new();
+        for (index, group) in objects.node_groups.iter().enumerate() {
+            if group.count == 0 || group.pods_per_node == 0 {
+                continue;
+            }
+            let metadata = group.pod.as_ref().map(|pod| &pod.metadata);
+            let name = metadata.map_or("", |metadata| &metadata.name);
+            let name = if name.is_empty() { group.name.as_str() } else { name };
+            let key = (namespace(metadata.map_or("", |metadata| &metadata.namespace)), name);
+            if let Some(first) = groups.get(&key) {
+                let object = format!("the pod `{}/{}-1-1`", key.0, key.1);
+                self.add(object, of_group(*first), of_group(index));
+            } else {
+                groups.insert(key, index);
+            }
+        }
+        for (index, pod) in objects.pods.iter().enumerate() {
+            let Some((name, on_node)) = split_number(&pod.metadata.name) else { continue };
+            let Some((name, number)) = split_number(name) else { continue };
+            let key = (namespace(&pod.metadata.namespace), name);
+            let Some(group) = groups.get(&key) else { continue };
+            let is_made = objects
+                .node_groups
+                .get(*group)
+                .is_some_and(|group| number <= group.count && on_node <= group.pods_per_node);
+            if is_made {
+                let object = format!("the pod `{}/{}`", key.0, pod.metadata.name);
+                self.add(object, format!("objects.pods[{index}]"), of_group(*group));
+            }
+        }
+    }
+}
+
+fn of_group(index: usize) -> String {
+    format!("objects.nodeGroups[{index}]")
+}
+
+fn namespace(namespace: &str) -> &str {
+    if namespace.is_empty() { "default" } else { namespace }
+}
+
+/// `web-12` as `web` and 12, if a group could have made it.
+fn split_number(name: &str) -> Option<(&str, u32)> {
+    let (name, digits) = name.rsplit_once('-')?;
+    let number: u32 = digits.parse().ok()?;
+    (number > 0 && number.to_string() == digits).then_some((name, number))
+}

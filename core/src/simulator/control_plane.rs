@@ -1,0 +1,254 @@
+//! The rest of the control plane: the controllers of workloads, the scheduler, budgets and the pod
+//! garbage collector, in the order in which they are called.
+
+use alloc::string::ToString;
+use alloc::sync::Arc;
+
+use super::ConfigError;
+use super::ready_history::ReadyHistory;
+use crate::api::{Pod, Workload, WorkloadKey, WorkloadKind};
+use crate::cluster::{Change, Cluster};
+use crate::controllers::daemon_set::DaemonSetController;
+use crate::controllers::deployment::DeploymentController;
+use crate::controllers::disruption::DisruptionController;
+use crate::controllers::job::JobController;
+use crate::controllers::pod_gc::{CollectPod, PodGcController};
+use crate::controllers::replica_set::ReplicaSetController;
+use crate::controllers::scheduler::{Scheduler, SchedulerAction};
+use crate::controllers::stateful_set::StatefulSetController;
+use crate::controllers::workload::{WorkloadAction, WriteAnswer};
+use crate::controllers::{Context, Controller};
+use crate::policy::scheduling::{SchedulerConfig, SchedulingError, Snapshot};
+use crate::protocol::{RequestId, TimeoutReason};
+use crate::queue::timer_queue::TimerId;
+
+/// The controllers that take part with `controlPlane`.
+#[derive(Clone, Debug)]
+pub(super) struct ControlPlane {
+    replica_sets: ReplicaSetController,
+    stateful_sets: StatefulSetController,
+    daemon_sets: DaemonSetController,
+    jobs: JobController,
+    deployments: DeploymentController,
+    pub(super) disruption: DisruptionController,
+    pub(super) scheduler: Scheduler,
+    pod_gc: PodGcController,
+    pub(super) ready_history: ReadyHistory,
+}
+
+/// What one of them wants done.
+pub(super) enum ControlAction {
+    Workload(WorkloadKind, WorkloadAction),
+    Scheduler(SchedulerAction),
+    Collect(CollectPod),
+}
+
+/// Calls something on each controller, in the order of their precedence.
+macro_rules! each {
+    ($plane:expr, $controller:ident => $call:expr) => {{
+        let $controller = &mut $plane.replica_sets;
+        $call;
+        let $controller = &mut $plane.stateful_sets;
+        $call;
+        let $controller = &mut $plane.daemon_sets;
+        $call;
+        let $controller = &mut $plane.jobs;
+        $call;
+        let $controller = &mut $plane.deployments;
+        $call;
+        let $controller = &mut $plane.disruption;
+        $call;
+        let $controller = &mut $plane.scheduler;
+        $call;
+        let $controller = &mut $plane.pod_gc;
+        $call;
+    }};
+}
+
+impl ControlPlane {
+    /// Controllers that know the nodes of the cluster, and nothing else yet.
+    pub(super) fn new(config: SchedulerConfig, cluster: &Cluster) -> Result<Self, ConfigError> {
+        let wrong = |error: SchedulingError| ConfigError::Object(error.to_string());
+        let nodes = cluster.nodes().map(|(_, node)| node.as_ref());
+        let snapshot = Snapshot::new(config, nodes, []).map_err(wrong)?;
+        for (_, pod) in cluster.pods() {
+            snapshot.check(pod).map_err(wrong)?;
+        }
+        let release = config.release;
+        Ok(Self {
+            replica_sets: ReplicaSetController::new(release),
+            stateful_sets: StatefulSetController::new(release),
+            daemon_sets: DaemonSetController::new(release, config.comparison_operators),
+            jobs: JobController::new(release),
+            deployments: DeploymentController::new(release),
+            disruption: DisruptionController::new(release),
+            scheduler: Scheduler::new(snapshot),
+            pod_gc: PodGcController::new(release),
+            ready_history: ReadyHistory::default(),
+        })
+    }
+
+    /// What is there at the beginning is of the templates that there are.
+    pub(super) fn adopt_revisions(&mut self, cluster: &Cluster) {
+        self.deployments.adopt_revisions(cluster);
+        self.stateful_sets.adopt_revisions(cluster);
+        self.daemon_sets.adopt_revisions(cluster);
+    }
+
+    /// An object has changed.
+    pub(super) fn handle_change(&mut self, context: &mut Context<'_>, change: &Change) {
+        if let Change::Node { .. } = change {
+            // The scheduler before the DaemonSets: retries of pods are planned first.
+            self.scheduler.handle_change(context, change);
+            self.daemon_sets.handle_change(context, change);
+            self.pod_gc.handle_change(context, change);
+            return;
+        }
+        each!(self, controller => controller.handle_change(context, change));
+        self.ready_history.handle_change(context, change);
+    }
+
+    /// The next timer.
+    pub(super) fn next_timer(&self) -> Option<TimerId> {
+        let workloads = [
+            self.replica_sets.next_timer(),
+            self.stateful_sets.next_timer(),
+            self.daemon_sets.next_timer(),
+            self.jobs.next_timer(),
+            self.deployments.next_timer(),
+        ];
+        let others = [self.scheduler.next_timer(), self.pod_gc.next_timer()];
+        workloads.into_iter().chain(others).flatten().min()
+    }
+
+    /// What a timer is for, if it is the next one of one of these.
+    pub(super) fn timer_reason(&self, timer: TimerId) -> Option<TimeoutReason> {
+        let timer = Some(timer);
+        if self.scheduler.next_timer() == timer {
+            self.scheduler.timer_reason()
+        } else if self.pod_gc.next_timer() == timer {
+            self.pod_gc.timer_reason()
+        } else if self.replica_sets.next_timer() == timer {
+            self.replica_sets.timer_reason()
+        } else if self.deployments.next_timer() == timer {
+            self.deployments.timer_reason()
+        } else if self.stateful_sets.next_timer() == timer {
+            self.stateful_sets.timer_reason()
+        } else {
+            None
+        }
+    }
+
+    /// Fires a timer, if it is the next one of one of these.
+    pub(super) fn fire(&mut self, context: &mut Context<'_>, timer: TimerId) -> bool {
+        each!(self, controller => if controller.next_timer() == Some(timer) {
+            controller.handle_timeout(context);
+            return true;
+        });
+        false
+    }
+
+    /// Whether something is to be looked at.
+    pub(super) fn has_work(&self) -> bool {
+        self.replica_sets.next_work().is_some()
+            || self.deployments.next_work().is_some()
+            || self.stateful_sets.next_work().is_some()
+            || self.daemon_sets.next_work().is_some()
+            || self.jobs.next_work().is_some()
+            || self.scheduler.next_work().is_some()
+    }
+
+    /// Looks at one thing, the one that is first; whether there was any.
+    pub(super) fn work(&mut self, context: &mut Context<'_>) -> bool {
+        let work = [
+            self.replica_sets.next_work(),
+            self.stateful_sets.next_work(),
+            self.daemon_sets.next_work(),
+            self.jobs.next_work(),
+            self.deployments.next_work(),
+            self.scheduler.next_work(),
+        ];
+        let first = work.into_iter().flatten().min();
+        if first.is_none() {
+            return false;
+        }
+        each!(self, controller => if controller.next_work() == first {
+            controller.handle_timeout(context);
+            return true;
+        });
+        false
+    }
+
+    /// What one of them wants done next.
+    pub(super) fn poll_action(&mut self, context: &mut Context<'_>) -> Option<ControlAction> {
+        use WorkloadKind as Kind;
+        let mut workload = |kind: WorkloadKind| {
+            let action = match kind {
+                Kind::ReplicaSet => self.replica_sets.poll_action(context),
+                Kind::StatefulSet => self.stateful_sets.poll_action(context),
+                Kind::DaemonSet => self.daemon_sets.poll_action(context),
+                Kind::Job => self.jobs.poll_action(context),
+                Kind::Deployment => self.deployments.poll_action(context),
+            };
+            Some(ControlAction::Workload(kind, action?))
+        };
+        let kinds =
+            [Kind::ReplicaSet, Kind::StatefulSet, Kind::DaemonSet, Kind::Job, Kind::Deployment];
+        if let Some(action) = kinds.into_iter().find_map(&mut workload) {
+            return Some(action);
+        }
+        if let Some(action) = self.scheduler.poll_action(context) {
+            return Some(ControlAction::Scheduler(action));
+        }
+        self.pod_gc.poll_action(context).map(ControlAction::Collect)
+    }
+
+    /// Tells a controller of workloads what came of its request.
+    pub(super) fn answer(
+        &mut self,
+        context: &mut Context<'_>,
+        kind: WorkloadKind,
+        id: RequestId,
+        answer: WriteAnswer,
+    ) {
+        match kind {
+            WorkloadKind::ReplicaSet => {
+                self.replica_sets.handle_action_result(context, id, answer);
+            }
+            WorkloadKind::StatefulSet => {
+                self.stateful_sets.handle_action_result(context, id, answer);
+            }
+            WorkloadKind::DaemonSet => self.daemon_sets.handle_action_result(context, id, answer),
+            WorkloadKind::Job => self.jobs.handle_action_result(context, id, answer),
+            WorkloadKind::Deployment => self.deployments.handle_action_result(context, id, answer),
+        }
+    }
+
+    /// Tells the garbage collector that a pod is gone.
+    pub(super) fn collected(&mut self, context: &mut Context<'_>, id: RequestId) {
+        self.pod_gc.handle_action_result(context, id, ());
+    }
+
+    /// Whether a pod is of the present template of its workload.
+    pub(super) fn is_updated(&self, workload: &Workload, pod: &Pod) -> bool {
+        let key = workload.key();
+        let hash = || pod.metadata.labels.get(crate::controllers::workload::REVISION_LABEL);
+        let is = |revision: Option<&str>| {
+            revision.is_none_or(|revision| hash().is_none_or(|hash| hash == revision))
+        };
+        match workload.kind {
+            WorkloadKind::Deployment => self.deployments.revision(&key).is_none_or(|revision| {
+                pod.metadata.controller().is_some_and(|owner| owner.name == revision)
+            }),
+            WorkloadKind::StatefulSet => is(self.stateful_sets.revision(&key)),
+            WorkloadKind::DaemonSet => is(self.daemon_sets.revision(&key)),
+            WorkloadKind::ReplicaSet | WorkloadKind::Job => true,
+        }
+    }
+}
+
+/// A workload that is there from the beginning, or was inferred.
+pub(super) fn added(workload: &Arc<Workload>) -> Change {
+    let key: WorkloadKey = workload.key();
+    Change::Workload { key, old: None, new: Some(workload.clone()) }
+}

@@ -1,0 +1,75 @@
+//! The states of pods, to look at.
+
+use alloc::collections::BTreeMap;
+
+use super::Simulator;
+use crate::api::{Pod, PodKey};
+use crate::pod_state::{PodCounts, PodState, PodTimer, PodVerdict};
+use crate::time::Timestamp;
+
+/// The states of the pods of a simulation as it is now; see [`Simulator::pod_states`].
+#[derive(Debug)]
+pub struct PodStates<'a> {
+    simulator: &'a Simulator,
+    /// When the grace period of each pod that is being deleted ends.
+    ends: BTreeMap<&'a PodKey, Timestamp>,
+}
+
+impl<'a> PodStates<'a> {
+    /// The state of a pod; `None` if there is no such pod.
+    #[must_use]
+    pub fn get(&self, key: &PodKey) -> Option<PodState> {
+        let pod = self.simulator.api.cluster.get_pod(key)?;
+        Some(self.state(key, pod))
+    }
+
+    /// All pods that are there with their states, by key.
+    pub fn iter(&self) -> impl Iterator<Item = (&'a PodKey, PodState)> + '_ {
+        self.simulator.api.cluster.pods().map(|(key, pod)| (key, self.state(key, pod)))
+    }
+
+    /// How many pods there are of each verdict and each health, not counting those that are gone.
+    #[must_use]
+    pub fn counts(&self) -> PodCounts {
+        let mut counts = PodCounts::default();
+        for (_, state) in self.iter() {
+            counts.add(state);
+        }
+        counts
+    }
+
+    fn state(&self, key: &PodKey, pod: &Pod) -> PodState {
+        let state = PodState::at_rest(pod);
+        if pod.is_terminating() {
+            if self.simulator.awaits_kubelet(key) {
+                return PodState { verdict: PodVerdict::Stuck, ..state };
+            }
+            let until = self.ends.get(key).copied().unwrap_or(self.simulator.api.now);
+            let seconds = pod.metadata.deletion_grace_period_seconds.unwrap_or_default();
+            let grace = Timestamp::from_secs(u64::try_from(seconds).unwrap_or_default());
+            let since = Timestamp::ZERO.saturating_add(until - grace);
+            let timer = Some(PodTimer { since, until });
+            return PodState { verdict: PodVerdict::Terminating, timer, ..state };
+        }
+        match self.simulator.taint_eviction.scheduled_eviction(key) {
+            Some(worker) => PodState {
+                verdict: PodVerdict::Counting,
+                timer: Some(PodTimer { since: worker.created_at, until: worker.fire_at }),
+                ..state
+            },
+            None => state,
+        }
+    }
+}
+
+impl Simulator {
+    /// What is to become of each pod, and how each is doing.
+    #[must_use]
+    pub fn pod_states(&self) -> PodStates<'_> {
+        let mut ends = BTreeMap::new();
+        for (key, end) in self.terminations() {
+            ends.insert(key, end);
+        }
+        PodStates { simulator: self, ends }
+    }
+}

@@ -1,0 +1,469 @@
+//! One pod on one node: when is it evicted?
+
+use alloc::boxed::Box;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use super::{ConfigError, Simulator, SimulatorConfig};
+use crate::api::{
+    CronJob, Node, NodeName, Pod, PodKey, PodResources, Toleration, Workload, WorkloadKey,
+};
+use crate::command::Command;
+use crate::controllers::{FirstPod, first_pod};
+use crate::eviction_timeline::time_budget::TimeBudget;
+use crate::policy::admission::{Addition, AdmissionError, AdmissionPlugin, admit};
+use crate::policy::matching::{Explanation, explain};
+use crate::release::FeatureGate;
+use crate::time::Timestamp;
+
+/// What happens to the node, at time zero.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
+#[serde(rename_all = "camelCase")]
+pub enum NodeFault {
+    /// The taints that it has are put on it: the pod and the taints meet at zero.
+    #[default]
+    Tainted,
+    /// Its kubelet is no longer heard, in a cluster that is otherwise healthy.
+    #[serde(alias = "lost")]
+    Unreachable,
+}
+
+/// What a user has of a pod.
+#[derive(Clone, Debug)]
+pub enum PodSource {
+    /// The pod, or the template of one (`v1.PodTemplateSpec`). A pod that the API server has stored
+    /// was admitted then; anything else is a new pod.
+    Pod(Box<Pod>),
+    /// A workload: the pod is the one that its controllers make.
+    Workload(Box<Workload>),
+    /// A CronJob: the pod is that of its next Job.
+    CronJob(Box<CronJob>),
+}
+
+/// Which pod, which node, and what happens to the node.
+#[derive(Clone, Debug)]
+pub struct EvictionQuestion {
+    /// The pod, or what makes it.
+    pub pod: PodSource,
+    /// The node. Whatever node the pod names, it runs on this one.
+    pub node: Node,
+    /// What happens to the node.
+    pub fault: NodeFault,
+    /// Whether a new pod passes the admission plugins of the API server, as every pod of a cluster
+    /// does.
+    pub admission: bool,
+}
+
+/// When a pod is evicted, and why.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WhenEvicted {
+    /// When it is evicted, and the terms that add up to the moment; `None` if it is not.
+    pub budget: Option<TimeBudget>,
+    /// How its tolerations answer the taints that the node has in the end.
+    pub matching: Explanation,
+    /// What the answer takes for granted, in the order in which it came about.
+    pub assumed: Vec<Assumption>,
+}
+
+/// Something that was added or taken for granted to answer the question.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
+#[serde(tag = "type", rename_all = "camelCase", rename_all_fields = "camelCase")]
+pub enum Assumption {
+    /// The pod is the one that a controller makes of a template.
+    PodCreated {
+        /// The controller, as its events name it: `replicaset-controller`.
+        by: &'static str,
+        /// The workload that was given, or the Job of the CronJob that was.
+        workload: WorkloadKey,
+        /// The pod; a controller that draws lots would end its name with other letters.
+        pod: PodKey,
+    },
+    /// The pod was given a toleration.
+    TolerationAdded {
+        /// Who adds it.
+        by: AdmissionPlugin,
+        /// The toleration.
+        toleration: Toleration,
+        /// Why, in a sentence.
+        because: String,
+    },
+    /// The pod was given the number of its priority class.
+    PriorityAdded {
+        /// Who adds it.
+        by: AdmissionPlugin,
+        /// `spec.priorityClassName`.
+        class: String,
+        /// `spec.priority`.
+        priority: i32,
+    },
+    /// The API server has stored the pod, so that it was admitted then and is taken as it is.
+    AlreadyAdmitted,
+    /// Admission was left out, as was asked.
+    AdmissionSkipped,
+    /// The pod names another node; it is taken to run on the one that was given.
+    Moved {
+        /// The node that it names.
+        from: NodeName,
+    },
+    /// There is another node, which stays healthy. Were there none, the node lifecycle controller
+    /// would take the fault for its own and evict nothing.
+    OtherNodeHealthy,
+}
+
+impl fmt::Display for Assumption {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::PodCreated { by, workload, pod } => {
+                write!(f, "{by} creates the pod {pod} from the template of {workload}")
+            }
+            Self::TolerationAdded { by, toleration, because } => {
+                write!(f, "{} adds the toleration {toleration}: {because}", by.as_str())
+            }
+            Self::PriorityAdded { by, class, priority } => {
+                write!(f, "{} sets the priority {priority}, that of {class}", by.as_str())
+            }
+            Self::AlreadyAdmitted => {
+                f.write_str("the pod exists, so that admission adds nothing to it")
+            }
+            Self::AdmissionSkipped => f.write_str("admission is left out, as asked"),
+            Self::Moved { from } => {
+                write!(f, "the pod runs on this node, although it names node {from}")
+            }
+            Self::OtherNodeHealthy => f.write_str("another node of the cluster stays healthy"),
+        }
+    }
+}
+
+/// Why there is no answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum WhenEvictedError {
+    /// The configuration cannot be.
+    Config(ConfigError),
+    /// The API server would not take the pod.
+    Admission(AdmissionError),
+}
+
+impl fmt::Display for WhenEvictedError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Config(error) => error.fmt(f),
+            Self::Admission(error) => error.fmt(f),
+        }
+    }
+}
+
+impl core::error::Error for WhenEvictedError {}
+
+impl From<ConfigError> for WhenEvictedError {
+    fn from(error: ConfigError) -> Self {
+        Self::Config(error)
+    }
+}
+
+/// How many deadlines one eviction takes at most; a few dozen in fact.
+const MOST_DEADLINES: usize = 10_000;
+
+/// When a pod is evicted from a node, and why.
+///
+/// # Errors
+/// The configuration cannot be, or the API server would not take the pod.
+pub fn when_evicted(
+    mut config: SimulatorConfig,
+    question: EvictionQuestion,
+) -> Result<WhenEvicted, WhenEvictedError> {
+    let EvictionQuestion { pod, mut node, fault, admission } = question;
+    if node.metadata.name.is_empty() {
+        node.metadata.name = "node".into();
+    }
+    let name = node.metadata.name.clone();
+    let mut assumed = Vec::new();
+    let mut pod = made_pod(pod, &name, &config, &mut assumed);
+    if !admission {
+        assumed.push(Assumption::AdmissionSkipped);
+    } else if is_stored(&pod) {
+        assumed.push(Assumption::AlreadyAdmitted);
+    } else {
+        pass_admission(&mut pod, &config, &mut assumed)?;
+    }
+    let named = core::mem::replace(&mut pod.spec.node_name, name.clone());
+    if !named.is_empty() && named != name {
+        assumed.push(Assumption::Moved { from: named.as_str().into() });
+    }
+    if pod.metadata.name.is_empty() {
+        pod.metadata.name = "pod".into();
+    }
+    let key = pod.key();
+    let tolerations = pod.spec.tolerations.clone();
+    config.node_lifecycle = fault == NodeFault::Unreachable;
+    let mut nodes = Vec::from([node]);
+    if fault == NodeFault::Unreachable {
+        nodes.extend(nodes.first().map(healthy_neighbour));
+        assumed.push(Assumption::OtherNodeHealthy);
+    }
+    let mut simulator = Simulator::new(config, nodes, [pod])?;
+    if fault == NodeFault::Unreachable {
+        let command = Command::StopKubelet { node: name.as_str().into() };
+        // The node is there and its kubelet runs, so this cannot be refused.
+        let _ = simulator.handle_command(Timestamp::ZERO, command);
+    }
+    let forecast = simulator.forecast(Timestamp::MAX, MOST_DEADLINES);
+    let end = forecast.simulator();
+    let taints = end.api.cluster.get_node(&name).map_or(&[][..], |node| &node.spec.taints);
+    let gate = end.api.gates.is_enabled(FeatureGate::TaintTolerationComparisonOperators);
+    Ok(WhenEvicted {
+        budget: end.time_budget(&key).filter(|budget| budget.over),
+        matching: explain(taints, &tolerations, gate),
+        assumed,
+    })
+}
+
+/// The pod that was given, or that its controllers make.
+fn made_pod(
+    source: PodSource,
+    node: &str,
+    config: &SimulatorConfig,
+    assumed: &mut Vec<Assumption>,
+) -> Pod {
+    let workload = match source {
+        PodSource::Pod(pod) => return *pod,
+        PodSource::Workload(workload) => workload,
+        PodSource::CronJob(cron_job) => Box::new(cron_job.job(config.start)),
+    };
+    let FirstPod { pod, additions, controller } = first_pod(&workload, node, config.release);
+    assumed.push(Assumption::PodCreated {
+        by: controller,
+        workload: workload.key(),
+        pod: pod.key(),
+    });
+    assumed.extend(additions.into_iter().map(Assumption::from));
+    pod
+}
+
+/// Whether the API server has stored it.
+fn is_stored(pod: &Pod) -> bool {
+    !pod.metadata.uid.is_empty() || pod.metadata.creation_timestamp.is_some()
+}
+
+/// What the API server makes of a new pod.
+fn pass_admission(
+    pod: &mut Pod,
+    config: &SimulatorConfig,
+    assumed: &mut Vec<Assumption>,
+) -> Result<(), WhenEvictedError> {
+    let plugins = config.admission().map_err(ConfigError::ApiServerFlag)?;
+    let admission = admit(&plugins, config.release, pod, &alloc::collections::BTreeMap::new())
+        .map_err(WhenEvictedError::Admission)?;
+    admission.apply(pod);
+    assumed.extend(admission.additions.into_iter().map(Assumption::from));
+    let wrong = |error| WhenEvictedError::Admission(AdmissionError::Resources(error));
+    let mut resources = PodResources::of(pod).map_err(wrong)?;
+    if resources.priority.is_none() {
+        resources.set_defaults();
+        if let Some(priority) = resources.priority {
+            pod.spec.other.set("priority", priority.into());
+            let class = resources.priority_class_name;
+            let by = AdmissionPlugin::Priority;
+            assumed.push(Assumption::PriorityAdded { by, class, priority });
+        }
+    }
+    Ok(())
+}
+
+impl From<Addition<Toleration>> for Assumption {
+    fn from(addition: Addition<Toleration>) -> Self {
+        let Addition { plugin, added, because } = addition;
+        Self::TolerationAdded { by: plugin, toleration: added, because }
+    }
+}
+
+/// Another node in the same zone.
+fn healthy_neighbour(node: &Node) -> Node {
+    let mut healthy = Node::default();
+    healthy.metadata.name = format!("{}-healthy", node.metadata.name);
+    healthy.metadata.labels.clone_from(&node.metadata.labels);
+    healthy
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::string::ToString;
+
+    use serde_json::json;
+
+    use super::*;
+    use crate::api::{Taint, TaintEffect, TolerationOperator};
+    use crate::time::Time;
+
+    const KEY: &str = "example.com/maintenance";
+
+    fn tolerating(seconds: Option<i64>) -> Pod {
+        let mut pod = Pod::default();
+        pod.spec.tolerations.push(Toleration {
+            key: KEY.into(),
+            operator: TolerationOperator::Exists,
+            toleration_seconds: seconds,
+            effect: TaintEffect::NoExecute,
+            ..Toleration::default()
+        });
+        pod
+    }
+
+    fn pod(pod: Pod) -> PodSource {
+        PodSource::Pod(Box::new(pod))
+    }
+
+    fn workload(kind: &str) -> PodSource {
+        let api = if kind == "Job" { "batch/v1" } else { "apps/v1" };
+        let spec = json!({"template": {"spec": {"priorityClassName": "system-node-critical"}}});
+        let workload =
+            json!({"apiVersion": api, "kind": kind, "metadata": {"name": "web"}, "spec": spec});
+        PodSource::Workload(Box::new(serde_json::from_value(workload).unwrap()))
+    }
+
+    fn ask(pod: PodSource, node: Node, fault: NodeFault, admission: bool) -> WhenEvicted {
+        let question = EvictionQuestion { pod, node, fault, admission };
+        when_evicted(SimulatorConfig::default(), question).unwrap()
+    }
+
+    fn seconds(answer: &WhenEvicted) -> Option<i64> {
+        answer.budget.as_ref().map(|budget| budget.evicted_at.as_nanos() / 1_000_000_000)
+    }
+
+    /// How long the pod stays on the node with its unreachable taint.
+    fn tolerated(answer: &WhenEvicted) -> Option<u64> {
+        answer.matching.verdict.evicted_after().map(|after| after.as_secs())
+    }
+
+    fn said(answer: &WhenEvicted) -> Vec<String> {
+        answer.assumed.iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn a_tainted_node() {
+        let mut node = Node::default();
+        let at = |node: &Node, source: Pod| {
+            seconds(&ask(pod(source), node.clone(), NodeFault::Tainted, true))
+        };
+        assert_eq!(at(&node, Pod::default()), None, "no taint");
+        node.spec.taints.push(Taint::new(KEY, "", TaintEffect::NoExecute));
+        assert_eq!(at(&node, Pod::default()), Some(0));
+        assert_eq!(at(&node, tolerating(Some(90))), Some(90));
+        assert_eq!(at(&node, tolerating(None)), None, "for ever");
+    }
+
+    #[test]
+    fn a_new_pod_gets_the_tolerations_that_admission_adds() {
+        let fault = NodeFault::Unreachable;
+        let answer = ask(pod(Pod::default()), Node::default(), fault, true);
+        assert!(seconds(&answer).unwrap() > 340, "{:?}", answer.budget);
+        assert_eq!(tolerated(&answer), Some(300));
+        assert_eq!(
+            said(&answer),
+            [
+                "DefaultTolerationSeconds adds the toleration \
+                 node.kubernetes.io/not-ready:NoExecute op=Exists for 300s: no toleration of the \
+                 pod covers node.kubernetes.io/not-ready:NoExecute",
+                "DefaultTolerationSeconds adds the toleration \
+                 node.kubernetes.io/unreachable:NoExecute op=Exists for 300s: no toleration of the \
+                 pod covers node.kubernetes.io/unreachable:NoExecute",
+                "another node of the cluster stays healthy",
+            ]
+        );
+        let without = ask(pod(Pod::default()), Node::default(), fault, false);
+        assert!(seconds(&without).unwrap() < 100);
+        assert_eq!(without.assumed[0], Assumption::AdmissionSkipped);
+    }
+
+    #[test]
+    fn a_pod_that_is_stored_has_been_admitted() {
+        let mut stored = Pod::default();
+        stored.metadata.creation_timestamp = Some(Time::from_unix_seconds(0));
+        stored.spec.node_name = "other".into();
+        let answer = ask(pod(stored), Node::default(), NodeFault::Unreachable, true);
+        assert!(seconds(&answer).unwrap() < 100, "its tolerations are what they are");
+        assert_eq!(
+            said(&answer),
+            [
+                "the pod exists, so that admission adds nothing to it",
+                "the pod runs on this node, although it names node other",
+                "another node of the cluster stays healthy",
+            ]
+        );
+    }
+
+    #[test]
+    fn a_workload_has_the_pod_that_its_controller_makes() {
+        for (kind, by, name) in [
+            ("Deployment", "replicaset-controller", "default/web-"),
+            ("ReplicaSet", "replicaset-controller", "default/web-"),
+            ("StatefulSet", "statefulset-controller", "default/web-0"),
+            ("Job", "job-controller", "default/web-"),
+        ] {
+            let answer = ask(workload(kind), Node::default(), NodeFault::Unreachable, true);
+            assert_eq!(tolerated(&answer), Some(300), "{kind}");
+            assert!(seconds(&answer).unwrap() > 340, "{kind}");
+            let words = said(&answer);
+            let begin = format!("{by} creates the pod {name}");
+            assert!(words[0].starts_with(&begin), "{kind}: {words:?}");
+            let priority = "Priority sets the priority 2000001000, that of system-node-critical";
+            assert!(words.iter().any(|text| text == priority), "{kind}: {words:?}");
+        }
+    }
+
+    #[test]
+    fn a_pod_of_a_daemon_set_stays() {
+        let answer = ask(workload("DaemonSet"), Node::default(), NodeFault::Unreachable, true);
+        assert_eq!((answer.budget.as_ref(), tolerated(&answer)), (None, None));
+        let by = |by| {
+            let of = |assumed: &&Assumption| matches!(assumed, Assumption::TolerationAdded { by: plugin, .. } if *plugin == by);
+            answer.assumed.iter().filter(of).count()
+        };
+        assert_eq!(by(AdmissionPlugin::DaemonSetController), 6);
+        assert_eq!(by(AdmissionPlugin::DefaultTolerationSeconds), 0, "they are there already");
+    }
+
+    #[test]
+    fn a_cron_job_has_the_pod_of_its_job() {
+        let cron_job = json!({
+            "metadata": {"name": "nightly", "namespace": "batch"},
+            "spec": {"jobTemplate": {"spec": {"template": {"spec": {}}}}},
+        });
+        let cron_job = PodSource::CronJob(Box::new(serde_json::from_value(cron_job).unwrap()));
+        let answer = ask(cron_job, Node::default(), NodeFault::Unreachable, true);
+        assert_eq!(tolerated(&answer), Some(300));
+        let text = said(&answer).remove(0);
+        let minutes = SimulatorConfig::default().start.unix_seconds() / 60;
+        assert!(text.contains(&format!("the template of job/batch/nightly-{minutes}")), "{text}");
+    }
+
+    #[test]
+    fn flags_of_the_api_server_count() {
+        let mut config = SimulatorConfig::default();
+        let flag = "default-unreachable-toleration-seconds";
+        config.api_server_flags.insert(flag.into(), "20".into());
+        let question = |pod| EvictionQuestion {
+            pod,
+            node: Node::default(),
+            fault: NodeFault::Unreachable,
+            admission: true,
+        };
+        let answer = when_evicted(config.clone(), question(workload("Deployment"))).unwrap();
+        assert_eq!(tolerated(&answer), Some(20));
+        config.api_server_flags.insert(flag.into(), "soon".into());
+        assert!(when_evicted(config, question(workload("Deployment"))).is_err());
+    }
+
+    #[test]
+    fn the_old_name_of_a_fault_is_read() {
+        let read = |name: &str| serde_json::from_value::<NodeFault>(json!(name)).unwrap();
+        assert_eq!(read("lost"), NodeFault::Unreachable);
+        assert_eq!(read("unreachable"), NodeFault::Unreachable);
+        assert_eq!(serde_json::to_value(NodeFault::Unreachable).unwrap(), "unreachable");
+    }
+}

@@ -1,0 +1,509 @@
+//! Takes objects one by one while a text is read.
+
+use std::collections::BTreeSet;
+
+use serde::de::DeserializeOwned;
+use serde_json::Value as Json;
+use taintlab_core::api::{Node, ObjectMeta, Pod, PodDisruptionBudget, Workload, WorkloadKind};
+use taintlab_core::validation::{
+    FieldError, ValidationOptions, validate_budget, validate_node, validate_pod, validate_workload,
+};
+
+use super::{Import, field_error, join};
+use crate::builder::Names;
+use crate::decode::{Findings, decode};
+use crate::diagnostic::{
+    DiagnosedObject, Diagnostics, Position, Problem, Severity, cut, did_you_mean,
+};
+use crate::memory;
+use crate::near_miss;
+use crate::redact::Redactor;
+use crate::report::{Assumption, ObjectOutcome, ObjectReport};
+use crate::source;
+use crate::tree::{Entry, Place, Sink, Spanned, Value};
+
+/// Items that do not say their kind, what was wrong with them, and where they stand.
+type Kindless<'t> = (Place, Spanned<'t>, Vec<Problem>);
+
+/// Takes objects one by one while the text is read.
+pub(super) struct Importer<'t, 'f> {
+    file: &'f str,
+    import: Import,
+    diagnostics: Diagnostics<'f>,
+    redactor: Redactor,
+    /// What was found in the object at hand, of which it is not known yet what becomes of it.
+    found: Vec<(Severity, Problem)>,
+    /// On which line a node or a pod of that name began.
+    nodes: Names,
+    pods: Names,
+    /// The same for workloads and budgets, by kind, namespace and name.
+    controllers: Names,
+    /// Where each pod names its node, and which of the objects it is.
+    placed: Vec<(Position, usize)>,
+    /// Items whose kind the list around them says, but at its end.
+    kindless: Vec<Kindless<'t>>,
+    /// Whether there was a document that is a list, and nothing in it.
+    empty_list: bool,
+    wrong_text: bool,
+}
+
+impl<'t> Sink<'t> for Importer<'t, '_> {
+    fn object(&mut self, place: Place, node: Spanned<'t>, problems: Vec<Problem>) -> bool {
+        memory::grow_ahead();
+        let names_no_kind = node.get("kind").is_none() && node.get("apiVersion").is_none();
+        match (place, &node.value) {
+            (Place::Item(_), Value::Map(_)) if names_no_kind => {
+                self.kindless.push((place, node, problems));
+            }
+            (Place::Document, _) => self.document(node, problems),
+            _ => self.take(&place.path(), node, problems, None),
+        }
+        true
+    }
+
+    fn problem(&mut self, problem: Problem) -> bool {
+        self.wrong_text = true;
+        // The list around them was not read to its end, so that nobody says what they are.
+        for (place, item, problems) in std::mem::take(&mut self.kindless) {
+            self.take(&place.path(), item, problems, None);
+        }
+        self.diagnostics.error(problem);
+        true
+    }
+}
+
+impl source::Reader for Importer<'_, '_> {
+    fn failed(&self) -> bool {
+        self.wrong_text
+    }
+}
+
+impl<'t, 'f> Importer<'t, 'f> {
+    pub(super) fn new(file: &'f str, keep_all: bool) -> Self {
+        Self {
+            file,
+            import: Import::default(),
+            diagnostics: Diagnostics::new(file),
+            redactor: Redactor::new(keep_all),
+            found: Vec::new(),
+            nodes: Names::new(),
+            pods: Names::new(),
+            controllers: Names::new(),
+            placed: Vec::new(),
+            kindless: Vec::new(),
+            empty_list: false,
+            wrong_text: false,
+        }
+    }
+
+    /// Does not read the text.
+    pub(super) fn refuse(&mut self, problem: Problem) {
+        self.diagnostics.error(problem.consequence("nothing of it is read"));
+    }
+
+    /// Takes a whole document, of which the items were given already.
+    fn document(&mut self, node: Spanned<'t>, problems: Vec<Problem>) {
+        let kind = node.get("kind").and_then(Spanned::as_str).unwrap_or("");
+        let is_list = match node.get("items") {
+            Some(items) => matches!(items.value, Value::Seq(_)) || items.is_null(),
+            None => matches!(kind, "List" | "NodeList" | "PodList"),
+        };
+        if is_list {
+            self.empty_list = self.import.is_empty() && self.kindless.is_empty();
+            let api_version = node.get("apiVersion").and_then(Spanned::as_str).unwrap_or("v1");
+            let implied = kind.strip_suffix("List").filter(|kind| !kind.is_empty());
+            self.of_text(problems);
+            for (place, item, problems) in std::mem::take(&mut self.kindless) {
+                self.take(&place.path(), item, problems, implied.map(|kind| (api_version, kind)));
+            }
+        } else if matches!(node.value, Value::Seq(_)) || node.is_null() {
+            self.empty_list |= self.import.is_empty() && !node.is_null();
+            self.of_text(problems);
+        } else {
+            self.take("", node, problems, None);
+        }
+    }
+
+    /// Errors that are about no object.
+    fn of_text(&mut self, problems: Vec<Problem>) {
+        for problem in problems {
+            self.diagnostics.error(problem);
+        }
+    }
+
+    /// Takes one object, and notes what becomes of it. `implied` is what the list around it says
+    /// about its kind.
+    fn take(
+        &mut self,
+        path: &str,
+        mut node: Spanned<'t>,
+        problems: Vec<Problem>,
+        implied: Option<(&str, &str)>,
+    ) {
+        let broken = !problems.is_empty();
+        self.errors("", problems);
+        let mut report = identify(&node);
+        if let Some((_, kind)) = implied {
+            kind.clone_into(&mut report.kind);
+            report.assumed.push(Assumption::Kind);
+        }
+        let type_ = match implied {
+            Some((api_version, kind)) => Ok((api_version.to_owned(), kind.to_owned())),
+            None => type_of(&node),
+        };
+        let outcome = match type_ {
+            Ok((api_version, kind)) => {
+                self.take_as(path, &mut node, broken, &api_version, &kind, &mut report)
+            }
+            Err(problem) => {
+                self.errors(path, vec![problem]);
+                None
+            }
+        };
+        report.outcome = outcome.unwrap_or(ObjectOutcome::LeftOut);
+        let dropped = self.redactor.take_dropped();
+        if outcome.is_some() && !dropped.is_empty() {
+            self.import.dropped += dropped;
+            report.dropped = Some(Box::new(dropped));
+        }
+        self.tell_findings(&report);
+        self.import.objects.push(report);
+    }
+
+    /// Takes an object of a kind; what became of it unless something is wrong with it.
+    fn take_as(
+        &mut self,
+        path: &str,
+        node: &mut Spanned<'t>,
+        broken: bool,
+        api_version: &str,
+        kind: &str,
+        report: &mut ObjectReport,
+    ) -> Option<ObjectOutcome> {
+        let is_budget =
+            kind == "PodDisruptionBudget" && matches!(api_version, "policy/v1" | "policy/v1beta1");
+        let is_workload = WorkloadKind::from_type(api_version, kind).is_some();
+        let is_pod = (api_version, kind) == ("v1", "Pod");
+        let is_node = (api_version, kind) == ("v1", "Node");
+        let used = is_budget || is_workload || is_pod || is_node;
+        if report.namespace.is_empty() && used && !is_node {
+            "default".clone_into(&mut report.namespace);
+            report.assumed.push(Assumption::Namespace);
+        }
+        if !used && let Some(warning) = near_miss::of_type(node, api_version, kind) {
+            self.warnings(path, vec![warning]);
+        }
+        self.redactor.object(node, kind, used);
+        let taken = if is_node {
+            let object = self.decode::<Node>(path, node, broken)?;
+            self.node(path, node, object)
+        } else if is_pod {
+            let object = self.decode::<Pod>(path, node, broken)?;
+            self.pod(path, node, object)
+        } else if is_budget {
+            let mut object = self.decode::<PodDisruptionBudget>(path, node, broken)?;
+            api_version.clone_into(&mut object.api_version);
+            self.budget(path, node, object)
+        } else if is_workload {
+            // An item of a list may leave out what the list says.
+            implied_type(node, api_version, kind);
+            let object = self.decode::<Workload>(path, node, broken)?;
+            self.workload(path, node, object)
+        } else {
+            let object = self.decode::<Json>(path, node, broken)?;
+            self.other(object, api_version, kind);
+            return Some(ObjectOutcome::Kept);
+        };
+        taken.then_some(ObjectOutcome::Read)
+    }
+
+    /// Gives what was found in an object to the diagnostics, now that it is known what becomes of it.
+    fn tell_findings(&mut self, report: &ObjectReport) {
+        for (severity, problem) in std::mem::take(&mut self.found) {
+            let object = DiagnosedObject {
+                kind: report.kind.clone(),
+                namespace: report.namespace.clone(),
+                name: report.name.clone(),
+                left_out: report.outcome == ObjectOutcome::LeftOut,
+            };
+            self.diagnostics.add(severity, problem.of(object));
+        }
+    }
+
+    /// Decodes an object; there is one only if nothing is wrong with it.
+    fn decode<T: DeserializeOwned>(
+        &mut self,
+        path: &str,
+        node: &mut Spanned<'t>,
+        broken: bool,
+    ) -> Option<T> {
+        let mut findings = Findings::default();
+        let value = decode(node, &mut findings);
+        self.errors(path, findings.errors);
+        self.warnings(path, findings.warnings);
+        value.filter(|_| !broken)
+    }
+
+    fn errors(&mut self, path: &str, problems: Vec<Problem>) {
+        self.find(Severity::Error, path, problems);
+    }
+
+    fn warnings(&mut self, path: &str, problems: Vec<Problem>) {
+        self.find(Severity::Warning, path, problems);
+    }
+
+    fn find(&mut self, severity: Severity, path: &str, problems: Vec<Problem>) {
+        self.found.extend(problems.into_iter().map(|problem| {
+            let path = join(path, &problem.path);
+            (severity, problem.at(path))
+        }));
+    }
+
+    fn node(&mut self, path: &str, tree: &Spanned<'t>, mut node: Node) -> bool {
+        drop_resource_version(&mut node.metadata);
+        self.warnings(path, near_miss::of_fields(tree, near_miss::NODE_SPEC));
+        let errors = validate_node(&node, &options());
+        let valid = self.is_valid(path, tree, errors);
+        let taken = valid && self.is_new(path, tree, "node", &node.metadata.name);
+        if taken {
+            self.import.nodes.push(node);
+        }
+        taken
+    }
+
+    fn pod(&mut self, path: &str, tree: &Spanned<'t>, mut pod: Pod) -> bool {
+        in_default(&mut pod.metadata);
+        self.warnings(path, near_miss::of_fields(tree, near_miss::POD_SPEC));
+        let errors = validate_pod(&pod, &options());
+        let valid = self.is_valid(path, tree, errors);
+        let taken = valid && self.is_new(path, tree, "pod", pod.key().as_str());
+        if taken {
+            self.placed.push((tree.locate("spec.nodeName"), self.import.objects.len()));
+            self.import.pods.push(pod);
+        }
+        taken
+    }
+
+    fn workload(&mut self, path: &str, tree: &Spanned<'t>, mut workload: Workload) -> bool {
+        in_default(&mut workload.metadata);
+        let errors = validate_workload(&workload, &options());
+        let name = workload.key().to_string();
+        let valid = self.is_valid(path, tree, errors);
+        let taken = valid && self.is_new(path, tree, "workload", &name);
+        if taken {
+            self.import.workloads.push(workload);
+        }
+        taken
+    }
+
+    fn budget(&mut self, path: &str, tree: &Spanned<'t>, mut budget: PodDisruptionBudget) -> bool {
+        in_default(&mut budget.metadata);
+        let errors = validate_budget(&budget);
+        let name = format!("poddisruptionbudget/{}", budget.key());
+        let valid = self.is_valid(path, tree, errors);
+        let taken = valid && self.is_new(path, tree, "budget", &name);
+        if taken {
+            self.import.budgets.push(budget);
+        }
+        taken
+    }
+
+    fn other(&mut self, mut object: Json, api_version: &str, kind: &str) {
+        if let Json::Object(fields) = &mut object {
+            // An item of a list may leave out what the list says.
+            fields.entry("apiVersion").or_insert_with(|| api_version.into());
+            fields.entry("kind").or_insert_with(|| kind.into());
+            if let Some(Json::Object(metadata)) = fields.get_mut("metadata") {
+                metadata.remove("resourceVersion");
+            }
+        }
+        self.import.others.push(object);
+    }
+
+    fn is_valid(&mut self, path: &str, tree: &Spanned<'t>, errors: Vec<FieldError>) -> bool {
+        let valid = errors.is_empty();
+        self.errors(path, errors.iter().map(|error| field_error(tree, error)).collect());
+        valid
+    }
+
+    /// Notes the name of an object, and reports it if there is one of that name.
+    fn is_new(&mut self, path: &str, tree: &Spanned<'t>, kind: &str, name: &str) -> bool {
+        let names = match kind {
+            "node" => &mut self.nodes,
+            "pod" => &mut self.pods,
+            _ => &mut self.controllers,
+        };
+        if let Some(first) = names.get(name) {
+            let message =
+                format!("the {kind} `{name}` is there twice: first in the object on line {first}");
+            let problem = Problem::new(tree.locate("metadata.name"), message).at("metadata.name");
+            let help = "remove one of the two, or give it another name";
+            self.errors(path, vec![problem.help(help)]);
+            return false;
+        }
+        names.insert(name.into(), tree.position.line);
+        true
+    }
+
+    pub(super) fn finish(mut self, text: &str) -> Import {
+        if self.import.is_empty()
+            && let Some(problem) = source::not_a_manifest(text)
+        {
+            let mut only = Diagnostics::new(self.file);
+            only.error(problem);
+            return Import { diagnostics: only.finish(), ..Import::default() };
+        }
+        self.note_missing_owners();
+        self.warn_of_missing_nodes();
+        if !self.import.has_cluster() && !self.diagnostics.has_errors() {
+            let message = if self.empty_list && self.import.is_empty() {
+                "the list is empty"
+            } else {
+                "there is no node and no pod in here"
+            };
+            let problem = Problem::new(Position::START, message).help(source::HOW_TO_GET);
+            self.diagnostics.warning(problem);
+        }
+        self.import.newest_time = self.redactor.newest_time();
+        self.import.diagnostics = self.diagnostics.finish();
+        self.import
+    }
+
+    /// Notes which pods name a controller that is not there.
+    fn note_missing_owners(&mut self) {
+        let known: BTreeSet<_> = self.import.workloads.iter().map(Workload::key).collect();
+        for (pod, (_, index)) in self.import.pods.iter().zip(&self.placed) {
+            if let Some(owner) = pod.metadata.controller_key().filter(|key| !known.contains(key))
+                && let Some(report) = self.import.objects.get_mut(*index)
+            {
+                report.assumed.push(Assumption::Owner(cut(&owner.to_string()).into_owned()));
+            }
+        }
+    }
+
+    /// Warns of pods on nodes that are not there: no taint can evict them.
+    fn warn_of_missing_nodes(&mut self) {
+        if self.import.nodes.is_empty() {
+            if !self.import.pods.is_empty() && !self.diagnostics.has_errors() {
+                let message = "there are pods, but no nodes";
+                let problem = Problem::new(Position::START, message).help(source::HOW_TO_GET);
+                self.diagnostics.warning(problem);
+            }
+            return;
+        }
+        let mut numbers = Names::new();
+        let mut missing: Vec<(usize, &Pod, Position)> = Vec::new();
+        for (pod, (position, _)) in self.import.pods.iter().zip(&self.placed) {
+            let node = pod.spec.node_name.as_str();
+            if node.is_empty() || self.nodes.contains_key(node) {
+                continue;
+            }
+            let next = u32::try_from(missing.len()).unwrap_or(u32::MAX);
+            let number = *numbers.entry(node.into()).or_insert(next);
+            match missing.get_mut(number as usize) {
+                Some((count, ..)) => *count += 1,
+                None => missing.push((1, pod, *position)),
+            }
+        }
+        for (count, pod, position) in missing {
+            let node = cut(&pod.spec.node_name);
+            let key = pod.key();
+            let message = if count == 1 {
+                format!("the pod `{key}` is on the node `{node}`, which is not here")
+            } else {
+                format!("{count} pods are on the node `{node}`, which is not here; one is `{key}`")
+            };
+            let metadata = &pod.metadata;
+            let object = DiagnosedObject::taken("Pod", &metadata.namespace, &metadata.name);
+            self.diagnostics.warning(Problem::new(position, message).of(object));
+        }
+    }
+}
+
+/// Which object a tree is, before anything about it is checked.
+fn identify(node: &Spanned<'_>) -> ObjectReport {
+    let text = |node: Option<&Spanned<'_>>, field: &str| {
+        let text = node.and_then(|node| node.get(field)).and_then(Spanned::as_str);
+        cut(text.unwrap_or("")).into_owned()
+    };
+    let metadata = node.get("metadata");
+    ObjectReport {
+        kind: text(Some(node), "kind"),
+        namespace: text(metadata, "namespace"),
+        name: text(metadata, "name"),
+        line: node.position.line,
+        column: node.position.column,
+        outcome: ObjectOutcome::LeftOut,
+        assumed: Vec::new(),
+        dropped: None,
+    }
+}
+
+/// The `apiVersion` and `kind` of an object.
+fn type_of(node: &Spanned<'_>) -> Result<(String, String), Problem> {
+    let Value::Map(_) = node.value else {
+        let message = "expected an object, that is a mapping with `apiVersion` and `kind`";
+        return Err(Problem::new(node.position, message).help(source::HOW_TO_GET));
+    };
+    let text = |field: &str, example: &str| match node.get(field) {
+        Some(value) => match value.as_str().filter(|text| !text.is_empty()) {
+            Some(text) => Ok(text.to_owned()),
+            None => {
+                let message = format!("expected a string such as `{example}`");
+                Err(Problem::new(value.position, message).at(field))
+            }
+        },
+        None => {
+            let problem = Problem::new(node.position, format!("the field `{field}` is missing"));
+            let keys: Vec<&str> = match &node.value {
+                Value::Map(entries) => entries.iter().map(|entry| &*entry.key).collect(),
+                _ => Vec::new(),
+            };
+            Err(match did_you_mean(field, &keys) {
+                Some(near) => problem.help(format!("is `{near}` meant to be `{field}`?")),
+                None => problem.help(format!("write `{field}: {example}`, for example")),
+            })
+        }
+    };
+    let kind = text("kind", "Node")?;
+    let api_version = text("apiVersion", "v1")?;
+    if api_version.starts_with("taintlab/") {
+        let message = format!("this is a Taintlab file of the kind `{kind}`, not a manifest");
+        return Err(Problem::new(node.position, message).help("open it as a scenario"));
+    }
+    Ok((api_version, kind))
+}
+
+/// What a running cluster may contain: it passed the checks of its own API server.
+fn options() -> ValidationOptions {
+    ValidationOptions { exists_value_dump: false, comparison_operators: true }
+}
+
+/// Writes the kind into an object that leaves it to the list around it.
+fn implied_type(node: &mut Spanned<'_>, api_version: &str, kind: &str) {
+    let position = node.position;
+    let missing = [("apiVersion", api_version), ("kind", kind)];
+    let missing = missing.into_iter().filter(|(key, _)| node.get(key).is_none());
+    let missing: Vec<Entry<'_>> = missing
+        .map(|(key, value)| Entry {
+            key: key.to_owned().into(),
+            key_position: position,
+            value: Spanned { value: Value::Str(value.to_owned().into()), position },
+        })
+        .collect();
+    if let Value::Map(entries) = &mut node.value {
+        entries.extend(missing);
+    }
+}
+
+/// Drops what says how the object was stored, and names its namespace.
+fn in_default(metadata: &mut ObjectMeta) {
+    drop_resource_version(metadata);
+    if metadata.namespace.is_empty() {
+        "default".clone_into(&mut metadata.namespace);
+    }
+}
+
+fn drop_resource_version(metadata: &mut ObjectMeta) {
+    metadata.other.set("resourceVersion", Json::Null);
+}

@@ -1,0 +1,3 @@
+// For those who load the wasm themselves.
+// @exports ./glue.js
+export { default, initSync } from "./glue.js";

@@ -1,0 +1,69 @@
+// What `--help` prints.
+
+export const USAGE = `What Kubernetes evicts, when and why.
+
+Usage: taintlab <command> [options]
+
+Commands:
+  run FILE…      Simulate a cluster and print what happens
+  test FILE…     Run scenarios and check what they expect
+  explain        Explain how tolerations answer taints
+
+Options:
+  -h, --help     Print this, or the help of a command
+  --version      Print the version
+
+Exit codes: 0 all is well; 1 a file is wrong or a test failed; 2 the command line is wrong.
+`;
+
+export const HELP = {
+  run: `Simulate a cluster and print what happens.
+
+Usage: taintlab run FILE… [options]
+
+FILE is a scenario (taintlab/v1), or manifests in YAML or JSON, for example the output of
+\`kubectl get nodes,pods -A -o yaml\`. Several files of manifests make one cluster; - is standard
+input. A file may have 500 MB.
+
+Options:
+  --until TIME         How far to go: 5m0s, 90s, or a number of seconds. Unless given, until
+                       nothing more happens; a day at most
+  --release RELEASE    The release of Kubernetes, for example 1.34. Unless given, the one that the
+                       nodes report, or else the newest known one
+  --flag NAME=VALUE    A flag of kube-controller-manager, for example
+                       node-monitor-grace-period=20s; may be repeated
+  --kubectl LINE       A line of kubectl, for example 'taint node a x:NoExecute'; what it prints
+                       goes to standard error; may be repeated
+  --command JSON       A command as in the steps of scenarios, for example
+                       '{"taint": {"node": "a", "taint": {"key": "x", "effect": "NoExecute"}}}';
+                       may be repeated
+  --at TIME            When the --kubectl or --command before it happens; 0s unless given
+  --keep-all           Keep what may be secret and is left out otherwise: values of environment
+                       variables, data of Secrets and so on
+  --all                Print every event, not only what a cluster would show
+  --json               Print the events as JSON, one a line; times are milliseconds
+`,
+  test: `Run scenarios and check what they expect.
+
+Usage: taintlab test FILE… [options]
+
+Options:
+  --reporter NAME      spec (the default), tap or junit
+  --release RELEASE    Another release than the one that the scenarios name
+
+Exit codes: 0 every expectation was met; 1 one was not, or a file is wrong; 2 the command line is
+wrong.
+`,
+  explain: `Explain how tolerations answer taints.
+
+Usage: taintlab explain --taint TAINT… --toleration TOLERATION… [options]
+
+Options:
+  --taint TAINT            As kubectl taint takes it: key=value:NoExecute; may be repeated
+  --toleration TOLERATION  key=value:NoExecute for the operator Equal, key:NoExecute for Exists, *
+                           for everything; @SECONDS at the end for tolerationSeconds, as in
+                           node.kubernetes.io/unreachable:NoExecute@300. Or JSON. May be repeated
+  --release RELEASE        The release of Kubernetes, for example 1.34
+  --json                   Print the explanation as JSON
+`,
+};

@@ -1,0 +1,166 @@
+// `taintlab run`: a cluster, what is done to it, and what happens.
+
+import * as taintlab from "../dist/node.js";
+import { bare, commandsOf, filesOf, given, moment, pairs, parse, release } from "./arguments.js";
+import { bold, dim } from "./colours.js";
+import { EXIT, Stop, ok, usage, warn } from "./problems.js";
+import { filesBeside, isScenario, named, readText } from "./reading.js";
+
+const OPTIONS = {
+  until: { type: "string" },
+  release: { type: "string" },
+  flag: { type: "string", multiple: true, default: [] },
+  command: { type: "string", multiple: true },
+  kubectl: { type: "string", multiple: true },
+  at: { type: "string", multiple: true },
+  "keep-all": { type: "boolean", default: false },
+  all: { type: "boolean", default: false },
+  json: { type: "boolean", default: false },
+};
+
+export async function run(args, help) {
+  const { values, positionals, tokens } = parse(OPTIONS, args);
+  if (values.help) return help();
+  const files = filesOf(positionals, "run");
+  const options = { ...release(values.release), controllerManagerFlags: pairs(values.flag, "--flag") };
+  const commands = commandsOf(tokens);
+  const until = values.until === undefined ? undefined : moment("--until", values.until);
+  const keepAll = values["keep-all"];
+  const { simulator, warnings, imported } = await simulatorOf(files, options, keepAll);
+  warn(warnings);
+  if (imported) tell(imported, values.release);
+  for (const command of commands) carryOut(simulator, command);
+  ok(until === undefined ? simulator.runToEnd() : simulator.advanceTo(until));
+  print(simulator, values);
+  simulator.free();
+  return EXIT.ok;
+}
+
+/** What was found in the manifests, besides objects. */
+function tell({ release, releaseText, newestTime, dropped }, chosen) {
+  if (release && !chosen) console.error(`simulating release ${release}: ${releaseText}`);
+  if (newestTime) console.error(`the clock begins at ${newestTime}, the newest time in the objects`);
+  if (dropped) console.error(`left out, since it may be secret: ${dropped} (--keep-all keeps it)`);
+}
+
+async function simulatorOf(files, options, keepAll) {
+  const texts = [];
+  for (const file of files) texts.push({ file: named(file), text: await readText(file), from: file });
+  const scenario = texts.find(({ text }) => isScenario(text));
+  if (!scenario) return withFlags({ ...options, keepAll }, fromManifests(texts));
+  if (texts.length > 1) {
+    throw usage("a scenario runs by itself; name its other files in `objects.files`");
+  }
+  const { file, text, from } = scenario;
+  const beside = await filesBeside(from, text);
+  const make = taintlab.Simulator.fromScenario;
+  return withFlags(options, (settings) => make(text, { file, files: beside, ...settings }));
+}
+
+function fromManifests(texts) {
+  const { fromManifests: make } = taintlab.Simulator;
+  const [{ file, text }] = texts;
+  if (texts.length === 1) return (settings) => make(text, { file, ...settings });
+  const objects = texts.flatMap((one) => {
+    const { nodes, pods, workloads, budgets, others } = ok(
+      // What may be secret is left out when the cluster is made, and told of then.
+      taintlab.parseManifests(one.text, { file: one.file, keepAll: true }),
+    );
+    return [...nodes, ...pods, ...workloads, ...budgets, ...others];
+  });
+  return (settings) => make(objects, settings);
+}
+
+/** Makes a simulator; where it cannot be made because of --flag, that is said of the flag. */
+function withFlags(options, make) {
+  const answer = make(options);
+  const flags = Object.entries(options.controllerManagerFlags);
+  if (answer.ok || flags.length === 0) return ok(answer);
+  const others = { ...options, controllerManagerFlags: {} };
+  const without = make(others);
+  if (!without.ok) return ok(answer);
+  without.simulator.free();
+  for (const [name, value] of flags) {
+    const alone = make({ ...others, controllerManagerFlags: { [name]: value } });
+    if (!alone.ok) throw usage(`--flag ${name}: ${bare(alone.errors[0])}`);
+    alone.simulator.free();
+  }
+  throw usage(`--flag: ${bare(answer.errors[0])}`);
+}
+
+function carryOut(simulator, { line, command, at }) {
+  if (line === undefined) {
+    const answer = given("--command", () => simulator.command(command, at));
+    late(answer, at);
+    if (!answer.ok) throw new Stop(`error: --command: ${bare(answer.errors[0])}`, EXIT.failed);
+    return;
+  }
+  const answer = simulator.kubectl(line, at);
+  late(answer, at);
+  const { stdout, stderr, exitCode } = ok(answer);
+  process.stderr.write(stdout + stderr);
+  if (exitCode !== 0) throw new Stop("", EXIT.failed);
+}
+
+/** A moment that the commands before have passed. */
+function late(answer, at) {
+  const late = answer.ok ? undefined : answer.errors.find(({ code }) => code === "timeWentBack");
+  if (late) throw usage(`--at ${at}: ${bare(late)}`);
+}
+
+/** How long after the start a moment is, as Kubernetes writes durations. */
+export function clock(millis) {
+  if (millis < 1000) return `${millis}ms`.replace(/^0ms$/, "0s");
+  const seconds = Math.floor(millis / 1000);
+  const [h, m] = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60];
+  const rest = Number((millis / 1000 - h * 3600 - m * 60).toFixed(9));
+  return `${h ? `${h}h` : ""}${h || m ? `${m}m` : ""}${rest}s`;
+}
+
+/** What a cluster would show: Kubernetes' Events, and what happens to nodes and pods. */
+const SHOWN = new Set([
+  "eventRecorded",
+  "nodeConditionChanged",
+  "nodeTaintsChanged",
+  "podDeleted",
+  "heartbeatLost",
+  "heartbeatResumed",
+  "zoneStateChanged",
+]);
+
+/** What an event is about. */
+function subject(event) {
+  const { pod, node, workload, zone, budget } = event.involvedObject ?? event;
+  return pod ?? node ?? workload ?? budget ?? (zone === "" ? "(no zone)" : (zone ?? ""));
+}
+
+function printTable(head, rows) {
+  const widths = head.map((title) => title.length);
+  for (const row of rows) {
+    row.forEach((cell, column) => {
+      widths[column] = Math.max(widths[column], cell.length);
+    });
+  }
+  const line = (cells) =>
+    cells.map((cell, column) => cell.padEnd(widths[column])).join("   ").trimEnd();
+  console.log(bold(line(head)));
+  for (const row of rows) console.log(line(row));
+}
+
+function print(simulator, { json, all }) {
+  const rows = [];
+  for (;;) {
+    const events = simulator.events({ text: !json });
+    if (events.length === 0) break;
+    for (const event of events) {
+      if (json) console.log(JSON.stringify(event));
+      else if (all || SHOWN.has(event.type)) {
+        rows.push([clock(event.at), subject(event), event.reason ?? event.type, event.text]);
+      }
+    }
+  }
+  if (!json) {
+    printTable(["TIME", "OBJECT", "REASON", "WHAT"], rows);
+    console.log(dim(`until ${clock(simulator.now)}`));
+  }
+}

@@ -1,0 +1,72 @@
+//! What JavaScript does for this crate: `boundary.js`.
+//!
+//! Whatever can run code of a caller, or throw, is here and is caught. Nothing else that is imported
+//! may; `npm/tests/imports.test.mjs` reads the generated code.
+
+use js_sys::{Array, JsString};
+use wasm_bindgen::JsValue;
+use wasm_bindgen::prelude::wasm_bindgen;
+
+#[cfg(feature = "simulator")]
+use crate::simulator::Simulator;
+
+#[wasm_bindgen(raw_module = "./boundary.js")]
+extern "C" {
+    /// Says where the stack pointer of this module is.
+    pub(crate) fn attach(exports: &JsValue);
+
+    #[wasm_bindgen(catch)]
+    pub(crate) fn records(list: &JsValue, names: &JsString) -> Result<JsValue, JsValue>;
+
+    #[wasm_bindgen(catch)]
+    pub(crate) fn record(object: &JsValue, names: &JsString) -> Result<JsValue, JsValue>;
+
+    #[wasm_bindgen(catch)]
+    pub(crate) fn entries(object: &JsValue) -> Result<JsValue, JsValue>;
+
+    #[wasm_bindgen(catch, js_name = isWellFormed)]
+    pub(crate) fn is_well_formed(text: &JsValue) -> Result<bool, JsValue>;
+
+    #[wasm_bindgen(catch)]
+    pub(crate) fn describe(value: &JsValue) -> Result<String, JsValue>;
+
+    #[wasm_bindgen(catch)]
+    pub(crate) fn append(list: &Array, value: &JsValue) -> Result<(), JsValue>;
+
+    #[wasm_bindgen(catch)]
+    pub(crate) fn object(
+        names: &JsString,
+        a: &JsValue,
+        b: &JsValue,
+        c: &JsValue,
+        d: &JsValue,
+        e: &JsValue,
+        f: &JsValue,
+        g: &JsValue,
+    ) -> Result<JsValue, JsValue>;
+
+    #[cfg(feature = "simulator")]
+    #[wasm_bindgen(catch)]
+    pub(crate) fn parse(text: &str) -> Result<JsValue, JsValue>;
+
+    /// `undefined` for what has no JSON.
+    #[cfg(feature = "simulator")]
+    #[wasm_bindgen(catch)]
+    pub(crate) fn stringify(value: &JsValue) -> Result<JsValue, JsValue>;
+
+    #[cfg(feature = "simulator")]
+    #[wasm_bindgen(catch)]
+    pub(crate) fn call(
+        function: &JsValue,
+        first: &JsValue,
+        second: f64,
+    ) -> Result<JsValue, JsValue>;
+
+    #[cfg(feature = "simulator")]
+    #[wasm_bindgen(catch)]
+    pub(crate) fn created(
+        simulator: Simulator,
+        warnings: &JsValue,
+        imported: &JsValue,
+    ) -> Result<JsValue, JsValue>;
+}

@@ -1,0 +1,122 @@
+// The two ways to use the page: by mouse, and by keyboard alone.
+
+import assert from "node:assert/strict";
+
+import { until } from "./page.mjs";
+
+/** More stops than the page has with a small cluster. */
+const MOST = 200;
+
+/**
+ * @typedef {object} Hand what a user does, in one of the two ways
+ * @property {string} name
+ * @property {(name: string) => Promise<void>} zone selects a zone
+ * @property {(name: string) => Promise<void>} node selects a node
+ * @property {(key: string) => Promise<void>} pod selects a pod, `namespace/name`
+ * @property {(control: import("playwright-core").Locator) => Promise<void>} press a control
+ * @property {(name: string) => Promise<void>} tab shows a tab of the inspector
+ * @property {(list: import("playwright-core").Locator, value: string) => Promise<void>} choose
+ * @property {(field: import("playwright-core").Locator) => Promise<void>} enter a field
+ */
+
+const board = (page) => page.getByTestId("board");
+
+const items = {
+  zone: (page, name) => board(page).locator(".zonename", { hasText: new RegExp(`^${name}$`) }),
+  node: (page, name) => board(page).locator(`[data-node="${name}"] > .name`),
+  pod: (page, key) => board(page).locator(`[data-pod="${key}"]`),
+};
+
+const inspects = (page, name) =>
+  page.getByTestId("inspector").getByRole("heading", { name, level: 2 }).waitFor();
+
+/** @returns {Hand} */
+export function mouse(page) {
+  const select = (kind) => async (name) => {
+    await items[kind](page, name).click();
+    await inspects(page, name.split("/").at(-1));
+  };
+  return {
+    name: "mouse",
+    zone: select("zone"),
+    node: select("node"),
+    pod: select("pod"),
+    press: (control) => control.click(),
+    tab: (name) => page.getByTestId("inspector").locator(`[data-tab="${name}"]`).click(),
+    choose: (list, value) => list.selectOption(value),
+    enter: (field) => field.click(),
+  };
+}
+
+/** Whether an element has the focus. */
+export const hasFocus = (locator) =>
+  locator.evaluate((element) => element === document.activeElement);
+
+/** Presses a key until an element has the focus. */
+async function untilFocused(page, key, locator) {
+  for (let pressed = 0; pressed < MOST; pressed += 1) {
+    if (await hasFocus(locator)) return;
+    await page.keyboard.press(key);
+  }
+  assert.fail(`${key} never reaches ${locator}`);
+}
+
+/** Leaves whatever has the focus for the board. */
+async function toBoard(page) {
+  const there = () => page.evaluate(() => document.activeElement.matches("[role=treeitem]"));
+  if (!(await there())) {
+    await page.keyboard.press("Escape");
+  }
+  // A dialog that was just closed gives the focus back first.
+  if (!(await there())) {
+    await page.keyboard.press("Escape");
+  }
+  await until(page, async () => assert.ok(await there(), "the focus is on the board"));
+}
+
+/** @returns {Hand} */
+export function keyboard(page) {
+  const reach = async (kind, name) => {
+    const item = items[kind](page, name);
+    await toBoard(page);
+    await page.keyboard.press("Home");
+    if (kind === "zone") {
+      await untilFocused(page, "ArrowRight", item);
+    } else if (kind === "node") {
+      await page.keyboard.press("ArrowDown");
+      await untilFocused(page, "ArrowRight", item);
+    } else {
+      await page.keyboard.press("ArrowDown");
+      const card = item.locator("xpath=ancestor::*[@data-node]").locator("> .name");
+      await untilFocused(page, "ArrowRight", card);
+      await untilFocused(page, "ArrowDown", item);
+    }
+  };
+  const select = (kind) => async (name) => {
+    await reach(kind, name);
+    await page.keyboard.press("Enter");
+    await inspects(page, name.split("/").at(-1));
+  };
+  return {
+    name: "keyboard",
+    zone: select("zone"),
+    node: select("node"),
+    pod: select("pod"),
+    async press(control) {
+      await untilFocused(page, "Tab", control);
+      await page.keyboard.press("Enter");
+    },
+    async tab(name) {
+      const tabs = page.getByTestId("inspector").getByRole("tablist");
+      await untilFocused(page, "Tab", tabs.locator('[aria-selected="true"]'));
+      await untilFocused(page, "ArrowRight", tabs.locator(`[data-tab="${name}"]`));
+    },
+    async choose(list, value) {
+      await untilFocused(page, "Tab", list);
+      // As the browser has it: letters choose what begins with them.
+      await page.keyboard.type(value);
+      await until(page, async () => assert.equal(await list.inputValue(), value));
+    },
+    enter: (field) => untilFocused(page, "Tab", field),
+  };
+}

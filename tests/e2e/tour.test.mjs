@@ -1,0 +1,197 @@
+// The tour of the README, done step by step as it is written there, once by mouse and once by
+// keyboard alone. A step that is reworded fails until what is done here for it follows.
+
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+
+import { playgroundTest } from "./support/browser.mjs";
+import { keyboard, mouse } from "./support/hands.mjs";
+import { log, now, pods, ready, seconds, until } from "./support/page.mjs";
+
+const README = readFileSync(new URL("../../README.md", import.meta.url), "utf8");
+const CLUSTER = readFileSync(new URL("fixtures/cluster.yaml", import.meta.url), "utf8");
+
+/** The numbered steps of the tour, each as one line. */
+function steps() {
+  const [, tour] = /^## A tour in 60 seconds\n(.*?)^## /ms.exec(README);
+  const found = [...tour.matchAll(/^\d+\. (.*(?:\n {2,}.*)*)/gm)];
+  return found.map(([, text]) => text.replaceAll(/\s+/g, " ").trim());
+}
+
+const WEB = "shop/web-7d4b9c6f5-x2x8p";
+const inspector = (page) => page.getByTestId("inspector");
+const button = (page, name) => inspector(page).getByRole("button", { name, exact: true });
+
+/** Opens a scenario by its title. */
+async function open(page, hand, title) {
+  await hand.press(page.getByTestId("scenarios"));
+  await hand.press(page.getByTestId("dialog").locator("[data-scenario]", { hasText: title }));
+  await page.getByTestId("dialog").waitFor({ state: "detached" });
+  await page.locator(".top .title", { hasText: title }).waitFor({ state: "attached" });
+}
+
+/** How many pods of a node are in each state. */
+async function statesOf(page, node) {
+  const states = await page.locator(`[data-testid=board] [data-node="${node}"] [data-pod]`)
+    .evaluateAll((found) => found.map((pod) => pod.dataset.state));
+  const counts = {};
+  for (const state of states) counts[state] = (counts[state] ?? 0) + 1;
+  return counts;
+}
+
+/** The steps by their exact words, and what is done and seen for each. */
+const TOUR = {
+  "`cargo xtask serve`, and open <http://127.0.0.1:8080>. A sample cluster is there: three zones, a control plane, workloads with default, custom and infinite tolerations.":
+    async (page) => {
+      await ready(page);
+      assert.equal(await page.locator("[data-zone]").count(), 3);
+      await page.locator('[data-node="control-plane-1"]').waitFor();
+    },
+
+  "Select `worker-1`. Under *Taints* press *unreachable*, which is `NoExecute`: one pod is deleted at once, three begin to count down, two stay.":
+    async (page, hand) => {
+      await hand.node("worker-1");
+      const preset = button(page, "unreachable");
+      assert.match(await preset.getAttribute("title"), /:NoExecute$/);
+      await hand.press(preset);
+      await until(page, async () => {
+        assert.deepEqual(await statesOf(page, "worker-1"), { terminating: 1, counting: 3, stays: 2 });
+      });
+    },
+
+  "Press <kbd>Space</kbd> to play and again to pause, or <kbd>N</kbd> to jump to the next event. The event log speaks Kubernetes' words.":
+    async (page) => {
+      await page.keyboard.press("Space");
+      await until(page, async () => assert.ok((await now(page)) > 0n));
+      await page.keyboard.press("Space");
+      await page.getByRole("button", { name: "Play" }).waitFor();
+      assert.ok((await now(page)) < seconds(30), "there is time to read");
+      const before = await now(page);
+      await page.keyboard.press("n");
+      await until(page, async () => assert.ok((await now(page)) > before));
+      await page.keyboard.press("n");
+      assert.match((await log(page))[0], /TaintManagerEviction .*Marking for deletion Pod data\/report/);
+    },
+
+  "Select the pod of `web` on `worker-1` and read *Why*: the taint against its tolerations, which test failed, when it ends.":
+    async (page, hand) => {
+      await hand.pod(WEB);
+      await inspector(page).getByTestId("verdict").getByText(/^Deleted at 5m/).waitFor();
+      const why = inspector(page).getByTestId("why");
+      await why.getByText("node.kubernetes.io/unreachable:NoExecute").first().waitFor();
+      assert.equal(await why.locator('[data-outcome="failed"]').count(), 1);
+      assert.equal(await why.locator('[data-outcome="used"]').count(), 1);
+    },
+
+  "Under *Tolerations* empty *Seconds* of the one for `unreachable` and press <kbd>Enter</kbd>: the pod stays. Now choose Kubernetes 1.18. The same edits run again, and there the pod is deleted all the same: until 1.20 a timer that had started was never cancelled for a toleration without an end.":
+    async (page, hand) => {
+      await hand.tab("tolerations");
+      const row = page.locator('[data-toleration="1"]');
+      assert.equal(await row.getByLabel("Key").inputValue(), "node.kubernetes.io/unreachable");
+      await hand.enter(row.getByLabel("Seconds"));
+      await page.keyboard.press("ControlOrMeta+A");
+      await page.keyboard.press("Delete");
+      await page.keyboard.press("Enter");
+      await until(page, async () => assert.equal((await pods(page))[WEB], "stays"));
+      await hand.choose(page.getByTestId("release"), "1.18");
+      await until(page, async () => assert.equal((await pods(page))[WEB], "counting"));
+      await page.keyboard.press("Escape");
+      await page.keyboard.press("e");
+      await until(page, async () => assert.equal((await pods(page))[WEB], "gone"));
+    },
+
+  "Open *A small cluster to play with* again under *Scenarios*, select the zone `eu-1b` and press *Cut the zone's network*. Step: the heartbeats stop, the grace period runs, the nodes turn Unknown, the limiter taints them one by one, and each pod says in its *time budget* why it goes when it goes. *Flags* has the rates and periods, and what differs between releases.":
+    async (page, hand) => {
+      await open(page, hand, "A small cluster to play with");
+      await hand.zone("eu-1b");
+      await hand.press(button(page, "Cut the zone's network"));
+      // Where the focus is now, the key steps.
+      const stepped = async (wanted) => {
+        for (let step = 0; step < 60; step += 1) {
+          const rows = (await log(page, ["event", "change", "fact"])).join("\n");
+          if (wanted.every((words) => words.test(rows))) return;
+          await page.keyboard.press("n");
+        }
+        assert.fail((await log(page, ["event", "change", "fact"])).join("\n"));
+      };
+      await stepped([/worker-3.*NodeNotReady|NodeNotReady.*worker-3/, /NodeNotReady.*worker-4|worker-4.*NodeNotReady/]);
+      await stepped([/taint-eviction|TaintManagerEviction/]);
+      await hand.pod("shop/checkout-5b8f7d9c4-zz6rb");
+      const budget = inspector(page).locator(".budget");
+      await budget.waitFor();
+      const terms = await budget.locator("[data-term]").evaluateAll((found) =>
+        [...new Set(found.map((term) => term.dataset.term))]);
+      for (const term of ["grace", "limiter", "toleration"]) {
+        assert.ok(terms.includes(term), `${term} is a term of ${terms}`);
+      }
+      await hand.press(page.getByTestId("settings"));
+      await page.getByRole("dialog").getByText("--node-eviction-rate").first().waitFor();
+      await page.keyboard.press("Escape");
+      await page.getByTestId("dialog").waitFor({ state: "detached" });
+    },
+
+  "Press <kbd>K</kbd> and type `kubectl get pods -A -o wide`, or <kbd>W</kbd> to read what is likely to surprise in this cluster, and why. What you do by mouse is shown as the kubectl line that does it.":
+    async (page, hand) => {
+      await page.keyboard.press("k");
+      await until(page, async () => assert.ok(await page.getByTestId("console-line").isVisible()));
+      await page.keyboard.type("kubectl get pods -A -o wide");
+      await page.keyboard.press("Enter");
+      await page.getByTestId("output").getByText(WEB.split("/")[1]).waitFor();
+      await page.keyboard.press("Escape");
+      await page.keyboard.press("w");
+      await page.getByRole("dialog", { name: "Warnings" }).waitFor();
+      await page.keyboard.press("Escape");
+      await page.getByTestId("dialog").waitFor({ state: "detached" });
+      await hand.node("worker-6");
+      await hand.press(button(page, "Cordon"));
+      await page.getByTestId("same-line").getByText("kubectl cordon worker-6").waitFor();
+    },
+
+  "Open *Who does the kubelet evict first?* under *Scenarios*, select `worker-1`, and read under *Resources* what it runs out of, and who goes first by which key.":
+    async (page, hand) => {
+      await open(page, hand, "Who does the kubelet evict first?");
+      await page.keyboard.press("n");
+      await hand.node("worker-1");
+      await hand.tab("resources");
+      await inspector(page).getByTestId("node-resources").getByText("memory.available").first().waitFor();
+      await inspector(page).locator('.ranking [data-decides="true"]').first().waitFor();
+    },
+
+  "Open *A service loses a node* under *Scenarios* and press <kbd>E</kbd>: replicas are lost, replaced, scheduled and ready again, and how many there were at each moment is under the board.":
+    async (page, hand) => {
+      await open(page, hand, "A service loses a node");
+      await page.keyboard.press("e");
+      const web = page.locator('[data-workload="deployment/shop/web"]');
+      await web.getByText("replica-s").waitFor();
+      const states = await web.locator(".curve rect").evaluateAll((found) =>
+        found.map((part) => part.getAttribute("class")));
+      assert.ok(states.includes("some") && states.at(-1) === "whole", states.join(", "));
+    },
+
+  "Press *Import* and paste the output of the command that it shows, of your own cluster.":
+    async (page, hand) => {
+      await page.evaluate((text) => navigator.clipboard.writeText(text), CLUSTER);
+      await hand.press(page.getByTestId("import"));
+      await hand.enter(page.getByTestId("import-text"));
+      await page.keyboard.press("ControlOrMeta+V");
+      await hand.press(page.getByTestId("import-replace"));
+      await page.getByTestId("dialog").waitFor({ state: "detached" });
+      await page.locator('[data-node="worker-a"]').waitFor();
+    },
+};
+
+const CLIPBOARD = { context: { permissions: ["clipboard-read", "clipboard-write"] } };
+
+for (const hand of [mouse, keyboard]) {
+  playgroundTest(`the tour of the README is true, by ${hand.name}`, CLIPBOARD, async ({ page }) => {
+    const written = steps();
+    assert.deepEqual(written, Object.keys(TOUR), "what is written is what is done here");
+    for (const step of written) {
+      try {
+        await TOUR[step](page, hand(page));
+      } catch (error) {
+        throw new Error(`step "${step}": ${error.message}`, { cause: error });
+      }
+    }
+  });
+}

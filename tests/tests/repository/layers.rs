@@ -1,0 +1,183 @@
+//! The modules of a crate in layers: none uses one that uses it, directly or by way of others.
+//!
+//! What counts is what the source names, `crate::…` and `super::…`; what comments name does not.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Which module names which, and where it does so first.
+type Graph = BTreeMap<String, BTreeMap<String, String>>;
+
+fn folder(path: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(path)
+}
+
+/// All source files below a folder, with the path of their module.
+fn modules(root: &Path) -> Vec<(Vec<String>, String)> {
+    let mut found = Vec::new();
+    let mut folders = vec![root.to_path_buf()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|extension| extension == "rs") {
+                let relative = path.strip_prefix(root).unwrap().with_extension("");
+                let mut module: Vec<String> =
+                    relative.iter().map(|part| part.to_str().unwrap().to_owned()).collect();
+                if matches!(module.last().map(String::as_str), Some("mod" | "lib" | "main")) {
+                    module.pop();
+                }
+                found.push((module, fs::read_to_string(&path).unwrap()));
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+/// The paths that a line names, from the root of the crate, if `module` holds it.
+fn named(line: &str, module: &[String]) -> Vec<Vec<String>> {
+    let mut paths = Vec::new();
+    for (start, prefix) in [("crate::", None), ("super::", Some(module))] {
+        for (index, _) in line.match_indices(start) {
+            let before = line[..index].chars().next_back();
+            if before.is_some_and(|c| c.is_alphanumeric() || c == '_' || c == ':' || c == '$') {
+                continue;
+            }
+            let mut rest = &line[index + start.len()..];
+            let mut path: Vec<String> = match prefix {
+                None => Vec::new(),
+                Some(module) => module[..module.len().saturating_sub(1)].to_vec(),
+            };
+            while let Some(after) = rest.strip_prefix("super::") {
+                path.pop();
+                rest = after;
+            }
+            let words = rest.split("::").map(|word| {
+                let end = word.find(|c: char| !c.is_alphanumeric() && c != '_');
+                (&word[..end.unwrap_or(word.len())], end.is_some())
+            });
+            for (word, ends) in words {
+                path.push(word.to_owned());
+                if ends {
+                    break;
+                }
+            }
+            paths.push(path);
+        }
+    }
+    paths
+}
+
+/// Which of the modules directly below `parent` name which others of them.
+fn graph(modules: &[(Vec<String>, String)], parent: &[String]) -> Graph {
+    let depth = parent.len();
+    let siblings: BTreeSet<&String> = modules
+        .iter()
+        .filter(|(module, _)| module.len() > depth && module.starts_with(parent))
+        .map(|(module, _)| &module[depth])
+        .collect();
+    let mut graph = Graph::new();
+    for (module, source) in modules.iter().filter(|(module, _)| module.len() > depth) {
+        if !module.starts_with(parent) {
+            continue;
+        }
+        let from = &module[depth];
+        for line in source.lines().filter(|line| !line.trim_start().starts_with("//")) {
+            for path in named(line, module) {
+                let Some(to) = path.get(depth).filter(|_| path.starts_with(parent)) else {
+                    continue;
+                };
+                if to != from && siblings.contains(to) {
+                    let place = format!("{}: {}", module.join("::"), line.trim());
+                    graph.entry(from.clone()).or_default().entry(to.clone()).or_insert(place);
+                }
+            }
+        }
+    }
+    graph
+}
+
+/// A way from a module back to itself, if there is one.
+fn cycle(graph: &Graph) -> Option<Vec<String>> {
+    fn walk(
+        graph: &Graph,
+        at: &str,
+        way: &mut Vec<String>,
+        done: &mut BTreeSet<String>,
+    ) -> Option<Vec<String>> {
+        if let Some(start) = way.iter().position(|known| known == at) {
+            return Some(way[start..].to_vec());
+        }
+        if !done.insert(at.to_owned()) {
+            return None;
+        }
+        way.push(at.to_owned());
+        for next in graph.get(at).into_iter().flat_map(BTreeMap::keys) {
+            if let Some(found) = walk(graph, next, way, done) {
+                return Some(found);
+            }
+        }
+        way.pop();
+        None
+    }
+    let mut done = BTreeSet::new();
+    graph.keys().find_map(|start| walk(graph, start, &mut Vec::new(), &mut done))
+}
+
+/// A cycle in words: who names whom, and where.
+fn words(graph: &Graph, cycle: &[String]) -> String {
+    let next = cycle.iter().cycle().skip(1);
+    let line = |(from, to): (&String, &String)| {
+        let place = graph.get(from).and_then(|named| named.get(to)).map_or("", String::as_str);
+        format!("  `{from}` names `{to}` ({place})\n")
+    };
+    cycle.iter().zip(next).map(line).collect()
+}
+
+#[test]
+fn a_cycle_is_found() {
+    let sources = [
+        ("a", "use crate::b::Thing;"),
+        ("b", "// use crate::a is only said\nuse super::c;"),
+        ("c", "fn f() { crate::a::g() }"),
+        ("d", "use crate::a::{self, g};"),
+    ];
+    let modules: Vec<_> =
+        sources.iter().map(|(name, text)| (vec![(*name).to_owned()], (*text).to_owned())).collect();
+    let found = graph(&modules, &[]);
+    assert_eq!(cycle(&found).unwrap(), ["a", "b", "c"]);
+    assert!(words(&found, &cycle(&found).unwrap()).contains("`c` names `a` (c: fn f()"));
+    assert_eq!(cycle(&graph(&modules[..2], &[])), None);
+}
+
+#[test]
+fn the_modules_of_the_engine_are_layers() {
+    let modules = modules(&folder("core/src"));
+    let mut cycles = String::new();
+    for parent in ["", "policy", "protocol", "queue", "controllers", "eviction_timeline"] {
+        let path: Vec<String> =
+            parent.split("::").filter(|part| !part.is_empty()).map(str::to_owned).collect();
+        let graph = graph(&modules, &path);
+        if let Some(found) = cycle(&graph) {
+            let place = if parent.is_empty() { "the crate" } else { parent };
+            cycles += &format!("modules of {place} form a cycle:\n{}", words(&graph, &found));
+        }
+    }
+    assert!(cycles.is_empty(), "\n{cycles}");
+}
+
+#[test]
+fn no_controller_and_no_policy_knows_the_simulator() {
+    for (module, source) in modules(&folder("core/src")) {
+        let low = ["api", "cluster", "controllers", "kubelet", "policy", "protocol", "queue"];
+        if module.first().is_some_and(|top| low.contains(&top.as_str())) {
+            let lines = source.lines().filter(|line| !line.trim_start().starts_with("//"));
+            for line in lines {
+                assert!(!line.contains("Simulator"), "{}: {}", module.join("::"), line.trim());
+            }
+        }
+    }
+}

@@ -1,0 +1,409 @@
+//! The work of each tab is kept in the browser as a session of its own.
+
+use std::rc::Rc;
+
+use gloo_timers::callback::Timeout;
+use taintlab_core::scenario::Scenario;
+use wasm_bindgen_futures::spawn_local;
+
+use super::{App, Dialog, Msg, Notice, NoticeAction};
+use crate::model::Selection;
+use crate::session::Session;
+use crate::store::{self, Entry, Failure, Kept, Written};
+use crate::tab::{self, Begin, Tab};
+use crate::{browser, files, saved};
+
+/// Where the page kept its only session before there were several.
+const OLD_KEY: &str = "taintlab.session";
+/// Where it kept what it could not read.
+const OLD_BROKEN_KEY: &str = "taintlab.session.broken";
+/// Storing waits until the user has paused for so long, in milliseconds.
+const SAVE_AFTER: u32 = 400;
+
+/// How the session of this tab is kept.
+#[derive(Debug, Default)]
+pub(crate) struct Keeping {
+    pub(super) id: Rc<str>,
+    /// This page, to tell its writes from those of others.
+    page: String,
+    writes: u32,
+    /// The stamp of what is stored, as this page read or wrote it last.
+    seen: Option<String>,
+    /// The start that is stored, and how long its text is.
+    start: Option<(Rc<Scenario>, usize)>,
+    /// A write is under way.
+    writing: bool,
+    /// Another one is to follow.
+    again: bool,
+    /// That storing fails was said.
+    failed: bool,
+}
+
+/// A write that is done, or not.
+pub(crate) struct WriteResult {
+    stamp: String,
+    start: Rc<Scenario>,
+    start_size: usize,
+    result: Result<Written, Failure>,
+}
+
+/// What a page begins with.
+#[derive(Default)]
+pub(crate) struct Beginning {
+    pub(super) session: Session,
+    pub(super) selection: Option<Selection>,
+    pub(super) notices: Vec<Notice>,
+    pub(super) keeping: Keeping,
+}
+
+impl Keeping {
+    fn of(id: Rc<str>, seen: Option<String>) -> Self {
+        Self { id, page: browser::new_id(), seen, ..Self::default() }
+    }
+
+    /// The stamp of what is stored, as this page read or wrote it last.
+    pub(super) fn stamp(&self) -> Option<&str> {
+        self.seen.as_deref()
+    }
+
+    /// The session as it is stored has this start, of so many bytes.
+    fn has_start(&mut self, session: &Session, size: usize) {
+        self.start = Some((session.timeline().start.clone(), size));
+    }
+}
+
+/// What this tab begins with: where it was left, a copy of the tab it was duplicated from, or the
+/// sample cluster.
+pub(crate) async fn begin(tab: Tab) -> Beginning {
+    let mut notices = Vec::new();
+    let moved = move_old_work(&mut notices).await;
+    let Tab { id, stamp, begin } = tab;
+    let mut found = match begin {
+        Begin::Sample => match moved {
+            Some(id) => stored(&id, &id, None).await,
+            None => {
+                if notices.is_empty() {
+                    notices.extend(offer_last().await);
+                }
+                None
+            }
+        },
+        Begin::Fresh => {
+            notices.extend(say_where_work_is().await);
+            None
+        }
+        Begin::Left(text) => {
+            let keeping = Keeping::of(id.clone(), stamp);
+            match saved::from_text(&text, "").and_then(saved::Restored::session) {
+                Ok((session, selection)) => {
+                    Some(Beginning { session, selection, keeping, ..Beginning::default() })
+                }
+                Err(error) => Some(unreadable(&error, &text)),
+            }
+        }
+        Begin::Stored => {
+            let found = stored(&id, &id, stamp).await;
+            if found.is_none() {
+                notices.push(Notice::error(
+                    "The work of this tab is no longer in the browser's storage. Here is the \
+                     sample cluster.",
+                ));
+            }
+            found
+        }
+        Begin::CopyOf(other) => stored(&other, &id, None).await,
+    };
+    let mut beginning = found.take().unwrap_or_else(|| {
+        let session = Session::new(files::sample()).unwrap_or_default();
+        Beginning { session, keeping: Keeping::of(id, None), ..Beginning::default() }
+    });
+    beginning.notices.append(&mut notices);
+    tab::enter(&beginning.keeping.id, beginning.keeping.seen.as_deref());
+    beginning
+}
+
+/// A stored session, to go on with as `own`; nothing if there is none.
+async fn stored(id: &str, own: &Rc<str>, left: Option<String>) -> Option<Beginning> {
+    let kept = store::read(id).await.ok().flatten()?;
+    let mut beginning = match resume(&kept) {
+        Ok(beginning) => beginning,
+        Err(error) => return Some(unreadable(&error, whole(&kept))),
+    };
+    if &**own == id {
+        let page = |stamp: &str| stamp.split(':').next().unwrap_or_default().to_owned();
+        if left.is_some_and(|left| page(&left) != page(&kept.entry.stamp)) {
+            beginning.notices.push(Notice::error(
+                "Another tab has worked on this session since. This is what it left.",
+            ));
+        }
+    } else {
+        beginning.keeping = Keeping::of(own.clone(), None);
+    }
+    Some(beginning)
+}
+
+fn resume(kept: &Kept) -> Result<Beginning, String> {
+    let (session, selection) = saved::from_text(&kept.edits, &kept.start)?.session()?;
+    let entry = &kept.entry;
+    let mut keeping = Keeping::of(entry.id.as_str().into(), Some(entry.stamp.clone()));
+    keeping.has_start(&session, kept.start.len());
+    Ok(Beginning { session, selection, keeping, ..Beginning::default() })
+}
+
+/// The text to give away of a session that cannot be read.
+fn whole(kept: &Kept) -> &str {
+    if kept.edits.is_empty() { &kept.start } else { &kept.edits }
+}
+
+/// The sample in place of what cannot be read, under an id of its own, so that what is stored stays
+/// as it is.
+fn unreadable(error: &str, text: &str) -> Beginning {
+    let session = Session::new(files::sample()).unwrap_or_default();
+    let keeping = Keeping::of(browser::new_id().into(), None);
+    let notices = vec![cannot_read(error, text)];
+    Beginning { session, keeping, notices, selection: None }
+}
+
+fn cannot_read(error: &str, text: &str) -> Notice {
+    Notice::error(format!(
+        "The work stored in this browser could not be read: {error}. Here is the sample cluster; \
+         a copy of the stored work is kept under Sessions."
+    ))
+    .with(NoticeAction::Download("taintlab-session.json".to_owned(), text.into()))
+}
+
+/// Makes sessions of what earlier versions of the page stored. Returns the id of the one that the
+/// user saw last, if it can be read.
+async fn move_old_work(notices: &mut Vec<Notice>) -> Option<Rc<str>> {
+    let mut last = None;
+    for key in [OLD_BROKEN_KEY, OLD_KEY] {
+        let Some(text) = browser::stored(key) else { continue };
+        let restored = saved::from_text(&text, "");
+        let dropped = restored.as_ref().map(|restored| restored.dropped).unwrap_or_default();
+        let read = restored.and_then(saved::Restored::session);
+        let entry = |title: String| Entry {
+            id: browser::new_id(),
+            title,
+            changed: browser::now(),
+            size: text.len(),
+            stamp: format!("{}:0", browser::new_id()),
+            name: None,
+        };
+        let kept = match &read {
+            Ok((session, selection)) => {
+                let start = &session.timeline().start;
+                let (Ok(edits), Ok(start_text)) =
+                    (saved::edits_text(session, selection.as_ref()), saved::start_text(start))
+                else {
+                    continue;
+                };
+                Kept { entry: entry(saved::title(start)), start: start_text, edits }
+            }
+            Err(_) => Kept {
+                entry: entry("Work that could not be read".to_owned()),
+                start: String::new(),
+                edits: text.clone(),
+            },
+        };
+        // Without success it stays where it is, to be found the next time.
+        if store::put_back(&kept).await.is_ok() {
+            browser::forget(key);
+        }
+        if !dropped.is_empty() {
+            notices.push(Notice::info(format!(
+                "An earlier version of this page stored what may be secret. It was removed from \
+                 your work: {dropped}."
+            )));
+        }
+        if key == OLD_KEY {
+            match read {
+                Ok(_) => last = Some(kept.entry.id.as_str().into()),
+                Err(error) => notices.push(cannot_read(&error, &text)),
+            }
+        }
+    }
+    last
+}
+
+/// Offers a new tab to go on with what was done last.
+async fn offer_last() -> Option<Notice> {
+    let last = store::list().await.ok()?.into_iter().next()?;
+    let ago = crate::text::ago(browser::now().saturating_sub(last.changed));
+    let notice = Notice::info(format!("Your last session: “{}”, changed {ago}.", last.name()));
+    Some(notice.with(NoticeAction::Continue(last.id.into())))
+}
+
+async fn say_where_work_is() -> Option<Notice> {
+    let any = !store::list().await.ok()?.is_empty();
+    any.then(|| {
+        Notice::info("This is a fresh start. Your earlier work is kept.")
+            .with(NoticeAction::Sessions)
+    })
+}
+
+impl App {
+    pub(super) fn save_soon(&mut self) {
+        let dispatch = self.dispatch.clone();
+        self.save = Some(Timeout::new(SAVE_AFTER, move || dispatch.emit(Msg::Save)));
+    }
+
+    /// Whether there is something that the user would miss.
+    fn is_worth_keeping(&self) -> bool {
+        self.session.can_undo() || self.keeping.seen.is_some()
+    }
+
+    /// Stores the work, after the write that is under way.
+    pub(super) fn store(&mut self) {
+        self.save = None;
+        if !self.is_worth_keeping() {
+            return;
+        }
+        self.keeping.again = self.keeping.writing;
+        if !self.keeping.writing {
+            self.write();
+        }
+    }
+
+    fn write(&mut self) {
+        self.notices.retain(|notice| !notice.is_offer());
+        let start = self.session.timeline().start.clone();
+        let known = self.keeping.start.as_ref().filter(|(known, _)| Rc::ptr_eq(known, &start));
+        let start_text = match known {
+            Some(_) => Ok(None),
+            None => saved::start_text(&start).map(Some),
+        };
+        let edits = saved::edits_text(&self.session, self.selection.as_ref());
+        let (start_text, edits) = match (start_text, edits) {
+            (Ok(start), Ok(edits)) => (start, edits),
+            (Err(error), _) | (_, Err(error)) => return self.cannot_store(&error),
+        };
+        let start_size = start_text
+            .as_ref()
+            .map_or_else(|| known.map(|(_, size)| *size).unwrap_or_default(), String::len);
+        self.keeping.writes += 1;
+        self.keeping.writing = true;
+        let stamp = format!("{}:{}", self.keeping.page, self.keeping.writes);
+        let entry = Entry {
+            id: self.keeping.id.to_string(),
+            title: saved::title(&start),
+            name: None,
+            changed: browser::now(),
+            size: start_size + edits.len(),
+            stamp: stamp.clone(),
+        };
+        let (dispatch, seen) = (self.dispatch.clone(), self.keeping.seen.clone());
+        spawn_local(async move {
+            let result = store::write(entry, seen, start_text, edits).await;
+            dispatch.emit(Msg::Written(Box::new(WriteResult { stamp, start, start_size, result })));
+        });
+    }
+
+    pub(super) fn written(&mut self, done: WriteResult) {
+        // Of a session that this tab has left since.
+        if !done.stamp.starts_with(&self.keeping.page) {
+            return;
+        }
+        self.keeping.writing = false;
+        match done.result {
+            Ok(Written::Done) => {
+                self.keeping.failed = false;
+                self.keeping.seen = Some(done.stamp);
+                self.keeping.start = Some((done.start, done.start_size));
+                tab::enter(&self.keeping.id, self.keeping.seen.as_deref());
+            }
+            Ok(Written::Gone) => {
+                self.keeping.start = None;
+                self.keeping.again = true;
+            }
+            Ok(Written::ByAnother) => {
+                self.keeping = Keeping::of(browser::new_id().into(), None);
+                self.keeping.again = true;
+                self.notice(Notice::info(
+                    "Another tab goes on with the same session. What you do here is kept as a \
+                     session of its own.",
+                ));
+            }
+            Err(error) => self.cannot_store(&error.to_string()),
+        }
+        if std::mem::take(&mut self.keeping.again) {
+            self.write();
+        }
+    }
+
+    fn cannot_store(&mut self, error: &str) {
+        if !std::mem::replace(&mut self.keeping.failed, true) {
+            let notice = Notice::error(format!(
+                "This work is not kept when the tab is closed: {error}. Export it, or delete \
+                 sessions that you do not need."
+            ));
+            self.notice(notice.with(NoticeAction::Sessions));
+        }
+    }
+
+    /// The page is left: what can be noted now is noted in the tab, and what is not stored yet is
+    /// stored if the browser still lets it be.
+    pub(super) fn leave(&mut self) {
+        let untouched = !self.is_worth_keeping()
+            && self.selection.is_none()
+            && self.session.now() == taintlab_core::time::Timestamp::ZERO;
+        let long = self.keeping.start.as_ref().is_some_and(|(_, size)| *size > tab::LONGEST_NOTE);
+        let text = match (untouched, long) {
+            (true, _) => None,
+            // The empty text of a long one: it is stored.
+            (_, true) => Some(String::new()),
+            _ => saved::to_text(&self.session, self.selection.as_ref()).ok(),
+        };
+        let unsaved = self.save.is_some() || self.playback.is_playing() || self.keeping.again;
+        if unsaved && self.is_worth_keeping() {
+            self.save = None;
+            self.write();
+        }
+        tab::leave(text.as_deref());
+    }
+
+    /// This tab leaves its session, which is stored, and goes on with another.
+    pub(super) fn open_session(&mut self, kept: &Kept) {
+        if self.save.is_some() {
+            self.store();
+        }
+        match resume(kept) {
+            Ok(beginning) => {
+                self.play(false);
+                self.session = beginning.session;
+                self.keeping = beginning.keeping;
+                self.selection = beginning.selection;
+                self.dialog = None;
+                self.reference.clear();
+                self.forget_what_was_done();
+                self.notices.retain(|notice| !notice.is_offer());
+                tab::enter(&self.keeping.id, self.keeping.seen.as_deref());
+                self.refresh();
+                self.inspect();
+                self.new_epoch();
+            }
+            Err(error) => {
+                let notice = Notice::error(format!("This session cannot be read: {error}."));
+                let file = ("taintlab-session.json".to_owned(), whole(kept).into());
+                self.notice(notice.with(NoticeAction::Download(file.0, file.1)));
+            }
+        }
+    }
+
+    /// Reads a session and goes on with it.
+    pub(super) fn continue_session(&self, id: Rc<str>) {
+        let dispatch = self.dispatch.clone();
+        spawn_local(async move {
+            dispatch.emit(match store::read(&id).await {
+                Ok(Some(kept)) => Msg::OpenSession(Box::new(kept)),
+                Ok(None) => Msg::Notice(Notice::error("This session is no longer there.")),
+                Err(error) => Msg::Notice(Notice::error(error.to_string())),
+            });
+        });
+    }
+
+    pub(super) fn open_sessions(&mut self) {
+        // So that the list has it as it is now.
+        self.store();
+        self.dialog = Some(Dialog::Sessions(self.keeping.id.clone()));
+    }
+}

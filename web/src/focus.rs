@@ -1,0 +1,214 @@
+//! Where the focus is, and where it goes: it is never lost, and what was applied is left, so that
+//! the space bar plays and does not take back what it has just done.
+
+use wasm_bindgen::JsCast;
+use web_sys::{Element, FocusOptions, HtmlElement};
+use web_sys::{ScrollIntoViewOptions, ScrollLogicalPosition};
+
+use crate::board_keys::{self, Step};
+use crate::browser;
+use crate::model::Selection;
+
+/// Where the focus goes when the page stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Goal {
+    /// To what is selected, on the board; to the board, if that is nothing.
+    Card(Option<Selection>),
+    /// Into the inspector.
+    Inspector,
+}
+
+/// In which part of the page the focus is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// On a zone, a node or a pod of the board.
+    Board,
+    /// In the inspector.
+    Inspector,
+    /// Somewhere else.
+    Elsewhere,
+    /// Nowhere.
+    Nowhere,
+}
+
+impl Place {
+    /// Where it is now.
+    pub(crate) fn now() -> Self {
+        browser::focused().map_or(Self::Nowhere, |element| Self::of(&element))
+    }
+
+    fn of(element: &Element) -> Self {
+        if board_keys::is_item(element) {
+            Self::Board
+        } else if element.closest(".inspector").is_ok_and(|found| found.is_some()) {
+            Self::Inspector
+        } else {
+            Self::Elsewhere
+        }
+    }
+}
+
+/// What had the focus last, to know what to do when it is gone.
+#[derive(Debug)]
+struct Last {
+    element: Element,
+    place: Place,
+    /// The pod and the node that it was.
+    pod: Option<String>,
+    node: Option<String>,
+}
+
+impl Last {
+    fn of(element: Element) -> Self {
+        let closest = |selector: &str| element.closest(selector).ok().flatten();
+        let attribute = |name: &str| closest(&format!("[{name}]"))?.get_attribute(name);
+        Self {
+            place: Place::of(&element),
+            pod: attribute("data-pod"),
+            node: attribute("data-node"),
+            element,
+        }
+    }
+}
+
+/// The focus of the page.
+#[derive(Debug, Default)]
+pub(crate) struct Focus {
+    goal: Option<Goal>,
+    /// What is to be in sight when the page stands.
+    reveal: Option<Selection>,
+    last: Option<Last>,
+    /// The item of the board that the tab key reaches.
+    stop: Option<HtmlElement>,
+}
+
+impl Focus {
+    /// Lets the focus go there when the page stands.
+    pub(crate) fn go(&mut self, goal: Goal) {
+        self.goal = Some(goal);
+    }
+
+    /// Brings something on the board into sight when the page stands: on a narrow one the inspector
+    /// lies over a part of it.
+    pub(crate) fn reveal(&mut self, selection: Selection) {
+        self.reveal = Some(selection);
+    }
+
+    /// An element got it.
+    pub(crate) fn came_to(&mut self, element: Element) {
+        if let Some(item) = board_keys::as_item(&element) {
+            self.stop_at(item);
+        }
+        self.last = Some(Last::of(element));
+    }
+
+    /// Moves on the board.
+    pub(crate) fn step(&self, step: Step) {
+        let to = browser::focused().and_then(|from| board_keys::target(&from, step));
+        if let Some(item) = to {
+            give(&item);
+        }
+    }
+
+    /// The page stands.
+    pub(crate) fn painted(&mut self) {
+        if self.stop.as_ref().is_none_or(|stop| !stop.is_connected())
+            && let Some(first) = board_keys::first()
+        {
+            self.stop_at(first);
+        }
+        if let Some(card) = self.reveal.take().and_then(|selection| card(&selection)) {
+            reveal(&card);
+        }
+        match self.goal.take() {
+            Some(Goal::Card(selection)) => self.give_to_card(selection.as_ref()),
+            Some(Goal::Inspector) => give_to_inspector(),
+            None => self.find_again(),
+        }
+    }
+
+    fn stop_at(&mut self, item: HtmlElement) {
+        board_keys::make_stop(&item, self.stop.as_ref());
+        self.stop = Some(item);
+    }
+
+    /// To what is selected; without that to the board, and without a board to what plays.
+    fn give_to_card(&self, selection: Option<&Selection>) {
+        let found = selection.and_then(card).or_else(|| self.stop.clone());
+        match found.filter(|card| card.is_connected()) {
+            Some(card) => give(&card),
+            None => browser::focus("[data-testid=play]"),
+        }
+    }
+
+    /// If what had the focus is gone, it goes to what is most like it.
+    fn find_again(&mut self) {
+        if browser::focused().is_some() {
+            return;
+        }
+        let Some(last) = self.last.take_if(|last| !last.element.is_connected()) else { return };
+        match last.place {
+            Place::Board => {
+                let pod = last.pod.and_then(|pod| item(&format!("[data-pod=\"{pod}\"]")));
+                let node = || item(&format!("[data-node=\"{}\"]", last.node.as_deref()?));
+                let found = pod.or_else(node).or_else(|| self.stop.clone());
+                if let Some(found) = found {
+                    give(&found);
+                }
+            }
+            Place::Inspector => give_to_inspector(),
+            Place::Elsewhere | Place::Nowhere => {}
+        }
+    }
+}
+
+fn give(element: &HtmlElement) {
+    let options = FocusOptions::new();
+    options.set_prevent_scroll(true);
+    // What cannot have the focus does not get it.
+    let _ = element.focus_with_options(&options);
+    reveal(element);
+}
+
+/// Scrolls no further than is needed.
+fn reveal(element: &HtmlElement) {
+    let options = ScrollIntoViewOptions::new();
+    options.set_block(ScrollLogicalPosition::Nearest);
+    options.set_inline(ScrollLogicalPosition::Nearest);
+    element.scroll_into_view_with_scroll_into_view_options(&options);
+}
+
+fn give_to_inspector() {
+    if let Some(heading) = browser::find(".inspector h2") {
+        give(&heading);
+    }
+}
+
+/// The place of something on the board, or among the workloads.
+fn card(selection: &Selection) -> Option<HtmlElement> {
+    match selection {
+        Selection::Node(name) => item(&format!("[data-node=\"{name}\"]")),
+        Selection::Pod(key) => item(&format!("[data-pod=\"{key}\"]")),
+        // Its key has characters that no selector can hold.
+        Selection::Zone(key) => browser::find_all("[data-zone]")
+            .into_iter()
+            .find(|zone| zone.get_attribute("data-zone").as_deref() == Some(key))
+            .and_then(|zone| within(&zone)),
+        Selection::Workload(key) => browser::find(&format!("[data-workload=\"{key}\"]")),
+        Selection::Pods(_) => browser::find("[data-testid=legend] [aria-pressed=true]"),
+    }
+}
+
+/// The item of the board that a selector finds, is in, or has in it.
+fn item(selector: &str) -> Option<HtmlElement> {
+    within(&browser::find(&format!("[data-testid=board] {selector}"))?)
+}
+
+fn within(element: &HtmlElement) -> Option<HtmlElement> {
+    if let Some(item) = board_keys::as_item(element) {
+        return Some(item);
+    }
+    // Where pods are specks, their node stands for them.
+    let card = element.closest("[data-node], [data-zone]").ok().flatten()?;
+    card.query_selector("[role=treeitem]").ok().flatten()?.dyn_into().ok()
+}

@@ -1,0 +1,92 @@
+//! What a tab remembers by itself, in the browser's `sessionStorage`: which session it works on, and
+//! how it was left.
+//!
+//! A tab that is duplicated begins with a copy of that memory. When a page is left, by a reload too,
+//! it notes how; a page that finds an id without such a note is a duplicate of a tab that is still
+//! open, and gets an id of its own, so that the two do not overwrite each other's work.
+
+use std::rc::Rc;
+
+use crate::browser;
+
+/// The id of the session, and the stamp of what was stored of it last.
+const SESSION: &str = "taintlab.tab";
+/// How the page was left: one of the two words below, or the session as text.
+const LEFT: &str = "taintlab.left";
+const NOTHING_DONE: &str = "nothing done";
+const STORED: &str = "stored";
+/// Longer texts are not noted: browsers have room for about five million characters here.
+pub(crate) const LONGEST_NOTE: usize = 1_000_000;
+
+/// What a page begins with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Begin {
+    /// The sample cluster.
+    Sample,
+    /// The sample cluster, because the address asks for it.
+    Fresh,
+    /// The session as this tab left it.
+    Left(Rc<str>),
+    /// The session as it is stored.
+    Stored,
+    /// A copy of this session, which another tab works on.
+    CopyOf(Rc<str>),
+}
+
+/// A tab.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Tab {
+    /// The session it works on.
+    pub(crate) id: Rc<str>,
+    /// The stamp of what it stored last.
+    pub(crate) stamp: Option<String>,
+    /// What it begins with.
+    pub(crate) begin: Begin,
+}
+
+impl Tab {
+    /// The tab that this page is in.
+    pub(crate) fn open() -> Self {
+        if browser::asked_for_fresh_start() {
+            return Self::new(Begin::Fresh);
+        }
+        let Some(known) = browser::tab_stored(SESSION) else { return Self::new(Begin::Sample) };
+        let (id, stamp) = match known.split_once(' ') {
+            Some((id, stamp)) => (id, Some(stamp.to_owned())),
+            None => (known.as_str(), None),
+        };
+        let begin = match browser::tab_stored(LEFT).as_deref() {
+            None => return Self::new(Begin::CopyOf(id.into())),
+            Some(NOTHING_DONE) => Begin::Sample,
+            Some(STORED) => Begin::Stored,
+            Some(text) => Begin::Left(text.into()),
+        };
+        Self { id: id.into(), stamp, begin }
+    }
+
+    fn new(begin: Begin) -> Self {
+        Self { id: browser::new_id().into(), stamp: None, begin }
+    }
+}
+
+/// The page is in use: until it is left, this memory is that of an open tab.
+pub(crate) fn enter(id: &str, stamp: Option<&str>) {
+    browser::tab_forget(LEFT);
+    // A tab that remembers nothing begins anew at a reload, which is said when storing fails.
+    let _ = match stamp {
+        None => browser::tab_store(SESSION, id),
+        Some(stamp) => browser::tab_store(SESSION, &format!("{id} {stamp}")),
+    };
+}
+
+/// The page is left, with this work, if anything was done. An empty text says that it is stored.
+pub(crate) fn leave(work: Option<&str>) {
+    let short = match work {
+        None => NOTHING_DONE,
+        Some(text) if !text.is_empty() && text.len() <= LONGEST_NOTE => text,
+        Some(_) => STORED,
+    };
+    if browser::tab_store(LEFT, short).is_err() {
+        let _ = browser::tab_store(LEFT, STORED);
+    }
+}
