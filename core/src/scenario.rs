@@ -7,6 +7,7 @@
 mod expectation;
 mod names;
 mod node_group;
+mod player;
 
 use alloc::collections::BTreeMap;
 use alloc::string::{String, ToString};
@@ -25,6 +26,7 @@ pub use self::expectation::{
 };
 pub use self::names::DuplicateName;
 pub use self::node_group::NodeGroup;
+pub use self::player::{Ended, Next, NextWhat, Player};
 use crate::api::{
     ApiVersion, Kind, Lease, Node, Pod, PodDisruptionBudget, TypeName, Workload, is_default,
 };
@@ -349,9 +351,8 @@ impl Scenario {
     }
 
     /// When it ends at the latest; before, once nothing more happens by itself and no expectation
-    /// names a later time. See [`run`](Self::run).
-    #[must_use]
-    pub fn ends_by(&self) -> Timestamp {
+    /// names a later time. See [`Player`].
+    fn ends_by(&self) -> Timestamp {
         let last = self.expect.iter().filter_map(Expectation::last_moment).max();
         self.until.map_or_else(|| self.latest_end(last), Span::timestamp)
     }
@@ -433,32 +434,7 @@ impl Scenario {
     /// A feature gate is wrong, or a step cannot be carried out.
     pub fn run(&self) -> Result<Report, ScenarioError> {
         let mut simulator = self.simulator()?;
-        let mut steps: Vec<(usize, &Step)> = self.steps.iter().enumerate().collect();
-        steps.sort_by_key(|(_, step)| step.at);
-        let last = self.expect.iter().filter_map(Expectation::last_moment).max();
-        let until = self.ends_by();
-        for (index, step) in steps.into_iter().filter(|(_, step)| step.at.timestamp() <= until) {
-            let done = simulator.handle_command(step.at.timestamp(), step.command.clone());
-            match (done, &step.refused) {
-                (Err(error), Some(wanted)) if error.to_string() == *wanted => {}
-                (Err(error), _) => return Err(ScenarioError::Step { index, error }),
-                (Ok(()), Some(_)) => return Err(ScenarioError::NotRefused { index }),
-                (Ok(()), None) => {}
-            }
-        }
-        while let Some(next) = simulator.poll_timeout()
-            && next.at <= until
-        {
-            // The deadline is never in the past.
-            if simulator.handle_timeout(next.at).is_err() {
-                break;
-            }
-        }
-        let end = self.until.map_or_else(|| last.unwrap_or_default(), Span::timestamp);
-        if end > simulator.now() {
-            // The end is later than now, so this cannot fail.
-            let _ = simulator.advance_to(end);
-        }
+        Player::new(self).run_to_end(&mut simulator, usize::MAX)?;
         let events = simulator.drain_events();
         let outcomes = self.expect.iter().map(|e| e.check(&events, &simulator)).collect();
         Ok(Report { events, outcomes, simulator })

@@ -8,7 +8,7 @@
 //!   `{ ok: false, errors }`: [`problem`].
 //! - A call that is wrong (an array where a text belongs) throws a `TypeError`: `input.rs`.
 //! - Objects go over the boundary as one JSON text each way: `input.rs`, `output.rs`. Taints and
-//!   tolerations, which are small and asked about often, are read field by field: `reading.rs`.
+//!   tolerations, which are small and asked about often, are read field by field: `taint_js`.
 //! - Whatever a caller gives, the module survives it: `boundary.js`.
 //!
 //! Without the feature `simulator` only the questions are there that ask nothing of a cluster in
@@ -16,9 +16,8 @@
 
 #[cfg(feature = "simulator")]
 mod cluster;
-mod explained;
 #[cfg(feature = "simulator")]
-mod holder;
+mod exclusive_cell;
 mod input;
 mod js;
 mod kubernetes;
@@ -32,11 +31,11 @@ pub mod problem;
 pub mod questions;
 #[cfg(feature = "simulator")]
 pub mod ranking;
-mod reading;
 #[cfg(feature = "simulator")]
 pub mod scenario;
 #[cfg(feature = "simulator")]
 pub mod simulator;
+mod taint_js;
 #[cfg(feature = "simulator")]
 pub mod whatif;
 

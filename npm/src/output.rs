@@ -14,8 +14,8 @@ use serde::ser::{
 use taintlab_core::time::parse_duration;
 use wasm_bindgen::{JsError, JsValue};
 
-use crate::explained::millis;
 use crate::js;
+use crate::taint_js::encode::millis;
 
 /// An answer of a function that can also fail.
 #[derive(serde::Serialize)]

@@ -9,7 +9,7 @@ use taintlab_manifest::Diagnostic;
 use tsify::Tsify;
 use wasm_bindgen::JsValue;
 
-use crate::explained::failure;
+use crate::taint_js::encode::failure;
 
 macro_rules! codes {
     ($(#[$meta:meta])* $name:ident { $($(#[$vmeta:meta])* $variant:ident = $text:literal,)+ }) => {

@@ -12,10 +12,9 @@ use tsify::Tsify;
 use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
 
-use crate::explained;
 use crate::input::{self, wrong_call};
 use crate::problem::{Problem, ProblemCode, fail};
-use crate::reading;
+use crate::taint_js::{decode, encode};
 
 /// A taint as JavaScript gives it: that of a manifest, or of `@kubernetes/client-node`.
 #[derive(Deserialize, Tsify)]
@@ -149,11 +148,11 @@ pub fn match_tolerations(
     )]
     options: JsValue,
 ) -> Result<JsValue, JsValue> {
-    let read_taints = reading::taints(&taints, "taints")?;
-    let read_tolerations = reading::tolerations(&tolerations, "tolerations")?;
-    let options = reading::release_options(&options)?;
+    let read_taints = decode::taints(&taints, "taints")?;
+    let read_tolerations = decode::tolerations(&tolerations, "tolerations")?;
+    let options = decode::release_options(&options)?;
     let operators = options.comparison_operators().map_err(|problem| in_options(&problem))?;
-    explained::explanation(&explain(&read_taints, &read_tolerations, operators))
+    encode::explanation(&explain(&read_taints, &read_tolerations, operators))
 }
 
 /// The least `tolerationSeconds` of tolerations that are all in use: `Infinity` for ever, 0 if there
@@ -168,7 +167,7 @@ pub fn min_toleration_seconds(
     )]
     tolerations: JsValue,
 ) -> Result<f64, JsValue> {
-    let tolerations = reading::tolerations(&tolerations, "tolerations")?;
+    let tolerations = decode::tolerations(&tolerations, "tolerations")?;
     let nanos = min_toleration_time(&tolerations);
     #[expect(clippy::cast_precision_loss, reason = "whole seconds of at most 292 years")]
     let seconds = (nanos / 1_000_000_000) as f64;
@@ -189,11 +188,11 @@ pub fn zone_state(
     )]
     options: JsValue,
 ) -> Result<JsValue, JsValue> {
-    let nodes = reading::ready_conditions(&nodes, "nodes")?;
-    let threshold = reading::zone_state_options(&options)?
+    let nodes = decode::ready_conditions(&nodes, "nodes")?;
+    let threshold = decode::zone_state_options(&options)?
         .unwrap_or_else(|| ZoneStateOptions::default().unhealthy_zone_threshold);
     let (not_ready, state) = compute_zone_state(nodes.iter().map(Option::as_ref), threshold);
-    explained::zone_state(state.as_str(), nodes.len() - not_ready, not_ready)
+    encode::zone_state(state.as_str(), nodes.len() - not_ready, not_ready)
 }
 
 /// What the API server would say of the taints of a node.
@@ -205,7 +204,7 @@ pub fn validate_taints(
     )]
     taints: JsValue,
 ) -> Result<JsValue, JsValue> {
-    let taints = reading::taints(&taints, "taints")?;
+    let taints = decode::taints(&taints, "taints")?;
     let errors = validate_node_taints(&taints, "spec.taints");
     valid_or(errors.iter().map(Problem::of_field).collect())
 }
@@ -224,8 +223,8 @@ pub fn validate_tolerations_(
     )]
     options: JsValue,
 ) -> Result<JsValue, JsValue> {
-    let tolerations = reading::tolerations(&tolerations, "tolerations")?;
-    let options = reading::release_options(&options)?;
+    let tolerations = decode::tolerations(&tolerations, "tolerations")?;
+    let options = decode::release_options(&options)?;
     let options = options.validation().map_err(|problem| in_options(&problem))?;
     let errors = validate_tolerations(&tolerations, "spec.tolerations", &options);
     valid_or(errors.iter().map(Problem::of_field).collect())
@@ -247,7 +246,7 @@ pub fn parse_taint(
             let removed = changes.remove.pop();
             let remove = removed.is_some();
             match removed.or_else(|| changes.add.pop()) {
-                Some(taint) => explained::parsed_taint(&taint, remove),
+                Some(taint) => encode::parsed_taint(&taint, remove),
                 None => {
                     fail(vec![Problem::new(ProblemCode::InvalidTaint, "", "there is no taint")])
                 }
@@ -260,7 +259,7 @@ pub fn parse_taint(
 /// The releases of Kubernetes that the engine knows, oldest first.
 #[wasm_bindgen(unchecked_return_type = "KubernetesRelease[]")]
 pub fn releases() -> Result<JsValue, JsValue> {
-    explained::texts(KubernetesRelease::all().map(|release| release.to_string()))
+    encode::texts(KubernetesRelease::all().map(|release| release.to_string()))
 }
 
 /// The version of this package.
@@ -270,7 +269,7 @@ pub fn version() -> String {
 }
 
 fn valid_or(errors: Vec<Problem>) -> Result<JsValue, JsValue> {
-    if errors.is_empty() { explained::valid() } else { fail(errors) }
+    if errors.is_empty() { encode::valid() } else { fail(errors) }
 }
 
 /// Options are the programmer's, so that a wrong one is a wrong call.

@@ -1,12 +1,9 @@
 //! The cluster in simulated time.
 
-use std::collections::VecDeque;
-
 use serde::Serialize;
 use taintlab_core::api::{Node, Pod, PodKey, WorkloadKey};
 use taintlab_core::command::Command;
 use taintlab_core::event::Event;
-use taintlab_core::scenario::Step;
 use taintlab_core::simulator::Snapshot as EngineSnapshot;
 use taintlab_core::time::Timestamp;
 use wasm_bindgen::JsValue;
@@ -15,9 +12,9 @@ use wasm_bindgen::prelude::wasm_bindgen;
 use self::answers::{
     DescribedEvent, EventsOptions, KubectlOptions, PodsOptions, RunOptions, Stopped,
 };
-use self::inner::Inner;
+use self::state::{Run, State};
 use crate::cluster::{ManifestCluster, cluster};
-use crate::holder::Holder;
+use crate::exclusive_cell::ExclusiveCell;
 use crate::input::{self, read, read_json, read_options};
 use crate::js;
 use crate::manifests::{Imported, sort};
@@ -27,7 +24,7 @@ use crate::problem::{Problem, fail};
 use crate::scenario::{SCENARIO, at, read_file};
 
 pub mod answers;
-mod inner;
+mod state;
 
 /// How far a run goes that has no deadline: a day from now.
 const A_DAY: core::time::Duration = core::time::Duration::from_secs(24 * 60 * 60);
@@ -40,9 +37,7 @@ const BATCH: usize = 10_000;
 #[wasm_bindgen]
 pub struct Snapshot {
     engine: EngineSnapshot,
-    steps: VecDeque<(usize, Step)>,
-    events: VecDeque<Event>,
-    history: VecDeque<Event>,
+    run: Run,
 }
 
 /// A cluster in simulated time: commands in, events out. Nothing happens unless time is told to
@@ -51,7 +46,7 @@ pub struct Snapshot {
 /// Times are milliseconds since the start, with fractions. Memory is freed by `free()`, at the end
 /// of a block by `using`, and otherwise by the garbage collector.
 #[wasm_bindgen]
-pub struct Simulator(Holder<Inner>);
+pub struct Simulator(ExclusiveCell<State>);
 
 #[wasm_bindgen]
 impl Simulator {
@@ -76,7 +71,7 @@ impl Simulator {
     ) -> Result<JsValue, JsValue> {
         match cluster(&manifests, &options)? {
             Ok(ManifestCluster { engine, scenario, problems, imported }) => {
-                created(Inner::new(engine, &scenario, None), &problems, Some(&imported))
+                created(State::new(engine, &scenario, None), &problems, Some(&imported))
             }
             Err(errors) => fail(errors),
         }
@@ -105,7 +100,7 @@ impl Simulator {
         let (errors, warnings) = sort(std::mem::take(&mut file.diagnostics), SCENARIO);
         let Some(scenario) = scenario else { return fail(errors) };
         match scenario.simulator() {
-            Ok(engine) => created(Inner::new(engine, &scenario, Some(file)), &warnings, None),
+            Ok(engine) => created(State::new(engine, &scenario, Some(file)), &warnings, None),
             Err(error) => fail(vec![at(&file, &error.path(), &error.to_string(), SCENARIO)]),
         }
     }
@@ -113,7 +108,7 @@ impl Simulator {
     /// The time the simulation has reached: milliseconds since the start.
     #[wasm_bindgen(getter)]
     pub fn now(&self) -> Result<f64, JsValue> {
-        self.0.with(|inner| Ok(millis_of(inner.engine.now())))
+        self.0.with(|state| Ok(millis_of(state.engine.now())))
     }
 
     /// The wall-clock time of a moment, RFC 3339; of now unless given.
@@ -126,13 +121,13 @@ impl Simulator {
         )]
         at: JsValue,
     ) -> Result<String, JsValue> {
-        self.0.with(|inner| {
+        self.0.with(|state| {
             let at = if at.is_undefined() {
-                inner.engine.now()
+                state.engine.now()
             } else {
                 input::moment(&at, "at")?.map_err(|problem| input::wrong_call(&problem.message))?
             };
-            Ok(inner.engine.wall_clock(at).to_string())
+            Ok(state.engine.wall_clock(at).to_string())
         })
     }
 
@@ -154,17 +149,17 @@ impl Simulator {
         at: JsValue,
     ) -> Result<JsValue, JsValue> {
         let command = read_command(&command)?;
-        self.0.with(|inner| {
-            let at = match inner.moment(&at)? {
+        self.0.with(|state| {
+            let at = match state.moment(&at)? {
                 Ok(at) => at,
                 Err(problem) => return fail(vec![problem]),
             };
-            inner.forecast = None;
-            if let Err(errors) = inner.run_steps(at) {
+            state.forecast = None;
+            if let Err(errors) = state.run_steps(at) {
                 return fail(errors);
             }
-            match inner.engine.handle_command(at, command) {
-                Ok(()) => inner.progress(Stopped::Reached),
+            match state.engine.handle_command(at, command) {
+                Ok(()) => state.progress(Stopped::Reached),
                 Err(error) => fail(Problem::of_command(&error, "")),
             }
         })
@@ -194,17 +189,17 @@ impl Simulator {
     ) -> Result<JsValue, JsValue> {
         let line = input::text(&line, "line")?;
         let options: KubectlOptions = read_options(&options, "options")?;
-        self.0.with(|inner| {
-            let at = match inner.moment(&at)? {
+        self.0.with(|state| {
+            let at = match state.moment(&at)? {
                 Ok(at) => at,
                 Err(problem) => return fail(vec![problem]),
             };
-            inner.forecast = None;
-            if let Err(errors) = inner.run(at) {
+            state.forecast = None;
+            if let Err(errors) = state.run(at) {
                 return fail(errors);
             }
-            inner.collect();
-            inner.kubectl(&line, &options)
+            state.collect();
+            state.kubectl(&line, &options)
         })
     }
 
@@ -218,8 +213,8 @@ impl Simulator {
         )]
         at: JsValue,
     ) -> Result<JsValue, JsValue> {
-        self.0.with(|inner| match input::moment(&at, "at")? {
-            Ok(at) => inner.advance_to(at),
+        self.0.with(|state| match input::moment(&at, "at")? {
+            Ok(at) => state.advance_to(at),
             Err(problem) => fail(vec![problem]),
         })
     }
@@ -227,9 +222,9 @@ impl Simulator {
     /// Lets time pass until the next moment at which something happens. Without one, time stays.
     #[wasm_bindgen(js_name = advanceToNext, unchecked_return_type = "Progress | Failure")]
     pub fn advance_to_next(&self) -> Result<JsValue, JsValue> {
-        self.0.with(|inner| match inner.next() {
-            Some(next) => inner.advance_to(next.at),
-            None => inner.progress(Stopped::Idle),
+        self.0.with(|state| match state.next() {
+            Some(next) => state.advance_to(next.at),
+            None => state.progress(Stopped::Idle),
         })
     }
 
@@ -253,14 +248,14 @@ impl Simulator {
         options: JsValue,
     ) -> Result<JsValue, JsValue> {
         let options: RunOptions = read_options(&options, "options")?;
-        self.0.with(|inner| {
+        self.0.with(|state| {
             if condition.is_function() {
-                let a_day_on = || inner.engine.now().saturating_add(A_DAY);
+                let a_day_on = || state.engine.now().saturating_add(A_DAY);
                 let until = options.until.map_or_else(a_day_on, |until| until.0.timestamp());
-                return inner.run_until(&condition, until);
+                return state.run_until(&condition, until);
             }
             match input::moment(&condition, "condition")? {
-                Ok(at) => inner.advance_to(at),
+                Ok(at) => state.advance_to(at),
                 Err(problem) => fail(vec![problem]),
             }
         })
@@ -270,22 +265,10 @@ impl Simulator {
     /// for a day at most.
     #[wasm_bindgen(js_name = runToEnd, unchecked_return_type = "Progress | Failure")]
     pub fn run_to_end(&self) -> Result<JsValue, JsValue> {
-        self.0.with(|inner| {
-            inner.forecast = None;
-            let ends_by = inner.ends_by;
-            let mut moments = 0..inner::MOST_MOMENTS;
-            while let Some(next) = inner.next().filter(|next| next.at <= ends_by) {
-                if moments.next().is_none() {
-                    return fail(vec![inner.too_much()]);
-                }
-                if let Err(errors) = inner.run(next.at) {
-                    return fail(errors);
-                }
-            }
-            match inner.until.filter(|until| *until > inner.engine.now()) {
-                Some(until) => inner.advance_to(until),
-                None => inner.progress(Stopped::Idle),
-            }
+        self.0.with(|state| match state.run_to_end() {
+            Ok(()) if state.next().is_some() => state.progress(Stopped::Reached),
+            Ok(()) => state.progress(Stopped::Idle),
+            Err(errors) => fail(errors),
         })
     }
 
@@ -300,14 +283,14 @@ impl Simulator {
         options: JsValue,
     ) -> Result<JsValue, JsValue> {
         let options: EventsOptions = read_options(&options, "options")?;
-        self.0.with(|inner| {
-            inner.collect();
-            let number = options.limit.unwrap_or(BATCH).min(inner.events.len());
+        self.0.with(|state| {
+            state.collect();
+            let number = options.limit.unwrap_or(BATCH).min(state.run.events.len());
             let describe = |event: Event| DescribedEvent {
                 text: options.text.then(|| event.what.to_string()),
                 event,
             };
-            let batch: Vec<_> = inner.events.drain(..number).map(describe).collect();
+            let batch: Vec<_> = state.run.events.drain(..number).map(describe).collect();
             to_js(&batch)
         })
     }
@@ -315,15 +298,15 @@ impl Simulator {
     /// The next moment at which something happens, and what; `undefined` if nothing will.
     #[wasm_bindgen(js_name = nextDeadline, unchecked_return_type = "NextDeadline | undefined")]
     pub fn next_deadline(&self) -> Result<JsValue, JsValue> {
-        self.0.with(|inner| or_undefined(inner.next().as_ref()))
+        self.0.with(|state| or_undefined(state.next().as_ref()))
     }
 
     /// The nodes, as the API server would show them now, by name.
     #[wasm_bindgen(unchecked_return_type = "KubernetesNode[]")]
     pub fn nodes(&self) -> Result<JsValue, JsValue> {
-        self.0.with(|inner| {
-            let names = inner.engine.cluster().nodes().map(|(name, _)| name.as_str());
-            let nodes = names.filter_map(|name| inner.engine.node_as_served(name));
+        self.0.with(|state| {
+            let names = state.engine.cluster().nodes().map(|(name, _)| name.as_str());
+            let nodes = names.filter_map(|name| state.engine.node_as_served(name));
             to_js(&nodes.collect::<Vec<_>>().iter().map(AsRef::as_ref).collect::<Vec<&Node>>())
         })
     }
@@ -337,7 +320,7 @@ impl Simulator {
         name: JsValue,
     ) -> Result<JsValue, JsValue> {
         let name = input::text(&name, "name")?;
-        self.0.with(|inner| or_undefined(inner.engine.node_view(&name).as_ref()))
+        self.0.with(|state| or_undefined(state.engine.node_view(&name).as_ref()))
     }
 
     /// The pods, as the API server would show them now, by namespace and name.
@@ -351,11 +334,11 @@ impl Simulator {
         options: JsValue,
     ) -> Result<JsValue, JsValue> {
         let options: PodsOptions = read_options(&options, "options")?;
-        self.0.with(|inner| {
+        self.0.with(|state| {
             let wanted = |key: &PodKey| {
                 options.namespace.as_ref().is_none_or(|namespace| key.namespace() == namespace)
             };
-            let cluster = inner.engine.cluster();
+            let cluster = state.engine.cluster();
             let pods: Vec<&Pod> = match &options.node {
                 Some(node) => cluster
                     .pods_of(node)
@@ -383,7 +366,7 @@ impl Simulator {
         pod: JsValue,
     ) -> Result<JsValue, JsValue> {
         let key = pod_key(&pod)?;
-        self.0.with(|inner| or_undefined(inner.engine.explain(&key).as_ref()))
+        self.0.with(|state| or_undefined(state.engine.explain(&key).as_ref()))
     }
 
     /// Why a pod was deleted when it was, or will be if nobody does anything; `undefined` if it is
@@ -398,12 +381,12 @@ impl Simulator {
         pod: JsValue,
     ) -> Result<JsValue, JsValue> {
         let key = pod_key(&pod)?;
-        self.0.with(|inner| {
-            if let Some(budget) = inner.engine.time_budget(&key).filter(|budget| budget.over) {
+        self.0.with(|state| {
+            if let Some(budget) = state.engine.time_budget(&key).filter(|budget| budget.over) {
                 return to_js(&budget);
             }
-            let engine = &inner.engine;
-            let forecast = inner.forecast.get_or_insert_with(|| {
+            let engine = &state.engine;
+            let forecast = state.forecast.get_or_insert_with(|| {
                 engine.forecast(engine.now().saturating_add(A_DAY), FORECAST_STEPS)
             });
             let budget = forecast.time_budget(&key).or_else(|| engine.time_budget(&key));
@@ -415,9 +398,9 @@ impl Simulator {
     /// gave, but that pods name as their controller, is assumed.
     #[wasm_bindgen(unchecked_return_type = "WorkloadView[]")]
     pub fn workloads(&self) -> Result<JsValue, JsValue> {
-        self.0.with(|inner| {
-            let keys = inner.engine.cluster().workloads().map(|(key, _)| key);
-            let views = keys.filter_map(|key| inner.engine.workload_view(key));
+        self.0.with(|state| {
+            let keys = state.engine.cluster().workloads().map(|(key, _)| key);
+            let views = keys.filter_map(|key| state.engine.workload_view(key));
             to_js(&views.collect::<Vec<_>>())
         })
     }
@@ -426,7 +409,7 @@ impl Simulator {
     /// about, why, and what to do.
     #[wasm_bindgen(unchecked_return_type = "Warning[]")]
     pub fn lint(&self) -> Result<JsValue, JsValue> {
-        self.0.with(|inner| to_js(&inner.engine.warnings()))
+        self.0.with(|state| to_js(&state.engine.warnings()))
     }
 
     /// How a workload fared until now: ready pods over time, the longest gap, the time lost;
@@ -443,37 +426,29 @@ impl Simulator {
     ) -> Result<JsValue, JsValue> {
         let key = WorkloadKey::parse(&input::text(&workload, "workload")?)
             .map_err(|error| input::wrong_call(&format!("workload: {error}")))?;
-        self.0.with(|inner| or_undefined(inner.engine.availability(&key).as_ref()))
+        self.0.with(|state| or_undefined(state.engine.availability(&key).as_ref()))
     }
 
     /// The zones as the node lifecycle controller sees them: state, rate, tokens, queue; none if
     /// there is no such controller.
     #[wasm_bindgen(unchecked_return_type = "ZoneView[]")]
     pub fn zones(&self) -> Result<JsValue, JsValue> {
-        self.0.with(|inner| to_js(&inner.engine.zones()))
+        self.0.with(|state| to_js(&state.engine.zones()))
     }
 
     /// The state now, to come back to. It shares its objects with the simulation.
     pub fn snapshot(&self) -> Result<Snapshot, JsValue> {
-        self.0.with(|inner| {
-            Ok(Snapshot {
-                engine: inner.engine.snapshot(),
-                steps: inner.steps.clone(),
-                events: inner.events.clone(),
-                history: inner.history.clone(),
-            })
-        })
+        self.0
+            .with(|state| Ok(Snapshot { engine: state.engine.snapshot(), run: state.run.clone() }))
     }
 
     /// Goes back (or forth) to a snapshot of this simulation or of another. Events that had not
     /// been asked for then are there again.
     pub fn restore(&self, snapshot: &Snapshot) -> Result<(), JsValue> {
-        self.0.with(|inner| {
-            inner.engine.restore(&snapshot.engine);
-            inner.steps.clone_from(&snapshot.steps);
-            inner.events.clone_from(&snapshot.events);
-            inner.history.clone_from(&snapshot.history);
-            inner.forecast = None;
+        self.0.with(|state| {
+            state.engine.restore(&snapshot.engine);
+            state.run.clone_from(&snapshot.run);
+            state.forecast = None;
             Ok(())
         })
     }
@@ -481,12 +456,12 @@ impl Simulator {
 
 /// A new simulator in its wrapping.
 fn created(
-    inner: Inner,
+    state: State,
     warnings: &[Problem],
     imported: Option<&Imported>,
 ) -> Result<JsValue, JsValue> {
     let imported = imported.map_or(Ok(JsValue::UNDEFINED), to_js)?;
-    js::created(Simulator(Holder::new(inner)), &to_js(&warnings)?, &imported)
+    js::created(Simulator(ExclusiveCell::new(state)), &to_js(&warnings)?, &imported)
 }
 
 /// Commands without a parameter are written as their bare name.
@@ -509,5 +484,5 @@ fn pod_key(pod: &JsValue) -> Result<PodKey, JsValue> {
 }
 
 fn millis_of(at: Timestamp) -> f64 {
-    crate::explained::millis(i64::try_from(at.as_nanos()).unwrap_or(i64::MAX))
+    crate::taint_js::encode::millis(i64::try_from(at.as_nanos()).unwrap_or(i64::MAX))
 }

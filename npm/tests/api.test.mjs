@@ -366,6 +366,25 @@ test("snapshot and restore, as often as wanted", () => {
   s.free();
 });
 
+test("a snapshot of another simulation brings its steps and its end", () => {
+  const of = (until, at) => {
+    const steps = [{ at, do: { taint: { node: "a", taint: MAINTENANCE } } }];
+    const objects = { nodes: [node("a")] };
+    const scenario = { apiVersion: "taintlab/v1", kind: "Scenario", objects, steps, until };
+    return taintlab.Simulator.fromScenario(scenario).simulator;
+  };
+  const [one, other] = [of("20s", "1s"), of("90s", "70s")];
+  const snapshot = other.snapshot();
+  one.runToEnd();
+  assert.equal(one.now, 20_000);
+  one.restore(snapshot);
+  assert.equal(one.now, 0);
+  assert.equal(one.runToEnd().ok, true);
+  assert.equal(one.now, 90_000);
+  assert.ok(one.events().some(({ at }) => at === 70_000));
+  for (const it of [one, other, snapshot]) it.free();
+});
+
 test("views: nodes, pods, zones, kubelets, explanations", () => {
   const s = simulator([node("a"), node("b"), pod("p", "a", [tolerating(90)]), pod("q", "b")]);
   s.advanceTo("1m");

@@ -16,6 +16,12 @@ const RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-pra
 /** What is wrong with the page as it is now, added to what was found before. */
 async function examine(page, found, what, rules = {}) {
   await page.evaluate(axe.source);
+  // What fades in has other colours on the way.
+  await page.evaluate(() => {
+    for (const animation of document.getAnimations()) {
+      if (animation.effect.getComputedTiming().endTime < Infinity) animation.finish();
+    }
+  });
   const violations = await page.evaluate(async ([values, rules]) => {
     const { violations } = await globalThis.axe.run({ runOnly: { type: "tag", values }, rules });
     return violations.flatMap(({ id, help, nodes }) =>

@@ -28,6 +28,7 @@ mod releases;
 mod repository;
 mod scenarios {
     mod examples;
+    mod player;
     mod text;
 }
 mod scheduling {

@@ -1,10 +1,11 @@
 //! A simulation at work: the engine, and what a scenario still has to do with it.
 
 use std::collections::VecDeque;
+use std::rc::Rc;
 
 use taintlab_core::event::{Event, Happening};
-use taintlab_core::scenario::{Scenario, ScenarioError, Step};
-use taintlab_core::simulator::{Forecast, Simulator as Engine};
+use taintlab_core::scenario::{Ended, Next, NextWhat, Player, Scenario, ScenarioError};
+use taintlab_core::simulator::{Forecast, Simulator as Engine, TimeWentBack};
 use taintlab_core::time::{Span, Timestamp};
 use taintlab_manifest::ScenarioFile;
 use taintlab_manifest::kubectl::{self, Context};
@@ -25,40 +26,38 @@ use crate::scenario::{self, SCENARIO};
 const REMEMBERED: core::time::Duration = core::time::Duration::from_secs(60 * 60);
 
 /// At how many moments something may happen in one call: many times what the outage of a zone takes.
-pub(super) const MOST_MOMENTS: usize = 1_000_000;
+const MOST_MOMENTS: usize = 1_000_000;
 
 /// What [`super::Simulator`] holds.
-pub(super) struct Inner {
+pub(super) struct State {
     pub(super) engine: Engine,
-    /// What the scenario still has to do, in the order of time, with the number of each step.
-    pub(super) steps: VecDeque<(usize, Step)>,
-    /// What happened and was not asked for yet.
-    pub(super) events: VecDeque<Event>,
-    /// The Kubernetes Events of the last hour, which is how long an API server keeps them.
-    pub(super) history: VecDeque<Event>,
-    pub(super) ends_by: Timestamp,
-    /// The end that a scenario names.
-    pub(super) until: Option<Timestamp>,
-    /// To say where a step is that cannot be carried out.
-    file: Option<ScenarioFile>,
+    pub(super) run: Run,
     /// What will happen; `None` once something has been done.
     pub(super) forecast: Option<Forecast>,
 }
 
-impl Inner {
+/// What is known of a simulation besides the engine: what a snapshot of it has too.
+#[derive(Clone)]
+pub(super) struct Run {
+    /// What the scenario still has to do.
+    player: Player,
+    /// What happened and was not asked for yet.
+    pub(super) events: VecDeque<Event>,
+    /// The Kubernetes Events of the last hour, which is how long an API server keeps them.
+    history: VecDeque<Event>,
+    /// To say where a step is that cannot be carried out.
+    file: Option<Rc<ScenarioFile>>,
+}
+
+impl State {
     pub(super) fn new(engine: Engine, scenario: &Scenario, file: Option<ScenarioFile>) -> Self {
-        let mut steps: Vec<_> = scenario.steps.iter().cloned().enumerate().collect();
-        steps.sort_by_key(|(_, step)| step.at);
-        Self {
-            engine,
-            steps: steps.into(),
+        let run = Run {
+            player: Player::new(scenario),
             events: VecDeque::new(),
             history: VecDeque::new(),
-            ends_by: scenario.ends_by(),
-            until: scenario.until.map(Span::timestamp),
-            file,
-            forecast: None,
-        }
+            file: file.map(Rc::new),
+        };
+        Self { engine, run, forecast: None }
     }
 
     /// A moment given by a caller; now if it is left out.
@@ -70,12 +69,12 @@ impl Inner {
     pub(super) fn collect(&mut self) {
         while let Some(event) = self.engine.poll_event() {
             if matches!(event.what, Happening::EventRecorded(_)) {
-                self.history.push_back(event.clone());
+                self.run.history.push_back(event.clone());
             }
-            self.events.push_back(event);
+            self.run.events.push_back(event);
         }
         let now = self.engine.now();
-        while self.history.pop_front_if(|event| now - event.at > REMEMBERED).is_some() {}
+        while self.run.history.pop_front_if(|event| now - event.at > REMEMBERED).is_some() {}
     }
 
     pub(super) fn kubectl(
@@ -85,7 +84,7 @@ impl Inner {
     ) -> Result<JsValue, JsValue> {
         let context = Context {
             simulator: &self.engine,
-            events: self.history.make_contiguous(),
+            events: self.run.history.make_contiguous(),
             namespace: &options.namespace,
         };
         let outcome = kubectl::run(&context, line, options.stdin.as_deref());
@@ -106,45 +105,38 @@ impl Inner {
     }
 
     pub(super) fn next(&self) -> Option<NextDeadline> {
-        let timeout = self.engine.poll_timeout();
-        let step = self.steps.front();
-        match (timeout, step) {
-            (timeout, Some((_, step)))
-                if timeout.as_ref().is_none_or(|next| step.at.timestamp() <= next.at) =>
-            {
-                let reason = DeadlineReason::Step {
-                    type_: "scenarioStep",
-                    command: Box::new(step.command.clone()),
-                };
-                let text = "the scenario goes on".into();
-                Some(NextDeadline { at: step.at.timestamp().max(self.engine.now()), reason, text })
+        let Next { at, what } = self.run.player.next(&self.engine)?;
+        let (text, reason) = match what {
+            NextWhat::Deadline(reason) => (reason.to_string(), DeadlineReason::Engine(reason)),
+            NextWhat::Step(step) => {
+                let command = Box::new(step.command.clone());
+                let reason = DeadlineReason::Step { type_: "scenarioStep", command };
+                ("the scenario goes on".into(), reason)
             }
-            (timeout, _) => timeout.map(|timeout| NextDeadline {
-                at: timeout.at,
-                text: timeout.reason.to_string(),
-                reason: DeadlineReason::Engine(timeout.reason),
-            }),
+        };
+        Some(NextDeadline { at, reason, text })
+    }
+
+    /// What is wrong with a step of the scenario.
+    fn of_step(&self, wrong: &ScenarioError) -> Vec<Problem> {
+        let (path, message) = (wrong.path(), wrong.to_string());
+        match (&self.run.file, wrong) {
+            (Some(file), _) => vec![scenario::at(file, &path, &message, SCENARIO)],
+            (None, ScenarioError::Step { error, .. }) => Problem::of_command(error, &path),
+            (None, _) => vec![Problem::new(SCENARIO, &path, &message)],
         }
     }
 
-    /// Does the steps of the scenario that are due until then.
+    /// Plays the steps of the scenario that are due until then.
+    ///
+    /// # Errors
+    /// One cannot be carried out.
     pub(super) fn run_steps(&mut self, at: Timestamp) -> Result<(), Vec<Problem>> {
-        while let Some((index, step)) =
-            self.steps.pop_front_if(|(_, step)| step.at.timestamp() <= at)
-        {
-            let time = step.at.timestamp().max(self.engine.now());
-            let wrong = match (self.engine.handle_command(time, step.command), &step.refused) {
-                (Ok(()), None) => continue,
-                (Err(error), Some(wanted)) if error.to_string() == *wanted => continue,
-                (Err(error), _) => ScenarioError::Step { index, error },
-                (Ok(()), Some(_)) => ScenarioError::NotRefused { index },
-            };
-            let (path, message) = (wrong.path(), wrong.to_string());
-            return Err(match (&self.file, &wrong) {
-                (Some(file), _) => vec![scenario::at(file, &path, &message, SCENARIO)],
-                (None, ScenarioError::Step { error, .. }) => Problem::of_command(error, &path),
-                (None, _) => vec![Problem::new(SCENARIO, &path, &message)],
-            });
+        let State { engine, run, .. } = self;
+        while run.player.next_step().is_some_and(|step| step.at.timestamp() <= at) {
+            if let Some(Err(error)) = run.player.play_step(engine) {
+                return Err(self.of_step(&error));
+            }
         }
         Ok(())
     }
@@ -154,20 +146,40 @@ impl Inner {
     /// # Errors
     /// A step cannot be carried out, `at` is in the past, or too much happens until then.
     pub(super) fn run(&mut self, at: Timestamp) -> Result<(), Vec<Problem>> {
-        self.run_steps(at)?;
+        let now = self.engine.now();
+        if at < now {
+            return Err(vec![Problem::of_time(TimeWentBack { at, now })]);
+        }
+        self.moments(|player, engine| player.play_to(engine, at, 1))
+    }
+
+    /// The rest of the scenario, or a day.
+    ///
+    /// # Errors
+    /// A step cannot be carried out, or too much happens.
+    pub(super) fn run_to_end(&mut self) -> Result<(), Vec<Problem>> {
+        self.moments(|player, engine| player.run_to_end(engine, 1))
+    }
+
+    /// Plays one moment after the other, with memory for each.
+    fn moments(
+        &mut self,
+        play: impl Fn(&mut Player, &mut Engine) -> Result<Ended, ScenarioError>,
+    ) -> Result<(), Vec<Problem>> {
+        self.forecast = None;
         for _ in 0..MOST_MOMENTS {
             grow_ahead();
-            let next = self.engine.poll_timeout().map_or(at, |next| next.at.min(at));
-            self.engine.advance_to(next).map_err(|error| vec![Problem::of_time(error)])?;
-            if next >= at.min(Engine::LAST_MOMENT) {
-                return Ok(());
+            match play(&mut self.run.player, &mut self.engine) {
+                Ok(Ended::AtRest) => return Ok(()),
+                Ok(Ended::TooManyMoments) => {}
+                Err(error) => return Err(self.of_step(&error)),
             }
         }
         Err(vec![self.too_much()])
     }
 
     /// What is said when a call would take too long.
-    pub(super) fn too_much(&self) -> Problem {
+    fn too_much(&self) -> Problem {
         let now = Span(self.engine.now().since_zero());
         let message = format!(
             "the simulation has come to {now} and no further: something happens at each of \
@@ -177,7 +189,6 @@ impl Inner {
     }
 
     pub(super) fn advance_to(&mut self, at: Timestamp) -> Result<JsValue, JsValue> {
-        self.forecast = None;
         match self.run(at) {
             Ok(()) => self.progress(Stopped::Reached),
             Err(errors) => fail(errors),
@@ -189,7 +200,6 @@ impl Inner {
         predicate: &JsValue,
         until: Timestamp,
     ) -> Result<JsValue, JsValue> {
-        self.forecast = None;
         loop {
             let Some(next) = self.next() else { return self.progress(Stopped::Idle) };
             if next.at > until {
@@ -198,9 +208,9 @@ impl Inner {
             if let Err(errors) = self.run(next.at) {
                 return fail(errors);
             }
-            let before = self.events.len();
+            let before = self.run.events.len();
             self.collect();
-            let batch: Vec<&Event> = self.events.iter().skip(before).collect();
+            let batch: Vec<&Event> = self.run.events.iter().skip(before).collect();
             let now = millis_of(self.engine.now());
             let answer = js::call(predicate, &to_js(&batch)?, now)?;
             match answer.as_bool() {
@@ -215,7 +225,7 @@ impl Inner {
 
     pub(super) fn progress(&mut self, stopped: Stopped) -> Result<JsValue, JsValue> {
         self.collect();
-        let (now, pending_events) = (self.engine.now(), self.events.len());
+        let (now, pending_events) = (self.engine.now(), self.run.events.len());
         to_js(&Progress { ok: true, now, pending_events, stopped })
     }
 }

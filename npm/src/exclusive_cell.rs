@@ -8,9 +8,9 @@ use wasm_bindgen::{JsError, JsValue};
 ///
 /// `boundary.js` lets nobody call an object that is at work. So what is not there is what was at work
 /// when the module stopped, and nobody sees again what was left half-way.
-pub(crate) struct Holder<T>(Cell<Option<Box<T>>>);
+pub(crate) struct ExclusiveCell<T>(Cell<Option<Box<T>>>);
 
-impl<T> Holder<T> {
+impl<T> ExclusiveCell<T> {
     pub(crate) fn new(value: T) -> Self {
         Self(Cell::new(Some(Box::new(value))))
     }
@@ -43,19 +43,19 @@ mod tests {
 
     #[test]
     fn a_value_is_back_after_work_and_gone_after_a_panic() {
-        let holder = Holder::new(1);
-        let worked = holder.with(|value| {
+        let cell = ExclusiveCell::new(1);
+        let worked = cell.with(|value| {
             *value += 1;
-            assert!(holder.0.take().is_none(), "it is taken out while at work");
+            assert!(cell.0.take().is_none(), "it is taken out while at work");
             Ok(*value)
         });
         assert_eq!(worked.ok(), Some(2));
         let broken = catch_unwind(AssertUnwindSafe(|| {
-            holder.with(|_| -> Result<(), JsValue> { panic!("as a test") })
+            cell.with(|_| -> Result<(), JsValue> { panic!("as a test") })
         }));
         assert!(broken.is_err());
-        assert!(holder.0.take().is_none(), "what was at work is never seen again");
-        let next = Holder::new(3);
+        assert!(cell.0.take().is_none(), "what was at work is never seen again");
+        let next = ExclusiveCell::new(3);
         assert_eq!(next.with(|value| Ok(*value)).ok(), Some(3), "the next one works");
     }
 }

@@ -1,0 +1,158 @@
+//! A scenario at play: the one place that knows how steps, time and the end of a scenario go
+//! together.
+
+use alloc::string::ToString;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+
+use super::{Expectation, Scenario, ScenarioError, Step};
+use crate::event::TimeoutReason;
+use crate::simulator::Simulator;
+use crate::time::{Span, Timestamp};
+
+/// What a scenario still has to do with its simulation, and when it ends. It is cheap to clone.
+///
+/// Whoever wants to do something between two moments (show them, ask a predicate, make an edit)
+/// drives it with [`next`](Self::next) and [`play_to`](Self::play_to); [`run_to_end`](Self::run_to_end)
+/// does the rest at once.
+#[derive(Clone, Debug)]
+pub struct Player {
+    /// In the order of time, each with its number in the scenario.
+    steps: Arc<[(usize, Step)]>,
+    /// How many of them have been played.
+    played: usize,
+    ends_by: Timestamp,
+    ends_after: Timestamp,
+}
+
+/// The next moment at which something happens.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Next<'a> {
+    /// When; never in the past.
+    pub at: Timestamp,
+    /// What.
+    pub what: NextWhat<'a>,
+}
+
+/// What happens next.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NextWhat<'a> {
+    /// The simulation has a deadline.
+    Deadline(TimeoutReason),
+    /// The scenario has a step.
+    Step(&'a Step),
+}
+
+/// How a run came to its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ended {
+    /// The scenario is over, or nothing more happens by itself.
+    AtRest,
+    /// More happens than was allowed; the run can be continued.
+    TooManyMoments,
+}
+
+impl Player {
+    /// The scenario from its beginning.
+    #[must_use]
+    pub fn new(scenario: &Scenario) -> Self {
+        let mut steps: Vec<_> = scenario.steps.iter().cloned().enumerate().collect();
+        steps.sort_by_key(|(_, step)| step.at);
+        let last = scenario.expect.iter().filter_map(Expectation::last_moment).max();
+        Self {
+            steps: steps.into(),
+            played: 0,
+            ends_by: scenario.ends_by(),
+            ends_after: scenario.until.map_or_else(|| last.unwrap_or_default(), Span::timestamp),
+        }
+    }
+
+    /// The step that is played next.
+    #[must_use]
+    pub fn next_step(&self) -> Option<&Step> {
+        self.steps.get(self.played).map(|(_, step)| step)
+    }
+
+    /// The next moment at which something happens. Of one moment the steps are named first: all of
+    /// them are played before what follows from one of them.
+    #[must_use]
+    pub fn next(&self, simulator: &Simulator) -> Option<Next<'_>> {
+        let deadline = simulator.poll_timeout().filter(|next| next.at < Timestamp::MAX);
+        let deadline =
+            deadline.map(|next| Next { at: next.at, what: NextWhat::Deadline(next.reason) });
+        let step = self.next_step().map(|step| Next {
+            at: step.at.timestamp().max(simulator.now()),
+            what: NextWhat::Step(step),
+        });
+        [step, deadline].into_iter().flatten().min_by_key(|next| next.at)
+    }
+
+    /// Plays the next step, at its time or now if that is over. `None` if there is none.
+    ///
+    /// # Errors
+    /// It was refused and should not have been, was refused with another error than it names, or was
+    /// to be refused. The step counts as played.
+    pub fn play_step(&mut self, simulator: &mut Simulator) -> Option<Result<(), ScenarioError>> {
+        let (index, step) = self.steps.get(self.played)?;
+        self.played += 1;
+        let at = step.at.timestamp().max(simulator.now());
+        let index = *index;
+        Some(match (simulator.handle_command(at, step.command.clone()), &step.refused) {
+            (Ok(()), None) => Ok(()),
+            (Ok(()), Some(_)) => Err(ScenarioError::NotRefused { index }),
+            (Err(error), Some(wanted)) if error.to_string() == *wanted => Ok(()),
+            (Err(error), _) => Err(ScenarioError::Step { index, error }),
+        })
+    }
+
+    /// Plays the steps until `to` and lets time pass until then, through at most so many moments.
+    /// A `to` in the past is now.
+    ///
+    /// # Errors
+    /// As [`play_step`](Self::play_step).
+    pub fn play_to(
+        &mut self,
+        simulator: &mut Simulator,
+        to: Timestamp,
+        moments: usize,
+    ) -> Result<Ended, ScenarioError> {
+        self.play(simulator, to, to, moments)
+    }
+
+    /// Plays the rest, through at most so many moments: until nothing more happens by itself, and
+    /// not past the end of the scenario, nor before it or the times that its expectations name.
+    ///
+    /// # Errors
+    /// As [`play_step`](Self::play_step).
+    pub fn run_to_end(
+        &mut self,
+        simulator: &mut Simulator,
+        moments: usize,
+    ) -> Result<Ended, ScenarioError> {
+        self.play(simulator, self.ends_by, self.ends_after, moments)
+    }
+
+    /// Plays what happens until `until`, then lets time pass to `end`.
+    fn play(
+        &mut self,
+        simulator: &mut Simulator,
+        until: Timestamp,
+        end: Timestamp,
+        moments: usize,
+    ) -> Result<Ended, ScenarioError> {
+        for _ in 0..moments {
+            let Some(next) = self.next(simulator).filter(|next| next.at <= until) else {
+                // Neither here nor below is it in the past, so that it cannot fail.
+                let _ = simulator.advance_to(end.max(simulator.now()));
+                return Ok(Ended::AtRest);
+            };
+            match next.what {
+                NextWhat::Step(_) => self.play_step(simulator).unwrap_or(Ok(()))?,
+                NextWhat::Deadline(_) => {
+                    let _ = simulator.advance_to(next.at);
+                }
+            }
+        }
+        Ok(Ended::TooManyMoments)
+    }
+}
