@@ -20,6 +20,7 @@
 //!   it, and [`redact_scenario`] cleans what was stored without that rule.
 //! - [`Import::into_scenario`] makes a scenario of an import that begins with the release and the clock of
 //!   the cluster that it was taken from.
+//! - [`timeline_svg`] draws the lanes of a run.
 //! - [`Limits`] stop hostile texts.
 //!
 //! Objects go through one at a time, so that a list of many thousands does not need the memory of
@@ -42,6 +43,7 @@ mod report;
 mod scalar;
 mod scenario;
 mod source;
+mod svg;
 mod tree;
 #[cfg(feature = "yaml")]
 mod yaml;
@@ -56,3 +58,4 @@ pub use crate::redact::{Dropped, redact_commands, redact_scenario};
 pub use crate::report::{Assumption, ObjectOutcome, ObjectReport};
 pub use crate::scenario::{ScenarioFile, is_scenario, read_scenario, read_value, write_scenario};
 pub use crate::source::{HOW_TO_GET_COMMAND, text_from_bytes};
+pub use crate::svg::{SvgOptions, timeline_svg};

@@ -18,7 +18,7 @@ use crate::exclusive_cell::ExclusiveCell;
 use crate::input::{self, read, read_json, read_options};
 use crate::js;
 use crate::manifests::{Imported, sort};
-use crate::options::ScenarioOptions;
+use crate::options::{ScenarioOptions, TimelineOptions};
 use crate::output::to_js;
 use crate::problem::{Problem, fail};
 use crate::scenario::{SCENARIO, at, read_file};
@@ -154,8 +154,7 @@ impl Simulator {
                 Ok(at) => at,
                 Err(problem) => return fail(vec![problem]),
             };
-            state.forecast = None;
-            if let Err(errors) = state.run_steps(at) {
+            if let Err(errors) = state.run_before(at) {
                 return fail(errors);
             }
             match state.engine.handle_command(at, command) {
@@ -194,7 +193,6 @@ impl Simulator {
                 Ok(at) => at,
                 Err(problem) => return fail(vec![problem]),
             };
-            state.forecast = None;
             if let Err(errors) = state.run(at) {
                 return fail(errors);
             }
@@ -434,6 +432,38 @@ impl Simulator {
     #[wasm_bindgen(unchecked_return_type = "ZoneView[]")]
     pub fn zones(&self) -> Result<JsValue, JsValue> {
         self.0.with(|state| to_js(&state.engine.zones()))
+    }
+
+    /// Writes down from now on what becomes of each zone, node and pod, for `lanes()` and
+    /// `timelineSvg()`. Runs take somewhat longer.
+    #[wasm_bindgen(js_name = recordLanes)]
+    pub fn record_lanes(&self) -> Result<(), JsValue> {
+        self.0.with(|state| {
+            state.record_lanes();
+            Ok(())
+        })
+    }
+
+    /// What became of each zone, node and pod, as segments of their lives with their causes;
+    /// `undefined` unless `recordLanes()` was called.
+    #[wasm_bindgen(unchecked_return_type = "Lanes | undefined")]
+    pub fn lanes(&self) -> Result<JsValue, JsValue> {
+        self.0.with(|state| or_undefined(state.lanes().as_ref()))
+    }
+
+    /// The same as a picture: SVG that needs no script; `undefined` unless `recordLanes()` was
+    /// called.
+    #[wasm_bindgen(js_name = timelineSvg)]
+    pub fn timeline_svg(
+        &self,
+        #[wasm_bindgen(
+            unchecked_optional_param_type = "TimelineOptions",
+            param_description = "its title, and a moment that is marked"
+        )]
+        options: JsValue,
+    ) -> Result<Option<String>, JsValue> {
+        let options: TimelineOptions = read_options(&options, "options")?;
+        self.0.with(|state| Ok(state.lanes().map(|lanes| options.draw(&lanes, ""))))
     }
 
     /// The state now, to come back to. It shares its objects with the simulation.
