@@ -8,8 +8,8 @@ use taintlab_core::lanes::{LaneRecorder, Lanes};
 use taintlab_core::scenario::{Ended, Next, NextWhat, Player, Scenario, ScenarioError};
 use taintlab_core::simulator::{Forecast, Simulator as Engine, TimeWentBack};
 use taintlab_core::time::{Span, Timestamp};
+use taintlab_kubectl::Context;
 use taintlab_manifest::ScenarioFile;
-use taintlab_manifest::kubectl::{self, Context};
 use taintlab_manifest::memory::grow_ahead;
 use wasm_bindgen::JsValue;
 
@@ -108,7 +108,7 @@ impl State {
             events: self.run.history.make_contiguous(),
             namespace: &options.namespace,
         };
-        let outcome = kubectl::run(&context, line, options.stdin.as_deref());
+        let outcome = taintlab_kubectl::run(&context, line, options.stdin.as_deref());
         let now = self.engine.now();
         for command in &outcome.commands {
             if let Err(error) = self.engine.handle_command(now, command.clone()) {
