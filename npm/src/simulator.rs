@@ -9,6 +9,7 @@ use taintlab_core::event::Event;
 use taintlab_core::scenario::Step;
 use taintlab_core::simulator::Snapshot as EngineSnapshot;
 use taintlab_core::time::Timestamp;
+use taintlab_core::warnings::warnings_of;
 use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
 
@@ -426,7 +427,7 @@ impl Simulator {
     /// about, why, and what to do.
     #[wasm_bindgen(unchecked_return_type = "Warning[]")]
     pub fn lint(&self) -> Result<JsValue, JsValue> {
-        self.0.with(|inner| to_js(&inner.engine.warnings()))
+        self.0.with(|inner| to_js(&warnings_of(&inner.engine)))
     }
 
     /// How a workload fared until now: ready pods over time, the longest gap, the time lost;
