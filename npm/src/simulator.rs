@@ -6,6 +6,7 @@ use taintlab_core::command::Command;
 use taintlab_core::event::Event;
 use taintlab_core::simulator::Snapshot as EngineSnapshot;
 use taintlab_core::time::Timestamp;
+use taintlab_core::warnings::warnings_of;
 use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
 
@@ -407,7 +408,7 @@ impl Simulator {
     /// about, why, and what to do.
     #[wasm_bindgen(unchecked_return_type = "Warning[]")]
     pub fn lint(&self) -> Result<JsValue, JsValue> {
-        self.0.with(|state| to_js(&state.engine.warnings()))
+        self.0.with(|state| to_js(&warnings_of(&state.engine)))
     }
 
     /// How a workload fared until now: ready pods over time, the longest gap, the time lost;

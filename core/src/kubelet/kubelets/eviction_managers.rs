@@ -4,21 +4,22 @@
 //! A node without a capacity has none and costs nothing. What a manager decides while nobody hears
 //! its kubelet is carried out on the node at once; events and status wait until it is heard.
 
+use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::time::Duration;
 
-use super::Simulator;
-use super::kubelets::Wake;
+use super::{KubeletAction, Kubelets, Step, Wake};
 use crate::api::{ConditionStatus, NodeName, Pod, PodKey};
-use crate::event::{EventKind, RecordedEvent};
+use crate::controllers::Context;
 use crate::kubelet::heartbeat::Reported;
 use crate::kubelet::{
     Action, ActionResult, Deadline, DeadlineReason, EvictionConfig, EvictionManager, KubeletPod,
     Layout, NodeUsage, PodStatusPatch, PodUsage, Pressure, Report, RequestId, admit,
 };
-use crate::release::FeatureGate;
+use crate::protocol::RecordedEvent;
+use crate::queue::timer_queue::TimerId;
 use crate::time::Timestamp;
 
 /// How long a kubelet takes from hearing of a pod to telling that it does not admit it. Without, a
@@ -44,7 +45,7 @@ pub(super) struct ManagedNode {
     arriving: Vec<Arriving>,
     /// What the API server has not heard of.
     unsent: Vec<Effect>,
-    timer: Option<(Timestamp, u64)>,
+    timer: Option<TimerId>,
 }
 
 #[derive(Clone, Debug)]
@@ -64,7 +65,7 @@ struct Arriving {
 
 /// What a manager wants done outside its node.
 #[derive(Clone, Debug)]
-enum Effect {
+pub(super) enum Effect {
     Event(RecordedEvent),
     Status { pod: PodKey, uid: Option<String>, patch: PodStatusPatch },
     Report(Report),
@@ -195,43 +196,28 @@ impl ManagedNode {
     }
 }
 
-impl Simulator {
+impl Kubelets {
     pub(super) fn managed(&self, name: &str) -> Option<&ManagedNode> {
-        self.kubelets.by_node.get(name)?.eviction.as_deref()
+        self.by_node.get(name)?.eviction.as_deref()
     }
 
     pub(super) fn managed_mut(&mut self, name: &str) -> Option<&mut ManagedNode> {
-        let kubelet = self.kubelets.by_node.get_mut(name)?;
+        let kubelet = self.by_node.get_mut(name)?;
         kubelet.eviction.as_mut().map(Arc::make_mut)
     }
 
     /// What the kubelet of a node goes by.
     pub(super) fn eviction_config(&self, name: &str) -> EvictionConfig {
-        let setup = self.kubelets.by_node.get(name).and_then(|kubelet| kubelet.setup.clone());
-        let found = match setup {
-            Some(config) => Ok(EvictionConfig::clone(&config)),
-            None => self.api.config.eviction_config(),
-        };
-        // Both were read when they were given.
-        let config = found.or_else(|_| EvictionConfig::of(self.api.config.release.into()));
-        let mut config = config.unwrap_or(EvictionConfig {
-            thresholds: Vec::new(),
-            max_pod_grace_period_seconds: 0,
-            pressure_transition_period: Duration::from_secs(300),
-            kernel_memcg_notification: false,
-            local_storage_capacity_isolation: true,
-            overwrites_grace_period: false,
-            pod_disruption_conditions: true,
-        });
-        config.pod_disruption_conditions =
-            self.api.gates.is_enabled(FeatureGate::PodDisruptionConditions);
+        let setup = self.by_node.get(name).and_then(|kubelet| kubelet.setup.as_ref());
+        let mut config = EvictionConfig::clone(setup.unwrap_or(&self.config.eviction));
+        config.pod_disruption_conditions = self.config.pod_disruption_conditions;
         config
     }
 
     /// A kubelet that runs begins to watch over its node, knowing nothing but its pods.
-    pub(super) fn start_eviction_manager(&mut self, name: &NodeName) {
-        let (now, version) = (self.api.now, self.api.config.release.into());
-        let runs = self.kubelets.by_node.get(name.as_str()).is_some_and(|kubelet| kubelet.runs);
+    pub(super) fn start_eviction_manager(&mut self, context: &mut Context<'_>, name: &NodeName) {
+        let (now, version) = (context.now, self.config.release.into());
+        let runs = self.by_node.get(name.as_str()).is_some_and(|kubelet| kubelet.runs);
         if self.managed(name.as_str()).is_none() {
             return;
         }
@@ -252,38 +238,39 @@ impl Simulator {
                 manager.handle_pod_update(now, &pod.key, Some(pod.clone()));
             }
             managed.manager = Some(manager);
-            self.set_pressures(name, &[]);
+            self.set_pressures(context, name, &[]);
         }
-        self.plan_eviction_manager(name);
+        self.plan_eviction_manager(context, name);
     }
 
     /// The kubelet is heard again: what it did meanwhile is told, and what happened to its pods
     /// meanwhile it hears.
-    pub(super) fn eviction_manager_reconnects(&mut self, name: &NodeName) {
+    pub(super) fn send_unsent(&mut self, name: &NodeName) {
         let Some(managed) = self.managed_mut(name.as_str()) else { return };
-        for effect in core::mem::take(&mut managed.unsent) {
-            self.carry_out(name, effect);
-        }
-        self.sync_pods(name);
+        let unsent = core::mem::take(&mut managed.unsent);
+        let steps = unsent.into_iter().map(|effect| Step::CarryOut { effect, waits: false });
+        let steps: Vec<Step> = steps.chain([Step::SyncPods]).collect();
+        self.then(name, steps);
     }
 
     /// Compares the pods that run on a node with those that should.
-    pub(super) fn sync_pods(&mut self, name: &NodeName) {
+    pub(super) fn sync_pods(&mut self, context: &mut Context<'_>, name: &NodeName) {
         let Some(managed) = self.managed(name.as_str()) else { return };
         let mut keys: Vec<PodKey> =
             managed.usage.running().map(|(pod, ..)| pod.key.clone()).collect();
-        let bound = self.api.cluster.pods_of(name.as_str()).map(|(key, _)| key.clone());
+        let bound = context.cluster.pods_of(name.as_str()).map(|(key, _)| key.clone());
         let bound: Vec<PodKey> = bound.filter(|key| !keys.contains(key)).collect();
         keys.extend(bound);
         for key in keys {
-            self.sync_pod(name.as_str(), &key);
+            self.sync_pod(context, name.as_str(), &key);
         }
-        self.plan_eviction_manager(name);
+        self.plan_eviction_manager(context, name);
     }
 
     /// A pod was added, changed or deleted: the kubelets of its nodes hear of it if they can.
     pub(super) fn notify_eviction_managers(
         &mut self,
+        context: &mut Context<'_>,
         key: &PodKey,
         old: Option<&Pod>,
         new: Option<&Pod>,
@@ -291,24 +278,23 @@ impl Simulator {
         let old = old.map_or("", |pod| pod.spec.node_name.as_str());
         let new = new.map_or("", |pod| pod.spec.node_name.as_str());
         for (name, counts) in [(old, old != new), (new, true)] {
-            let known = self.kubelets.by_node.get_key_value(name);
+            let known = self.by_node.get_key_value(name);
             let hears =
                 known.filter(|(_, kubelet)| kubelet.eviction.is_some() && kubelet.connected);
             if let Some((name, _)) = hears.filter(|_| counts) {
                 let name = name.clone();
-                self.sync_pod(name.as_str(), key);
-                self.plan_eviction_manager(&name);
+                self.sync_pod(context, name.as_str(), key);
+                self.plan_eviction_manager(context, &name);
             }
         }
     }
 
-    fn sync_pod(&mut self, name: &str, key: &PodKey) {
-        let (now, version) = (self.api.now, self.api.config.release.into());
-        let object =
-            self.api.cluster.get_pod(key).filter(|pod| pod.spec.node_name == name).cloned();
+    fn sync_pod(&mut self, context: &Context<'_>, name: &str, key: &PodKey) {
+        let (now, version) = (context.now, self.config.release.into());
+        let object = context.cluster.get_pod(key).filter(|pod| pod.spec.node_name == name);
         // A pod whose resources cannot be read is none that an API server would have stored.
-        let read = object.as_ref().and_then(|pod| KubeletPod::new(version, pod).ok());
-        let usage = object.map(|pod| crate::kubelet::usage_of(&self.kubelets.usage, &pod));
+        let read = object.and_then(|pod| KubeletPod::new(version, pod).ok());
+        let usage = object.map(|pod| crate::kubelet::usage_of(&self.usage, pod));
         let Some(managed) = self.managed_mut(name) else { return };
         let dying = managed.is_dying(key);
         let known = managed.usage.running_pod(key).cloned();
@@ -349,81 +335,78 @@ impl Simulator {
     }
 
     /// Sets the timer for what a manager wants next.
-    pub(super) fn plan_eviction_manager(&mut self, name: &NodeName) {
-        let now = self.api.now;
-        let Some(managed) = self.managed_mut(name.as_str()) else { return };
-        let wanted = managed.next_deadline(now).map(|deadline| deadline.at);
+    pub(super) fn plan_eviction_manager(&mut self, context: &mut Context<'_>, name: &NodeName) {
+        let kubelet = self.by_node.get_mut(name.as_str());
+        let managed = kubelet.and_then(|kubelet| kubelet.eviction.as_mut()).map(Arc::make_mut);
+        let Some(managed) = managed else { return };
+        let wanted = managed.next_deadline(context.now).map(|deadline| deadline.at);
         if managed.timer.map(|(at, _)| at) == wanted {
             return;
         }
-        let old = managed.timer.take();
-        if let Some(old) = old {
-            self.kubelets.timers.remove(&old);
+        if let Some(old) = managed.timer.take() {
+            self.timers.stop(&old);
         }
-        if let Some(at) = wanted {
-            let timer = (at, self.next_sequence());
-            self.kubelets.timers.insert(timer, (name.clone(), Wake::EvictionManager));
-            if let Some(managed) = self.managed_mut(name.as_str()) {
-                managed.timer = Some(timer);
-            }
-        }
+        managed.timer = wanted.map(|at| {
+            self.timers.start(context.sequence, at, (name.clone(), Wake::EvictionManager))
+        });
     }
 
     /// Its timer has fired.
-    pub(super) fn run_eviction_manager(&mut self, name: &NodeName) {
-        let now = self.api.now;
+    pub(super) fn run_eviction_manager(&mut self, context: &Context<'_>, name: &NodeName) {
         let Some(managed) = self.managed_mut(name.as_str()) else { return };
         managed.timer = None;
-        let effects = managed.work(now);
-        for effect in effects {
-            let connected =
-                self.kubelets.by_node.get(name.as_str()).is_some_and(|known| known.connected);
-            match effect {
-                Effect::Event(_) | Effect::Status { .. } if !connected => {
-                    if let Some(managed) = self.managed_mut(name.as_str()) {
-                        managed.unsent.push(effect);
-                    }
-                }
-                effect => self.carry_out(name, effect),
-            }
-        }
-        self.plan_eviction_manager(name);
+        let effects = managed.work(context.now);
+        let steps = effects.into_iter().map(|effect| Step::CarryOut { effect, waits: true });
+        let steps: Vec<Step> = steps.chain([Step::PlanEvictionManager]).collect();
+        self.then(name, steps);
     }
 
-    fn carry_out(&mut self, name: &NodeName, effect: Effect) {
+    /// What a manager wants done outside its node. Events and status wait, if they may, while
+    /// nobody hears the kubelet.
+    pub(super) fn carry_out(
+        &mut self,
+        context: &Context<'_>,
+        name: &NodeName,
+        effect: Effect,
+        waits: bool,
+    ) -> Option<KubeletAction> {
+        if waits && !matches!(effect, Effect::Report(_)) && !self.is_connected(name.as_str()) {
+            self.managed_mut(name.as_str())?.unsent.push(effect);
+            return None;
+        }
         match effect {
-            Effect::Event(event) => self.api.emit(EventKind::EventRecorded(event)),
+            Effect::Event(event) => Some(KubeletAction::RecordEvent(event)),
             Effect::Status { pod: key, uid, patch } => {
-                let stored = self.api.cluster.get_pod(&key);
+                let stored = context.cluster.get_pod(&key);
                 let stored = stored.filter(|pod| uid.is_none_or(|uid| uid == pod.metadata.uid));
-                let Some(mut pod) = stored.map(|pod| Pod::clone(pod)) else { return };
-                patch.apply(&mut pod, self.wall_clock(self.api.now).truncated_to_seconds());
-                self.store_pod(&key, pod);
+                let mut pod = Pod::clone(stored?);
+                patch.apply(&mut pod, context.wall_clock().truncated_to_seconds());
+                Some(KubeletAction::PatchPodStatus(key, Box::new(pod)))
             }
             Effect::Report(report) => {
-                let node = name.clone();
-                let pressures = match &report {
-                    Report::Pressures { now } => Some(now.clone()),
-                    _ => None,
-                };
-                self.api.emit(EventKind::KubeletEviction { node, report });
-                if let Some(pressures) = pressures {
-                    self.set_pressures(name, &pressures);
+                if let Report::Pressures { now } = &report {
+                    self.then(name, [Step::SetPressures(now.clone())]);
                 }
+                Some(KubeletAction::ReportEviction { node: name.clone(), report })
             }
         }
     }
 
     /// What the kubelet finds about pressures goes into its next post.
-    pub(super) fn set_pressures(&mut self, name: &NodeName, pressures: &[Pressure]) {
-        let Some(kubelet) = self.kubelets.by_node.get_mut(name.as_str()) else { return };
+    pub(super) fn set_pressures(
+        &mut self,
+        context: &mut Context<'_>,
+        name: &NodeName,
+        pressures: &[Pressure],
+    ) {
+        let Some(kubelet) = self.by_node.get_mut(name.as_str()) else { return };
         for pressure in Pressure::ALL {
             let holds = pressures.contains(&pressure);
             let status = if holds { ConditionStatus::True } else { ConditionStatus::False };
             let reported = Reported::new(pressure.name(), status, None, None);
             kubelet.report = kubelet.report.with(reported);
         }
-        self.update_status(name);
+        self.update_status(context, name);
     }
 }
 

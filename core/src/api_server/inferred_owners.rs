@@ -1,15 +1,14 @@
 //! Owners that pods name and nobody gave, and what imported pods say of their templates.
 
+use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
-use super::super::Simulator;
-use super::super::control_plane::added;
+use super::{ApiServer, Write};
 use crate::api::{MAX_REPLICAS, Pod, PodKey, Workload, WorkloadKey, WorkloadKind};
 use crate::controllers::stateful_set::ordinal_of;
-use crate::event::EventKind;
 
 /// Labels that a controller gives to each pod by itself.
 const OWN_LABELS: [&str; 3] = [
@@ -18,39 +17,36 @@ const OWN_LABELS: [&str; 3] = [
     "controller-revision-hash",
 ];
 
-impl Simulator {
-    /// Pods at the beginning name controllers that are not there: each is assumed to want the pods
-    /// that are.
-    pub(super) fn infer_owners(&mut self) {
+impl ApiServer {
+    /// The controllers that pods name and that are not there, with those pods.
+    pub(crate) fn missing_owners(&self) -> BTreeMap<WorkloadKey, Vec<Arc<Pod>>> {
         let mut owners: BTreeMap<WorkloadKey, Vec<Arc<Pod>>> = BTreeMap::new();
-        for (_, pod) in self.api.cluster.pods() {
+        for (_, pod) in self.cluster.pods() {
             if let Some(owner) = pod.metadata.controller_key()
-                && self.api.cluster.get_workload(&owner).is_none()
+                && self.cluster.get_workload(&owner).is_none()
             {
                 owners.entry(owner).or_default().push(pod.clone());
             }
         }
-        for (key, pods) in owners {
-            self.assume(&key, &pods);
-        }
+        owners
     }
 
     /// A user created a pod whose controller is not there, or only assumed.
-    pub(in super::super) fn infer_owner_of(&mut self, key: &PodKey) {
-        let owner = self.api.cluster.get_pod(key).and_then(|pod| pod.metadata.controller_key());
-        let Some(owner) = owner.filter(|_| self.control.is_some()) else { return };
-        if self.api.cluster.get_workload(&owner).is_some_and(|known| !known.assumed) {
-            return;
+    pub(crate) fn infer_owner_of(&mut self, key: &PodKey) -> Option<Write> {
+        let owner = self.cluster.get_pod(key)?.metadata.controller_key()?;
+        if self.cluster.get_workload(&owner).is_some_and(|known| !known.assumed) {
+            return None;
         }
-        let pods = self.pods_of_workload(&owner);
+        let pods = self.cluster.pods_of_workload(&owner);
         let pods: Vec<Arc<Pod>> =
-            pods.iter().filter_map(|pod| self.api.cluster.get_pod(pod).cloned()).collect();
-        self.assume(&owner, &pods);
+            pods.iter().filter_map(|pod| self.cluster.get_pod(pod).cloned()).collect();
+        self.infer_owner(&owner, &pods)
     }
 
-    fn assume(&mut self, key: &WorkloadKey, pods: &[Arc<Pod>]) {
+    /// A controller that nobody gave is assumed to want the pods that are there.
+    pub(crate) fn infer_owner(&mut self, key: &WorkloadKey, pods: &[Arc<Pod>]) -> Option<Write> {
         let active: Vec<&Arc<Pod>> = pods.iter().filter(|pod| pod.is_active()).collect();
-        let Some(first) = active.first().copied().or(pods.first()) else { return };
+        let first = active.first().copied().or(pods.first())?;
         let mut workload = Workload {
             api_version: key.kind.api_version().into(),
             kind: key.kind,
@@ -84,15 +80,11 @@ impl Simulator {
                 workload.spec.replicas = Some(wanted);
             }
         }
-        self.api.default_metadata(&mut workload.metadata);
+        self.default_metadata(&mut workload.metadata);
         if let Some(deployment) = self.deployment_of(&workload) {
             workload.metadata.owner_references.push(deployment.owner_reference());
         }
-        let desired = workload.replicas();
-        let workload = Arc::new(workload);
-        self.api.cluster.put_workload(workload.clone());
-        self.notify_control(&added(&workload));
-        self.api.emit(EventKind::OwnerInferred { workload: key.clone(), desired });
+        Some(Write::InferOwner(Box::new(workload)))
     }
 
     /// The Deployment that an assumed ReplicaSet is evidently of.
@@ -100,7 +92,7 @@ impl Simulator {
         if set.kind != WorkloadKind::ReplicaSet {
             return None;
         }
-        let mut deployments = self.api.cluster.workloads().map(|(_, workload)| workload);
+        let mut deployments = self.cluster.workloads().map(|(_, workload)| workload);
         let found = deployments.find(|known| {
             let rest = set.metadata.name.strip_prefix(known.metadata.name.as_str());
             let labels = &set.spec.template.metadata.labels;

@@ -1,12 +1,11 @@
 //! The resources of a node and its eviction manager, to look at.
 
 use alloc::string::{String, ToString};
-use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use serde::Serialize;
 
-use super::Simulator;
+use super::Kubelets;
 use crate::api::PodKey;
 use crate::kubelet::{
     ConditionView, Distance, EvictionManager, Layout, NodeUsage, Observations, Pressure, Ranking,
@@ -100,13 +99,12 @@ pub struct ThresholdLine {
     pub usage: i64,
 }
 
-impl Simulator {
+impl Kubelets {
     /// What the kubelet of a node makes of its resources; `None` if nobody has said what it has.
-    #[must_use]
-    pub fn eviction_view(&self, node: &str) -> Option<EvictionView> {
+    pub(crate) fn eviction_view(&self, now: Timestamp, node: &str) -> Option<EvictionView> {
         let managed = self.managed(node)?;
         let (usage, layout) = (managed.usage(), managed.layout);
-        let seen = Observations::of(&usage.summary(self.api.now, layout).node);
+        let seen = Observations::of(&usage.summary(now, layout).node);
         let signal = |signal: Signal| {
             let seen = seen.get(signal)?;
             let (capacity, available) = (seen.capacity, seen.available);
@@ -127,10 +125,10 @@ impl Simulator {
             watches: manager.is_some(),
             signals: Signal::ALL.into_iter().filter_map(signal).collect(),
             nearest: known.min_by_key(away).map(|distance| distance.signal),
-            conditions: manager.map_or_else(Vec::new, |manager| manager.conditions(self.api.now)),
+            conditions: manager.map_or_else(Vec::new, |manager| manager.conditions(now)),
             transition_period: period.map(format_duration).unwrap_or_default(),
             max_pod_grace_period_seconds: config.map_or(0, |c| c.max_pod_grace_period_seconds),
-            next_pass: manager.and_then(|manager| manager.next_pass(self.api.now)),
+            next_pass: manager.and_then(|manager| manager.next_pass(now)),
             killing: manager.and_then(|manager| manager.killing().cloned()),
             thresholds,
         })
@@ -138,18 +136,21 @@ impl Simulator {
 
     /// The pods of a node in the order in which they would go if there were too little of
     /// something, and what would change that; `None` if nobody watches.
-    #[must_use]
-    pub fn eviction_ranking(&self, node: &str, signal: Signal) -> Option<Ranking> {
+    pub(crate) fn eviction_ranking(
+        &self,
+        now: Timestamp,
+        node: &str,
+        signal: Signal,
+    ) -> Option<Ranking> {
         let managed = self.managed(node)?;
-        let summary = managed.usage().summary(self.api.now, managed.layout);
+        let summary = managed.usage().summary(now, managed.layout);
         managed.manager.as_ref()?.ranking(signal, &summary)
     }
 
     /// The settings of eviction of a node's kubelet: names of flags and their values, as the
     /// kubelet counts them. `None` if there is no kubelet.
-    #[must_use]
-    pub fn eviction_flags(&self, node: &str) -> Option<Vec<(&'static str, String)>> {
-        self.kubelets.by_node.get(node)?;
+    pub(crate) fn eviction_flags(&self, node: &str) -> Option<Vec<(&'static str, String)>> {
+        self.by_node.get(node)?;
         let config = self.eviction_config(node);
         let pairs = |hard: bool, separator: char| {
             let of_kind = config.thresholds.iter().filter(|threshold| {
@@ -193,8 +194,7 @@ impl Simulator {
     /// What is used of what a signal watches, over time: `points` moments from `from` to `to`, both
     /// included. What was before the last 200 changes of a node is not known any more. `None` if
     /// nobody has said what the node has.
-    #[must_use]
-    pub fn usage_series(
+    pub(crate) fn usage_series(
         &self,
         node: &str,
         signal: Signal,
@@ -249,10 +249,9 @@ impl Simulator {
         Some(UsageSeries { signal, capacity, times, system, pods, thresholds })
     }
 
-    /// What runs on a node and what it uses, if somebody has said what the node has.
-    #[must_use]
-    pub fn node_usage(&self, node: &str) -> Option<(Layout, Arc<NodeUsage>)> {
+    /// What a node has and what it uses, if somebody has said what it has.
+    pub(crate) fn usage_of_node(&self, node: &str) -> Option<(Layout, &NodeUsage)> {
         let managed = self.managed(node)?;
-        Some((managed.layout, Arc::new(managed.usage().clone())))
+        Some((managed.layout, managed.usage()))
     }
 }

@@ -1,17 +1,15 @@
 //! Workloads and pods, to look at.
 
-use alloc::collections::BTreeSet;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use serde::Serialize;
 use serde_json::Value;
 
-use super::super::Simulator;
-use super::super::ready_history::Availability;
+use super::control_plane::ControlPlane;
 use crate::api::{Pod, PodKey, PodPhase, WorkloadKey};
+use crate::api_server::ApiServer;
 use crate::controllers::workload::is_available_at;
-use crate::policy::scheduling::Decision;
 
 /// A workload and how its pods are doing.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -103,19 +101,17 @@ pub fn pod_status(pod: &Pod) -> PodStatusView {
     PodStatusView { ready: if ready { containers } else { 0 }, containers, status }
 }
 
-impl Simulator {
+impl ControlPlane {
     /// A workload and how its pods are doing; `None` if there is no such workload.
-    #[must_use]
-    pub fn workload_view(&self, key: &WorkloadKey) -> Option<WorkloadView> {
-        let workload = self.api.cluster.get_workload(key)?;
-        let pods = self.pods_of_workload(key);
-        let objects = || pods.iter().filter_map(|key| self.api.cluster.get_pod(key));
+    pub(super) fn workload_view(&self, api: &ApiServer, key: &WorkloadKey) -> Option<WorkloadView> {
+        let workload = api.cluster.get_workload(key)?;
+        let pods = api.cluster.pods_of_workload(key);
+        let objects = || pods.iter().filter_map(|key| api.cluster.get_pod(key));
         let of = |test: &dyn Fn(&Pod) -> bool| {
             i64::try_from(objects().filter(|pod| test(pod)).count()).unwrap_or(i64::MAX)
         };
-        let control = self.control.as_ref()?;
-        let desired = control.ready_history.desired(key);
-        let now = self.wall_clock(self.api.now);
+        let desired = self.ready_history.desired(key);
+        let now = api.wall_clock(api.now);
         let available = of(&|pod| pod.is_ready_replica() && is_available_at(now, workload, pod));
         let pending = objects().filter(|pod| pod.spec.node_name.is_empty() && pod.is_active());
         let pending = pending.map(|pod| PendingPod {
@@ -130,7 +126,7 @@ impl Simulator {
             owner: workload.owner(),
             desired,
             current: of(&Pod::is_active),
-            updated: of(&|pod| pod.is_active() && control.is_updated(workload, pod)),
+            updated: of(&|pod| pod.is_active() && self.is_updated(workload, pod)),
             ready: of(&Pod::is_ready_replica),
             available,
             unavailable: (desired - available).max(0),
@@ -138,28 +134,5 @@ impl Simulator {
             pending: pending.collect(),
             pods: pods.iter().cloned().collect(),
         })
-    }
-
-    /// The pods of a workload, those of its ReplicaSets included.
-    #[must_use]
-    pub fn pods_of_workload(&self, key: &WorkloadKey) -> BTreeSet<PodKey> {
-        if self.control.is_none() {
-            return BTreeSet::new();
-        }
-        self.api.cluster.pods_of_workload(key)
-    }
-
-    /// How a workload fared until now; `None` if it was never there. It is told of workloads that
-    /// are gone, too.
-    #[must_use]
-    pub fn availability(&self, key: &WorkloadKey) -> Option<Availability> {
-        self.control.as_ref()?.ready_history.availability(key, self.api.now)
-    }
-
-    /// What the scheduler would say now of every node, for a pod that waits for one; `None` if the
-    /// pod does not wait for the scheduler.
-    #[must_use]
-    pub fn scheduling_decision(&self, pod: &PodKey) -> Option<Decision> {
-        self.control.as_ref()?.scheduler.decision(self.api.cluster.get_pod(pod)?)
     }
 }
