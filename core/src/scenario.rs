@@ -215,6 +215,26 @@ pub struct Step {
     pub refused: Option<String>,
 }
 
+impl Step {
+    /// Whether what came of the step is what it says: `None` if it was carried out, the error if it
+    /// was refused with the one that it names. `index` counts the steps from 0.
+    ///
+    /// # Errors
+    /// It was refused otherwise, or was carried out although it should have been refused.
+    pub fn check(
+        &self,
+        index: usize,
+        result: Result<(), CommandError>,
+    ) -> Result<Option<CommandError>, ScenarioError> {
+        match (result, &self.refused) {
+            (Ok(()), None) => Ok(None),
+            (Err(error), Some(wanted)) if error.to_string() == *wanted => Ok(Some(error)),
+            (Err(error), _) => Err(ScenarioError::Step { index, error }),
+            (Ok(()), Some(_)) => Err(ScenarioError::NotRefused { index }),
+        }
+    }
+}
+
 /// Why a scenario cannot run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ScenarioError {
@@ -438,13 +458,8 @@ impl Scenario {
         let last = self.expect.iter().filter_map(Expectation::last_moment).max();
         let until = self.ends_by();
         for (index, step) in steps.into_iter().filter(|(_, step)| step.at.timestamp() <= until) {
-            let done = simulator.handle_command(step.at.timestamp(), step.command.clone());
-            match (done, &step.refused) {
-                (Err(error), Some(wanted)) if error.to_string() == *wanted => {}
-                (Err(error), _) => return Err(ScenarioError::Step { index, error }),
-                (Ok(()), Some(_)) => return Err(ScenarioError::NotRefused { index }),
-                (Ok(()), None) => {}
-            }
+            let result = simulator.handle_command(step.at.timestamp(), step.command.clone());
+            step.check(index, result)?;
         }
         while let Some(next) = simulator.poll_timeout()
             && next.at <= until

@@ -7,11 +7,12 @@ use crate::api::PodKey;
 use crate::eviction_timeline::time_budget::{Moment, TimeBudget};
 use crate::time::Timestamp;
 
-/// How far ahead it is asked whether a pod of a silent node will go: longer than the limiter of a
-/// large zone lets a node wait, and than most tolerations.
-const AHEAD: Duration = Duration::from_secs(7_200);
-/// How many deadlines that may be at most, so that a large cluster does not hold up a page.
-const STEPS: usize = 400;
+/// How far [`Simulator::look_ahead`] looks: longer than the limiter of a large zone lets a node
+/// wait, and than most tolerations.
+const AHEAD: Duration = Duration::from_secs(24 * 60 * 60);
+/// How many deadlines that may be at most, so that a cluster that never comes to rest does not hold
+/// up who asks.
+const DEADLINES: usize = 10_000;
 
 /// What will happen if nobody does anything: a copy of the simulation that has run ahead.
 #[derive(Clone, Debug)]
@@ -27,6 +28,12 @@ impl Forecast {
         let deleted_at = self.simulator.eviction_records.get(pod)?.deleted_at?;
         let budget = self.simulator.time_budget(pod)?;
         Some(TimeBudget { over: deleted_at <= self.from, ..budget })
+    }
+
+    /// How long ago the forecast was made, seen from `now`; zero if that is before.
+    #[must_use]
+    pub const fn age(&self, now: Timestamp) -> Duration {
+        now.since_zero().saturating_sub(self.from.since_zero())
     }
 
     /// The cluster at the end of the forecast.
@@ -48,23 +55,13 @@ impl Simulator {
     }
 
     /// The record of a pod that was deleted, or what is to come of one that is on a node that is
-    /// tainted or silent, as far as the next two hours tell; see [`forecast`](Self::forecast).
+    /// tainted or silent, as far as [`look_ahead`](Self::look_ahead) tells. The look ahead is kept in
+    /// `ahead`, to be given again until something is done to this simulation.
     #[must_use]
-    pub fn record_or_forecast(&self, pod: &PodKey) -> Option<TimeBudget> {
-        self.record_or_look_ahead(pod, &mut None)
-    }
-
-    /// The same for each pod that is there, by key, with one look ahead for all of them.
-    pub fn records_and_forecasts(&self) -> impl Iterator<Item = (&PodKey, TimeBudget)> {
-        let mut forecast = None;
-        let pods = self.api.cluster.pods();
-        pods.filter_map(move |(pod, _)| Some((pod, self.record_or_look_ahead(pod, &mut forecast)?)))
-    }
-
-    fn record_or_look_ahead(
+    pub fn record_or_forecast(
         &self,
         pod: &PodKey,
-        forecast: &mut Option<Forecast>,
+        ahead: &mut Option<Forecast>,
     ) -> Option<TimeBudget> {
         if let Some(known) = self.time_budget(pod) {
             let over = known.evicted_at <= Moment::from(self.api.now);
@@ -73,8 +70,20 @@ impl Simulator {
         // Only where something is about to come is it worth looking for it.
         let node = &self.api.cluster.get_pod(pod)?.spec.node_name;
         self.node_view(node)?.silent?;
-        let look_ahead = || self.forecast(self.api.now.saturating_add(AHEAD), STEPS);
-        forecast.get_or_insert_with(look_ahead).time_budget(pod)
+        ahead.get_or_insert_with(|| self.look_ahead()).time_budget(pod)
+    }
+
+    /// The same for each pod that is there, by key, with one look ahead for all of them.
+    pub fn records_and_forecasts(&self) -> impl Iterator<Item = (&PodKey, TimeBudget)> {
+        let mut ahead = None;
+        let pods = self.api.cluster.pods();
+        pods.filter_map(move |(pod, _)| Some((pod, self.record_or_forecast(pod, &mut ahead)?)))
+    }
+
+    /// The forecast of a day, at most 10,000 deadlines far: what the page and the packages show.
+    #[must_use]
+    pub fn look_ahead(&self) -> Forecast {
+        self.forecast(self.api.now.saturating_add(AHEAD), DEADLINES)
     }
 
     /// The pods that a controller has deleted or whose time runs, by key, and when each was or will

@@ -133,12 +133,8 @@ impl Inner {
             self.steps.pop_front_if(|(_, step)| step.at.timestamp() <= at)
         {
             let time = step.at.timestamp().max(self.engine.now());
-            let wrong = match (self.engine.handle_command(time, step.command), &step.refused) {
-                (Ok(()), None) => continue,
-                (Err(error), Some(wanted)) if error.to_string() == *wanted => continue,
-                (Err(error), _) => ScenarioError::Step { index, error },
-                (Ok(()), Some(_)) => ScenarioError::NotRefused { index },
-            };
+            let result = self.engine.handle_command(time, step.command.clone());
+            let Err(wrong) = step.check(index, result) else { continue };
             let (path, message) = (wrong.path(), wrong.to_string());
             return Err(match (&self.file, &wrong) {
                 (Some(file), _) => vec![scenario::at(file, &path, &message, SCENARIO)],

@@ -5,8 +5,8 @@ use std::rc::Rc;
 use wasm_bindgen_futures::spawn_local;
 use web_sys::{ClipboardEvent, DragEvent, File};
 
-use super::{Dialog, Dispatch, Msg, Notice};
 use crate::browser;
+use crate::messages::{Dialog, Dispatch, Msg, Notice};
 
 /// A text pasted where nothing else takes it.
 pub(super) fn pasted(event: &ClipboardEvent) -> Option<Msg> {

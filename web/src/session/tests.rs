@@ -1,5 +1,5 @@
 use taintlab_core::api::{Taint, TaintEffect};
-use taintlab_core::event::Happening;
+use taintlab_core::event::EventKind;
 use taintlab_core::release::KubernetesRelease;
 
 use super::*;
@@ -177,7 +177,7 @@ fn another_release_replays_to_the_same_time() {
     session.seek(secs(12));
     let component = |session: &Session| {
         session.rows().iter().find_map(|row| match &row.kind {
-            RowKind::Happened(Happening::EventRecorded(event)) => Some(event.component),
+            RowKind::Happened(EventKind::EventRecorded(event)) => Some(event.component),
             _ => None,
         })
     };
