@@ -123,17 +123,24 @@ fn is_old(now: Timestamp, shown: Timestamp, axis: Timestamp, playing: bool) -> b
 mod tests {
     use taintlab_core::api::{PodKey, Taint, TaintEffect};
     use taintlab_core::command::Command;
+    use taintlab_core::scenario::Scenario;
 
     use super::*;
-    use crate::files;
 
     /// A look ahead is part of it, which takes time in a large cluster.
     #[test]
     fn a_change_by_hand_is_inspected_once() {
-        let mut session = Session::new(files::sample()).unwrap();
+        let scenario: Scenario = serde_json::from_value(serde_json::json!({
+            "apiVersion": "taintlab/v1", "kind": "Scenario",
+            "objects": {
+                "nodes": [{ "metadata": { "name": "worker-1" } }],
+                "pods": [{ "metadata": { "name": "p" }, "spec": { "nodeName": "worker-1" } }],
+            }
+        }))
+        .unwrap();
+        let mut session = Session::new(scenario).unwrap();
         let mut views = ViewModels::default();
-        let pod = session.simulator().cluster().pods().next().map(|(key, _)| key.clone());
-        let selection = pod.map(|pod: PodKey| Selection::Pod(pod));
+        let selection = Some(Selection::Pod(PodKey::new("", "p")));
         views.follow(&mut session, selection.as_ref(), false);
         let taint = Taint::new("k", "", TaintEffect::NoExecute);
         for (command, on_board) in [

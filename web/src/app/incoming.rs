@@ -71,7 +71,7 @@ pub(super) fn copy(dispatch: &Dispatch, text: Rc<str>) {
     });
 }
 
-/// Wishes what a future comes to.
+/// Sends the message that a future comes to.
 fn send(dispatch: &Dispatch, future: impl Future<Output = Msg> + 'static) {
     let dispatch = dispatch.clone();
     spawn_local(async move { dispatch.emit(future.await) });

@@ -12,7 +12,7 @@ use crate::store::WriteResult;
 use crate::view_models::ViewModels;
 use crate::messages::{Dialog, Msg, Notice, NoticeAction};
 use crate::session::Session;
-use crate::store::{Entry, Failure, Kept, Written};
+use crate::store::{Entry, Kept, Written};
 use crate::tab::{Begin, Tab};
 use crate::view_models::selection::Selection;
 use crate::{browser, files, saved, store, tab};

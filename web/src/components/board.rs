@@ -1,6 +1,6 @@
 //! Zones hold nodes hold pods.
 
-mod node_card;
+pub(crate) mod node_card;
 
 use std::rc::Rc;
 

@@ -1,7 +1,6 @@
 //! The head of the page.
 
-use taintlab_core::release::{FeatureGate, GateStage, KubernetesRelease};
-use taintlab_core::scenario::Scenario;
+use taintlab_core::release::KubernetesRelease;
 use yew::prelude::*;
 
 use crate::session::set_release;

@@ -13,7 +13,7 @@ use self::sizes::{Part, SIZES_KEY, Sizes};
 use crate::browser;
 use crate::components::parts::icon;
 use crate::components::parts::splitter::Splitter;
-use crate::messages::{Dispatch, Msg, maybe};
+use crate::messages::Dispatch;
 use crate::session::Row;
 use crate::text::at;
 use crate::view_models::display::{Category, RowText};

@@ -9,7 +9,7 @@ use yew::LocalServerRenderer;
 use yew::prelude::*;
 
 use crate::components::board::node_card::{NodeCard, NodeCardProps};
-use crate::components::log::event_row;
+use crate::components::log::row::event_row;
 use crate::components::panels::pod::why::why;
 use crate::components::parts::diagnostics::diagnostics;
 use crate::components::parts::forms::{TextField, TextFieldProps};
@@ -153,7 +153,7 @@ async fn errors_stand_beside_their_field() {
     typed[1].toleration.key = "no spaces please".into();
     let options = session().simulator().validation_options();
     let errors = errors_of_new(&typed, &options);
-    let errors = super::forms::messages(&errors, "tolerations[1].key");
+    let errors = super::parts::forms::messages(&errors, "tolerations[1].key");
     assert_eq!(errors.len(), 1);
     assert!(errors[0].starts_with("Invalid value: \"no spaces please\""), "{}", errors[0]);
     let props = yew::props!(TextFieldProps {

@@ -1,15 +1,13 @@
 //! The workloads under the board: a line each, with how many of its pods were ready over time.
 
 use std::rc::Rc;
-use std::time::Duration;
 
-use taintlab_core::simulator::{Availability, Readiness, ReadyStep};
+use taintlab_core::simulator::Readiness;
 use taintlab_core::time::Timestamp;
 use yew::prelude::*;
 
 use crate::components::parts::availability::{class, curve, seconds, summary};
 use crate::messages::{Dispatch, Msg};
-use crate::text::{at, count, span};
 use crate::view_models::selection::Selection;
 use crate::view_models::workloads::{Track, WorkloadsModel};
 use crate::test_id::TestId;

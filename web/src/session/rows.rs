@@ -46,7 +46,7 @@ pub(crate) enum RowKind {
     },
 }
 
-/// A mark on the scrubber, also ahead of the clock when it was moved back.
+/// A mark on the timeline, also ahead of the clock when it was moved back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Mark {
     /// When.

@@ -3,13 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-use taintlab_core::api::{ConditionStatus, Node, NodeName, Pod, PodKey, Taint, WorkloadKey};
+use taintlab_core::api::{ConditionStatus, Node, NodeName, Pod, PodKey, Taint};
 use taintlab_core::event::SilenceCause;
 use taintlab_core::node_lifecycle::zone::zone_key;
-use taintlab_core::pod_state::{PodCounts, PodHealth, PodState, PodVerdict};
-use taintlab_core::simulator::{OutcomeKind, Simulator};
+use taintlab_core::pod_state::{PodCounts, PodState};
+use taintlab_core::simulator::Simulator;
 
-use super::selection::Selection;
 use crate::session::{Gone, Session, Touched};
 
 /// A pod on the board.
@@ -366,7 +365,7 @@ fn zone_view(key: &Rc<str>, nodes: Vec<Rc<NodeView>>) -> ZoneView {
 mod tests {
     use taintlab_core::api::TaintEffect;
     use taintlab_core::command::Command;
-    use taintlab_core::pod_state::PodTimer;
+    use taintlab_core::pod_state::{PodHealth, PodTimer, PodVerdict};
     use taintlab_core::scenario::Scenario;
     use taintlab_core::time::Timestamp;
 

@@ -5,7 +5,7 @@ use taintlab_core::command::{ApiErrorKind, Command, PodWrite};
 use taintlab_core::event::{EventKind, ObjectReference, RequestResult, RequestVerb};
 
 use crate::session::{Next, NextWhat, Row, RowKind, is_about_zones};
-use crate::text::{at, count};
+use crate::text::count;
 use super::selection::Selection;
 
 /// Kinds of rows that the log can show or hide.

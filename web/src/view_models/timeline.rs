@@ -7,7 +7,7 @@ use taintlab_core::time::Timestamp;
 
 use crate::session::{MarkKind, Session};
 
-/// The scrubber is painted in so many parts, each with one mark at most.
+/// The timeline is painted in so many parts, each with one mark at most.
 const PARTS: u64 = 400;
 /// What is due later than this is not waited for on the timeline.
 const FAR: Duration = Duration::from_secs(24 * 60 * 60);

@@ -8,7 +8,6 @@ use taintlab_core::warnings::Severity;
 use yew::prelude::*;
 
 use crate::components::parts::taint_chip::taint_chip;
-use crate::components::parts::icon;
 use crate::components::parts::pod_mark::{pod_dot, pod_item, pod_speck};
 use crate::components::parts::severity::picture;
 use crate::text::{at, count};

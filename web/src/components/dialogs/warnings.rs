@@ -1,20 +1,17 @@
 //! What is likely to surprise in the cluster: each with its reason and a fix.
 
-use std::rc::Rc;
 
 use taintlab_core::node_lifecycle::zone::ZoneKey;
-use taintlab_core::warnings::{FixLanguage, Severity, Subject, Warning};
+use taintlab_core::warnings::{FixLanguage, Subject, Warning};
 use yew::prelude::*;
 
 use crate::components::parts::copy::copy;
 use crate::components::parts::severity::picture;
-use crate::components::parts::icon;
 use crate::components::parts::modal::Modal;
 use crate::components::parts::prose::in_words;
 use crate::messages::{Dispatch, Msg};
-use crate::text::plural;
 use crate::view_models::selection::Selection;
-use crate::view_models::warning_marks::{counted, is_about};
+use crate::view_models::warning_marks::is_about;
 use crate::test_id::TestId;
 
 /// A warning names at most so many pods; the mark is on all of them.

@@ -2,15 +2,11 @@
 
 use std::rc::Rc;
 
-use taintlab_core::time_budget::TimeBudget;
 use yew::prelude::*;
 
 use super::pod::gone::gone_panel;
 use crate::components::parts::icon;
-use crate::components::parts::time_budget::time_budget;
 use crate::messages::{Dialog, Dispatch, Msg};
-use crate::session::Gone;
-use crate::text::at;
 use crate::view_models::inspector_model::InspectorModel;
 use crate::view_models::selection::Selection;
 use crate::view_models::warning_marks::counted;

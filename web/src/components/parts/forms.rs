@@ -2,8 +2,7 @@
 
 use taintlab_core::command::CommandError;
 use taintlab_core::validation::FieldError;
-use wasm_bindgen::JsCast;
-use web_sys::{HtmlElement, HtmlInputElement, HtmlSelectElement};
+use web_sys::{HtmlInputElement, HtmlSelectElement};
 use yew::prelude::*;
 
 use crate::test_id::TestId;

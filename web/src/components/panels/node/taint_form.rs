@@ -1,13 +1,11 @@
 //! The taints of a node, to be edited.
 
-use taintlab_core::api::{NodeName, Taint, TaintEffect, well_known};
+use taintlab_core::api::{NodeName, Taint, TaintEffect};
 use taintlab_core::command::Command;
-use taintlab_core::validation::{FieldError, validate_node_taints};
 use yew::prelude::*;
 
 use crate::components::parts::taint_editor::{QUICK, TaintEditor, taint_errors};
 use crate::components::parts::draft::use_form_draft;
-use crate::components::parts::forms::{SelectField, TextField, error_list, messages, plain_options};
 use crate::components::parts::icon;
 use crate::components::parts::new_row::use_new_row;
 use crate::messages::{Dispatch, Msg, refused};

@@ -1,16 +1,16 @@
 //! The tolerations of a pod, to be edited.
 
-use taintlab_core::api::{Pod, TaintEffect, Toleration, TolerationOperator, well_known};
+use taintlab_core::api::{Pod, TaintEffect, Toleration, TolerationOperator};
 use taintlab_core::command::Command;
 use taintlab_core::validation::{
-    FieldError, FieldErrorType, ValidationOptions, validate_only_added_tolerations,
+    FieldErrorType, ValidationOptions, validate_only_added_tolerations,
     validate_tolerations,
 };
 use yew::prelude::*;
 
 use crate::components::parts::toleration_editor::{Draft, PATH, TolerationEditor, drafts, read, readable};
 use crate::components::parts::draft::use_form_draft;
-use crate::components::parts::forms::{SelectField, TextField, message, messages, plain_options};
+use crate::components::parts::forms::message;
 use crate::components::parts::icon;
 use crate::components::parts::new_row::use_new_row;
 use crate::files;
