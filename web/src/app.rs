@@ -24,6 +24,8 @@ use yew::prelude::*;
 use self::back::Back;
 use self::keeping::Keeping;
 pub(crate) use self::keeping::{InitialState, begin};
+use crate::browser;
+use crate::files;
 use crate::focus::{Focus, Goal, Place};
 use crate::messages::{Dialog, Dispatch, Msg, Notice};
 use crate::playback::{FRAME_BUDGET, Playback, Speed};
@@ -35,8 +37,6 @@ use crate::view_models::ViewModels;
 use crate::view_models::console::Entry;
 use crate::view_models::selection::Selection;
 use crate::view_models::warning_marks::WarningMarks;
-use crate::browser;
-use crate::files;
 
 /// When a countdown on the page began to run as it does: changes whenever clock, speed or timers
 /// do something that the animations cannot know.

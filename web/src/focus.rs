@@ -196,7 +196,9 @@ fn card(selection: &Selection) -> Option<HtmlElement> {
             .find(|zone| zone.get_attribute("data-zone").as_deref() == Some(key))
             .and_then(|zone| within(&zone)),
         Selection::Workload(key) => browser::find(&format!("[data-workload=\"{key}\"]")),
-        Selection::Pods(_) => browser::find(&format!("{} [aria-pressed=true]", TestId::Legend.selector())),
+        Selection::Pods(_) => {
+            browser::find(&format!("{} [aria-pressed=true]", TestId::Legend.selector()))
+        }
     }
 }
 

@@ -177,9 +177,7 @@ pub(crate) async fn write(
 fn may_write(known: &str, new: &str, seen: Option<&str>, previous_page: Option<&str>) -> bool {
     let writer = page_of(known);
     // A page that is left may still have been writing: this tab knows more than that.
-    writer == page_of(new)
-        || Some(writer) == previous_page
-        || seen.is_none_or(|seen| seen == known)
+    writer == page_of(new) || Some(writer) == previous_page || seen.is_none_or(|seen| seen == known)
 }
 
 /// The page of a stamp.

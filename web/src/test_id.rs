@@ -180,8 +180,8 @@ mod tests {
                 }
                 let text = std::fs::read_to_string(&path).unwrap();
                 for start in ["getByTestId(\"", "data-testid=\"", "data-testid="] {
-                    for (index, _) in text.match_indices(start) {
-                        let name: String = text[index + start.len()..]
+                    for after in text.split(start).skip(1) {
+                        let name: String = after
                             .chars()
                             .take_while(|c| c.is_ascii_lowercase() || *c == '-')
                             .collect();

@@ -8,9 +8,9 @@ use taintlab_core::simulator::Simulator;
 use taintlab_core::time::Timestamp;
 use taintlab_manifest::kubectl::{Completion, Context, command_line_of, complete, run};
 
-use crate::view_models::console::{Drain, Entry, Outcome, Printed};
-use crate::session::{Row, RowKind};
 use super::App;
+use crate::session::{Row, RowKind};
+use crate::view_models::console::{Drain, Entry, Outcome, Printed};
 
 /// So many entries are kept; a table of a large cluster is long.
 const MOST_ENTRIES: usize = 200;

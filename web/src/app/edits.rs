@@ -49,7 +49,11 @@ impl App {
         }
     }
 
-    pub(super) fn edit(&mut self, commands: Vec<Command>, refused: &Callback<CommandError>) -> bool {
+    pub(super) fn edit(
+        &mut self,
+        commands: Vec<Command>,
+        refused: &Callback<CommandError>,
+    ) -> bool {
         let lines = console::lines_of(&commands, self.session.simulator());
         let at = self.session.now();
         match self.carry_out(commands) {

@@ -8,15 +8,15 @@ use taintlab_core::scenario::Scenario;
 use taintlab_core::time::Timestamp;
 use wasm_bindgen_futures::spawn_local;
 
-use crate::store::WriteResult;
-use crate::view_models::ViewModels;
+use super::App;
 use crate::messages::{Dialog, Msg, Notice, NoticeAction};
 use crate::session::Session;
+use crate::store::WriteResult;
 use crate::store::{Entry, Kept, Written};
 use crate::tab::{Begin, Tab};
+use crate::view_models::ViewModels;
 use crate::view_models::selection::Selection;
 use crate::{browser, files, saved, store, tab};
-use super::App;
 
 /// Where the page kept its only session before there were several.
 const OLD_KEY: &str = "taintlab.session";
@@ -95,8 +95,7 @@ pub(crate) async fn begin(tab: Tab) -> InitialState {
             None
         }
         Begin::Left(text) => {
-            let keeping =
-                Keeping { previous_page: page.clone(), ..Keeping::of(id.clone(), stamp) };
+            let keeping = Keeping { previous_page: page.clone(), ..Keeping::of(id.clone(), stamp) };
             match saved::from_text(&text, "").and_then(saved::Restored::session) {
                 Ok((session, selection)) => {
                     Some(InitialState { session, selection, keeping, ..InitialState::default() })

@@ -23,8 +23,8 @@ impl App {
     pub(super) fn refresh(&mut self, follow: Follow) -> bool {
         let before_counts = self.views.board.board().totals.counts;
         // Only pods with names are animated, not dots.
-        let animates = self.views.workloads.is_some()
-            && Detail::of(self.views.board.board()) == Detail::Full;
+        let animates =
+            self.views.workloads.is_some() && Detail::of(self.views.board.board()) == Detail::Full;
         let before = animates.then(|| self.views.board.pods().clone());
         let playing = self.playback.is_playing();
         let selection = self.selection.as_ref();

@@ -3,24 +3,24 @@
 use web_sys::Element;
 use yew::prelude::*;
 
+use super::App;
 use crate::components::board::Board;
 use crate::components::clock_bar::{ClockBar, Rest, clock_bar};
 use crate::components::console::Console;
-use crate::components::dialogs::Asked;
 use crate::components::dialogs;
+use crate::components::dialogs::Asked;
 use crate::components::header::Header;
 use crate::components::log::EventLog;
 use crate::components::notices::Notices;
 use crate::components::panels::inspector::Inspector;
 use crate::components::workloads::Workloads;
 use crate::messages::{Msg, maybe};
+use crate::test_id::TestId;
 use crate::text::{at, css_seconds};
 use crate::view_models::board::Detail;
 use crate::view_models::display;
 use crate::view_models::selection::{PodGroup, Selection};
 use crate::view_models::warning_marks::counts_about;
-use crate::test_id::TestId;
-use super::App;
 
 impl App {
     pub(super) fn page(&self) -> Html {

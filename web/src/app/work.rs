@@ -5,12 +5,12 @@ use std::rc::Rc;
 use taintlab_core::scenario::Scenario;
 use taintlab_manifest::Import;
 
+use super::{App, incoming};
 use crate::files::{Addition, ExportKind};
 use crate::messages::{ExportTarget, Notice};
 use crate::text::count;
 use crate::view_models::import_report::{Objects, State};
 use crate::{browser, files};
-use super::{App, incoming};
 
 impl App {
     pub(super) fn load(&mut self, scenario: Scenario) {

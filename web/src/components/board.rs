@@ -12,11 +12,11 @@ use crate::components::parts::icon;
 use crate::components::parts::pod_mark::pod_item;
 use crate::components::parts::severity::warnings_button;
 use crate::messages::{Dialog, Dispatch, Msg};
+use crate::test_id::TestId;
 use crate::text::count;
-use crate::view_models::board::{Detail, Board as BoardView, Totals, ZoneView};
+use crate::view_models::board::{Board as BoardView, Detail, Totals, ZoneView};
 use crate::view_models::selection::{PodGroup, Selection};
 use crate::view_models::warning_marks::WarningMarks;
-use crate::test_id::TestId;
 
 /// Properties of [`Board`].
 #[derive(Clone, PartialEq, Properties)]
@@ -225,7 +225,10 @@ pub(crate) fn Zone(props: &ZoneProps) -> Html {
     }
 }
 
-fn within_node(node: &crate::view_models::board::NodeView, selection: Option<&Selection>) -> Option<Selection> {
+fn within_node(
+    node: &crate::view_models::board::NodeView,
+    selection: Option<&Selection>,
+) -> Option<Selection> {
     let selection = selection?;
     let concerned = match selection {
         Selection::Zone(_) | Selection::Workload(_) | Selection::Pods(_) => false,

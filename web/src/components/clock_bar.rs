@@ -10,10 +10,10 @@ use crate::components::parts::forms::Choice;
 use crate::components::parts::icon;
 use crate::messages::{Dispatch, Msg, maybe};
 use crate::playback::Speed;
+use crate::test_id::TestId;
 use crate::text::{at, clock};
 use crate::view_models::selection::Selection;
-use crate::view_models::timeline::{TimelineModel, TimelineMark};
-use crate::test_id::TestId;
+use crate::view_models::timeline::{TimelineMark, TimelineModel};
 
 /// What the clock shows.
 pub(crate) struct ClockBar {

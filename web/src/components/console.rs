@@ -18,9 +18,9 @@ use crate::browser;
 use crate::components::parts::copy::copy;
 use crate::components::parts::icon;
 use crate::messages::{Dispatch, Msg, refused};
+use crate::test_id::TestId;
 use crate::text::at;
 use crate::view_models::console::{Entry, Outcome, Printed};
-use crate::test_id::TestId;
 
 /// How many of them.
 const MOST_LINES: usize = 100;

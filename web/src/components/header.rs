@@ -3,12 +3,12 @@
 use taintlab_core::release::KubernetesRelease;
 use yew::prelude::*;
 
-use crate::session::set_release;
 use crate::components::parts::forms::Choice;
 use crate::components::parts::icon;
 use crate::messages::{Dialog, Dispatch, Msg, maybe};
-use crate::theme::Theme;
+use crate::session::set_release;
 use crate::test_id::TestId;
+use crate::theme::Theme;
 
 /// Properties of [`Header`].
 #[derive(Clone, PartialEq, Properties)]

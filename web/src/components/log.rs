@@ -15,12 +15,12 @@ use crate::components::parts::icon;
 use crate::components::parts::splitter::Splitter;
 use crate::messages::Dispatch;
 use crate::session::Row;
+use crate::test_id::TestId;
 use crate::text::at;
-use crate::view_models::display::{Category, RowText};
 use crate::view_models::display;
+use crate::view_models::display::{Category, RowText};
 use crate::view_models::inspector_model::InspectorModel;
 use crate::view_models::selection::Selection;
-use crate::test_id::TestId;
 
 /// Rows painted above and below those in sight.
 const SPARE: usize = 12;

@@ -18,7 +18,7 @@ use crate::components::parts::severity::warnings_button;
 use crate::components::parts::toleration_editor::{Draft, drafts, errors_of_new, read};
 use crate::files;
 use crate::session::{RowKind, Session};
-use crate::view_models::board::{Detail, BoardModel};
+use crate::view_models::board::{BoardModel, Detail};
 use crate::view_models::selection::Selection;
 
 async fn html<C>(props: C::Properties) -> String

@@ -8,9 +8,9 @@ use yew::prelude::*;
 
 use crate::components::parts::availability::{class, curve, seconds, summary};
 use crate::messages::{Dispatch, Msg};
+use crate::test_id::TestId;
 use crate::view_models::selection::Selection;
 use crate::view_models::workloads::{Track, WorkloadsModel};
-use crate::test_id::TestId;
 
 /// Properties of [`Workloads`].
 #[derive(Clone, PartialEq, Properties)]

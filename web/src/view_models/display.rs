@@ -4,9 +4,9 @@ use taintlab_core::api::{NodeName, PodKey, Taint, WorkloadKey};
 use taintlab_core::command::{ApiErrorKind, Command, PodWrite};
 use taintlab_core::event::{EventKind, ObjectReference, RequestResult, RequestVerb};
 
+use super::selection::Selection;
 use crate::session::{Next, NextWhat, Row, RowKind, is_about_zones};
 use crate::text::count;
-use super::selection::Selection;
 
 /// Kinds of rows that the log can show or hide.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

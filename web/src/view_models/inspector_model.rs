@@ -20,10 +20,10 @@ use taintlab_core::time::Timestamp;
 use taintlab_core::time_budget::TimeBudget;
 use taintlab_core::validation::ValidationOptions;
 
-use crate::session::{Gone, RowKind, Session};
 use super::board::{BoardModel, NodeView, PodView, Totals, ZoneView};
 use super::selection::{PodGroup, Selection};
 use super::workloads::{Track, track};
+use crate::session::{Gone, RowKind, Session};
 
 /// What the inspector shows.
 #[derive(Clone, Debug, PartialEq)]

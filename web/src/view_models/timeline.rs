@@ -93,7 +93,8 @@ mod tests {
         let timeline = TimelineModel { marks, last: at(100) };
         let end = timeline.end(at(10));
         assert_eq!(end, at(100));
-        let expected = [(0, TimelineMark::Change), (500, TimelineMark::Eviction), (1_000, TimelineMark::Due)];
+        let expected =
+            [(0, TimelineMark::Change), (500, TimelineMark::Eviction), (1_000, TimelineMark::Due)];
         assert_eq!(timeline.marks(end), BTreeMap::from(expected));
         assert_eq!(TimelineModel::default().end(Timestamp::ZERO), at(60));
     }

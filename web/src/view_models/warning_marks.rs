@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use taintlab_core::api::{NodeName, PodKey};
 use taintlab_core::warnings::{Severity, Subject, Warning};
 
-use crate::text::count;
 use super::selection::Selection;
+use crate::text::count;
 
 /// The marks on the board, and how many warnings there are.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

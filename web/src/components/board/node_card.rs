@@ -7,14 +7,14 @@ use taintlab_core::event::SilenceCause;
 use taintlab_core::warnings::Severity;
 use yew::prelude::*;
 
-use crate::components::parts::taint_chip::taint_chip;
 use crate::components::parts::pod_mark::{pod_dot, pod_item, pod_speck};
 use crate::components::parts::severity::picture;
+use crate::components::parts::taint_chip::taint_chip;
+use crate::test_id::TestId;
 use crate::text::{at, count};
 use crate::view_models::board::{Detail, NodeView, PodView};
 use crate::view_models::selection::Selection;
 use crate::view_models::warning_marks::WarningMarks;
-use crate::test_id::TestId;
 
 /// A tile paints at most so many dots; more of one colour say no more.
 const MAX_DOTS: usize = 60;

@@ -13,7 +13,9 @@ use crate::components::parts::icon;
 use crate::components::parts::modal::Modal;
 use crate::components::parts::new_row::use_new_row;
 use crate::components::parts::taint_editor::{TaintEditor, taint_errors};
-use crate::components::parts::toleration_editor::{Draft, TolerationEditor, drafts, errors_of_new, everything, read};
+use crate::components::parts::toleration_editor::{
+    Draft, TolerationEditor, drafts, errors_of_new, everything, read,
+};
 use crate::messages::{Dispatch, Msg};
 use crate::test_id::TestId;
 

@@ -7,15 +7,15 @@ use taintlab_manifest::{DetectedRelease, Dropped, Import as Read};
 use web_sys::{HtmlInputElement, HtmlTextAreaElement};
 use yew::prelude::*;
 
+use super::object_list::ObjectList;
 use crate::components::parts::diagnostics::diagnostics;
 use crate::components::parts::modal::Modal;
-use crate::files::{Content, Reading};
 use crate::files;
+use crate::files::{Content, Reading};
 use crate::messages::{Dispatch, Msg, maybe};
+use crate::test_id::TestId;
 use crate::text::{count, size};
 use crate::view_models::import_report::{Objects, Show, State, lines_around, range_of_line};
-use crate::test_id::TestId;
-use super::object_list::ObjectList;
 
 /// The command whose output has all that the simulation uses.
 const COMMAND: &str = "kubectl get nodes,pods,deploy,rs,sts,ds,jobs,pdb,pc -A -o yaml";

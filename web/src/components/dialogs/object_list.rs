@@ -6,9 +6,9 @@ use web_sys::HtmlInputElement;
 use yew::prelude::*;
 
 use crate::components::parts::line_button::line_button;
+use crate::test_id::TestId;
 use crate::text::count;
 use crate::view_models::import_report::{Objects, Show, State, name, notes};
-use crate::test_id::TestId;
 
 /// Of each kind so many are shown, until more are asked for.
 const AT_ONCE: usize = 100;

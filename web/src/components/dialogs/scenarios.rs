@@ -10,8 +10,8 @@ use yew::prelude::*;
 use crate::components::parts::modal::Modal;
 use crate::components::parts::prose::in_words;
 use crate::messages::{Dispatch, Msg, Notice};
-use crate::{files, samples};
 use crate::test_id::TestId;
+use crate::{files, samples};
 
 /// Properties of [`Scenarios`].
 #[derive(Clone, PartialEq, Properties)]

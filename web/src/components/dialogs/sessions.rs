@@ -9,9 +9,9 @@ use crate::components::parts::icon;
 use crate::components::parts::modal::Modal;
 use crate::messages::{Dispatch, Msg, Notice};
 use crate::store::{Entry, Failure, Kept, MOST_SESSIONS};
+use crate::test_id::TestId;
 use crate::text::{ago, size};
 use crate::{browser, saved, store};
-use crate::test_id::TestId;
 
 /// Properties of [`Sessions`].
 #[derive(Clone, PartialEq, Properties)]

@@ -1,18 +1,17 @@
 //! What is likely to surprise in the cluster: each with its reason and a fix.
 
-
 use taintlab_core::node_lifecycle::zone::ZoneKey;
 use taintlab_core::warnings::{FixLanguage, Subject, Warning};
 use yew::prelude::*;
 
 use crate::components::parts::copy::copy;
-use crate::components::parts::severity::picture;
 use crate::components::parts::modal::Modal;
 use crate::components::parts::prose::in_words;
+use crate::components::parts::severity::picture;
 use crate::messages::{Dispatch, Msg};
+use crate::test_id::TestId;
 use crate::view_models::selection::Selection;
 use crate::view_models::warning_marks::is_about;
-use crate::test_id::TestId;
 
 /// A warning names at most so many pods; the mark is on all of them.
 const MOST_NAMES: usize = 6;

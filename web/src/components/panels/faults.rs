@@ -10,9 +10,9 @@ use yew::prelude::*;
 
 use crate::components::parts::prose::fact;
 use crate::messages::{Dispatch, Msg, refused};
+use crate::test_id::TestId;
 use crate::text::at;
 use crate::view_models::inspector_model::InspectedNode;
-use crate::test_id::TestId;
 
 /// The conditions that a kubelet reports, and what is bad about each.
 const CONDITIONS: [(&str, &str, ConditionStatus); 5] = [

@@ -4,19 +4,19 @@ use std::rc::Rc;
 
 use yew::prelude::*;
 
-use super::pod::gone::gone_panel;
-use crate::components::parts::icon;
-use crate::messages::{Dialog, Dispatch, Msg};
-use crate::view_models::inspector_model::InspectorModel;
-use crate::view_models::selection::Selection;
-use crate::view_models::warning_marks::counted;
-use crate::test_id::TestId;
 use super::node::NodePanel;
 use super::overview::overview_panel;
 use super::pod::PodPanel;
+use super::pod::gone::gone_panel;
 use super::pods::PodsPanel;
 use super::workload::WorkloadPanel;
 use super::zone::ZonePanel;
+use crate::components::parts::icon;
+use crate::messages::{Dialog, Dispatch, Msg};
+use crate::test_id::TestId;
+use crate::view_models::inspector_model::InspectorModel;
+use crate::view_models::selection::Selection;
+use crate::view_models::warning_marks::counted;
 
 /// Properties of [`Inspector`].
 #[derive(Clone, PartialEq, Properties)]

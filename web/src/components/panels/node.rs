@@ -8,6 +8,10 @@ use taintlab_core::api::Node;
 use taintlab_core::command::Command;
 use yew::prelude::*;
 
+use super::faults::node_health;
+use super::head::head;
+use super::node::resources::Resources;
+use super::node::taint_form::TaintForm;
 use crate::components::parts::icon;
 use crate::components::parts::label_form::LabelForm;
 use crate::components::parts::pod_mark::pod_row;
@@ -17,10 +21,6 @@ use crate::files;
 use crate::messages::{Dialog, Dispatch, Msg, maybe, refused};
 use crate::view_models::inspector_model::InspectedNode;
 use crate::view_models::selection::Selection;
-use super::faults::node_health;
-use super::head::head;
-use super::node::resources::Resources;
-use super::node::taint_form::TaintForm;
 
 /// A tab of the panel of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

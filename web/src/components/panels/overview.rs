@@ -5,13 +5,13 @@ use taintlab_core::scenario::{Scenario, ScenarioMetadata};
 use web_sys::HtmlInputElement;
 use yew::prelude::*;
 
+use super::faults::control_plane;
 use crate::components::parts::icon;
 use crate::components::parts::prose::in_words;
 use crate::messages::{Dispatch, Msg};
 use crate::session::run_control_plane;
-use crate::view_models::inspector_model::{Expected, Overview};
 use crate::test_id::TestId;
-use super::faults::control_plane;
+use crate::view_models::inspector_model::{Expected, Overview};
 
 /// What a scenario is about: its title, its question and its answer.
 /// What else there is to say comes below.
@@ -66,8 +66,9 @@ pub(crate) fn overview_panel(overview: &Overview, dispatch: &Dispatch) -> Html {
 
 /// Whether the scheduler and the controllers of workloads take part.
 fn controllers(run: bool, dispatch: &Dispatch) -> Html {
-    let onchange = dispatch
-        .reform(move |_: Event| Msg::ChangeStart(Box::new(move |start| run_control_plane(start, !run))));
+    let onchange = dispatch.reform(move |_: Event| {
+        Msg::ChangeStart(Box::new(move |start| run_control_plane(start, !run)))
+    });
     html! {
         <label class="check">
             <input type="checkbox" checked={run} {onchange} data-testid={TestId::ControlPlane} />

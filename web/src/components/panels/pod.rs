@@ -16,6 +16,9 @@ use taintlab_manifest::Diagnostic;
 use yew::prelude::*;
 
 use self::refusals::refusals;
+use super::head::head;
+use super::pod::toleration_form::TolerationForm;
+use super::pod::why::why;
 use crate::components::parts::forms::TextField;
 use crate::components::parts::icon;
 use crate::components::parts::label_form::LabelForm;
@@ -26,13 +29,10 @@ use crate::components::parts::time_budget::time_budget;
 use crate::components::parts::yaml_tab::YamlTab;
 use crate::files;
 use crate::messages::{Dispatch, Msg, refused};
+use crate::test_id::TestId;
 use crate::text::at;
 use crate::view_models::inspector_model::InspectedPod;
 use crate::view_models::selection::Selection;
-use crate::test_id::TestId;
-use super::head::head;
-use super::pod::toleration_form::TolerationForm;
-use super::pod::why::why;
 
 /// A tab of the panel of a pod.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,13 +5,13 @@ use std::rc::Rc;
 use taintlab_core::api::PodKey;
 use yew::prelude::*;
 
+use super::head::head;
 use crate::components::parts::pod_mark::pod_row;
 use crate::messages::{Dispatch, Msg, maybe};
+use crate::test_id::TestId;
 use crate::text::{at, count};
 use crate::view_models::inspector_model::InspectedPods;
 use crate::view_models::selection::Selection;
-use crate::test_id::TestId;
-use super::head::head;
 
 /// Of more pods than these it is only said how many there are.
 const MOST: usize = 200;

@@ -7,15 +7,15 @@ use taintlab_core::command::Command;
 use taintlab_core::time::{Span, parse_duration};
 use yew::prelude::*;
 
+use super::head::head;
 use crate::components::parts::availability::{chart, numbers};
 use crate::components::parts::forms::{TextField, error_list};
 use crate::components::parts::pod_mark::pod_row;
 use crate::messages::{Dispatch, Msg, refused};
+use crate::test_id::TestId;
 use crate::view_models::board::PodView;
 use crate::view_models::selection::Selection;
 use crate::view_models::workloads::Track;
-use crate::test_id::TestId;
-use super::head::head;
 
 /// Properties of [`WorkloadPanel`].
 #[derive(Clone, PartialEq, Properties)]

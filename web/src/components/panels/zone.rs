@@ -7,17 +7,17 @@ use taintlab_core::command::Command;
 use taintlab_core::node_lifecycle::zone::ZoneKey;
 use yew::prelude::*;
 
+use super::faults::zone_faults;
+use super::head::head;
+use super::zone::rates::rates;
 use crate::components::parts::icon;
 use crate::components::parts::taint_editor::{QUICK, TaintEditor, taint_errors};
 use crate::messages::{Dispatch, Msg, refused};
+use crate::test_id::TestId;
 use crate::text::count;
 use crate::view_models::board::ZoneView;
 use crate::view_models::inspector_model::InspectedZone;
 use crate::view_models::selection::Selection;
-use crate::test_id::TestId;
-use super::faults::zone_faults;
-use super::head::head;
-use super::zone::rates::rates;
 
 /// Properties of [`ZonePanel`].
 #[derive(Clone, PartialEq, Properties)]

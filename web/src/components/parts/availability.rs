@@ -6,9 +6,9 @@ use taintlab_core::simulator::{Availability, Gap, Readiness, ReadyStep};
 use taintlab_core::time::Timestamp;
 use yew::prelude::*;
 
+use crate::test_id::TestId;
 use crate::text::{at, count, span};
 use crate::view_models::workloads::Track;
-use crate::test_id::TestId;
 
 /// The width of a chart in its own units; it is stretched to the room there is.
 const WIDTH: f64 = 1_000.0;

@@ -3,9 +3,9 @@
 use taintlab_core::command::{Command, CommandError};
 use yew::prelude::*;
 
+use super::forms::error_list;
 use crate::messages::{Dispatch, Msg};
 use crate::test_id::TestId;
-use super::forms::error_list;
 
 /// What is typed into a form until it is applied as a whole, and why that was refused.
 pub(crate) struct FormDraft<T: 'static> {

@@ -7,12 +7,12 @@ use taintlab_core::node_lifecycle::zone::{REGION_LABEL, ZONE_LABEL};
 use taintlab_core::validation::{is_valid_label_value, validate_label_name};
 use yew::prelude::*;
 
-use crate::messages::Dispatch;
-use crate::test_id::TestId;
 use super::draft::use_form_draft;
 use super::forms::{TextField, message};
 use super::icon;
 use super::new_row::use_new_row;
+use crate::messages::Dispatch;
+use crate::test_id::TestId;
 
 /// Properties of [`LabelForm`].
 #[derive(Clone, PartialEq, Properties)]

@@ -3,9 +3,9 @@
 use web_sys::HtmlDialogElement;
 use yew::prelude::*;
 
+use super::icon;
 use crate::messages::{Dispatch, Msg};
 use crate::test_id::TestId;
-use super::icon;
 
 /// Properties of [`Modal`].
 #[derive(Clone, PartialEq, Properties)]

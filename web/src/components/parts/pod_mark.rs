@@ -5,9 +5,9 @@ use taintlab_core::pod_state::{PodHealth, PodState, PodVerdict};
 use taintlab_core::warnings::Severity;
 use yew::prelude::*;
 
+use super::severity::picture;
 use crate::text::css_seconds;
 use crate::view_models::board::PodView;
-use super::severity::picture;
 
 /// The times that a countdown runs between, for the style sheet.
 pub(crate) fn timer_style(state: PodState) -> Option<String> {

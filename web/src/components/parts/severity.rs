@@ -5,9 +5,9 @@ use yew::prelude::*;
 
 use super::icon;
 use crate::messages::{Dialog, Dispatch, Msg};
+use crate::test_id::TestId;
 use crate::text::plural;
 use crate::view_models::warning_marks::counted;
-use crate::test_id::TestId;
 
 /// The way to the list, with how many there are.
 pub(crate) fn warnings_button(counts: [usize; 3], dispatch: &Dispatch) -> Html {

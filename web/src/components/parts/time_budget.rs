@@ -4,9 +4,9 @@ use taintlab_core::time::format_duration;
 use taintlab_core::time_budget::{Term, TermKind, TimeBudget};
 use yew::prelude::*;
 
+use super::copy::copy;
 use crate::messages::Dispatch;
 use crate::test_id::TestId;
-use super::copy::copy;
 
 /// The terms as a bar and as a table.
 pub(crate) fn time_budget(budget: &TimeBudget, dispatch: &Dispatch) -> Html {

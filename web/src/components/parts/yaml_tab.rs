@@ -5,10 +5,10 @@ use taintlab_manifest::Diagnostic;
 use web_sys::{Element, HtmlTextAreaElement};
 use yew::prelude::*;
 
-use crate::messages::Dispatch;
-use crate::test_id::TestId;
 use super::diagnostics::diagnostics;
 use super::draft::use_form_draft;
+use crate::messages::Dispatch;
+use crate::test_id::TestId;
 
 /// Properties of [`YamlTab`].
 #[derive(Clone, PartialEq, Properties)]

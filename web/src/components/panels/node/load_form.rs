@@ -8,7 +8,9 @@ use taintlab_core::kubelet::{NodeCapacity, NodeResource, PodResource, UsageCurve
 use taintlab_core::time::{Span, parse_duration};
 use yew::prelude::*;
 
-use crate::components::parts::forms::{SelectField, TextField, error_list, plain_options, refused_into};
+use crate::components::parts::forms::{
+    SelectField, TextField, error_list, plain_options, refused_into,
+};
 use crate::messages::{Dispatch, Msg};
 use crate::test_id::TestId;
 

@@ -13,14 +13,14 @@ use taintlab_core::simulator::{EvictionView, UsageSeries};
 use taintlab_core::time::Timestamp;
 use yew::prelude::*;
 
+use super::load_form::LoadForm;
 use crate::components::parts::draft::use_form_draft;
 use crate::components::parts::forms::TextField;
 use crate::components::parts::prose::fact;
 use crate::messages::Dispatch;
+use crate::test_id::TestId;
 use crate::text::at;
 use crate::view_models::inspector_model::{InspectedNode, InspectedResources};
-use crate::test_id::TestId;
-use super::load_form::LoadForm;
 
 /// What sets how long a condition stays.
 const TRANSITION: &str = "--eviction-pressure-transition-period";

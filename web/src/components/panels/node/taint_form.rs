@@ -4,10 +4,10 @@ use taintlab_core::api::{NodeName, Taint, TaintEffect};
 use taintlab_core::command::Command;
 use yew::prelude::*;
 
-use crate::components::parts::taint_editor::{QUICK, TaintEditor, taint_errors};
 use crate::components::parts::draft::use_form_draft;
 use crate::components::parts::icon;
 use crate::components::parts::new_row::use_new_row;
+use crate::components::parts::taint_editor::{QUICK, TaintEditor, taint_errors};
 use crate::messages::{Dispatch, Msg, refused};
 use crate::test_id::TestId;
 

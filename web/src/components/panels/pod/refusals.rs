@@ -4,9 +4,9 @@ use taintlab_core::scheduling::Decision;
 use yew::prelude::*;
 
 use crate::messages::{Dispatch, Msg};
+use crate::test_id::TestId;
 use crate::text::count;
 use crate::view_models::selection::Selection;
-use crate::test_id::TestId;
 
 /// Of more nodes than these it is only said how many there are.
 const MOST_NODES: usize = 40;

@@ -3,16 +3,17 @@
 use taintlab_core::api::{Pod, TaintEffect, Toleration, TolerationOperator};
 use taintlab_core::command::Command;
 use taintlab_core::validation::{
-    FieldErrorType, ValidationOptions, validate_only_added_tolerations,
-    validate_tolerations,
+    FieldErrorType, ValidationOptions, validate_only_added_tolerations, validate_tolerations,
 };
 use yew::prelude::*;
 
-use crate::components::parts::toleration_editor::{Draft, PATH, TolerationEditor, drafts, read, readable};
 use crate::components::parts::draft::use_form_draft;
 use crate::components::parts::forms::message;
 use crate::components::parts::icon;
 use crate::components::parts::new_row::use_new_row;
+use crate::components::parts::toleration_editor::{
+    Draft, PATH, TolerationEditor, drafts, read, readable,
+};
 use crate::files;
 use crate::messages::Dispatch;
 use crate::test_id::TestId;

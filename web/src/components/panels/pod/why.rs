@@ -4,8 +4,8 @@ use taintlab_core::matching::{Explanation, TaintExplanation, TolerationOutcome};
 use taintlab_core::simulator::PodExplanation;
 use yew::prelude::*;
 
-use crate::components::parts::prose::in_words;
 use crate::components::parts::icon;
+use crate::components::parts::prose::in_words;
 use crate::components::parts::taint_chip::taint_chip;
 use crate::test_id::TestId;
 

@@ -6,9 +6,9 @@ use yew::prelude::*;
 
 use crate::components::parts::prose::fact;
 use crate::messages::{Dispatch, Msg};
+use crate::test_id::TestId;
 use crate::text::at;
 use crate::view_models::selection::Selection;
-use crate::test_id::TestId;
 
 /// More nodes than this are only counted.
 const QUEUED: usize = 60;
