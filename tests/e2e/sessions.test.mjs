@@ -99,11 +99,19 @@ playgroundTest("what was being stored when the page was left is the tab's own", 
   await ready(page);
   await taint(page, "worker-1", { key: "example.com/known" });
   await storedWith(page, "example.com/known");
-  // It is stored, and the page is not told.
+  // The next write is carried out, and the page is not told.
   await page.evaluate(() => {
+    const { put } = IDBObjectStore.prototype;
     const listen = EventTarget.prototype.addEventListener;
+    const untold = new Set();
+    IDBObjectStore.prototype.put = function (value, key) {
+      if (value.includes("example.com/untold")) {
+        untold.add(this.transaction);
+      }
+      return put.call(this, value, key);
+    };
     IDBTransaction.prototype.addEventListener = function (type, ...rest) {
-      if (type !== "complete") {
+      if (type !== "complete" || !untold.has(this)) {
         listen.call(this, type, ...rest);
       }
     };
