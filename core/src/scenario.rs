@@ -217,6 +217,26 @@ pub struct Step {
     pub refused: Option<String>,
 }
 
+impl Step {
+    /// Whether what came of the step is what it says: `None` if it was carried out, the error if it
+    /// was refused with the one that it names. `index` counts the steps from 0.
+    ///
+    /// # Errors
+    /// It was refused otherwise, or was carried out although it should have been refused.
+    pub fn check(
+        &self,
+        index: usize,
+        result: Result<(), CommandError>,
+    ) -> Result<Option<CommandError>, ScenarioError> {
+        match (result, &self.refused) {
+            (Ok(()), None) => Ok(None),
+            (Err(error), Some(wanted)) if error.to_string() == *wanted => Ok(Some(error)),
+            (Err(error), _) => Err(ScenarioError::Step { index, error }),
+            (Ok(()), Some(_)) => Err(ScenarioError::NotRefused { index }),
+        }
+    }
+}
+
 /// Why a scenario cannot run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ScenarioError {

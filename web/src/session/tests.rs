@@ -1,5 +1,5 @@
 use taintlab_core::api::{Taint, TaintEffect};
-use taintlab_core::event::Happening;
+use taintlab_core::event::EventKind;
 use taintlab_core::release::KubernetesRelease;
 
 use super::*;
@@ -177,7 +177,7 @@ fn another_release_replays_to_the_same_time() {
     session.seek(secs(12));
     let component = |session: &Session| {
         session.rows().iter().find_map(|row| match &row.kind {
-            RowKind::Happened(Happening::EventRecorded(event)) => Some(event.component),
+            RowKind::Happened(EventKind::EventRecorded(event)) => Some(event.component),
             _ => None,
         })
     };
@@ -271,4 +271,28 @@ fn marks_stay_when_the_clock_goes_back_and_go_with_their_timeline() {
     session.undo();
     session.seek(secs(40));
     assert_eq!(marks(&session), all);
+}
+
+#[test]
+fn a_step_that_must_be_refused_is_refused_as_expected() {
+    let mut scenario = scenario(1);
+    scenario.steps = serde_json::from_value(serde_json::json!([
+        { "at": "1s", "do": { "deleteNode": { "node": "missing" } }, "refused": "its error" },
+        { "at": "2s", "do": { "deleteNode": { "node": "missing" } }, "refused": "something else" },
+        { "at": "3s", "do": { "deletePod": { "pod": "p0" } }, "refused": "something" },
+    ]))
+    .unwrap();
+    let error = CommandError::NodeNotFound("missing".into());
+    scenario.steps[0].refused = Some(error.to_string());
+    let mut session = Session::new(scenario).unwrap();
+    session.seek(secs(3));
+    let delete = || Command::DeleteNode { node: "missing".into() };
+    let told: Vec<_> = rows(&session)
+        .into_iter()
+        .filter(|row| !matches!(row.kind, RowKind::Happened(_)))
+        .map(|row| row.kind)
+        .collect();
+    assert_eq!(told[0], RowKind::Refused { command: delete(), error: error.clone() });
+    assert_eq!(told[1], RowKind::Skipped { command: delete(), error });
+    assert!(matches!(&told[2], RowKind::NotRefused(Command::DeletePod { .. })), "{:?}", told[2]);
 }
