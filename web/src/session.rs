@@ -32,7 +32,7 @@ use serde::{Deserialize, Serialize};
 use taintlab_core::api::{NodeName, PodKey};
 use taintlab_core::command::{Command, CommandError};
 use taintlab_core::event::TimeoutReason;
-use taintlab_core::scenario::{Scenario, ScenarioError};
+use taintlab_core::scenario::{self, Player, Scenario, ScenarioError};
 use taintlab_core::simulator::{Forecast, Simulator, Snapshot};
 use taintlab_core::time::{Span, Timestamp};
 use taintlab_core::time_budget::TimeBudget;
@@ -61,7 +61,7 @@ pub(crate) struct Edit {
 /// The ground truth of a session.
 #[derive(Clone, Debug)]
 pub(crate) struct Timeline {
-    /// Where it begins: objects, release, scripted steps in the order of time.
+    /// Where it begins: objects, release, scripted steps.
     pub(crate) start: Rc<Scenario>,
     /// Changes whenever another cluster is loaded.
     pub(crate) generation: u32,
@@ -70,10 +70,16 @@ pub(crate) struct Timeline {
 }
 
 /// How much of a timeline has been carried out.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 struct Progress {
-    steps: usize,
+    player: Player,
     edits: usize,
+}
+
+impl Progress {
+    fn at_the_beginning_of(scenario: &Scenario) -> Self {
+        Self { player: Player::new(scenario), edits: 0 }
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -144,6 +150,7 @@ impl Session {
     pub(crate) fn new(scenario: Scenario) -> Result<Self, ScenarioError> {
         let mut session = Self::empty();
         session.timeline = Timeline::starting_with(scenario, 0);
+        session.progress = Progress::at_the_beginning_of(&session.timeline.start);
         session.simulator = session.timeline.start.simulator()?;
         session.begin();
         session.advance(Timestamp::ZERO);
@@ -155,7 +162,7 @@ impl Session {
             timeline: Timeline::starting_with(Scenario::default(), 0),
             history: History::default(),
             simulator: Simulator::default(),
-            progress: Progress::default(),
+            progress: Progress::at_the_beginning_of(&Scenario::default()),
             homes: BTreeMap::new(),
             rows: Rc::default(),
             gone: Rc::default(),
@@ -236,26 +243,20 @@ impl Session {
 
     /// What happens next, if anything does.
     pub(crate) fn next(&self) -> Option<Next> {
-        let step =
-            self.next_step().map(|(at, command)| Next { at, what: NextWhat::Step(command.into()) });
+        let played = self.progress.player.next(&self.simulator).map(|next| Next {
+            at: next.at,
+            what: match next.what {
+                scenario::NextWhat::Deadline(reason) => NextWhat::Deadline(reason),
+                scenario::NextWhat::Step(step) => NextWhat::Step(step.command.clone().into()),
+            },
+        });
         let edit = self
             .timeline
             .log
             .get(self.progress.edits)
             .map(|edit| Next { at: edit.at.timestamp(), what: NextWhat::Edit(edit.clone()) });
-        let deadline = self
-            .simulator
-            .poll_timeout()
-            // At the end of time it never comes.
-            .filter(|next| next.at < Timestamp::MAX)
-            .map(|next| Next { at: next.at, what: NextWhat::Deadline(next.reason) });
-        // The first of several at one time: timers come before the changes of their instant.
-        [deadline, step, edit].into_iter().flatten().min_by_key(|next| next.at)
-    }
-
-    fn next_step(&self) -> Option<(Timestamp, Command)> {
-        let step = self.timeline.start.steps.get(self.progress.steps)?;
-        Some((step.at.timestamp(), step.command.clone()))
+        // The first of several at one time: edits come after all else.
+        [played, edit].into_iter().flatten().min_by_key(|next| next.at)
     }
 
     /// Carries out commands now, together, as one edit.
@@ -431,8 +432,7 @@ impl Default for Session {
 }
 
 impl Timeline {
-    fn starting_with(mut scenario: Scenario, generation: u32) -> Self {
-        scenario.steps.sort_by_key(|step| step.at);
+    fn starting_with(scenario: Scenario, generation: u32) -> Self {
         Self { start: Rc::new(scenario), generation, log: Vec::new() }
     }
 }

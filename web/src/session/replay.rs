@@ -18,7 +18,7 @@ impl Session {
     /// Everything again from the beginning.
     pub(super) fn replay(&mut self, to: Timestamp) -> Result<(), ScenarioError> {
         self.simulator = self.timeline.start.simulator()?;
-        self.progress = Progress::default();
+        self.progress = Progress::at_the_beginning_of(&self.timeline.start);
         self.rows = Rc::default();
         self.gone = Rc::default();
         self.checkpoints.clear();
@@ -56,7 +56,8 @@ impl Session {
     /// Lets time pass, with the steps and edits on the way.
     pub(super) fn advance(&mut self, to: Timestamp) {
         loop {
-            let step = self.next_step().map(|(at, _)| at).filter(|at| *at <= to);
+            let step = self.progress.player.next_step().map(|step| step.at.timestamp());
+            let step = step.filter(|at| *at <= to);
             let edit = self.timeline.log.get(self.progress.edits).cloned();
             let edit = edit.filter(|edit| edit.at.timestamp() <= to);
             match (step, edit) {
@@ -75,18 +76,16 @@ impl Session {
         if at > self.now() {
             self.pass_time_until(at);
         }
-        let index = self.progress.steps;
-        let Some(step) = self.timeline.start.steps.get(index).cloned() else { return };
-        self.progress.steps += 1;
-        let at = step.at.timestamp();
-        let result = self.carry_out(at, &step.command);
-        let command = step.command.clone();
-        let row = match step.check(index, result) {
-            Ok(None) => RowKind::Step(command),
-            Ok(Some(error)) => RowKind::Refused { command, error },
-            Err(ScenarioError::Step { error, .. }) => RowKind::Skipped { command, error },
+        let Some(command) = self.progress.player.next_step().map(|step| step.command.clone()) else {
+            return;
+        };
+        self.ahead.take();
+        let row = match self.progress.player.play_step(&mut self.simulator) {
+            None | Some(Ok(None)) => RowKind::Step(command),
+            Some(Ok(Some(error))) => RowKind::Refused { command, error },
+            Some(Err(ScenarioError::Step { error, .. })) => RowKind::Skipped { command, error },
             // The only other thing that can be wrong with a step.
-            Err(_) => RowKind::NotRefused(command),
+            Some(Err(_)) => RowKind::NotRefused(command),
         };
         self.push_row(at, row);
         self.take_events();
@@ -154,7 +153,7 @@ impl Session {
         }
         self.checkpoints.push(Checkpoint {
             at: self.simulator.now(),
-            progress: self.progress,
+            progress: self.progress.clone(),
             rows: self.rows.len(),
             gone: self.gone.len(),
             homes: self.homes.clone(),
