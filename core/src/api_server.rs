@@ -19,9 +19,9 @@ use alloc::vec::Vec;
 use core::time::Duration;
 
 pub(crate) use self::config::eviction_config;
+pub use self::config::{ConfigError, DEFAULT_START_UP_TIME, SimulatorConfig};
 pub(crate) use self::store::Write;
 pub(crate) use self::workloads::complete_workload;
-pub use self::config::{ConfigError, DEFAULT_START_UP_TIME, SimulatorConfig};
 use crate::api::{
     MAX_REPLICAS, Node, NodeName, ObjectMeta, Pod, PodDisruptionBudget, PodKey, PodPhase,
     PodStatus, Toleration, Workload, WorkloadKey, node_allocatable, start_up_time,
@@ -36,8 +36,8 @@ use crate::policy::validation::{
     FieldError, ValidationOptions, validate_budget, validate_node, validate_workload,
 };
 use crate::protocol::{ApiErrorKind, NodeWrite, PodWrite};
-use crate::release::FeatureGates;
 use crate::queue::timer_queue::Sequence;
+use crate::release::FeatureGates;
 use crate::time::{Time, Timestamp};
 
 /// The default of `spec.terminationGracePeriodSeconds`. Mirrors

@@ -148,7 +148,8 @@ impl Simulator {
         let object = self.api.cluster.get_node(node)?;
         let known = self.kubelets.usage_of_node(node);
         let known = known.map(|(layout, usage)| (layout, usage.clone()));
-        let (layout, usage) = known.unwrap_or_else(|| (Default::default(), usage_by_status(object)));
+        let (layout, usage) =
+            known.unwrap_or_else(|| (Default::default(), usage_by_status(object)));
         Some(NodeResources {
             node: node.into(),
             capacity: usage.capacity,

@@ -76,7 +76,9 @@ fn matches(program: &str) -> Vec<Vec<&str>> {
         let before = program[..*at].chars().next_back();
         before.is_none_or(|c| !c.is_alphanumeric() && c != '_')
     });
-    starts.filter_map(|(at, _)| Some(patterns(&program[at + program[at..].find('{')? + 1..]))).collect()
+    starts
+        .filter_map(|(at, _)| Some(patterns(&program[at + program[at..].find('{')? + 1..])))
+        .collect()
 }
 
 /// The patterns of a `match` whose block begins here.
@@ -122,8 +124,9 @@ fn is_wildcard(pattern: &str) -> bool {
 #[test]
 fn wildcards_are_found() {
     let patterns = |source: &str| matches(&program(source)).concat().join(" / ");
-    let source = "match f(x) { A { y, .. } if y == '}' => { g() } // {\n B | C => \"{\", _ => h(), }";
-    assert_eq!(patterns(source), "A { y, .. } if y ==  / B | C / _");
+    let source =
+        "match f(x) { A { y, .. } if y == '}' => { g() } // {\n B | C => \"{\", _ => h(), }";
+    assert_eq!(patterns(source), "A { y, .. } if y == / B | C / _");
     let source = "match a { Action::Go { id } => match b { C => 1, other => 2 }, _ => 3 }";
     assert_eq!(patterns(source), "Action::Go { id } / _ / C / other");
     assert!(is_watched("DrainAction::Evict { id, .. }") && is_wildcard("other"));
