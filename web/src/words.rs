@@ -2,8 +2,8 @@
 
 use taintlab_core::api::{NodeName, PodKey, Taint, WorkloadKey};
 use taintlab_core::command::{ApiErrorKind, Command, PodWrite};
+use taintlab_core::controllers::taint_eviction::Ruling;
 use taintlab_core::event::{Happening, ObjectReference, RequestResult, RequestVerb};
-use taintlab_core::taint_eviction::Ruling;
 
 use crate::model::Selection;
 use crate::session::{Next, NextWhat, Row, RowKind, is_about_zones};

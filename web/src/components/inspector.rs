@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use taintlab_core::time_budget::TimeBudget;
+use taintlab_core::eviction_timeline::time_budget::TimeBudget;
 use yew::prelude::*;
 
 use super::budget::time_budget;

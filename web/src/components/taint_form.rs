@@ -2,7 +2,7 @@
 
 use taintlab_core::api::{NodeName, Taint, TaintEffect, well_known};
 use taintlab_core::command::Command;
-use taintlab_core::validation::{FieldError, validate_node_taints};
+use taintlab_core::policy::validation::{FieldError, validate_node_taints};
 use yew::prelude::*;
 
 use super::draft::use_form_draft;

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use taintlab_core::node_lifecycle::zone::ZoneKey;
+use taintlab_core::controllers::node_lifecycle::zone::ZoneKey;
 use taintlab_core::warnings::{FixLanguage, Severity, Subject, Warning};
 use yew::prelude::*;
 

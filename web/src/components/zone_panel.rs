@@ -2,7 +2,7 @@
 
 use taintlab_core::api::Taint;
 use taintlab_core::command::Command;
-use taintlab_core::node_lifecycle::zone::ZoneKey;
+use taintlab_core::controllers::node_lifecycle::zone::ZoneKey;
 use yew::prelude::*;
 
 use super::faults::zone_faults;
