@@ -13,10 +13,10 @@ use taintlab_core::controllers::replica_set::ReplicaSetController;
 use taintlab_core::controllers::scheduler::{Scheduler, SchedulerAction};
 use taintlab_core::controllers::workload::{WorkloadAction, WriteAnswer};
 use taintlab_core::controllers::{Context, Controller};
+use taintlab_core::policy::scheduling::{SchedulerConfig, Snapshot};
 use taintlab_core::protocol::RecordedEvent;
 use taintlab_core::queue::timer_queue::Sequence;
 use taintlab_core::release::KubernetesRelease;
-use taintlab_core::scheduling::{SchedulerConfig, Snapshot};
 use taintlab_core::time::{Time, Timestamp};
 
 /// Calls a controller with the time and the objects.

@@ -43,7 +43,7 @@ fn split(text: &str) -> Vec<&str> {
 fn requirement(part: &str) -> Result<Requirement, String> {
     let make = |key: &str, operator, values: Vec<&str>| {
         let key = key.trim();
-        let wrong = taintlab_core::validation::is_qualified_name(key);
+        let wrong = taintlab_core::policy::validation::is_qualified_name(key);
         if !wrong.is_empty() {
             return Err(format!("key: Invalid value: {key:?}: {}", wrong.join("; ")));
         }

@@ -5,13 +5,13 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use taintlab_core::api::{Node, Pod, WorkloadKind};
-use taintlab_core::matching::Explanation;
+use taintlab_core::eviction_timeline::time_budget::{Moment, TimeBudget};
+use taintlab_core::policy::matching::Explanation;
+use taintlab_core::policy::scheduling::{self, SchedulerConfig};
 use taintlab_core::release::KubernetesRelease;
-use taintlab_core::scheduling::{self, SchedulerConfig};
 use taintlab_core::simulator::{
     self, Assumption, EvictionQuestion, NodeFault, PodSource, WhenEvictedError,
 };
-use taintlab_core::time_budget::{Moment, TimeBudget};
 use taintlab_core::warnings::{Warning, warnings_of};
 use tsify::Tsify;
 use wasm_bindgen::JsValue;

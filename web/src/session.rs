@@ -35,7 +35,7 @@ use taintlab_core::event::TimeoutReason;
 use taintlab_core::scenario::{self, Player, Scenario, ScenarioError};
 use taintlab_core::simulator::{Forecast, Simulator, Snapshot};
 use taintlab_core::time::{Span, Timestamp};
-use taintlab_core::time_budget::TimeBudget;
+use taintlab_core::eviction_timeline::time_budget::TimeBudget;
 
 use self::history::History;
 use self::rows::Home;

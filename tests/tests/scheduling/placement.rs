@@ -4,9 +4,11 @@ use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 use serde_json::{Value, json};
 use taintlab_core::api::{Node, Pod, PodKey};
-use taintlab_core::matching::tolerations_tolerate_taint;
+use taintlab_core::policy::matching::tolerations_tolerate_taint;
+use taintlab_core::policy::scheduling::{
+    Decision, SchedulerConfig, ScorePlugin, Snapshot, schedule,
+};
 use taintlab_core::release::KubernetesRelease;
-use taintlab_core::scheduling::{Decision, SchedulerConfig, ScorePlugin, Snapshot, schedule};
 use taintlab_tests::notation;
 
 fn node(name: &str, zone: &str, taints: &str) -> Node {
@@ -44,7 +46,7 @@ fn message(release: &str, pod: &Pod, nodes: &[Node], pods: &[Pod]) -> String {
 }
 
 fn score(decision: &Decision, plugin: ScorePlugin) -> Vec<i64> {
-    let of = |scores: &[taintlab_core::scheduling::PluginScore]| {
+    let of = |scores: &[taintlab_core::policy::scheduling::PluginScore]| {
         scores.iter().find(|score| score.plugin == plugin).map(|score| score.score)
     };
     decision.verdicts.iter().filter_map(|verdict| of(&verdict.scores)).collect()

@@ -1,8 +1,8 @@
 //! The html of the parts that carry meaning, rendered natively.
 
-use taintlab_core::admission::default_tolerations;
 use taintlab_core::api::{Node, Pod, PodKey, Taint, TaintEffect, Toleration, TolerationOperator};
 use taintlab_core::command::Command;
+use taintlab_core::policy::admission::default_tolerations;
 use taintlab_core::scenario::Scenario;
 use taintlab_core::time::Timestamp;
 use yew::LocalServerRenderer;

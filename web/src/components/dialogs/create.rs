@@ -1,11 +1,13 @@
 //! New nodes and pods.
 
-use taintlab_core::admission::default_tolerations;
 use taintlab_core::api::{ConditionStatus, Node, NodeCondition, Pod, Taint, TaintEffect};
 use taintlab_core::command::Command;
-use taintlab_core::node_lifecycle::zone::{REGION_LABEL, ZONE_LABEL};
+use taintlab_core::controllers::node_lifecycle::zone::{REGION_LABEL, ZONE_LABEL};
+use taintlab_core::policy::admission::default_tolerations;
+use taintlab_core::policy::validation::{
+    FieldError, ValidationOptions, validate_node, validate_pod,
+};
 use taintlab_core::time::{Span, parse_duration};
-use taintlab_core::validation::{FieldError, ValidationOptions, validate_node, validate_pod};
 use yew::prelude::*;
 
 use crate::components::parts::forms::{Choice, TextField, error_list, messages, refused_into};

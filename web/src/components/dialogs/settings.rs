@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use taintlab_core::node_lifecycle::NodeLifecycleConfig;
+use taintlab_core::controllers::node_lifecycle::NodeLifecycleConfig;
 use taintlab_core::release::KubernetesRelease;
 use taintlab_core::scenario::Scenario;
 use yew::prelude::*;

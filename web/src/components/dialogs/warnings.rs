@@ -1,6 +1,6 @@
 //! What is likely to surprise in the cluster: each with its reason and a fix.
 
-use taintlab_core::node_lifecycle::zone::ZoneKey;
+use taintlab_core::controllers::node_lifecycle::zone::ZoneKey;
 use taintlab_core::warnings::{FixLanguage, Subject, Warning};
 use yew::prelude::*;
 

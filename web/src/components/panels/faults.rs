@@ -3,9 +3,9 @@
 use taintlab_core::api::{ConditionStatus, NodeName, node_condition_type as condition};
 use taintlab_core::command::Command;
 use taintlab_core::event::SilenceCause;
+use taintlab_core::eviction_timeline::time_budget::Moment;
 use taintlab_core::simulator::NodeView as Kubelet;
 use taintlab_core::time::{Span, Timestamp};
-use taintlab_core::time_budget::Moment;
 use yew::prelude::*;
 
 use crate::components::parts::prose::fact;

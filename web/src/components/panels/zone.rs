@@ -4,7 +4,7 @@ mod rates;
 
 use taintlab_core::api::Taint;
 use taintlab_core::command::Command;
-use taintlab_core::node_lifecycle::zone::ZoneKey;
+use taintlab_core::controllers::node_lifecycle::zone::ZoneKey;
 use yew::prelude::*;
 
 use super::faults::zone_faults;

@@ -1,7 +1,7 @@
 //! Fields of forms, with their errors beside them.
 
 use taintlab_core::command::CommandError;
-use taintlab_core::validation::FieldError;
+use taintlab_core::policy::validation::FieldError;
 use web_sys::{HtmlInputElement, HtmlSelectElement};
 use yew::prelude::*;
 

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use taintlab_core::command::Command;
-use taintlab_core::node_lifecycle::zone::{REGION_LABEL, ZONE_LABEL};
-use taintlab_core::validation::{is_valid_label_value, validate_label_name};
+use taintlab_core::controllers::node_lifecycle::zone::{REGION_LABEL, ZONE_LABEL};
+use taintlab_core::policy::validation::{is_valid_label_value, validate_label_name};
 use yew::prelude::*;
 
 use super::draft::use_form_draft;

@@ -1,7 +1,7 @@
 //! A list of taints, to be edited.
 
 use taintlab_core::api::{Taint, TaintEffect, well_known};
-use taintlab_core::validation::{FieldError, validate_node_taints};
+use taintlab_core::policy::validation::{FieldError, validate_node_taints};
 use yew::prelude::*;
 
 use super::forms::{SelectField, TextField, error_list, messages, plain_options};

@@ -1,7 +1,7 @@
 //! The time budget of a pod: the terms that add up to the moment at which it goes.
 
+use taintlab_core::eviction_timeline::time_budget::{Term, TermKind, TimeBudget};
 use taintlab_core::time::format_duration;
-use taintlab_core::time_budget::{Term, TermKind, TimeBudget};
 use yew::prelude::*;
 
 use super::copy::copy;

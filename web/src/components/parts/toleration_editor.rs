@@ -1,7 +1,7 @@
 //! A list of tolerations, to be edited.
 
 use taintlab_core::api::{TaintEffect, Toleration, TolerationOperator, well_known};
-use taintlab_core::validation::{FieldError, ValidationOptions, validate_tolerations};
+use taintlab_core::policy::validation::{FieldError, ValidationOptions, validate_tolerations};
 use yew::prelude::*;
 
 use super::forms::{SelectField, TextField, messages, plain_options};

@@ -1,6 +1,6 @@
 //! A pod that is gone.
 
-use taintlab_core::time_budget::TimeBudget;
+use taintlab_core::eviction_timeline::time_budget::TimeBudget;
 use yew::prelude::*;
 
 use super::super::head::head;

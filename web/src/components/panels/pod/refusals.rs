@@ -1,6 +1,6 @@
 //! What the scheduler says of each node.
 
-use taintlab_core::scheduling::Decision;
+use taintlab_core::policy::scheduling::Decision;
 use yew::prelude::*;
 
 use crate::messages::{Dispatch, Msg};

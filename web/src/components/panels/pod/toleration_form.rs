@@ -2,7 +2,7 @@
 
 use taintlab_core::api::{Pod, TaintEffect, Toleration, TolerationOperator};
 use taintlab_core::command::Command;
-use taintlab_core::validation::{
+use taintlab_core::policy::validation::{
     FieldErrorType, ValidationOptions, validate_only_added_tolerations, validate_tolerations,
 };
 use yew::prelude::*;

@@ -1,6 +1,6 @@
 //! Why a pod stays or goes: the one explanation of the engine, painted.
 
-use taintlab_core::matching::{Explanation, TaintExplanation, TolerationOutcome};
+use taintlab_core::policy::matching::{Explanation, TaintExplanation, TolerationOutcome};
 use taintlab_core::simulator::PodExplanation;
 use yew::prelude::*;
 

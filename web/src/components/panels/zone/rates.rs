@@ -1,6 +1,6 @@
 //! How the node lifecycle controller sees a zone: its state, its rate, and who waits.
 
-use taintlab_core::node_lifecycle::ZoneView;
+use taintlab_core::controllers::node_lifecycle::ZoneView;
 use taintlab_core::time::Timestamp;
 use yew::prelude::*;
 
