@@ -1,7 +1,7 @@
 //! Whichever dialog is open.
 
 mod create;
-mod export;
+pub(crate) mod export;
 mod help;
 mod import;
 mod object_list;

@@ -9,6 +9,7 @@ use yew::LocalServerRenderer;
 use yew::prelude::*;
 
 use crate::components::board::node_card::{NodeCard, NodeCardProps};
+use crate::components::dialogs::export::export;
 use crate::components::log::row::event_row;
 use crate::components::panels::pod::why::why;
 use crate::components::parts::diagnostics::diagnostics;
@@ -195,4 +196,14 @@ async fn the_button_of_warnings_counts_in_singular_and_plural() {
     said(&one, "title=\"Warnings (W): 1 warning\"");
     let many = painted(warnings_button([1, 0, 1], &Callback::noop())).await;
     said(&many, "title=\"Warnings (W): 1 critical warning, 1 note\"");
+}
+
+#[tokio::test(flavor = "current_thread")]
+async fn the_export_for_apply_says_what_is_missing_in_it() {
+    let dialog = painted(export(&Callback::noop())).await;
+    let (_, apply) = dialog.split_once("data-export=\"Apply\"").unwrap();
+    let (apply, _) = apply.split_once("data-export").unwrap();
+    for part in ["status, UIDs", "values of environment variables, commands, Secrets"] {
+        assert!(apply.contains(part), "{part}: {apply}");
+    }
 }

@@ -296,3 +296,34 @@ fn a_step_that_must_be_refused_is_refused_as_expected() {
     assert_eq!(told[1], RowKind::Skipped { command: delete(), error });
     assert!(matches!(&told[2], RowKind::NotRefused(Command::DeletePod { .. })), "{:?}", told[2]);
 }
+
+/// What is to come is told a day ahead, as in the package, and again as long as nothing is done.
+#[test]
+fn a_pod_that_is_lost_in_three_hours_is_told_of() {
+    let unreachable = "node.kubernetes.io/unreachable";
+    let scenario = serde_json::from_value(serde_json::json!({
+        "apiVersion": "taintlab/v1", "kind": "Scenario",
+        "kubernetes": { "nodeLifecycle": true },
+        "objects": {
+            "nodes": [
+                { "metadata": { "name": "a" } }, { "metadata": { "name": "b" } },
+                { "metadata": { "name": "c" } },
+            ],
+            "pods": [{ "metadata": { "name": "p" }, "spec": { "nodeName": "a", "tolerations": [{
+                "key": unreachable, "operator": "Exists", "effect": "NoExecute",
+                "tolerationSeconds": 3 * 60 * 60,
+            }] } }],
+        }
+    }))
+    .unwrap();
+    let mut session = Session::new(scenario).unwrap();
+    let pod = PodKey::new("", "p");
+    assert_eq!(session.time_budget(&pod), None);
+    session.apply(vec![Command::StopKubelet { node: "a".into() }]).unwrap();
+    let told = session.time_budget(&pod).unwrap();
+    assert!(!told.over && told.total() > Duration::from_secs(3 * 60 * 60), "{told}");
+    session.seek(secs(20));
+    assert_eq!(session.time_budget(&pod).unwrap().evicted_at, told.evicted_at);
+    session.apply(vec![Command::StartKubelet { node: "a".into() }]).unwrap();
+    assert_eq!(session.time_budget(&pod), None);
+}

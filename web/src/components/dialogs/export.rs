@@ -13,8 +13,8 @@ const KINDS: [(ExportKind, &str, &str); 4] = [
     (
         ExportKind::Apply,
         "Cluster for kubectl apply",
-        "Without what a cluster itself says (status, UIDs), and without what the import dropped: \
-         values of environment variables, commands, data of Secrets and ConfigMaps.",
+        "Without what a cluster itself says (status, UIDs). What the import dropped is missing: \
+         values of environment variables, commands, Secrets and ConfigMaps.",
     ),
     (ExportKind::Json, "Cluster, JSON", "As it is now, as kubectl get -o json prints it."),
     (
