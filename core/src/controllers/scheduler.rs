@@ -10,9 +10,10 @@ use core::time::Duration;
 use super::{Context, Controller, WorkTicket};
 use crate::api::{Node, NodeName, Pod, PodKey, SchedulingFields};
 use crate::cluster::{Change, Cluster};
-use crate::policy::scheduling::{Decision, FilterPlugin, Snapshot};
+use crate::policy::scheduling::{Decision, FilterPlugin, Snapshot, preempted_message};
 use crate::protocol::{ObjectReference, RecordedEvent, RequestId, TimeoutReason};
 use crate::queue::timer_queue::{TimerId, TimerQueue};
+use crate::release::KubernetesRelease;
 use crate::time::Timestamp;
 
 /// `--pod-initial-backoff-seconds` and `--pod-max-backoff-seconds`: how long a pod waits before it
@@ -322,13 +323,35 @@ impl Scheduler {
     }
 
     fn record(&mut self, pod: &PodKey, type_: &'static str, reason: &'static str, message: String) {
-        self.actions.push_back(SchedulerAction::RecordEvent(RecordedEvent {
-            involved_object: ObjectReference::Pod { api_version: "v1", pod: pod.clone() },
-            type_,
-            reason,
-            message,
-            component: "default-scheduler",
-        }));
+        let event = event_of(pod, type_, reason, message);
+        self.actions.push_back(SchedulerAction::RecordEvent(event));
+    }
+}
+
+/// The event of a pod that goes to make room on a node.
+#[must_use]
+pub fn preempted_event(
+    release: KubernetesRelease,
+    preemptor: &Pod,
+    victim: &PodKey,
+    node: &str,
+) -> RecordedEvent {
+    let message = preempted_message(release.preempted_message(), preemptor, node);
+    event_of(victim, "Normal", "Preempted", message)
+}
+
+fn event_of(
+    pod: &PodKey,
+    type_: &'static str,
+    reason: &'static str,
+    message: String,
+) -> RecordedEvent {
+    RecordedEvent {
+        involved_object: ObjectReference::Pod { api_version: "v1", pod: pod.clone() },
+        type_,
+        reason,
+        message,
+        component: "default-scheduler",
     }
 }
 

@@ -40,8 +40,8 @@ impl Simulator {
         }
         let gate = FeatureGate::TaintTolerationComparisonOperators;
         let config = SchedulerConfig {
-            release: self.api.config.release,
             comparison_operators: self.api.gates.is_enabled(gate),
+            ..SchedulerConfig::of(self.api.config.release)
         };
         let admission = self.api.config.admission().map_err(ConfigError::ApiServerFlag)?;
         let control = ControlPlane::new(config, &self.api.cluster)?;

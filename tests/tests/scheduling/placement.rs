@@ -329,7 +329,7 @@ fn every_filter_is_explained() {
     let config = SchedulerConfig::of(KubernetesRelease::NEWEST);
     let snapshot = Snapshot::new(config, [&node], []).unwrap();
     let verdicts = snapshot.explain(&pod("p", "m", json!({})), "n").unwrap();
-    assert_eq!(verdicts.len(), 7);
+    assert_eq!(verdicts.len(), 8);
     assert_eq!(verdicts.iter().filter(|verdict| verdict.rejection.is_some()).count(), 3);
     let json = serde_json::to_value(&verdicts[1]).unwrap();
     assert_eq!(json["rejection"]["reasons"][0], "node(s) didn't match the requested node name");
