@@ -15,12 +15,12 @@ pub(crate) use self::config::eviction_config;
 pub use self::config::{ConfigError, DEFAULT_START_UP_TIME, SimulatorConfig};
 use crate::api::{
     MAX_REPLICAS, Node, NodeName, ObjectMeta, Pod, PodDisruptionBudget, PodKey, PodPhase,
-    PodStatus, START_UP_TIME_ANNOTATION, Toleration, Workload, WorkloadKey, node_allocatable,
+    PodStatus, PriorityClass, START_UP_TIME_ANNOTATION, Toleration, Workload, WorkloadKey, node_allocatable,
 };
 use crate::cluster::Cluster;
 use crate::command::CommandError;
 use crate::event::{Event, EventKind};
-use crate::policy::admission::{Addition, AdmissionConfig, admit, admit_node};
+use crate::policy::admission::{Addition, AdmissionConfig, admit, admit_node, admit_priority};
 use crate::policy::scheduling::check_pod;
 use crate::policy::validation::{
     FieldError, ValidationOptions, validate_budget, validate_node, validate_workload,
@@ -41,6 +41,8 @@ pub(crate) struct ApiServer {
     /// The admission plugins, if the control plane takes part.
     pub(crate) admission: Option<AdmissionConfig>,
     pub(crate) cluster: Cluster,
+    /// The priority classes that there are, with those that every cluster has.
+    pub(crate) priority_classes: Vec<PriorityClass>,
     faults: BTreeMap<(PodKey, PodWrite), Fault>,
     pub(crate) node_faults: BTreeMap<(NodeName, NodeWrite), Fault>,
     /// What happened and was not polled.
@@ -72,6 +74,7 @@ impl ApiServer {
             gates,
             admission: None,
             cluster: Cluster::default(),
+            priority_classes: PriorityClass::system().into(),
             faults: BTreeMap::new(),
             node_faults: BTreeMap::new(),
             events: VecDeque::new(),
@@ -294,7 +297,10 @@ impl ApiServer {
         let namespace = BTreeMap::new();
         let admission =
             admit(admission, release, pod, &namespace).map_err(|error| error.to_string())?;
+        let priority = admit_priority(release, self.priority_classes.iter(), pod)
+            .map_err(|error| error.to_string())?;
         admission.apply(pod);
+        priority.apply(pod);
         Ok(admission.additions)
     }
 

@@ -472,6 +472,43 @@ impl KubernetesRelease {
         }
     }
 
+    /// Whether the condition of a pod that the scheduler preempts has the reason
+    /// `PreemptionByScheduler` and does not name the pod that needs the room: since 1.27
+    /// (kubernetes#114914); `PreemptionByKubeScheduler` before.
+    #[must_use]
+    pub const fn preempts_by_scheduler(self) -> bool {
+        self.minor >= 27
+    }
+
+    /// Whether a pod waits for the end of others on its nominated node only if the scheduler
+    /// preempted them: since 1.27 (kubernetes#114623). Before, for all that are terminating.
+    #[must_use]
+    pub const fn awaits_victims_only(self) -> bool {
+        self.minor >= 27
+    }
+
+    /// Whether a request that is larger than all that a node has is unresolvable, so that preemption
+    /// is not thought of: since 1.34 (kubernetes#131345).
+    #[must_use]
+    pub const fn gives_up_on_small_nodes(self) -> bool {
+        self.minor >= 34
+    }
+
+    /// Whether the scheduler says of nodes that a pod's affinity does not name that they
+    /// `didn't satisfy plugin(s) [NodeAffinity]`: since 1.31. The minor is not certain.
+    #[must_use]
+    pub const fn names_plugin_of_absent_nodes(self) -> bool {
+        self.minor >= 31
+    }
+
+    /// Whether the scheduler takes the write of a pod's status, by which it says that the pod is
+    /// unschedulable, for a change of the pod, and tries it once more at once: to 1.20, which compares
+    /// `managedFields` too. The minor is not certain.
+    #[must_use]
+    pub const fn retries_after_status_write(self) -> bool {
+        self.minor <= 20
+    }
+
     /// Whether admission copies `preemptionPolicy` of a priority class into pods: since 1.19, where
     /// the gate `NonPreemptingPriority` is on by default.
     #[must_use]

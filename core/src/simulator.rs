@@ -58,7 +58,9 @@ use crate::api_server::{ApiServer, Fault};
 pub use crate::api_server::{ConfigError, DEFAULT_START_UP_TIME, SimulatorConfig};
 pub use crate::controllers::disruption::BudgetStatus;
 
-use crate::api::{Lease, Node, NodeName, Pod, PodDisruptionBudget, PodKey, Workload};
+use crate::api::{
+    Lease, Node, NodeName, Pod, PodDisruptionBudget, PodKey, PriorityClass, Workload,
+};
 use crate::cluster::Cluster;
 use crate::command::{Command, CommandError};
 use crate::controllers::Controller;
@@ -129,6 +131,8 @@ pub struct InitialState {
     pub workloads: Vec<Workload>,
     /// PodDisruptionBudgets.
     pub budgets: Vec<PodDisruptionBudget>,
+    /// PriorityClasses, beside the two that every cluster has.
+    pub priority_classes: Vec<PriorityClass>,
 }
 
 /// The old name of [`InitialState`].
@@ -241,6 +245,7 @@ impl Simulator {
             });
             simulator.bootstrap_kubelets(&renewals.collect());
         }
+        simulator.adopt_priority_classes(begin.priority_classes);
         simulator.start_control(begin.workloads, begin.budgets)?;
         simulator.resume_terminations();
         if simulator.evicts_by_taints {

@@ -36,7 +36,9 @@ use serde::Serialize;
 
 pub use filters::FilterPlugin;
 pub use message::{NO_NODES_AVAILABLE, fit_error};
-pub use preemption::{BudgetOfVictims, Candidate, Preemption, preempted_message};
+pub use preemption::{
+    BudgetOfVictims, Candidate, Preemption, preempted_condition, preempted_message,
+};
 pub use scores::ScorePlugin;
 pub(crate) use snapshot::check_pod;
 pub use snapshot::{SchedulerConfig, Snapshot};
@@ -181,8 +183,10 @@ impl Snapshot {
         let unchanged = Change::default();
         let mut verdicts = Vec::new();
         let mut feasible = Vec::new();
+        let absent = cycle.absent_nodes();
         for node in self.nodes() {
             let refusal = cycle.refusal.clone();
+            let refusal = refusal.or_else(|| absent.as_ref().and_then(|absent| absent(&node.name)));
             let rejection = refusal.or_else(|| cycle.first_rejection(node, &unchanged));
             if rejection.is_none() {
                 feasible.push((verdicts.len(), node));
@@ -215,7 +219,8 @@ impl Snapshot {
             let (text, nodes) = message::failure(&cycle, &verdicts);
             (message, preemptable) = (Some(text), nodes);
         }
-        Ok(Decision { node, message, refusal: cycle.refusal, verdicts, preemptable })
+        let refusal = cycle.refusal.clone();
+        Ok(Decision { node, message, refusal, verdicts, preemptable })
     }
 
     /// Where the pod goes, found with less work than by [`schedule`](Self::schedule): of many nodes

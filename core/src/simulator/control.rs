@@ -15,7 +15,7 @@ pub use self::views::{PendingPod, PodStatusView, WorkloadView, pod_status};
 
 use super::control_plane::{ControlAction, ControlPlane, added};
 use super::{ConfigError, Simulator};
-use crate::api::{Pod, PodDisruptionBudget, PodKey, Workload};
+use crate::api::{ObjectMeta, Pod, PodDisruptionBudget, PodKey, PriorityClass, Workload};
 use crate::api_server::check_workload;
 use crate::cluster::Change;
 use crate::controllers::Context;
@@ -59,6 +59,32 @@ impl Simulator {
             control.adopt_revisions(&self.api.cluster);
         }
         Ok(())
+    }
+
+    /// Begins with these priority classes. Pods that are there name classes that are not among them:
+    /// such a class is inferred from the pod's own priority.
+    pub(super) fn adopt_priority_classes(&mut self, classes: Vec<PriorityClass>) {
+        let known = &mut self.api.priority_classes;
+        let mut add = |class: PriorityClass| {
+            if known.iter().all(|other| other.metadata.name != class.metadata.name) {
+                known.push(class);
+            }
+        };
+        classes.into_iter().for_each(&mut add);
+        for (_, pod) in self.api.cluster.pods() {
+            let field = |name: &str| pod.spec.other.get(name);
+            if let Some(name) = field("priorityClassName").and_then(|name| name.as_str())
+                && let Some(value) = field("priority").and_then(|value| value.as_i64())
+            {
+                let policy = field("preemptionPolicy").and_then(|policy| policy.as_str());
+                add(PriorityClass {
+                    metadata: ObjectMeta { name: name.into(), ..ObjectMeta::default() },
+                    value,
+                    preemption_policy: policy.unwrap_or_default().into(),
+                    ..PriorityClass::default()
+                });
+            }
+        }
     }
 
     fn adopt_workloads(&mut self, workloads: Vec<Workload>) -> Result<(), ConfigError> {
@@ -211,10 +237,26 @@ impl Simulator {
                 pod.set_condition("PodScheduled", true, "", "", stamp);
                 self.store_pod(&key, pod);
             }
-            SchedulerAction::MarkUnschedulable { pod: key, message } => {
+            SchedulerAction::MarkUnschedulable { pod: key, message, nominated } => {
                 let Some(pod) = self.api.cluster.get_pod(&key) else { return };
                 let mut pod = Pod::clone(pod);
                 pod.set_condition("PodScheduled", false, "Unschedulable", &message, stamp);
+                if let Some(node) = nominated {
+                    pod.status.other.set("nominatedNodeName", node.as_str().into());
+                }
+                self.store_pod(&key, pod);
+            }
+            SchedulerAction::PreemptPod { pod, condition, event } => {
+                if self.api.gates.is_enabled(FeatureGate::PodDisruptionConditions) {
+                    self.patch_pod_status(&pod, condition);
+                }
+                self.controller_deletes_pod(&pod, false);
+                self.api.emit(EventKind::EventRecorded(event));
+            }
+            SchedulerAction::ClearNomination { pod: key } => {
+                let Some(pod) = self.api.cluster.get_pod(&key) else { return };
+                let mut pod = Pod::clone(pod);
+                pod.status.other.set("nominatedNodeName", serde_json::Value::Null);
                 self.store_pod(&key, pod);
             }
         }

@@ -5,7 +5,10 @@ use taintlab_core::admission::admit_priority;
 use taintlab_core::api::{LabelSelector, Node, Pod, PriorityClass, pod_requests};
 use taintlab_core::controllers::scheduler::preempted_event;
 use taintlab_core::release::{KubernetesRelease, PreemptionMessage, TaintReason};
-use taintlab_core::scheduling::{Decision, SchedulerConfig, ScorePlugin, Snapshot};
+use taintlab_core::scheduling::{
+    Decision, SchedulerConfig, ScorePlugin, Snapshot, preempted_condition,
+};
+use taintlab_core::time::Time;
 
 use super::Difference;
 
@@ -358,6 +361,66 @@ pub(super) const DIFFERENCES: &[Difference] = &[
         before: "false",
         after: "true",
         observe: |release| (preempted(release) == "Preempted by pod u on node n").to_string(),
+    },
+    Difference {
+        name: "preempts_by_scheduler",
+        last: "1.26",
+        before: "PreemptionByKubeScheduler",
+        after: "PreemptionByScheduler",
+        observe: |release| {
+            preempted_condition(release, &pod("p", "", json!({}), json!({}))).reason
+        },
+    },
+    Difference {
+        name: "awaits_victims_only",
+        last: "1.26",
+        before: "false",
+        after: "true",
+        observe: |release| {
+            let nodes = [node("n", json!({}), json!({}))];
+            let mut ends = pod("q", "n", json!({"cpu": 1}), json!({}));
+            ends.metadata.deletion_timestamp = Some(Time::DEFAULT_START);
+            let mut new = pod("p", "", json!({"cpu": 1}), json!({"priority": 1}));
+            new.status.other.set("nominatedNodeName", "n".into());
+            let snapshot = snapshot(release, &nodes, &[ends]);
+            snapshot.preempt(&new, &[]).unwrap().eligible.to_string()
+        },
+    },
+    Difference {
+        name: "gives_up_on_small_nodes",
+        last: "1.33",
+        before: "true",
+        after: "false",
+        observe: |release| {
+            let nodes = [node("n", json!({}), json!({}))];
+            let new = pod("p", "", json!({"cpu": 2}), json!({}));
+            let decision = decide(release, &nodes, &[], &new);
+            let rejection = decision.verdicts[0].rejection.as_ref().unwrap();
+            rejection.preemption_may_help.to_string()
+        },
+    },
+    Difference {
+        name: "names_plugin_of_absent_nodes",
+        last: "1.30",
+        before: "false",
+        after: "true",
+        observe: |release| {
+            let nodes = [node("n", json!({}), json!({}))];
+            let field = json!([{"key": "metadata.name", "operator": "In", "values": ["m"]}]);
+            let spec = json!({"affinity": {"nodeAffinity": {
+                "requiredDuringSchedulingIgnoredDuringExecution": {
+                    "nodeSelectorTerms": [{"matchFields": field}]}}}});
+            let decision = decide(release, &nodes, &[], &pod("p", "", json!({}), spec));
+            let words = "1 node(s) didn't satisfy plugin(s) [NodeAffinity]";
+            decision.message.unwrap().contains(words).to_string()
+        },
+    },
+    Difference {
+        name: "retries_after_status_write",
+        last: "1.20",
+        before: "true",
+        after: "false",
+        observe: |release| release.retries_after_status_write().to_string(),
     },
     Difference {
         name: "has_preemption_policy",

@@ -206,15 +206,13 @@ fn the_scheduler_says_why() {
             "1.34",
             "1 node(s) had untolerated taint {key: value}, 1 node(s) were unschedulable, \
             2 Insufficient cpu. no new claims to deallocate, preemption: \
-            0/4 nodes are available: 2 No preemption victims found for incoming pod, \
-            2 Preemption is not helpful for scheduling.",
+            0/4 nodes are available: 4 Preemption is not helpful for scheduling.",
         ),
         (
             "1.35",
             "1 node(s) had untolerated taint(s), 1 node(s) were unschedulable, \
             2 Insufficient cpu. no new claims to deallocate, preemption: 0/4 nodes are available: \
-            2 No preemption victims found for incoming pod, \
-            2 Preemption is not helpful for scheduling.",
+            4 Preemption is not helpful for scheduling.",
         ),
     ] {
         let expected = format!("0/4 nodes are available: {expected}");

@@ -99,11 +99,12 @@ pub fn admit_priority<'a>(
 }
 
 impl PodPriority {
-    /// Writes it into the pod.
+    /// Writes it into the pod; 0 without a class is the same as nothing, and is left out.
     pub fn apply(&self, pod: &mut Pod) {
-        if !self.class_name.is_empty() {
-            pod.spec.other.set("priorityClassName", self.class_name.as_str().into());
+        if self.class_name.is_empty() {
+            return;
         }
+        pod.spec.other.set("priorityClassName", self.class_name.as_str().into());
         pod.spec.other.set("priority", self.value.into());
         if let Some(policy) = &self.preemption_policy {
             pod.spec.other.set("preemptionPolicy", policy.as_str().into());

@@ -199,6 +199,20 @@ impl<'a> Cycle<'a> {
         Some(names)
     }
 
+    /// What is said of nodes that the pod's affinity does not name, in releases that do not ask the
+    /// filters about them.
+    pub(super) fn absent_nodes(&self) -> Option<impl Fn(&str) -> Option<Rejection>> {
+        let says = self.release().names_plugin_of_absent_nodes();
+        let named = self.named_nodes().filter(|_| says)?;
+        Some(move |node: &str| {
+            (!named.contains(node)).then(|| Rejection {
+                plugin: FilterPlugin::NodeAffinity,
+                reasons: Vec::from(["node(s) didn't satisfy plugin(s) [NodeAffinity]".to_owned()]),
+                preemption_may_help: false,
+            })
+        })
+    }
+
     /// What one filter says.
     pub(super) fn filter(
         &self,
@@ -230,7 +244,8 @@ impl<'a> Cycle<'a> {
                     "pods" => "Too many pods".to_owned(),
                     name => format!("Insufficient {name}"),
                 };
-                (self.shortages(node, change).map(reason).collect(), true)
+                let hopeless = release.gives_up_on_small_nodes() && self.is_too_small(node);
+                (self.shortages(node, change).map(reason).collect(), !hopeless)
             }
             FilterPlugin::VolumeBinding => (Vec::new(), false),
             FilterPlugin::PodTopologySpread => self.spread.filter(self.snapshot, node, change),
@@ -278,6 +293,24 @@ impl<'a> Cycle<'a> {
         })
     }
 
+    /// Whether the pod requests more of a resource than the node has.
+    fn is_too_small(&self, node: &NodeInfo) -> bool {
+        self.pod.requests.iter().any(|(name, wanted)| {
+            let most = self.allocatable(node, name);
+            most.is_some_and(|most| *wanted > most)
+        })
+    }
+
+    /// How much of a resource the node has; `None` if it has no limit of it.
+    fn allocatable(&self, node: &NodeInfo, name: &str) -> Option<i64> {
+        let lenient = !self.snapshot.config.requires_allocatable;
+        match node.allocatable.get(name) {
+            Some(most) => Some(*most),
+            None if lenient && (name == "pods" || NATIVE.contains(&name)) => None,
+            None => Some(0),
+        }
+    }
+
     /// The resources of which the node has too little; `pods` if it has too many. Mirrors
     /// `noderesources.fitsRequest`.
     fn shortages<'b>(
@@ -286,12 +319,7 @@ impl<'a> Cycle<'a> {
         change: &'b Change,
     ) -> impl Iterator<Item = &'b str> {
         let release = self.release();
-        let lenient = !self.snapshot.config.requires_allocatable;
-        let allocatable = move |name: &str| match node.allocatable.get(name) {
-            Some(most) => Some(*most),
-            None if lenient && (name == "pods" || NATIVE.contains(&name)) => None,
-            None => Some(0),
-        };
+        let allocatable = move |name: &str| self.allocatable(node, name);
         let pods = i64::try_from(node.pods.len()).unwrap_or(i64::MAX).saturating_add(change.pods);
         let crowded = allocatable("pods").is_some_and(|most| pods >= most);
         let requests = &self.pod.requests;

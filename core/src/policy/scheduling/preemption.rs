@@ -11,10 +11,12 @@ use core::cmp::Reverse;
 use serde_json::Value;
 
 use super::filters::{Change, Cycle};
-use super::snapshot::{NodeInfo, PodInfo, Snapshot};
+use super::snapshot::{
+    DISRUPTION_TARGET, NodeInfo, PREEMPTION_BY_SCHEDULER, PodInfo, Snapshot,
+};
 use super::{Rejection, SchedulingError};
-use crate::api::{LabelSelector, Pod, PodDisruptionBudget, PodKey};
-use crate::release::PreemptedMessage;
+use crate::api::{ConditionStatus, LabelSelector, Pod, PodCondition, PodDisruptionBudget, PodKey};
+use crate::release::{KubernetesRelease, PreemptedMessage};
 use crate::time::Time;
 
 /// What preemption asks a budget: how many of which pods may go.
@@ -95,6 +97,31 @@ pub fn preempted_message(wording: PreemptedMessage, preemptor: &Pod, node: &str)
     }
 }
 
+/// The condition `DisruptionTarget` of a pod that is preempted. Mirrors `prepareCandidate`.
+#[must_use]
+pub fn preempted_condition(release: KubernetesRelease, preemptor: &Pod) -> PodCondition {
+    let (reason, message) = match release.preempts_by_scheduler() {
+        true => {
+            let scheduler = preemptor.spec.other.get("schedulerName").and_then(Value::as_str);
+            let scheduler = scheduler.unwrap_or("default-scheduler");
+            let message = format!("{scheduler}: preempting to accommodate a higher priority pod");
+            (PREEMPTION_BY_SCHEDULER, message)
+        }
+        false => {
+            let key = preemptor.key();
+            let words = "Kube-scheduler: preempting to accommodate a higher priority pod";
+            ("PreemptionByKubeScheduler", format!("{words}: {key}"))
+        }
+    };
+    PodCondition {
+        type_: DISRUPTION_TARGET.to_owned(),
+        status: ConditionStatus::True,
+        reason: reason.to_owned(),
+        message,
+        ..PodCondition::default()
+    }
+}
+
 /// A pod that could go.
 #[derive(Clone, Copy)]
 struct Victim<'a> {
@@ -130,6 +157,10 @@ impl Snapshot {
         if !cycle.may_preempt(nominated, &refusals) {
             return Ok(Preemption::default());
         }
+        let nothing = Preemption { eligible: true, ..Preemption::default() };
+        if !self.has_lower_priority(cycle.pod.fields.priority) {
+            return Ok(nothing);
+        }
         let most = cycle.release().preemption_candidates().map_or(usize::MAX, |(percent, least)| {
             (refusals.len() * percent / 100).max(least)
         });
@@ -148,7 +179,7 @@ impl Snapshot {
         let candidates: Vec<Candidate> = found.iter().map(candidate).collect();
         let node = best.first().and_then(|best| candidates.get(*best)).map(|chosen| &chosen.node);
         let outranked = node.map_or_else(Vec::new, |node| cycle.outranked(node));
-        Ok(Preemption { eligible: true, candidates, best, outranked })
+        Ok(Preemption { candidates, best, outranked, ..nothing })
     }
 }
 
@@ -168,8 +199,11 @@ impl<'a> Cycle<'a> {
             return true;
         };
         let hopeless = refusal.as_ref().is_some_and(|refusal| !refusal.preemption_may_help);
+        let all = !self.release().awaits_victims_only();
         let ends = |pod: &PodInfo| {
-            pod.terminating && pod.fields.priority < self.pod.fields.priority
+            pod.terminating
+                && (all || pod.preempted)
+                && pod.fields.priority < self.pod.fields.priority
         };
         hopeless || !node.pods.values().any(|pod| ends(pod))
     }

@@ -51,6 +51,8 @@ pub(super) struct PodInfo {
     pub(super) node_name: String,
     pub(super) tolerations: Vec<Toleration>,
     pub(super) terminating: bool,
+    /// Whether the scheduler preempted it, as its condition says.
+    pub(super) preempted: bool,
     /// Its controller: kind and name, if it has one.
     pub(super) owner: Option<(String, String)>,
     /// `status.startTime`.
@@ -74,6 +76,7 @@ impl PodInfo {
             node_name: pod.spec.node_name.clone(),
             tolerations: pod.spec.tolerations.clone(),
             terminating: pod.is_terminating(),
+            preempted: is_preempted(pod),
             owner: owner.map(|owner| (owner.kind.clone(), owner.name.clone())),
             start_time: pod.start_time(),
             entered: 0,
@@ -141,6 +144,8 @@ pub struct Snapshot {
     /// The selectors of Services, ReplicaSets and StatefulSets that are known, by namespace, kind
     /// and name.
     pub(super) selectors: BTreeMap<OwnerKey, LabelSelector>,
+    /// How many pods of each priority are on nodes.
+    priorities: BTreeMap<i64, usize>,
     /// The claims that there are, by namespace and name, if they are known.
     pub(super) claims: Option<BTreeSet<(String, String)>>,
     entered: u64,
@@ -172,6 +177,7 @@ impl Snapshot {
             images: BTreeMap::new(),
             nominated: BTreeMap::new(),
             selectors: BTreeMap::new(),
+            priorities: BTreeMap::new(),
             claims: None,
             entered: 0,
         };
@@ -304,8 +310,21 @@ impl Snapshot {
         add(&mut info.scored_requested, &pod.scored_requests, 1);
         info.with_affinity += usize::from(pod.has_pod_affinity());
         info.ports.extend(pod.fields.host_ports.iter().cloned());
+        *self.priorities.entry(pod.fields.priority).or_default() += 1;
         info.pods.insert(key, Arc::new(pod));
         Ok(())
+    }
+
+    /// The release that it was made for.
+    #[must_use]
+    pub const fn release(&self) -> KubernetesRelease {
+        self.config.release
+    }
+
+    /// Whether there is any pod of lower priority on a node.
+    #[must_use]
+    pub fn has_lower_priority(&self, priority: i64) -> bool {
+        self.priorities.range(..priority).next().is_some()
     }
 
     /// The pods that wait for a node, and for which room was made on this one.
@@ -343,6 +362,12 @@ impl Snapshot {
         info.with_affinity -= usize::from(pod.has_pod_affinity());
         for port in &pod.fields.host_ports {
             info.ports.remove(port);
+        }
+        if let Some(count) = self.priorities.get_mut(&pod.fields.priority) {
+            *count -= 1;
+            if *count == 0 {
+                self.priorities.remove(&pod.fields.priority);
+            }
         }
         if info.pods.is_empty() && !info.exists {
             self.nodes.remove(node);
@@ -390,6 +415,18 @@ impl Snapshot {
         read(pod, self.config.release)
     }
 }
+
+/// Mirrors `podTerminatingByPreemption`.
+fn is_preempted(pod: &Pod) -> bool {
+    let condition = pod.condition(DISRUPTION_TARGET);
+    condition.is_some_and(|condition| condition.reason == PREEMPTION_BY_SCHEDULER)
+}
+
+/// The condition of pods that are about to go for another's sake.
+pub(super) const DISRUPTION_TARGET: &str = "DisruptionTarget";
+
+/// Its reason if the scheduler preempts the pod. Mirrors `PodReasonPreemptionByScheduler`.
+pub(super) const PREEMPTION_BY_SCHEDULER: &str = "PreemptionByScheduler";
 
 fn read(pod: &Pod, release: KubernetesRelease) -> Result<PodInfo, SchedulingError> {
     PodInfo::of(pod, release)
