@@ -132,7 +132,9 @@ impl World {
                             self.put_pod(pod);
                         }
                     }
-                    SchedulerAction::MarkUnschedulable { .. } => {}
+                    SchedulerAction::MarkUnschedulable { .. }
+                    | SchedulerAction::PreemptPod { .. }
+                    | SchedulerAction::ClearNomination { .. } => {}
                 }
             } else if self.deployments.next_work().is_some() {
                 call!(self, deployments.handle_timeout());

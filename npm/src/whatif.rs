@@ -254,7 +254,10 @@ pub fn schedule(
     let options: ReleaseOptions = read_options(&options, "options")?;
     let config = match options.comparison_operators() {
         Ok(comparison_operators) => {
-            SchedulerConfig { release: options.release.unwrap_or_default(), comparison_operators }
+            SchedulerConfig {
+                comparison_operators,
+                ..SchedulerConfig::of(options.release.unwrap_or_default())
+            }
         }
         Err(problem) => return fail(vec![problem]),
     };

@@ -34,6 +34,7 @@ mod scenarios {
 }
 mod scheduling {
     mod placement;
+    mod preemption;
 }
 mod taint_eviction {
     mod upstream_cases;

@@ -85,8 +85,8 @@ impl ControlPlane {
         }
         let gate = FeatureGate::TaintTolerationComparisonOperators;
         let config = SchedulerConfig {
-            release: api.config.release,
             comparison_operators: api.gates.is_enabled(gate),
+            ..SchedulerConfig::of(api.config.release)
         };
         let admission = api.config.admission().map_err(ConfigError::ApiServerFlag)?;
         let mut control = Self::new(config, &api.cluster)?;

@@ -19,6 +19,7 @@ use crate::controllers::{Context, Controller, node_lifecycle, taint_eviction};
 use crate::event::{EventKind, RequestResult, RequestVerb};
 use crate::kubelet::{KubeletAction, Kubelets};
 use crate::protocol::RequestId;
+use crate::release::FeatureGate;
 
 impl Simulator {
     /// Makes writes in their order, each with all that kubelets do at once because of it.
@@ -150,23 +151,36 @@ impl Simulator {
                         control.answer(&mut context, kind, id, answer);
                     }
                 }
-                ControlAction::Scheduler(SchedulerAction::RecordEvent(event)) => {
-                    self.api.emit(EventKind::EventRecorded(event));
-                }
-                ControlAction::Scheduler(SchedulerAction::BindPod { pod, node }) => {
-                    let write = self.api.write_scheduled(pod, Ok(node));
-                    self.commit(write);
-                }
-                ControlAction::Scheduler(SchedulerAction::MarkUnschedulable { pod, message }) => {
-                    let write = self.api.write_scheduled(pod, Err(message));
-                    self.commit(write);
-                }
+                ControlAction::Scheduler(action) => self.act_for_scheduler(action),
                 ControlAction::Collect(CollectPod { id, pod }) => {
                     self.commit([Write::RemovePod(pod)]);
                     if let Some(control) = &mut self.control {
                         control.collected(&mut self.api.context(&mut self.sequence), id);
                     }
                 }
+            }
+        }
+    }
+
+    fn act_for_scheduler(&mut self, action: SchedulerAction) {
+        match action {
+            SchedulerAction::RecordEvent(event) => self.api.emit(EventKind::EventRecorded(event)),
+            SchedulerAction::BindPod { pod, node } => {
+                self.commit(self.api.write_binding(pod, &node));
+            }
+            SchedulerAction::MarkUnschedulable { pod, message, nominated } => {
+                self.commit(self.api.mark_unschedulable(pod, &message, nominated.as_ref()));
+            }
+            SchedulerAction::PreemptPod { pod, condition, event } => {
+                if self.api.gates.is_enabled(FeatureGate::PodDisruptionConditions) {
+                    let (_, write) = self.api.patch_pod_condition(&pod, condition);
+                    self.commit(write);
+                }
+                self.delete_for_controller(&pod, false);
+                self.api.emit(EventKind::EventRecorded(event));
+            }
+            SchedulerAction::ClearNomination { pod } => {
+                self.commit(self.api.clear_nomination(pod));
             }
         }
     }
