@@ -155,6 +155,27 @@ impl KubernetesRelease {
         self.minor >= 27
     }
 
+    /// Whether `minReadySeconds` of a StatefulSet counts: since 1.23, where the gate
+    /// `StatefulSetMinReadySeconds` is on by default.
+    #[must_use]
+    pub const fn has_stateful_set_min_ready_seconds(self) -> bool {
+        self.minor >= 23
+    }
+
+    /// Whether a StatefulSet replaces a pod that has ended well, as one that has failed: since 1.28.
+    /// The minor is not certain.
+    #[must_use]
+    pub const fn recreates_succeeded_pods(self) -> bool {
+        self.minor >= 28
+    }
+
+    /// Whether a StatefulSet says that it recreates a pod that has ended, deletes it even if it is
+    /// terminating and creates the next at once: to 1.30 (kubernetes#123809).
+    #[must_use]
+    pub const fn recreates_ended_pods_at_once(self) -> bool {
+        self.minor <= 30
+    }
+
     /// How the event `ScalingReplicaSet` words it. The releases of the changes are not certain.
     #[must_use]
     pub const fn scaling_message(self) -> ScalingMessage {

@@ -15,6 +15,7 @@ pub mod timeline;
 pub mod token_bucket;
 pub mod tolerates;
 pub mod validation;
+pub mod workloads;
 pub mod zone_state;
 
 use serde::de::{Deserialize, DeserializeOwned, Deserializer};
@@ -31,6 +32,7 @@ pub struct Family {
 
 /// Every family that the engine answers.
 pub const FAMILIES: &[Family] = &[
+    Family { name: "deployment_1.20", run: workloads::deployment },
     Family { name: "kubectl_taint", run: kubectl_taint::run },
     Family { name: "kubelet_eviction_parse", run: kubelet_eviction::parse },
     Family { name: "kubelet_eviction_rank", run: kubelet_eviction::rank },
@@ -41,6 +43,8 @@ pub const FAMILIES: &[Family] = &[
     Family { name: "node_lifecycle_legacy", run: node_lifecycle::run },
     Family { name: "qps", run: qps::run },
     Family { name: "rate_limited_queue", run: rate_limited_queue::run },
+    Family { name: "replicaset_1.20", run: workloads::replica_set },
+    Family { name: "statefulset_1.20", run: workloads::stateful_set },
     Family { name: "taint_utils", run: taint_utils::run },
     Family { name: "timeline-1.18", run: |line| timeline::run(line).into() },
     Family { name: "timeline-1.20", run: |line| timeline::run(line).into() },

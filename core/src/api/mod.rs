@@ -19,6 +19,7 @@ mod scheduling;
 mod taint;
 mod toleration;
 mod workload;
+mod workload_status;
 
 pub use cron_job::{CronJob, CronJobSpec, JobTemplate};
 pub use fields::{
@@ -52,6 +53,9 @@ pub use workload::{
     IntOrPercent, MAX_REPLICAS, PodDisruptionBudget, PodDisruptionBudgetKind,
     PodDisruptionBudgetSpec, PodTemplate, START_UP_TIME_ANNOTATION, Workload, WorkloadKey,
     WorkloadKind, WorkloadSpec,
+};
+pub use workload_status::{
+    DeploymentStatus, JobStatus, ReplicaSetStatus, StatefulSetStatus, WorkloadCondition,
 };
 
 pub(crate) use fields::{is_default, nullable};

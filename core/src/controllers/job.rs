@@ -147,7 +147,9 @@ impl Reconcile for JobController {
         steps.extend((taken..wanted).map(|_| Step::Create(job.clone())));
         if wanted < active {
             let surplus = usize::try_from(active - wanted).unwrap_or(0);
-            let pods: Vec<PodKey> = surplus_pods(cluster, self.reconciler.release, key, surplus);
+            let pods = owned.pods.iter().filter_map(|pod| cluster.get_pod(pod));
+            let pods: Vec<_> = pods.filter(|pod| pod.is_active()).collect();
+            let pods: Vec<PodKey> = surplus_pods(&pods, surplus, |_| ());
             let steps = &mut self.reconciler.steps;
             steps.extend(pods.into_iter().map(|pod| Step::Delete(job.clone(), pod)));
         }

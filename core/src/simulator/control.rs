@@ -18,6 +18,7 @@ use super::{ConfigError, Simulator};
 use crate::api::{Pod, PodDisruptionBudget, PodKey, Workload};
 use crate::api_server::check_workload;
 use crate::cluster::Change;
+use crate::command::Cascade;
 use crate::controllers::Context;
 use crate::controllers::pod_gc::CollectPod;
 use crate::controllers::scheduler::SchedulerAction;
@@ -166,6 +167,11 @@ impl Simulator {
     fn act_for_workload(&mut self, action: WorkloadAction) -> Option<(RequestId, WriteAnswer)> {
         match action {
             WorkloadAction::RecordEvent(event) => self.api.emit(EventKind::EventRecorded(event)),
+            WorkloadAction::CreatePod { id, pod, .. }
+                if self.api.cluster.get_pod(&pod.key()).is_some() =>
+            {
+                return Some((id, WriteAnswer::AlreadyExists));
+            }
             WorkloadAction::CreatePod { id, mut pod, mut additions, event } => {
                 match self.api.admit_pod(&mut pod) {
                     Ok(more) => additions.extend(more),
@@ -184,12 +190,21 @@ impl Simulator {
                 self.api.default_metadata(&mut set.metadata);
                 self.store_workload(*set);
             }
-            WorkloadAction::ScaleReplicaSet { workload, replicas } => {
-                if let Some(set) = self.api.cluster.get_workload(&workload) {
-                    let mut set = Workload::clone(set);
-                    set.spec.replicas = Some(replicas);
-                    self.store_workload(set);
+            WorkloadAction::AdoptPod { pod, owner } => {
+                if let Some(known) = self.api.cluster.get_pod(&pod) {
+                    let mut known = Pod::clone(known);
+                    known.metadata.owner_references.push(*owner);
+                    self.store_pod(&pod, known);
                 }
+            }
+            WorkloadAction::UpdatePod(new) => self.store_pod(&new.key(), *new),
+            WorkloadAction::UpdateReplicaSet(set) => self.update_replica_set(*set),
+            WorkloadAction::DeleteReplicaSet(set) => {
+                // One that is gone is gone.
+                let _ = self.delete_workload(&set, Cascade::Background);
+            }
+            WorkloadAction::UpdateStatus { workload, status, annotations } => {
+                self.store_status(&workload, status, annotations);
             }
             WorkloadAction::ReportDesired { workload, desired } => {
                 if let Some((control, context)) = self.control() {

@@ -78,6 +78,8 @@ impl Simulator {
         let old = self.api.workload(&workload.key())?.clone();
         self.api.check_new(&workload)?;
         keep_identity(&mut workload.metadata, &old.metadata);
+        // The status is not part of what a user updates.
+        workload.set_status(old.other.get("status").cloned().unwrap_or_default());
         if workload.metadata.owner_references.is_empty() {
             workload.metadata.owner_references.clone_from(&old.metadata.owner_references);
         }
@@ -107,6 +109,41 @@ impl Simulator {
             Some(_) => self.api.emit(EventKind::WorkloadUpdated { workload: key }),
         }
         self.notify_control(&Change::Workload { key: new.key(), old, new: Some(new) });
+    }
+
+    /// A Deployment has scaled a ReplicaSet, or noted something on it.
+    pub(super) fn update_replica_set(&mut self, set: Workload) {
+        let Some(old) = self.api.cluster.get_workload(&set.key()) else { return };
+        let mut new = Workload::clone(old);
+        new.metadata.annotations = set.metadata.annotations;
+        new.spec = set.spec;
+        if new.spec.replicas == old.spec.replicas {
+            self.store_quietly(new);
+        } else {
+            self.store_workload(new);
+        }
+    }
+
+    /// A controller has written the status of a workload, which is no event.
+    pub(super) fn store_status(
+        &mut self,
+        key: &WorkloadKey,
+        status: serde_json::Value,
+        annotations: BTreeMap<String, String>,
+    ) {
+        let Some(old) = self.api.cluster.get_workload(key) else { return };
+        let mut new = Workload::clone(old);
+        new.set_status(status);
+        new.metadata.annotations.extend(annotations);
+        self.store_quietly(new);
+    }
+
+    fn store_quietly(&mut self, workload: Workload) {
+        let new = Arc::new(workload);
+        let old = self.api.cluster.put_workload(new.clone());
+        if old.as_ref() != Some(&new) {
+            self.notify_control(&Change::Workload { key: new.key(), old, new: Some(new) });
+        }
     }
 
     pub(in super::super) fn delete_workload(
