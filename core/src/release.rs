@@ -136,6 +136,54 @@ impl KubernetesRelease {
         self.minor >= 26
     }
 
+    /// Whether `podFailurePolicy` of a Job counts: since 1.26, where the gate `JobPodFailurePolicy` is
+    /// on by default.
+    #[must_use]
+    pub const fn has_pod_failure_policy(self) -> bool {
+        self.minor >= 26
+    }
+
+    /// How the Job controller waits after a failure: since 1.27 for each failed pod
+    /// (kubernetes#114768). The minor is not certain.
+    #[must_use]
+    pub const fn job_backoff(self) -> JobBackoff {
+        if self.minor >= 27 { JobBackoff::Pods } else { JobBackoff::Queue }
+    }
+
+    /// Whether a Job fails when its queue has looked again `backoffLimit` times, whatever the number
+    /// of its failed pods: to 1.19; 1.20.2 is recorded to count pods. The minor is not certain.
+    #[must_use]
+    pub const fn counts_job_requeues(self) -> bool {
+        self.minor <= 19
+    }
+
+    /// Whether `backoffLimit` of a Job only counts when a pod has failed that its status does not
+    /// know, and not as many run as may: to 1.26, as recorded from 1.20.2. The minor is not certain.
+    #[must_use]
+    pub const fn backoff_limit_asks_for_new_failure(self) -> bool {
+        self.minor <= 26
+    }
+
+    /// Whether a Job counts those of its failed and succeeded pods that are still there: to 1.22,
+    /// before Jobs were tracked with finalizers.
+    #[must_use]
+    pub const fn counts_job_pods_that_are_there(self) -> bool {
+        self.minor <= 22
+    }
+
+    /// Whether a Job deletes pods that exceed the completions that are missing, not only those that
+    /// exceed `parallelism`: since 1.21, which brought Indexed Jobs. The minor is not certain.
+    #[must_use]
+    pub const fn deletes_surplus_job_pods(self) -> bool {
+        self.minor >= 21
+    }
+
+    /// Whether a Job can be suspended: since 1.22, where the gate `SuspendJob` is on by default.
+    #[must_use]
+    pub const fn has_job_suspend(self) -> bool {
+        self.minor >= 22
+    }
+
     /// Whether the annotation `controller.kubernetes.io/pod-deletion-cost` says which pods go first:
     /// since 1.22.
     #[must_use]
@@ -570,6 +618,17 @@ pub enum TaintReason {
     Untolerated,
     /// `node(s) had untolerated taint(s)`.
     WithoutTaint,
+}
+
+/// How the Job controller waits after a failure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum JobBackoff {
+    /// The Job waits in the queue: not for the first failure, then 10 s, doubled each time, 6 minutes
+    /// at most.
+    Queue,
+    /// Pods are replaced 10 s after the last one failed, doubled for each failure since the last
+    /// success, 10 minutes at most.
+    Pods,
 }
 
 /// How the event `ScalingReplicaSet` words it.

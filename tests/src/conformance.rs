@@ -33,6 +33,7 @@ pub struct Family {
 /// Every family that the engine answers.
 pub const FAMILIES: &[Family] = &[
     Family { name: "deployment_1.20", run: workloads::deployment },
+    Family { name: "job_1.20", run: workloads::job },
     Family { name: "kubectl_taint", run: kubectl_taint::run },
     Family { name: "kubelet_eviction_parse", run: kubelet_eviction::parse },
     Family { name: "kubelet_eviction_rank", run: kubelet_eviction::rank },

@@ -59,6 +59,10 @@ impl Simulator {
         if let Some(control) = &mut self.control {
             control.adopt_revisions(&self.api.cluster);
         }
+        let statuses = self.control().map(|(control, context)| control.initial_statuses(&context));
+        for set in statuses.into_iter().flatten() {
+            self.api.cluster.put_workload(set);
+        }
         Ok(())
     }
 

@@ -13,6 +13,7 @@ use serde_json::{Map, Value, json};
 use taintlab_core::api::{Pod, PodKey, Workload, WorkloadKey, WorkloadKind};
 use taintlab_core::cluster::{Change, Cluster};
 use taintlab_core::controllers::deployment::DeploymentController;
+use taintlab_core::controllers::job::JobController;
 use taintlab_core::controllers::replica_set::ReplicaSetController;
 use taintlab_core::controllers::stateful_set::StatefulSetController;
 use taintlab_core::controllers::workload::{WorkloadAction, WriteAnswer};
@@ -109,6 +110,18 @@ pub fn stateful_set(line: &str) -> Outcome {
         controller.add_revision(key.clone(), case.previous_revision.clone(), previous);
         controller.add_revision(key, case.update_revision.clone(), update.clone());
         Ok(objects.sync(&mut controller))
+    })
+}
+
+/// Runs one case of `job_1.20`.
+pub fn job(line: &str) -> Outcome {
+    run(line, WorkloadKind::Job, |_, objects| {
+        let mut controller = JobController::new(release()?);
+        let mut answer = objects.sync(&mut controller);
+        let sync = controller.last_sync();
+        answer.error = sync.error.clone().unwrap_or_default();
+        answer.forget = Some(sync.forget);
+        Ok(answer)
     })
 }
 
