@@ -112,7 +112,7 @@ impl World {
             WorkloadAction::AdoptPod { .. }
             | WorkloadAction::ReleasePod { .. }
             | WorkloadAction::UpdatePod(_)
-            | WorkloadAction::DeleteReplicaSet(_)
+            | WorkloadAction::DeleteWorkload(_)
             | WorkloadAction::ReportDesired { .. } => {}
         }
         None

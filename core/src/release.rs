@@ -178,6 +178,27 @@ impl KubernetesRelease {
         self.minor >= 21
     }
 
+    /// Whether the pods of a Job can have numbers (`completionMode: Indexed`): since 1.22, where the
+    /// gate `IndexedJob` is on by default.
+    #[must_use]
+    pub const fn has_indexed_jobs(self) -> bool {
+        self.minor >= 22
+    }
+
+    /// Whether the label `batch.kubernetes.io/job-completion-index` is on the pods of an Indexed Job
+    /// besides the annotation: since 1.28.
+    #[must_use]
+    pub const fn labels_pods_with_completion_index(self) -> bool {
+        self.minor >= 28
+    }
+
+    /// Whether a Job that is over is deleted after `ttlSecondsAfterFinished`: since 1.21, where the
+    /// gate `TTLAfterFinished` is on by default.
+    #[must_use]
+    pub const fn has_ttl_after_finished(self) -> bool {
+        self.minor >= 21
+    }
+
     /// Whether a Job can be suspended: since 1.22, where the gate `SuspendJob` is on by default.
     #[must_use]
     pub const fn has_job_suspend(self) -> bool {

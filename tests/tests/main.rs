@@ -43,4 +43,5 @@ mod warnings {
 mod workloads {
     mod controllers;
     mod pod_states;
+    mod rules;
 }

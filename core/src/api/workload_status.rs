@@ -159,7 +159,13 @@ impl JobStatus {
     /// Whether the Job is over. Mirrors `IsJobFinished`.
     #[must_use]
     pub fn is_finished(&self) -> bool {
-        self.conditions.iter().any(|condition| {
+        self.finished().is_some()
+    }
+
+    /// The condition that says that the Job is over.
+    #[must_use]
+    pub fn finished(&self) -> Option<&WorkloadCondition> {
+        self.conditions.iter().find(|condition| {
             matches!(condition.type_.as_str(), "Complete" | "Failed")
                 && condition.status == ConditionStatus::True
         })

@@ -1,12 +1,10 @@
 //! Which pods a workload owns: those without a controller that it selects are adopted, those that
 //! it no longer selects are released.
 
-use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 
-use super::stateful_set::ordinal_of;
-use super::workload::WorkloadAction;
 use crate::api::{LabelSelector, Pod, PodKey, Workload, WorkloadKey, WorkloadKind};
 use crate::cluster::{Change, Cluster};
 
@@ -123,24 +121,12 @@ impl Claims {
 }
 
 impl Claimed {
-    /// The requests that make it so; a workload that is being deleted lets its pods be.
-    pub(super) fn actions(&self, workload: &Workload) -> impl Iterator<Item = WorkloadAction> {
-        let release = |pod: &PodKey| WorkloadAction::ReleasePod { pod: pod.clone() };
-        let adopt = |pod: &PodKey| WorkloadAction::AdoptPod {
-            pod: pod.clone(),
-            owner: Box::new(workload.owner_reference()),
-        };
-        let alive = workload.metadata.deletion_timestamp.is_none();
-        let released = self.released.iter().filter(move |_| alive);
-        released.map(release).chain(self.adopted.iter().map(adopt))
-    }
-
     /// The pods of a workload when that is done, by name.
     pub(super) fn pods<'a>(
         &self,
         cluster: &'a Cluster,
         key: &WorkloadKey,
-    ) -> Vec<&'a alloc::sync::Arc<Pod>> {
+    ) -> Vec<&'a Arc<Pod>> {
         let owned = cluster.owned_pods(key).pods.iter();
         let mut pods: Vec<_> = owned
             .filter(|pod| !self.released.contains(pod))
@@ -170,4 +156,10 @@ fn selects(workload: &Workload, pod: &Pod) -> bool {
 /// A StatefulSet has only pods with its own name and a number. Mirrors `isMemberOf`.
 fn is_member(workload: &Workload, pod: &Pod) -> bool {
     workload.kind != WorkloadKind::StatefulSet || ordinal_of(workload, &pod.metadata.name).is_some()
+}
+
+/// The number of a pod of that name.
+pub(crate) fn ordinal_of(set: &Workload, name: &str) -> Option<i64> {
+    let rest = name.strip_prefix(set.metadata.name.as_str())?.strip_prefix('-')?;
+    rest.parse().ok().filter(|ordinal| *ordinal >= 0)
 }

@@ -1,6 +1,7 @@
 //! Jobs: pods that run to their end. What a pod of a Job does, and for how long, is not simulated.
 
 mod failure_policy;
+mod indexed;
 
 use alloc::borrow::ToOwned;
 use alloc::collections::BTreeMap;
@@ -13,9 +14,12 @@ use core::time::Duration;
 use serde_json::Value;
 
 use self::failure_policy::{Verdict, match_failure_policy};
+use self::indexed::{
+    completed_indexes, free_indexes, indexed_completions, note_completed, number_pod, numbered_name,
+};
 use super::Context;
 use super::workload::{
-    Reconcile, Reconciler, container_restarts, count, generated_name, owners_to_look,
+    Reconcile, Reconciler, WorkloadAction, container_restarts, count, generated_name, owners_to_look,
     slow_start_batches, surplus_pods,
 };
 use crate::api::{
@@ -71,7 +75,7 @@ struct JobState {
 
 #[derive(Clone, Debug)]
 pub(super) enum Step {
-    Create(Arc<Workload>, u32),
+    Create(Arc<Workload>, u32, Option<i64>),
     Delete(Arc<Workload>, PodKey),
     Say(WorkloadKey, &'static str, &'static str, String),
     Finish(Arc<Workload>, JobStatus),
@@ -159,6 +163,7 @@ impl JobController {
         active: &[&Arc<Pod>],
         terminating: i64,
         succeeded: i64,
+        free_indexes: Vec<i64>,
     ) -> i64 {
         let release = self.reconciler.release;
         let number = count(active.iter());
@@ -190,8 +195,10 @@ impl JobController {
             self.reconciler.enqueue_at(context, at, key, reason);
             return number;
         }
+        let mut indexes = free_indexes.into_iter();
         let batches = slow_start_batches(missing);
-        self.reconciler.steps.extend(batches.map(|batch| Step::Create(job.clone(), batch)));
+        let steps = batches.map(|batch| Step::Create(job.clone(), batch, indexes.next()));
+        self.reconciler.steps.extend(steps);
         number + missing
     }
 
@@ -347,6 +354,28 @@ impl JobController {
             state.requeues = 0;
         }
         self.last_sync = JobSync { error, forget };
+        self.delete_after_time_to_live(context, job, &status);
+    }
+
+    /// A Job that is over is deleted after its time to live. Mirrors `ttlafterfinished.processJob`.
+    fn delete_after_time_to_live(
+        &mut self,
+        context: &mut Context<'_>,
+        job: &Workload,
+        status: &JobStatus,
+    ) {
+        let seconds = job.number("ttlSecondsAfterFinished");
+        let seconds = seconds.filter(|_| self.reconciler.release.has_ttl_after_finished());
+        let finished = status.finished().and_then(|finished| finished.last_transition_time);
+        let (Some(seconds), Some(finished)) = (seconds, finished) else { return };
+        let (key, now) = (job.key(), context.wall_clock().unix_seconds());
+        let at = finished.unix_seconds().saturating_add(seconds);
+        if at <= now {
+            self.reconciler.push(WorkloadAction::DeleteWorkload(key));
+        } else {
+            let reason = TimeoutReason::JobTimeToLive { workload: key.clone() };
+            self.reconciler.enqueue_at(context, timestamp(context, at), key, reason);
+        }
     }
 }
 
@@ -476,12 +505,10 @@ impl Reconcile for JobController {
         if status.is_finished() {
             self.jobs.entry(key.clone()).or_default().requeues = 0;
             self.last_sync = JobSync { error: None, forget: true };
+            self.delete_after_time_to_live(context, job, &status);
             return;
         }
-        let claimed = self.reconciler.claims.claim(cluster, job, |_| true);
-        for action in claimed.actions(job) {
-            self.reconciler.push(action);
-        }
+        let claimed = self.reconciler.claim(cluster, job, |_| true);
         let pods = claimed.pods(cluster, key);
         let of = |test: &dyn Fn(&Pod) -> bool| count(pods.iter().filter(|pod| test(pod)));
         let release = self.reconciler.release;
@@ -492,6 +519,16 @@ impl Reconcile for JobController {
         } else {
             (state.succeeded.max(status.succeeded), state.failed.max(status.failed))
         };
+        let terminating = waits_for_the_end(job, release);
+        let terminating = |pod: &Pod| terminating && pod.is_terminating() && !pod.has_ended();
+        let (mut succeeded, mut free) = (succeeded, Vec::new());
+        if let Some(completions) = indexed_completions(job, release) {
+            let completed = completed_indexes(completions, &status, &pods);
+            let taken = pods.iter().filter(|pod| pod.is_active() || terminating(pod)).copied();
+            free = free_indexes(completions, &completed, taken);
+            note_completed(&mut status, &completed);
+            succeeded = count(completed.iter());
+        }
         let suspended = self.suspend(context, job, &mut status);
         if status.start_time.is_none() && !suspended {
             status.start_time = Some(context.wall_clock().truncated_to_seconds());
@@ -513,9 +550,8 @@ impl Reconcile for JobController {
             self.say(key, "Warning", reason, message);
         } else if !suspended {
             if job.metadata.deletion_timestamp.is_none() {
-                let terminating = of(&|pod: &Pod| pod.is_terminating() && !pod.has_ended());
-                let terminating = if waits_for_the_end(job, release) { terminating } else { 0 };
-                status.active = self.manage(context, job, &active, terminating, succeeded);
+                let terminating = of(&terminating);
+                status.active = self.manage(context, job, &active, terminating, succeeded, free);
             }
             let active = status.active;
             self.complete(context, job, &mut status, active, succeeded);
@@ -525,11 +561,21 @@ impl Reconcile for JobController {
 
     fn step(&mut self, context: &mut Context<'_>, step: Step) {
         match step {
-            Step::Create(job, batch) => {
+            Step::Create(job, batch, index) => {
                 self.batch = batch;
                 let created = &mut self.jobs.entry(job.key()).or_default().created;
-                let name = generated_name(context.cluster, &job, created);
-                self.reconciler.create_pod(&job, name, |_| Vec::new());
+                let mut named = Workload::clone(&job);
+                if let Some(index) = index {
+                    named.metadata.name = numbered_name(&job, index);
+                }
+                let name = generated_name(context.cluster, &named, created);
+                let release = self.reconciler.release;
+                self.reconciler.create_pod(&job, name, |pod| {
+                    if let Some(index) = index {
+                        number_pod(pod, &job, index, release);
+                    }
+                    Vec::new()
+                });
             }
             Step::Delete(job, pod) => self.reconciler.delete_pod(&job, pod),
             Step::Say(job, type_, reason, message) => {
@@ -544,7 +590,7 @@ impl Reconcile for JobController {
         let (last, steps) = (self.batch, &mut self.reconciler.steps);
         let before = steps.len();
         steps.retain(|step| match step {
-            Step::Create(_, batch) => *batch == last,
+            Step::Create(_, batch, _) => *batch == last,
             Step::Delete(..) | Step::Say(..) | Step::Finish(..) => true,
         });
         self.not_created += i64::try_from(before - steps.len()).unwrap_or(0) + 1;

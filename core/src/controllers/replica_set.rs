@@ -251,10 +251,7 @@ impl Reconcile for ReplicaSetController {
     fn reconcile(&mut self, context: &mut Context<'_>, key: &WorkloadKey) {
         let cluster = context.cluster;
         let Some(set) = cluster.get_workload(key) else { return };
-        let claimed = self.reconciler.claims.claim(cluster, set, Pod::is_active);
-        for action in claimed.actions(set) {
-            self.reconciler.push(action);
-        }
+        let claimed = self.reconciler.claim(cluster, set, Pod::is_active);
         let mut tally = self.count(context, set);
         for (pods, number) in [(&claimed.released, -1), (&claimed.adopted, 1)] {
             for pod in pods.iter().filter_map(|pod| cluster.get_pod(pod)) {

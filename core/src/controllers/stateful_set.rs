@@ -9,6 +9,7 @@ use alloc::vec::Vec;
 
 use serde_json::Value;
 
+pub(crate) use super::claims::ordinal_of;
 use super::workload::{
     REVISION_LABEL, Reconcile, Reconciler, WorkloadAction, comparable, count, is_available,
     known_revision, owners_to_look,
@@ -423,10 +424,7 @@ impl Reconcile for StatefulSetController {
     fn reconcile(&mut self, context: &mut Context<'_>, key: &WorkloadKey) {
         let cluster = context.cluster;
         let Some(set) = cluster.get_workload(key) else { return };
-        let claimed = self.reconciler.claims.claim(cluster, set, |_| true);
-        for action in claimed.actions(set) {
-            self.reconciler.push(action);
-        }
+        let claimed = self.reconciler.claim(cluster, set, |_| true);
         let pods = claimed.pods(cluster, key);
         let (current, update) = self.current_and_update(set);
         let mut sync = Sync {
@@ -504,12 +502,6 @@ fn partition(set: &Workload) -> i64 {
         Some(IntOrPercent::Int(partition)) => partition,
         _ => 0,
     }
-}
-
-/// The number of a pod of that name.
-pub(crate) fn ordinal_of(set: &Workload, name: &str) -> Option<i64> {
-    let rest = name.strip_prefix(set.metadata.name.as_str())?.strip_prefix('-')?;
-    rest.parse().ok().filter(|ordinal| *ordinal >= 0)
 }
 
 /// The number of the first pod.

@@ -11,7 +11,7 @@ use core::cmp::Reverse;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::claims::Claims;
+use super::claims::{Claimed, Claims};
 use super::{Context, Controller, WorkTicket};
 use crate::api::{
     OwnerReference, Pod, PodKey, PodPhase, PodTemplate, Toleration, Workload, WorkloadKey,
@@ -71,8 +71,8 @@ pub enum WorkloadAction {
     CreateReplicaSet(Box<Workload>),
     /// `PUT` a ReplicaSet: how many pods it wants, its annotations, `minReadySeconds`.
     UpdateReplicaSet(Box<Workload>),
-    /// `DELETE` a ReplicaSet.
-    DeleteReplicaSet(WorkloadKey),
+    /// `DELETE` a ReplicaSet, or a Job that is over, with its pods.
+    DeleteWorkload(WorkloadKey),
     /// `PUT` the status of a workload.
     UpdateStatus {
         /// Which one.
@@ -172,6 +172,28 @@ impl<S> Reconciler<S> {
     ) {
         let event = Self::event(workload.clone(), type_, reason, message);
         self.push(WorkloadAction::RecordEvent(event));
+    }
+
+    /// Finds out which pods a workload adopts and releases, of those for which `counts` says so, and
+    /// does it; one that is being deleted lets its pods be.
+    pub(super) fn claim(
+        &mut self,
+        cluster: &Cluster,
+        workload: &Workload,
+        counts: impl Fn(&Pod) -> bool,
+    ) -> Claimed {
+        let claimed = self.claims.claim(cluster, workload, counts);
+        if workload.metadata.deletion_timestamp.is_some() {
+            return claimed;
+        }
+        for pod in &claimed.released {
+            self.push(WorkloadAction::ReleasePod { pod: pod.clone() });
+        }
+        for pod in &claimed.adopted {
+            let owner = Box::new(workload.owner_reference());
+            self.push(WorkloadAction::AdoptPod { pod: pod.clone(), owner });
+        }
+        claimed
     }
 
     /// Writes the status of a workload.

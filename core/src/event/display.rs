@@ -273,6 +273,7 @@ impl fmt::Display for TimeoutReason {
                 write!(f, "{workload} has exceeded its progress deadline")
             }
             Self::JobDeadline { workload } => write!(f, "{workload} has run for too long"),
+            Self::JobTimeToLive { workload } => write!(f, "{workload} is deleted"),
             Self::JobBackoff { workload } => write!(f, "{workload} replaces failed pods"),
         }
     }

@@ -116,6 +116,11 @@ pub enum TimeoutReason {
         /// Which Job.
         workload: WorkloadKey,
     },
+    /// A Job that is over is deleted, as `ttlSecondsAfterFinished` says.
+    JobTimeToLive {
+        /// Which Job.
+        workload: WorkloadKey,
+    },
     /// A Job that had a failed pod is looked at again.
     JobBackoff {
         /// Which Job.

@@ -203,9 +203,9 @@ impl Simulator {
             }
             WorkloadAction::UpdatePod(new) => self.store_pod(&new.key(), *new),
             WorkloadAction::UpdateReplicaSet(set) => self.update_replica_set(*set),
-            WorkloadAction::DeleteReplicaSet(set) => {
+            WorkloadAction::DeleteWorkload(workload) => {
                 // One that is gone is gone.
-                let _ = self.delete_workload(&set, Cascade::Background);
+                let _ = self.delete_workload(&workload, Cascade::Background);
             }
             WorkloadAction::UpdateStatus { workload, status, annotations } => {
                 self.store_status(&workload, status, annotations);

@@ -282,8 +282,8 @@ impl Objects {
                 "replicas": set.replicas(),
                 "minReadySeconds": set.number("minReadySeconds"),
             })),
-            WorkloadAction::DeleteReplicaSet(set) => {
-                answer.deletes.push(format!("replicasets/{}", set.name.name()));
+            WorkloadAction::DeleteWorkload(key) => {
+                answer.deletes.push(format!("{}/{}", key.kind.resource(), key.name.name()));
             }
             WorkloadAction::UpdateStatus { status, .. } => answer.status = Some(status),
             WorkloadAction::ReportDesired { .. } => {}

@@ -104,6 +104,27 @@ pub(super) const DIFFERENCES: &[Difference] = &[
         observe: |release| (release.job_backoff() == JobBackoff::Queue).to_string(),
     },
     Difference {
+        name: "has_indexed_jobs",
+        last: "1.21",
+        before: "false",
+        after: "true",
+        observe: |release| release.has_indexed_jobs().to_string(),
+    },
+    Difference {
+        name: "labels_pods_with_completion_index",
+        last: "1.27",
+        before: "false",
+        after: "true",
+        observe: |release| release.labels_pods_with_completion_index().to_string(),
+    },
+    Difference {
+        name: "has_ttl_after_finished",
+        last: "1.20",
+        before: "false",
+        after: "true",
+        observe: |release| release.has_ttl_after_finished().to_string(),
+    },
+    Difference {
         name: "labels_pods_with_index",
         last: "1.27",
         before: "false",

@@ -377,7 +377,7 @@ impl<'a> Rollout<'a> {
                 && set.replicas() == 0
                 && set.object.generation() <= set.status.observed_generation
         });
-        let deletes = deleted.map(|set| WorkloadAction::DeleteReplicaSet(set.object.key()));
+        let deletes = deleted.map(|set| WorkloadAction::DeleteWorkload(set.object.key()));
         self.actions.extend(deletes.collect::<Vec<_>>());
     }
 
