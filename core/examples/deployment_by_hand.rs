@@ -99,14 +99,21 @@ impl World {
                 return Some(id);
             }
             WorkloadAction::CreateReplicaSet(set) => self.put_workload(*set),
-            WorkloadAction::ScaleReplicaSet { workload, replicas } => {
-                if let Some(set) = self.cluster.get_workload(&workload) {
-                    let mut set = Workload::clone(set);
-                    set.spec.replicas = Some(replicas);
-                    self.put_workload(set);
+            WorkloadAction::UpdateReplicaSet(set) => self.put_workload(*set),
+            WorkloadAction::UpdateStatus { workload, status, annotations } => {
+                if let Some(known) = self.cluster.get_workload(&workload) {
+                    let mut known = Workload::clone(known);
+                    known.set_status(status);
+                    known.metadata.annotations.extend(annotations);
+                    self.put_workload(known);
                 }
             }
-            WorkloadAction::ReleasePod { .. } | WorkloadAction::ReportDesired { .. } => {}
+            // Of no use to this rollout.
+            WorkloadAction::AdoptPod { .. }
+            | WorkloadAction::ReleasePod { .. }
+            | WorkloadAction::UpdatePod(_)
+            | WorkloadAction::DeleteWorkload(_)
+            | WorkloadAction::ReportDesired { .. } => {}
         }
         None
     }

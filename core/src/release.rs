@@ -136,6 +136,75 @@ impl KubernetesRelease {
         self.minor >= 26
     }
 
+    /// Whether `podFailurePolicy` of a Job counts: since 1.26, where the gate `JobPodFailurePolicy` is
+    /// on by default.
+    #[must_use]
+    pub const fn has_pod_failure_policy(self) -> bool {
+        self.minor >= 26
+    }
+
+    /// How the Job controller waits after a failure: since 1.27 for each failed pod
+    /// (kubernetes#114768). The minor is not certain.
+    #[must_use]
+    pub const fn job_backoff(self) -> JobBackoff {
+        if self.minor >= 27 { JobBackoff::Pods } else { JobBackoff::Queue }
+    }
+
+    /// Whether a Job fails when its queue has looked again `backoffLimit` times, whatever the number
+    /// of its failed pods: to 1.19; 1.20.2 is recorded to count pods. The minor is not certain.
+    #[must_use]
+    pub const fn counts_job_requeues(self) -> bool {
+        self.minor <= 19
+    }
+
+    /// Whether `backoffLimit` of a Job only counts when a pod has failed that its status does not
+    /// know, and not as many run as may: to 1.26, as recorded from 1.20.2. The minor is not certain.
+    #[must_use]
+    pub const fn backoff_limit_asks_for_new_failure(self) -> bool {
+        self.minor <= 26
+    }
+
+    /// Whether a Job counts those of its failed and succeeded pods that are still there: to 1.22,
+    /// before Jobs were tracked with finalizers.
+    #[must_use]
+    pub const fn counts_job_pods_that_are_there(self) -> bool {
+        self.minor <= 22
+    }
+
+    /// Whether a Job deletes pods that exceed the completions that are missing, not only those that
+    /// exceed `parallelism`: since 1.21, which brought Indexed Jobs. The minor is not certain.
+    #[must_use]
+    pub const fn deletes_surplus_job_pods(self) -> bool {
+        self.minor >= 21
+    }
+
+    /// Whether the pods of a Job can have numbers (`completionMode: Indexed`): since 1.22, where the
+    /// gate `IndexedJob` is on by default.
+    #[must_use]
+    pub const fn has_indexed_jobs(self) -> bool {
+        self.minor >= 22
+    }
+
+    /// Whether the label `batch.kubernetes.io/job-completion-index` is on the pods of an Indexed Job
+    /// besides the annotation: since 1.28.
+    #[must_use]
+    pub const fn labels_pods_with_completion_index(self) -> bool {
+        self.minor >= 28
+    }
+
+    /// Whether a Job that is over is deleted after `ttlSecondsAfterFinished`: since 1.21, where the
+    /// gate `TTLAfterFinished` is on by default.
+    #[must_use]
+    pub const fn has_ttl_after_finished(self) -> bool {
+        self.minor >= 21
+    }
+
+    /// Whether a Job can be suspended: since 1.22, where the gate `SuspendJob` is on by default.
+    #[must_use]
+    pub const fn has_job_suspend(self) -> bool {
+        self.minor >= 22
+    }
+
     /// Whether the annotation `controller.kubernetes.io/pod-deletion-cost` says which pods go first:
     /// since 1.22.
     #[must_use]
@@ -153,6 +222,27 @@ impl KubernetesRelease {
     #[must_use]
     pub const fn has_first_ordinal(self) -> bool {
         self.minor >= 27
+    }
+
+    /// Whether `minReadySeconds` of a StatefulSet counts: since 1.23, where the gate
+    /// `StatefulSetMinReadySeconds` is on by default.
+    #[must_use]
+    pub const fn has_stateful_set_min_ready_seconds(self) -> bool {
+        self.minor >= 23
+    }
+
+    /// Whether a StatefulSet replaces a pod that has ended well, as one that has failed: since 1.28.
+    /// The minor is not certain.
+    #[must_use]
+    pub const fn recreates_succeeded_pods(self) -> bool {
+        self.minor >= 28
+    }
+
+    /// Whether a StatefulSet says that it recreates a pod that has ended, deletes it even if it is
+    /// terminating and creates the next at once: to 1.30 (kubernetes#123809).
+    #[must_use]
+    pub const fn recreates_ended_pods_at_once(self) -> bool {
+        self.minor <= 30
     }
 
     /// How the event `ScalingReplicaSet` words it. The releases of the changes are not certain.
@@ -733,6 +823,17 @@ pub enum PreemptedMessage {
     ByAPod,
     /// `Preempted by pod UID on node NODE`.
     ByUid,
+}
+
+/// How the Job controller waits after a failure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum JobBackoff {
+    /// The Job waits in the queue: not for the first failure, then 10 s, doubled each time, 6 minutes
+    /// at most.
+    Queue,
+    /// Pods are replaced 10 s after the last one failed, doubled for each failure since the last
+    /// success, 10 minutes at most.
+    Pods,
 }
 
 /// How the event `ScalingReplicaSet` words it.

@@ -226,6 +226,9 @@ impl Simulator {
             kubelets.handle_change(&mut api.context(sequence), &change);
         }
         control.adopt_revisions(&api.cluster);
+        for set in control.initial_statuses(&api.context(sequence)) {
+            api.cluster.put_workload(set);
+        }
         Ok(())
     }
 

@@ -17,6 +17,7 @@ pub mod timeline;
 pub mod token_bucket;
 pub mod tolerates;
 pub mod validation;
+pub mod workloads;
 pub mod zone_state;
 
 use serde::de::{Deserialize, DeserializeOwned, Deserializer};
@@ -35,6 +36,8 @@ pub struct Family {
 /// Every family that the engine answers.
 pub const FAMILIES: &[Family] = &[
     Family { name: "defaulttolerations_1.20", run: admission::default_tolerations },
+    Family { name: "deployment_1.20", run: workloads::deployment },
+    Family { name: "job_1.20", run: workloads::job },
     Family { name: "kubectl_taint", run: kubectl_taint::run },
     Family { name: "kubelet_eviction_parse", run: kubelet_eviction::parse },
     Family { name: "kubelet_eviction_rank", run: kubelet_eviction::rank },
@@ -46,10 +49,12 @@ pub const FAMILIES: &[Family] = &[
     Family { name: "priority_admission_1.20", run: admission::priority },
     Family { name: "qps", run: qps::run },
     Family { name: "rate_limited_queue", run: rate_limited_queue::run },
+    Family { name: "replicaset_1.20", run: workloads::replica_set },
     Family { name: "scheduler_decisions", run: scheduling::decision },
     Family { name: "scheduler_filter_1.20", run: scheduling::filter },
     Family { name: "scheduler_preempt_1.20", run: scheduling::preempt },
     Family { name: "scheduler_score_1.20", run: scheduling::score },
+    Family { name: "statefulset_1.20", run: workloads::stateful_set },
     Family { name: "taint_utils", run: taint_utils::run },
     Family { name: "timeline-1.18", run: |line| timeline::run(line).into() },
     Family { name: "timeline-1.20", run: |line| timeline::run(line).into() },

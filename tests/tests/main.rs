@@ -46,4 +46,5 @@ mod warnings {
 mod workloads {
     mod controllers;
     mod pod_states;
+    mod rules;
 }

@@ -21,6 +21,7 @@ mod start_up_time;
 mod taint;
 mod toleration;
 mod workload;
+mod workload_status;
 
 pub use cron_job::{CronJob, CronJobSpec, JobTemplate};
 pub use fields::{
@@ -58,6 +59,9 @@ pub use workload::{
     IntOrPercent, MAX_REPLICAS, PodDisruptionBudget, PodDisruptionBudgetKind,
     PodDisruptionBudgetSpec, PodTemplate, START_UP_TIME_ANNOTATION, Workload, WorkloadKey,
     WorkloadKind, WorkloadSpec,
+};
+pub use workload_status::{
+    DeploymentStatus, JobStatus, ReplicaSetStatus, StatefulSetStatus, WorkloadCondition,
 };
 
 pub(crate) use fields::{is_default, nullable};

@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use core::time::Duration;
 
 use super::{ApiServer, Write, keep_identity};
-use crate::api::{NodeName, Pod, PodCondition, PodKey, Toleration};
+use crate::api::{NodeName, OwnerReference, Pod, PodCondition, PodKey, Toleration};
 use crate::command::{CommandError, PodWrite};
 use crate::controllers::node_lifecycle::PodStatusPatch;
 use crate::event::{EventKind, RequestResult, RequestVerb};
@@ -243,6 +243,13 @@ impl ApiServer {
         let (uid, verb) = (pod.metadata.uid.clone(), RequestVerb::PatchStatus);
         self.emit(EventKind::Request { pod: key.clone(), uid, verb, result });
         result
+    }
+
+    /// A controller has found a pod that is its own by its labels, and that nobody owns.
+    pub(crate) fn adopt_pod(&self, key: &PodKey, owner: OwnerReference) -> Option<Write> {
+        let mut pod = Pod::clone(self.cluster.get_pod(key)?);
+        pod.metadata.owner_references.push(owner);
+        Some(Write::PutPod(key.clone(), Box::new(pod)))
     }
 
     /// Nobody owns the pod any more.

@@ -312,6 +312,12 @@ impl fmt::Display for TimeoutReason {
             Self::DrainGoesOn { node } => write!(f, "the drain of {node} goes on"),
             Self::CollectPods => f.write_str("the pod garbage collector looks around"),
             Self::PodsAvailable { workload } => write!(f, "pods of {workload} are available"),
+            Self::ProgressDeadline { workload } => {
+                write!(f, "{workload} has exceeded its progress deadline")
+            }
+            Self::JobDeadline { workload } => write!(f, "{workload} has run for too long"),
+            Self::JobTimeToLive { workload } => write!(f, "{workload} is deleted"),
+            Self::JobBackoff { workload } => write!(f, "{workload} replaces failed pods"),
         }
     }
 }

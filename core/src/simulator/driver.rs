@@ -9,7 +9,7 @@ use super::control_plane::ControlAction;
 use crate::api::{Node, PodKey};
 use crate::api_server::Write;
 use crate::cluster::Change;
-use crate::command::NodeWrite;
+use crate::command::{Cascade, NodeWrite};
 use crate::controllers::drain::{DrainAction, DrainController};
 use crate::controllers::pod_gc::CollectPod;
 use crate::controllers::scheduler::SchedulerAction;
@@ -188,6 +188,11 @@ impl Simulator {
     fn act_for_workload(&mut self, action: WorkloadAction) -> Option<(RequestId, WriteAnswer)> {
         match action {
             WorkloadAction::RecordEvent(event) => self.api.emit(EventKind::EventRecorded(event)),
+            WorkloadAction::CreatePod { id, pod, .. }
+                if self.api.cluster.get_pod(&pod.key()).is_some() =>
+            {
+                return Some((id, WriteAnswer::AlreadyExists));
+            }
             WorkloadAction::CreatePod { id, mut pod, mut additions, event } => {
                 match self.api.admit_pod(&mut pod) {
                     Ok(more) => additions.extend(more),
@@ -207,8 +212,18 @@ impl Simulator {
                 self.api.default_metadata(&mut set.metadata);
                 self.commit([Write::PutWorkload(set)]);
             }
-            WorkloadAction::ScaleReplicaSet { workload, replicas } => {
-                self.commit(self.api.scale_replica_set(&workload, replicas));
+            WorkloadAction::AdoptPod { pod, owner } => self.commit(self.api.adopt_pod(&pod, *owner)),
+            WorkloadAction::UpdatePod(pod) => self.commit([Write::PutPod(pod.key(), pod)]),
+            WorkloadAction::UpdateReplicaSet(set) => {
+                self.commit(self.api.update_replica_set(*set));
+            }
+            WorkloadAction::DeleteWorkload(workload) => {
+                // One that is gone is gone.
+                let writes = self.api.delete_workload(&workload, Cascade::Background);
+                self.commit(writes.unwrap_or_default());
+            }
+            WorkloadAction::UpdateStatus { workload, status, annotations } => {
+                self.commit(self.api.write_workload_status(&workload, status, annotations));
             }
             WorkloadAction::ReportDesired { workload, desired } => {
                 if let Some(control) = &mut self.control {
