@@ -2,5 +2,6 @@
 
 pub mod eviction;
 pub mod heartbeat;
+pub mod pod_status;
 
 pub use self::eviction::*;

@@ -3,6 +3,8 @@
 //! A family of cases is a file `NAME.jsonl` or `NAME.jsonl.gz` with one case a line; what the
 //! lines hold is in `tests/vectors/README.md`. [`FAMILIES`] says who runs which.
 
+pub mod kubectl_describe;
+pub mod kubectl_get;
 pub mod kubectl_taint;
 pub mod kubelet_eviction;
 pub mod matching;
@@ -31,6 +33,8 @@ pub struct Family {
 
 /// Every family that the engine answers.
 pub const FAMILIES: &[Family] = &[
+    Family { name: "kubectl_describe_1.20", run: kubectl_describe::run },
+    Family { name: "kubectl_get_1.20", run: kubectl_get::run },
     Family { name: "kubectl_taint", run: kubectl_taint::run },
     Family { name: "kubelet_eviction_parse", run: kubelet_eviction::parse },
     Family { name: "kubelet_eviction_rank", run: kubelet_eviction::rank },
