@@ -4,6 +4,7 @@
 pub mod eviction;
 pub mod heartbeat;
 mod kubelets;
+pub mod pod_status;
 
 pub use self::eviction::*;
 pub use self::kubelets::{EvictionView, PodSeries, SignalView, ThresholdLine, UsageSeries};

@@ -4,6 +4,8 @@
 //! method says which patch is meant. Everything else in this crate asks a method here and never
 //! compares release numbers.
 
+mod kubectl;
+
 use alloc::format;
 use alloc::string::String;
 use core::fmt;

@@ -4,6 +4,8 @@
 //! lines hold is in `tests/vectors/README.md`. [`FAMILIES`] says who runs which.
 
 pub mod admission;
+pub mod kubectl_describe;
+pub mod kubectl_get;
 pub mod kubectl_taint;
 pub mod kubelet_eviction;
 pub mod matching;
@@ -38,6 +40,8 @@ pub const FAMILIES: &[Family] = &[
     Family { name: "defaulttolerations_1.20", run: admission::default_tolerations },
     Family { name: "deployment_1.20", run: workloads::deployment },
     Family { name: "job_1.20", run: workloads::job },
+    Family { name: "kubectl_describe_1.20", run: kubectl_describe::run },
+    Family { name: "kubectl_get_1.20", run: kubectl_get::run },
     Family { name: "kubectl_taint", run: kubectl_taint::run },
     Family { name: "kubelet_eviction_parse", run: kubelet_eviction::parse },
     Family { name: "kubelet_eviction_rank", run: kubelet_eviction::rank },
