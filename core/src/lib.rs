@@ -94,5 +94,5 @@ pub mod warnings;
 pub use controllers::{node_lifecycle, taint_eviction};
 pub use eviction_timeline::time_budget;
 pub use kubelet::heartbeat as kubelet_heartbeat;
-pub use policy::{admission, drain, matching, scheduling, taints, validation};
+pub use policy::{admission, drain, eviction, matching, scheduling, taints, validation};
 pub use queue::{flowcontrol, rate_limited_timed_queue, timed_worker_queue};

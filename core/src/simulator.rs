@@ -54,9 +54,9 @@ pub use self::views::NodeView;
 pub use self::when_evicted::{
     Assumption, EvictionQuestion, NodeFault, PodSource, WhenEvicted, WhenEvictedError, when_evicted,
 };
+pub use crate::api::BudgetStatus;
 use crate::api_server::{ApiServer, Fault};
 pub use crate::api_server::{ConfigError, DEFAULT_START_UP_TIME, SimulatorConfig};
-pub use crate::controllers::disruption::BudgetStatus;
 
 use crate::api::{Lease, Node, NodeName, Pod, PodDisruptionBudget, PodKey, Workload};
 use crate::cluster::Cluster;

@@ -3,10 +3,14 @@
 //! A family of cases is a file `NAME.jsonl` or `NAME.jsonl.gz` with one case a line; what the
 //! lines hold is in `tests/vectors/README.md`. [`FAMILIES`] says who runs which.
 
+mod control;
+pub mod daemon_set;
+pub mod disruption;
 pub mod kubectl_taint;
 pub mod kubelet_eviction;
 pub mod matching;
 pub mod node_lifecycle;
+pub mod pod_gc;
 pub mod qps;
 pub mod rate_limited_queue;
 pub mod runner;
@@ -19,6 +23,7 @@ pub mod zone_state;
 
 use serde::de::{Deserialize, DeserializeOwned, Deserializer};
 use serde::ser::Serialize;
+use taintlab_core::release::KubernetesRelease;
 
 /// One family of cases.
 #[derive(Clone, Copy)]
@@ -31,6 +36,8 @@ pub struct Family {
 
 /// Every family that the engine answers.
 pub const FAMILIES: &[Family] = &[
+    Family { name: "daemonset_1.20", run: daemon_set::run },
+    Family { name: "disruption_1.20", run: disruption::run },
     Family { name: "kubectl_taint", run: kubectl_taint::run },
     Family { name: "kubelet_eviction_parse", run: kubelet_eviction::parse },
     Family { name: "kubelet_eviction_rank", run: kubelet_eviction::rank },
@@ -39,6 +46,7 @@ pub const FAMILIES: &[Family] = &[
     Family { name: "node_lifecycle", run: node_lifecycle::run },
     Family { name: "node_lifecycle_current", run: node_lifecycle::run },
     Family { name: "node_lifecycle_legacy", run: node_lifecycle::run },
+    Family { name: "podgc_1.20", run: pod_gc::run },
     Family { name: "qps", run: qps::run },
     Family { name: "rate_limited_queue", run: rate_limited_queue::run },
     Family { name: "taint_utils", run: taint_utils::run },
@@ -104,6 +112,11 @@ pub(crate) fn with_flagged_case<C: DeserializeOwned>(
             Err(error) => Outcome::Failed(error),
         }
     })
+}
+
+/// A release that is known.
+pub(crate) fn release(minor: &str) -> KubernetesRelease {
+    KubernetesRelease::parse(minor).expect("a known release")
 }
 
 /// Agrees if both are equal.

@@ -19,6 +19,7 @@ mod scheduling;
 mod taint;
 mod toleration;
 mod workload;
+mod workload_status;
 
 pub use cron_job::{CronJob, CronJobSpec, JobTemplate};
 pub use fields::{
@@ -53,6 +54,7 @@ pub use workload::{
     PodDisruptionBudgetSpec, PodTemplate, START_UP_TIME_ANNOTATION, Workload, WorkloadKey,
     WorkloadKind, WorkloadSpec,
 };
+pub use workload_status::{BudgetStatus, DaemonSetStatus};
 
 pub(crate) use fields::{is_default, nullable};
 

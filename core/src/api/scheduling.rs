@@ -9,7 +9,7 @@ use alloc::vec::Vec;
 use serde_json::Value;
 
 use super::resources::Field;
-use super::{Pod, ResourceError, string_enum};
+use super::{Pod, ResourceError, is_valid_label_value, string_enum};
 
 string_enum! {
     /// How a label is compared (`metav1.LabelSelectorOperator`, `v1.NodeSelectorOperator`).
@@ -54,7 +54,10 @@ impl Requirement {
             SelectorOperator::Gt | SelectorOperator::Lt => {
                 let [wanted] = self.values.as_slice() else { return false };
                 let number = |text: &str| text.parse::<i64>().ok();
-                let (Some(value), Some(wanted)) = (value.and_then(number), number(wanted)) else {
+                // What no label can have, such as a negative number, makes the term invalid.
+                let wanted = Some(wanted).filter(|wanted| is_valid_label_value(wanted).is_empty());
+                let numbers = value.and_then(number).zip(wanted.and_then(|text| number(text)));
+                let Some((value, wanted)) = numbers else {
                     return false;
                 };
                 if self.operator == SelectorOperator::Gt { value > wanted } else { value < wanted }

@@ -8,7 +8,8 @@ use alloc::vec::Vec;
 
 use super::{Context, Controller, WorkTicket};
 use crate::api::{
-    Pod, PodKey, PodPhase, PodTemplate, Toleration, Workload, WorkloadKey, WorkloadKind,
+    DaemonSetStatus, Pod, PodKey, PodPhase, PodTemplate, Toleration, Workload, WorkloadKey,
+    WorkloadKind,
 };
 use crate::cluster::{Change, Cluster};
 use crate::policy::admission::Addition;
@@ -51,6 +52,13 @@ pub enum WorkloadAction {
         /// Which one.
         pod: PodKey,
     },
+    /// Make a workload the controller of a pod that has none.
+    AdoptPod {
+        /// Which one.
+        pod: PodKey,
+        /// The workload.
+        owner: WorkloadKey,
+    },
     /// `POST` a ReplicaSet.
     CreateReplicaSet(Box<Workload>),
     /// `PATCH` how many pods a ReplicaSet wants.
@@ -60,12 +68,12 @@ pub enum WorkloadAction {
         /// How many.
         replicas: i64,
     },
-    /// Write `status.desiredNumberScheduled` of a DaemonSet.
-    ReportDesired {
+    /// Write the status of a DaemonSet.
+    UpdateDaemonSetStatus {
         /// Which one.
         workload: WorkloadKey,
-        /// How many.
-        desired: i64,
+        /// What it is now.
+        status: DaemonSetStatus,
     },
 }
 
@@ -87,8 +95,8 @@ pub(super) struct Reconciler<S> {
     pub(super) release: KubernetesRelease,
     kind: WorkloadKind,
     queue: NumberedWorkQueue<WorkloadKey>,
-    /// When pods of a workload will be available.
-    timers: TimerQueue<WorkloadKey>,
+    /// When pods of a workload will be available, or it is looked at again.
+    timers: TimerQueue<TimeoutReason>,
     /// What is still to be done about the workload that is looked at.
     pub(super) steps: VecDeque<S>,
     actions: VecDeque<WorkloadAction>,
@@ -187,8 +195,15 @@ impl<S> Reconciler<S> {
             let start = context.start.unix_seconds();
             let at = since.unix_seconds().saturating_add(seconds).saturating_sub(start);
             let at = Timestamp::from_secs(u64::try_from(at).unwrap_or(0));
-            self.timers.start(context.sequence, at.max(context.now), key);
+            let reason = TimeoutReason::PodsAvailable { workload: key };
+            self.timers.start(context.sequence, at.max(context.now), reason);
         }
+    }
+
+    /// Looks at a workload again after a back-off.
+    pub(super) fn retry_at(&mut self, context: &mut Context<'_>, at: Timestamp, key: WorkloadKey) {
+        let reason = TimeoutReason::RetryWorkload { workload: key };
+        self.timers.start(context.sequence, at, reason);
     }
 }
 
@@ -217,14 +232,6 @@ pub(super) trait Reconcile {
     fn goes_on_when_refused(&self) -> bool {
         false
     }
-
-    /// The place of work other than that of the queue of workloads.
-    fn other_work(&self) -> Option<WorkTicket> {
-        None
-    }
-
-    /// Does a piece of that.
-    fn do_other_work(&mut self, _: &mut Context<'_>) {}
 }
 
 fn go_on<T: Reconcile>(controller: &mut T, context: &mut Context<'_>) {
@@ -251,12 +258,14 @@ impl<T: Reconcile> Controller for T {
     }
 
     fn handle_timeout(&mut self, context: &mut Context<'_>) {
-        if let Some(key) = self.reconciler().timers.pop_due(context.now) {
-            self.woken(context, key);
+        if let Some(reason) = self.reconciler().timers.pop_due(context.now) {
+            if let TimeoutReason::PodsAvailable { workload }
+            | TimeoutReason::RetryWorkload { workload } = reason
+            {
+                self.woken(context, workload);
+            }
         } else if let Some(key) = self.reconciler().queue.pop() {
             self.reconcile(context, &key);
-        } else {
-            self.do_other_work(context);
         }
         go_on(self, context);
     }
@@ -296,13 +305,14 @@ impl<T: Reconcile> Controller for T {
     }
 
     fn timer_reason(&self) -> Option<TimeoutReason> {
-        let workload = self.reconciler_ref().timers.peek()?.clone();
-        Some(TimeoutReason::PodsAvailable { workload })
+        self.reconciler_ref().timers.peek().cloned()
     }
 
     fn next_work(&self) -> Option<WorkTicket> {
-        let first = self.reconciler_ref().queue.first().map(|number| (0, number));
-        first.or_else(|| self.other_work())
+        let Reconciler { kind, queue, .. } = self.reconciler_ref();
+        // Nodes are many: others go first.
+        let class = u8::from(*kind == WorkloadKind::DaemonSet);
+        queue.first().map(|number| (class, number))
     }
 }
 

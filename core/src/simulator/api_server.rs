@@ -197,7 +197,7 @@ impl Simulator {
     pub(super) fn patch_pod_status(
         &mut self,
         key: &PodKey,
-        mut condition: PodCondition,
+        condition: PodCondition,
     ) -> RequestResult {
         let Some(stored) = self.api.cluster.get_pod(key) else {
             let (pod, uid, verb) = (key.clone(), String::new(), RequestVerb::Get);
@@ -205,25 +205,9 @@ impl Simulator {
             self.api.emit(EventKind::Request { pod, uid, verb, result });
             return result;
         };
-        if self.api.config.release.sets_observed_generation() {
-            let generation = stored.metadata.other.get("generation");
-            condition.observed_generation = generation.and_then(serde_json::Value::as_i64);
-        }
-        let now = self.wall_clock(self.api.now).truncated_to_seconds();
-        condition.last_transition_time = Some(now);
         let mut pod = Pod::clone(stored);
-        let conditions = &mut pod.status.conditions;
-        match conditions.iter_mut().find(|known| known.type_ == condition.type_) {
-            Some(known) => {
-                if known.status == condition.status {
-                    condition.last_transition_time = known.last_transition_time;
-                }
-                if *known == condition {
-                    return RequestResult::Ok;
-                }
-                *known = condition;
-            }
-            None => conditions.push(condition),
+        if !self.api.update_pod_condition(&mut pod, condition) {
+            return RequestResult::Ok;
         }
         let refused = self.api.take_fault(key, PodWrite::PatchStatus);
         let result = refused.map_or(RequestResult::Ok, RequestResult::Error);

@@ -15,11 +15,11 @@ pub use self::views::{PendingPod, PodStatusView, WorkloadView, pod_status};
 
 use super::control_plane::{ControlAction, ControlPlane, added};
 use super::{ConfigError, Simulator};
-use crate::api::{Pod, PodDisruptionBudget, PodKey, Workload};
+use crate::api::{Pod, PodDisruptionBudget, PodKey, PodPhase, Workload};
 use crate::api_server::check_workload;
 use crate::cluster::Change;
 use crate::controllers::Context;
-use crate::controllers::pod_gc::CollectPod;
+use crate::controllers::pod_gc::{PodGcAction, PodGcAnswer};
 use crate::controllers::scheduler::SchedulerAction;
 use crate::controllers::workload::{WorkloadAction, WriteAnswer};
 use crate::event::EventKind;
@@ -44,7 +44,8 @@ impl Simulator {
             comparison_operators: self.api.gates.is_enabled(gate),
         };
         let admission = self.api.config.admission().map_err(ConfigError::ApiServerFlag)?;
-        let control = ControlPlane::new(config, &self.api.cluster)?;
+        let conditions = self.api.gates.is_enabled(FeatureGate::PodDisruptionConditions);
+        let control = ControlPlane::new(config, conditions, &self.api.cluster)?;
         self.api.admission = Some(admission);
         self.control = Some(Box::new(control));
         self.adopt_workloads(workloads)?;
@@ -58,6 +59,7 @@ impl Simulator {
         if let Some(control) = &mut self.control {
             control.adopt_revisions(&self.api.cluster);
         }
+        self.sync_budgets();
         Ok(())
     }
 
@@ -153,10 +155,11 @@ impl Simulator {
                     }
                 }
                 ControlAction::Scheduler(action) => self.act_for_scheduler(action),
-                ControlAction::Collect(CollectPod { id, pod }) => {
-                    self.remove_pod(&pod);
+                ControlAction::Disruption(action) => self.act_for_disruption(action),
+                ControlAction::Collect(action) => {
+                    let (id, answer) = self.act_for_pod_gc(action);
                     if let Some((control, mut context)) = self.control() {
-                        control.collected(&mut context, id);
+                        control.collected(&mut context, id, answer);
                     }
                 }
             }
@@ -180,6 +183,7 @@ impl Simulator {
                 return Some((id, WriteAnswer::Done));
             }
             WorkloadAction::ReleasePod { pod } => self.disown_pod(&pod),
+            WorkloadAction::AdoptPod { pod, owner } => self.adopt_pod(&pod, &owner),
             WorkloadAction::CreateReplicaSet(mut set) => {
                 self.api.default_metadata(&mut set.metadata);
                 self.store_workload(*set);
@@ -191,13 +195,38 @@ impl Simulator {
                     self.store_workload(set);
                 }
             }
-            WorkloadAction::ReportDesired { workload, desired } => {
+            WorkloadAction::UpdateDaemonSetStatus { workload, status } => {
                 if let Some((control, context)) = self.control() {
+                    let desired = status.desired_number_scheduled;
                     control.ready_history.set_desired(&context, &workload, desired);
                 }
             }
         }
         None
+    }
+
+    fn act_for_pod_gc(&mut self, action: PodGcAction) -> (RequestId, PodGcAnswer) {
+        match action {
+            PodGcAction::GetNode { id, node } => {
+                let exists = self.api.cluster.get_node(node.as_str()).is_some();
+                (id, PodGcAnswer::NodeExists(exists))
+            }
+            PodGcAction::MarkFailed { id, pod: key, condition } => {
+                if let Some(pod) = self.api.cluster.get_pod(&key) {
+                    let mut pod = Pod::clone(pod);
+                    pod.status.phase = PodPhase::Failed;
+                    if let Some(condition) = condition {
+                        self.api.update_pod_condition(&mut pod, condition);
+                    }
+                    self.store_pod(&key, pod);
+                }
+                (id, PodGcAnswer::Done)
+            }
+            PodGcAction::DeletePod { id, pod } => {
+                self.remove_pod(&pod);
+                (id, PodGcAnswer::Done)
+            }
+        }
     }
 
     fn act_for_scheduler(&mut self, action: SchedulerAction) {

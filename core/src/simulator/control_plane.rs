@@ -10,9 +10,9 @@ use crate::api::{Pod, Workload, WorkloadKey, WorkloadKind};
 use crate::cluster::{Change, Cluster};
 use crate::controllers::daemon_set::DaemonSetController;
 use crate::controllers::deployment::DeploymentController;
-use crate::controllers::disruption::DisruptionController;
+use crate::controllers::disruption::{DisruptionAction, DisruptionController};
 use crate::controllers::job::JobController;
-use crate::controllers::pod_gc::{CollectPod, PodGcController};
+use crate::controllers::pod_gc::{PodGcAction, PodGcAnswer, PodGcConfig, PodGcController};
 use crate::controllers::replica_set::ReplicaSetController;
 use crate::controllers::scheduler::{Scheduler, SchedulerAction};
 use crate::controllers::stateful_set::StatefulSetController;
@@ -27,7 +27,7 @@ use crate::queue::timer_queue::TimerId;
 pub(super) struct ControlPlane {
     replica_sets: ReplicaSetController,
     stateful_sets: StatefulSetController,
-    daemon_sets: DaemonSetController,
+    pub(super) daemon_sets: DaemonSetController,
     jobs: JobController,
     deployments: DeploymentController,
     pub(super) disruption: DisruptionController,
@@ -40,7 +40,8 @@ pub(super) struct ControlPlane {
 pub(super) enum ControlAction {
     Workload(WorkloadKind, WorkloadAction),
     Scheduler(SchedulerAction),
-    Collect(CollectPod),
+    Collect(PodGcAction),
+    Disruption(DisruptionAction),
 }
 
 /// Calls something on each controller, in the order of their precedence.
@@ -67,7 +68,12 @@ macro_rules! each {
 
 impl ControlPlane {
     /// Controllers that know the nodes of the cluster, and nothing else yet.
-    pub(super) fn new(config: SchedulerConfig, cluster: &Cluster) -> Result<Self, ConfigError> {
+    /// `conditions` is the gate `PodDisruptionConditions`.
+    pub(super) fn new(
+        config: SchedulerConfig,
+        conditions: bool,
+        cluster: &Cluster,
+    ) -> Result<Self, ConfigError> {
         let wrong = |error: SchedulingError| ConfigError::Object(error.to_string());
         let nodes = cluster.nodes().map(|(_, node)| node.as_ref());
         let snapshot = Snapshot::new(config, nodes, []).map_err(wrong)?;
@@ -83,7 +89,12 @@ impl ControlPlane {
             deployments: DeploymentController::new(release),
             disruption: DisruptionController::new(release),
             scheduler: Scheduler::new(snapshot),
-            pod_gc: PodGcController::new(release),
+            pod_gc: PodGcController::new(PodGcConfig {
+                release,
+                marks_failed: conditions && release.marks_collected_pods_as_failed(),
+                terminated_pod_threshold: PodGcConfig::DEFAULT_TERMINATED_POD_THRESHOLD,
+                missing_phase_is_ended: false,
+            }),
             ready_history: ReadyHistory::default(),
         })
     }
@@ -117,7 +128,8 @@ impl ControlPlane {
             self.jobs.next_timer(),
             self.deployments.next_timer(),
         ];
-        let others = [self.scheduler.next_timer(), self.pod_gc.next_timer()];
+        let others =
+            [self.scheduler.next_timer(), self.pod_gc.next_timer(), self.disruption.next_timer()];
         workloads.into_iter().chain(others).flatten().min()
     }
 
@@ -128,6 +140,10 @@ impl ControlPlane {
             self.scheduler.timer_reason()
         } else if self.pod_gc.next_timer() == timer {
             self.pod_gc.timer_reason()
+        } else if self.disruption.next_timer() == timer {
+            self.disruption.timer_reason()
+        } else if self.daemon_sets.next_timer() == timer {
+            self.daemon_sets.timer_reason()
         } else if self.replica_sets.next_timer() == timer {
             self.replica_sets.timer_reason()
         } else if self.deployments.next_timer() == timer {
@@ -156,6 +172,7 @@ impl ControlPlane {
             || self.daemon_sets.next_work().is_some()
             || self.jobs.next_work().is_some()
             || self.scheduler.next_work().is_some()
+            || self.disruption.next_work().is_some()
     }
 
     /// Looks at one thing, the one that is first; whether there was any.
@@ -167,6 +184,7 @@ impl ControlPlane {
             self.jobs.next_work(),
             self.deployments.next_work(),
             self.scheduler.next_work(),
+            self.disruption.next_work(),
         ];
         let first = work.into_iter().flatten().min();
         if first.is_none() {
@@ -200,6 +218,9 @@ impl ControlPlane {
         if let Some(action) = self.scheduler.poll_action(context) {
             return Some(ControlAction::Scheduler(action));
         }
+        if let Some(action) = self.disruption.poll_action(context) {
+            return Some(ControlAction::Disruption(action));
+        }
         self.pod_gc.poll_action(context).map(ControlAction::Collect)
     }
 
@@ -224,9 +245,14 @@ impl ControlPlane {
         }
     }
 
-    /// Tells the garbage collector that a pod is gone.
-    pub(super) fn collected(&mut self, context: &mut Context<'_>, id: RequestId) {
-        self.pod_gc.handle_action_result(context, id, ());
+    /// Tells the garbage collector what came of its request.
+    pub(super) fn collected(
+        &mut self,
+        context: &mut Context<'_>,
+        id: RequestId,
+        answer: PodGcAnswer,
+    ) {
+        self.pod_gc.handle_action_result(context, id, answer);
     }
 
     /// Whether a pod is of the present template of its workload.

@@ -99,9 +99,10 @@ impl Simulator {
         };
         match self.apply(command) {
             Ok(()) => EvictAnswer::Accepted,
-            Err(error @ CommandError::DisruptionBudget { .. }) => {
-                EvictAnswer::Forbidden(error.to_string())
-            }
+            Err(
+                error @ (CommandError::DisruptionBudget { .. }
+                | CommandError::BudgetNotProcessed { .. }),
+            ) => EvictAnswer::Forbidden(error.to_string()),
             Err(CommandError::PodNotFound(_)) => EvictAnswer::NotFound,
             Err(error) => EvictAnswer::Failed(error.to_string()),
         }

@@ -163,7 +163,7 @@ impl Session {
             Happening::EventRecorded(event) => match &event.involved_object {
                 ObjectReference::Pod { pod, .. } => self.touch_pod(pod),
                 ObjectReference::Node { node } => self.touch_node(node),
-                ObjectReference::Workload { .. } => {}
+                ObjectReference::Budget { .. } | ObjectReference::Workload { .. } => {}
             },
             Happening::NodeAdded { node }
             | Happening::NodeUpdated { node }

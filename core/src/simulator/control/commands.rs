@@ -159,6 +159,16 @@ impl Simulator {
         }
     }
 
+    /// A pod without a controller gets one.
+    pub(super) fn adopt_pod(&mut self, key: &PodKey, owner: &WorkloadKey) {
+        let cluster = &self.api.cluster;
+        if let (Some(pod), Some(owner)) = (cluster.get_pod(key), cluster.get_workload(owner)) {
+            let mut pod = crate::api::Pod::clone(pod);
+            pod.metadata.owner_references.push(owner.owner_reference());
+            self.store_pod(key, pod);
+        }
+    }
+
     pub(in super::super) fn create_budget(
         &mut self,
         mut budget: PodDisruptionBudget,
@@ -169,6 +179,7 @@ impl Simulator {
             return Err(CommandError::BudgetAlreadyExists(key));
         }
         self.api.default_metadata(&mut budget.metadata);
+        budget.metadata.other.set("generation", 1.into());
         self.store_budget(Box::new(budget));
         Ok(())
     }
@@ -182,6 +193,9 @@ impl Simulator {
         let old = self.api.cluster.get_budget(&key);
         let old = old.ok_or_else(|| CommandError::BudgetNotFound(key.clone()))?;
         keep_identity(&mut budget.metadata, &old.metadata);
+        let generation = old.generation() + i64::from(old.spec != budget.spec);
+        budget.metadata.other.set("generation", generation.into());
+        budget.other.set("status", old.other.get("status").cloned().unwrap_or_default());
         self.store_budget(Box::new(budget));
         Ok(())
     }
@@ -192,6 +206,8 @@ impl Simulator {
         let old = self.api.cluster.put_budget(budget.clone());
         self.api.emit(EventKind::BudgetChanged { budget: key.clone(), deleted: false });
         self.notify_control(&Change::Budget { key, old, new: Some(budget) });
+        // Nobody is quicker than the controller.
+        self.sync_budgets();
     }
 
     pub(in super::super) fn delete_budget(&mut self, key: &PodKey) -> Result<(), CommandError> {

@@ -28,7 +28,8 @@ pub struct WorkloadView {
     pub owner: Option<WorkloadKey>,
     /// How many pods it wants.
     pub desired: i64,
-    /// How many it has that are neither terminating nor at their end.
+    /// How many it has that are neither terminating nor at their end. Of a DaemonSet these are
+    /// nodes, as its controller counts them: only those on which it wants a pod.
     pub current: i64,
     /// How many of those are of the present template.
     pub updated: i64,
@@ -115,6 +116,7 @@ impl Simulator {
         };
         let control = self.control.as_ref()?;
         let desired = control.ready_history.desired(key);
+        let daemons = control.daemon_sets.status(key);
         let now = self.wall_clock(self.api.now);
         let available = of(&|pod| pod.is_ready_replica() && is_available_at(now, workload, pod));
         let pending = objects().filter(|pod| pod.spec.node_name.is_empty() && pod.is_active());
@@ -124,7 +126,7 @@ impl Simulator {
                 .condition("PodScheduled")
                 .map_or_else(String::new, |condition| condition.message.clone()),
         });
-        Some(WorkloadView {
+        let mut view = WorkloadView {
             workload: key.clone(),
             assumed: workload.assumed,
             owner: workload.owner(),
@@ -137,7 +139,15 @@ impl Simulator {
             terminating: of(&|pod| pod.is_terminating()),
             pending: pending.collect(),
             pods: pods.iter().cloned().collect(),
-        })
+        };
+        if let Some(status) = daemons {
+            view.current = status.current_number_scheduled;
+            view.updated = status.updated_number_scheduled;
+            view.ready = status.number_ready;
+            view.available = status.number_available;
+            view.unavailable = status.number_unavailable;
+        }
+        Some(view)
     }
 
     /// The pods of a workload, those of its ReplicaSets included.
