@@ -46,8 +46,8 @@ pub use self::when_evicted::{
 };
 pub use self::workload_views::{PendingPod, PodStatusView, WorkloadView, pod_status};
 use crate::api_server::ApiServer;
+pub use crate::api::BudgetStatus;
 pub use crate::api_server::{ConfigError, DEFAULT_START_UP_TIME, SimulatorConfig};
-pub use crate::controllers::disruption::BudgetStatus;
 pub use crate::kubelet::{EvictionView, PodSeries, SignalView, ThresholdLine, UsageSeries};
 
 use crate::api::{Lease, Node, Pod, PodDisruptionBudget, PriorityClass, Workload};
@@ -229,6 +229,7 @@ impl Simulator {
         for set in control.initial_statuses(&api.context(sequence)) {
             api.cluster.put_workload(set);
         }
+        self.sync_budgets();
         Ok(())
     }
 

@@ -47,6 +47,9 @@ fn reference(object: &ObjectReference) -> (&str, &str, &str) {
     match object {
         ObjectReference::Pod { pod, .. } => ("Pod", pod.namespace(), pod.name()),
         ObjectReference::Node { node } => ("Node", "", node.as_str()),
+        ObjectReference::Budget { budget } => {
+            ("PodDisruptionBudget", budget.namespace(), budget.name())
+        }
         ObjectReference::Workload { workload } => {
             (workload.kind.as_str(), workload.name.namespace(), workload.name.name())
         }

@@ -61,7 +61,8 @@ pub use workload::{
     WorkloadKind, WorkloadSpec,
 };
 pub use workload_status::{
-    DeploymentStatus, JobStatus, ReplicaSetStatus, StatefulSetStatus, WorkloadCondition,
+    BudgetStatus, DaemonSetStatus, DeploymentStatus, JobStatus, ReplicaSetStatus,
+    StatefulSetStatus, WorkloadCondition,
 };
 
 pub(crate) use fields::{is_default, nullable};

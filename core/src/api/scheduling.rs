@@ -55,7 +55,10 @@ impl Requirement {
             SelectorOperator::Gt | SelectorOperator::Lt => {
                 let [wanted] = self.values.as_slice() else { return false };
                 let number = |text: &str| text.parse::<i64>().ok();
-                let (Some(value), Some(wanted)) = (value.and_then(number), number(wanted)) else {
+                // What no label can have, such as a negative number, makes the term invalid.
+                let wanted = Some(wanted).filter(|wanted| is_valid_label_value(wanted).is_empty());
+                let numbers = value.and_then(number).zip(wanted.and_then(|text| number(text)));
+                let Some((value, wanted)) = numbers else {
                     return false;
                 };
                 if self.operator == SelectorOperator::Gt { value > wanted } else { value < wanted }
