@@ -149,6 +149,10 @@ fn uid(session: &Session<'_>, recorded: &RecordedEvent) -> String {
             let node = cluster.get_node(node.as_str());
             node.map_or_else(String::new, |node| node.metadata.uid.clone())
         }
+        ObjectReference::Budget { budget } => {
+            let budget = cluster.get_budget(budget);
+            budget.map_or_else(String::new, |budget| budget.metadata.uid.clone())
+        }
         ObjectReference::Workload { workload } => {
             let workload = cluster.get_workload(workload);
             workload.map_or_else(String::new, |workload| workload.metadata.uid.clone())
