@@ -60,6 +60,8 @@ impl Simulator {
         mut workload: Workload,
     ) -> Result<(), CommandError> {
         complete_workload(&mut workload);
+        // The status is not part of what a user creates.
+        workload.set_status(serde_json::Value::Null);
         let key = workload.key();
         self.api.check_new(&workload)?;
         if self.api.cluster.get_workload(&key).is_some_and(|known| !known.assumed) {
