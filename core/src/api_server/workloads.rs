@@ -55,6 +55,8 @@ impl ApiServer {
         mut workload: Workload,
     ) -> Result<Write, CommandError> {
         complete_workload(&mut workload);
+        // The status is not part of what a user creates.
+        workload.set_status(serde_json::Value::Null);
         let key = workload.key();
         self.check_new(&workload)?;
         if self.cluster.get_workload(&key).is_some_and(|known| !known.assumed) {

@@ -568,7 +568,8 @@ pub(crate) fn comparable(template: &PodTemplate) -> String {
 pub(super) fn template_changed(old: Option<&Workload>, new: Option<&Workload>) -> bool {
     let (Some(old), Some(new)) = (old, new) else { return false };
     // The text is only needed to leave the hash out.
-    old.spec.template != new.spec.template && comparable(&old.spec.template) != comparable(&new.spec.template)
+    old.spec.template != new.spec.template
+        && comparable(&old.spec.template) != comparable(&new.spec.template)
 }
 
 /// What the label [`REVISION_LABEL`] of pods that were there at the beginning says of a template.

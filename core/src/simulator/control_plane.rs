@@ -187,7 +187,8 @@ impl ControlPlane {
 
     /// ReplicaSets with the status that their controller had written before the beginning.
     pub(super) fn initial_statuses(&self, context: &Context<'_>) -> Vec<Arc<Workload>> {
-        let sets = context.cluster.workloads().filter(|(key, _)| key.kind == WorkloadKind::ReplicaSet);
+        let sets =
+            context.cluster.workloads().filter(|(key, _)| key.kind == WorkloadKind::ReplicaSet);
         let sets = sets.map(|(_, set)| {
             let status = self.replica_sets.initial_status(context, set);
             let mut set = Workload::clone(set);
