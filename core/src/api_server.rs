@@ -15,7 +15,8 @@ pub(crate) use self::config::eviction_config;
 pub use self::config::{ConfigError, DEFAULT_START_UP_TIME, SimulatorConfig};
 use crate::api::{
     MAX_REPLICAS, Node, NodeName, ObjectMeta, Pod, PodDisruptionBudget, PodKey, PodPhase,
-    PodStatus, PriorityClass, START_UP_TIME_ANNOTATION, Toleration, Workload, WorkloadKey, node_allocatable,
+    PodStatus, PriorityClass, START_UP_TIME_ANNOTATION, Toleration, Workload, WorkloadKey,
+    node_allocatable,
 };
 use crate::cluster::Cluster;
 use crate::command::CommandError;

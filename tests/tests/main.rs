@@ -32,7 +32,7 @@ mod scenarios {
 }
 mod scheduling {
     mod placement;
-    mod preemption;
+    mod preemption_runs;
 }
 mod taint_eviction {
     mod upstream_cases;

@@ -405,11 +405,7 @@ impl Scheduler {
         if !same {
             self.record(&key, "Warning", "FailedScheduling", message.clone());
         }
-        self.actions.push_back(SchedulerAction::MarkUnschedulable {
-            pod: key,
-            message,
-            nominated,
-        });
+        self.actions.push_back(SchedulerAction::MarkUnschedulable { pod: key, message, nominated });
     }
 
     fn record(&mut self, pod: &PodKey, type_: &'static str, reason: &'static str, message: String) {

@@ -286,10 +286,8 @@ impl Snapshot {
             return Ok(Vec::new());
         };
         let unchanged = Change::default();
-        let verdict = |plugin| FilterVerdict {
-            plugin,
-            rejection: cycle.filter(plugin, node, &unchanged),
-        };
+        let verdict =
+            |plugin| FilterVerdict { plugin, rejection: cycle.filter(plugin, node, &unchanged) };
         Ok(cycle.plugins().into_iter().map(verdict).collect())
     }
 }

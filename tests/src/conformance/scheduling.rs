@@ -60,8 +60,10 @@ struct WorkloadSpec {
 
 impl Input {
     fn snapshot(&self) -> Result<Snapshot, String> {
-        let config =
-            SchedulerConfig { requires_allocatable: true, ..SchedulerConfig::of(release_of("1.20")) };
+        let config = SchedulerConfig {
+            requires_allocatable: true,
+            ..SchedulerConfig::of(release_of("1.20"))
+        };
         let mut snapshot =
             Snapshot::new(config, &self.nodes, &self.pods).map_err(|error| error.to_string())?;
         for Service { metadata, spec } in &self.services {
@@ -116,7 +118,15 @@ struct Case<A> {
 }
 
 const INPUT: &[&str] = &[
-    "id", "flagged", "different", "nodes", "pods", "pod", "services", "replicaSets", "statefulSets",
+    "id",
+    "flagged",
+    "different",
+    "nodes",
+    "pods",
+    "pod",
+    "services",
+    "replicaSets",
+    "statefulSets",
 ];
 
 /// Plays a case unless it has other members than these; serde cannot tell for flattened parts.

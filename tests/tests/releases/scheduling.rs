@@ -367,9 +367,7 @@ pub(super) const DIFFERENCES: &[Difference] = &[
         last: "1.26",
         before: "PreemptionByKubeScheduler",
         after: "PreemptionByScheduler",
-        observe: |release| {
-            preempted_condition(release, &pod("p", "", json!({}), json!({}))).reason
-        },
+        observe: |release| preempted_condition(release, &pod("p", "", json!({}), json!({}))).reason,
     },
     Difference {
         name: "awaits_victims_only",

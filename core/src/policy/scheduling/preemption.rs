@@ -11,9 +11,7 @@ use core::cmp::Reverse;
 use serde_json::Value;
 
 use super::filters::{Change, Cycle};
-use super::snapshot::{
-    DISRUPTION_TARGET, NodeInfo, PREEMPTION_BY_SCHEDULER, PodInfo, Snapshot,
-};
+use super::snapshot::{DISRUPTION_TARGET, NodeInfo, PREEMPTION_BY_SCHEDULER, PodInfo, Snapshot};
 use super::{Rejection, SchedulingError};
 use crate::api::{ConditionStatus, LabelSelector, Pod, PodCondition, PodDisruptionBudget, PodKey};
 use crate::release::{KubernetesRelease, PreemptedMessage};
@@ -161,9 +159,10 @@ impl Snapshot {
         if !self.has_lower_priority(cycle.pod.fields.priority) {
             return Ok(nothing);
         }
-        let most = cycle.release().preemption_candidates().map_or(usize::MAX, |(percent, least)| {
-            (refusals.len() * percent / 100).max(least)
-        });
+        let most = cycle
+            .release()
+            .preemption_candidates()
+            .map_or(usize::MAX, |(percent, least)| (refusals.len() * percent / 100).max(least));
         let helps = |refusal: &&(&NodeInfo, Option<Rejection>)| {
             refusal.1.as_ref().is_some_and(|refusal| refusal.preemption_may_help)
         };
