@@ -31,6 +31,7 @@ mod scenarios {
     mod text;
 }
 mod scheduling {
+    mod back_off;
     mod placement;
     mod preemption_runs;
 }

@@ -176,7 +176,13 @@ impl<'a> Cycle<'a> {
             && untolerated_taint(self.snapshot, &self.pod, node).is_none()
             && matches_node_affinity(&self.pod, node)
             && self.shortages(node, unchanged).next().is_none()
-            && self.first_rejection(node, unchanged).is_none()
+            && !self.has_port_conflict(node, unchanged)
+            && match self.snapshot.nominated_on(&node.name).next() {
+                Some(_) => self.first_rejection(node, unchanged).is_none(),
+                None => [FilterPlugin::PodTopologySpread, FilterPlugin::InterPodAffinity]
+                    .into_iter()
+                    .all(|plugin| self.filter(plugin, node, unchanged).is_none()),
+            }
     }
 
     /// The only nodes that the pod can go to, if its affinity names them. Mirrors the

@@ -214,13 +214,9 @@ impl<'a> Cycle<'a> {
         lower.map(|(key, _)| key.clone()).collect()
     }
 
-    /// Who has to go from the node so that the pod fits, or why it does not fit even then. Mirrors
-    /// `SelectVictimsOnNode`.
-    fn victims_on(
-        &self,
-        node: &'a NodeInfo,
-        budgets: &[BudgetOfVictims],
-    ) -> Result<(&'a NodeInfo, Chosen<'a>), Vec<String>> {
+    /// The node without the pods of lower priority, and those pods in the order in which they came;
+    /// or why the pod does not fit even then.
+    fn without_lower(&self, node: &'a NodeInfo) -> Result<(Change, Vec<Victim<'a>>), Vec<String>> {
         let priority = self.pod.fields.priority;
         let pods = node.pods.iter().map(|(key, pod)| Victim { key, pod });
         let mut lower: Vec<Victim<'a>> =
@@ -233,9 +229,20 @@ impl<'a> Cycle<'a> {
         for victim in &lower {
             self.alter(&mut change, node, victim.pod, -1);
         }
-        if let Some(rejection) = self.first_rejection(node, &change) {
-            return Err(rejection.reasons);
+        match self.first_rejection(node, &change) {
+            Some(rejection) => Err(rejection.reasons),
+            None => Ok((change, lower)),
         }
+    }
+
+    /// Who has to go from the node so that the pod fits, or why it does not fit even then. Mirrors
+    /// `SelectVictimsOnNode`.
+    fn victims_on(
+        &self,
+        node: &'a NodeInfo,
+        budgets: &[BudgetOfVictims],
+    ) -> Result<(&'a NodeInfo, Chosen<'a>), Vec<String>> {
+        let (mut change, mut lower) = self.without_lower(node)?;
         lower.sort_by_key(|victim| {
             (Reverse(victim.pod.fields.priority), started(victim.pod), victim.pod.entered)
         });
@@ -267,7 +274,7 @@ impl<'a> Cycle<'a> {
                 reasons.push("Preemption is not helpful for scheduling".to_string());
                 continue;
             }
-            match self.victims_on(node, &[]) {
+            match self.without_lower(node) {
                 Ok(_) => preemptable.push(node.name.clone()),
                 Err(why) => reasons.extend(why),
             }
