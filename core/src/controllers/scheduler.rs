@@ -49,8 +49,8 @@ pub enum SchedulerAction {
     PreemptPod {
         /// Which pod.
         pod: PodKey,
-        /// Its condition `DisruptionTarget`, written before if the gate `PodDisruptionConditions` is
-        /// on.
+        /// Its condition `DisruptionTarget`, written before if the gate `PodDisruptionConditions`
+        /// is on.
         condition: PodCondition,
         /// The event that is recorded after it.
         event: RecordedEvent,

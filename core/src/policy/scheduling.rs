@@ -15,8 +15,8 @@
 //! - Where a pod has no topology spread constraints, upstream spreads it over hosts and zones by the
 //!   selectors of services and controllers. Here the pods of the same controller are counted,
 //!   unless [`Snapshot::set_workload_selector`] told of the controller.
-//! - Of volumes only missing claims are looked at, if [`Snapshot::set_claims`] told which there are.
-//!   Resource claims are ignored.
+//! - Of volumes only missing claims are looked at, if [`Snapshot::set_claims`] told which there
+//!   are. Resource claims are ignored.
 
 mod affinity;
 mod arithmetic;

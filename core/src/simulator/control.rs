@@ -61,8 +61,8 @@ impl Simulator {
         Ok(())
     }
 
-    /// Begins with these priority classes. Pods that are there name classes that are not among them:
-    /// such a class is inferred from the pod's own priority.
+    /// Begins with these priority classes. Pods that are there name classes that are not among
+    /// them: such a class is inferred from the pod's own priority.
     pub(super) fn adopt_priority_classes(&mut self, classes: Vec<PriorityClass>) {
         let known = &mut self.api.priority_classes;
         let mut add = |class: PriorityClass| {

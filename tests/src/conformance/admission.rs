@@ -1,4 +1,5 @@
-//! `priority_admission_1.20`, `defaulttolerations_1.20`: what admission of 1.20.2 makes of new pods.
+//! `priority_admission_1.20`, `defaulttolerations_1.20`: what admission of 1.20.2 makes of new
+//! pods.
 
 use std::collections::BTreeMap;
 

@@ -1,5 +1,5 @@
-//! `scheduler_filter_1.20`, `scheduler_score_1.20`, `scheduler_preempt_1.20`, `scheduler_decisions`:
-//! where the scheduler of 1.20.2 puts pods, and whom it preempts.
+//! `scheduler_filter_1.20`, `scheduler_score_1.20`, `scheduler_preempt_1.20`,
+//! `scheduler_decisions`: where the scheduler of 1.20.2 puts pods, and whom it preempts.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,4 +1,5 @@
-//! Preemption in a simulation: who goes, when the pod that needs the room gets it, and what is said.
+//! Preemption in a simulation: who goes, when the pod that needs the room gets it, and what is
+//! said.
 
 use serde_json::{Value, json};
 use taintlab_core::api::{Node, Pod, PodDisruptionBudget, PodKey, PriorityClass};
