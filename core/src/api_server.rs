@@ -23,8 +23,9 @@ pub use self::config::{ConfigError, DEFAULT_START_UP_TIME, SimulatorConfig};
 pub(crate) use self::store::Write;
 pub(crate) use self::workloads::complete_workload;
 use crate::api::{
-    MAX_REPLICAS, Node, NodeName, ObjectMeta, Pod, PodCondition, PodDisruptionBudget, PodKey, PodPhase,
-    PodStatus, PriorityClass, Toleration, Workload, WorkloadKey, node_allocatable, start_up_time,
+    MAX_REPLICAS, Node, NodeName, ObjectMeta, Pod, PodCondition, PodDisruptionBudget, PodKey,
+    PodPhase, PodStatus, PriorityClass, Toleration, Workload, WorkloadKey, node_allocatable,
+    start_up_time,
 };
 use crate::cluster::Cluster;
 use crate::command::CommandError;

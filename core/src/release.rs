@@ -485,8 +485,8 @@ impl KubernetesRelease {
         self.minor >= 29
     }
 
-    /// The order in which the scheduler asks its filters: those that no preemption helps with before
-    /// resources since 1.20 (kubernetes#95539).
+    /// The order in which the scheduler asks its filters: those that no preemption helps with
+    /// before resources since 1.20 (kubernetes#95539).
     #[must_use]
     pub const fn filters_taints_before_resources(self) -> bool {
         self.minor >= 20
@@ -552,7 +552,8 @@ impl KubernetesRelease {
     }
 
     /// Whether pods without topology spread constraints are spread by `PodTopologySpread`: since
-    /// 1.20, where the gate `DefaultPodTopologySpread` is on by default; by `SelectorSpread` before.
+    /// 1.20, where the gate `DefaultPodTopologySpread` is on by default; by `SelectorSpread`
+    /// before.
     #[must_use]
     pub const fn spreads_by_default_constraints(self) -> bool {
         self.minor >= 20
@@ -574,8 +575,8 @@ impl KubernetesRelease {
     }
 
     /// Whether pods on nodes that the pod's own node affinity excludes do not count for topology
-    /// spread: since 1.24 (kubernetes#107009). Before, they counted if another node of their part of
-    /// the cluster was not excluded.
+    /// spread: since 1.24 (kubernetes#107009). Before, they counted if another node of their part
+    /// of the cluster was not excluded.
     #[must_use]
     pub const fn spread_excludes_nodes_by_affinity(self) -> bool {
         self.minor >= 24
@@ -595,15 +596,15 @@ impl KubernetesRelease {
         self.minor >= 28
     }
 
-    /// Whether a score counts all nodes that have an image: since 1.29. Before, those that had it when
-    /// the node was added. The minor is not certain.
+    /// Whether a score counts all nodes that have an image: since 1.29. Before, those that had it
+    /// when the node was added. The minor is not certain.
     #[must_use]
     pub const fn counts_images_at_any_time(self) -> bool {
         self.minor >= 29
     }
 
-    /// Whether preferred node affinity reads `matchFields`, and an empty preference prefers nothing:
-    /// since 1.20. Before, it preferred every node alike. The minor is not certain.
+    /// Whether preferred node affinity reads `matchFields`, and an empty preference prefers
+    /// nothing: since 1.20. Before, it preferred every node alike. The minor is not certain.
     #[must_use]
     pub const fn prefers_nodes_by_fields(self) -> bool {
         self.minor >= 20
@@ -642,8 +643,8 @@ impl KubernetesRelease {
         self.minor >= 27
     }
 
-    /// Whether a request that is larger than all that a node has is unresolvable, so that preemption
-    /// is not thought of: since 1.34 (kubernetes#131345).
+    /// Whether a request that is larger than all that a node has is unresolvable, so that
+    /// preemption is not thought of: since 1.34 (kubernetes#131345).
     #[must_use]
     pub const fn gives_up_on_small_nodes(self) -> bool {
         self.minor >= 34
@@ -657,8 +658,8 @@ impl KubernetesRelease {
     }
 
     /// Whether the scheduler takes the write of a pod's status, by which it says that the pod is
-    /// unschedulable, for a change of the pod, and tries it once more at once: to 1.20, which compares
-    /// `managedFields` too. The minor is not certain.
+    /// unschedulable, for a change of the pod, and tries it once more at once: to 1.20, which
+    /// compares `managedFields` too. The minor is not certain.
     #[must_use]
     pub const fn retries_after_status_write(self) -> bool {
         self.minor <= 20

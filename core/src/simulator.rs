@@ -45,8 +45,8 @@ pub use self::when_evicted::{
     Assumption, EvictionQuestion, NodeFault, PodSource, WhenEvicted, WhenEvictedError, when_evicted,
 };
 pub use self::workload_views::{PendingPod, PodStatusView, WorkloadView, pod_status};
-use crate::api_server::ApiServer;
 pub use crate::api::BudgetStatus;
+use crate::api_server::ApiServer;
 pub use crate::api_server::{ConfigError, DEFAULT_START_UP_TIME, SimulatorConfig};
 pub use crate::kubelet::{EvictionView, PodSeries, SignalView, ThresholdLine, UsageSeries};
 

@@ -4,11 +4,11 @@
 //! lines hold is in `tests/vectors/README.md`. [`FAMILIES`] says who runs which.
 
 pub mod admission;
-pub mod kubectl_describe;
-pub mod kubectl_get;
 mod control;
 pub mod daemon_set;
 pub mod disruption;
+pub mod kubectl_describe;
+pub mod kubectl_get;
 pub mod kubectl_taint;
 pub mod kubelet_eviction;
 pub mod matching;

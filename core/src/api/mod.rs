@@ -42,9 +42,7 @@ pub use node::{
 pub use pod::{Pod, PodCondition, PodKind, PodPhase, PodSpec, PodStatus};
 pub use priority_class::{PriorityClass, PriorityClassKind};
 pub use quantity::{Format, Quantity, QuantityError};
-pub use requests::{
-    Amounts, extended_resources, node_allocatable, overhead_cpu, pod_requests,
-};
+pub use requests::{Amounts, extended_resources, node_allocatable, overhead_cpu, pod_requests};
 pub use resources::{
     ContainerResources, PodResources, QosClass, ResourceError, Resources, Volume, VolumeSource,
 };

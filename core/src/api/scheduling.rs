@@ -77,9 +77,7 @@ impl Requirement {
             (Exists | DoesNotExist, [_, ..]) => {
                 "values set must be empty for exists and does not exist"
             }
-            (Gt | Lt, [] | [_, _, ..]) => {
-                "for 'Gt', 'Lt' operators, exactly one value is required"
-            }
+            (Gt | Lt, [] | [_, _, ..]) => "for 'Gt', 'Lt' operators, exactly one value is required",
             (Gt | Lt, [value]) if value.parse::<i64>().is_err() => {
                 "for 'Gt', 'Lt' operators, the value must be an integer"
             }

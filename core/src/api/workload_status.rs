@@ -8,9 +8,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{
-    ConditionStatus, NoOtherFields, PodDisruptionBudget, Workload, is_default, nullable,
-};
+use super::{ConditionStatus, NoOtherFields, PodDisruptionBudget, Workload, is_default, nullable};
 use crate::time::Time;
 
 /// A condition of a workload: `appsv1.ReplicaSetCondition`, `appsv1.DeploymentCondition`,

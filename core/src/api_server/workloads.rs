@@ -7,7 +7,8 @@ use alloc::vec::Vec;
 
 use super::{ApiServer, Write, keep_identity};
 use crate::api::{
-    BudgetStatus, PodDisruptionBudget, PodKey, START_UP_TIME_ANNOTATION, Workload, WorkloadKey, WorkloadKind,
+    BudgetStatus, PodDisruptionBudget, PodKey, START_UP_TIME_ANNOTATION, Workload, WorkloadKey,
+    WorkloadKind,
 };
 use crate::command::{Cascade, CommandError};
 use crate::time::Span;

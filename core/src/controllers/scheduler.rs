@@ -48,8 +48,8 @@ pub enum SchedulerAction {
     PreemptPod {
         /// Which pod.
         pod: PodKey,
-        /// Its condition `DisruptionTarget`, written before if the gate `PodDisruptionConditions` is
-        /// on.
+        /// Its condition `DisruptionTarget`, written before if the gate `PodDisruptionConditions`
+        /// is on.
         condition: PodCondition,
         /// The event that is recorded after it.
         event: RecordedEvent,
@@ -398,11 +398,7 @@ impl Scheduler {
         if !same {
             self.record(&key, "Warning", "FailedScheduling", message.clone());
         }
-        self.actions.push_back(SchedulerAction::MarkUnschedulable {
-            pod: key,
-            message,
-            nominated,
-        });
+        self.actions.push_back(SchedulerAction::MarkUnschedulable { pod: key, message, nominated });
     }
 
     fn record(&mut self, pod: &PodKey, type_: &'static str, reason: &'static str, message: String) {

@@ -14,8 +14,8 @@ use serde_json::Value;
 use super::claims::{Claimed, Claims};
 use super::{Context, Controller, WorkTicket};
 use crate::api::{
-    DaemonSetStatus, OwnerReference, Pod, PodKey, PodPhase, PodTemplate, Toleration, Workload, WorkloadKey,
-    WorkloadKind,
+    DaemonSetStatus, OwnerReference, Pod, PodKey, PodPhase, PodTemplate, Toleration, Workload,
+    WorkloadKey, WorkloadKind,
 };
 use crate::cluster::{Change, Cluster};
 use crate::policy::admission::Addition;

@@ -10,8 +10,8 @@ use crate::api::{Node, PodKey};
 use crate::api_server::Write;
 use crate::cluster::Change;
 use crate::command::{Cascade, CommandError, NodeWrite};
-use crate::controllers::drain::{DrainAction, DrainController};
 use crate::controllers::disruption::DisruptionAction;
+use crate::controllers::drain::{DrainAction, DrainController};
 use crate::controllers::pod_gc::{PodGcAction, PodGcAnswer};
 use crate::controllers::scheduler::SchedulerAction;
 use crate::controllers::taint_eviction::shard_of;
@@ -260,7 +260,9 @@ impl Simulator {
                 self.api.default_metadata(&mut set.metadata);
                 self.commit([Write::PutWorkload(set)]);
             }
-            WorkloadAction::AdoptPod { pod, owner } => self.commit(self.api.adopt_pod(&pod, *owner)),
+            WorkloadAction::AdoptPod { pod, owner } => {
+                self.commit(self.api.adopt_pod(&pod, *owner))
+            }
             WorkloadAction::UpdatePod(pod) => self.commit([Write::PutPod(pod.key(), pod)]),
             WorkloadAction::UpdateReplicaSet(set) => {
                 self.commit(self.api.update_replica_set(*set));

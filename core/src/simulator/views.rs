@@ -9,9 +9,9 @@ use super::{
     Availability, EvictionView, Forecast, NodeView, PodExplanation, PodStates, RunOutcome,
     Simulator, UsageSeries, WorkloadView, forecast,
 };
+use crate::api::BudgetStatus;
 use crate::api::{Lease, Node, NodeName, PodKey, WorkloadKey};
 use crate::command::NodeResources;
-use crate::api::BudgetStatus;
 use crate::controllers::node_lifecycle::ZoneView;
 use crate::event::SilenceCause;
 use crate::eviction_timeline::time_budget::TimeBudget;

@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use taintlab_core::admission::add_daemon_pod_tolerations;
 use taintlab_core::api::{DaemonSetStatus, Node, Pod, Toleration, Workload, WorkloadKind};
 use taintlab_core::controllers::daemon_set::DaemonSetController;
 use taintlab_core::controllers::workload::WorkloadAction;
+use taintlab_core::policy::admission::add_daemon_pod_tolerations;
 
 use super::control::{Driver, describe_event, unique};
 use super::{Outcome, compare, release, with_flagged_case};
@@ -94,7 +94,7 @@ fn play(case: Case) -> Result<Outcome, String> {
             WorkloadAction::ReleasePod { pod } => {
                 got.patches.push(driver.release_patch(&pod, &set));
             }
-            WorkloadAction::AdoptPod { pod, owner } if owner == set.key() => {
+            WorkloadAction::AdoptPod { pod, owner } if *owner == set.owner_reference() => {
                 got.patches.push(driver.adopt_patch(&pod, &set));
             }
             WorkloadAction::UpdateDaemonSetStatus { status, .. } => got.status = Some(status),

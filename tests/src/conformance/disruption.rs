@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use taintlab_core::api::{BudgetStatus, Pod, PodDisruptionBudget, PodKey, Workload};
 use taintlab_core::controllers::Controller;
 use taintlab_core::controllers::disruption::{DisruptionAction, DisruptionController};
-use taintlab_core::eviction::{ApiStatus, DeleteOptions, EvictionError, evict};
+use taintlab_core::policy::eviction::{ApiStatus, DeleteOptions, EvictionError, evict};
 
 use super::control::{Driver, describe_event};
 use super::{Outcome, compare, release, with_flagged_case};
