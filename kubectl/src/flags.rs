@@ -80,6 +80,7 @@ flags! {
         "Scale only if there are so many now.";
     RESTART = "restart", None, Kind::Text, "Always, OnFailure or Never.";
     SELECTOR = "selector", Some('l'), Kind::Text, "Take only objects with these labels.";
+    SHORT = "short", None, Kind::Bool, "Only the releases, which is all here.";
     SHOW_EVENTS = "show-events", None, Kind::Bool, "Show the events of the object.";
     SHOW_KIND = "show-kind", None, Kind::Bool, "Show the type with the name.";
     SHOW_LABELS = "show-labels", None, Kind::Bool, "Show the labels in a column.";

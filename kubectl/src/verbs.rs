@@ -249,7 +249,7 @@ pub(crate) static VERBS: [Verb; 19] = [
         usage: "version",
         about: "Prints the release of Kubernetes that is simulated.",
         examples: "version",
-        flags: &[],
+        flags: &[&flags::SHORT],
         run: help::version,
     },
 ];

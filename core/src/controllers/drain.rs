@@ -11,7 +11,10 @@ use core::time::Duration;
 use super::{Context, Controller, WorkTicket};
 use crate::api::{NodeName, PodKey};
 use crate::cluster::Change;
-use crate::policy::drain::{DrainOptions, PodsForDeletion, aggregate, pods_for_deletion, quoted};
+use crate::policy::drain::{
+    DrainOptions, PodsForDeletion, aggregate, lines_of_failed_node, lines_of_pending_nodes,
+    pods_for_deletion, quoted,
+};
 use crate::protocol::{RequestId, TimeoutReason};
 use crate::queue::timer_queue::{TimerId, TimerQueue};
 use crate::release::KubernetesRelease;
@@ -118,6 +121,8 @@ struct Drain {
     errors: Vec<String>,
     /// Nodes that were not drained, and why.
     failed: Vec<(NodeName, Vec<String>)>,
+    /// Whether it has said of a pod what became of it.
+    said: bool,
 }
 
 /// A pod that a drain has not done with.
@@ -156,7 +161,8 @@ impl DrainController {
         self.started += 1;
         let id = self.started;
         let (pods, errors, failed) = (BTreeMap::new(), Vec::new(), Vec::new());
-        let drain = Drain { options, next, node, deadline: None, pods, errors, failed };
+        let drain =
+            Drain { options, next, node, deadline: None, pods, errors, failed, said: false };
         self.actions.push_back(DrainAction::Started { drain: id });
         self.running.insert(id, drain);
         self.drain_node(context, id);
@@ -237,7 +243,7 @@ impl DrainController {
         }
         if over {
             let timeout = format_duration(timeout);
-            let named = named(&pod);
+            let named = self.named(&pod);
             let error = format!("error when evicting {named}: global timeout reached: {timeout}");
             self.done_with(context, id, &pod, Some(error));
             return;
@@ -278,24 +284,41 @@ impl DrainController {
         }
     }
 
+    /// How errors of evictions name a pod.
+    fn named(&self, pod: &PodKey) -> String {
+        if self.release.drain_names_namespace_of_evicted_pod() {
+            format!("pods/{} -n {}", quoted(pod.name()), quoted(pod.namespace()))
+        } else {
+            format!("pod {}", quoted(pod.name()))
+        }
+    }
+
     /// Nobody waits any longer for pods that are terminating; those that are to be evicted once more
-    /// notice it when they are.
+    /// notice it when they are. Deleted pods are waited for together.
     fn time_over(&mut self, context: &mut Context<'_>, id: u64) {
         let Some(drain) = self.running.get(&id) else { return };
-        let why = if self.release.drain_wait_names_timeout() {
-            format!("global timeout reached: {}", format_duration(drain.options.timeout.0))
-        } else {
-            "context deadline exceeded".into()
+        let release = self.release;
+        let deleted = drain.options.disable_eviction;
+        let why = match (release.drain_wait_names_timeout(), deleted) {
+            (true, false) => {
+                format!("global timeout reached: {}", format_duration(drain.options.timeout.0))
+            }
+            (true, true) => "timed out waiting for the condition".into(),
+            (false, _) => "context deadline exceeded".into(),
         };
         let waiting = drain.pods.iter().filter(|(_, pending)| pending.accepted.is_some());
         let waiting: Vec<PodKey> = waiting.map(|(pod, _)| pod.clone()).collect();
-        for pod in waiting {
-            let error = format!(
-                "error when waiting for pod {} in namespace {} to terminate: {why}",
-                quoted(pod.name()),
-                quoted(pod.namespace())
-            );
-            self.done_with(context, id, &pod, Some(error));
+        for (index, pod) in waiting.iter().enumerate() {
+            let (name, namespace) = (quoted(pod.name()), quoted(pod.namespace()));
+            let error = if deleted {
+                (index == 0).then(|| why.clone())
+            } else if release.drain_names_namespace_of_awaited_pod() {
+                let pod = format!("pod {name} in namespace {namespace}");
+                Some(format!("error when waiting for {pod} to terminate: {why}"))
+            } else {
+                Some(format!("error when waiting for pod {name} terminating: {why}"))
+            };
+            self.done_with(context, id, pod, error);
         }
     }
 
@@ -323,7 +346,12 @@ impl DrainController {
 
     fn drained(&mut self, context: &mut Context<'_>, id: u64) {
         let Some(drain) = self.running.get(&id) else { return };
-        let line = format!("node/{} {}", drain.node, self.release.drained_word());
+        let word = match (drain.said, drain.options.disable_eviction) {
+            (true, false) if !self.release.drain_always_says_drained() => "evicted",
+            (true, true) if !self.release.drain_always_says_drained() => "deleted",
+            _ => "drained",
+        };
+        let line = format!("node/{} {word}", drain.node);
         self.print(id, false, line);
         self.next_node(context, id);
     }
@@ -346,24 +374,15 @@ impl DrainController {
     }
 
     fn failed(&mut self, context: &mut Context<'_>, id: u64, errors: Vec<String>) {
-        let goes_on = self.release.drain_continues_after_errors();
         let Some(drain) = self.running.get_mut(&id) else { return };
-        let node = quoted(drain.node.as_str());
-        let all = aggregate(&errors);
+        let lines = lines_of_failed_node(self.release, drain.node.as_str(), &errors);
         drain.failed.push((drain.node.clone(), errors));
-        if goes_on {
-            let line = format!(
-                "error: unable to drain node {node} due to error: {all}, continuing command..."
-            );
-            self.print(id, true, line);
-            self.next_node(context, id);
-            return;
+        let goes_on = self.release.drain_continues_after_errors();
+        if !goes_on {
+            drain.failed.extend(drain.next.drain(..).map(|node| (node, Vec::new())));
         }
-        let rest: Vec<NodeName> = drain.next.drain(..).collect();
-        drain.failed.extend(rest.into_iter().map(|node| (node, Vec::new())));
-        let line = format!("error: unable to drain node {node}, aborting command...\n");
-        self.print(id, true, line);
-        self.end(id);
+        lines.into_iter().for_each(|line| self.print(id, true, line));
+        if goes_on { self.next_node(context, id) } else { self.end(id) }
     }
 
     fn next_node(&mut self, context: &mut Context<'_>, id: u64) {
@@ -382,15 +401,9 @@ impl DrainController {
         self.timers.retain(|(drain, _)| *drain != id);
         let failed = !drain.failed.is_empty();
         if failed {
-            self.print(id, true, "There are pending nodes to be drained:".into());
-            for (node, _) in &drain.failed {
-                self.print(id, true, format!(" {node}"));
-            }
-            let errors: Vec<String> = drain.failed.into_iter().flat_map(|(_, all)| all).collect();
-            match errors.as_slice() {
-                [error] => self.print(id, true, format!("error: {error}")),
-                _ => errors.into_iter().for_each(|error| self.print(id, true, error)),
-            }
+            let waited = drain.options.disable_eviction && drain.deadline.is_some();
+            let lines = lines_of_pending_nodes(self.release, &drain.failed, waited);
+            lines.into_iter().for_each(|line| self.print(id, true, line));
         }
         self.actions.push_back(DrainAction::Ended { drain: id, failed });
     }
@@ -407,7 +420,7 @@ impl DrainController {
                 self.observe_pod(context, &pod);
             }
             EvictAnswer::Forbidden(error) => {
-                let named = named(&pod);
+                let named = self.named(&pod);
                 let line = format!("error when evicting {named} (will retry after 5s): {error}");
                 self.print(id, true, line);
                 let at = context.now.saturating_add(RETRY);
@@ -415,15 +428,11 @@ impl DrainController {
             }
             EvictAnswer::NotFound => self.done_with(context, id, &pod, None),
             EvictAnswer::Failed(error) => {
-                let error = format!("error when evicting {}: {error}", named(&pod));
+                let error = format!("error when evicting {}: {error}", self.named(&pod));
                 self.done_with(context, id, &pod, Some(error));
             }
         }
     }
-}
-
-fn named(pod: &PodKey) -> String {
-    format!("pods/{} -n {}", quoted(pod.name()), quoted(pod.namespace()))
 }
 
 impl Controller for DrainController {
@@ -444,7 +453,8 @@ impl Controller for DrainController {
         match self.timers.pop_due(context.now) {
             Some((id, Step::Evict(pod))) => self.tries.push_back((id, pod)),
             Some((id, Step::Gone(pod))) => {
-                let Some(drain) = self.running.get(&id) else { return };
+                let Some(drain) = self.running.get_mut(&id) else { return };
+                drain.said = true;
                 let verb = if drain.options.disable_eviction { "deleted" } else { "evicted" };
                 self.print(id, false, format!("pod/{} {verb}", pod.name()));
                 self.done_with(context, id, &pod, None);

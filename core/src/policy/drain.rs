@@ -10,7 +10,7 @@ use alloc::vec::Vec;
 
 use serde::{Deserialize, Serialize};
 
-use crate::api::{Pod, PodKey, PodPhase, PodResources, VolumeSource, is_default};
+use crate::api::{NodeName, Pod, PodKey, PodPhase, PodResources, VolumeSource, is_default};
 use crate::cluster::Cluster;
 use crate::release::KubernetesRelease;
 use crate::time::Span;
@@ -97,13 +97,7 @@ pub fn pods_for_deletion(
     }
     let line = |(text, pods): &(&str, Vec<&str>)| format!("{text}: {}", pods.join(", "));
     found.warnings = warnings.iter().map(line).collect::<Vec<_>>().join("; ");
-    found.errors = errors
-        .iter()
-        .map(|error| match line(error) {
-            line if line.starts_with("cannot delete") => line,
-            line => format!("cannot delete {line}"),
-        })
-        .collect();
+    found.errors = errors.iter().map(|error| format!("cannot delete {}", line(error))).collect();
     if !found.errors.is_empty() {
         found.pods.clear();
     }
@@ -160,8 +154,64 @@ fn has_empty_dir(pod: &Pod) -> bool {
     volumes.iter().any(|volume| matches!(volume.source, VolumeSource::EmptyDir { .. }))
 }
 
+/// What `kubectl drain` says at once of a node that it cannot drain.
+#[must_use]
+pub fn lines_of_failed_node(
+    release: KubernetesRelease,
+    node: &str,
+    errors: &[String],
+) -> Vec<String> {
+    let node = quoted(node);
+    if release.drain_continues_after_errors() {
+        let space = if release.drain_has_space_before_error() { " " } else { "" };
+        let all = aggregate(errors);
+        return Vec::from([format!(
+            "error: unable to drain node {node} due to error:{space}{all}, continuing command..."
+        )]);
+    }
+    let mut lines = Vec::new();
+    if release.drain_warns_before_it_aborts() {
+        lines.extend([
+            "DEPRECATED WARNING: Aborting the drain command in a list of nodes will be deprecated in \
+             v1.23."
+                .into(),
+            "The new behavior will make the drain command go through all nodes even if one or more \
+             nodes failed during the drain."
+                .into(),
+            "For now, users can try such experience via: --ignore-errors".into(),
+        ]);
+    }
+    lines.push(format!("error: unable to drain node {node}, aborting command...\n"));
+    lines
+}
+
+/// What `kubectl drain` says in the end of the nodes that were not drained, each with its errors.
+/// `is_plain` says that the only error is none of a list, as that of a wait for deleted pods is not.
+#[must_use]
+pub fn lines_of_pending_nodes(
+    release: KubernetesRelease,
+    nodes: &[(NodeName, Vec<String>)],
+    is_plain: bool,
+) -> Vec<String> {
+    let mut lines = Vec::from([String::from("There are pending nodes to be drained:")]);
+    lines.extend(nodes.iter().map(|(node, _)| format!(" {node}")));
+    let errors: Vec<&[String]> =
+        nodes.iter().map(|(_, errors)| errors.as_slice()).filter(|all| !all.is_empty()).collect();
+    match errors.as_slice() {
+        // A list of one is taken for its member, but only once, and since 1.23 there is a list of
+        // nodes around it.
+        [[error]] if is_plain || !release.drain_continues_after_errors() => {
+            lines.push(format!("error: {error}"));
+        }
+        [all] => lines.extend_from_slice(all),
+        nodes => lines.extend(nodes.iter().map(|all| aggregate(all))),
+    }
+    lines
+}
+
 /// Several errors as one text. Mirrors `utilerrors.NewAggregate(…).Error()`.
-pub(crate) fn aggregate(errors: &[String]) -> String {
+#[must_use]
+pub fn aggregate(errors: &[String]) -> String {
     match errors {
         [error] => error.clone(),
         errors => format!("[{}]", errors.join(", ")),
@@ -169,6 +219,7 @@ pub(crate) fn aggregate(errors: &[String]) -> String {
 }
 
 /// As Go prints a string in quotes where there is nothing to escape, which names never have.
-pub(crate) fn quoted(name: &str) -> String {
+#[must_use]
+pub fn quoted(name: &str) -> String {
     crate::quote::go_quote(name)
 }
