@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use taintlab_core::api::{NodeName, SelectorOperator};
 use taintlab_core::command::Command;
 use taintlab_core::drain::{
-    DrainOptions, aggregate, lines_of_failed_node, lines_of_pending_nodes, pods_for_deletion,
+    DrainOptions, aggregate, goes_on, lines_of_failed_node, lines_of_pending_nodes, pods_for_deletion,
     quoted,
 };
 use taintlab_core::time::{Span, parse_duration};
@@ -111,9 +111,9 @@ pub(crate) fn drain(session: &mut Session<'_>, arguments: &Arguments) -> Result<
     }
     let mut failed: Vec<(NodeName, Vec<String>)> = Vec::new();
     for name in &names {
-        let release = session.release();
+        let (release, now) = (session.release(), session.now());
         let found =
-            pods_for_deletion(session.simulator().cluster(), name.as_str(), &options, release);
+            pods_for_deletion(session.simulator().cluster(), name.as_str(), &options, release, now);
         let mut errors = found.errors;
         let refused = dry_run == DryRun::Server && !release.drain_can_be_tried_on_server();
         if errors.is_empty() && !found.warnings.is_empty() {
@@ -140,10 +140,11 @@ pub(crate) fn drain(session: &mut Session<'_>, arguments: &Arguments) -> Result<
             }
         }
         if !errors.is_empty() {
-            let lines = lines_of_failed_node(release, name.as_str(), &errors);
+            let goes_on = goes_on(release, &options, names.len());
+            let lines = lines_of_failed_node(release, name.as_str(), &errors, goes_on);
             lines.iter().for_each(|line| session.warn(line));
             failed.push((name.clone(), errors));
-            if release.drain_continues_after_errors() {
+            if goes_on {
                 continue;
             }
             let left = names.iter().skip_while(|other| *other != name).skip(1);
@@ -173,6 +174,9 @@ fn drain_options(
         Failure::plain(format!("unknown flag: --{name}\nSee 'kubectl drain --help' for usage."))
     };
     let release = session.release();
+    if arguments.get(&flags::IGNORE_ERRORS).is_some() && !release.drain_has_ignore_errors() {
+        return Err(has_no(&flags::IGNORE_ERRORS));
+    }
     if arguments.get(&flags::DELETE_LOCAL_DATA).is_some()
         && release.drain_has_no_delete_local_data()
     {
@@ -215,5 +219,10 @@ fn drain_options(
             .map(|seconds| u32::try_from(seconds).unwrap_or(u32::MAX)),
         timeout: Span(parse_duration(timeout).map_err(Failure::Plain)?),
         pod_labels,
+        skip_wait_for_delete_timeout_seconds: arguments
+            .number(&flags::SKIP_WAIT_FOR_DELETE_TIMEOUT)
+            .and_then(|seconds| u32::try_from(seconds).ok())
+            .unwrap_or(0),
+        ignore_errors: arguments.is(&flags::IGNORE_ERRORS),
     })
 }

@@ -12,7 +12,7 @@ use super::{Context, Controller, WorkTicket};
 use crate::api::{NodeName, PodKey};
 use crate::cluster::Change;
 use crate::policy::drain::{
-    DrainOptions, PodsForDeletion, aggregate, lines_of_failed_node, lines_of_pending_nodes,
+    DrainOptions, PodsForDeletion, aggregate, goes_on, lines_of_failed_node, lines_of_pending_nodes,
     pods_for_deletion, quoted,
 };
 use crate::protocol::{RequestId, TimeoutReason};
@@ -105,6 +105,8 @@ enum Step {
     Evict(PodKey),
     /// It sees that a pod is gone.
     Gone(PodKey),
+    /// It no longer waits for a pod that should have been gone for too long.
+    Skip(PodKey),
     /// It has no more time for this node.
     TimeOver,
 }
@@ -112,6 +114,8 @@ enum Step {
 #[derive(Clone, Debug)]
 struct Drain {
     options: DrainOptions,
+    /// How many nodes there are in all.
+    nodes: usize,
     /// Nodes that come after this one.
     next: VecDeque<NodeName>,
     node: NodeName,
@@ -156,13 +160,24 @@ impl DrainController {
         nodes: Vec<NodeName>,
         options: DrainOptions,
     ) {
+        let count = nodes.len();
         let mut next = VecDeque::from(nodes);
         let Some(node) = next.pop_front() else { return };
         self.started += 1;
         let id = self.started;
         let (pods, errors, failed) = (BTreeMap::new(), Vec::new(), Vec::new());
         let drain =
-            Drain { options, next, node, deadline: None, pods, errors, failed, said: false };
+            Drain {
+            options,
+            nodes: count,
+            next,
+            node,
+            deadline: None,
+            pods,
+            errors,
+            failed,
+            said: false,
+        };
         self.actions.push_back(DrainAction::Started { drain: id });
         self.running.insert(id, drain);
         self.drain_node(context, id);
@@ -187,9 +202,9 @@ impl DrainController {
 
     fn drain_node(&mut self, context: &mut Context<'_>, id: u64) {
         let Some(drain) = self.running.get_mut(&id) else { return };
-        let (release, options) = (self.release, &drain.options);
+        let (release, options, now) = (self.release, &drain.options, context.wall_clock());
         let PodsForDeletion { pods, warnings, errors } =
-            pods_for_deletion(context.cluster, drain.node.as_str(), options, release);
+            pods_for_deletion(context.cluster, drain.node.as_str(), options, release, now);
         if !errors.is_empty() {
             self.failed(context, id, errors);
             return;
@@ -260,6 +275,29 @@ impl DrainController {
             disable_eviction,
             grace_period_seconds,
         });
+    }
+
+    /// Of a pod whose deletion was accepted: when it is no longer waited for.
+    fn plan_to_skip(&mut self, context: &mut Context<'_>, id: u64, pod: &PodKey) {
+        let Some(drain) = self.running.get(&id) else { return };
+        let stored = context.cluster.get_pod(pod);
+        let Some(time) = stored.and_then(|pod| drain.options.skipped_at(pod)) else { return };
+        let polls = time.since(context.wall_clock()).as_nanos().div_ceil(POLL.as_nanos());
+        let wait = POLL.saturating_mul(u32::try_from(polls).unwrap_or(u32::MAX));
+        let at = context.now.saturating_add(wait);
+        self.timers.start(context.sequence, at, (id, Step::Skip(pod.clone())));
+    }
+
+    fn skip(&mut self, context: &mut Context<'_>, id: u64, pod: &PodKey) {
+        let Some(drain) = self.running.get(&id) else { return };
+        let seconds = drain.options.skip_wait_for_delete_timeout_seconds;
+        if drain.pods.get(pod).is_some_and(|pending| pending.accepted.is_some()) {
+            let name = quoted(pod.name());
+            let line =
+                format!("pod {name} has DeletionTimestamp older than {seconds} seconds, skipping");
+            self.print(id, false, line);
+            self.done_with(context, id, pod, None);
+        }
     }
 
     /// A pod has gone, or another one of its name is there: who waits for that will see it when it
@@ -360,7 +398,8 @@ impl DrainController {
     fn gave_up(&mut self, context: &mut Context<'_>, id: u64, errors: Vec<String>) {
         let Some(drain) = self.running.get(&id) else { return };
         let node = drain.node.as_str();
-        let left = pods_for_deletion(context.cluster, node, &drain.options, self.release);
+        let now = context.wall_clock();
+        let left = pods_for_deletion(context.cluster, node, &drain.options, self.release, now);
         if !left.pods.is_empty() {
             let (node, all) = (quoted(node), aggregate(&errors));
             let line =
@@ -375,9 +414,9 @@ impl DrainController {
 
     fn failed(&mut self, context: &mut Context<'_>, id: u64, errors: Vec<String>) {
         let Some(drain) = self.running.get_mut(&id) else { return };
-        let lines = lines_of_failed_node(self.release, drain.node.as_str(), &errors);
+        let goes_on = goes_on(self.release, &drain.options, drain.nodes);
+        let lines = lines_of_failed_node(self.release, drain.node.as_str(), &errors, goes_on);
         drain.failed.push((drain.node.clone(), errors));
-        let goes_on = self.release.drain_continues_after_errors();
         if !goes_on {
             drain.failed.extend(drain.next.drain(..).map(|node| (node, Vec::new())));
         }
@@ -417,6 +456,7 @@ impl DrainController {
                     pending.uid = uid;
                     pending.accepted = Some(context.now);
                 }
+                self.plan_to_skip(context, id, &pod);
                 self.observe_pod(context, &pod);
             }
             EvictAnswer::Forbidden(error) => {
@@ -459,6 +499,7 @@ impl Controller for DrainController {
                 self.print(id, false, format!("pod/{} {verb}", pod.name()));
                 self.done_with(context, id, &pod, None);
             }
+            Some((id, Step::Skip(pod))) => self.skip(context, id, &pod),
             Some((id, Step::TimeOver)) => self.time_over(context, id),
             None => {}
         }

@@ -7,13 +7,14 @@ use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
+use core::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
 use crate::api::{NodeName, Pod, PodKey, PodPhase, PodResources, VolumeSource, is_default};
 use crate::cluster::Cluster;
 use crate::release::KubernetesRelease;
-use crate::time::Span;
+use crate::time::{Span, Time};
 
 /// The flags of `kubectl drain`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -42,6 +43,25 @@ pub struct DrainOptions {
     /// `--pod-selector`: only pods with these labels.
     #[serde(skip_serializing_if = "is_default")]
     pub pod_labels: BTreeMap<String, String>,
+    /// `--skip-wait-for-delete-timeout`, in seconds: pods that should have been gone for longer are
+    /// left alone, such as those of a node that nobody hears; zero is never.
+    #[serde(skip_serializing_if = "is_default")]
+    pub skip_wait_for_delete_timeout_seconds: u32,
+    /// `--ignore-errors` of 1.21 and 1.22: of several nodes, go on with the next after an error.
+    #[serde(skip_serializing_if = "is_default")]
+    pub ignore_errors: bool,
+}
+
+impl DrainOptions {
+    /// When a pod is left alone because it should have been gone for too long, if ever. Mirrors
+    /// `shouldSkipPod`.
+    #[must_use]
+    pub fn skipped_at(&self, pod: &Pod) -> Option<Time> {
+        let seconds = u64::from(self.skip_wait_for_delete_timeout_seconds);
+        let deleted = pod.metadata.deletion_timestamp.filter(|_| seconds > 0)?;
+        // It has to be more, in whole seconds.
+        Some(deleted.saturating_add(Duration::from_secs(seconds + 1)))
+    }
 }
 
 /// What is to be done with the pods of a node.
@@ -67,13 +87,15 @@ enum Verdict {
 /// Sorts the pods of a node out. Mirrors `GetPodsForDeletion`; as there, of several warnings about
 /// one pod only the last counts.
 ///
-/// Whether a DaemonSet that a pod names as its controller exists is not asked.
+/// Whether a DaemonSet that a pod names as its controller exists is not asked. `now` is the wall
+/// clock.
 #[must_use]
 pub fn pods_for_deletion(
     cluster: &Cluster,
     node: &str,
     options: &DrainOptions,
     release: KubernetesRelease,
+    now: Time,
 ) -> PodsForDeletion {
     let mut found = PodsForDeletion::default();
     let mut warnings: Vec<(&str, Vec<&str>)> = Vec::new();
@@ -83,6 +105,9 @@ pub fn pods_for_deletion(
         options.pod_labels.iter().all(|(key, value)| labels.get(key) == Some(value))
     };
     for (key, pod) in cluster.pods_of(node).filter(|(_, pod)| selected(pod)) {
+        if options.skipped_at(pod).is_some_and(|time| time <= now) {
+            continue;
+        }
         let verdict = verdict(pod, options, release);
         if matches!(verdict, Verdict::Goes | Verdict::GoesWithWarning(_)) {
             found.pods.push(key.clone());
@@ -154,15 +179,23 @@ fn has_empty_dir(pod: &Pod) -> bool {
     volumes.iter().any(|volume| matches!(volume.source, VolumeSource::EmptyDir { .. }))
 }
 
-/// What `kubectl drain` says at once of a node that it cannot drain.
+/// Whether `kubectl drain` goes on with the next node after an error.
+#[must_use]
+pub const fn goes_on(release: KubernetesRelease, options: &DrainOptions, nodes: usize) -> bool {
+    let asked = release.drain_has_ignore_errors() && options.ignore_errors && nodes > 1;
+    release.drain_continues_after_errors() || asked
+}
+
+/// What `kubectl drain` says at once of a node that it cannot drain, and whether it goes on.
 #[must_use]
 pub fn lines_of_failed_node(
     release: KubernetesRelease,
     node: &str,
     errors: &[String],
+    goes_on: bool,
 ) -> Vec<String> {
     let node = quoted(node);
-    if release.drain_continues_after_errors() {
+    if goes_on {
         let space = if release.drain_has_space_before_error() { " " } else { "" };
         let all = aggregate(errors);
         return Vec::from([format!(

@@ -22,6 +22,12 @@ impl KubernetesRelease {
     pub const fn drain_warns_before_it_aborts(self) -> bool {
         self.minor == 22
     }
+
+    /// Whether `kubectl drain` has the flag `--ignore-errors`: in 1.21 and 1.22.
+    #[must_use]
+    pub const fn drain_has_ignore_errors(self) -> bool {
+        matches!(self.minor, 21 | 22)
+    }
 }
 
 since! {

@@ -182,6 +182,22 @@ pub(super) const DIFFERENCES: &[Difference] = &[
         observe: |release| (!warns(release) && release.drain_continues_after_errors()).to_string(),
     },
     Difference {
+        name: "drain_has_ignore_errors",
+        last: "1.20",
+        before: "false",
+        after: "true",
+        observe: |release| (ignores(release) || release.drain_continues_after_errors()).to_string(),
+    },
+    Difference {
+        name: "drain_has_ignore_errors",
+        last: "1.22",
+        before: "false",
+        after: "true",
+        observe: |release| {
+            (!ignores(release) && release.drain_continues_after_errors()).to_string()
+        },
+    },
+    Difference {
         name: "version_short_is_deprecated",
         last: "1.23",
         before: "true",
@@ -501,6 +517,11 @@ fn last_error(release: KubernetesRelease, flags: &str) -> String {
 /// Whether a drain that fails announces what the next release does.
 fn warns(release: KubernetesRelease) -> bool {
     drain_says(release, "", "DEPRECATED WARNING: Aborting") == "true"
+}
+
+/// Whether a drain takes `--ignore-errors`.
+fn ignores(release: KubernetesRelease) -> bool {
+    !kubectl(release, "drain n --dry-run=client --ignore-errors").stderr.contains("unknown flag")
 }
 
 /// What a drain of the node `n` prints in the end, with its errors: a pod `d/p` and a pod `d/e` with
