@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use taintlab_core::api::{NodeName, SelectorOperator};
 use taintlab_core::command::Command;
 use taintlab_core::drain::{
-    DrainOptions, aggregate, goes_on, lines_of_failed_node, lines_of_pending_nodes, pods_for_deletion,
-    quoted,
+    DrainOptions, aggregate, goes_on, lines_of_failed_node, lines_of_pending_nodes,
+    pods_for_deletion, quoted,
 };
 use taintlab_core::time::{Span, parse_duration};
 
