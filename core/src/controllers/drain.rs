@@ -12,8 +12,8 @@ use super::{Context, Controller, WorkTicket};
 use crate::api::{NodeName, PodKey};
 use crate::cluster::Change;
 use crate::policy::drain::{
-    DrainOptions, PodsForDeletion, aggregate, goes_on, lines_of_failed_node, lines_of_pending_nodes,
-    pods_for_deletion, quoted,
+    DrainOptions, PodsForDeletion, aggregate, goes_on, lines_of_failed_node,
+    lines_of_pending_nodes, pods_for_deletion, quoted,
 };
 use crate::protocol::{RequestId, TimeoutReason};
 use crate::queue::timer_queue::{TimerId, TimerQueue};
@@ -166,8 +166,7 @@ impl DrainController {
         self.started += 1;
         let id = self.started;
         let (pods, errors, failed) = (BTreeMap::new(), Vec::new(), Vec::new());
-        let drain =
-            Drain {
+        let drain = Drain {
             options,
             nodes: count,
             next,
