@@ -18,6 +18,7 @@ mod first_pod;
 pub mod job;
 mod names;
 pub mod node_lifecycle;
+pub mod node_ttl;
 pub mod pod_gc;
 pub mod replica_set;
 pub mod scheduler;

@@ -775,11 +775,10 @@ impl KubernetesRelease {
         self.minor >= 23
     }
 
-    /// Whether `kubectl label` says `unlabeled` of an object that has lost a label: since 1.22. The
-    /// minor is not certain.
+    /// Whether `kubectl label` says `unlabeled` of an object that has lost a label: since 1.23.
     #[must_use]
     pub const fn kubectl_says_unlabeled(self) -> bool {
-        self.minor >= 22
+        self.minor >= 23
     }
 
     /// Whether `kubectl delete` says from which namespace an object was deleted
@@ -789,11 +788,10 @@ impl KubernetesRelease {
         self.minor >= 34
     }
 
-    /// Whether the warning of `kubectl delete --force` begins with a capital letter: since 1.21. The
-    /// minor is not certain.
+    /// Whether the warning of `kubectl delete --force` begins with a capital letter: since 1.25.
     #[must_use]
     pub const fn kubectl_warns_in_capitals(self) -> bool {
-        self.minor >= 21
+        self.minor >= 25
     }
 
     /// What `kubectl drain` says of pods with an emptyDir, whose flag was called
@@ -832,18 +830,10 @@ impl KubernetesRelease {
         }
     }
 
-    /// What comes before the warnings of `kubectl drain`: `Warning` since 1.24, `WARNING` before. The
-    /// minor is not certain.
+    /// What comes before the warnings of `kubectl drain`: `Warning` since 1.25, `WARNING` before.
     #[must_use]
     pub const fn drain_warning_word(self) -> &'static str {
-        if self.minor >= 24 { "Warning" } else { "WARNING" }
-    }
-
-    /// What `kubectl drain` says at the end of a node: `drained` since 1.23, `evicted` before
-    /// (kubernetes/community#6169). The minor is not certain.
-    #[must_use]
-    pub const fn drained_word(self) -> &'static str {
-        if self.minor >= 23 { "drained" } else { "evicted" }
+        if self.minor >= 25 { "Warning" } else { "WARNING" }
     }
 
     /// Whether `kubectl drain` goes on with the next node after an error: since 1.23, as was said
@@ -853,11 +843,11 @@ impl KubernetesRelease {
         self.minor >= 23
     }
 
-    /// Whether `kubectl drain` names its timeout when it gives up waiting for a pod: to 1.26; since
-    /// then it says `context deadline exceeded`. The minor is not certain.
+    /// Whether `kubectl drain` names its timeout when it gives up waiting for a pod: to 1.31; since
+    /// then it says `context deadline exceeded`.
     #[must_use]
     pub const fn drain_wait_names_timeout(self) -> bool {
-        self.minor <= 26
+        self.minor <= 31
     }
 
     /// Whether `kubectl get jobs` has a column `STATUS`: since 1.31.

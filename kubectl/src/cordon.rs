@@ -4,7 +4,10 @@ use std::collections::BTreeMap;
 
 use taintlab_core::api::{NodeName, SelectorOperator};
 use taintlab_core::command::Command;
-use taintlab_core::policy::drain::{DrainOptions, pods_for_deletion};
+use taintlab_core::policy::drain::{
+    DrainOptions, aggregate, goes_on, lines_of_failed_node, lines_of_pending_nodes,
+    pods_for_deletion, quoted,
+};
 use taintlab_core::time::{Span, parse_duration};
 
 use crate::arguments::{TypeAlone, select};
@@ -106,30 +109,79 @@ pub(crate) fn drain(session: &mut Session<'_>, arguments: &Arguments) -> Result<
     if dry_run == DryRun::No {
         return session.drain(Command::Drain { nodes: names, options });
     }
-    let mut failures = Vec::new();
+    let mut failed: Vec<(NodeName, Vec<String>)> = Vec::new();
     for name in &names {
-        let release = session.release();
+        let (release, now) = (session.release(), session.now());
         let found =
-            pods_for_deletion(session.simulator().cluster(), name.as_str(), &options, release);
-        if !found.errors.is_empty() {
-            failures.extend(found.errors.into_iter().map(Failure::Plain));
-            continue;
-        }
-        if !found.warnings.is_empty() {
+            pods_for_deletion(session.simulator().cluster(), name.as_str(), &options, release, now);
+        let mut errors = found.errors;
+        let refused = dry_run == DryRun::Server && !release.drain_can_be_tried_on_server();
+        if errors.is_empty() && !found.warnings.is_empty() {
             session.warn(format!("{}: {}", release.drain_warning_word(), found.warnings));
+        }
+        if errors.is_empty() && refused {
+            for pod in &found.pods {
+                session.print(format!("evicting pod {pod}{}", dry_run.suffix()));
+                let (namespace, name) = (pod.namespace(), pod.name());
+                let named = match release.drain_names_namespace_of_evicted_pod() {
+                    true => format!("pods/{name:?} -n {namespace:?}"),
+                    false => format!("pod {name:?}"),
+                };
+                errors
+                    .push(format!("error when evicting {named}: /, Kind= doesn't support dry-run"));
+            }
+            if !errors.is_empty() {
+                let all = aggregate(&errors);
+                let node = quoted(name.as_str());
+                session.warn(format!(
+                    "There are pending pods in node {node} when an error occurred: {all}"
+                ));
+                found.pods.iter().for_each(|pod| session.warn(format!("pod/{}", pod.name())));
+            }
+        }
+        if !errors.is_empty() {
+            let goes_on = goes_on(release, &options, names.len());
+            let lines = lines_of_failed_node(release, name.as_str(), &errors, goes_on);
+            lines.iter().for_each(|line| session.warn(line));
+            failed.push((name.clone(), errors));
+            if goes_on {
+                continue;
+            }
+            let left = names.iter().skip_while(|other| *other != name).skip(1);
+            failed.extend(left.map(|name| (name.clone(), Vec::new())));
+            break;
         }
         for pod in &found.pods {
             session.print(format!("evicting pod {pod}{}", dry_run.suffix()));
         }
-        session.print(format!("node/{name} {}{}", release.drained_word(), dry_run.suffix()));
+        session.print(format!("node/{name} drained{}", dry_run.suffix()));
     }
-    Failure::all(failures)
+    if failed.is_empty() {
+        return Ok(());
+    }
+    let lines = lines_of_pending_nodes(session.release(), &failed, false);
+    lines.iter().for_each(|line| session.warn(line));
+    session.outcome.exit_code = 1;
+    Ok(())
 }
 
 fn drain_options(
     session: &mut Session<'_>,
     arguments: &Arguments,
 ) -> Result<DrainOptions, Failure> {
+    let has_no = |flag: &flags::Flag| {
+        let name = flag.name;
+        Failure::plain(format!("unknown flag: --{name}\nSee 'kubectl drain --help' for usage."))
+    };
+    let release = session.release();
+    if arguments.get(&flags::IGNORE_ERRORS).is_some() && !release.drain_has_ignore_errors() {
+        return Err(has_no(&flags::IGNORE_ERRORS));
+    }
+    if arguments.get(&flags::DELETE_LOCAL_DATA).is_some()
+        && release.drain_has_no_delete_local_data()
+    {
+        return Err(has_no(&flags::DELETE_LOCAL_DATA));
+    }
     if arguments.get(&flags::DELETE_LOCAL_DATA).is_some()
         && session.release().drain_local_storage_error().contains("emptydir")
     {
@@ -167,5 +219,10 @@ fn drain_options(
             .map(|seconds| u32::try_from(seconds).unwrap_or(u32::MAX)),
         timeout: Span(parse_duration(timeout).map_err(Failure::Plain)?),
         pod_labels,
+        skip_wait_for_delete_timeout_seconds: arguments
+            .number(&flags::SKIP_WAIT_FOR_DELETE_TIMEOUT)
+            .and_then(|seconds| u32::try_from(seconds).ok())
+            .unwrap_or(0),
+        ignore_errors: arguments.is(&flags::IGNORE_ERRORS),
     })
 }

@@ -57,6 +57,8 @@ flags! {
     HELP = "help", Some('h'), Kind::Bool, "Say how this is used.";
     IGNORE_DAEMONSETS = "ignore-daemonsets", None, Kind::Bool,
         "Leave pods of DaemonSets where they are.";
+    IGNORE_ERRORS = "ignore-errors", None, Kind::Bool,
+        "Go on with the next node after an error; in 1.21 and 1.22 only.";
     IGNORE_NOT_FOUND = "ignore-not-found", None, Kind::Bool,
         "It is no error if the object is not there.";
     IMAGE = "image", None, Kind::Text, "The image of the container.";
@@ -80,9 +82,12 @@ flags! {
         "Scale only if there are so many now.";
     RESTART = "restart", None, Kind::Text, "Always, OnFailure or Never.";
     SELECTOR = "selector", Some('l'), Kind::Text, "Take only objects with these labels.";
+    SHORT = "short", None, Kind::Bool, "Only the releases, which is all here.";
     SHOW_EVENTS = "show-events", None, Kind::Bool, "Show the events of the object.";
     SHOW_KIND = "show-kind", None, Kind::Bool, "Show the type with the name.";
     SHOW_LABELS = "show-labels", None, Kind::Bool, "Show the labels in a column.";
+    SKIP_WAIT_FOR_DELETE_TIMEOUT = "skip-wait-for-delete-timeout", None, Kind::Int,
+        "Leave pods alone that should have been gone for more seconds than this; 0 is never.";
     SORT_BY = "sort-by", None, Kind::Text, "Sort by a field, for example .metadata.name.";
     TIMEOUT = "timeout", None, Kind::Duration, "How long to try; 0 is for ever.";
     WAIT = "wait", None, Kind::Bool, "Wait until the objects are gone; time stands still here.";

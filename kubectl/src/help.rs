@@ -1,7 +1,7 @@
 //! Help: how verbs and flags are used.
 
 use crate::failure::Failure;
-use crate::flags::{Arguments, Kind};
+use crate::flags::{self, Arguments, Kind};
 use crate::session::Session;
 use crate::verbs::{VERBS, Verb, verb};
 
@@ -50,8 +50,21 @@ pub(crate) fn of_verb(session: &mut Session<'_>, verb: &Verb) {
 }
 
 /// `kubectl version`.
-pub(crate) fn version(session: &mut Session<'_>, _: &Arguments) -> Result<(), Failure> {
+pub(crate) fn version(session: &mut Session<'_>, arguments: &Arguments) -> Result<(), Failure> {
     let release = session.release();
+    if arguments.is(&flags::SHORT) {
+        if release.version_is_always_short() {
+            return Err(Failure::plain(
+                "unknown flag: --short\nSee 'kubectl version --help' for usage.",
+            ));
+        }
+        if release.version_short_is_deprecated() {
+            session.warn(
+                "Flag --short has been deprecated, and will be removed in the future. The --short \
+                 output will become the default.",
+            );
+        }
+    }
     session.print(format!("Client Version: v{release}.0\nServer Version: v{release}.0"));
     Ok(())
 }

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use taintlab_core::api::{
     Node, Pod, PodDisruptionBudget, PodKey, Workload, WorkloadKey, WorkloadKind,
 };
+use taintlab_core::controllers::node_ttl::node_ttl;
 use taintlab_core::kubelet::pod_status::pod_as_served;
 use taintlab_core::time::Time;
 
@@ -170,6 +171,10 @@ impl Session<'_> {
             values.extend(workloads.map(|(_, workload)| self.workload_value(workload)));
         } else if *resource == resources::BUDGETS {
             values.extend(cluster.budgets().map(|(_, budget)| self.budget_value(budget)));
+        } else if *resource == resources::SERVICES {
+            values.push(self.kubernetes_service());
+        } else if *resource == resources::PRIORITY_CLASSES {
+            values.extend(self.system_priority_classes());
         } else if *resource == resources::NAMESPACES {
             values.extend(self.namespaces().iter().map(|name| self.namespace_object(name)));
         }
@@ -216,7 +221,15 @@ impl Session<'_> {
             Object::Other(resource, value) => {
                 Object::Other(resource, with_default_labels(resource, value.clone()))
             }
-            Object::Node(_) => object.clone(),
+            Object::Node(node) => {
+                let mut node = Node::clone(node);
+                if self.simulator().config().node_lifecycle {
+                    let (key, seconds) = node_ttl(self.simulator().cluster().nodes().count());
+                    let annotations = &mut node.metadata.annotations;
+                    annotations.entry(key.to_owned()).or_insert_with(|| seconds.to_string());
+                }
+                Object::Node(Arc::new(node))
+            }
         }
     }
 
@@ -282,6 +295,11 @@ impl Session<'_> {
                 for (name, number) in fields {
                     status.insert((*name).to_owned(), (*number).into());
                 }
+                // The controller writes it when it first sees the Job.
+                let created = workload.metadata.creation_timestamp;
+                if let (WorkloadKind::Job, Some(created)) = (workload.kind, created) {
+                    status.entry("startTime").or_insert_with(|| created.to_string().into());
+                }
             }
         }
         value
@@ -296,6 +314,54 @@ impl Session<'_> {
             object.insert("status".into(), serde_json::to_value(status).unwrap_or_default());
         }
         value
+    }
+
+    /// The service that the API server makes for itself.
+    fn kubernetes_service(&self) -> Value {
+        json!({
+            "apiVersion": "v1",
+            "kind": "Service",
+            "metadata": {
+                "name": "kubernetes",
+                "namespace": "default",
+                "labels": { "component": "apiserver", "provider": "kubernetes" },
+                "creationTimestamp": self.simulator().config().start.to_string(),
+            },
+            "spec": {
+                "type": "ClusterIP",
+                "clusterIP": "10.96.0.1",
+                "ports": [{ "name": "https", "port": 443, "protocol": "TCP", "targetPort": 6443 }],
+            },
+        })
+    }
+
+    /// The classes that the API server makes.
+    fn system_priority_classes(&self) -> impl Iterator<Item = Value> {
+        let created = self.simulator().config().start.to_string();
+        [
+            (
+                "system-cluster-critical",
+                2_000_000_000,
+                "Used for system critical pods that must run in the cluster, but can be moved to \
+                 another node if necessary.",
+            ),
+            (
+                "system-node-critical",
+                2_000_001_000,
+                "Used for system critical pods that must not be moved from their current node.",
+            ),
+        ]
+        .into_iter()
+        .map(move |(name, value, description)| {
+            json!({
+                "apiVersion": "scheduling.k8s.io/v1",
+                "kind": "PriorityClass",
+                "metadata": { "name": name, "creationTimestamp": created },
+                "value": value,
+                "description": description,
+                "preemptionPolicy": "PreemptLowerPriority",
+            })
+        })
     }
 
     fn namespace_object(&self, name: &str) -> Value {

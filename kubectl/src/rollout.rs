@@ -2,11 +2,12 @@
 
 use serde_json::{Value, json};
 use taintlab_core::api::WorkloadKind;
+use taintlab_core::time::parse_duration;
 
 use crate::arguments::{TypeAlone, select};
 use crate::create::update;
 use crate::failure::Failure;
-use crate::flags::Arguments;
+use crate::flags::{self, Arguments};
 use crate::objects::{self, Object};
 use crate::patch::merge;
 use crate::resources;
@@ -42,7 +43,14 @@ pub(crate) fn rollout(session: &mut Session<'_>, arguments: &Arguments) -> Resul
                 object.name()
             )));
         } else if what == "status" {
-            rollout_status(session, &object);
+            let done = rollout_status(session, &object);
+            // Time stands still, so that there is nothing to be waited for.
+            let waits = arguments.get(&flags::WATCH).is_none_or(|_| arguments.is(&flags::WATCH));
+            let timeout = arguments.get(&flags::TIMEOUT).map(parse_duration);
+            let in_vain = timeout.is_some_and(|time| time.is_ok_and(|time| !time.is_zero()));
+            if !done && waits && in_vain {
+                failures.push(Failure::plain("timed out waiting for the condition"));
+            }
         } else if let Err(failure) = restart(session, &object) {
             failures.push(failure);
         }
@@ -62,8 +70,9 @@ fn restart(session: &mut Session<'_>, object: &Object) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Where a rollout is. Mirrors `DeploymentStatusViewer.Status` and the others.
-fn rollout_status(session: &mut Session<'_>, object: &Object) {
+/// Tells where a rollout is, and whether that is the end. Mirrors `DeploymentStatusViewer.Status` and
+/// the others.
+fn rollout_status(session: &mut Session<'_>, object: &Object) -> bool {
     let value = object.value();
     let status = |name: &str| objects::number(&value, &format!("/status/{name}")).unwrap_or(0);
     let desired = objects::number(&value, "/spec/replicas").unwrap_or(1);
@@ -97,5 +106,7 @@ fn rollout_status(session: &mut Session<'_>, object: &Object) {
     } else {
         format!("statefulset rolling update complete {desired} pods at revision {name}...")
     };
+    let done = !line.starts_with("Waiting ");
     session.print(line);
+    done
 }

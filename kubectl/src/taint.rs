@@ -59,7 +59,8 @@ pub(crate) fn taint(session: &mut Session<'_>, arguments: &Arguments) -> Result<
             });
         match result {
             Ok(operation) => {
-                session.print(format!("node/{name} {}{}", operation.as_str(), dry_run.suffix()));
+                // That it is a dry run, kubectl means to say and does not.
+                session.print(format!("node/{name} {}", operation.as_str()));
             }
             Err(failure) => failures.push(failure),
         }

@@ -128,6 +128,8 @@ pub(crate) static VERBS: [Verb; 19] = [
             &flags::GRACE_PERIOD,
             &flags::TIMEOUT,
             &flags::SELECTOR,
+            &flags::SKIP_WAIT_FOR_DELETE_TIMEOUT,
+            &flags::IGNORE_ERRORS,
             &flags::POD_SELECTOR,
             &flags::DISABLE_EVICTION,
             &flags::DRY_RUN,
@@ -249,7 +251,7 @@ pub(crate) static VERBS: [Verb; 19] = [
         usage: "version",
         about: "Prints the release of Kubernetes that is simulated.",
         examples: "version",
-        flags: &[],
+        flags: &[&flags::SHORT],
         run: help::version,
     },
 ];

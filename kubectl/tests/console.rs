@@ -4,8 +4,10 @@
 
 use serde_json::{Value, json};
 use taintlab_core::command::Command;
+use taintlab_core::event::{Event, EventKind};
 use taintlab_core::scenario::Scenario;
 use taintlab_core::simulator::Simulator;
+use taintlab_core::time::Timestamp;
 use taintlab_kubectl::{Context, run};
 use taintlab_manifest::{Dropped, ImportOptions, import, redact_commands};
 
@@ -49,10 +51,10 @@ fn an_imported_cluster_shows_its_ages_versions_and_leases() {
 }
 
 #[test]
-fn a_node_without_version_and_age_gets_neither() {
+fn a_node_without_version_gets_none() {
     let node = "{apiVersion: v1, kind: Node, metadata: {name: a}}";
     let nodes = get(&simulator(node, Scenario::default()), "get nodes");
-    assert!(nodes.ends_with("<unknown>   \n"), "{nodes}");
+    assert!(nodes.ends_with("a      Unknown   <none>   0s    \n"), "{nodes}");
 }
 
 fn container() -> Value {
@@ -133,4 +135,59 @@ fn the_console_leaves_alone_what_was_imported_with_everything() {
     let outcome = run(&Context::new(&simulator, &[]), "kubectl annotate deploy d a=b", None);
     assert_eq!(outcome.exit_code, 0, "{}", outcome.stderr);
     assert!(format!("{:?}", outcome.commands).contains(MARKER));
+}
+
+/// What a drain has printed since.
+fn printed(simulator: &mut Simulator) -> Vec<String> {
+    let events = simulator.drain_events().into_iter();
+    let line = |event: Event| match event.what {
+        EventKind::DrainPrinted { line, .. } => Some(line),
+        _ => None,
+    };
+    events.filter_map(line).collect()
+}
+
+#[test]
+fn a_drain_leaves_pods_alone_that_should_have_been_gone_for_long() {
+    let node = "{apiVersion: v1, kind: Node, metadata: {name: worker-1}}";
+    let pod = |name| {
+        format!(
+            "---\n{{apiVersion: v1, kind: Pod, metadata: {{name: {name}, ownerReferences: [{{apiVersion: \
+             apps/v1, kind: ReplicaSet, name: r, uid: u, controller: true}}]}}, spec: {{nodeName: worker-1, \
+             containers: [{{name: c, image: i}}], terminationGracePeriodSeconds: 5}}}}\n"
+        )
+    };
+    let mut base = Scenario::default();
+    base.kubernetes.node_lifecycle = Some(true);
+    let text = format!("{node}\n{}{}", pod("old"), pod("new"));
+    let mut simulator = simulator(&text, base);
+    let at = Timestamp::from_secs;
+    simulator.handle_command(at(1), Command::StopKubelet { node: "worker-1".into() }).unwrap();
+    simulator.advance_to(at(2)).unwrap();
+    for command in run(&Context::new(&simulator, &[]), "delete pod old", None).commands {
+        simulator.handle_command(at(2), command).unwrap();
+    }
+    // It should have been gone at 7 s; it is left alone when that was more than 10 s ago.
+    simulator.advance_to(at(17)).unwrap();
+    let line = "drain worker-1 --skip-wait-for-delete-timeout=10";
+    let early = run(&Context::new(&simulator, &[]), &format!("{line} --dry-run=client"), None);
+    assert!(early.stdout.contains("evicting pod default/old (dry run)\n"), "{}", early.stdout);
+    simulator.advance_to(at(18)).unwrap();
+    let outcome = run(&Context::new(&simulator, &[]), line, None);
+    assert!(!outcome.stdout.contains("default/old"), "{}", outcome.stdout);
+    for command in outcome.commands {
+        simulator.handle_command(at(18), command).unwrap();
+    }
+    simulator.drain_events();
+    // The other one should be gone at 23 s.
+    simulator.advance_to(at(33)).unwrap();
+    assert_eq!(printed(&mut simulator), [""; 0]);
+    simulator.advance_to(at(34)).unwrap();
+    assert_eq!(
+        printed(&mut simulator),
+        [
+            "pod \"new\" has DeletionTimestamp older than 10 seconds, skipping",
+            "node/worker-1 drained"
+        ]
+    );
 }

@@ -58,7 +58,7 @@ playgroundTest("a text without versions and times says that they are unknown", a
   await page.keyboard.press("k");
   await page.getByTestId("console-line").fill("kubectl get nodes");
   await page.keyboard.press("Enter");
-  await page.getByTestId("output").getByText("<unknown>").waitFor();
+  await page.getByTestId("output").getByText(/plain\s+\w+\s+<none>\s+\w+\s*$/m).waitFor();
 });
 
 playgroundTest("each object is told, with what was assumed and dropped, and a line to click",

@@ -11,7 +11,10 @@ use core::time::Duration;
 use super::{Context, Controller, WorkTicket};
 use crate::api::{NodeName, PodKey};
 use crate::cluster::Change;
-use crate::policy::drain::{DrainOptions, PodsForDeletion, aggregate, pods_for_deletion, quoted};
+use crate::policy::drain::{
+    DrainOptions, PodsForDeletion, aggregate, goes_on, lines_of_failed_node,
+    lines_of_pending_nodes, pods_for_deletion, quoted,
+};
 use crate::protocol::{RequestId, TimeoutReason};
 use crate::queue::timer_queue::{TimerId, TimerQueue};
 use crate::release::KubernetesRelease;
@@ -102,6 +105,8 @@ enum Step {
     Evict(PodKey),
     /// It sees that a pod is gone.
     Gone(PodKey),
+    /// It no longer waits for a pod that should have been gone for too long.
+    Skip(PodKey),
     /// It has no more time for this node.
     TimeOver,
 }
@@ -109,6 +114,8 @@ enum Step {
 #[derive(Clone, Debug)]
 struct Drain {
     options: DrainOptions,
+    /// How many nodes there are in all.
+    nodes: usize,
     /// Nodes that come after this one.
     next: VecDeque<NodeName>,
     node: NodeName,
@@ -118,6 +125,8 @@ struct Drain {
     errors: Vec<String>,
     /// Nodes that were not drained, and why.
     failed: Vec<(NodeName, Vec<String>)>,
+    /// Whether it has said of a pod what became of it.
+    said: bool,
 }
 
 /// A pod that a drain has not done with.
@@ -151,12 +160,23 @@ impl DrainController {
         nodes: Vec<NodeName>,
         options: DrainOptions,
     ) {
+        let count = nodes.len();
         let mut next = VecDeque::from(nodes);
         let Some(node) = next.pop_front() else { return };
         self.started += 1;
         let id = self.started;
         let (pods, errors, failed) = (BTreeMap::new(), Vec::new(), Vec::new());
-        let drain = Drain { options, next, node, deadline: None, pods, errors, failed };
+        let drain = Drain {
+            options,
+            nodes: count,
+            next,
+            node,
+            deadline: None,
+            pods,
+            errors,
+            failed,
+            said: false,
+        };
         self.actions.push_back(DrainAction::Started { drain: id });
         self.running.insert(id, drain);
         self.drain_node(context, id);
@@ -181,9 +201,9 @@ impl DrainController {
 
     fn drain_node(&mut self, context: &mut Context<'_>, id: u64) {
         let Some(drain) = self.running.get_mut(&id) else { return };
-        let (release, options) = (self.release, &drain.options);
+        let (release, options, now) = (self.release, &drain.options, context.wall_clock());
         let PodsForDeletion { pods, warnings, errors } =
-            pods_for_deletion(context.cluster, drain.node.as_str(), options, release);
+            pods_for_deletion(context.cluster, drain.node.as_str(), options, release, now);
         if !errors.is_empty() {
             self.failed(context, id, errors);
             return;
@@ -237,7 +257,7 @@ impl DrainController {
         }
         if over {
             let timeout = format_duration(timeout);
-            let named = named(&pod);
+            let named = self.named(&pod);
             let error = format!("error when evicting {named}: global timeout reached: {timeout}");
             self.done_with(context, id, &pod, Some(error));
             return;
@@ -254,6 +274,29 @@ impl DrainController {
             disable_eviction,
             grace_period_seconds,
         });
+    }
+
+    /// Of a pod whose deletion was accepted: when it is no longer waited for.
+    fn plan_to_skip(&mut self, context: &mut Context<'_>, id: u64, pod: &PodKey) {
+        let Some(drain) = self.running.get(&id) else { return };
+        let stored = context.cluster.get_pod(pod);
+        let Some(time) = stored.and_then(|pod| drain.options.skipped_at(pod)) else { return };
+        let polls = time.since(context.wall_clock()).as_nanos().div_ceil(POLL.as_nanos());
+        let wait = POLL.saturating_mul(u32::try_from(polls).unwrap_or(u32::MAX));
+        let at = context.now.saturating_add(wait);
+        self.timers.start(context.sequence, at, (id, Step::Skip(pod.clone())));
+    }
+
+    fn skip(&mut self, context: &mut Context<'_>, id: u64, pod: &PodKey) {
+        let Some(drain) = self.running.get(&id) else { return };
+        let seconds = drain.options.skip_wait_for_delete_timeout_seconds;
+        if drain.pods.get(pod).is_some_and(|pending| pending.accepted.is_some()) {
+            let name = quoted(pod.name());
+            let line =
+                format!("pod {name} has DeletionTimestamp older than {seconds} seconds, skipping");
+            self.print(id, false, line);
+            self.done_with(context, id, pod, None);
+        }
     }
 
     /// A pod has gone, or another one of its name is there: who waits for that will see it when it
@@ -278,24 +321,41 @@ impl DrainController {
         }
     }
 
+    /// How errors of evictions name a pod.
+    fn named(&self, pod: &PodKey) -> String {
+        if self.release.drain_names_namespace_of_evicted_pod() {
+            format!("pods/{} -n {}", quoted(pod.name()), quoted(pod.namespace()))
+        } else {
+            format!("pod {}", quoted(pod.name()))
+        }
+    }
+
     /// Nobody waits any longer for pods that are terminating; those that are to be evicted once more
-    /// notice it when they are.
+    /// notice it when they are. Deleted pods are waited for together.
     fn time_over(&mut self, context: &mut Context<'_>, id: u64) {
         let Some(drain) = self.running.get(&id) else { return };
-        let why = if self.release.drain_wait_names_timeout() {
-            format!("global timeout reached: {}", format_duration(drain.options.timeout.0))
-        } else {
-            "context deadline exceeded".into()
+        let release = self.release;
+        let deleted = drain.options.disable_eviction;
+        let why = match (release.drain_wait_names_timeout(), deleted) {
+            (true, false) => {
+                format!("global timeout reached: {}", format_duration(drain.options.timeout.0))
+            }
+            (true, true) => "timed out waiting for the condition".into(),
+            (false, _) => "context deadline exceeded".into(),
         };
         let waiting = drain.pods.iter().filter(|(_, pending)| pending.accepted.is_some());
         let waiting: Vec<PodKey> = waiting.map(|(pod, _)| pod.clone()).collect();
-        for pod in waiting {
-            let error = format!(
-                "error when waiting for pod {} in namespace {} to terminate: {why}",
-                quoted(pod.name()),
-                quoted(pod.namespace())
-            );
-            self.done_with(context, id, &pod, Some(error));
+        for (index, pod) in waiting.iter().enumerate() {
+            let (name, namespace) = (quoted(pod.name()), quoted(pod.namespace()));
+            let error = if deleted {
+                (index == 0).then(|| why.clone())
+            } else if release.drain_names_namespace_of_awaited_pod() {
+                let pod = format!("pod {name} in namespace {namespace}");
+                Some(format!("error when waiting for {pod} to terminate: {why}"))
+            } else {
+                Some(format!("error when waiting for pod {name} terminating: {why}"))
+            };
+            self.done_with(context, id, pod, error);
         }
     }
 
@@ -323,7 +383,12 @@ impl DrainController {
 
     fn drained(&mut self, context: &mut Context<'_>, id: u64) {
         let Some(drain) = self.running.get(&id) else { return };
-        let line = format!("node/{} {}", drain.node, self.release.drained_word());
+        let word = match (drain.said, drain.options.disable_eviction) {
+            (true, false) if !self.release.drain_always_says_drained() => "evicted",
+            (true, true) if !self.release.drain_always_says_drained() => "deleted",
+            _ => "drained",
+        };
+        let line = format!("node/{} {word}", drain.node);
         self.print(id, false, line);
         self.next_node(context, id);
     }
@@ -332,7 +397,8 @@ impl DrainController {
     fn gave_up(&mut self, context: &mut Context<'_>, id: u64, errors: Vec<String>) {
         let Some(drain) = self.running.get(&id) else { return };
         let node = drain.node.as_str();
-        let left = pods_for_deletion(context.cluster, node, &drain.options, self.release);
+        let now = context.wall_clock();
+        let left = pods_for_deletion(context.cluster, node, &drain.options, self.release, now);
         if !left.pods.is_empty() {
             let (node, all) = (quoted(node), aggregate(&errors));
             let line =
@@ -346,24 +412,15 @@ impl DrainController {
     }
 
     fn failed(&mut self, context: &mut Context<'_>, id: u64, errors: Vec<String>) {
-        let goes_on = self.release.drain_continues_after_errors();
         let Some(drain) = self.running.get_mut(&id) else { return };
-        let node = quoted(drain.node.as_str());
-        let all = aggregate(&errors);
+        let goes_on = goes_on(self.release, &drain.options, drain.nodes);
+        let lines = lines_of_failed_node(self.release, drain.node.as_str(), &errors, goes_on);
         drain.failed.push((drain.node.clone(), errors));
-        if goes_on {
-            let line = format!(
-                "error: unable to drain node {node} due to error: {all}, continuing command..."
-            );
-            self.print(id, true, line);
-            self.next_node(context, id);
-            return;
+        if !goes_on {
+            drain.failed.extend(drain.next.drain(..).map(|node| (node, Vec::new())));
         }
-        let rest: Vec<NodeName> = drain.next.drain(..).collect();
-        drain.failed.extend(rest.into_iter().map(|node| (node, Vec::new())));
-        let line = format!("error: unable to drain node {node}, aborting command...\n");
-        self.print(id, true, line);
-        self.end(id);
+        lines.into_iter().for_each(|line| self.print(id, true, line));
+        if goes_on { self.next_node(context, id) } else { self.end(id) }
     }
 
     fn next_node(&mut self, context: &mut Context<'_>, id: u64) {
@@ -382,15 +439,9 @@ impl DrainController {
         self.timers.retain(|(drain, _)| *drain != id);
         let failed = !drain.failed.is_empty();
         if failed {
-            self.print(id, true, "There are pending nodes to be drained:".into());
-            for (node, _) in &drain.failed {
-                self.print(id, true, format!(" {node}"));
-            }
-            let errors: Vec<String> = drain.failed.into_iter().flat_map(|(_, all)| all).collect();
-            match errors.as_slice() {
-                [error] => self.print(id, true, format!("error: {error}")),
-                _ => errors.into_iter().for_each(|error| self.print(id, true, error)),
-            }
+            let waited = drain.options.disable_eviction && drain.deadline.is_some();
+            let lines = lines_of_pending_nodes(self.release, &drain.failed, waited);
+            lines.into_iter().for_each(|line| self.print(id, true, line));
         }
         self.actions.push_back(DrainAction::Ended { drain: id, failed });
     }
@@ -404,10 +455,11 @@ impl DrainController {
                     pending.uid = uid;
                     pending.accepted = Some(context.now);
                 }
+                self.plan_to_skip(context, id, &pod);
                 self.observe_pod(context, &pod);
             }
             EvictAnswer::Forbidden(error) => {
-                let named = named(&pod);
+                let named = self.named(&pod);
                 let line = format!("error when evicting {named} (will retry after 5s): {error}");
                 self.print(id, true, line);
                 let at = context.now.saturating_add(RETRY);
@@ -415,15 +467,11 @@ impl DrainController {
             }
             EvictAnswer::NotFound => self.done_with(context, id, &pod, None),
             EvictAnswer::Failed(error) => {
-                let error = format!("error when evicting {}: {error}", named(&pod));
+                let error = format!("error when evicting {}: {error}", self.named(&pod));
                 self.done_with(context, id, &pod, Some(error));
             }
         }
     }
-}
-
-fn named(pod: &PodKey) -> String {
-    format!("pods/{} -n {}", quoted(pod.name()), quoted(pod.namespace()))
 }
 
 impl Controller for DrainController {
@@ -444,11 +492,13 @@ impl Controller for DrainController {
         match self.timers.pop_due(context.now) {
             Some((id, Step::Evict(pod))) => self.tries.push_back((id, pod)),
             Some((id, Step::Gone(pod))) => {
-                let Some(drain) = self.running.get(&id) else { return };
+                let Some(drain) = self.running.get_mut(&id) else { return };
+                drain.said = true;
                 let verb = if drain.options.disable_eviction { "deleted" } else { "evicted" };
                 self.print(id, false, format!("pod/{} {verb}", pod.name()));
                 self.done_with(context, id, &pod, None);
             }
+            Some((id, Step::Skip(pod))) => self.skip(context, id, &pod),
             Some((id, Step::TimeOver)) => self.time_over(context, id),
             None => {}
         }

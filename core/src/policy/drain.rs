@@ -7,13 +7,14 @@ use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
+use core::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::api::{Pod, PodKey, PodPhase, PodResources, VolumeSource, is_default};
+use crate::api::{NodeName, Pod, PodKey, PodPhase, PodResources, VolumeSource, is_default};
 use crate::cluster::Cluster;
 use crate::release::KubernetesRelease;
-use crate::time::Span;
+use crate::time::{Span, Time};
 
 /// The flags of `kubectl drain`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -42,6 +43,25 @@ pub struct DrainOptions {
     /// `--pod-selector`: only pods with these labels.
     #[serde(skip_serializing_if = "is_default")]
     pub pod_labels: BTreeMap<String, String>,
+    /// `--skip-wait-for-delete-timeout`, in seconds: pods that should have been gone for longer are
+    /// left alone, such as those of a node that nobody hears; zero is never.
+    #[serde(skip_serializing_if = "is_default")]
+    pub skip_wait_for_delete_timeout_seconds: u32,
+    /// `--ignore-errors` of 1.21 and 1.22: of several nodes, go on with the next after an error.
+    #[serde(skip_serializing_if = "is_default")]
+    pub ignore_errors: bool,
+}
+
+impl DrainOptions {
+    /// When a pod is left alone because it should have been gone for too long, if ever. Mirrors
+    /// `shouldSkipPod`.
+    #[must_use]
+    pub fn skipped_at(&self, pod: &Pod) -> Option<Time> {
+        let seconds = u64::from(self.skip_wait_for_delete_timeout_seconds);
+        let deleted = pod.metadata.deletion_timestamp.filter(|_| seconds > 0)?;
+        // It has to be more, in whole seconds.
+        Some(deleted.saturating_add(Duration::from_secs(seconds + 1)))
+    }
 }
 
 /// What is to be done with the pods of a node.
@@ -67,13 +87,15 @@ enum Verdict {
 /// Sorts the pods of a node out. Mirrors `GetPodsForDeletion`; as there, of several warnings about
 /// one pod only the last counts.
 ///
-/// Whether a DaemonSet that a pod names as its controller exists is not asked.
+/// Whether a DaemonSet that a pod names as its controller exists is not asked. `now` is the wall
+/// clock.
 #[must_use]
 pub fn pods_for_deletion(
     cluster: &Cluster,
     node: &str,
     options: &DrainOptions,
     release: KubernetesRelease,
+    now: Time,
 ) -> PodsForDeletion {
     let mut found = PodsForDeletion::default();
     let mut warnings: Vec<(&str, Vec<&str>)> = Vec::new();
@@ -83,6 +105,9 @@ pub fn pods_for_deletion(
         options.pod_labels.iter().all(|(key, value)| labels.get(key) == Some(value))
     };
     for (key, pod) in cluster.pods_of(node).filter(|(_, pod)| selected(pod)) {
+        if options.skipped_at(pod).is_some_and(|time| time <= now) {
+            continue;
+        }
         let verdict = verdict(pod, options, release);
         if matches!(verdict, Verdict::Goes | Verdict::GoesWithWarning(_)) {
             found.pods.push(key.clone());
@@ -97,13 +122,7 @@ pub fn pods_for_deletion(
     }
     let line = |(text, pods): &(&str, Vec<&str>)| format!("{text}: {}", pods.join(", "));
     found.warnings = warnings.iter().map(line).collect::<Vec<_>>().join("; ");
-    found.errors = errors
-        .iter()
-        .map(|error| match line(error) {
-            line if line.starts_with("cannot delete") => line,
-            line => format!("cannot delete {line}"),
-        })
-        .collect();
+    found.errors = errors.iter().map(|error| format!("cannot delete {}", line(error))).collect();
     if !found.errors.is_empty() {
         found.pods.clear();
     }
@@ -160,8 +179,72 @@ fn has_empty_dir(pod: &Pod) -> bool {
     volumes.iter().any(|volume| matches!(volume.source, VolumeSource::EmptyDir { .. }))
 }
 
+/// Whether `kubectl drain` goes on with the next node after an error.
+#[must_use]
+pub const fn goes_on(release: KubernetesRelease, options: &DrainOptions, nodes: usize) -> bool {
+    let asked = release.drain_has_ignore_errors() && options.ignore_errors && nodes > 1;
+    release.drain_continues_after_errors() || asked
+}
+
+/// What `kubectl drain` says at once of a node that it cannot drain, and whether it goes on.
+#[must_use]
+pub fn lines_of_failed_node(
+    release: KubernetesRelease,
+    node: &str,
+    errors: &[String],
+    goes_on: bool,
+) -> Vec<String> {
+    let node = quoted(node);
+    if goes_on {
+        let space = if release.drain_has_space_before_error() { " " } else { "" };
+        let all = aggregate(errors);
+        return Vec::from([format!(
+            "error: unable to drain node {node} due to error:{space}{all}, continuing command..."
+        )]);
+    }
+    let mut lines = Vec::new();
+    if release.drain_warns_before_it_aborts() {
+        lines.extend([
+            "DEPRECATED WARNING: Aborting the drain command in a list of nodes will be deprecated in \
+             v1.23."
+                .into(),
+            "The new behavior will make the drain command go through all nodes even if one or more \
+             nodes failed during the drain."
+                .into(),
+            "For now, users can try such experience via: --ignore-errors".into(),
+        ]);
+    }
+    lines.push(format!("error: unable to drain node {node}, aborting command...\n"));
+    lines
+}
+
+/// What `kubectl drain` says in the end of the nodes that were not drained, each with its errors.
+/// `is_plain` says that the only error is none of a list, as that of a wait for deleted pods is not.
+#[must_use]
+pub fn lines_of_pending_nodes(
+    release: KubernetesRelease,
+    nodes: &[(NodeName, Vec<String>)],
+    is_plain: bool,
+) -> Vec<String> {
+    let mut lines = Vec::from([String::from("There are pending nodes to be drained:")]);
+    lines.extend(nodes.iter().map(|(node, _)| format!(" {node}")));
+    let errors: Vec<&[String]> =
+        nodes.iter().map(|(_, errors)| errors.as_slice()).filter(|all| !all.is_empty()).collect();
+    match errors.as_slice() {
+        // A list of one is taken for its member, but only once, and since 1.23 there is a list of
+        // nodes around it.
+        [[error]] if is_plain || !release.drain_continues_after_errors() => {
+            lines.push(format!("error: {error}"));
+        }
+        [all] => lines.extend_from_slice(all),
+        nodes => lines.extend(nodes.iter().map(|all| aggregate(all))),
+    }
+    lines
+}
+
 /// Several errors as one text. Mirrors `utilerrors.NewAggregate(…).Error()`.
-pub(crate) fn aggregate(errors: &[String]) -> String {
+#[must_use]
+pub fn aggregate(errors: &[String]) -> String {
     match errors {
         [error] => error.clone(),
         errors => format!("[{}]", errors.join(", ")),
@@ -169,6 +252,7 @@ pub(crate) fn aggregate(errors: &[String]) -> String {
 }
 
 /// As Go prints a string in quotes where there is nothing to escape, which names never have.
-pub(crate) fn quoted(name: &str) -> String {
+#[must_use]
+pub fn quoted(name: &str) -> String {
     crate::quote::go_quote(name)
 }

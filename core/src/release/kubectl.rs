@@ -15,6 +15,21 @@ macro_rules! since {
     };
 }
 
+impl KubernetesRelease {
+    /// Whether `kubectl drain` says before it aborts that it will go on in the next release: in 1.22
+    /// alone.
+    #[must_use]
+    pub const fn drain_warns_before_it_aborts(self) -> bool {
+        self.minor == 22
+    }
+
+    /// Whether `kubectl drain` has the flag `--ignore-errors`: in 1.21 and 1.22.
+    #[must_use]
+    pub const fn drain_has_ignore_errors(self) -> bool {
+        matches!(self.minor, 21 | 22)
+    }
+}
+
 since! {
     /// Whether `kubectl describe node` says that a lease is missing: since 1.19, before it showed
     /// one without values.
@@ -46,6 +61,21 @@ since! {
     describe_reads_event_series = 23;
     /// Whether `kubectl` counts init containers when it computes a QoS class: since 1.24.
     qos_of_kubectl_counts_init_containers = 24;
+    /// Whether `kubectl drain` says `drained` at the end of every node: since 1.23. Before, it says
+    /// `evicted` or `deleted` once it has said so of a pod.
+    drain_always_says_drained = 23;
+    /// Whether an error of an eviction tells the namespace of the pod: since 1.20.
+    drain_names_namespace_of_evicted_pod = 20;
+    /// Whether `kubectl drain` tells the namespace of a pod for which it has waited in vain: since
+    /// 1.27.
+    drain_names_namespace_of_awaited_pod = 27;
+    /// Whether there is a space after `due to error:`: since 1.31.
+    drain_has_space_before_error = 31;
+    /// Whether `kubectl drain --dry-run=server` finds out what kind a pod is, and so whether the API
+    /// server supports that: since 1.22.
+    drain_can_be_tried_on_server = 22;
+    /// Whether `kubectl drain` has no flag `--delete-local-data` any longer: since 1.31.
+    drain_has_no_delete_local_data = 31;
     /// Whether `kubectl describe node` shows what others than the kubelet recorded about the node:
     /// since 1.24.
     describe_node_shows_events_of_controllers = 24;
@@ -54,6 +84,10 @@ since! {
     /// Whether `kubectl describe pod` tells the service account, the runtime class and the topology
     /// spread constraints: since 1.25.
     describe_tells_service_account = 25;
+    /// Whether `kubectl version --short` says that the flag will go: since 1.24.
+    version_short_is_deprecated = 24;
+    /// Whether `kubectl version` has no flag `--short` any longer: since 1.28.
+    version_is_always_short = 28;
     /// Whether `kubectl describe` tells seccomp profiles: since 1.27.
     describe_tells_seccomp_profile = 27;
     /// Whether `kubectl describe pod` computes the QoS class and does not read it from the status:

@@ -14,7 +14,7 @@ use super::Difference;
 pub(super) const DIFFERENCES: &[Difference] = &[
     Difference {
         name: "kubectl_says_unlabeled",
-        last: "1.21",
+        last: "1.22",
         before: "node/n labeled\n",
         after: "node/n unlabeled\n",
         observe: |release| kubectl(release, "label node n a-").stdout,
@@ -28,7 +28,7 @@ pub(super) const DIFFERENCES: &[Difference] = &[
     },
     Difference {
         name: "kubectl_warns_in_capitals",
-        last: "1.20",
+        last: "1.24",
         before: "warning",
         after: "Warning",
         observe: |release| {
@@ -39,11 +39,9 @@ pub(super) const DIFFERENCES: &[Difference] = &[
     Difference {
         name: "drain_local_storage_error",
         last: "1.19",
-        before: "error: cannot delete Pods with local storage (use --delete-local-data to \
-                 override): d/e",
-        after: "error: cannot delete Pods with local storage (use --delete-emptydir-data to \
-                override): d/e",
-        observe: |release| drain_lines(release, "--force").pop().unwrap(),
+        before: "cannot delete Pods with local storage (use --delete-local-data to override): d/e",
+        after: "cannot delete Pods with local storage (use --delete-emptydir-data to override): d/e",
+        observe: |release| last_error(release, "--force"),
     },
     Difference {
         name: "drain_unmanaged_error",
@@ -51,9 +49,8 @@ pub(super) const DIFFERENCES: &[Difference] = &[
         before: "true",
         after: "false",
         observe: |release| {
-            let line = drain_lines(release, "--delete-emptydir-data").pop().unwrap();
-            line.starts_with("error: cannot delete Pods not managed by ReplicationController")
-                .to_string()
+            let line = last_error(release, "--delete-emptydir-data");
+            line.starts_with("cannot delete Pods not managed by ReplicationController").to_string()
         },
     },
     Difference {
@@ -62,23 +59,25 @@ pub(super) const DIFFERENCES: &[Difference] = &[
         before: "false",
         after: "true",
         observe: |release| {
-            let line = drain_lines(release, "--delete-emptydir-data").pop().unwrap();
-            let text = "error: cannot delete Pods that declare no controller (use --force to \
-                        override): d/e, d/p";
-            (line == text).to_string()
+            let text = "cannot delete cannot delete Pods that declare no controller (use --force \
+                        to override): d/e, d/p";
+            (last_error(release, "--delete-emptydir-data") == text).to_string()
         },
     },
     Difference {
         name: "drain_unmanaged_warning",
         last: "1.23",
-        before: "WARNING: deleting Pods not managed by ReplicationController, ReplicaSet, Job, \
-                 DaemonSet or StatefulSet: d/e, d/p",
-        after: "Warning: deleting Pods that declare no controller: d/e, d/p",
-        observe: |release| drain_lines(release, "--force --delete-emptydir-data").swap_remove(0),
+        before: "deleting Pods not managed by ReplicationController, ReplicaSet, Job, DaemonSet or \
+                 StatefulSet: d/e, d/p",
+        after: "deleting Pods that declare no controller: d/e, d/p",
+        observe: |release| {
+            let line = drain_lines(release, "--force --delete-emptydir-data").swap_remove(0);
+            line.split_once(": ").unwrap().1.to_owned()
+        },
     },
     Difference {
         name: "drain_warning_word",
-        last: "1.23",
+        last: "1.24",
         before: "WARNING",
         after: "Warning",
         observe: |release| {
@@ -87,7 +86,7 @@ pub(super) const DIFFERENCES: &[Difference] = &[
         },
     },
     Difference {
-        name: "drained_word",
+        name: "drain_always_says_drained",
         last: "1.22",
         before: "node/n evicted",
         after: "node/n drained",
@@ -101,23 +100,116 @@ pub(super) const DIFFERENCES: &[Difference] = &[
         before: "aborting",
         after: "continuing",
         observe: |release| {
-            let line = drain_lines(release, "").swap_remove(0);
-            let command =
-                line.trim_end().split(", ").find(|part| part.ends_with("command...")).unwrap();
-            command.split(' ').next().unwrap().to_owned()
+            let lines = drain_lines(release, "");
+            let line = lines.iter().find(|line| line.trim_end().ends_with("command...")).unwrap();
+            let last = line.trim_end().rsplit(", ").next().unwrap();
+            last.split(' ').next().unwrap().to_owned()
         },
     },
     Difference {
         name: "drain_wait_names_timeout",
-        last: "1.26",
-        before: "global timeout reached: 5s",
-        after: "context deadline exceeded",
+        last: "1.31",
+        before: "true",
+        after: "false",
+        observe: |release| drain_says(release, TIMED_OUT, "global timeout reached: 5s"),
+    },
+    Difference {
+        name: "drain_wait_names_timeout",
+        last: "1.31",
+        before: "error: timed out waiting for the condition",
+        after: "error: context deadline exceeded",
         observe: |release| {
-            let lines = drain_lines(release, "--force --delete-emptydir-data --timeout=5s");
-            let line =
-                lines.iter().find(|line| line.starts_with("There are pending pods")).unwrap();
-            line.split("terminate: ").last().unwrap().trim_end_matches(']').to_owned()
+            drain_lines(release, &format!("{TIMED_OUT} --disable-eviction")).pop().unwrap()
         },
+    },
+    Difference {
+        name: "drain_names_namespace_of_awaited_pod",
+        last: "1.26",
+        before: "false",
+        after: "true",
+        observe: |release| {
+            drain_says(release, TIMED_OUT, "for pod \"p\" in namespace \"d\" to terminate: ")
+        },
+    },
+    Difference {
+        name: "drain_names_namespace_of_evicted_pod",
+        last: "1.19",
+        before: "true",
+        after: "false",
+        observe: |release| {
+            let errors = kubectl(release, "drain n --force --dry-run=server").stderr;
+            errors.contains("error when evicting pod \"p\": ").to_string()
+        },
+    },
+    Difference {
+        name: "drain_has_space_before_error",
+        last: "1.30",
+        before: "false",
+        after: "true",
+        observe: |release| drain_says(release, "", "due to error: [cannot"),
+    },
+    Difference {
+        name: "drain_can_be_tried_on_server",
+        last: "1.21",
+        before: "1",
+        after: "0",
+        observe: |release| {
+            kubectl(release, "drain n --force --dry-run=server").exit_code.to_string()
+        },
+    },
+    Difference {
+        name: "drain_has_no_delete_local_data",
+        last: "1.30",
+        before: "0",
+        after: "1",
+        observe: |release| {
+            let line = "drain n --force --delete-local-data --dry-run=client";
+            kubectl(release, line).exit_code.to_string()
+        },
+    },
+    Difference {
+        name: "drain_warns_before_it_aborts",
+        last: "1.21",
+        before: "false",
+        after: "true",
+        observe: |release| (warns(release) || release.drain_continues_after_errors()).to_string(),
+    },
+    Difference {
+        name: "drain_warns_before_it_aborts",
+        last: "1.22",
+        before: "false",
+        after: "true",
+        observe: |release| (!warns(release) && release.drain_continues_after_errors()).to_string(),
+    },
+    Difference {
+        name: "drain_has_ignore_errors",
+        last: "1.20",
+        before: "false",
+        after: "true",
+        observe: |release| (ignores(release) || release.drain_continues_after_errors()).to_string(),
+    },
+    Difference {
+        name: "drain_has_ignore_errors",
+        last: "1.22",
+        before: "false",
+        after: "true",
+        observe: |release| {
+            (!ignores(release) && release.drain_continues_after_errors()).to_string()
+        },
+    },
+    Difference {
+        name: "version_short_is_deprecated",
+        last: "1.23",
+        before: "true",
+        after: "false",
+        observe: |release| kubectl(release, "version --short").stderr.is_empty().to_string(),
+    },
+    Difference {
+        name: "version_is_always_short",
+        last: "1.27",
+        before: "0",
+        after: "1",
+        observe: |release| kubectl(release, "version --short").exit_code.to_string(),
     },
     Difference {
         name: "jobs_have_status_column",
@@ -406,6 +498,30 @@ fn registered_is_shown(release: KubernetesRelease) -> String {
     let events = simulator.drain_events();
     let page = run(&Context::new(&simulator, &events), "describe node n", None).stdout;
     page.contains("RegisteredNode").to_string()
+}
+
+/// Flags of a drain that pods do not end in time for.
+const TIMED_OUT: &str = "--force --delete-emptydir-data --timeout=5s";
+
+/// Whether a drain of the node `n` prints this text in some line.
+fn drain_says(release: KubernetesRelease, flags: &str, text: &str) -> String {
+    drain_lines(release, flags).iter().any(|line| line.contains(text)).to_string()
+}
+
+/// The last line of a drain, without `error: `.
+fn last_error(release: KubernetesRelease, flags: &str) -> String {
+    let line = drain_lines(release, flags).pop().unwrap();
+    line.trim_start_matches("error: ").to_owned()
+}
+
+/// Whether a drain that fails announces what the next release does.
+fn warns(release: KubernetesRelease) -> bool {
+    drain_says(release, "", "DEPRECATED WARNING: Aborting") == "true"
+}
+
+/// Whether a drain takes `--ignore-errors`.
+fn ignores(release: KubernetesRelease) -> bool {
+    !kubectl(release, "drain n --dry-run=client --ignore-errors").stderr.contains("unknown flag")
 }
 
 /// What a drain of the node `n` prints in the end, with its errors: a pod `d/p` and a pod `d/e` with
