@@ -18,6 +18,7 @@ pub mod taint_utils;
 pub mod timeline;
 pub mod token_bucket;
 pub mod tolerates;
+pub mod trace;
 pub mod validation;
 pub mod zone_state;
 

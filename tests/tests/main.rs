@@ -9,6 +9,7 @@ mod admission {
 }
 mod conformance {
     mod recorded_answers;
+    mod traces;
 }
 mod kubectl {
     mod transcripts;

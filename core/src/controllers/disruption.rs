@@ -105,6 +105,7 @@ impl DisruptionController {
     }
 
     fn observe_pod(&mut self, context: &mut Context<'_>, key: &PodKey, pod: Option<&Pod>) {
+        let mut selecting = Vec::new();
         for (budget, covered) in &mut self.budgets {
             if budget.namespace() != key.namespace() {
                 continue;
@@ -118,6 +119,19 @@ impl DisruptionController {
             if selects || known {
                 self.queue.push(context.sequence, budget.clone());
             }
+            if selects {
+                selecting.push(budget.name().to_string());
+            }
+        }
+        if let [first, _, ..] = selecting.as_slice() {
+            let message = format!(
+                "Pod \"{}\"/\"{}\" matches multiple PodDisruptionBudgets.  Chose \"{first}\" \
+                 arbitrarily.",
+                key.namespace(),
+                key.name()
+            );
+            let object = ObjectReference::Pod { api_version: "v1", pod: key.clone() };
+            self.record(object, "Warning", "MultiplePodDisruptionBudgets", message);
         }
     }
 
