@@ -106,7 +106,9 @@ impl World {
                     self.put_workload(set);
                 }
             }
-            WorkloadAction::ReleasePod { .. } | WorkloadAction::ReportDesired { .. } => {}
+            WorkloadAction::ReleasePod { .. }
+            | WorkloadAction::AdoptPod { .. }
+            | WorkloadAction::UpdateDaemonSetStatus { .. } => {}
         }
         None
     }

@@ -105,7 +105,7 @@ impl Trace {
             let object = record["object"].take();
             let of = |name: &str| record[name].as_str().unwrap_or_default();
             let at = seconds_of_day(of("ts"))? - zero;
-            if at < -43_200.0 || at > 43_200.0 {
+            if !(-43_200.0..=43_200.0).contains(&at) {
                 return Err("a trace over midnight is not read".to_owned());
             }
             match (of("src"), of("resource"), of("type"), of("what")) {
