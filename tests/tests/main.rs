@@ -43,5 +43,6 @@ mod warnings {
 }
 mod workloads {
     mod controllers;
+    mod evictions;
     mod pod_states;
 }
