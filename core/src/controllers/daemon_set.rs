@@ -56,7 +56,8 @@ struct DaemonSetState {
     orphans: BTreeSet<PodKey>,
     /// Nodes to look at.
     changed: BTreeSet<NodeName>,
-    /// Pods whose node they may not stay on, as was seen when it changed. Others delete them as well.
+    /// Pods whose node they may not stay on, as was seen when it changed. Others delete them as
+    /// well.
     expelled: BTreeSet<PodKey>,
     /// What each node adds to the status, and the sum.
     counted: BTreeMap<NodeName, Counts>,

@@ -287,8 +287,8 @@ impl DisruptionController {
         Ok(scales.into_values().fold(0, i64::saturating_add))
     }
 
-    /// Pods whose eviction was granted a short time ago, and that are not seen to terminate. Mirrors
-    /// `buildDisruptedPodMap`.
+    /// Pods whose eviction was granted a short time ago, and that are not seen to terminate.
+    /// Mirrors `buildDisruptedPodMap`.
     fn disrupted_pods(
         &mut self,
         budget: &PodKey,
@@ -366,8 +366,8 @@ impl Controller for DisruptionController {
     }
 }
 
-/// The controller whose scale counts for a pod, and that scale; or the kind of the controller, if it
-/// is one without. Mirrors `DisruptionController.finders`.
+/// The controller whose scale counts for a pod, and that scale; or the kind of the controller, if
+/// it is one without. Mirrors `DisruptionController.finders`.
 fn scale_of(cluster: &Cluster, pod: &Pod) -> Result<(WorkloadKey, i64), Option<WorkloadKind>> {
     let owner = get_owner(cluster, &pod.metadata).ok_or(None)?;
     let deployment = get_owner(cluster, &owner.metadata).filter(|top| {

@@ -216,7 +216,8 @@ impl PodGcController {
             }
         }
         // The time begins while a pass looks around, so that the pass that begins 40 s later comes
-        // a moment too early. A node that is still gone goes into quarantine once more, whatever is found of it now.
+        // a moment too early. A node that is still gone goes into quarantine once more, whatever is
+        // found of it now.
         let due: Vec<NodeName> = self
             .quarantine
             .iter()
