@@ -113,7 +113,7 @@ impl World {
             | WorkloadAction::ReleasePod { .. }
             | WorkloadAction::UpdatePod(_)
             | WorkloadAction::DeleteWorkload(_)
-            | WorkloadAction::ReportDesired { .. } => {}
+            | WorkloadAction::UpdateDaemonSetStatus { .. } => {}
         }
         None
     }

@@ -22,6 +22,7 @@ pub mod taint_utils;
 pub mod timeline;
 pub mod token_bucket;
 pub mod tolerates;
+pub mod trace;
 pub mod validation;
 pub mod workloads;
 pub mod zone_state;

@@ -9,6 +9,7 @@ mod admission {
 }
 mod conformance {
     mod recorded_answers;
+    mod traces;
 }
 mod kubectl {
     mod transcripts;
@@ -46,6 +47,7 @@ mod warnings {
 }
 mod workloads {
     mod controllers;
+    mod evictions;
     mod pod_states;
     mod rules;
 }

@@ -18,7 +18,7 @@ use super::workload::{
 };
 use super::{Context, names};
 use crate::api::{
-    DaemonSetStatus, LabelSelector, Node, NodeName, Pod, PodKey, PodPhase, SchedulingFields,
+    DaemonSetStatus, LabelSelector, Node, NodeName, Pod, PodKey, PodPhase, SchedulingFields, Taint,
     TaintEffect, Toleration, Workload, WorkloadKey, WorkloadKind,
 };
 use crate::cluster::{Change, Cluster};
@@ -57,6 +57,9 @@ struct DaemonSetState {
     orphans: BTreeSet<PodKey>,
     /// Nodes to look at.
     changed: BTreeSet<NodeName>,
+    /// Pods whose node they may not stay on, as was seen when it changed. Others delete them as
+    /// well.
+    expelled: BTreeSet<PodKey>,
     /// What each node adds to the status, and the sum.
     counted: BTreeMap<NodeName, Counts>,
     counts: Counts,
@@ -228,11 +231,28 @@ impl DaemonSetController {
         {
             return;
         }
-        for (key, state) in &mut self.sets {
-            if context.cluster.get_workload(key).is_some() {
-                state.changed.insert(name.clone());
-                self.reconciler.enqueue(context, key.clone());
+        let taints = |node: Option<&Node>| node.map(|node| node.spec.taints.clone());
+        let evicts = new.filter(|node| {
+            let effects = |taint: &Taint| taint.effect == TaintEffect::NoExecute;
+            taints(old) != taints(new) && node.spec.taints.iter().any(effects)
+        });
+        let keys: Vec<WorkloadKey> = self.sets.keys().cloned().collect();
+        for key in keys {
+            let Some(set) = context.cluster.get_workload(&key).cloned() else { continue };
+            let target = evicts.map(|node| (Target::new(set), node));
+            let expels = target.as_ref().is_some_and(|(target, node)| {
+                !self.should_run(target, node).should_continue_running
+            });
+            let Some(state) = self.sets.get_mut(&key) else { continue };
+            if expels {
+                let pods = state.by_node.get(name).into_iter().flatten();
+                let active = |pod: &&PodKey| {
+                    context.cluster.get_pod(pod).is_some_and(|pod| !pod.is_terminating())
+                };
+                state.expelled.extend(pods.filter(active).cloned());
             }
+            state.changed.insert(name.clone());
+            self.reconciler.enqueue(context, key);
         }
     }
 
@@ -514,6 +534,11 @@ impl Reconcile for DaemonSetController {
         let mut plan = Plan::default();
         for node in core::mem::take(&mut state.changed) {
             self.look_at(context, &target, &mut state, &node, &mut plan);
+        }
+        for pod in core::mem::take(&mut state.expelled) {
+            if context.cluster.get_pod(&pod).is_some() && !plan.removes(&pod) {
+                plan.deletes.push(pod);
+            }
         }
         if plan.is_empty() {
             rolling_update(context, &set, &mut state, &mut plan);

@@ -105,6 +105,7 @@ impl DisruptionController {
     }
 
     fn observe_pod(&mut self, context: &mut Context<'_>, key: &PodKey, pod: Option<&Pod>) {
+        let mut selecting = Vec::new();
         for (budget, covered) in &mut self.budgets {
             if budget.namespace() != key.namespace() {
                 continue;
@@ -118,6 +119,19 @@ impl DisruptionController {
             if selects || known {
                 self.queue.push(context.sequence, budget.clone());
             }
+            if selects {
+                selecting.push(budget.name().to_string());
+            }
+        }
+        if let [first, _, ..] = selecting.as_slice() {
+            let message = format!(
+                "Pod \"{}\"/\"{}\" matches multiple PodDisruptionBudgets.  Chose \"{first}\" \
+                 arbitrarily.",
+                key.namespace(),
+                key.name()
+            );
+            let object = ObjectReference::Pod { api_version: "v1", pod: key.clone() };
+            self.record(object, "Warning", "MultiplePodDisruptionBudgets", message);
         }
     }
 
@@ -273,8 +287,8 @@ impl DisruptionController {
         Ok(scales.into_values().fold(0, i64::saturating_add))
     }
 
-    /// Pods whose eviction was granted a short time ago, and that are not seen to terminate. Mirrors
-    /// `buildDisruptedPodMap`.
+    /// Pods whose eviction was granted a short time ago, and that are not seen to terminate.
+    /// Mirrors `buildDisruptedPodMap`.
     fn disrupted_pods(
         &mut self,
         budget: &PodKey,
@@ -352,8 +366,8 @@ impl Controller for DisruptionController {
     }
 }
 
-/// The controller whose scale counts for a pod, and that scale; or the kind of the controller, if it
-/// is one without. Mirrors `DisruptionController.finders`.
+/// The controller whose scale counts for a pod, and that scale; or the kind of the controller, if
+/// it is one without. Mirrors `DisruptionController.finders`.
 fn scale_of(cluster: &Cluster, pod: &Pod) -> Result<(WorkloadKey, i64), Option<WorkloadKind>> {
     let owner = get_owner(cluster, &pod.metadata).ok_or(None)?;
     let deployment = get_owner(cluster, &owner.metadata).filter(|top| {

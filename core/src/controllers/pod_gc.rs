@@ -215,14 +215,16 @@ impl PodGcController {
                 self.collect_pod(cluster, pod, None);
             }
         }
-        // A node that is still gone goes into quarantine once more, whatever is found of it now.
+        // The time begins while a pass looks around, so that the pass that begins 40 s later comes
+        // a moment too early. A node that is still gone goes into quarantine once more, whatever is
+        // found of it now.
         let due: Vec<NodeName> = self
             .quarantine
             .iter()
-            .filter(|(_, at)| **at <= now)
+            .filter(|(_, at)| **at < now)
             .map(|(node, _)| node.clone())
             .collect();
-        self.quarantine.retain(|_, at| *at > now);
+        self.quarantine.retain(|_, at| *at >= now);
         let ready = now.saturating_add(QUARANTINE);
         for node in cluster.node_names_of_pods().filter(|node| has_orphans(cluster, node.as_str()))
         {

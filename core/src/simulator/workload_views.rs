@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::control_plane::ControlPlane;
-use crate::api::{Pod, PodKey, PodPhase, WorkloadKey};
+use crate::api::{ConditionStatus, Pod, PodKey, PodPhase, WorkloadKey};
 use crate::api_server::ApiServer;
 use crate::controllers::workload::is_available_at;
 
@@ -97,8 +97,10 @@ pub fn pod_status(pod: &Pod) -> PodStatusView {
         let lost = pod.status.reason == crate::controllers::node_lifecycle::NODE_LOST;
         status = if lost { "Unknown" } else { "Terminating" }.into();
     }
+    // The node lifecycle controller takes Ready away, but says nothing of containers.
+    let ready = pod.condition("ContainersReady").or_else(|| pod.condition("Ready"));
     let ready = *phase == PodPhase::Running
-        && (pod.has_ready_condition() || pod.condition("Ready").is_none());
+        && ready.is_none_or(|ready| ready.status == ConditionStatus::True);
     PodStatusView { ready: if ready { containers } else { 0 }, containers, status }
 }
 

@@ -14,6 +14,7 @@ fn main() -> ExitCode {
         eprintln!();
         eprintln!("DIR holds vector files, NAME.jsonl or NAME.jsonl.gz; its default is the one of");
         eprintln!("this repository, tests/vectors, whose README.md says what the files hold.");
+        eprintln!("DIR may also hold traces, or be one: see tests/traces/README.md.");
         return ExitCode::from(2);
     }
     match run_dir(&dir, |text| println!("{text}")) {

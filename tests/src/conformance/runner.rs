@@ -9,10 +9,10 @@ use std::{fs, thread};
 
 use flate2::read::MultiGzDecoder;
 
-use super::{FAMILIES, Family, Outcome};
+use super::{FAMILIES, Family, Outcome, trace};
 
 /// How many differences of one file are shown.
-const SHOWN: usize = 5;
+pub(super) const SHOWN: usize = 5;
 /// How many characters of an input or an answer are shown.
 const SHOWN_CHARS: usize = 2_000;
 
@@ -93,8 +93,36 @@ pub fn run_dir(dir: &Path, mut print: impl FnMut(&str)) -> io::Result<Report> {
             }
         }
     }
+    run_traces(dir, &mut report, &mut print)?;
     print(&total_line(&report, dir));
     Ok(report)
+}
+
+/// Runs the traces in a folder, or the one that it is.
+fn run_traces(dir: &Path, report: &mut Report, print: &mut impl FnMut(&str)) -> io::Result<()> {
+    let mut folders = vec![dir.to_owned()];
+    for entry in fs::read_dir(dir)? {
+        folders.push(entry?.path());
+    }
+    folders.retain(|folder| trace::is_trace(folder));
+    folders.sort();
+    if !folders.is_empty() {
+        print(trace::TOLERANCES);
+    }
+    for folder in folders {
+        match trace::run(&folder) {
+            Ok(file) => {
+                print(&format!("{}{}", file.summary(), file.differences));
+                report.files.push(file);
+            }
+            Err(error) => {
+                let message = format!("{}: {error}", folder.display());
+                print(&message);
+                report.unreadable.push(message);
+            }
+        }
+    }
+    Ok(())
 }
 
 fn total_line(report: &Report, dir: &Path) -> String {

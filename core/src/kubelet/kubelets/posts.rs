@@ -149,12 +149,15 @@ impl Kubelets {
             return None;
         }
         let mut pod = pod.clone();
-        pod.status.conditions.push(PodCondition {
-            type_: READY.into(),
-            status: ConditionStatus::True,
-            last_transition_time: Some(wall_clock.truncated_to_seconds()),
-            ..PodCondition::default()
-        });
+        for type_ in [READY, "ContainersReady"] {
+            pod.status.conditions.retain(|known| known.type_ != type_);
+            pod.status.conditions.push(PodCondition {
+                type_: type_.into(),
+                status: ConditionStatus::True,
+                last_transition_time: Some(wall_clock.truncated_to_seconds()),
+                ..PodCondition::default()
+            });
+        }
         Some(pod)
     }
 

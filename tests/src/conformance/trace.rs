@@ -1,0 +1,37 @@
+//! Traces of a whole control plane: what happened in it, and what the engine makes of the same.
+//!
+//! A trace is a folder with `objects.yaml`, `actions.json` and `events.jsonl.gz`; the README of
+//! `tests/traces` says what they hold. The objects and the actions are played in the engine, and
+//! what is seen is compared fact by fact: the state of each node over time, the life of each pod,
+//! events by reason and object, and what kubectl printed.
+
+mod compare;
+mod play;
+mod recorded;
+mod seen;
+
+use std::path::Path;
+
+use super::runner::FileReport;
+
+/// Whether a folder is a trace.
+#[must_use]
+pub fn is_trace(dir: &Path) -> bool {
+    dir.join("actions.json").is_file()
+}
+
+/// Plays a trace and says how it compares.
+///
+/// # Errors
+/// A file that cannot be read, or an action that the engine does not take.
+pub fn run(dir: &Path) -> Result<FileReport, String> {
+    let trace = recorded::Trace::read(dir)?;
+    let got = play::play(&trace)?;
+    Ok(compare::report(&trace, &got))
+}
+
+/// What is not compared, in words.
+pub const TOLERANCES: &str = "tolerated in traces: 1 s of latency at every moment; ages in tables \
+    3 s; letters of generated names and addresses of pods, drawn by lot; nodes of pods in tables, \
+    where scores tie; events of kubelets, which the recorded ones do not have; the phase of health \
+    passes and leases is that of the recording, and a pass takes 6 ms with 17 nodes";

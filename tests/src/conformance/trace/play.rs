@@ -1,0 +1,362 @@
+//! A trace played in the engine.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use serde_json::Value;
+use taintlab_core::api::{ConditionStatus, Lease, NodeName, Pod, PodKey, PodPhase, Taint};
+use taintlab_core::command::Command;
+use taintlab_core::event::{Event, EventKind, ObjectReference};
+use taintlab_core::simulator::{InitialState, Simulator, SimulatorConfig};
+use taintlab_core::time::{Time, Timestamp};
+use taintlab_manifest::kubectl::{Context, run};
+use taintlab_manifest::{Import, Limits, import};
+
+use super::recorded::{Action, Trace};
+use super::seen::{Printed, Seen};
+use crate::conformance::release;
+
+/// The time between two health passes: the flag.
+const MONITOR_PERIOD: f64 = 5.0;
+/// What a pass takes for each node, which comes on top: 6 ms were measured with 17 nodes.
+const PASS_TIME: f64 = 0.006 / 17.0;
+/// The time between two renewals of a lease.
+const LEASE_INTERVAL: f64 = 10.0;
+
+/// A run of the engine.
+struct Player {
+    simulator: Simulator,
+    /// Seconds from the beginning of the simulation, a health pass, to the creation of objects.
+    lead: f64,
+    events: Vec<Event>,
+    seen: Seen,
+    /// Lines of kubectl that go on, by the number of the drain.
+    drains: BTreeMap<u64, usize>,
+    /// When the containers of pods end, as the recorded kubelets had it.
+    ends: BTreeMap<(Timestamp, PodKey), String>,
+}
+
+/// Plays the objects and the actions of a trace.
+pub(super) fn play(trace: &Trace) -> Result<Seen, String> {
+    let objects = read(&trace.objects)?;
+    let interval = MONITOR_PERIOD + PASS_TIME * objects.nodes.len() as f64;
+    let lead = -trace.first_pass;
+    let start = Time::parse(&trace.t0)?;
+    let start = before(start, lead);
+    let mut config = SimulatorConfig::with_control_plane(release("1.20"));
+    config.start = start;
+    config
+        .controller_manager_flags
+        .insert("node-monitor-period".to_owned(), format!("{interval}s"));
+    let leases = trace.leases.iter().map(|(node, first)| {
+        let mut lease = Lease::default();
+        lease.metadata.name.clone_from(node);
+        let ago = LEASE_INTERVAL - (first + lead) % LEASE_INTERVAL;
+        lease.spec.renew_time = Some(before(start, ago));
+        lease
+    });
+    let begin = InitialState { leases: leases.collect(), ..InitialState::default() };
+    let simulator = Simulator::beginning_with(config, objects.nodes.clone(), [], begin)
+        .map_err(|error| error.to_string())?;
+    let mut player = Player {
+        simulator,
+        lead,
+        events: Vec::new(),
+        seen: Seen::default(),
+        drains: BTreeMap::new(),
+        ends: BTreeMap::new(),
+    };
+    player.advance(0.0);
+    for (name, _) in player.simulator.cluster().clone().nodes() {
+        player.see_node(0.0, name);
+    }
+    player.create(objects)?;
+    for action in &trace.actions {
+        player.advance(action.started);
+        player
+            .act(action)
+            .map_err(|error| format!("{} at {}: {error}", action.what, action.started))?;
+    }
+    player.advance(trace.until);
+    Ok(player.seen)
+}
+
+fn read(text: &str) -> Result<Import, String> {
+    // The recorder's YAML has these letters without quotes; elsewhere they mean yes and no.
+    let text = text.replace(": y\n", ": 'y'\n").replace(": n\n", ": 'n'\n");
+    let objects = import(&text, "objects.yaml", &Limits::default());
+    let errors: Vec<String> = objects
+        .diagnostics
+        .iter()
+        .filter(|diagnostic| diagnostic.is_error())
+        .map(|diagnostic| format!("{diagnostic:?}"))
+        .collect();
+    if errors.is_empty() { Ok(objects) } else { Err(errors.join("; ")) }
+}
+
+/// The time some seconds before.
+fn before(time: Time, seconds: f64) -> Time {
+    let day = Duration::from_secs(86_400);
+    let rest = day.saturating_sub(Duration::try_from_secs_f64(seconds).unwrap_or_default());
+    let fraction = time.since(time.truncated_to_seconds());
+    Time::from_unix_seconds(time.unix_seconds() - 86_400).saturating_add(fraction + rest)
+}
+
+impl Player {
+    fn at(&self, t: f64) -> Timestamp {
+        let seconds = Duration::try_from_secs_f64(t + self.lead).unwrap_or_default();
+        Timestamp::ZERO.saturating_add(seconds)
+    }
+
+    fn now(&self) -> f64 {
+        let now = self.simulator.now().since_zero().as_secs_f64() - self.lead;
+        // Whole microseconds, so that zero is zero.
+        (now * 1e6).round() / 1e6
+    }
+
+    fn advance(&mut self, t: f64) {
+        let then = self.at(t);
+        loop {
+            let timeout = self.simulator.poll_timeout().map(|next| next.at);
+            let end = self.ends.first_key_value().map(|((at, _), _)| *at);
+            let due = timeout.into_iter().chain(end).min().filter(|at| *at <= then);
+            self.simulator.advance_to(due.unwrap_or(then)).expect("time goes on");
+            self.look();
+            if due.is_none() {
+                return;
+            }
+            if end == due
+                && let Some(((_, pod), uid)) = self.ends.pop_first()
+            {
+                self.end_pod(&pod, &uid);
+            }
+        }
+    }
+
+    /// The containers of a pod end well.
+    fn end_pod(&mut self, key: &PodKey, uid: &str) {
+        let pod = self.simulator.cluster().get_pod(key);
+        let Some(pod) = pod.filter(|pod| pod.metadata.uid == uid) else { return };
+        let mut pod = Pod::clone(pod);
+        pod.status.phase = PodPhase::Succeeded;
+        for condition in &mut pod.status.conditions {
+            if matches!(condition.type_.as_str(), "Ready" | "ContainersReady") {
+                condition.status = ConditionStatus::False;
+                condition.reason = "PodCompleted".to_owned();
+            }
+        }
+        let _ = self.command(Command::UpdatePod(pod));
+    }
+
+    /// Sees what has happened.
+    fn look(&mut self) {
+        let now = self.now();
+        let events = self.simulator.drain_events();
+        for event in &events {
+            match &event.what {
+                EventKind::PodDeleted { uid, .. } => self.seen.pod_gone(now, uid),
+                EventKind::PodAdded { pod, uid } | EventKind::PodUpdated { pod, uid } => {
+                    let object = self.simulator.cluster().get_pod(pod);
+                    if let Some(object) = object.filter(|object| object.metadata.uid == *uid) {
+                        let runs_for = object.metadata.annotations.get("kcp/runs-for");
+                        if let Some(seconds) = runs_for.and_then(|text| text.parse().ok())
+                            && object.is_ready_replica()
+                        {
+                            let at = self.simulator.now();
+                            let at = at.saturating_add(Duration::from_secs(seconds));
+                            self.ends.entry((at, pod.clone())).or_insert_with(|| uid.clone());
+                        }
+                        let object = serde_json::to_value(object.as_ref()).unwrap_or_default();
+                        self.seen.pod(now, &object);
+                    }
+                }
+                EventKind::NodeDeleted { node } => {
+                    self.seen.node_state(now, node.as_str(), "gone".to_owned());
+                }
+                EventKind::NodeAdded { node } | EventKind::NodeUpdated { node } if now >= 0.0 => {
+                    self.see_node(now, &node.clone());
+                }
+                // The kubelets of the recording record no Events.
+                EventKind::EventRecorded(recorded)
+                    if now >= 0.0 && recorded.component != "kubelet" =>
+                {
+                    let (kind, name) = match &recorded.involved_object {
+                        ObjectReference::Pod { pod, .. } => ("Pod", pod.name()),
+                        ObjectReference::Node { node } => ("Node", node.as_str()),
+                        ObjectReference::Budget { budget } => {
+                            ("PodDisruptionBudget", budget.name())
+                        }
+                        ObjectReference::Workload { workload } => {
+                            (workload.kind.as_str(), workload.name.name())
+                        }
+                    };
+                    self.seen.event(recorded.reason, kind, name, 1);
+                }
+                EventKind::DrainPrinted { drain, is_error, line } => {
+                    let line = format!("{line}\n");
+                    let printed = self.drains.get(drain);
+                    if let Some(printed) = printed.and_then(|at| self.seen.printed.get_mut(*at)) {
+                        let to = if *is_error { &mut printed.stderr } else { &mut printed.stdout };
+                        to.push_str(&line);
+                    }
+                }
+                EventKind::DrainEnded { drain, failed } => {
+                    if let Some(at) = self.drains.remove(drain)
+                        && let Some(printed) = self.seen.printed.get_mut(at)
+                    {
+                        printed.exit = i64::from(*failed);
+                    }
+                }
+                _ => {}
+            }
+        }
+        self.events.extend(events);
+    }
+
+    fn see_node(&mut self, t: f64, name: &NodeName) {
+        if let Some(node) = self.simulator.cluster().get_node(name.as_str()) {
+            let node = serde_json::to_value(node.as_ref()).unwrap_or_default();
+            self.seen.node(t, &node);
+        }
+    }
+
+    fn command(&mut self, command: Command) -> Result<(), String> {
+        let now = self.simulator.now();
+        self.simulator.handle_command(now, command).map_err(|error| error.to_string())?;
+        self.look();
+        Ok(())
+    }
+
+    fn create(&mut self, objects: Import) -> Result<(), String> {
+        let commands = objects.budgets.into_iter().map(|one| Command::CreateBudget(Box::new(one)));
+        let workloads =
+            objects.workloads.into_iter().map(|one| Command::CreateWorkload(Box::new(one)));
+        let pods = objects.pods.into_iter().map(Command::CreatePod);
+        for command in commands.chain(workloads).chain(pods) {
+            self.command(command)?;
+        }
+        Ok(())
+    }
+
+    fn act(&mut self, action: &Action) -> Result<(), String> {
+        let node: NodeName = action.text("node").into();
+        let nodes = action.texts("nodes");
+        let taints = |simulator: &Simulator| {
+            let node = simulator.cluster().get_node(node.as_str());
+            node.map_or_else(Vec::new, |node| node.spec.taints.clone())
+        };
+        match action.what.as_str() {
+            "cut" => nodes.into_iter().try_for_each(|node| {
+                self.command(Command::CutNetwork { node: node.as_str().into() })
+            }),
+            "restore" => nodes.into_iter().try_for_each(|node| {
+                self.command(Command::RestoreNetwork { node: node.as_str().into() })
+            }),
+            "taint" => {
+                let more = action.arguments.get("taints").cloned().unwrap_or_default();
+                let more: Vec<Taint> = parse(more)?;
+                let taints = taints(&self.simulator).into_iter().chain(more).collect();
+                self.command(Command::SetTaints { node, taints })
+            }
+            "untaint" => {
+                let keys = action.texts("keys");
+                let mut taints = taints(&self.simulator);
+                taints.retain(|taint| !keys.contains(&taint.key));
+                self.command(Command::SetTaints { node, taints })
+            }
+            "create" => {
+                // What the API server refused is refused here as well, or the lives differ.
+                let objects = action.arguments.get("objects").and_then(Value::as_array);
+                let texts = objects.into_iter().flatten().map(Value::to_string);
+                let objects = read(&texts.collect::<Vec<_>>().join("\n---\n"))?;
+                let _ = self.create(objects);
+                Ok(())
+            }
+            "notready" => {
+                let message = action.arguments.get("message").and_then(Value::as_str);
+                let status =
+                    if message.is_some() { ConditionStatus::False } else { ConditionStatus::True };
+                let (type_, message) = ("Ready".to_owned(), message.map(str::to_owned));
+                self.command(Command::SetNodeCondition {
+                    node,
+                    type_,
+                    status,
+                    reason: None,
+                    message,
+                })
+            }
+            "condition" => {
+                let status = match action.text("status") {
+                    "" => ConditionStatus::False,
+                    status => status.into(),
+                };
+                let given =
+                    |name: &str| Some(action.text(name).to_owned()).filter(|text| !text.is_empty());
+                let type_ = action.text("type").to_owned();
+                let (reason, message) = (given("reason"), given("message"));
+                self.command(Command::SetNodeCondition { node, type_, status, reason, message })
+            }
+            "register" => {
+                let object = action.arguments.get("object").cloned().unwrap_or_default();
+                self.command(Command::CreateNode(parse(object)?))
+            }
+            "restart-kcm" => self.command(Command::RestartControllerManager),
+            "delete" => {
+                let parts: Vec<&str> = action.text("path").split('/').collect();
+                match parts.as_slice() {
+                    [.., "namespaces", namespace, "pods", name] => {
+                        self.command(Command::DeletePod {
+                            pod: PodKey::new(namespace, name),
+                            force: false,
+                            grace_period_seconds: None,
+                        })
+                    }
+                    [.., "nodes", name] => {
+                        self.command(Command::DeleteNode { node: (*name).into() })
+                    }
+                    _ => Err(format!("the path {} is not known", action.text("path"))),
+                }
+            }
+            "patch" => {
+                let body = action.arguments.get("body").cloned().unwrap_or_default();
+                match action.text("path").rsplit('/').collect::<Vec<_>>().as_slice() {
+                    [name, "nodes", ..] => {
+                        let line = format!("patch node {name} --type=merge -p '{body}'");
+                        self.type_line(&line).map(|_| ())
+                    }
+                    _ => Err(format!("the path {} is not known", action.text("path"))),
+                }
+            }
+            "kubectl" => {
+                let words = action.texts("args");
+                let quoted: Vec<String> = words.iter().map(|word| format!("'{word}'")).collect();
+                let (mut printed, drain) = self.type_line(&quoted.join(" "))?;
+                printed.line = words.join(" ");
+                if let Some(drain) = drain {
+                    self.drains.insert(drain, self.seen.printed.len());
+                }
+                self.seen.printed.push(printed);
+                Ok(())
+            }
+            other => Err(format!("the action {other} is not known")),
+        }
+    }
+
+    fn type_line(&mut self, line: &str) -> Result<(Printed, Option<u64>), String> {
+        let outcome = run(&Context::new(&self.simulator, &self.events), line, None);
+        for command in outcome.commands {
+            self.command(command)?;
+        }
+        let printed = Printed {
+            line: line.to_owned(),
+            stdout: outcome.stdout,
+            stderr: outcome.stderr,
+            exit: outcome.exit_code.into(),
+        };
+        Ok((printed, outcome.drain))
+    }
+}
+
+fn parse<T: serde::de::DeserializeOwned>(value: Value) -> Result<T, String> {
+    serde_json::from_value(value).map_err(|error| error.to_string())
+}

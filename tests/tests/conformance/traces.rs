@@ -1,0 +1,36 @@
+//! The traces in this repository, played in the engine.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use taintlab_tests::conformance::runner::run_dir;
+
+/// Agreement by trace, from the table of the README: how many facts, of how many.
+fn documented(text: &str) -> BTreeMap<String, (usize, usize)> {
+    let rows = text.lines().filter_map(|line| {
+        let cells: Vec<&str> = line.strip_prefix("| ")?.split(" | ").collect();
+        let [name, agree, of, ..] = cells.as_slice() else { return None };
+        Some(((*name).to_owned(), (agree.parse().ok()?, of.parse().ok()?)))
+    });
+    rows.collect()
+}
+
+#[test]
+fn traces_agree_as_documented() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("traces");
+    let documented = documented(&fs::read_to_string(folder.join("README.md")).unwrap());
+    let mut texts = Vec::new();
+    let report = run_dir(&folder, |text| texts.push(text.to_owned())).unwrap();
+    let texts = texts.join("\n");
+    assert!(report.unreadable.is_empty(), "{texts}");
+    let found: Vec<&str> = report.files.iter().map(|file| file.name.as_str()).collect();
+    let names: Vec<&str> = documented.keys().map(String::as_str).collect();
+    assert_eq!(found, names, "every trace has its row");
+    for file in &report.files {
+        let (agree, of) = documented[&file.name];
+        assert!(file.agree >= agree, "{}: {agree} agreed once\n{texts}", file.name);
+        assert!(agree < of || file.is_success(), "{} agreed completely\n{texts}", file.name);
+        assert!(file.total > 20, "{}: only {} facts", file.name, file.total);
+    }
+}
