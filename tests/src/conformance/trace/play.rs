@@ -9,7 +9,7 @@ use taintlab_core::command::Command;
 use taintlab_core::event::{Event, EventKind, ObjectReference};
 use taintlab_core::simulator::{InitialState, Simulator, SimulatorConfig};
 use taintlab_core::time::{Time, Timestamp};
-use taintlab_manifest::kubectl::{Context, run};
+use taintlab_kubectl::{Context, run};
 use taintlab_manifest::{Import, Limits, import};
 
 use super::recorded::{Action, Trace};
