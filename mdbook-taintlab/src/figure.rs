@@ -1,0 +1,115 @@
+//! The figure that stands for a fence: plain HTML, in one line, that needs no JavaScript.
+
+use taintlab_core::simulator::Simulator;
+use taintlab_core::time::format_duration;
+
+use crate::fence::Fence;
+use crate::html::escape;
+use crate::run::Run;
+
+/// The figure of a run; `id` is unique in the whole book, as one page may hold all chapters.
+///
+/// # Errors
+/// `start-at` lies after the end of the run, or there is no time budget for that pod.
+pub(crate) fn figure(run: &Run, fence: &Fence, id: &str) -> Result<String, String> {
+    let simulator = &run.report.simulator;
+    let metadata = &run.scenario.metadata;
+    let mut html = format!(
+        "<figure class=\"taint-lab\" id=\"{id}\" aria-labelledby=\"{id}-title\" \
+         data-scenario=\"{}\"",
+        escape(&metadata.name)
+    );
+    if let Some(start_at) = fence.start_at {
+        if start_at > simulator.now() {
+            let end = simulator.now();
+            return Err(format!("start-at={start_at} lies after the end of the run, {end}"));
+        }
+        html += &format!(" data-start-at=\"{start_at}\"");
+    }
+    let title = if metadata.title.is_empty() { &metadata.name } else { &metadata.title };
+    let release = simulator.config().release;
+    html += &format!(
+        "><figcaption><strong id=\"{id}-title\">{}</strong> <small>Kubernetes {release}</small>",
+        escape(title)
+    );
+    html += &paragraph("question", &metadata.question);
+    html += "</figcaption>";
+    html += &lanes(run, id);
+    html += &paragraph("answer", &metadata.answer);
+    html += &paragraph("outcome", &run.outcome());
+    if let Some(pod) = &fence.budget {
+        html += &budget(simulator, pod)?;
+    }
+    html += &events(run);
+    html += &expectations(run);
+    html += &format!(
+        "<details><summary>The scenario as YAML</summary><pre><code class=\"language-yaml\">{}\
+         </code></pre></details></figure>",
+        escape(run.text.trim_end())
+    );
+    Ok(html)
+}
+
+fn paragraph(class: &str, text: &str) -> String {
+    if text.is_empty() {
+        return String::new();
+    }
+    format!("<p class=\"{class}\">{}</p>", escape(text.trim()))
+}
+
+fn budget(simulator: &Simulator, pod: &taintlab_core::api::PodKey) -> Result<String, String> {
+    let Some(budget) = simulator.time_budget(pod) else {
+        let known: Vec<String> = simulator.evictions().map(|(pod, _)| pod.to_string()).collect();
+        let known = known.join(", ");
+        return Err(format!("budget={pod}: the pod is not evicted; these are: {known}"));
+    };
+    let mut html = format!(
+        "<table class=\"budget\"><caption>{pod}: {} after {}</caption><thead><tr><th>takes</th>\
+         <th>until</th><th>what</th><th>set by</th></tr></thead><tbody>",
+        format_duration(budget.total()),
+        budget.counted_from
+    );
+    for term in &budget.terms {
+        html += &format!(
+            "<tr><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>",
+            format_duration(term.duration),
+            term.end,
+            escape(&term.text),
+            if term.set_by.is_empty() {
+                String::new()
+            } else {
+                format!("<code>{}</code>", escape(&term.set_by))
+            }
+        );
+    }
+    Ok(html + "</tbody></table>")
+}
+
+fn events(run: &Run) -> String {
+    let mut html = String::from(
+        "<details><summary>What happens, as a table</summary><table class=\"events\"><thead><tr>\
+         <th>time</th><th>what</th></tr></thead><tbody>",
+    );
+    for row in &run.rows {
+        let (class, text) = (if row.is_step { " class=\"step\"" } else { "" }, escape(&row.text));
+        html += &format!("<tr{class}><td>{}</td><td>{text}</td></tr>", row.at);
+    }
+    html + "</tbody></table></details>"
+}
+
+fn expectations(run: &Run) -> String {
+    let outcomes = &run.report.outcomes;
+    let mut html = format!(
+        "<details><summary>What was checked when this page was built: {}</summary><ul>",
+        outcomes.len()
+    );
+    for outcome in outcomes {
+        html += &format!("<li>{}</li>", escape(&outcome.expectation));
+    }
+    html + "</ul></details>"
+}
+
+/// The lanes of nodes and pods as a picture.
+fn lanes(_run: &Run, _id: &str) -> String {
+    String::new()
+}

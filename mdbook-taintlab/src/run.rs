@@ -1,0 +1,197 @@
+//! A scenario that has run, and the values that a chapter can name.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use taintlab_core::api::{ConditionStatus, PodKey, Taint, TaintEffect};
+use taintlab_core::event::EventKind;
+use taintlab_core::scenario::{Report, Scenario};
+use taintlab_core::time::{Span, Timestamp};
+
+use crate::rows::{Row, rows};
+
+/// More paths than these are not listed.
+const MOST_LISTED: usize = 30;
+
+/// A scenario that has run, with all expectations met.
+#[derive(Debug)]
+pub(crate) struct Run {
+    /// The scenario.
+    pub(crate) scenario: Scenario,
+    /// Its text, as it was written.
+    pub(crate) text: String,
+    /// What came of it.
+    pub(crate) report: Report,
+    /// What happened, for readers.
+    pub(crate) rows: Vec<Row>,
+    values: Values,
+}
+
+/// Values by path.
+///
+/// | path | value |
+/// |---|---|
+/// | `outcome` | how the run ended, in a sentence |
+/// | `ended.at` | when the run ended |
+/// | `evictions` | how many times a pod was evicted |
+/// | `evicted.at` | when a pod was evicted for the first time |
+/// | `events.N.at`, `events.N.text` | row N of the table of events, counted from 1 |
+/// | `pod.NAMESPACE/NAME.evicted.at`, `.gone.at` | the first time of each |
+/// | `pod.NAMESPACE/NAME.evicted.last.at`, `.evictions` | the last time, and how many |
+/// | `pod.NAMESPACE/NAME.budget.total`, `.budget.N` | the time budget, and its terms from 1 on |
+/// | `node.NAME.silent.at`, `.unknown.at`, `.tainted.at`, `.untainted.at` | the first time of each; taints are `NoExecute` |
+/// | `zone.NAME.STATE.at` | when the zone came into that state first; `none` is for nodes without a zone |
+/// | `workload.KIND/NAMESPACE/NAME.longestBelow`, `.longestAtZero`, `.replicaTimeLost` | how long replicas were missing |
+///
+/// A time is written as Kubernetes does, `5m50s`; with `.seconds` behind, as a number: `350`.
+#[derive(Debug, Default)]
+struct Values(BTreeMap<String, String>);
+
+impl Values {
+    /// The first of a kind stays.
+    fn put(&mut self, path: String, value: impl ToString) {
+        self.0.entry(path).or_insert_with(|| value.to_string());
+    }
+
+    fn time(&mut self, path: String, span: Duration) {
+        self.put(format!("{path}.seconds"), span.as_secs_f64());
+        self.put(path, Span(span));
+    }
+
+    fn moment(&mut self, path: String, at: Timestamp) {
+        self.time(path, at.since_zero());
+    }
+}
+
+impl Run {
+    /// A scenario with what came of it.
+    pub(crate) fn new(scenario: Scenario, text: String, report: Report) -> Self {
+        let rows = rows(&scenario, &report);
+        let mut run = Self { scenario, text, report, rows, values: Values::default() };
+        run.values = run.all_values();
+        run
+    }
+
+    /// How it ended, in a sentence.
+    pub(crate) fn outcome(&self) -> String {
+        let simulator = &self.report.simulator;
+        if let Some(outcome) = simulator.outcome() {
+            return format!("{outcome}.");
+        }
+        let evicted = match simulator.evictions_until_now() {
+            0 => "no pod was evicted".into(),
+            1 => "1 pod evicted".into(),
+            pods => format!("{pods} pods evicted"),
+        };
+        format!("Until {}: {evicted}.", simulator.now())
+    }
+
+    /// The value at a path.
+    ///
+    /// # Errors
+    /// There is none; names those that there are.
+    pub(crate) fn value(&self, path: &str) -> Result<&str, String> {
+        if let Some(value) = self.values.0.get(path) {
+            return Ok(value);
+        }
+        let group = |path: &str| path.split('.').next().unwrap_or_default().to_owned();
+        let paths = || self.values.0.keys().filter(|path| !path.ends_with(".seconds"));
+        let same: Vec<&str> = paths()
+            .filter(|known| group(known) == group(path))
+            .map(String::as_str)
+            .take(MOST_LISTED)
+            .collect();
+        let listed = if same.is_empty() {
+            let mut all: Vec<&str> = paths().map(String::as_str).collect();
+            all.retain(|path| !path.starts_with("events."));
+            all.truncate(MOST_LISTED);
+            let events = format!("events.N.at for N from 1 to {}", self.rows.len());
+            format!("{} and {events}", all.join(", "))
+        } else {
+            same.join(", ")
+        };
+        Err(format!("the run has no value `{path}`; it has {listed}, and times with `.seconds`"))
+    }
+
+    fn all_values(&self) -> Values {
+        let mut values = Values::default();
+        let simulator = &self.report.simulator;
+        values.put("outcome".into(), self.outcome());
+        values.put("evictions".into(), simulator.evictions_until_now());
+        values.moment("ended.at".into(), simulator.now());
+        for (index, row) in self.rows.iter().enumerate() {
+            let path = format!("events.{}", index + 1);
+            values.moment(format!("{path}.at"), row.at);
+            values.put(format!("{path}.text"), &row.text);
+        }
+        let mut evictions: BTreeMap<&PodKey, Vec<Timestamp>> = BTreeMap::new();
+        for event in &self.report.events {
+            let at = event.at;
+            if event.what.is_eviction()
+                && let Some(pod) = event.what.pod()
+            {
+                values.moment("evicted.at".into(), at);
+                evictions.entry(pod).or_default().push(at);
+            }
+            if let Some(path) = moment_of(&event.what) {
+                values.moment(path, at);
+            }
+            if let EventKind::NodeTaintsChanged { node, added, removed } = &event.what {
+                for (taints, word) in [(added, "tainted"), (removed, "untainted")] {
+                    if taints.iter().any(is_no_execute) {
+                        values.moment(format!("node.{node}.{word}.at"), at);
+                    }
+                }
+            }
+        }
+        for (pod, times) in evictions {
+            values.put(format!("pod.{pod}.evictions"), times.len());
+            if let (Some(first), Some(last)) = (times.first(), times.last()) {
+                values.moment(format!("pod.{pod}.evicted.at"), *first);
+                values.moment(format!("pod.{pod}.evicted.last.at"), *last);
+            }
+            if let Some(budget) = simulator.time_budget(pod) {
+                values.time(format!("pod.{pod}.budget.total"), budget.total());
+                for (index, term) in budget.terms.iter().enumerate() {
+                    values.time(format!("pod.{pod}.budget.{}", index + 1), term.duration);
+                }
+            }
+        }
+        for (workload, _) in simulator.cluster().workloads() {
+            let Some(found) = simulator.availability(workload) else { continue };
+            let length = |gap: Option<taintlab_core::simulator::Gap>| {
+                gap.map_or(Duration::ZERO, |gap| gap.length().0)
+            };
+            let path = |field: &str| format!("workload.{workload}.{field}");
+            values.time(path("longestBelow"), length(found.longest_below));
+            values.time(path("longestAtZero"), length(found.longest_at_zero));
+            values.time(path("replicaTimeLost"), found.replica_time_lost);
+        }
+        values
+    }
+}
+
+/// The path of the moment that an event is, if it has one.
+fn moment_of(event: &EventKind) -> Option<String> {
+    if let EventKind::PodDeleted { pod, .. } = event {
+        return Some(format!("pod.{pod}.gone.at"));
+    }
+    if let EventKind::HeartbeatLost { node, .. } = event {
+        return Some(format!("node.{node}.silent.at"));
+    }
+    if let EventKind::NodeConditionChanged { node, condition, to, .. } = event
+        && condition == "Ready"
+        && *to == ConditionStatus::Unknown
+    {
+        return Some(format!("node.{node}.unknown.at"));
+    }
+    if let EventKind::ZoneStateChanged { zone, to: Some(to), .. } = event {
+        let name = if zone.zone().is_empty() { "none" } else { zone.zone() };
+        return Some(format!("zone.{name}.{}.at", to.as_str()));
+    }
+    None
+}
+
+fn is_no_execute(taint: &Taint) -> bool {
+    taint.effect == TaintEffect::NoExecute
+}
