@@ -1,8 +1,15 @@
 //! The API server: the store, validation, admission, and writes that were made to fail.
 //!
-//! It changes the store for nobody by itself: the simulator does, and tells the watchers.
+//! A request that is accepted gives a [`Write`], or several. [`ApiServer::store`] makes one and
+//! gives the [`Change`](crate::cluster::Change) that watchers hear, so that all of them can hear of
+//! it before the next write is made.
 
 mod config;
+mod inferred_owners;
+mod nodes;
+mod pods;
+mod store;
+mod workloads;
 
 use alloc::collections::{BTreeMap, VecDeque};
 use alloc::format;
@@ -12,13 +19,16 @@ use alloc::vec::Vec;
 use core::time::Duration;
 
 pub(crate) use self::config::eviction_config;
+pub(crate) use self::store::Write;
+pub(crate) use self::workloads::complete_workload;
 pub use self::config::{ConfigError, DEFAULT_START_UP_TIME, SimulatorConfig};
 use crate::api::{
     MAX_REPLICAS, Node, NodeName, ObjectMeta, Pod, PodDisruptionBudget, PodKey, PodPhase,
-    PodStatus, START_UP_TIME_ANNOTATION, Toleration, Workload, WorkloadKey, node_allocatable,
+    PodStatus, Toleration, Workload, WorkloadKey, node_allocatable, start_up_time,
 };
 use crate::cluster::Cluster;
 use crate::command::CommandError;
+use crate::controllers::Context;
 use crate::event::{Event, EventKind};
 use crate::policy::admission::{Addition, AdmissionConfig, admit, admit_node};
 use crate::policy::scheduling::check_pod;
@@ -27,7 +37,8 @@ use crate::policy::validation::{
 };
 use crate::protocol::{ApiErrorKind, NodeWrite, PodWrite};
 use crate::release::FeatureGates;
-use crate::time::{Time, Timestamp, parse_duration};
+use crate::queue::timer_queue::Sequence;
+use crate::time::{Time, Timestamp};
 
 /// The default of `spec.terminationGracePeriodSeconds`. Mirrors
 /// `v1.DefaultTerminationGracePeriodSeconds`.
@@ -42,7 +53,7 @@ pub(crate) struct ApiServer {
     pub(crate) admission: Option<AdmissionConfig>,
     pub(crate) cluster: Cluster,
     faults: BTreeMap<(PodKey, PodWrite), Fault>,
-    pub(crate) node_faults: BTreeMap<(NodeName, NodeWrite), Fault>,
+    node_faults: BTreeMap<(NodeName, NodeWrite), Fault>,
     /// What happened and was not polled.
     pub(crate) events: VecDeque<Event>,
     pub(crate) tally: Tally,
@@ -79,6 +90,11 @@ impl ApiServer {
             objects_created: 0,
             now: Timestamp::ZERO,
         }
+    }
+
+    /// What watchers of the store are called with.
+    pub(crate) fn context<'a>(&'a self, sequence: &'a mut Sequence) -> Context<'a> {
+        Context { now: self.now, start: self.config.start, cluster: &self.cluster, sequence }
     }
 
     /// The wall-clock time of a moment of the simulation.
@@ -321,6 +337,16 @@ impl ApiServer {
     }
 }
 
+/// An update without a UID or creation time means the object that is there.
+fn keep_identity(new: &mut ObjectMeta, old: &ObjectMeta) {
+    if new.uid.is_empty() {
+        new.uid.clone_from(&old.uid);
+    }
+    if new.creation_timestamp.is_none() {
+        new.creation_timestamp = old.creation_timestamp;
+    }
+}
+
 /// Whether what is set by annotation can be read, and whether there is room for the pods beside
 /// those that the others want. A ReplicaSet counts beside its Deployment.
 pub(crate) fn check_workload(workload: &Workload, others: i64) -> Result<(), String> {
@@ -334,24 +360,4 @@ pub(crate) fn check_workload(workload: &Workload, others: i64) -> Result<(), Str
         ));
     }
     Ok(())
-}
-
-impl Workload {
-    /// How long its pods take to start, if it says so.
-    ///
-    /// # Errors
-    /// The annotation is no duration.
-    pub fn start_up_time(&self) -> Result<Option<Duration>, String> {
-        start_up_time(&self.metadata.annotations)
-    }
-}
-
-/// What an object's annotation says of the time pods take to start.
-pub(crate) fn start_up_time(
-    annotations: &BTreeMap<String, String>,
-) -> Result<Option<Duration>, String> {
-    let Some(text) = annotations.get(START_UP_TIME_ANNOTATION) else { return Ok(None) };
-    let time = parse_duration(text)
-        .map_err(|error| format!("metadata.annotations[{START_UP_TIME_ANNOTATION}]: {error}"))?;
-    Ok(Some(time))
 }

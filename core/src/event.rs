@@ -10,7 +10,8 @@ use alloc::string::String;
 use serde::{Deserialize, Serialize};
 
 pub use crate::protocol::{
-    ObjectReference, RecordedEvent, RequestResult, RequestVerb, Timeout, TimeoutReason,
+    ObjectReference, RecordedEvent, RequestResult, RequestVerb, SilenceCause, Timeout,
+    TimeoutReason,
 };
 
 use crate::api::{ConditionStatus, NodeName, PodKey, Taint, Toleration, WorkloadKey};
@@ -283,19 +284,6 @@ pub enum EventKind {
         /// Which budget.
         budget: PodKey,
     },
-}
-
-/// Why nobody hears a kubelet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
-#[serde(rename_all = "camelCase")]
-pub enum SilenceCause {
-    /// It does not run.
-    KubeletStopped,
-    /// The node is cut off.
-    NetworkCut,
-    /// The node's zone is cut off.
-    ZoneNetworkCut,
 }
 
 /// A rate as a flag gives it; never NaN.

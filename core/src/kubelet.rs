@@ -1,6 +1,13 @@
-//! The kubelets: what they report of their nodes and when, and how they evict pods.
+//! The kubelets: what they report of their nodes and when, and how they evict pods; and all of a
+//! cluster as one machine.
 
 pub mod eviction;
 pub mod heartbeat;
+mod kubelets;
 
 pub use self::eviction::*;
+pub(crate) use self::kubelets::{
+    Heartbeats, KubeletAction, KubeletError, Kubelets, KubeletsConfig, Termination,
+    usage_by_status,
+};
+pub use self::kubelets::{EvictionView, PodSeries, SignalView, ThresholdLine, UsageSeries};

@@ -66,7 +66,7 @@
 //! The modules are layers: [`time`], [`release`], [`api`]; [`protocol`], [`cluster`], [`queue`];
 //! the pure rules of [`policy`], such as [`matching`] (which toleration matches which taint, and
 //! why) and [`validation`] (what the API server refuses); [`controllers`] and [`kubelet`];
-//! [`command`] and [`event`]; [`simulator`]; [`scenario`] and [`warnings`].
+//! [`command`] and [`event`]; [`simulator`]; [`scenario`], [`lanes`] and [`warnings`].
 #![no_std]
 
 extern crate alloc;
@@ -79,6 +79,7 @@ pub mod controllers;
 pub mod event;
 pub mod eviction_timeline;
 pub mod kubelet;
+pub mod lanes;
 mod plural;
 pub mod pod_state;
 pub mod policy;

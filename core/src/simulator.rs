@@ -15,64 +15,53 @@
 //!
 //! How an interval is divided into calls of `advance_to` makes no difference to the events.
 
-mod api_server;
 mod commands;
-mod control;
 mod control_plane;
-mod drains;
-mod eviction_managers;
-mod eviction_views;
-mod faults;
+mod driver;
 mod forecast;
-mod kubelets;
-mod lifecycle;
+mod node_controllers;
+mod node_view;
 mod outcome;
+mod pod_explanation;
 mod ready_history;
 mod states;
-mod usage_commands;
 mod views;
 mod when_evicted;
+mod workload_views;
 
 use alloc::boxed::Box;
-use alloc::collections::BTreeMap;
-use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
-use core::time::Duration;
 
-use serde::Serialize;
-
-pub use self::control::{PendingPod, PodStatusView, WorkloadView, pod_status};
 use self::control_plane::ControlPlane;
-pub use self::eviction_views::{EvictionView, PodSeries, SignalView, ThresholdLine, UsageSeries};
 pub use self::forecast::Forecast;
-use self::kubelets::{Kubelets, Wake};
+use self::node_controllers::NodeControllers;
+pub use self::node_view::NodeView;
 pub use self::outcome::{OutcomeKind, OutcomePart, RunOutcome, StuckPods, UnschedulablePods};
+pub use self::pod_explanation::PodExplanation;
 pub use self::ready_history::{Availability, Gap, Readiness, ReadyStep};
 pub use self::states::PodStates;
-pub use self::views::NodeView;
 pub use self::when_evicted::{
     Assumption, EvictionQuestion, NodeFault, PodSource, WhenEvicted, WhenEvictedError, when_evicted,
 };
-use crate::api_server::{ApiServer, Fault};
+pub use self::workload_views::{PendingPod, PodStatusView, WorkloadView, pod_status};
+use crate::api_server::ApiServer;
 pub use crate::api_server::{ConfigError, DEFAULT_START_UP_TIME, SimulatorConfig};
 pub use crate::controllers::disruption::BudgetStatus;
+pub use crate::kubelet::{EvictionView, PodSeries, SignalView, ThresholdLine, UsageSeries};
 
-use crate::api::{Lease, Node, NodeName, Pod, PodDisruptionBudget, PodKey, Workload};
-use crate::cluster::Cluster;
+use crate::api::{Lease, Node, Pod, PodDisruptionBudget, Workload};
+use crate::cluster::{Change, Cluster};
 use crate::command::{Command, CommandError};
 use crate::controllers::Controller;
 use crate::controllers::drain::DrainController;
 use crate::controllers::node_lifecycle::{NodeLifecycleConfig, NodeLifecycleController};
-use crate::controllers::taint_eviction::{
-    Action, ScheduledEviction, TaintEvictionController, shard_of,
-};
-use crate::event::{Event, EventKind, RequestResult, RequestVerb, Timeout, TimeoutReason};
-use crate::eviction_timeline::EvictionRecords;
-use crate::policy::matching::{Explanation, explain};
+use crate::controllers::taint_eviction::TaintEvictionController;
+use crate::event::{Event, Timeout, TimeoutReason};
+use crate::kubelet::Kubelets;
 use crate::policy::validation::ValidationOptions;
-use crate::queue::timer_queue::Sequence;
-use crate::release::{FeatureGate, FeatureGates};
+use crate::queue::timer_queue::{Sequence, TimerId};
+use crate::release::FeatureGates;
 use crate::time::{Time, Timestamp};
 
 /// In nanoseconds.
@@ -82,27 +71,13 @@ const A_DAY: u64 = 24 * 60 * 60 * 1_000_000_000;
 #[derive(Clone, Debug)]
 pub struct Simulator {
     api: ApiServer,
-    flags: NodeLifecycleConfig,
-    taint_eviction: TaintEvictionController,
-    /// Whether it runs: with kubelets, a flag can switch it off.
-    evicts_by_taints: bool,
-    lifecycle: Option<NodeLifecycleController>,
+    nodes: NodeControllers,
     kubelets: Kubelets,
     /// Scheduler, controllers of workloads and so on, if they take part.
     control: Option<Box<ControlPlane>>,
     drains: DrainController,
-    eviction_records: EvictionRecords,
-    /// Ends of grace periods, in the order of time and creation.
-    terminating: BTreeMap<(Timestamp, u64), Terminating>,
     /// Numbers the timers of all components.
     sequence: Sequence,
-}
-
-#[derive(Clone, Debug)]
-struct Terminating {
-    pod: PodKey,
-    uid: String,
-    grace: Duration,
 }
 
 /// A cluster without nodes and pods, on the newest release.
@@ -150,33 +125,6 @@ impl core::fmt::Display for TimeWentBack {
 }
 
 impl core::error::Error for TimeWentBack {}
-
-/// What is to become of a pod, and why; the one value that the page, the package and the docs
-/// show.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
-#[serde(rename_all = "camelCase")]
-pub struct PodExplanation {
-    /// Which pod.
-    pub pod: PodKey,
-    /// Its node; empty if it has none.
-    pub node: String,
-    /// Whether there is such a node.
-    pub node_exists: bool,
-    /// How the pod's tolerations answer the node's taints.
-    pub matching: Explanation,
-    /// The timer that will delete the pod, if one runs.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub timer: Option<ScheduledEviction>,
-    /// Whether the pod has been deleted and is still there until its grace period ends.
-    pub terminating: bool,
-    /// Whether it is, and stays so until a kubelet that nobody hears is back.
-    #[serde(skip_serializing_if = "core::ops::Not::not")]
-    #[cfg_attr(feature = "typescript-all", tsify(optional))]
-    pub awaits_kubelet: bool,
-    /// Whether the controller remembers it as deleted (to 1.32).
-    pub tombstone: bool,
-}
 
 impl Simulator {
     /// A cluster of these nodes and pods at time zero, and controllers that have just started.
@@ -235,35 +183,56 @@ impl Simulator {
             simulator.api.default_metadata(&mut pod.metadata);
             simulator.api.cluster.put_pod(&pod.key(), Arc::new(pod));
         }
-        if simulator.api.config.node_lifecycle {
+        let Self { api, kubelets, .. } = &mut simulator;
+        if api.config.node_lifecycle {
             let renewals = begin.leases.into_iter().filter_map(|lease| {
                 Some((lease.metadata.name.as_str().into(), lease.spec.renew_time?))
             });
-            simulator.bootstrap_kubelets(&renewals.collect());
+            kubelets.bootstrap(api.config.start, &mut api.cluster, &renewals.collect());
         }
         simulator.start_control(begin.workloads, begin.budgets)?;
-        simulator.resume_terminations();
-        if simulator.evicts_by_taints {
-            simulator.start_taint_eviction();
-        }
-        simulator.start_lifecycle();
+        let Self { api, nodes, kubelets, sequence, .. } = &mut simulator;
+        kubelets.resume_terminations(&mut api.context(sequence));
+        nodes.start_taint_eviction(api);
+        nodes.start_lifecycle(api, kubelets);
         Ok(simulator)
+    }
+
+    /// Begins with these workloads and budgets, if the control plane takes part. Owners that pods
+    /// name and nobody gave are assumed.
+    fn start_control(
+        &mut self,
+        workloads: Vec<Workload>,
+        budgets: Vec<PodDisruptionBudget>,
+    ) -> Result<(), ConfigError> {
+        let (api, sequence) = (&mut self.api, &mut self.sequence);
+        self.control = ControlPlane::start(api, sequence, workloads, budgets)?;
+        if self.control.is_none() {
+            return Ok(());
+        }
+        for (owner, pods) in self.api.missing_owners() {
+            let write = self.api.infer_owner(&owner, &pods);
+            self.commit(write);
+        }
+        let Self { api, kubelets, control: Some(control), sequence, .. } = self else {
+            return Ok(());
+        };
+        for (key, pod) in api.cluster.pods() {
+            let change = Change::Pod { key: key.clone(), old: None, new: Some(pod.clone()) };
+            control.handle_change(&mut api.context(sequence), &change);
+            kubelets.handle_change(&mut api.context(sequence), &change);
+        }
+        control.adopt_revisions(&api.cluster);
+        Ok(())
     }
 
     fn empty(config: SimulatorConfig, gates: FeatureGates, flags: NodeLifecycleConfig) -> Self {
         Self {
-            taint_eviction: TaintEvictionController::new(config.release, &gates),
-            evicts_by_taints: config.evicts_by_taints(&flags),
-            lifecycle: None,
-            kubelets: Kubelets::default(),
+            nodes: NodeControllers::new(&config, &gates, flags),
+            kubelets: Kubelets::new(config.kubelets_config(&gates)),
             control: None,
             drains: DrainController::new(config.release),
-            eviction_records: EvictionRecords::new(
-                gates.is_enabled(FeatureGate::TaintTolerationComparisonOperators),
-            ),
             api: ApiServer::new(config, gates),
-            flags,
-            terminating: BTreeMap::new(),
             sequence: Sequence::default(),
         }
     }
@@ -316,8 +285,9 @@ impl Simulator {
     /// next command.
     #[must_use]
     pub fn poll_timeout(&self) -> Option<Timeout> {
-        let lifecycle = self.lifecycle.as_ref();
-        if self.taint_eviction.has_queued_work()
+        let NodeControllers { lifecycle, taint_eviction, .. } = &self.nodes;
+        let lifecycle = lifecycle.as_ref();
+        if taint_eviction.has_queued_work()
             || self.control.as_ref().is_some_and(|control| control.has_work())
             || lifecycle.is_some_and(NodeLifecycleController::has_queued_work)
         {
@@ -332,37 +302,19 @@ impl Simulator {
         next.filter(|next| next.at <= Self::LAST_MOMENT)
     }
 
-    /// Which timer that is.
-    fn timer_reason(&self, timer: (Timestamp, u64)) -> Option<Timeout> {
-        let (at, _) = timer;
+    /// What the next timer is for.
+    fn timer_reason(&self, timer: TimerId) -> Option<Timeout> {
         let control = self.control.as_ref();
         let reason = if let Some(reason) = control.and_then(|control| control.timer_reason(timer)) {
             reason
-        } else if let Some((pod, _)) = self.kubelets.starts.get(&timer) {
-            TimeoutReason::PodStarts { pod: pod.clone() }
         } else if self.drains.next_timer() == Some(timer) {
             self.drains.timer_reason()?
-        } else if let Some(terminating) = self.terminating.get(&timer) {
-            TimeoutReason::GracePeriodOver {
-                pod: terminating.pod.clone(),
-                grace: terminating.grace,
-            }
-        } else if let Some((node, wake)) = self.kubelets.timers.get(&timer) {
-            let node = node.clone();
-            match wake {
-                Wake::Post => TimeoutReason::KubeletPosts { node },
-                Wake::Start => TimeoutReason::KubeletStarts { node },
-                Wake::Stop => TimeoutReason::KubeletStops { node },
-                Wake::EvictionManager => {
-                    let managed = self.managed(node.as_str())?;
-                    let deadline = managed.next_deadline(at)?.reason;
-                    TimeoutReason::KubeletEviction { node, deadline }
-                }
-            }
+        } else if self.kubelets.next_timer() == Some(timer) {
+            self.kubelets.timer_reason()?
         } else {
-            return self.taint_eviction.poll_timeout();
+            return self.nodes.taint_eviction.poll_timeout();
         };
-        Some(Timeout { at, reason })
+        Some(Timeout { at: timer.0, reason })
     }
 
     /// What happened next; `None` when all has been told.
@@ -390,7 +342,7 @@ impl Simulator {
     /// The wall-clock time of a moment of the simulation.
     #[must_use]
     pub fn wall_clock(&self, at: Timestamp) -> Time {
-        self.api.config.start.saturating_add(at.since_zero())
+        self.api.wall_clock(at)
     }
 
     /// Which Kubernetes this is.
@@ -402,7 +354,7 @@ impl Simulator {
     /// How the API server of this simulation validates objects.
     #[must_use]
     pub fn validation_options(&self) -> ValidationOptions {
-        ValidationOptions::new(self.api.config.release, &self.api.gates)
+        self.api.validation_options()
     }
 
     /// The nodes and pods.
@@ -414,57 +366,19 @@ impl Simulator {
     /// The flags of kube-controller-manager.
     #[must_use]
     pub fn flags(&self) -> &NodeLifecycleConfig {
-        &self.flags
+        &self.nodes.flags
     }
 
     /// The node lifecycle controller, to look at; `None` if there is none.
     #[must_use]
     pub fn node_lifecycle(&self) -> Option<&NodeLifecycleController> {
-        self.lifecycle.as_ref()
+        self.nodes.lifecycle.as_ref()
     }
 
     /// The taint-eviction controller, to look at its timers.
     #[must_use]
     pub fn taint_eviction(&self) -> &TaintEvictionController {
-        &self.taint_eviction
-    }
-
-    /// When the grace period of a terminating pod ends.
-    #[must_use]
-    pub fn grace_period_ends(&self, pod: &PodKey) -> Option<Timestamp> {
-        let of_pod =
-            |terminating: &Terminating| terminating.pod == *pod && self.is_terminating(terminating);
-        let ends = self.terminating.iter().find(|(_, terminating)| of_pod(terminating));
-        ends.map(|((at, _), _)| *at)
-    }
-
-    /// The terminating pods and when the grace period of each ends, soonest first.
-    pub fn terminations(&self) -> impl Iterator<Item = (&PodKey, Timestamp)> {
-        self.terminating.iter().map(|((at, _), terminating)| (&terminating.pod, *at))
-    }
-
-    /// What is to become of a pod, and why.
-    #[must_use]
-    pub fn explain(&self, pod: &PodKey) -> Option<PodExplanation> {
-        let object = self.api.cluster.get_pod(pod)?;
-        let node = self.api.cluster.get_node(&object.spec.node_name);
-        let taints = node.map_or(&[][..], |node| &node.spec.taints);
-        let gate = self.api.gates.is_enabled(FeatureGate::TaintTolerationComparisonOperators);
-        let worker = self.taint_eviction.scheduled_eviction(pod);
-        Some(PodExplanation {
-            pod: pod.clone(),
-            node: object.spec.node_name.clone(),
-            node_exists: node.is_some(),
-            matching: explain(taints, &object.spec.tolerations, gate),
-            timer: worker.map(|worker| ScheduledEviction {
-                pod: pod.clone(),
-                created_at: worker.created_at,
-                fire_at: worker.fire_at,
-            }),
-            terminating: object.is_terminating(),
-            awaits_kubelet: self.awaits_kubelet(pod),
-            tombstone: self.taint_eviction.tombstones().contains(pod),
-        })
+        &self.nodes.taint_eviction
     }
 
     /// Does all that is due until `now`. At one moment timers come first, then passes of the node
@@ -474,7 +388,8 @@ impl Simulator {
         self.reconcile_until_idle();
         loop {
             let timer = self.next_timer().map(|(at, _)| at);
-            let pass = self.lifecycle.as_ref().and_then(NodeLifecycleController::next_timer);
+            let lifecycle = self.nodes.lifecycle.as_ref();
+            let pass = lifecycle.and_then(NodeLifecycleController::next_timer);
             let Some(at) = timer.into_iter().chain(pass).min().filter(|at| *at <= now) else {
                 break;
             };
@@ -487,55 +402,32 @@ impl Simulator {
             self.reconcile_until_idle();
         }
         self.api.now = now;
-        if let Some(lifecycle) = &mut self.lifecycle {
+        if let Some(lifecycle) = &mut self.nodes.lifecycle {
             lifecycle.end_instant(now);
         }
     }
 
     /// The next timer of any component: its time, and its number in the order of creation.
-    fn next_timer(&self) -> Option<(Timestamp, u64)> {
-        let end_of_grace = self.terminating.first_key_value().map(|(timer, _)| *timer);
-        let kubelet = self.kubelets.timers.first_key_value().map(|(timer, _)| *timer);
-        let timers = self.taint_eviction.next_timer().into_iter();
-        let drain = self.drains.next_timer();
-        let timers = timers.chain(end_of_grace).chain(kubelet).chain(drain);
+    fn next_timer(&self) -> Option<TimerId> {
         let control = self.control.as_ref().and_then(|control| control.next_timer());
-        timers.chain(self.kubelets.starts.next()).chain(control).min()
-    }
-
-    /// The number of a timer that is created now.
-    fn next_sequence(&mut self) -> u64 {
-        self.sequence.take()
-    }
-
-    /// Lets the taint-eviction controller number its timers with those of the others.
-    fn with_taint_eviction(
-        &mut self,
-        call: impl FnOnce(&mut TaintEvictionController, Timestamp, &Cluster),
-    ) {
-        self.taint_eviction.align_sequence(self.sequence.peek());
-        call(&mut self.taint_eviction, self.api.now, &self.api.cluster);
-        self.sequence.advance_to(self.taint_eviction.sequence());
+        let (kubelets, drains) = (self.kubelets.next_timer(), self.drains.next_timer());
+        let timers = [self.nodes.taint_eviction.next_timer(), kubelets, drains, control];
+        timers.into_iter().flatten().min()
     }
 
     fn fire_next_timer(&mut self) {
         let Some(timer) = self.next_timer() else { return };
-        if let Some((control, mut context)) = self.control()
+        let mut context = self.api.context(&mut self.sequence);
+        if let Some(control) = &mut self.control
             && control.fire(&mut context, timer)
         {
             self.run_control_actions();
-        } else if let Some((pod, uid)) = self.kubelets.starts.stop(&timer) {
-            self.pod_started(&pod, &uid);
         } else if self.drains.next_timer() == Some(timer) {
             self.with_drains(|drains, context| drains.handle_timeout(context));
-        } else if let Some(terminating) = self.terminating.remove(&timer) {
-            self.grace_period_over(&terminating);
-        } else if self.kubelets.timers.contains_key(&timer) {
-            self.fire_kubelet_timer();
+        } else if self.kubelets.next_timer() == Some(timer) {
+            self.with_kubelets(|kubelets, context| kubelets.handle_timeout(context));
         } else {
-            self.with_taint_eviction(|controller, now, cluster| {
-                controller.handle_timeout(now, cluster)
-            });
+            self.nodes.run_taint_eviction(&mut context);
         }
     }
 
@@ -543,22 +435,20 @@ impl Simulator {
     /// one node and one pod that have changed, and so on.
     fn reconcile_until_idle(&mut self) {
         loop {
-            self.run_actions();
+            self.run_taint_eviction_actions();
             if self.next_timer().is_some_and(|(at, _)| at <= self.api.now) {
                 self.fire_next_timer();
                 continue;
             }
-            let lifecycle = self.lifecycle.as_ref();
+            let lifecycle = self.nodes.lifecycle.as_ref();
             let node = lifecycle.is_some_and(NodeLifecycleController::has_queued_node_work);
             if node {
                 self.run_lifecycle();
             }
-            if self.taint_eviction.has_queued_work() {
-                self.with_taint_eviction(|controller, now, cluster| {
-                    controller.handle_timeout(now, cluster)
-                });
+            if self.nodes.taint_eviction.has_queued_work() {
+                self.nodes.run_taint_eviction(&mut self.api.context(&mut self.sequence));
             } else if !node {
-                let lifecycle = self.lifecycle.as_ref();
+                let lifecycle = self.nodes.lifecycle.as_ref();
                 if lifecycle.is_some_and(NodeLifecycleController::has_queued_work) {
                     self.run_lifecycle();
                 } else if !self.run_control() {
@@ -566,90 +456,6 @@ impl Simulator {
                 }
             }
         }
-    }
-
-    fn run_actions(&mut self) {
-        while let Some(action) = self.taint_eviction.poll_action() {
-            match action {
-                Action::RecordEvent(event) => self.api.emit(EventKind::EventRecorded(event)),
-                Action::Report(decision) => {
-                    let pod = self.api.cluster.get_pod(&decision.pod).map(AsRef::as_ref);
-                    self.eviction_records.record_decision(self.api.now, &decision, pod);
-                    self.api.emit(EventKind::Decided(decision));
-                }
-                Action::ReportNode { node, taints } => {
-                    let lifecycle = self.lifecycle.as_ref();
-                    let trail = lifecycle.and_then(|lifecycle| lifecycle.trail(node.as_str()));
-                    self.eviction_records.record_node(self.api.now, &node, &taints, trail);
-                    let shard = shard_of(node.as_str());
-                    self.api.emit(EventKind::NodeEvaluated {
-                        node,
-                        shard,
-                        taints: taints.to_vec(),
-                    });
-                }
-                Action::PatchPodStatus { id, pod, condition } => {
-                    let result = self.patch_pod_status(&pod, condition);
-                    self.with_taint_eviction(|controller, now, _| {
-                        controller.handle_action_result(now, id, result);
-                    });
-                }
-                Action::DeletePod { id, pod } => {
-                    let result = self.controller_deletes_pod(&pod, false);
-                    self.with_taint_eviction(|controller, now, _| {
-                        controller.handle_action_result(now, id, result);
-                    });
-                }
-            }
-        }
-    }
-
-    fn controller_deletes_pod(&mut self, pod: &PodKey, by_lifecycle: bool) -> RequestResult {
-        let uid = self.api.uid_of(pod);
-        let result = self.delete_pod(pod);
-        let verb = RequestVerb::Delete;
-        // Said before the object's own event, as the cause of it.
-        self.api.emit(EventKind::Request { pod: pod.clone(), uid, verb, result });
-        if result == RequestResult::Ok {
-            self.record_unasked_budgets(pod);
-            self.record_delete(pod, by_lifecycle);
-        }
-        self.delete_accepted(pod, result);
-        result
-    }
-
-    /// A controller has deleted a pod.
-    fn record_delete(&mut self, pod: &PodKey, by_lifecycle: bool) {
-        let Some(object) = self.api.cluster.get_pod(pod) else { return };
-        let node: NodeName = object.spec.node_name.as_str().into();
-        let grace = self.api.grace_period_of(object);
-        let lifecycle = self.lifecycle.as_ref();
-        let trail = lifecycle.and_then(|lifecycle| lifecycle.trail(node.as_str())).cloned();
-        let by_lifecycle = by_lifecycle.then(|| (node, trail.unwrap_or_default()));
-        self.eviction_records.record_delete(self.api.now, pod, grace, by_lifecycle);
-    }
-
-    /// A controller that knows nothing is told of all nodes, then of all pods.
-    fn start_taint_eviction(&mut self) {
-        self.taint_eviction =
-            TaintEvictionController::new(self.api.config.release, &self.api.gates);
-        for (_, node) in self.api.cluster.nodes() {
-            self.taint_eviction.handle_node_update(self.api.now, None, Some(node));
-        }
-        for (key, pod) in self.api.cluster.pods() {
-            self.taint_eviction.handle_pod_update(self.api.now, key, None, Some(pod));
-        }
-    }
-
-    /// The taint-eviction controller starts anew, if it runs.
-    fn restart_taint_eviction(&mut self) -> Result<(), CommandError> {
-        if !self.evicts_by_taints {
-            return Ok(());
-        }
-        let timers_lost = self.taint_eviction.scheduled_evictions().len();
-        self.api.emit(EventKind::TaintEvictionControllerRestarted { timers_lost });
-        self.start_taint_eviction();
-        Ok(())
     }
 
     /// All events that have not been polled, for callers that want them at once.

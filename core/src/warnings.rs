@@ -272,15 +272,13 @@ fn find(
     found
 }
 
-impl Simulator {
-    /// All [`warnings`] about the cluster as it is now. A node whose kubelet nobody hears counts as
-    /// lost at once, before its conditions say so.
-    #[must_use]
-    pub fn warnings(&self) -> Vec<Warning> {
-        find(self.cluster(), self.config(), |name, node| {
-            self.silence_cause(name).is_some() || pods::is_unreachable(node)
-        })
-    }
+/// All warnings about the cluster of a simulation as it is now; see [`warnings`]. A node whose kubelet
+/// nobody hears counts as lost at once, before its conditions say so.
+#[must_use]
+pub fn warnings_of(simulator: &Simulator) -> Vec<Warning> {
+    find(simulator.cluster(), simulator.config(), |name, node| {
+        simulator.silence_cause(name).is_some() || pods::is_unreachable(node)
+    })
 }
 
 /// The first of some names, and how many more there are.

@@ -80,6 +80,14 @@ pub fn to_yaml<T: Serialize + ?Sized>(value: &T) -> Result<String, serde_json::E
     Ok(out)
 }
 
+/// Writes a value as JSON, as `kubectl get -o json` prints it, without a line feed at its end.
+#[must_use]
+pub fn to_json(value: &Value) -> String {
+    let mut out = String::new();
+    json_writer::write(&mut out, value, 0);
+    out
+}
+
 /// The JSON form of an object. Every key of a node or a pod is a string, so that there is one.
 fn value_of<T: Serialize>(object: &T) -> Value {
     serde_json::to_value(object).unwrap_or_default()

@@ -13,13 +13,13 @@
 //! - [`import`] reads Kubernetes objects, [`export`] writes them.
 //! - [`read_scenario`] and [`write_scenario`] do the same for scenario files; [`is_scenario`] tells
 //!   one from the other.
-//! - [`kubectl`] runs lines of `kubectl` against a simulation.
 //! - A [`Diagnostic`] says what is wrong where: file, line, column, field, and what would be valid.
 //!   One run reports all errors, and what is valid is read all the same.
 //! - What may be secret does not enter: [`Dropped`] says what that is, [`ImportOptions::keep_all`] keeps
 //!   it, and [`redact_scenario`] cleans what was stored without that rule.
 //! - [`Import::into_scenario`] makes a scenario of an import that begins with the release and the clock of
 //!   the cluster that it was taken from.
+//! - [`timeline_svg`] draws the lanes of a run.
 //! - [`Limits`] stop hostile texts.
 //!
 //! Objects go through one at a time, so that a list of many thousands does not need the memory of
@@ -33,7 +33,6 @@ mod export;
 mod import;
 mod json;
 mod json_writer;
-pub mod kubectl;
 mod limits;
 pub mod memory;
 mod near_miss;
@@ -42,6 +41,7 @@ mod report;
 mod scalar;
 mod scenario;
 mod source;
+mod svg;
 mod tree;
 #[cfg(feature = "yaml")]
 mod yaml;
@@ -49,10 +49,13 @@ mod yaml_writer;
 
 pub use crate::detect::{DetectedRelease, ReleaseKnown};
 pub use crate::diagnostic::{DiagnosedObject, Diagnostic, Severity};
-pub use crate::export::{Format, Purpose, export, to_yaml};
+pub use crate::export::{Format, Purpose, export, to_json, to_yaml};
 pub use crate::import::{Import, import};
 pub use crate::limits::{ImportOptions, Limits};
-pub use crate::redact::{Dropped, redact_commands, redact_scenario};
+pub use crate::redact::{
+    Dropped, LAST_APPLIED, redact_commands, redact_console_command, redact_scenario,
+};
 pub use crate::report::{Assumption, ObjectOutcome, ObjectReport};
 pub use crate::scenario::{ScenarioFile, is_scenario, read_scenario, read_value, write_scenario};
 pub use crate::source::{HOW_TO_GET_COMMAND, text_from_bytes};
+pub use crate::svg::{SvgOptions, timeline_svg};

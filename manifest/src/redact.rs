@@ -14,12 +14,11 @@ use serde_json::Value as Json;
 use taintlab_core::time::Time;
 
 pub use self::dropped::Dropped;
-pub(crate) use self::stored::redact_console_command;
-pub use self::stored::{redact_commands, redact_scenario};
+pub use self::stored::{redact_commands, redact_console_command, redact_scenario};
 use self::tree::Tree;
 
-/// What `kubectl apply` remembers: a copy of the object.
-pub(crate) const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
+/// The annotation in which `kubectl apply` remembers what it applied: a copy of the object.
+pub const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
 
 /// Texts that are longer are documents.
 const LONGEST_TEXT: usize = 256;

@@ -4,7 +4,6 @@ use taintlab_core::api::Node;
 use taintlab_core::release::KubernetesRelease;
 use taintlab_core::scenario::Scenario;
 use taintlab_core::time::Time;
-use taintlab_manifest::kubectl::{Context, run};
 use taintlab_manifest::{
     Assumption, Import, Limits, ObjectOutcome, ReleaseKnown, import, read_scenario,
 };
@@ -196,26 +195,11 @@ fn a_scenario_begins_with_the_release_and_the_clock_of_the_text() {
     let mut base = Scenario::default();
     base.kubernetes.node_lifecycle = Some(true);
     let mut simulator = import.into_scenario(base).simulator().unwrap();
-    let get = |simulator: &_, line: &str| run(&Context::new(simulator, &[]), line, None).stdout;
-    assert_eq!(
-        get(&simulator, "get nodes"),
-        "NAME   STATUS   ROLES    AGE    VERSION\na      Ready    <none>   4d4h   v1.21.1\n"
-    );
-    let lease = get(&simulator, "get lease a -n kube-node-lease -o jsonpath={.spec.renewTime}");
-    assert_eq!(lease, "2021-03-05T12:00:05.250000Z");
     let at = |seconds| taintlab_core::time::Timestamp::from_secs(seconds);
     simulator.advance_to(at(1790)).unwrap();
     assert_eq!(simulator.cluster().pods().count(), 1);
     simulator.advance_to(at(1796)).unwrap();
     assert_eq!(simulator.cluster().pods().count(), 0);
-}
-
-#[test]
-fn a_node_without_version_and_age_gets_neither() {
-    let import = read("{apiVersion: v1, kind: Node, metadata: {name: a}}");
-    let simulator = import.into_scenario(Scenario::default()).simulator().unwrap();
-    let nodes = run(&Context::new(&simulator, &[]), "get nodes", None).stdout;
-    assert!(nodes.ends_with("<unknown>\n") && !nodes.contains("v1."), "{nodes}");
 }
 
 const TWO_GROUPS: &str = "

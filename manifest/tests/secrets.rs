@@ -5,7 +5,6 @@
 use serde_json::{Value, json};
 use taintlab_core::command::Command;
 use taintlab_core::scenario::Scenario;
-use taintlab_manifest::kubectl::{Context, run};
 use taintlab_manifest::{
     Dropped, Format, Import, ImportOptions, Limits, Purpose, export, import, read_scenario,
     redact_commands, redact_scenario, to_yaml, write_scenario,
@@ -333,54 +332,4 @@ fn a_session_that_was_stored_with_secrets_is_cleaned_in_the_same_way() {
     let dropped = redact_commands(&mut edits).unwrap();
     assert!(!serde_json::to_string(&edits).unwrap().contains(MARKER));
     assert_eq!((dropped.env_values, dropped.commands), (24, 72));
-}
-
-#[test]
-fn no_secret_comes_in_through_the_console() {
-    let mut simulator = Scenario {
-        kubernetes: serde_json::from_value(json!({ "controlPlane": true })).unwrap(),
-        ..Scenario::default()
-    }
-    .simulator()
-    .unwrap();
-    let container =
-        format!("{{\"name\":\"app\",\"env\":[{{\"name\":\"P\",\"value\":\"{MARKER}\"}}]}}");
-    let template =
-        format!("{{\"spec\":{{\"template\":{{\"spec\":{{\"containers\":[{container}]}}}}}}}}");
-    let overrides = format!("{{\"spec\":{{\"containers\":[{container}]}}}}");
-    let apply = list(&[node("n"), pod("p"), deployment("d"), budget("b")]).to_string();
-    let create = list(&[pod("p2"), deployment("d2")]).to_string();
-    let replace = deployment("d2").to_string();
-    for (line, stdin) in [
-        ("kubectl apply -f -".to_owned(), Some(&apply)),
-        ("kubectl create -f -".to_owned(), Some(&create)),
-        ("kubectl replace -f -".to_owned(), Some(&replace)),
-        (format!("kubectl patch deploy d -p '{template}'"), None),
-        (format!("kubectl run r --image=i --overrides='{overrides}' -- {MARKER}"), None),
-    ] {
-        let outcome = run(&Context::new(&simulator, &[]), &line, stdin.map(String::as_str));
-        assert_eq!(outcome.exit_code, 0, "{line}: {}", outcome.stderr);
-        assert!(outcome.stderr.contains("Warning: not kept, since it may be secret: "), "{line}");
-        assert!(!format!("{outcome:?}").contains(MARKER), "{line}: {outcome:?}");
-        for command in outcome.commands {
-            simulator.handle_command(simulator.now(), command).unwrap();
-        }
-    }
-    // What `apply` remembers is there, so that it knows later what to take away.
-    let outcome = run(&Context::new(&simulator, &[]), "kubectl apply -f -", Some(&apply));
-    assert!(!outcome.stderr.contains("is missing the"), "{}", outcome.stderr);
-    assert!(outcome.stdout.contains("deployment.apps/d unchanged"), "{}", outcome.stdout);
-    let mut commands: Vec<Command> =
-        run(&Context::new(&simulator, &[]), "kubectl create deploy x --image=i", None).commands;
-    assert_eq!(redact_commands(&mut commands).unwrap(), Dropped::default());
-}
-
-#[test]
-fn the_console_leaves_alone_what_was_imported_with_everything() {
-    let text = list(&[deployment("d")]).to_string();
-    let kept = import(&text, "c", ImportOptions::keep_all());
-    let simulator = kept.into_scenario(Scenario::default()).simulator().unwrap();
-    let outcome = run(&Context::new(&simulator, &[]), "kubectl annotate deploy d a=b", None);
-    assert_eq!(outcome.exit_code, 0, "{}", outcome.stderr);
-    assert!(format!("{:?}", outcome.commands).contains(MARKER));
 }

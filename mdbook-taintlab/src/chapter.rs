@@ -77,11 +77,11 @@ impl<'a> Chapter<'a> {
                 }
                 let rest = text.get(start + marker.len()..).unwrap_or_default();
                 let rendered = match rest.split_once("}}") {
-                    Some((words, _)) if !words.contains('\n') => {
+                    Some((words, _)) if !words.contains("\n\n") => {
                         let range = start..start + marker.len() + words.len() + 2;
                         render(&mut self, words.trim()).map(|text| (range, text))
                     }
-                    _ => Err(format!("`{}` has no `}}}}` in its line", marker.trim())),
+                    _ => Err(format!("`{}` has no `}}}}` in its paragraph", marker.trim())),
                 };
                 match rendered {
                     Ok(change) => changes.push(change),
@@ -128,14 +128,15 @@ impl<'a> Chapter<'a> {
     }
 
     fn value(&mut self, words: &str) -> Result<String, String> {
-        let Some((name, path)) = words.split_once(' ') else {
-            return Err(format!("`{words}`: write `{{{{taintlab SCENARIO PATH}}}}`"));
+        let (name, path) = match *words.split_whitespace().collect::<Vec<_>>() {
+            [name, path] => (name, path),
+            _ => return Err(format!("`{words}`: write `{{{{taintlab SCENARIO PATH}}}}`")),
         };
         let run = match self.own.get(name) {
             Some(run) => run.clone(),
             None => self.library.example(name)?,
         };
-        run.value(path.trim()).map(escape)
+        run.value(path).map(escape)
     }
 
     fn table(&mut self, words: &str) -> Result<String, String> {

@@ -1,7 +1,9 @@
 //! The figure that stands for a fence: plain HTML, in one line, that needs no JavaScript.
 
+use taintlab_core::lanes::Lanes;
 use taintlab_core::simulator::Simulator;
 use taintlab_core::time::format_duration;
+use taintlab_manifest::{SvgOptions, timeline_svg};
 
 use crate::fence::Fence;
 use crate::html::escape;
@@ -34,7 +36,8 @@ pub(crate) fn figure(run: &Run, fence: &Fence, id: &str) -> Result<String, Strin
     );
     html += &paragraph("question", &metadata.question);
     html += "</figcaption>";
-    html += &lanes(run, id);
+    let options = SvgOptions { title: title.clone(), id: id.into(), at: fence.start_at };
+    html += &lanes(run, &options)?;
     html += &paragraph("answer", &metadata.answer);
     html += &paragraph("outcome", &run.outcome());
     if let Some(pod) = &fence.budget {
@@ -48,6 +51,13 @@ pub(crate) fn figure(run: &Run, fence: &Fence, id: &str) -> Result<String, Strin
         escape(run.text.trim_end())
     );
     Ok(html)
+}
+
+/// The picture, in one line.
+fn lanes(run: &Run, options: &SvgOptions) -> Result<String, String> {
+    let lanes = Lanes::of(&run.scenario).map_err(|error| error.to_string())?;
+    let svg = timeline_svg(&lanes, options).replace('\n', "&#10;");
+    Ok(format!("<div class=\"lanes\">{svg}</div>"))
 }
 
 fn paragraph(class: &str, text: &str) -> String {
@@ -107,9 +117,4 @@ fn expectations(run: &Run) -> String {
         html += &format!("<li>{}</li>", escape(&outcome.expectation));
     }
     html + "</ul></details>"
-}
-
-/// The lanes of nodes and pods as a picture.
-fn lanes(_run: &Run, _id: &str) -> String {
-    String::new()
 }

@@ -11,6 +11,7 @@ use tsify::Tsify;
 use taintlab_core::{
     kubelet::KubeletConfiguration,
     kubelet_heartbeat::KubeletSettings,
+    lanes::Lanes,
     scenario::{Kubernetes, Scenario, ScenarioError},
     simulator::{ConfigError, SimulatorConfig},
     time::{Span, Time, parse_duration},
@@ -19,6 +20,7 @@ use taintlab_core::{
 use {
     core::fmt,
     serde::de::{self, Deserializer, Visitor},
+    taintlab_manifest::{SvgOptions, timeline_svg},
 };
 
 use crate::problem::{Problem, ProblemCode};
@@ -101,6 +103,31 @@ pub struct ScenarioOptions {
     /// Another end than the one that the scenario names: a duration.
     #[tsify(type = "Span")]
     pub until: Option<DurationText>,
+}
+
+/// How a picture of lanes is made.
+#[cfg(feature = "simulator")]
+#[derive(Debug, Default, Deserialize, Tsify)]
+#[serde(default, deny_unknown_fields)]
+pub struct TimelineOptions {
+    /// What the picture is called, for those who do not see it; the title of the scenario unless
+    /// given.
+    pub title: String,
+    /// What its ids begin with. Two pictures in one page need different ones.
+    pub id: String,
+    /// A moment that is marked, as the time since the start.
+    #[tsify(type = "Span")]
+    pub at: Option<DurationText>,
+}
+
+#[cfg(feature = "simulator")]
+impl TimelineOptions {
+    /// The picture; `title` is its title unless the options have one.
+    pub(crate) fn draw(self, lanes: &Lanes, title: &str) -> String {
+        let title = if self.title.is_empty() { title.to_owned() } else { self.title };
+        let at = self.at.map(|at| at.0.timestamp());
+        timeline_svg(lanes, &SvgOptions { title, id: self.id, at })
+    }
 }
 
 /// A duration among the options of a call: Kubernetes' text. A number would be seconds in a scenario

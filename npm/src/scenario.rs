@@ -1,6 +1,7 @@
 //! Scenario files: read, run, judged.
 
 use serde::Serialize;
+use taintlab_core::lanes::Lanes;
 use taintlab_core::scenario::{Outcome, Scenario};
 use taintlab_manifest::{Limits, ScenarioFile, read_scenario};
 use tsify::Tsify;
@@ -9,7 +10,7 @@ use wasm_bindgen::prelude::wasm_bindgen;
 
 use crate::input::{read_options, text_or_json};
 use crate::manifests::sort;
-use crate::options::ScenarioOptions;
+use crate::options::{ScenarioOptions, TimelineOptions};
 use crate::output::to_js;
 use crate::problem::{Problem, ProblemCode, fail};
 
@@ -88,6 +89,52 @@ pub fn test_scenario(
         events: report.events.len(),
         warnings,
     })
+}
+
+/// Runs a scenario to its end and draws what becomes of each zone, node and pod: SVG that needs no
+/// script, follows light and dark, and has what it shows in words for those who do not see it.
+#[wasm_bindgen(
+    js_name = timelineSvg,
+    unchecked_return_type = "{ ok: true; svg: string; lanes: Lanes } | Failure"
+)]
+pub fn timeline_svg(
+    #[wasm_bindgen(
+        unchecked_param_type = "string | Scenario",
+        param_description = "the text of a scenario file, or the same as an object"
+    )]
+    scenario: JsValue,
+    #[wasm_bindgen(
+        unchecked_optional_param_type = "ScenarioOptions",
+        param_description = "what is read besides"
+    )]
+    options: JsValue,
+    #[wasm_bindgen(
+        unchecked_optional_param_type = "TimelineOptions",
+        param_description = "its title, and a moment that is marked"
+    )]
+    picture: JsValue,
+) -> Result<JsValue, JsValue> {
+    let options: ScenarioOptions = read_options(&options, "options")?;
+    let picture: TimelineOptions = read_options(&picture, "picture")?;
+    let mut file = read_file(&scenario, &options)?;
+    let scenario = file.scenario.take();
+    let (errors, _) = sort(std::mem::take(&mut file.diagnostics), SCENARIO);
+    let Some(scenario) = scenario else { return fail(errors) };
+    match Lanes::of(&scenario) {
+        Ok(lanes) => {
+            let svg = picture.draw(&lanes, &scenario.metadata.title);
+            to_js(&Timeline { ok: true, svg, lanes })
+        }
+        Err(error) => fail(vec![at(&file, &error.path(), &error.to_string(), SCENARIO)]),
+    }
+}
+
+/// What [`timeline_svg`] answers.
+#[derive(Serialize)]
+struct Timeline {
+    ok: bool,
+    svg: String,
+    lanes: Lanes,
 }
 
 /// What a scenario file that cannot be read or run is called.

@@ -6,6 +6,7 @@ use taintlab_core::command::Command;
 use taintlab_core::event::Event;
 use taintlab_core::simulator::Snapshot as EngineSnapshot;
 use taintlab_core::time::Timestamp;
+use taintlab_core::warnings::warnings_of;
 use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
 
@@ -18,7 +19,7 @@ use crate::exclusive_cell::ExclusiveCell;
 use crate::input::{self, read, read_json, read_options};
 use crate::js;
 use crate::manifests::{Imported, sort};
-use crate::options::ScenarioOptions;
+use crate::options::{ScenarioOptions, TimelineOptions};
 use crate::output::to_js;
 use crate::problem::{Problem, fail};
 use crate::scenario::{SCENARIO, at, read_file};
@@ -154,8 +155,7 @@ impl Simulator {
                 Ok(at) => at,
                 Err(problem) => return fail(vec![problem]),
             };
-            state.forecast = None;
-            if let Err(errors) = state.run_steps(at) {
+            if let Err(errors) = state.run_before(at) {
                 return fail(errors);
             }
             match state.engine.handle_command(at, command) {
@@ -194,7 +194,6 @@ impl Simulator {
                 Ok(at) => at,
                 Err(problem) => return fail(vec![problem]),
             };
-            state.forecast = None;
             if let Err(errors) = state.run(at) {
                 return fail(errors);
             }
@@ -409,7 +408,7 @@ impl Simulator {
     /// about, why, and what to do.
     #[wasm_bindgen(unchecked_return_type = "Warning[]")]
     pub fn lint(&self) -> Result<JsValue, JsValue> {
-        self.0.with(|state| to_js(&state.engine.warnings()))
+        self.0.with(|state| to_js(&warnings_of(&state.engine)))
     }
 
     /// How a workload fared until now: ready pods over time, the longest gap, the time lost;
@@ -434,6 +433,38 @@ impl Simulator {
     #[wasm_bindgen(unchecked_return_type = "ZoneView[]")]
     pub fn zones(&self) -> Result<JsValue, JsValue> {
         self.0.with(|state| to_js(&state.engine.zones()))
+    }
+
+    /// Writes down from now on what becomes of each zone, node and pod, for `lanes()` and
+    /// `timelineSvg()`. Runs take somewhat longer.
+    #[wasm_bindgen(js_name = recordLanes)]
+    pub fn record_lanes(&self) -> Result<(), JsValue> {
+        self.0.with(|state| {
+            state.record_lanes();
+            Ok(())
+        })
+    }
+
+    /// What became of each zone, node and pod, as segments of their lives with their causes;
+    /// `undefined` unless `recordLanes()` was called.
+    #[wasm_bindgen(unchecked_return_type = "Lanes | undefined")]
+    pub fn lanes(&self) -> Result<JsValue, JsValue> {
+        self.0.with(|state| or_undefined(state.lanes().as_ref()))
+    }
+
+    /// The same as a picture: SVG that needs no script; `undefined` unless `recordLanes()` was
+    /// called.
+    #[wasm_bindgen(js_name = timelineSvg)]
+    pub fn timeline_svg(
+        &self,
+        #[wasm_bindgen(
+            unchecked_optional_param_type = "TimelineOptions",
+            param_description = "its title, and a moment that is marked"
+        )]
+        options: JsValue,
+    ) -> Result<Option<String>, JsValue> {
+        let options: TimelineOptions = read_options(&options, "options")?;
+        self.0.with(|state| Ok(state.lanes().map(|lanes| options.draw(&lanes, ""))))
     }
 
     /// The state now, to come back to. It shares its objects with the simulation.

@@ -12,7 +12,7 @@ use taintlab_core::simulator::{
     self, Assumption, EvictionQuestion, NodeFault, PodSource, WhenEvictedError,
 };
 use taintlab_core::time_budget::{Moment, TimeBudget};
-use taintlab_core::warnings::Warning;
+use taintlab_core::warnings::{Warning, warnings_of};
 use tsify::Tsify;
 use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
@@ -283,7 +283,7 @@ pub fn lint(
 ) -> Result<JsValue, JsValue> {
     match cluster(&manifests, &options)? {
         Ok(ManifestCluster { engine, problems, .. }) => {
-            to_js(&Lint { ok: true, warnings: engine.warnings(), problems })
+            to_js(&Lint { ok: true, warnings: warnings_of(&engine), problems })
         }
         Err(errors) => fail(errors),
     }

@@ -385,6 +385,56 @@ test("a snapshot of another simulation brings its steps and its end", () => {
   for (const it of [one, other, snapshot]) it.free();
 });
 
+test("lanes, as data and as a picture, are the same however time passes", () => {
+  const of = (drive) => {
+    const s = simulator([node("a"), pod("p", "a", [tolerating(90)])]);
+    assert.equal(s.lanes(), undefined);
+    assert.equal(s.timelineSvg(), undefined);
+    s.recordLanes();
+    s.command({ taint: { node: "a", taint: MAINTENANCE } }, 1_000);
+    drive(s);
+    const { lanes } = s.lanes();
+    const svg = s.timelineSvg({ title: "A & B", id: "x", at: "10s" });
+    s.free();
+    return { lanes, svg };
+  };
+  const once = of((s) => s.advanceTo("10m"));
+  const { segments } = once.lanes.find(({ subject }) => subject.pod === "default/p");
+  assert.deepEqual(segments.map(({ state, from, to }) => [state, from, to]), [
+    ["ready", 0, 1_000],
+    ["counting", 1_000, 91_000],
+    ["terminating", 91_000, 121_000],
+  ]);
+  assert.match(segments[1].cause.text, /^node a /);
+  assert.match(once.svg, /^<svg xmlns.*<title id="xt">A &amp; B<\/title>.*class="at".*<\/svg>$/s);
+  const stepwise = of((s) => {
+    while (s.nextDeadline()?.at <= 600_000) s.advanceToNext();
+    s.advanceTo("10m");
+  });
+  const predicate = of((s) => {
+    s.runUntil(() => false, { until: "5m" });
+    s.advanceTo("10m");
+  });
+  assert.deepEqual(stepwise, once);
+  assert.deepEqual(predicate, once);
+});
+
+test("the timeline of a scenario", () => {
+  const scenario = {
+    apiVersion: "taintlab/v1",
+    kind: "Scenario",
+    metadata: { title: "A node is tainted" },
+    objects: { nodes: [node("a")], pods: [pod("p", "a")] },
+    steps: [{ at: "10s", do: { taint: { node: "a", taint: MAINTENANCE } } }],
+  };
+  const { ok, svg, lanes } = taintlab.timelineSvg(scenario);
+  assert.equal(ok, true);
+  assert.match(svg, /<title id="t">A node is tainted<\/title>/);
+  assert.deepEqual(lanes.lanes.map(({ subject }) => subject.type), ["zone", "node", "pod"].slice(-lanes.lanes.length));
+  assert.equal(taintlab.timelineSvg("kind: Scenario").ok, false);
+  assert.throws(() => taintlab.timelineSvg(scenario, {}, { colour: "red" }), TypeError);
+});
+
 test("views: nodes, pods, zones, kubelets, explanations", () => {
   const s = simulator([node("a"), node("b"), pod("p", "a", [tolerating(90)]), pod("q", "b")]);
   s.advanceTo("1m");

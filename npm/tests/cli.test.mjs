@@ -41,6 +41,18 @@ test("run prints a table", async () => {
   assert.doesNotMatch(stdout, /\x1b/, "no colours into a pipe");
 });
 
+test("run --svg prints a picture, with what the commands did", async () => {
+  const at = project(folder, "run-svg", { "cluster.yaml": CLUSTER });
+  const cluster = join(at, "cluster.yaml");
+  const { stdout, code } = await taintlab("run", cluster, "--command", TAINT, "--at", "30s", "--svg");
+  assert.equal(code, 0);
+  assert.match(stdout, /^<svg xmlns="http:\/\/www.w3.org\/2000\/svg".*<\/svg>\n$/s);
+  assert.match(stdout, /tainted from 30s/);
+  const both = await taintlab("run", cluster, "--svg", "--json");
+  assert.equal(both.code, 2);
+  assert.match(both.stderr, /--svg and --json cannot be used together/);
+});
+
 test("run --json prints one event a line, in milliseconds", async () => {
   const at = project(folder, "json", { "cluster.yaml": CLUSTER });
   const { stdout, code } = await taintlab("run", join(at, "cluster.yaml"), "--command", TAINT, "--json");

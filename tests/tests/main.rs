@@ -28,6 +28,7 @@ mod releases;
 mod repository;
 mod scenarios {
     mod examples;
+    mod lanes;
     mod player;
     mod text;
 }

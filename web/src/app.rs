@@ -20,7 +20,7 @@ use taintlab_core::pod_state::PodCounts;
 use taintlab_core::scenario::Scenario;
 use taintlab_core::simulator::{Availability, RunOutcome};
 use taintlab_core::time::{SECOND, Timestamp};
-use taintlab_core::warnings::{Warning, WarningCode};
+use taintlab_core::warnings::{Warning, WarningCode, warnings_of};
 use wasm_bindgen::JsCast;
 use yew::prelude::*;
 
@@ -519,7 +519,7 @@ impl App {
         if self.playback.is_playing() && self.model.board().totals.pods > MANY_PODS {
             return;
         }
-        let warnings = self.session.simulator().warnings();
+        let warnings = warnings_of(self.session.simulator());
         if *self.warnings != warnings {
             self.say_of_control_plane(&warnings);
             let marked = Marked::of(&warnings);

@@ -19,8 +19,10 @@ use crate::{determinism, npm, pins, playground, schema, setup, size};
 pub(crate) enum Suite {
     /// The engine's own tests
     Core,
-    /// Manifests in and out, and kubectl
+    /// Manifests in and out
     Manifest,
+    /// Lines of kubectl
+    Kubectl,
     /// The page without a browser
     Web,
     /// Scenarios, properties, worked examples, recorded answers
@@ -111,6 +113,7 @@ pub(crate) fn run_one(workspace: &mut Workspace, suite: Suite, filter: &str) -> 
     let folder = match suite {
         Suite::Core => return cargo_tests(workspace, report, "taintlab-core", filter),
         Suite::Manifest => return cargo_tests(workspace, report, "taintlab-manifest", filter),
+        Suite::Kubectl => return cargo_tests(workspace, report, "taintlab-kubectl", filter),
         Suite::Web => return cargo_tests(workspace, report, "taintlab-web", filter),
         Suite::Rust => return cargo_tests(workspace, report, "taintlab-tests", filter),
         Suite::Xtask => return cargo_tests(workspace, report, "xtask", filter),

@@ -16,6 +16,7 @@ mod quantity;
 mod requests;
 mod resources;
 mod scheduling;
+mod start_up_time;
 mod taint;
 mod toleration;
 mod workload;
@@ -55,6 +56,7 @@ pub use workload::{
 };
 
 pub(crate) use fields::{is_default, nullable};
+pub(crate) use start_up_time::start_up_time;
 
 /// An open set of strings, as Kubernetes' API types are: the known values are variants, the empty
 /// string is `Empty`, and anything else is kept as `Other`.

@@ -2,6 +2,8 @@
 
 use alloc::collections::BTreeMap;
 use alloc::string::{String, ToString};
+use alloc::sync::Arc;
+use alloc::vec::Vec;
 use core::fmt;
 use core::time::Duration;
 
@@ -10,9 +12,9 @@ use serde::{Deserialize, Serialize};
 use crate::api::is_default;
 use crate::controllers::node_lifecycle::{FlagError, NodeLifecycleConfig};
 use crate::kubelet::heartbeat::KubeletSettings;
-use crate::kubelet::{ConfigError as KubeletError, EvictionConfig, KubeletConfiguration};
+use crate::kubelet::{ConfigError as KubeletError, EvictionConfig, KubeletConfiguration, KubeletsConfig};
 use crate::policy::admission::AdmissionConfig;
-use crate::release::{FeatureGates, KubernetesRelease};
+use crate::release::{FeatureGate, FeatureGates, KubernetesRelease};
 use crate::time::{Span, Time};
 
 /// Which Kubernetes is simulated, and how.
@@ -203,6 +205,29 @@ impl SimulatorConfig {
     pub fn eviction_config(&self) -> Result<EvictionConfig, KubeletError> {
         let (base, flags) = (&self.kubelet_configuration, &self.kubelet_flags);
         eviction_config(self.release, base, flags, &BTreeMap::new())
+    }
+
+    /// What all kubelets go by.
+    pub(crate) fn kubelets_config(&self, gates: &FeatureGates) -> KubeletsConfig {
+        // The settings were checked, and those that Kubernetes has by itself can be.
+        let eviction = self.eviction_config().or_else(|_| EvictionConfig::of(self.release.into()));
+        let eviction = eviction.unwrap_or(EvictionConfig {
+            thresholds: Vec::new(),
+            max_pod_grace_period_seconds: 0,
+            pressure_transition_period: Duration::from_secs(300),
+            kernel_memcg_notification: false,
+            local_storage_capacity_isolation: true,
+            overwrites_grace_period: false,
+            pod_disruption_conditions: true,
+        });
+        KubeletsConfig {
+            release: self.release,
+            settings: self.kubelets,
+            eviction: Arc::new(eviction),
+            pod_disruption_conditions: gates.is_enabled(FeatureGate::PodDisruptionConditions),
+            starts_pods: self.control_plane && self.node_lifecycle,
+            start_up_time: self.start_up_time.0,
+        }
     }
 
     /// Whether pods are deleted from nodes with `NoExecute` taints: with `node_lifecycle`, unless a

@@ -6,6 +6,7 @@ use alloc::vec::Vec;
 use core::fmt;
 
 use crate::api::{NodeName, PodKey, WorkloadKey};
+use crate::kubelet::KubeletError;
 use crate::policy::validation::FieldError;
 use crate::protocol::FlagError;
 use crate::time::Timestamp;
@@ -190,3 +191,16 @@ impl fmt::Display for CommandError {
 }
 
 impl core::error::Error for CommandError {}
+
+impl From<KubeletError> for CommandError {
+    fn from(error: KubeletError) -> Self {
+        match error {
+            KubeletError::NodeNotFound(node) => Self::NodeNotFound(node),
+            KubeletError::PodNotFound(pod) => Self::PodNotFound(pod),
+            KubeletError::ZoneNotFound { zone, zones, ambiguous } => {
+                Self::ZoneNotFound { zone, zones, ambiguous }
+            }
+            KubeletError::InvalidUsage(error) => Self::InvalidUsage(error),
+        }
+    }
+}

@@ -140,11 +140,6 @@ impl fmt::Display for EventKind {
             }
             Self::ControllerManagerRestarted => f.write_str("kube-controller-manager restarted"),
             Self::HeartbeatLost { node, cause } => {
-                let cause = match cause {
-                    SilenceCause::KubeletStopped => "its kubelet does not run",
-                    SilenceCause::NetworkCut => "its network is cut",
-                    SilenceCause::ZoneNetworkCut => "the network of its zone is cut",
-                };
                 write!(f, "node {node} is silent: {cause}")
             }
             Self::HeartbeatResumed { node } => write!(f, "node {node} is heard again"),
@@ -237,6 +232,17 @@ impl fmt::Display for EventKind {
                  not evicted through the API"
             ),
         }
+    }
+}
+
+/// Why, as a sentence about a node.
+impl fmt::Display for SilenceCause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::KubeletStopped => "its kubelet does not run",
+            Self::NetworkCut => "its network is cut",
+            Self::ZoneNetworkCut => "the network of its zone is cut",
+        })
     }
 }
 

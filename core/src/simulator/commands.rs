@@ -2,14 +2,24 @@
 #![deny(clippy::wildcard_enum_match_arm, reason = "a new command is thought of here")]
 
 use alloc::format;
-use alloc::string::String;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use core::time::Duration;
 
-use super::faults::check_condition;
-use super::{Fault, Simulator};
-use crate::api::{Node, NodeName, Pod, PodKey, Taint, TaintEffect};
-use crate::command::{Command, CommandError, Requirement};
+use super::Simulator;
+use crate::api::{ConditionStatus, Node, NodeName, PodKey};
+use crate::api_server::{Fault, eviction_config};
+use crate::command::{
+    Command, CommandError, LoadedPod, NodeLoad, NodeResources, Requirement,
+};
+use crate::controllers::drain::EvictAnswer;
+use crate::event::EventKind;
+use crate::kubelet::NodeUsage;
 use crate::kubelet::heartbeat::Reported;
-use crate::policy::validation::{ValidationOptions, validate_pod, validate_pod_update};
+use crate::time::Span;
+
+/// The least time that a flapping kubelet is up or down.
+const LEAST_FLAP: Duration = Duration::from_millis(1);
 
 impl Simulator {
     /// What each command does.
@@ -23,251 +33,228 @@ impl Simulator {
             }
             Requirement::Nothing | Requirement::NodeLifecycle | Requirement::ControlPlane => {}
         }
+        // Writes that were accepted; whatever else a command does it has done then.
+        let mut writes = Vec::new();
         match command {
-            Command::CreateNode(node) => self.create_node(node, true).map(|_| ()),
-            Command::UpdateNode(node) => self.update_node(node),
-            Command::DeleteNode { node } => self.delete_node(&node),
+            Command::CreateNode(node) => {
+                self.create_node(node, true)?;
+            }
+            Command::UpdateNode(node) => writes.push(self.api.update_node(node)?),
+            Command::DeleteNode { node } => writes.push(self.api.delete_node(node)?),
             Command::SetTaints { node, taints } => {
-                self.change_node(&node, |node| node.spec.taints = taints)
+                writes.push(self.api.change_node(&node, |node| node.spec.taints = taints)?);
             }
-            Command::Taint { node, taint } => self.taint(&node, taint),
-            Command::Untaint { node, key, effect } => self.untaint(node, key, &effect),
-            Command::SetUnschedulable { node, unschedulable } => {
-                self.change_node(&node, |node| node.spec.unschedulable = unschedulable)
+            Command::Taint { node, taint } => writes.push(self.api.taint(&node, taint)?),
+            Command::Untaint { node, key, effect } => {
+                writes.push(self.api.untaint(node, key, &effect)?);
             }
+            Command::SetUnschedulable { node, unschedulable } => writes
+                .push(self.api.change_node(&node, |node| node.spec.unschedulable = unschedulable)?),
             Command::SetNodeLabels { node, labels } => {
-                self.change_node(&node, |node| node.metadata.labels = labels)
+                writes.push(self.api.change_node(&node, |node| node.metadata.labels = labels)?);
             }
-            Command::CreatePod(pod) => self.create_pod(pod),
-            Command::UpdatePod(pod) => self.update_pod(pod),
+            Command::CreatePod(pod) => {
+                let key = pod.key();
+                let write = self.api.create_pod(pod)?;
+                self.commit([write]);
+                if self.control.is_some() {
+                    writes.extend(self.api.infer_owner_of(&key));
+                }
+            }
+            Command::UpdatePod(pod) => writes.push(self.api.update_pod(pod)?),
             Command::DeletePod { pod, force, grace_period_seconds } => {
-                self.user_deletes_pod(&pod, force, grace_period_seconds)
+                writes.extend(self.api.user_deletes_pod(pod, force, grace_period_seconds)?);
             }
             Command::EvictPod { pod, grace_period_seconds } => {
-                self.evict(&pod, grace_period_seconds)
+                let control = self.control.as_ref().ok_or(CommandError::NoControlPlane)?;
+                writes.extend(control.evict(&self.api, &pod, grace_period_seconds)?);
             }
             Command::SetTolerations { pod, tolerations } => {
-                self.change_pod(&pod, |pod| pod.spec.tolerations = tolerations)
+                writes.push(self.api.change_pod(pod, |pod| pod.spec.tolerations = tolerations)?);
             }
             Command::SetPodLabels { pod, labels } => {
-                self.change_pod(&pod, |pod| pod.metadata.labels = labels)
+                writes.push(self.api.change_pod(pod, |pod| pod.metadata.labels = labels)?);
             }
-            Command::BindPod { pod, node } => self.bind_pod(pod, &node),
+            Command::BindPod { pod, node } => writes.push(self.api.bind_pod(pod, &node)?),
             Command::FailPodWrites { pod, verb, times, error } => {
-                self.api.fail_pod_writes(pod, verb, Fault { times, error })
+                self.api.fail_pod_writes(pod, verb, Fault { times, error })?;
             }
             Command::FailNodeWrites { node, write, times, error } => {
-                self.api.fail_node_writes(node, write, Fault { times, error })
+                self.api.fail_node_writes(node, write, Fault { times, error })?;
             }
-            Command::Drain { nodes, options } => self.start_drain(nodes, options),
-            Command::CancelDrain { drain } => self.cancel_drain(drain),
-            Command::CreateWorkload(workload) => self.create_workload(*workload),
-            Command::UpdateWorkload(workload) => self.update_workload(*workload),
+            Command::Drain { nodes, options } => {
+                for node in &nodes {
+                    self.api.node(node)?;
+                }
+                self.with_drains(|drains, context| drains.start(context, nodes, options));
+            }
+            Command::CancelDrain { drain } => {
+                if !self.with_drains(|drains, _| drains.cancel(drain)) {
+                    let expected = "the number of a drain that is under way";
+                    return Err(invalid("drain", format!("{drain}"), expected));
+                }
+            }
+            Command::CreateWorkload(workload) => {
+                writes.push(self.api.create_workload(*workload)?);
+            }
+            Command::UpdateWorkload(workload) => {
+                writes.push(self.api.update_workload(*workload)?);
+            }
             Command::DeleteWorkload { workload, cascade } => {
-                self.delete_workload(&workload, cascade)
+                writes.extend(self.api.delete_workload(&workload, cascade)?);
             }
-            Command::Scale { workload, replicas } => self.scale(workload, replicas),
-            Command::SetStartUpTime { workload, time } => self.set_start_up_time(&workload, time),
-            Command::CreateBudget(budget) => self.create_budget(*budget),
-            Command::UpdateBudget(budget) => self.update_budget(*budget),
-            Command::DeleteBudget { budget } => self.delete_budget(&budget),
-            Command::SetApiServerFlags { flags } => self.set_api_server_flags(flags),
+            Command::Scale { workload, replicas } => {
+                writes.push(self.api.scale(workload, replicas)?);
+            }
+            Command::SetStartUpTime { workload, time } => {
+                writes.push(self.api.set_start_up_time(&workload, time)?);
+            }
+            Command::CreateBudget(budget) => writes.push(self.api.create_budget(*budget)?),
+            Command::UpdateBudget(budget) => writes.push(self.api.update_budget(*budget)?),
+            Command::DeleteBudget { budget } => writes.push(self.api.delete_budget(budget)?),
+            Command::SetApiServerFlags { flags } => self.api.set_flags(flags)?,
             Command::RestartTaintEvictionController => self.restart_taint_eviction(),
-            Command::RestartControllerManager => self.restart_controller_manager(),
-            Command::StopKubelet { node } => self.run_kubelet(&node, false),
-            Command::StartKubelet { node } => self.run_kubelet(&node, true),
-            Command::RestartKubelet { node } => self.with_kubelet(&node, |simulator| {
-                simulator.forget_switch(&node);
-                simulator.restart_kubelet(&node);
-            }),
-            Command::FlapKubelet { node, down, up, times } => {
-                self.flap_kubelet(&node, down, up, times)
+            Command::RestartControllerManager => {
+                self.api.emit(EventKind::ControllerManagerRestarted);
+                self.nodes.start_lifecycle(&mut self.api, &self.kubelets);
+                self.restart_taint_eviction();
             }
-            Command::CutNetwork { node } => self.cut_node(&node, true),
-            Command::RestoreNetwork { node } => self.cut_node(&node, false),
-            Command::CutZoneNetwork { zone } => self.cut_zone(&zone, true),
-            Command::RestoreZoneNetwork { zone } => self.cut_zone(&zone, false),
+            Command::StopKubelet { node } => {
+                self.with_kubelets(|kubelets, _| kubelets.run(&node, false))?;
+            }
+            Command::StartKubelet { node } => {
+                self.with_kubelets(|kubelets, _| kubelets.run(&node, true))?;
+            }
+            Command::RestartKubelet { node } => {
+                self.with_kubelets(|kubelets, context| kubelets.restart(context, &node))?;
+            }
+            Command::FlapKubelet { node, down, up, times } => {
+                check_flap(down, up, times)?;
+                self.with_kubelets(|kubelets, _| kubelets.flap(&node, down.0, up.0, times))?;
+            }
+            Command::CutNetwork { node } => {
+                self.with_kubelets(|kubelets, _| kubelets.cut_node(&node, true))?;
+            }
+            Command::RestoreNetwork { node } => {
+                self.with_kubelets(|kubelets, _| kubelets.cut_node(&node, false))?;
+            }
+            Command::CutZoneNetwork { zone } => {
+                self.with_kubelets(|kubelets, context| kubelets.cut_zone(context, &zone, true))?;
+            }
+            Command::RestoreZoneNetwork { zone } => {
+                self.with_kubelets(|kubelets, context| kubelets.cut_zone(context, &zone, false))?;
+            }
             Command::RegisterNode { node, kubelet_starts_after } => {
-                self.register_node(node, kubelet_starts_after)
+                let name = self.create_node(node, false)?;
+                let after = kubelet_starts_after.map(|after| after.0);
+                self.with_kubelets(|kubelets, _| kubelets.start_later(&name, after));
             }
             Command::SetNodeCondition { node, type_, status, reason, message } => {
                 check_condition(&type_, &status)?;
                 let reported = Reported::new(&type_, status, reason, message);
-                self.with_kubelet(&node, |simulator| simulator.report(&node, reported))
+                self.with_kubelets(|kubelets, _| kubelets.report(&node, reported))?;
             }
-            Command::SetNodeResources(resources) => self.set_node_resources(*resources),
-            Command::LoadNode(load) => self.load_node(load),
-            Command::LoadPod(load) => self.load_pod(load),
-            Command::SetPodUsage { pods, usage } => self.set_pod_usage(pods, usage),
+            Command::SetNodeResources(resources) => {
+                let NodeResources { node, capacity, layout, system, .. } = *resources;
+                let mut usage = NodeUsage::new(capacity, system);
+                usage.unused_containers = resources.unused_containers;
+                usage.unused_images = resources.unused_images;
+                self.with_kubelets(|kubelets, context| {
+                    kubelets.set_node_resources(context, &node, layout, usage)
+                })?;
+            }
+            Command::LoadNode(NodeLoad { node, resource, usage, leaves }) => {
+                self.with_kubelets(|kubelets, context| {
+                    kubelets.load_node(context, &node, resource, usage, leaves)
+                })?;
+            }
+            Command::LoadPod(LoadedPod { pod, container, resource, usage }) => {
+                self.with_kubelets(|kubelets, context| {
+                    kubelets.load_pod(context, &pod, container, resource, &usage)
+                })?;
+            }
+            Command::SetPodUsage { pods, usage } => {
+                self.with_kubelets(|kubelets, context| {
+                    kubelets.set_pod_usage(context, pods, usage)
+                })?;
+            }
             Command::ConfigureKubelet { node, configuration, flags } => {
-                self.configure_kubelet(&node, configuration.map(|given| *given), &flags)
+                let config = &self.api.config;
+                let base = configuration.as_deref().unwrap_or(&config.kubelet_configuration);
+                let config = eviction_config(config.release, base, &config.kubelet_flags, &flags);
+                let config = config.map_err(|error| CommandError::Kubelet(error.to_string()))?;
+                self.api.node(&node)?;
+                self.with_kubelets(|kubelets, context| kubelets.configure(context, &node, config))?;
             }
         }
-    }
-
-    fn delete_node(&mut self, node: &NodeName) -> Result<(), CommandError> {
-        self.api.node(node)?;
-        self.remove_node(node.as_str());
+        self.commit(writes);
         Ok(())
     }
 
-    fn taint(&mut self, node: &NodeName, taint: Taint) -> Result<(), CommandError> {
-        self.change_node(node, |node| {
-            node.spec.taints.retain(|old| !old.matches(&taint));
-            node.spec.taints.insert(0, taint);
-        })
-    }
-
-    fn untaint(
-        &mut self,
-        node: NodeName,
-        key: String,
-        effect: &TaintEffect,
-    ) -> Result<(), CommandError> {
-        let goes =
-            |taint: &Taint| taint.key == key && (effect.is_empty() || taint.effect == *effect);
-        if !self.api.node(&node)?.spec.taints.iter().any(goes) {
-            let taint = if effect.is_empty() { key } else { format!("{key}:{effect}") };
-            return Err(CommandError::TaintNotFound { node, taint });
-        }
-        self.change_node(&node, |node| node.spec.taints.retain(|taint| !goes(taint)))
-    }
-
     /// Creates a node; its kubelet runs if it is told so and nobody knows it yet.
-    pub(super) fn create_node(
-        &mut self,
-        mut node: Node,
-        kubelet_runs: bool,
-    ) -> Result<NodeName, CommandError> {
-        self.api.check_node(&node)?;
+    fn create_node(&mut self, node: Node, kubelet_runs: bool) -> Result<NodeName, CommandError> {
         let name: NodeName = node.metadata.name.as_str().into();
-        if self.api.cluster.get_node(name.as_str()).is_some() {
-            return Err(CommandError::NodeAlreadyExists(name));
-        }
-        self.api.admit_new_node(&mut node).map_err(|reason| CommandError::NotAdmitted {
-            object: format!("nodes \"{name}\""),
-            reason,
-        })?;
-        self.api.default_metadata(&mut node.metadata);
-        self.store_node(node);
+        let write = self.api.create_node(node)?;
+        self.commit([write]);
         if self.api.config.node_lifecycle {
-            self.register_kubelet(&name, kubelet_runs);
+            self.with_kubelets(|kubelets, context| kubelets.register(context, &name, kubelet_runs));
         }
         Ok(name)
     }
 
-    fn update_node(&mut self, mut node: Node) -> Result<(), CommandError> {
-        self.api.check_node(&node)?;
-        let old = self.api.node(&node.metadata.name.as_str().into())?;
-        keep_identity(&mut node.metadata, &old.metadata);
-        self.store_node(node);
-        Ok(())
+    /// The taint-eviction controller starts anew, if it runs.
+    fn restart_taint_eviction(&mut self) {
+        if let Some(timers_lost) = self.nodes.start_taint_eviction(&self.api) {
+            self.api.emit(EventKind::TaintEvictionControllerRestarted { timers_lost });
+        }
     }
 
-    fn change_node(
+    pub(super) fn evict_for_drain(
         &mut self,
-        name: &NodeName,
-        change: impl FnOnce(&mut Node),
-    ) -> Result<(), CommandError> {
-        let mut node = self.api.node(name)?.clone();
-        change(&mut node);
-        self.api.check_node(&node)?;
-        self.store_node(node);
-        Ok(())
-    }
-
-    fn create_pod(&mut self, mut pod: Pod) -> Result<(), CommandError> {
-        if pod.metadata.namespace.is_empty() {
-            pod.metadata.namespace = "default".into();
-        }
-        let key = pod.key();
-        self.api
-            .check(|options| validate_pod(&pod, options), || format!("Pod \"{}\"", key.name()))?;
-        if self.api.cluster.get_pod(&key).is_some() {
-            return Err(CommandError::PodAlreadyExists(key));
-        }
-        let additions = self.api.admit_pod(&mut pod).map_err(|reason| {
-            CommandError::NotAdmitted { object: format!("pods \"{}\"", key.name()), reason }
-        })?;
-        self.store_new_pod(&key, pod, additions);
-        self.infer_owner_of(&key);
-        Ok(())
-    }
-
-    fn update_pod(&mut self, mut pod: Pod) -> Result<(), CommandError> {
-        if pod.metadata.namespace.is_empty() {
-            pod.metadata.namespace = "default".into();
-        }
-        let key = pod.key();
-        let old = self.api.pod(&key)?;
-        let another = !pod.metadata.uid.is_empty() && pod.metadata.uid != old.metadata.uid;
-        keep_identity(&mut pod.metadata, &old.metadata);
-        if !another {
-            // Nothing brings a deleted pod back. Mirrors `ValidateObjectMetaAccessorUpdate`.
-            pod.metadata.deletion_timestamp = old.metadata.deletion_timestamp;
-            let grace = old.metadata.deletion_grace_period_seconds;
-            pod.metadata.deletion_grace_period_seconds = grace;
-        }
-        let check = |options: &ValidationOptions| {
-            if another {
-                validate_pod(&pod, options)
-            } else {
-                validate_pod_update(&pod, old, options)
-            }
-        };
-        self.api.check(check, || format!("Pod \"{}\"", key.name()))?;
-        self.store_pod(&key, pod);
-        Ok(())
-    }
-
-    fn change_pod(
-        &mut self,
-        key: &PodKey,
-        change: impl FnOnce(&mut Pod),
-    ) -> Result<(), CommandError> {
-        let old = self.api.pod(key)?;
-        let mut pod = old.clone();
-        change(&mut pod);
-        let check = |options: &ValidationOptions| validate_pod_update(&pod, old, options);
-        self.api.check(check, || format!("Pod \"{}\"", key.name()))?;
-        self.store_pod(key, pod);
-        Ok(())
-    }
-
-    fn bind_pod(&mut self, key: PodKey, node: &NodeName) -> Result<(), CommandError> {
-        let old = self.api.pod(&key)?;
-        if !old.spec.node_name.is_empty() {
-            let node = old.spec.node_name.as_str().into();
-            return Err(CommandError::PodAlreadyBound { pod: key, node });
-        }
-        let mut pod = old.clone();
-        pod.spec.node_name = node.as_str().into();
-        self.store_pod(&key, pod);
-        Ok(())
-    }
-
-    fn user_deletes_pod(
-        &mut self,
-        key: &PodKey,
-        force: bool,
+        pod: PodKey,
+        disable_eviction: bool,
         grace: Option<u32>,
-    ) -> Result<(), CommandError> {
-        self.api.pod(key)?;
-        if force {
-            self.remove_pod(key);
+    ) -> EvictAnswer {
+        let command = if !disable_eviction && self.control.is_some() {
+            Command::EvictPod { pod, grace_period_seconds: grace }
         } else {
-            self.delete_gracefully(key, grace.map(i64::from));
+            let grace_period_seconds = grace.filter(|seconds| *seconds > 0);
+            Command::DeletePod { pod, force: grace == Some(0), grace_period_seconds }
+        };
+        match self.apply(command) {
+            Ok(()) => EvictAnswer::Accepted,
+            Err(error @ CommandError::DisruptionBudget { .. }) => {
+                EvictAnswer::Forbidden(error.to_string())
+            }
+            Err(CommandError::PodNotFound(_)) => EvictAnswer::NotFound,
+            Err(error) => EvictAnswer::Failed(error.to_string()),
         }
-        Ok(())
     }
 }
 
-/// An update without a UID or creation time means the object that is there.
-pub(super) fn keep_identity(new: &mut crate::api::ObjectMeta, old: &crate::api::ObjectMeta) {
-    if new.uid.is_empty() {
-        new.uid.clone_from(&old.uid);
+fn invalid(field: &'static str, value: String, expected: &'static str) -> CommandError {
+    CommandError::InvalidValue { field, value, expected }
+}
+
+fn check_flap(down: Span, up: Span, times: Option<u32>) -> Result<(), CommandError> {
+    for (field, span) in [("down", down), ("up", up)] {
+        if span.0 < LEAST_FLAP {
+            return Err(invalid(field, span.to_string(), "1ms or more, for example `30s`"));
+        }
     }
-    if new.creation_timestamp.is_none() {
-        new.creation_timestamp = old.creation_timestamp;
+    if times == Some(0) {
+        return Err(invalid("times", "0".into(), "1 or more, or absent for ever"));
     }
+    Ok(())
+}
+
+fn check_condition(type_: &str, status: &ConditionStatus) -> Result<(), CommandError> {
+    if type_.is_empty() {
+        let expected = "the type of a condition, for example `Ready` or `MemoryPressure`";
+        return Err(invalid("type", String::new(), expected));
+    }
+    if !ConditionStatus::KNOWN.contains(status) {
+        return Err(invalid("status", format!("{status}"), "`True`, `False` or `Unknown`"));
+    }
+    Ok(())
 }

@@ -1,13 +1,18 @@
 //! The rest of the control plane: the controllers of workloads, the scheduler, budgets and the pod
 //! garbage collector, in the order in which they are called.
 
+use alloc::boxed::Box;
+use alloc::format;
 use alloc::string::ToString;
 use alloc::sync::Arc;
+use alloc::vec::Vec;
 
 use super::ConfigError;
 use super::ready_history::ReadyHistory;
-use crate::api::{Pod, Workload, WorkloadKey, WorkloadKind};
+use crate::api::{Pod, PodDisruptionBudget, PodKey, PodPhase, Workload, WorkloadKind};
+use crate::api_server::{ApiServer, Write, check_workload, complete_workload};
 use crate::cluster::{Change, Cluster};
+use crate::command::CommandError;
 use crate::controllers::daemon_set::DaemonSetController;
 use crate::controllers::deployment::DeploymentController;
 use crate::controllers::disruption::DisruptionController;
@@ -19,8 +24,10 @@ use crate::controllers::stateful_set::StatefulSetController;
 use crate::controllers::workload::{WorkloadAction, WriteAnswer};
 use crate::controllers::{Context, Controller};
 use crate::policy::scheduling::{SchedulerConfig, SchedulingError, Snapshot};
+use crate::policy::validation::{FieldError, validate_budget, validate_workload};
 use crate::protocol::{RequestId, TimeoutReason};
-use crate::queue::timer_queue::TimerId;
+use crate::queue::timer_queue::{Sequence, TimerId};
+use crate::release::FeatureGate;
 
 /// The controllers that take part with `controlPlane`.
 #[derive(Clone, Debug)]
@@ -66,8 +73,78 @@ macro_rules! each {
 }
 
 impl ControlPlane {
+    /// Begins with these workloads and budgets, if the control plane takes part.
+    pub(super) fn start(
+        api: &mut ApiServer,
+        sequence: &mut Sequence,
+        workloads: Vec<Workload>,
+        budgets: Vec<PodDisruptionBudget>,
+    ) -> Result<Option<Box<Self>>, ConfigError> {
+        if !api.config.control_plane || !api.config.node_lifecycle {
+            return Ok(None);
+        }
+        let gate = FeatureGate::TaintTolerationComparisonOperators;
+        let config = SchedulerConfig {
+            release: api.config.release,
+            comparison_operators: api.gates.is_enabled(gate),
+        };
+        let admission = api.config.admission().map_err(ConfigError::ApiServerFlag)?;
+        let mut control = Self::new(config, &api.cluster)?;
+        api.admission = Some(admission);
+        control.adopt_workloads(api, sequence, workloads)?;
+        control.adopt_budgets(api, sequence, budgets)?;
+        Ok(Some(Box::new(control)))
+    }
+
+    fn adopt_workloads(
+        &mut self,
+        api: &mut ApiServer,
+        sequence: &mut Sequence,
+        workloads: Vec<Workload>,
+    ) -> Result<(), ConfigError> {
+        let mut known = Vec::new();
+        let mut wanted = 0_i64;
+        for mut workload in workloads {
+            complete_workload(&mut workload);
+            let key = workload.key();
+            all_fine(&key, &validate_workload(&workload, &api.validation_options()))?;
+            check_workload(&workload, wanted)
+                .map_err(|error| ConfigError::Object(format!("{key}: {error}")))?;
+            wanted = wanted.saturating_add(workload.replicas());
+            api.default_metadata(&mut workload.metadata);
+            let workload = Arc::new(workload);
+            api.cluster.put_workload(workload.clone());
+            known.push(Change::Workload { key, old: None, new: Some(workload) });
+        }
+        for change in known {
+            self.handle_change(&mut api.context(sequence), &change);
+        }
+        Ok(())
+    }
+
+    fn adopt_budgets(
+        &mut self,
+        api: &mut ApiServer,
+        sequence: &mut Sequence,
+        budgets: Vec<PodDisruptionBudget>,
+    ) -> Result<(), ConfigError> {
+        for mut budget in budgets {
+            if budget.metadata.namespace.is_empty() {
+                budget.metadata.namespace = "default".into();
+            }
+            let key = budget.key();
+            all_fine(&format!("poddisruptionbudget/{key}"), &validate_budget(&budget))?;
+            api.default_metadata(&mut budget.metadata);
+            let budget = Arc::new(budget);
+            let old = api.cluster.put_budget(budget.clone());
+            let change = Change::Budget { key, old, new: Some(budget) };
+            self.handle_change(&mut api.context(sequence), &change);
+        }
+        Ok(())
+    }
+
     /// Controllers that know the nodes of the cluster, and nothing else yet.
-    pub(super) fn new(config: SchedulerConfig, cluster: &Cluster) -> Result<Self, ConfigError> {
+    fn new(config: SchedulerConfig, cluster: &Cluster) -> Result<Self, ConfigError> {
         let wrong = |error: SchedulingError| ConfigError::Object(error.to_string());
         let nodes = cluster.nodes().map(|(_, node)| node.as_ref());
         let snapshot = Snapshot::new(config, nodes, []).map_err(wrong)?;
@@ -229,6 +306,48 @@ impl ControlPlane {
         self.pod_gc.handle_action_result(context, id, ());
     }
 
+    /// The eviction subresource of a pod. Mirrors `EvictionREST.Create`.
+    pub(super) fn evict(
+        &self,
+        api: &ApiServer,
+        key: &PodKey,
+        grace: Option<u32>,
+    ) -> Result<Option<Write>, CommandError> {
+        let pod = api.pod(key)?;
+        let ignores =
+            pod.has_ended() || pod.status.phase == PodPhase::Pending || pod.is_terminating();
+        if !ignores {
+            let budgets = self.disruption.budgets_of(key);
+            match budgets.as_slice() {
+                [] => {}
+                [budget] => self.ask(&api.cluster, budget, pod.has_ready_condition())?,
+                _ => return Err(CommandError::SeveralBudgets { budgets }),
+            }
+        }
+        Ok(api.delete_gracefully(key, grace.map(i64::from)))
+    }
+
+    /// Whether a budget lets one of its pods go.
+    fn ask(&self, cluster: &Cluster, key: &PodKey, ready: bool) -> Result<(), CommandError> {
+        self.disruption.allows(cluster, key, ready).map_err(|status| {
+            CommandError::DisruptionBudget {
+                budget: key.clone(),
+                needs: status.desired_healthy,
+                has: status.current_healthy,
+            }
+        })
+    }
+
+    /// The budgets that would have forbidden to evict a pod, which a controller deletes without
+    /// asking them.
+    pub(super) fn unasked_budgets(&self, cluster: &Cluster, key: &PodKey) -> Vec<PodKey> {
+        let pod = cluster.get_pod(key).filter(|_| !self.disruption.is_empty());
+        let Some(ready) = pod.map(|pod| pod.has_ready_condition()) else { return Vec::new() };
+        let mut budgets = self.disruption.budgets_of(key);
+        budgets.retain(|budget| self.ask(cluster, budget, ready).is_err());
+        budgets
+    }
+
     /// Whether a pod is of the present template of its workload.
     pub(super) fn is_updated(&self, workload: &Workload, pod: &Pod) -> bool {
         let key = workload.key();
@@ -247,8 +366,10 @@ impl ControlPlane {
     }
 }
 
-/// A workload that is there from the beginning, or was inferred.
-pub(super) fn added(workload: &Arc<Workload>) -> Change {
-    let key: WorkloadKey = workload.key();
-    Change::Workload { key, old: None, new: Some(workload.clone()) }
+/// The errors of an object at the beginning, as one.
+fn all_fine(object: &dyn core::fmt::Display, errors: &[FieldError]) -> Result<(), ConfigError> {
+    match errors {
+        [] => Ok(()),
+        [error, ..] => Err(ConfigError::Object(format!("{object} is invalid: {error}"))),
+    }
 }

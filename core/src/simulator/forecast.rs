@@ -21,77 +21,9 @@ pub struct Forecast {
 }
 
 impl Forecast {
-    /// Why a pod goes when it goes; `None` if it does not go before the forecast ends.
-    #[must_use]
-    pub fn time_budget(&self, pod: &PodKey) -> Option<TimeBudget> {
-        let deleted_at = self.simulator.eviction_records.get(pod)?.deleted_at?;
-        let budget = self.simulator.time_budget(pod)?;
-        Some(TimeBudget { over: deleted_at <= self.from, ..budget })
-    }
-
-    /// The cluster at the end of the forecast.
-    #[must_use]
-    pub const fn simulator(&self) -> &Simulator {
-        &self.simulator
-    }
-}
-
-impl Simulator {
-    /// Why a pod was deleted when it was, or will be: `None` unless it was, or its time runs.
-    /// [`forecast`](Self::forecast) tells of pods whose nodes are not tainted yet.
-    #[must_use]
-    pub fn time_budget(&self, pod: &PodKey) -> Option<TimeBudget> {
-        let eviction = self.eviction_records.get(pod)?;
-        let ends = self.grace_period_ends(pod).filter(|_| eviction.gone_at.is_none());
-        let waits = eviction.gone_at.is_none() && self.awaits_kubelet(pod);
-        Some(eviction.budget(pod, self.api.config.start, &self.flags, ends, waits))
-    }
-
-    /// The record of a pod that was deleted, or what is to come of one that is on a node that is
-    /// tainted or silent, as far as the next two hours tell; see [`forecast`](Self::forecast).
-    #[must_use]
-    pub fn record_or_forecast(&self, pod: &PodKey) -> Option<TimeBudget> {
-        self.record_or_look_ahead(pod, &mut None)
-    }
-
-    /// The same for each pod that is there, by key, with one look ahead for all of them.
-    pub fn records_and_forecasts(&self) -> impl Iterator<Item = (&PodKey, TimeBudget)> {
-        let mut forecast = None;
-        let pods = self.api.cluster.pods();
-        pods.filter_map(move |(pod, _)| Some((pod, self.record_or_look_ahead(pod, &mut forecast)?)))
-    }
-
-    fn record_or_look_ahead(
-        &self,
-        pod: &PodKey,
-        forecast: &mut Option<Forecast>,
-    ) -> Option<TimeBudget> {
-        if let Some(known) = self.time_budget(pod) {
-            let over = known.evicted_at <= Moment::from(self.api.now);
-            return Some(TimeBudget { over, ..known });
-        }
-        // Only where something is about to come is it worth looking for it.
-        let node = &self.api.cluster.get_pod(pod)?.spec.node_name;
-        self.node_view(node)?.silent?;
-        let look_ahead = || self.forecast(self.api.now.saturating_add(AHEAD), STEPS);
-        forecast.get_or_insert_with(look_ahead).time_budget(pod)
-    }
-
-    /// The pods that a controller has deleted or whose time runs, by key, and when each was or will
-    /// be deleted.
-    pub fn evictions(&self) -> impl Iterator<Item = (&PodKey, Timestamp)> {
-        let evictions = self.eviction_records.iter();
-        evictions.map(|(pod, eviction)| (pod, eviction.deleted_at.unwrap_or(eviction.fire_at)))
-    }
-
-    /// Runs a copy ahead to `until`, at most `steps` deadlines far, and tells what is to come. It
-    /// holds until something is done to this simulation.
-    ///
-    /// What takes time is to run what happens, so ask once after a change rather than for each pod:
-    /// the 6,000 pods of a lost zone of 200 nodes take less than a tenth of a second natively.
-    #[must_use]
-    pub fn forecast(&self, until: Timestamp, steps: usize) -> Forecast {
-        let mut simulator = self.clone();
+    /// Runs a copy ahead to `until`, at most `steps` deadlines far.
+    pub(super) fn of(now: &Simulator, until: Timestamp, steps: usize) -> Self {
+        let mut simulator = now.clone();
         simulator.api.events.clear();
         for _ in 0..steps {
             let Some(next) = simulator.poll_timeout().filter(|next| next.at <= until) else {
@@ -103,6 +35,47 @@ impl Simulator {
             }
             simulator.api.events.clear();
         }
-        Forecast { simulator, from: self.api.now }
+        Self { simulator, from: now.api.now }
     }
+
+    /// Why a pod goes when it goes; `None` if it does not go before the forecast ends.
+    #[must_use]
+    pub fn time_budget(&self, pod: &PodKey) -> Option<TimeBudget> {
+        let deleted_at = self.simulator.nodes.records.get(pod)?.deleted_at?;
+        let budget = self.simulator.time_budget(pod)?;
+        Some(TimeBudget { over: deleted_at <= self.from, ..budget })
+    }
+
+    /// The cluster at the end of the forecast.
+    #[must_use]
+    pub const fn simulator(&self) -> &Simulator {
+        &self.simulator
+    }
+}
+
+/// Why a pod was deleted when it was, or will be: `None` unless it was, or its time runs.
+pub(super) fn time_budget(simulator: &Simulator, pod: &PodKey) -> Option<TimeBudget> {
+    let eviction = simulator.nodes.records.get(pod)?;
+    let ends = simulator.grace_period_ends(pod).filter(|_| eviction.gone_at.is_none());
+    let waits = eviction.gone_at.is_none() && simulator.awaits_kubelet(pod);
+    let start = simulator.api.config.start;
+    Some(eviction.budget(pod, start, &simulator.nodes.flags, ends, waits))
+}
+
+/// The record of a pod, or what the forecast tells of it, which is made when it is needed first.
+pub(super) fn record_or_look_ahead(
+    simulator: &Simulator,
+    pod: &PodKey,
+    forecast: &mut Option<Forecast>,
+) -> Option<TimeBudget> {
+    let now = simulator.api.now;
+    if let Some(known) = time_budget(simulator, pod) {
+        let over = known.evicted_at <= Moment::from(now);
+        return Some(TimeBudget { over, ..known });
+    }
+    // Only where something is about to come is it worth looking for it.
+    let node = &simulator.api.cluster.get_pod(pod)?.spec.node_name;
+    simulator.node_view(node)?.silent?;
+    let look_ahead = || Forecast::of(simulator, now.saturating_add(AHEAD), STEPS);
+    forecast.get_or_insert_with(look_ahead).time_budget(pod)
 }

@@ -173,27 +173,25 @@ impl fmt::Display for RunOutcome {
     }
 }
 
-impl Simulator {
-    /// How the run ended; `None` while something is due. A deadline at [`Timestamp::MAX`] never
-    /// comes.
-    #[must_use]
-    pub fn outcome(&self) -> Option<RunOutcome> {
-        if self.poll_timeout().is_some_and(|next| next.at < Timestamp::MAX) {
+impl RunOutcome {
+    /// How the run ended; `None` while something is due.
+    pub(super) fn of(simulator: &Simulator) -> Option<Self> {
+        if simulator.poll_timeout().is_some_and(|next| next.at < Timestamp::MAX) {
             return None;
         }
         let mut stuck: BTreeMap<&str, Vec<PodKey>> = BTreeMap::new();
         let mut reasons: BTreeMap<String, Vec<PodKey>> = BTreeMap::new();
         let (mut pending, mut starting, mut not_ready) = (Vec::new(), Vec::new(), Vec::new());
-        for (key, PodState { verdict, health, .. }) in self.pod_states().iter() {
+        for (key, PodState { verdict, health, .. }) in simulator.pod_states().iter() {
             match (verdict, health) {
                 (PodVerdict::Stuck, _) => {
-                    let pod = self.api.cluster.get_pod(key);
+                    let pod = simulator.api.cluster.get_pod(key);
                     let node = pod.map(|pod| pod.spec.node_name.as_str()).unwrap_or_default();
                     stuck.entry(node).or_default().push(key.clone());
                 }
                 (PodVerdict::Terminating, _) => {}
                 (_, PodHealth::Unschedulable) => {
-                    reasons.entry(self.why_unschedulable(key)).or_default().push(key.clone());
+                    reasons.entry(why_unschedulable(simulator, key)).or_default().push(key.clone());
                 }
                 (_, PodHealth::Pending) => pending.push(key.clone()),
                 (_, PodHealth::Starting) => starting.push(key.clone()),
@@ -204,10 +202,10 @@ impl Simulator {
         let mut unschedulable: Vec<UnschedulablePods> =
             reasons.into_iter().map(|(reason, pods)| UnschedulablePods { reason, pods }).collect();
         unschedulable.sort_by_key(|group| core::cmp::Reverse(group.pods.len()));
-        Some(RunOutcome {
-            ended_at: self.api.tally.last_event,
-            pods: self.api.cluster.pod_count(),
-            evictions: self.api.tally.evictions,
+        Some(Self {
+            ended_at: simulator.api.tally.last_event,
+            pods: simulator.api.cluster.pod_count(),
+            evictions: simulator.api.tally.evictions,
             stuck: stuck
                 .into_iter()
                 .map(|(node, pods)| StuckPods { node: node.into(), pods })
@@ -218,20 +216,15 @@ impl Simulator {
             not_ready,
         })
     }
+}
 
-    /// How many times a pod was evicted until now, by a controller or by its kubelet.
-    #[must_use]
-    pub const fn evictions_until_now(&self) -> usize {
-        self.api.tally.evictions
-    }
-
-    /// What the scheduler said of a pod, without what it said of preemption.
-    fn why_unschedulable(&self, key: &PodKey) -> String {
-        let condition = self.api.cluster.get_pod(key).and_then(|pod| pod.condition("PodScheduled"));
-        let message = condition.map_or("", |condition| condition.message.as_str());
-        let (reason, _) = message.split_once(" preemption:").unwrap_or((message, ""));
-        // What is said of claims since 1.34 belongs to preemption.
-        let reason = reason.strip_suffix(" no new claims to deallocate,").unwrap_or(reason);
-        reason.trim().trim_end_matches('.').into()
-    }
+/// What the scheduler said of a pod, without what it said of preemption.
+fn why_unschedulable(simulator: &Simulator, key: &PodKey) -> String {
+    let pod = simulator.api.cluster.get_pod(key);
+    let condition = pod.and_then(|pod| pod.condition("PodScheduled"));
+    let message = condition.map_or("", |condition| condition.message.as_str());
+    let (reason, _) = message.split_once(" preemption:").unwrap_or((message, ""));
+    // What is said of claims since 1.34 belongs to preemption.
+    let reason = reason.strip_suffix(" no new claims to deallocate,").unwrap_or(reason);
+    reason.trim().trim_end_matches('.').into()
 }

@@ -16,6 +16,14 @@ pub struct PodStates<'a> {
 }
 
 impl<'a> PodStates<'a> {
+    pub(super) fn of(simulator: &'a Simulator) -> Self {
+        let mut ends = BTreeMap::new();
+        for (key, end) in simulator.terminations() {
+            ends.insert(key, end);
+        }
+        Self { simulator, ends }
+    }
+
     /// The state of a pod; `None` if there is no such pod.
     #[must_use]
     pub fn get(&self, key: &PodKey) -> Option<PodState> {
@@ -51,7 +59,7 @@ impl<'a> PodStates<'a> {
             let timer = Some(PodTimer { since, until });
             return PodState { verdict: PodVerdict::Terminating, timer, ..state };
         }
-        match self.simulator.taint_eviction.scheduled_eviction(key) {
+        match self.simulator.nodes.taint_eviction.scheduled_eviction(key) {
             Some(worker) => PodState {
                 verdict: PodVerdict::Counting,
                 timer: Some(PodTimer { since: worker.created_at, until: worker.fire_at }),
@@ -59,17 +67,5 @@ impl<'a> PodStates<'a> {
             },
             None => state,
         }
-    }
-}
-
-impl Simulator {
-    /// What is to become of each pod, and how each is doing.
-    #[must_use]
-    pub fn pod_states(&self) -> PodStates<'_> {
-        let mut ends = BTreeMap::new();
-        for (key, end) in self.terminations() {
-            ends.insert(key, end);
-        }
-        PodStates { simulator: self, ends }
     }
 }

@@ -67,7 +67,7 @@ pub fn redact_commands<'c>(
 ///
 /// # Errors
 /// The command has no JSON form.
-pub(crate) fn redact_console_command(command: &mut Command) -> Result<Dropped, Error> {
+pub fn redact_console_command(command: &mut Command) -> Result<Dropped, Error> {
     let mut redactor = Redactor::new(false);
     redactor.last_applied = LastApplied::Kept;
     redactor.typed_command(command)?;

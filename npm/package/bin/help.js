@@ -42,6 +42,7 @@ Options:
                        variables, data of Secrets and so on
   --all                Print every event, not only what a cluster would show
   --json               Print the events as JSON, one a line; times are milliseconds
+  --svg                Print a picture instead: what becomes of each zone, node and pod
 `,
   test: `Run scenarios and check what they expect.
 

@@ -16,11 +16,13 @@ const OPTIONS = {
   "keep-all": { type: "boolean", default: false },
   all: { type: "boolean", default: false },
   json: { type: "boolean", default: false },
+  svg: { type: "boolean", default: false },
 };
 
 export async function run(args, help) {
   const { values, positionals, tokens } = parse(OPTIONS, args);
   if (values.help) return help();
+  if (values.svg && values.json) throw usage("--svg and --json cannot be used together");
   const files = filesOf(positionals, "run");
   const options = { ...release(values.release), controllerManagerFlags: pairs(values.flag, "--flag") };
   const commands = commandsOf(tokens);
@@ -29,9 +31,11 @@ export async function run(args, help) {
   const { simulator, warnings, imported } = await simulatorOf(files, options, keepAll);
   warn(warnings);
   if (imported) tell(imported, values.release);
+  if (values.svg) simulator.recordLanes();
   for (const command of commands) carryOut(simulator, command);
   ok(until === undefined ? simulator.runToEnd() : simulator.advanceTo(until));
-  print(simulator, values);
+  if (values.svg) console.log(simulator.timelineSvg());
+  else print(simulator, values);
   simulator.free();
   return EXIT.ok;
 }

@@ -4,11 +4,12 @@ use std::collections::VecDeque;
 use std::rc::Rc;
 
 use taintlab_core::event::{Event, Happening};
+use taintlab_core::lanes::{LaneRecorder, Lanes};
 use taintlab_core::scenario::{Ended, Next, NextWhat, Player, Scenario, ScenarioError};
 use taintlab_core::simulator::{Forecast, Simulator as Engine, TimeWentBack};
 use taintlab_core::time::{Span, Timestamp};
+use taintlab_kubectl::Context;
 use taintlab_manifest::ScenarioFile;
-use taintlab_manifest::kubectl::{self, Context};
 use taintlab_manifest::memory::grow_ahead;
 use wasm_bindgen::JsValue;
 
@@ -45,6 +46,8 @@ pub(super) struct Run {
     pub(super) events: VecDeque<Event>,
     /// The Kubernetes Events of the last hour, which is how long an API server keeps them.
     history: VecDeque<Event>,
+    /// What becomes of each object, since somebody asked for it.
+    lanes: Option<LaneRecorder>,
     /// To say where a step is that cannot be carried out.
     file: Option<Rc<ScenarioFile>>,
 }
@@ -55,6 +58,7 @@ impl State {
             player: Player::new(scenario),
             events: VecDeque::new(),
             history: VecDeque::new(),
+            lanes: None,
             file: file.map(Rc::new),
         };
         Self { engine, run, forecast: None }
@@ -65,9 +69,26 @@ impl State {
         if at.is_undefined() { Ok(Ok(self.engine.now())) } else { input::moment(at, "at") }
     }
 
+    /// Begins to write down what becomes of each object, unless it is done already.
+    pub(super) fn record_lanes(&mut self) {
+        self.collect();
+        let recorder = || LaneRecorder::new(&self.engine);
+        self.run.lanes.get_or_insert_with(recorder);
+    }
+
+    /// What became of each object until now; `None` if it was not written down.
+    pub(super) fn lanes(&mut self) -> Option<Lanes> {
+        self.collect();
+        self.run.lanes.as_ref().map(|recorder| recorder.lanes(self.engine.now()))
+    }
+
     /// Takes what happened over from the engine.
     pub(super) fn collect(&mut self) {
-        while let Some(event) = self.engine.poll_event() {
+        let events = self.engine.drain_events();
+        if let Some(recorder) = &mut self.run.lanes {
+            recorder.record(&self.engine, &events);
+        }
+        for event in events {
             if matches!(event.what, Happening::EventRecorded(_)) {
                 self.run.history.push_back(event.clone());
             }
@@ -87,7 +108,7 @@ impl State {
             events: self.run.history.make_contiguous(),
             namespace: &options.namespace,
         };
-        let outcome = kubectl::run(&context, line, options.stdin.as_deref());
+        let outcome = taintlab_kubectl::run(&context, line, options.stdin.as_deref());
         let now = self.engine.now();
         for command in &outcome.commands {
             if let Err(error) = self.engine.handle_command(now, command.clone()) {
@@ -127,11 +148,22 @@ impl State {
         }
     }
 
-    /// Plays the steps of the scenario that are due until then.
+    /// Lets time pass to a moment at which something is to be done: what is due then and the steps of
+    /// that moment come first, and what follows from them after it.
     ///
     /// # Errors
-    /// One cannot be carried out.
-    pub(super) fn run_steps(&mut self, at: Timestamp) -> Result<(), Vec<Problem>> {
+    /// A step cannot be carried out, or too much happens until then.
+    pub(super) fn run_before(&mut self, at: Timestamp) -> Result<(), Vec<Problem>> {
+        let before = Timestamp::from_nanos(at.as_nanos().saturating_sub(1));
+        if before > self.engine.now() {
+            self.run(before)?;
+        }
+        self.forecast = None;
+        self.run_steps(at)
+    }
+
+    /// Plays the steps of the scenario that are due until then.
+    fn run_steps(&mut self, at: Timestamp) -> Result<(), Vec<Problem>> {
         let State { engine, run, .. } = self;
         while run.player.next_step().is_some_and(|step| step.at.timestamp() <= at) {
             if let Some(Err(error)) = run.player.play_step(engine) {
@@ -169,7 +201,11 @@ impl State {
         self.forecast = None;
         for _ in 0..MOST_MOMENTS {
             grow_ahead();
-            match play(&mut self.run.player, &mut self.engine) {
+            let ended = play(&mut self.run.player, &mut self.engine);
+            if self.run.lanes.is_some() {
+                self.collect();
+            }
+            match ended {
                 Ok(Ended::AtRest) => return Ok(()),
                 Ok(Ended::TooManyMoments) => {}
                 Err(error) => return Err(self.of_step(&error)),
@@ -205,10 +241,10 @@ impl State {
             if next.at > until {
                 return self.advance_to(until.max(self.engine.now()));
             }
+            let before = self.run.events.len();
             if let Err(errors) = self.run(next.at) {
                 return fail(errors);
             }
-            let before = self.run.events.len();
             self.collect();
             let batch: Vec<&Event> = self.run.events.iter().skip(before).collect();
             let now = millis_of(self.engine.now());

@@ -23,7 +23,7 @@ use taintlab_core::event::{Event, EventKind};
 use taintlab_core::release::KubernetesRelease;
 use taintlab_core::simulator::{InitialState, Simulator, SimulatorConfig};
 use taintlab_core::time::parse_duration;
-use taintlab_manifest::kubectl::{Context, Outcome, run};
+use taintlab_kubectl::{Context, Outcome, run};
 use taintlab_manifest::{Limits, import};
 
 /// A cluster and what happened to it.

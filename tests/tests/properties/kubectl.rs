@@ -7,7 +7,7 @@ use taintlab_core::api::{Node, Pod, Taint, TaintEffect};
 use taintlab_core::command::Command;
 use taintlab_core::release::KubernetesRelease;
 use taintlab_core::simulator::{Simulator, SimulatorConfig};
-use taintlab_manifest::kubectl::{Context, command_line_of, complete, run};
+use taintlab_kubectl::{Context, command_line_of, complete, run};
 
 use super::check;
 

@@ -5,7 +5,7 @@ use taintlab_core::event::EventKind;
 use taintlab_core::release::KubernetesRelease;
 use taintlab_core::simulator::{Simulator, SimulatorConfig};
 use taintlab_core::time::Timestamp;
-use taintlab_manifest::kubectl::{Context, Outcome, run};
+use taintlab_kubectl::{Context, Outcome, run};
 
 use super::Difference;
 

@@ -120,6 +120,8 @@ fn problems(document: &str, sources: &Sources) -> Vec<String> {
 fn every_identifier_has_a_row_and_every_row_its_test() {
     let folders = [
         "core/src",
+        "kubectl/src",
+        "kubectl/tests",
         "manifest/src",
         "manifest/tests",
         "tests/benches",

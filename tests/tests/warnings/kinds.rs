@@ -3,11 +3,11 @@
 use serde_json::{Value, json};
 use taintlab_core::scenario::Scenario;
 use taintlab_core::simulator::Simulator;
-use taintlab_core::warnings::{Severity, Subject, Warning, WarningCode};
+use taintlab_core::warnings::{Severity, Subject, Warning, WarningCode, warnings_of};
 
 /// The warnings of a cluster with these nodes and pods under that release.
 fn of(release: &str, nodes: Value, pods: Value) -> Vec<Warning> {
-    simulator(json!({ "release": release }), nodes, pods).warnings()
+    warnings_of(&simulator(json!({ "release": release }), nodes, pods))
 }
 
 fn simulator(kubernetes: Value, nodes: Value, pods: Value) -> Simulator {
@@ -401,7 +401,7 @@ fn zones_beside_the_thresholds() {
         (4, 0, large, None),
     ] {
         let kubernetes = json!({ "controllerManagerFlags": flags, "nodeLifecycle": true });
-        let found = simulator(kubernetes, zone(size, lost), json!([])).warnings();
+        let found = warnings_of(&simulator(kubernetes, zone(size, lost), json!([])));
         let found = only(found, WarningCode::ZoneTooSmall);
         match expected {
             None => assert_eq!(found, [], "{lost} of {size}"),
@@ -491,7 +491,7 @@ fn budgets() {
                          "pods": [web("w1", on), web("w2", on)] }
         }))
         .unwrap();
-        let found = scenario.simulator().unwrap().warnings();
+        let found = warnings_of(&scenario.simulator().unwrap());
         let found = only(found, WarningCode::BudgetDoesNotHelp);
         assert_eq!(found.len(), expected.len(), "{specs:?}: {found:?}");
         for (warning, (severity, words)) in found.iter().zip(expected) {
@@ -564,7 +564,7 @@ fn a_control_plane_that_is_lost_as_a_whole() {
     // A node whose network was just cut counts at once: its conditions follow later.
     let mut simulator =
         simulator(json!({ "nodeLifecycle": true }), json!([member("c", "True")]), json!([]));
-    let codes_now = |simulator: &Simulator| codes(&simulator.warnings());
+    let codes_now = |simulator: &Simulator| codes(&warnings_of(simulator));
     assert!(!codes_now(&simulator).contains(&"control-plane-lost"));
     let cut = taintlab_core::command::Command::CutNetwork { node: "c".into() };
     simulator.handle_command(taintlab_core::time::Timestamp::ZERO, cut).unwrap();

@@ -6,7 +6,7 @@ use taintlab_core::command::Command;
 use taintlab_core::event::Happening;
 use taintlab_core::simulator::Simulator;
 use taintlab_core::time::Timestamp;
-use taintlab_manifest::kubectl::{Completion, Context, command_line_of, complete, run};
+use taintlab_kubectl::{Completion, Context, command_line_of, complete, run};
 
 use super::App;
 use crate::session::{Row, RowKind};

@@ -5,8 +5,8 @@ use std::rc::Rc;
 use taintlab_core::command::{Command, CommandError};
 use taintlab_core::scenario::Scenario;
 use taintlab_core::time::Timestamp;
+use taintlab_kubectl::Completion;
 use taintlab_manifest::Import;
-use taintlab_manifest::kubectl::Completion;
 use yew::prelude::*;
 
 use super::keeping::WriteResult;

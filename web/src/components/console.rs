@@ -7,7 +7,7 @@
 use std::rc::Rc;
 
 use taintlab_core::command::Command;
-use taintlab_manifest::kubectl::Completion;
+use taintlab_kubectl::Completion;
 use web_sys::{Element, HtmlTextAreaElement, KeyboardEvent};
 use yew::prelude::*;
 

@@ -1,0 +1,235 @@
+//! Requests about pods: creation, updates, graceful deletion, status.
+
+use alloc::boxed::Box;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::time::Duration;
+
+use super::{ApiServer, Write, keep_identity};
+use crate::api::{NodeName, Pod, PodCondition, PodKey, Toleration};
+use crate::command::{CommandError, PodWrite};
+use crate::controllers::node_lifecycle::PodStatusPatch;
+use crate::event::{EventKind, RequestResult, RequestVerb};
+use crate::kubelet::Termination;
+use crate::policy::admission::Addition;
+use crate::policy::validation::{ValidationOptions, validate_pod, validate_pod_update};
+
+impl ApiServer {
+    pub(crate) fn create_pod(&mut self, mut pod: Pod) -> Result<Write, CommandError> {
+        if pod.metadata.namespace.is_empty() {
+            pod.metadata.namespace = "default".into();
+        }
+        let key = pod.key();
+        self.check(|options| validate_pod(&pod, options), || format!("Pod \"{}\"", key.name()))?;
+        if self.cluster.get_pod(&key).is_some() {
+            return Err(CommandError::PodAlreadyExists(key));
+        }
+        let additions = self.admit_pod(&mut pod).map_err(|reason| CommandError::NotAdmitted {
+            object: format!("pods \"{}\"", key.name()),
+            reason,
+        })?;
+        Ok(self.store_new_pod(pod, additions))
+    }
+
+    /// Creates a pod for a user or a controller that was admitted with these additions.
+    pub(crate) fn store_new_pod(
+        &mut self,
+        mut pod: Pod,
+        additions: Vec<Addition<Toleration>>,
+    ) -> Write {
+        let key = pod.key();
+        self.default_metadata(&mut pod.metadata);
+        if !additions.is_empty() {
+            self.emit(EventKind::PodAdmitted { pod: key.clone(), additions });
+        }
+        Write::PutPod(key, Box::new(pod))
+    }
+
+    pub(crate) fn update_pod(&self, mut pod: Pod) -> Result<Write, CommandError> {
+        if pod.metadata.namespace.is_empty() {
+            pod.metadata.namespace = "default".into();
+        }
+        let key = pod.key();
+        let old = self.pod(&key)?;
+        let another = !pod.metadata.uid.is_empty() && pod.metadata.uid != old.metadata.uid;
+        keep_identity(&mut pod.metadata, &old.metadata);
+        if !another {
+            // Nothing brings a deleted pod back. Mirrors `ValidateObjectMetaAccessorUpdate`.
+            pod.metadata.deletion_timestamp = old.metadata.deletion_timestamp;
+            let grace = old.metadata.deletion_grace_period_seconds;
+            pod.metadata.deletion_grace_period_seconds = grace;
+        }
+        let check = |options: &ValidationOptions| {
+            if another {
+                validate_pod(&pod, options)
+            } else {
+                validate_pod_update(&pod, old, options)
+            }
+        };
+        self.check(check, || format!("Pod \"{}\"", key.name()))?;
+        Ok(Write::PutPod(key, Box::new(pod)))
+    }
+
+    pub(crate) fn change_pod(
+        &self,
+        key: PodKey,
+        change: impl FnOnce(&mut Pod),
+    ) -> Result<Write, CommandError> {
+        let old = self.pod(&key)?;
+        let mut pod = old.clone();
+        change(&mut pod);
+        let check = |options: &ValidationOptions| validate_pod_update(&pod, old, options);
+        self.check(check, || format!("Pod \"{}\"", key.name()))?;
+        Ok(Write::PutPod(key, Box::new(pod)))
+    }
+
+    pub(crate) fn bind_pod(&self, key: PodKey, node: &NodeName) -> Result<Write, CommandError> {
+        let old = self.pod(&key)?;
+        if !old.spec.node_name.is_empty() {
+            let node = old.spec.node_name.as_str().into();
+            return Err(CommandError::PodAlreadyBound { pod: key, node });
+        }
+        let mut pod = old.clone();
+        pod.spec.node_name = node.as_str().into();
+        Ok(Write::PutPod(key, Box::new(pod)))
+    }
+
+    /// What the scheduler writes: the condition, and the node if it has found one.
+    pub(crate) fn write_scheduled(
+        &self,
+        key: PodKey,
+        scheduled: Result<NodeName, String>,
+    ) -> Option<Write> {
+        let stamp = self.wall_clock(self.now).truncated_to_seconds();
+        let mut pod = Pod::clone(self.cluster.get_pod(&key)?);
+        match scheduled {
+            Ok(node) => {
+                pod.spec.node_name = node.as_str().into();
+                pod.set_condition("PodScheduled", true, "", "", stamp);
+            }
+            Err(message) => {
+                pod.set_condition("PodScheduled", false, "Unschedulable", &message, stamp);
+            }
+        }
+        Some(Write::PutPod(key, Box::new(pod)))
+    }
+
+    /// `kubectl delete`.
+    pub(crate) fn user_deletes_pod(
+        &self,
+        key: PodKey,
+        force: bool,
+        grace: Option<u32>,
+    ) -> Result<Option<Write>, CommandError> {
+        self.pod(&key)?;
+        if force {
+            return Ok(Some(Write::RemovePod(key)));
+        }
+        Ok(self.delete_gracefully(&key, grace.map(i64::from)))
+    }
+
+    /// What comes of a `DELETE` by a controller, with the pod's own grace period.
+    pub(crate) fn delete_result(&mut self, key: &PodKey) -> RequestResult {
+        let Some(pod) = self.cluster.get_pod(key) else { return RequestResult::NotFound };
+        let terminating = pod.is_terminating();
+        if let Some(error) = self.take_fault(key, PodWrite::Delete) {
+            return RequestResult::Error(error);
+        }
+        if terminating { RequestResult::AlreadyTerminating } else { RequestResult::Ok }
+    }
+
+    /// `DELETE` with a grace period, or with the pod's own. A pod that is terminating keeps the
+    /// time it has, unless it is to have less. Mirrors `rest.BeforeDelete`.
+    pub(crate) fn delete_gracefully(&self, key: &PodKey, asked: Option<i64>) -> Option<Write> {
+        let pod = self.cluster.get_pod(key)?;
+        let own = self.grace_period_seconds(pod);
+        let seconds = if own == 0 { 0 } else { asked.unwrap_or(own) };
+        if let Some(had) = pod.metadata.deletion_grace_period_seconds
+            && pod.is_terminating()
+            && (asked.is_none() || seconds >= had)
+        {
+            return None;
+        }
+        if pod.is_terminating() && asked.is_none() {
+            return None;
+        }
+        let Ok(grace @ 1..) = u64::try_from(seconds) else {
+            return Some(Write::RemovePod(key.clone()));
+        };
+        let grace = Duration::from_secs(grace);
+        let mut pod = Pod::clone(pod);
+        let ends = self.now.saturating_add(grace);
+        pod.metadata.deletion_timestamp = Some(self.wall_clock(ends).truncated_to_seconds());
+        pod.metadata.deletion_grace_period_seconds = Some(seconds);
+        let termination = Termination { pod: key.clone(), uid: pod.metadata.uid.clone(), grace };
+        Some(Write::Terminate(termination, Box::new(pod)))
+    }
+
+    /// `GET`, then `PATCH` if the condition changes the status: what came of it, and what is to be
+    /// stored. Mirrors `podutil.UpdatePodCondition`.
+    pub(crate) fn patch_pod_condition(
+        &mut self,
+        key: &PodKey,
+        mut condition: PodCondition,
+    ) -> (RequestResult, Option<Write>) {
+        let Some(stored) = self.cluster.get_pod(key) else {
+            let (pod, uid, verb) = (key.clone(), String::new(), RequestVerb::Get);
+            let result = RequestResult::NotFound;
+            self.emit(EventKind::Request { pod, uid, verb, result });
+            return (result, None);
+        };
+        if self.config.release.sets_observed_generation() {
+            let generation = stored.metadata.other.get("generation");
+            condition.observed_generation = generation.and_then(serde_json::Value::as_i64);
+        }
+        let now = self.wall_clock(self.now).truncated_to_seconds();
+        condition.last_transition_time = Some(now);
+        let mut pod = Pod::clone(stored);
+        let conditions = &mut pod.status.conditions;
+        match conditions.iter_mut().find(|known| known.type_ == condition.type_) {
+            Some(known) => {
+                if known.status == condition.status {
+                    condition.last_transition_time = known.last_transition_time;
+                }
+                if *known == condition {
+                    return (RequestResult::Ok, None);
+                }
+                *known = condition;
+            }
+            None => conditions.push(condition),
+        }
+        let result = self.request_status_patch(key, &pod);
+        let accepted = result == RequestResult::Ok;
+        (result, accepted.then(|| Write::PutPod(key.clone(), Box::new(pod))))
+    }
+
+    /// A patch of the node lifecycle controller: what came of it, and what is to be stored.
+    pub(crate) fn patch_pod_status(
+        &mut self,
+        key: &PodKey,
+        patch: &PodStatusPatch,
+    ) -> (RequestResult, Option<Pod>) {
+        let Some(pod) = self.cluster.get_pod(key) else { return (RequestResult::NotFound, None) };
+        let mut pod = Pod::clone(pod);
+        let result = self.request_status_patch(key, &pod);
+        let changed = result == RequestResult::Ok && patch.apply(&mut pod);
+        (result, changed.then_some(pod))
+    }
+
+    /// Whether a patch of the status of a pod is accepted.
+    fn request_status_patch(&mut self, key: &PodKey, pod: &Pod) -> RequestResult {
+        let refused = self.take_fault(key, PodWrite::PatchStatus);
+        let result = refused.map_or(RequestResult::Ok, RequestResult::Error);
+        let (uid, verb) = (pod.metadata.uid.clone(), RequestVerb::PatchStatus);
+        self.emit(EventKind::Request { pod: key.clone(), uid, verb, result });
+        result
+    }
+
+    /// Nobody owns the pod any more.
+    pub(crate) fn disown_pod(&self, key: &PodKey) -> Option<Write> {
+        let mut pod = Pod::clone(self.cluster.get_pod(key)?);
+        pod.metadata.owner_references.retain(|owner| owner.controller != Some(true));
+        Some(Write::PutPod(key.clone(), Box::new(pod)))
+    }
+}

@@ -1,0 +1,166 @@
+//! Requests about workloads and budgets.
+
+use alloc::boxed::Box;
+use alloc::collections::BTreeMap;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use super::{ApiServer, Write, keep_identity};
+use crate::api::{
+    PodDisruptionBudget, PodKey, START_UP_TIME_ANNOTATION, Workload, WorkloadKey, WorkloadKind,
+};
+use crate::command::{Cascade, CommandError};
+use crate::time::Span;
+
+impl ApiServer {
+    pub(crate) fn scale(
+        &self,
+        workload: WorkloadKey,
+        replicas: u32,
+    ) -> Result<Write, CommandError> {
+        match workload.kind {
+            WorkloadKind::Deployment | WorkloadKind::ReplicaSet | WorkloadKind::StatefulSet => self
+                .change_workload(&workload, |workload| {
+                    workload.spec.replicas = Some(replicas.into());
+                }),
+            WorkloadKind::DaemonSet | WorkloadKind::Job => Err(CommandError::CannotScale(workload)),
+        }
+    }
+
+    pub(crate) fn set_start_up_time(
+        &self,
+        workload: &WorkloadKey,
+        time: Span,
+    ) -> Result<Write, CommandError> {
+        self.change_workload(workload, |workload| {
+            let annotations = &mut workload.metadata.annotations;
+            annotations.insert(START_UP_TIME_ANNOTATION.into(), time.to_string());
+        })
+    }
+
+    pub(crate) fn set_flags(
+        &mut self,
+        flags: BTreeMap<String, String>,
+    ) -> Result<(), CommandError> {
+        let mut config = self.config.clone();
+        config.api_server_flags.extend(flags);
+        let admission = config.admission().map_err(CommandError::ApiServerFlag)?;
+        self.config = config;
+        self.admission = Some(admission);
+        Ok(())
+    }
+
+    pub(crate) fn create_workload(
+        &mut self,
+        mut workload: Workload,
+    ) -> Result<Write, CommandError> {
+        complete_workload(&mut workload);
+        let key = workload.key();
+        self.check_new(&workload)?;
+        if self.cluster.get_workload(&key).is_some_and(|known| !known.assumed) {
+            return Err(CommandError::WorkloadAlreadyExists(key));
+        }
+        self.default_metadata(&mut workload.metadata);
+        Ok(Write::PutWorkload(Box::new(workload)))
+    }
+
+    pub(crate) fn update_workload(&self, mut workload: Workload) -> Result<Write, CommandError> {
+        complete_workload(&mut workload);
+        let old = self.workload(&workload.key())?;
+        self.check_new(&workload)?;
+        keep_identity(&mut workload.metadata, &old.metadata);
+        if workload.metadata.owner_references.is_empty() {
+            workload.metadata.owner_references.clone_from(&old.metadata.owner_references);
+        }
+        Ok(Write::PutWorkload(Box::new(workload)))
+    }
+
+    fn change_workload(
+        &self,
+        key: &WorkloadKey,
+        change: impl FnOnce(&mut Workload),
+    ) -> Result<Write, CommandError> {
+        let mut workload = Workload::clone(self.workload(key)?);
+        change(&mut workload);
+        self.has_room(&workload)?;
+        Ok(Write::PutWorkload(Box::new(workload)))
+    }
+
+    /// What the Deployment controller writes of one of its ReplicaSets.
+    pub(crate) fn scale_replica_set(&self, key: &WorkloadKey, replicas: i64) -> Option<Write> {
+        let mut set = Workload::clone(self.cluster.get_workload(key)?);
+        set.spec.replicas = Some(replicas);
+        Some(Write::PutWorkload(Box::new(set)))
+    }
+
+    /// Deletes a workload, and then as `cascade` says what it owns.
+    pub(crate) fn delete_workload(
+        &self,
+        key: &WorkloadKey,
+        cascade: Cascade,
+    ) -> Result<Vec<Write>, CommandError> {
+        self.workload(key)?;
+        let mut writes = Vec::from([Write::RemoveWorkload(key.clone())]);
+        for child in self.cluster.workloads_owned_by(key) {
+            match cascade {
+                Cascade::Background => writes.extend(self.delete_workload(child, cascade)?),
+                Cascade::Orphan => writes.extend(self.disown_workload(child)),
+            }
+        }
+        for pod in &self.cluster.owned_pods(key).pods {
+            writes.extend(match cascade {
+                Cascade::Background => self.delete_gracefully(pod, None),
+                Cascade::Orphan => self.disown_pod(pod),
+            });
+        }
+        Ok(writes)
+    }
+
+    fn disown_workload(&self, key: &WorkloadKey) -> Option<Write> {
+        let mut workload = Workload::clone(self.cluster.get_workload(key)?);
+        workload.metadata.owner_references.retain(|owner| owner.controller != Some(true));
+        Some(Write::PutWorkload(Box::new(workload)))
+    }
+
+    pub(crate) fn create_budget(
+        &mut self,
+        mut budget: PodDisruptionBudget,
+    ) -> Result<Write, CommandError> {
+        self.complete_budget(&mut budget)?;
+        let key = budget.key();
+        if self.cluster.get_budget(&key).is_some() {
+            return Err(CommandError::BudgetAlreadyExists(key));
+        }
+        self.default_metadata(&mut budget.metadata);
+        Ok(Write::PutBudget(Box::new(budget)))
+    }
+
+    pub(crate) fn update_budget(
+        &self,
+        mut budget: PodDisruptionBudget,
+    ) -> Result<Write, CommandError> {
+        self.complete_budget(&mut budget)?;
+        let key = budget.key();
+        let old = self.cluster.get_budget(&key);
+        let old = old.ok_or(CommandError::BudgetNotFound(key))?;
+        keep_identity(&mut budget.metadata, &old.metadata);
+        Ok(Write::PutBudget(Box::new(budget)))
+    }
+
+    pub(crate) fn delete_budget(&self, key: PodKey) -> Result<Write, CommandError> {
+        match self.cluster.get_budget(&key) {
+            Some(_) => Ok(Write::RemoveBudget(key)),
+            None => Err(CommandError::BudgetNotFound(key)),
+        }
+    }
+}
+
+/// What the API server fills in.
+pub(crate) fn complete_workload(workload: &mut Workload) {
+    if workload.metadata.namespace.is_empty() {
+        workload.metadata.namespace = "default".into();
+    }
+    if workload.api_version.is_empty() {
+        workload.api_version = workload.kind.api_version().into();
+    }
+}

@@ -1,0 +1,638 @@
+//! The kubelets of a cluster as one machine: changes, commands and time go in, actions come out.
+//!
+//! What a kubelet does, such as to come back from an outage, is a row of [`Step`]s, of which some
+//! give an [`KubeletAction`] whose effects the next ones must see: a kubelet compares its pods with
+//! those of the API server after it has patched their status. So the steps wait on a stack, an
+//! action is carried out before [`poll_action`](Controller::poll_action) goes on with the step
+//! after it, and the steps that follow from its effects come before those that were waiting.
+
+mod deletions;
+mod eviction_managers;
+mod posts;
+mod starts;
+mod switches;
+mod usage_commands;
+mod views;
+
+use alloc::boxed::Box;
+use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::string::String;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use core::time::Duration;
+
+pub(crate) use self::deletions::Termination;
+use self::deletions::Unconfirmed;
+use self::eviction_managers::{Effect, ManagedNode};
+use self::switches::Flap;
+pub(crate) use self::usage_commands::usage_by_status;
+pub use self::views::{EvictionView, PodSeries, SignalView, ThresholdLine, UsageSeries};
+use super::heartbeat::{self, KubeletSettings, Reported, beats_from};
+use super::{EvictionConfig, Pressure, Report, UsageRule};
+use crate::api::node_condition_type::READY;
+use crate::api::{ConditionStatus, Node, NodeName, Pod, PodKey};
+use crate::cluster::{Change, Cluster};
+use crate::controllers::{Context, Controller, WorkTicket};
+use crate::protocol::zone::{ZoneKey, find_zone};
+use crate::protocol::{
+    HeartbeatSchedule, PeriodicHeartbeat, RecordedEvent, RequestId, SilenceCause, TimeoutReason,
+};
+use crate::queue::timer_queue::{TimerId, TimerQueue};
+use crate::release::KubernetesRelease;
+use crate::time::{Time, Timestamp};
+
+/// What all kubelets go by.
+#[derive(Clone, Debug)]
+pub(crate) struct KubeletsConfig {
+    pub(crate) release: KubernetesRelease,
+    pub(crate) settings: KubeletSettings,
+    /// What an eviction manager goes by, unless a command set it in another way.
+    pub(crate) eviction: Arc<EvictionConfig>,
+    pub(crate) pod_disruption_conditions: bool,
+    /// Whether pods that are bound to a node are started; else they are as they are given.
+    pub(crate) starts_pods: bool,
+    /// How long a pod takes to start, unless it or its workload says otherwise.
+    pub(crate) start_up_time: Duration,
+}
+
+/// All kubelets, and what is to happen to them.
+#[derive(Clone, Debug)]
+pub(crate) struct Kubelets {
+    config: KubeletsConfig,
+    by_node: BTreeMap<NodeName, Kubelet>,
+    /// The zones that are cut off the API server.
+    cut_zones: BTreeSet<ZoneKey>,
+    timers: TimerQueue<(NodeName, Wake)>,
+    /// When the containers of a pod with that UID have started.
+    starts: TimerQueue<(PodKey, String)>,
+    /// Ends of grace periods.
+    terminating: TimerQueue<Termination>,
+    healthy: heartbeat::Report,
+    /// What pods use; the last rule that matches counts.
+    usage: Arc<Vec<UsageRule>>,
+    /// What is to be done at once, the next last.
+    steps: Vec<(NodeName, Step)>,
+}
+
+/// What a kubelet is woken for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Wake {
+    Post,
+    Start,
+    Stop,
+    EvictionManager,
+}
+
+/// What a kubelet does in one go.
+#[derive(Clone, Debug)]
+enum Step {
+    /// Something that was decided.
+    Act(KubeletAction),
+    /// Compares whether it can be connected with whether it is.
+    Connect,
+    FallSilent,
+    StopHeartbeats,
+    /// Tells the node lifecycle controller of its heartbeats.
+    Heartbeats,
+    /// Posts its status; `renew` renews the lease as well.
+    Post {
+        renew: bool,
+    },
+    /// Plans a post if somebody else wrote the node's conditions.
+    UpdateStatus,
+    /// Says that the pods are ready which a controller has marked as not ready.
+    UnmarkPods,
+    UnmarkPod(PodKey),
+    /// Starts or stops.
+    Switch {
+        runs: bool,
+    },
+    PlanSwitch(Duration, Wake),
+    ForgetSwitch,
+    /// Records that it starts.
+    Announce,
+    StartEvictionManager,
+    SuspendTerminations,
+    ConfirmDeletions,
+    ConfirmDeletion(Unconfirmed),
+    StartPods,
+    /// Tells what its eviction manager did while nobody heard it.
+    SendUnsent,
+    SyncPods,
+    /// What the eviction manager wants done; `waits` keeps it until somebody hears.
+    CarryOut {
+        effect: Effect,
+        waits: bool,
+    },
+    SetPressures(Vec<Pressure>),
+    PlanEvictionManager,
+}
+
+/// What kubelets want done.
+#[derive(Clone, Debug)]
+pub(crate) enum KubeletAction {
+    /// Record an event.
+    RecordEvent(RecordedEvent),
+    /// Nobody hears the kubelet of a node any more.
+    ReportLost { node: NodeName, cause: SilenceCause },
+    /// The kubelet of a node is heard again.
+    ReportResumed { node: NodeName },
+    /// An eviction manager has something to say.
+    ReportEviction { node: NodeName, report: Report },
+    /// Write the status of a node.
+    PostStatus(Box<Node>),
+    /// Write the status of a pod.
+    PatchPodStatus(PodKey, Box<Pod>),
+    /// Remove a pod whose containers have ended.
+    ConfirmDeletion(PodKey),
+    /// Put the heartbeats of a post into the node's object, which is news for nobody but the node
+    /// lifecycle controller.
+    RecordHeartbeats(Arc<Node>),
+    /// Tell the node lifecycle controller which heartbeats are to come.
+    Heartbeats { node: NodeName, heartbeats: Heartbeats },
+}
+
+/// What can be known of the heartbeats of a node.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Heartbeats {
+    /// There is no such node, or no kubelet.
+    Gone,
+    /// They come until something else is told.
+    Periodic(HeartbeatSchedule),
+    /// None are to come; the lease was renewed last then, if ever.
+    Ended(Option<Time>),
+}
+
+/// Why a command about kubelets was not carried out.
+#[derive(Clone, Debug)]
+pub(crate) enum KubeletError {
+    NodeNotFound(NodeName),
+    PodNotFound(PodKey),
+    ZoneNotFound { zone: String, zones: Vec<String>, ambiguous: bool },
+    InvalidUsage(String),
+}
+
+/// The kubelet of one node.
+#[derive(Clone, Debug)]
+pub(crate) struct Kubelet {
+    pub(crate) runs: bool,
+    /// Its node is cut off by itself.
+    pub(crate) cut: bool,
+    /// Whether it reports and hears: it runs, and neither node nor zone is cut off.
+    pub(crate) connected: bool,
+    /// When its clock began to tick.
+    origin: Timestamp,
+    /// Its signs of life; those to come count only while it is heard.
+    pub(crate) beats: HeartbeatSchedule,
+    report: heartbeat::Report,
+    /// When it posts a status that is not what the object says.
+    post: Option<TimerId>,
+    /// When it starts or stops by itself.
+    switch: Option<TimerId>,
+    flap: Option<Flap>,
+    /// Pods whose Ready condition a controller has set False; the kubelet knows better.
+    marked: BTreeSet<PodKey>,
+    /// Deletions that it has not confirmed.
+    unconfirmed: Vec<Unconfirmed>,
+    /// The node's resources, if they are known, and who watches over them.
+    eviction: Option<Arc<ManagedNode>>,
+    /// What its eviction manager goes by, if it is set in another way than all.
+    setup: Option<Arc<EvictionConfig>>,
+}
+
+impl Kubelet {
+    fn new(
+        report: heartbeat::Report,
+        runs: bool,
+        origin: Timestamp,
+        beats: HeartbeatSchedule,
+    ) -> Self {
+        Self {
+            runs,
+            cut: false,
+            connected: false,
+            origin,
+            beats,
+            report,
+            post: None,
+            switch: None,
+            flap: None,
+            marked: BTreeSet::new(),
+            unconfirmed: Vec::new(),
+            eviction: None,
+            setup: None,
+        }
+    }
+
+    /// When it posts its status next, if nothing changes.
+    pub(crate) fn posts_at(&self, now: Timestamp) -> Timestamp {
+        let regular = self.beats.status.next_after(now);
+        self.post.map_or(regular, |(at, _)| at.min(regular))
+    }
+
+    /// When it starts or stops by itself.
+    pub(crate) fn switches_at(&self) -> Option<Timestamp> {
+        self.switch.map(|(at, _)| at)
+    }
+
+    /// How many deletions it has not confirmed.
+    pub(crate) fn unconfirmed_count(&self) -> usize {
+        self.unconfirmed.len()
+    }
+}
+
+/// Heartbeats that were never sent.
+fn no_beats(settings: &KubeletSettings) -> HeartbeatSchedule {
+    let beat = |period| PeriodicHeartbeat { last: None, next: Timestamp::MAX, period };
+    HeartbeatSchedule {
+        lease: beat(settings.lease_renew_interval()),
+        status: beat(settings.report_interval()),
+    }
+}
+
+/// Whether the conditions of a node say that its kubelet is silent.
+fn is_silent(node: &Node) -> bool {
+    node.condition(READY).is_some_and(|ready| ready.status == ConditionStatus::Unknown)
+}
+
+impl Kubelets {
+    pub(crate) fn new(config: KubeletsConfig) -> Self {
+        Self {
+            config,
+            by_node: BTreeMap::new(),
+            cut_zones: BTreeSet::new(),
+            timers: TimerQueue::default(),
+            starts: TimerQueue::default(),
+            terminating: TimerQueue::default(),
+            healthy: heartbeat::Report::healthy(),
+            usage: Arc::default(),
+            steps: Vec::new(),
+        }
+    }
+
+    /// The kubelet of a node, which may outlive its node.
+    pub(crate) fn get(&self, node: &str) -> Option<&Kubelet> {
+        self.by_node.get(node)
+    }
+
+    fn get_mut(&mut self, node: &NodeName) -> Result<&mut Kubelet, KubeletError> {
+        let kubelet = self.by_node.get_mut(node.as_str());
+        kubelet.ok_or_else(|| KubeletError::NodeNotFound(node.clone()))
+    }
+
+    /// Whether a zone is cut off the API server.
+    pub(crate) fn is_zone_cut(&self, zone: &ZoneKey) -> bool {
+        self.cut_zones.contains(zone)
+    }
+
+    /// These steps are next, in this order.
+    fn then(
+        &mut self,
+        node: &NodeName,
+        steps: impl IntoIterator<Item = Step, IntoIter: DoubleEndedIterator>,
+    ) {
+        self.steps.extend(steps.into_iter().rev().map(|step| (node.clone(), step)));
+    }
+
+    /// The kubelets of nodes that are there at the beginning: as the conditions of each say. One
+    /// that says nothing is taken for healthy. Nobody watches the cluster yet.
+    pub(crate) fn bootstrap(
+        &mut self,
+        start: Time,
+        cluster: &mut Cluster,
+        leases: &BTreeMap<NodeName, Time>,
+    ) {
+        let nodes: Vec<(NodeName, Arc<Node>)> =
+            cluster.nodes().map(|(name, node)| (name.clone(), node.clone())).collect();
+        for (name, node) in nodes {
+            let renewed = leases.get(&name).copied();
+            self.bootstrap_kubelet(start, cluster, name, &node, renewed);
+        }
+        let started = |(key, pod): (&PodKey, &Arc<Pod>)| {
+            Some((key.clone(), self.started(start, pod)?))
+        };
+        let started: Vec<(PodKey, Pod)> = cluster.pods().filter_map(started).collect();
+        for (key, pod) in started {
+            cluster.put_pod(&key, Arc::new(pod));
+        }
+    }
+
+    fn bootstrap_kubelet(
+        &mut self,
+        start: Time,
+        cluster: &mut Cluster,
+        name: NodeName,
+        node: &Arc<Node>,
+        renewed: Option<Time>,
+    ) {
+        let settings = self.config.settings;
+        let report = heartbeat::Report::of(node, &self.healthy);
+        let silent = is_silent(node);
+        // Times after the beginning are those of another clock.
+        let renewed = renewed.map(|renewed| renewed.min(start));
+        let interval = settings.lease_renew_interval();
+        let origin = match renewed {
+            Some(renewed) if !silent => phase_of(start.since(renewed), interval),
+            _ => settings.phase(name.as_str()),
+        };
+        let ready = node.condition(READY);
+        let mut posted = ready.and_then(|ready| ready.last_heartbeat_time);
+        posted = posted.map(|posted| posted.min(start));
+        if ready.is_none() {
+            let mut node = Node::clone(node);
+            let _ = report.post(&mut node, start.truncated_to_seconds());
+            cluster.put_node(Arc::new(node));
+        }
+        if !silent && posted.is_none() {
+            posted = Some(start);
+        }
+        let mut beats = beats_from(&settings, origin, Timestamp::ZERO, renewed, posted, start);
+        if silent {
+            beats.status.next = Timestamp::MAX;
+            beats.lease.next = Timestamp::MAX;
+        }
+        let mut kubelet = Kubelet::new(report, !silent, origin, beats);
+        kubelet.connected = !silent;
+        self.by_node.insert(name, kubelet);
+    }
+
+    /// A node was created; `runs` says whether its kubelet does, if it is not known already.
+    pub(crate) fn register(&mut self, context: &mut Context<'_>, name: &NodeName, runs: bool) {
+        let Some(node) = context.cluster.get_node(name.as_str()) else { return };
+        if let Some(known) = self.by_node.get(name.as_str()) {
+            if known.connected {
+                self.then(name, [Step::Post { renew: true }]);
+            }
+            return;
+        }
+        let (silent, report) = (is_silent(node), heartbeat::Report::of(node, &self.healthy));
+        let beats = no_beats(&self.config.settings);
+        let kubelet = Kubelet::new(report, runs && !silent, context.now, beats);
+        self.by_node.insert(name.clone(), kubelet);
+        if !self.can_connect(context.cluster, name) {
+            self.then(name, [Step::Heartbeats]);
+            return;
+        }
+        if let Some(kubelet) = self.by_node.get_mut(name.as_str()) {
+            kubelet.connected = true;
+        }
+        self.then(name, [Step::Post { renew: true }, Step::StartPods]);
+    }
+
+    /// Cuts a node off the API server, or no longer.
+    pub(crate) fn cut_node(&mut self, name: &NodeName, cut: bool) -> Result<(), KubeletError> {
+        self.get_mut(name)?.cut = cut;
+        self.then(name, [Step::Connect]);
+        Ok(())
+    }
+
+    /// Cuts a zone off the API server, or no longer.
+    pub(crate) fn cut_zone(
+        &mut self,
+        context: &mut Context<'_>,
+        text: &str,
+        cut: bool,
+    ) -> Result<(), KubeletError> {
+        let zone_of = |node: &Node| ZoneKey::of(&node.metadata.labels);
+        let nodes = context.cluster.nodes().map(|(name, node)| (name.clone(), zone_of(node)));
+        let nodes: Vec<(NodeName, ZoneKey)> = nodes.collect();
+        let known = nodes.iter().map(|(_, zone)| zone).chain(&self.cut_zones);
+        let zone = find_zone(known, text).map_err(|similar| KubeletError::ZoneNotFound {
+            zone: text.into(),
+            ambiguous: !similar.is_empty(),
+            zones: if similar.is_empty() { names(&nodes) } else { similar },
+        })?;
+        if cut {
+            self.cut_zones.insert(zone.clone());
+        } else {
+            self.cut_zones.remove(&zone);
+        }
+        for (name, _) in nodes.iter().rev().filter(|(_, of_node)| *of_node == zone) {
+            self.then(name, [Step::Connect]);
+        }
+        Ok(())
+    }
+
+    /// A kubelet finds something out about its node.
+    pub(crate) fn report(
+        &mut self,
+        name: &NodeName,
+        reported: Reported,
+    ) -> Result<(), KubeletError> {
+        let kubelet = self.get_mut(name)?;
+        kubelet.report = kubelet.report.with(reported);
+        if kubelet.connected {
+            self.then(name, [Step::Post { renew: false }]);
+        }
+        Ok(())
+    }
+
+    fn zone_is_cut(&self, cluster: &Cluster, name: &NodeName) -> bool {
+        if self.cut_zones.is_empty() {
+            return false;
+        }
+        let node = cluster.get_node(name.as_str());
+        node.is_some_and(|node| self.cut_zones.contains(&ZoneKey::of(&node.metadata.labels)))
+    }
+
+    fn can_connect(&self, cluster: &Cluster, name: &NodeName) -> bool {
+        let kubelet = self.by_node.get(name.as_str());
+        kubelet.is_some_and(|kubelet| kubelet.runs && !kubelet.cut)
+            && !self.zone_is_cut(cluster, name)
+    }
+
+    fn is_connected(&self, node: &str) -> bool {
+        self.by_node.get(node).is_some_and(|kubelet| kubelet.connected)
+    }
+
+    /// Why nobody hears the kubelet of a node, if nobody does.
+    pub(crate) fn silence_cause(
+        &self,
+        cluster: &Cluster,
+        name: &NodeName,
+    ) -> Option<SilenceCause> {
+        let kubelet = self.by_node.get(name.as_str())?;
+        if !kubelet.runs {
+            Some(SilenceCause::KubeletStopped)
+        } else if kubelet.cut {
+            Some(SilenceCause::NetworkCut)
+        } else {
+            self.zone_is_cut(cluster, name).then_some(SilenceCause::ZoneNetworkCut)
+        }
+    }
+
+    /// A kubelet runs or not, a network is cut or not: who was heard may be silent now, and who was
+    /// silent is heard again and has much to tell.
+    fn connect(&mut self, cluster: &Cluster, name: &NodeName) {
+        let can = self.can_connect(cluster, name);
+        let cause = self.silence_cause(cluster, name);
+        let Some(kubelet) = self.by_node.get_mut(name.as_str()) else { return };
+        if kubelet.connected == can {
+            return;
+        }
+        kubelet.connected = can;
+        let node = name.clone();
+        match cause {
+            Some(cause) => self.then(
+                name,
+                [Step::Act(KubeletAction::ReportLost { node, cause }), Step::FallSilent],
+            ),
+            None => self.then(
+                name,
+                [
+                    Step::Act(KubeletAction::ReportResumed { node }),
+                    Step::Post { renew: true },
+                    Step::ConfirmDeletions,
+                    Step::StartPods,
+                    Step::SendUnsent,
+                ],
+            ),
+        }
+    }
+
+    /// Does one step; gives what is to be done before the next.
+    fn take_step(
+        &mut self,
+        context: &mut Context<'_>,
+        name: &NodeName,
+        step: Step,
+    ) -> Option<KubeletAction> {
+        let cluster = context.cluster;
+        match step {
+            Step::Act(action) => return Some(action),
+            Step::Connect => self.connect(cluster, name),
+            Step::FallSilent => return self.fall_silent(context, name),
+            Step::StopHeartbeats => self.stop_heartbeats(context, name),
+            Step::Heartbeats => {
+                let heartbeats = self.heartbeats(cluster, name);
+                return Some(KubeletAction::Heartbeats { node: name.clone(), heartbeats });
+            }
+            Step::Post { renew } => return self.post_status(context, name, renew),
+            Step::UpdateStatus => self.update_status(context, name),
+            Step::UnmarkPods => self.unmark_pods(name),
+            Step::UnmarkPod(key) => return unmark_pod(context, name, key),
+            Step::Switch { runs } => self.switch(context, name, runs),
+            Step::PlanSwitch(after, wake) => self.plan_switch(context, name, after, wake),
+            Step::ForgetSwitch => self.forget_switch(name),
+            Step::Announce => return self.announce_start(cluster, name),
+            Step::StartEvictionManager => self.start_eviction_manager(context, name),
+            Step::SuspendTerminations => self.suspend_terminations(cluster, name, false),
+            Step::ConfirmDeletions => self.confirm_deletions(name),
+            Step::ConfirmDeletion(deletion) => return self.confirm_deletion(context, deletion),
+            Step::StartPods => self.start_pods_of(context, name),
+            Step::SendUnsent => self.send_unsent(name),
+            Step::SyncPods => self.sync_pods(context, name),
+            Step::CarryOut { effect, waits } => return self.carry_out(context, name, effect, waits),
+            Step::SetPressures(pressures) => self.set_pressures(context, name, &pressures),
+            Step::PlanEvictionManager => self.plan_eviction_manager(context, name),
+        }
+        None
+    }
+}
+
+impl Controller for Kubelets {
+    type Action = KubeletAction;
+    type Answer = ();
+
+    fn handle_change(&mut self, context: &mut Context<'_>, change: &Change) {
+        match change {
+            Change::Node { name, new: Some(_), .. } => {
+                self.then(name, [Step::Connect, Step::UpdateStatus]);
+            }
+            Change::Node { name, new: None, .. } => {
+                self.forget_post(name);
+                self.then(name, [Step::Heartbeats]);
+            }
+            Change::Pod { key, old, new } => {
+                let (old, new) = (old.as_deref(), new.as_deref());
+                let is = |new: &Pod, old: &Pod| new.metadata.uid == old.metadata.uid;
+                if old.is_some_and(|old| new.is_none_or(|new| !is(new, old))) {
+                    self.forget_ended_terminations(context.cluster);
+                }
+                self.start_pod(context, key, old, new);
+                self.notify_eviction_managers(context, key, old, new);
+            }
+            Change::Workload { .. } | Change::Lease { .. } | Change::Budget { .. } => {}
+        }
+    }
+
+    fn handle_timeout(&mut self, context: &mut Context<'_>) {
+        let Some(timer) = self.next_timer() else { return };
+        if let Some((pod, uid)) = self.starts.stop(&timer) {
+            self.pod_started(context, &pod, &uid);
+        } else if let Some(termination) = self.terminating.stop(&timer) {
+            self.grace_period_over(context.cluster, termination);
+        } else if let Some((name, wake)) = self.timers.stop(&timer) {
+            self.wake(context, &name, wake);
+        }
+    }
+
+    fn poll_action(&mut self, context: &mut Context<'_>) -> Option<KubeletAction> {
+        while let Some((name, step)) = self.steps.pop() {
+            let action = self.take_step(context, &name, step);
+            if action.is_some() {
+                return action;
+            }
+        }
+        None
+    }
+
+    /// Kubelets do not wait for results: what was refused they would post again.
+    fn handle_action_result(&mut self, _: &mut Context<'_>, _: RequestId, (): ()) {}
+
+    fn next_timer(&self) -> Option<TimerId> {
+        let timers = [self.starts.next(), self.terminating.next(), self.timers.next()];
+        timers.into_iter().flatten().min()
+    }
+
+    fn timer_reason(&self) -> Option<TimeoutReason> {
+        let timer = self.next_timer()?;
+        if let Some((pod, _)) = self.starts.get(&timer) {
+            return Some(TimeoutReason::PodStarts { pod: pod.clone() });
+        }
+        if let Some(Termination { pod, grace, .. }) = self.terminating.get(&timer) {
+            return Some(TimeoutReason::GracePeriodOver { pod: pod.clone(), grace: *grace });
+        }
+        let (node, wake) = self.timers.get(&timer)?;
+        let node = node.clone();
+        Some(match wake {
+            Wake::Post => TimeoutReason::KubeletPosts { node },
+            Wake::Start => TimeoutReason::KubeletStarts { node },
+            Wake::Stop => TimeoutReason::KubeletStops { node },
+            Wake::EvictionManager => {
+                let deadline = self.managed(node.as_str())?.next_deadline(timer.0)?.reason;
+                TimeoutReason::KubeletEviction { node, deadline }
+            }
+        })
+    }
+
+    /// Whatever is to be done at once is done with what led to it.
+    fn next_work(&self) -> Option<WorkTicket> {
+        None
+    }
+}
+
+/// A kubelet says that a pod is ready which a controller has marked as not ready.
+fn unmark_pod(context: &Context<'_>, name: &NodeName, key: PodKey) -> Option<KubeletAction> {
+    let pod = context.cluster.get_pod(&key)?;
+    if pod.spec.node_name != name.as_str() {
+        return None;
+    }
+    let pod = posts::unmarked(pod, context.wall_clock().truncated_to_seconds());
+    Some(KubeletAction::PatchPodStatus(key, Box::new(pod)))
+}
+
+fn names(nodes: &[(NodeName, ZoneKey)]) -> Vec<String> {
+    let mut names: Vec<String> = nodes.iter().map(|(_, zone)| zone.name()).collect();
+    names.sort();
+    names.dedup();
+    names
+}
+
+/// When a kubelet that beat so long before the beginning beats first.
+fn phase_of(before: Duration, interval: Duration) -> Timestamp {
+    let interval = interval.as_nanos().max(1);
+    let rest = before.as_nanos() % interval;
+    let phase = if rest == 0 { 0 } else { interval - rest };
+    Timestamp::from_nanos(u64::try_from(phase).unwrap_or(0))
+}

@@ -1,0 +1,201 @@
+//! What kubelets post: status and heartbeats of their nodes, leases, events, and that pods are ready.
+
+use alloc::boxed::Box;
+use alloc::format;
+use alloc::string::String;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use core::time::Duration;
+
+use super::{Heartbeats, KubeletAction, Kubelets, Step, Wake};
+use crate::api::node_condition_type::READY;
+use crate::api::{ConditionStatus, Lease, Node, NodeName, Pod, PodCondition, PodKey, PodPhase};
+use crate::cluster::Cluster;
+use crate::controllers::Context;
+use crate::controllers::node_lifecycle::NODE_LOST;
+use crate::kubelet::heartbeat::beats_from;
+use crate::protocol::{ObjectReference, PeriodicHeartbeat, RecordedEvent};
+use crate::time::{Time, Timestamp};
+
+impl Kubelets {
+    /// What the node lifecycle controller can know about the heartbeats of a node.
+    pub(crate) fn heartbeats(&self, cluster: &Cluster, name: &NodeName) -> Heartbeats {
+        let node = cluster.get_node(name.as_str());
+        match node.and_then(|_| self.by_node.get(name.as_str())) {
+            None => Heartbeats::Gone,
+            Some(kubelet) if kubelet.connected => Heartbeats::Periodic(kubelet.beats),
+            Some(kubelet) => Heartbeats::Ended(kubelet.beats.lease.last),
+        }
+    }
+
+    /// The object of a node with the heartbeats as of now, if it has others.
+    pub(crate) fn node_as_posted(
+        &self,
+        (start, now): (Time, Timestamp),
+        cluster: &Cluster,
+        name: &str,
+    ) -> Option<Node> {
+        let node = cluster.get_node(name)?;
+        let kubelet = self.by_node.get(name)?;
+        let heartbeat = kubelet.beats.heartbeat(start, now)?;
+        let ready = node.condition(READY)?;
+        if ready.last_heartbeat_time == Some(heartbeat)
+            || kubelet.beats.status.moment(now).is_none()
+        {
+            return None;
+        }
+        let mut node = Node::clone(node);
+        kubelet.report.refresh(&mut node, heartbeat);
+        Some(node)
+    }
+
+    /// What the kubelet did until now is written down, and nothing is to come.
+    pub(super) fn fall_silent(
+        &mut self,
+        context: &Context<'_>,
+        name: &NodeName,
+    ) -> Option<KubeletAction> {
+        self.then(name, [Step::StopHeartbeats, Step::Heartbeats]);
+        let time = (context.start, context.now);
+        let node = self.node_as_posted(time, context.cluster, name.as_str())?;
+        Some(KubeletAction::RecordHeartbeats(Arc::new(node)))
+    }
+
+    pub(super) fn stop_heartbeats(&mut self, context: &Context<'_>, name: &NodeName) {
+        self.forget_post(name);
+        let Some(kubelet) = self.by_node.get_mut(name.as_str()) else { return };
+        for beat in [&mut kubelet.beats.lease, &mut kubelet.beats.status] {
+            beat.last = beat.time(context.start, context.now);
+            beat.next = Timestamp::MAX;
+        }
+        let runs = kubelet.runs;
+        self.suspend_terminations(context.cluster, name, runs);
+    }
+
+    /// The kubelet posts its status, if its node is there; `renew` renews the lease as well.
+    pub(super) fn post_status(
+        &mut self,
+        context: &Context<'_>,
+        name: &NodeName,
+        renew: bool,
+    ) -> Option<KubeletAction> {
+        let (start, now, settings) = (context.start, context.now, self.config.settings);
+        let wall_clock = context.wall_clock();
+        self.forget_post(name);
+        let kubelet = self.by_node.get_mut(name.as_str())?;
+        let lease = if renew { Some(wall_clock) } else { kubelet.beats.lease.time(start, now) };
+        let from = now.saturating_add(Duration::from_nanos(1));
+        kubelet.beats = beats_from(&settings, kubelet.origin, from, lease, Some(wall_clock), start);
+        let mut steps = Vec::new();
+        let node = context.cluster.get_node(name.as_str()).map(|node| {
+            let mut node = Node::clone(node);
+            for reason in kubelet.report.post(&mut node, wall_clock.truncated_to_seconds()) {
+                let message = format!("Node {name} status is now: {reason}");
+                steps.push(Step::Act(record_event(name, reason, message)));
+            }
+            KubeletAction::PostStatus(Box::new(node))
+        });
+        steps.push(Step::Heartbeats);
+        if kubelet.report.is_ready() {
+            steps.push(Step::UnmarkPods);
+        }
+        self.then(name, steps);
+        node
+    }
+
+    /// The node is gone or not heard: there is nothing to post.
+    pub(super) fn forget_post(&mut self, name: &NodeName) {
+        if let Some(kubelet) = self.by_node.get_mut(name.as_str())
+            && let Some(timer) = kubelet.post.take()
+        {
+            self.timers.stop(&timer);
+        }
+    }
+
+    /// A node has changed: the kubelet posts again if somebody else wrote its conditions.
+    pub(super) fn update_status(&mut self, context: &mut Context<'_>, name: &NodeName) {
+        let Some(kubelet) = self.by_node.get_mut(name.as_str()) else { return };
+        let Some(node) = context.cluster.get_node(name.as_str()) else { return };
+        if !kubelet.connected || kubelet.post.is_some() || kubelet.report.is_posted(node) {
+            return;
+        }
+        let period = self.config.settings.node_status_update_frequency.0;
+        let ticks = PeriodicHeartbeat { last: None, next: kubelet.origin, period };
+        let at = ticks.next_after(context.now);
+        let timer = self.timers.start(context.sequence, at, (name.clone(), Wake::Post));
+        kubelet.post = Some(timer);
+    }
+
+    /// A controller has written the status of a pod, which its kubelet knows better.
+    pub(crate) fn remember_marked(&mut self, key: &PodKey, node: &str) {
+        if let Some(kubelet) = self.by_node.get_mut(node) {
+            kubelet.marked.insert(key.clone());
+        }
+    }
+
+    /// A kubelet that is ready says that its pods are.
+    pub(super) fn unmark_pods(&mut self, name: &NodeName) {
+        let Some(kubelet) = self.by_node.get_mut(name.as_str()) else { return };
+        let marked = core::mem::take(&mut kubelet.marked);
+        self.then(name, marked.into_iter().map(Step::UnmarkPod));
+    }
+
+    /// The pod as its kubelet has it once it has started, if its status does not say whether it is
+    /// ready and the kubelet is heard. How long a start takes is not simulated.
+    pub(crate) fn started(&self, wall_clock: Time, pod: &Pod) -> Option<Pod> {
+        let runs = matches!(pod.status.phase, PodPhase::Empty | PodPhase::Running);
+        if !self.is_connected(&pod.spec.node_name) || !runs || pod.condition(READY).is_some() {
+            return None;
+        }
+        let mut pod = pod.clone();
+        pod.status.conditions.push(PodCondition {
+            type_: READY.into(),
+            status: ConditionStatus::True,
+            last_transition_time: Some(wall_clock.truncated_to_seconds()),
+            ..PodCondition::default()
+        });
+        Some(pod)
+    }
+
+    /// The lease of a node as the API server would show it, if its kubelet ever renewed it.
+    pub(crate) fn lease(&self, start: Time, now: Timestamp, name: &str) -> Option<Lease> {
+        let kubelet = self.by_node.get(name)?;
+        let mut lease = Lease::default();
+        lease.metadata.name = name.into();
+        lease.metadata.namespace = Lease::NODE_NAMESPACE.into();
+        lease.spec.holder_identity = name.into();
+        let seconds = self.config.settings.node_lease_duration_seconds;
+        lease.spec.lease_duration_seconds = i32::try_from(seconds).ok();
+        lease.spec.renew_time = Some(kubelet.beats.lease.time(start, now)?);
+        Some(lease)
+    }
+}
+
+/// The pod as a kubelet that is ready knows it.
+pub(super) fn unmarked(pod: &Pod, stamp: Time) -> Pod {
+    let mut pod = pod.clone();
+    if pod.status.reason == NODE_LOST {
+        (pod.status.reason, pod.status.message) = (String::new(), String::new());
+    }
+    let ready = pod.status.conditions.iter_mut().find(|known| known.type_ == READY);
+    if let Some(ready) = ready.filter(|ready| ready.status == ConditionStatus::False) {
+        ready.status = ConditionStatus::True;
+        ready.last_transition_time = Some(stamp);
+    }
+    pod
+}
+
+/// An event of a kubelet about its node.
+pub(super) fn record_event(
+    node: &NodeName,
+    reason: &'static str,
+    message: String,
+) -> KubeletAction {
+    KubeletAction::RecordEvent(RecordedEvent {
+        involved_object: ObjectReference::Node { node: node.clone() },
+        type_: "Normal",
+        reason,
+        message,
+        component: "kubelet",
+    })
+}

@@ -1,0 +1,315 @@
+//! Lanes: for each zone, node and pod the segments of its life, with what began each of them and
+//! what caused that.
+//!
+//! They are a view of the engine: what a state is, is asked of the simulation, by the same words as
+//! everywhere else ([`pod_state`](crate::pod_state), `ZoneState`). One source for the page, the
+//! picture, the book and the package, of what happened as well as of a forecast.
+
+mod recorder;
+
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::fmt;
+
+use serde::Serialize;
+
+pub use self::recorder::LaneRecorder;
+use crate::api::{NodeName, PodKey};
+use crate::pod_state::{PodHealth, PodVerdict};
+use crate::protocol::zone::{ZoneKey, ZoneState};
+use crate::scenario::{Player, Scenario, ScenarioError};
+use crate::time::Timestamp;
+
+/// The lanes of a run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
+#[serde(rename_all = "camelCase")]
+pub struct Lanes {
+    /// How far they go: the end of every segment that has not ended.
+    pub until: Timestamp,
+    /// From when on they are a forecast; absent if all of it has happened.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub forecast_from: Option<Timestamp>,
+    /// Zones by name, then nodes by name, then pods by namespace and name.
+    pub lanes: Vec<Lane>,
+}
+
+/// The life of one object.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
+#[serde(rename_all = "camelCase")]
+pub struct Lane {
+    /// Of what.
+    pub subject: LaneSubject,
+    /// What it was, in the order of time. Between two of them, and before the first and after the
+    /// last, the object was not there.
+    pub segments: Vec<Segment>,
+}
+
+/// What a lane is of.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
+#[serde(tag = "type", rename_all = "camelCase", rename_all_fields = "camelCase")]
+pub enum LaneSubject {
+    /// A zone, as the node lifecycle controller sees it.
+    Zone {
+        /// Which one.
+        zone: ZoneKey,
+    },
+    /// A node.
+    Node {
+        /// Its name.
+        node: NodeName,
+    },
+    /// A pod. One that was made again under the same name has the same lane.
+    Pod {
+        /// Namespace and name.
+        pod: PodKey,
+    },
+}
+
+/// `zone a`, `node n`, `pod default/p`.
+impl fmt::Display for LaneSubject {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Zone { zone } if zone.name().is_empty() => f.write_str("nodes without a zone"),
+            Self::Zone { zone } => write!(f, "zone {}", zone.name()),
+            Self::Node { node } => write!(f, "node {node}"),
+            Self::Pod { pod } => write!(f, "pod {pod}"),
+        }
+    }
+}
+
+/// A part of the life of an object in which nothing about it changed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
+#[serde(rename_all = "camelCase")]
+pub struct Segment {
+    /// When it began.
+    pub from: Timestamp,
+    /// When it ended, or how far the lanes go.
+    pub to: Timestamp,
+    /// Whether it is still so where the lanes end.
+    pub goes_on: bool,
+    /// What the object was.
+    pub state: LaneState,
+    /// Why, as Kubernetes says it or in a few words: `NodeStatusUnknown`, `deleted at 5m50s`,
+    /// `0/3 nodes are available: …`. Empty if there is nothing to say.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    #[cfg_attr(feature = "typescript-all", tsify(optional))]
+    pub reason: String,
+    /// Of a node, its NoExecute taints: `node.kubernetes.io/unreachable:NoExecute`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "typescript-all", tsify(optional))]
+    pub taints: Vec<String>,
+    /// Of a pod, the node it is on; absent if it has none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub node: Option<NodeName>,
+    /// The event that began it; absent for what was so at the beginning.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub began: Option<Cause>,
+    /// What caused that event: for an eviction the taint, for the taint the condition, for the
+    /// condition the last heartbeat. Absent if it is not known, or somebody did it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cause: Option<Cause>,
+}
+
+/// Something that happened, as the cause of something else.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
+#[serde(rename_all = "camelCase")]
+pub struct Cause {
+    /// When.
+    pub at: Timestamp,
+    /// Which event it is, counted from 0 over all events of the run.
+    pub event: usize,
+    /// The event in one line.
+    pub text: String,
+}
+
+/// What an object was for a while.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
+#[serde(rename_all = "camelCase")]
+pub enum LaneState {
+    /// A node whose condition `Ready` is `True` and whose kubelet is connected; a pod that is ready.
+    Ready,
+    /// A node or a pod whose condition `Ready` is `False`.
+    NotReady,
+    /// A node that seems ready, but whose kubelet does not reach the API server.
+    Unreachable,
+    /// A node whose condition `Ready` is `Unknown`, or that has none.
+    Unknown,
+    /// A pod without a node, which the scheduler has not tried.
+    Pending,
+    /// A pod for which the scheduler found no node.
+    Unschedulable,
+    /// A pod on a node, whose containers do not run yet.
+    Starting,
+    /// A pod whose toleration runs out.
+    Counting,
+    /// A pod that is deleted, and whose grace period runs.
+    Terminating,
+    /// A pod that is deleted, and whose kubelet does not confirm it.
+    Stuck,
+    /// A pod that its kubelet has evicted.
+    Evicted,
+    /// A pod whose containers have ended, one of them badly.
+    Failed,
+    /// A pod whose containers have ended well.
+    Succeeded,
+    /// A zone about which nothing was decided yet.
+    Initial,
+    /// A zone most of whose nodes are ready.
+    Normal,
+    /// A zone many of whose nodes are not ready.
+    PartialDisruption,
+    /// A zone none of whose nodes is ready.
+    FullDisruption,
+}
+
+impl LaneState {
+    /// All of them, in the order in which legends show them.
+    pub const ALL: [Self; 17] = [
+        Self::Ready,
+        Self::NotReady,
+        Self::Unreachable,
+        Self::Unknown,
+        Self::Pending,
+        Self::Unschedulable,
+        Self::Starting,
+        Self::Counting,
+        Self::Terminating,
+        Self::Stuck,
+        Self::Evicted,
+        Self::Failed,
+        Self::Succeeded,
+        Self::Initial,
+        Self::Normal,
+        Self::PartialDisruption,
+        Self::FullDisruption,
+    ];
+
+    /// Its name: `ready`, `notReady`, `partialDisruption`.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::NotReady => PodHealth::NotReady.as_str(),
+            Self::Unreachable => "unreachable",
+            Self::Unknown => "unknown",
+            Self::Counting => PodVerdict::Counting.as_str(),
+            Self::Terminating => PodVerdict::Terminating.as_str(),
+            Self::Stuck => PodVerdict::Stuck.as_str(),
+            Self::Initial => "initial",
+            Self::Normal => "normal",
+            Self::PartialDisruption => "partialDisruption",
+            Self::FullDisruption => "fullDisruption",
+            Self::Ready
+            | Self::Pending
+            | Self::Unschedulable
+            | Self::Starting
+            | Self::Evicted
+            | Self::Failed
+            | Self::Succeeded => self.words(),
+        }
+    }
+
+    /// What is said of an object: `ready`, `counting down`, `FullDisruption`.
+    #[must_use]
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::Ready => PodHealth::Ready.words(),
+            Self::NotReady => PodHealth::NotReady.words(),
+            Self::Unreachable => "kubelet unreachable",
+            Self::Unknown => "Unknown",
+            Self::Pending => PodHealth::Pending.words(),
+            Self::Unschedulable => PodHealth::Unschedulable.words(),
+            Self::Starting => PodHealth::Starting.words(),
+            Self::Counting => PodVerdict::Counting.words(1),
+            Self::Terminating => "Terminating",
+            Self::Stuck => PodVerdict::Stuck.words(1),
+            Self::Evicted => PodVerdict::Evicted.words(1),
+            Self::Failed => PodHealth::Failed.words(),
+            Self::Succeeded => PodHealth::Succeeded.words(),
+            Self::Initial => ZoneState::Initial.as_str(),
+            Self::Normal => ZoneState::Normal.as_str(),
+            Self::PartialDisruption => ZoneState::PartialDisruption.as_str(),
+            Self::FullDisruption => ZoneState::FullDisruption.as_str(),
+        }
+    }
+}
+
+impl From<ZoneState> for LaneState {
+    fn from(state: ZoneState) -> Self {
+        match state {
+            ZoneState::Initial => Self::Initial,
+            ZoneState::Normal => Self::Normal,
+            ZoneState::PartialDisruption => Self::PartialDisruption,
+            ZoneState::FullDisruption => Self::FullDisruption,
+        }
+    }
+}
+
+/// `ready`, `counting down` and so on.
+impl fmt::Display for LaneState {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.words())
+    }
+}
+
+/// `ready`, or `ready, tainted`: what is said of a segment.
+impl fmt::Display for Segment {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.state.words())?;
+        if self.taints.is_empty() { Ok(()) } else { f.write_str(", tainted") }
+    }
+}
+
+/// `node n: ready from 0s; kubelet unreachable from 40s (its network is cut); gone from 1m0s`.
+impl fmt::Display for Lane {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:", self.subject)?;
+        let mut segments = self.segments.iter().peekable();
+        while let Some(segment) = segments.next() {
+            write!(f, " {segment} from {}", segment.from)?;
+            if !segment.reason.is_empty() {
+                write!(f, " ({})", segment.reason)?;
+            }
+            match segments.peek() {
+                Some(next) if next.from == segment.to => f.write_str(";")?,
+                Some(_) => write!(f, "; gone from {};", segment.to)?,
+                None if segment.goes_on => {}
+                None => write!(f, "; gone from {}", segment.to)?,
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Lanes {
+    /// The lanes of a scenario from its beginning to its end.
+    ///
+    /// # Errors
+    /// As [`Scenario::run`].
+    pub fn of(scenario: &Scenario) -> Result<Self, ScenarioError> {
+        let mut simulator = scenario.simulator()?;
+        let mut recorder = LaneRecorder::new(&simulator);
+        let mut player = Player::new(scenario);
+        recorder.play_to_end(&mut player, &mut simulator)?;
+        Ok(recorder.lanes(simulator.now()))
+    }
+
+    /// The lane of an object.
+    #[must_use]
+    pub fn lane(&self, subject: &LaneSubject) -> Option<&Lane> {
+        self.lanes.iter().find(|lane| lane.subject == *subject)
+    }
+
+    /// When something changed last.
+    #[must_use]
+    pub fn last_change(&self) -> Timestamp {
+        let segments = self.lanes.iter().flat_map(|lane| &lane.segments);
+        let last = |it: &Segment| if it.goes_on { it.from } else { it.to };
+        segments.map(last).max().unwrap_or_default()
+    }
+}

@@ -1,0 +1,362 @@
+//! Lanes as they come about, moment by moment.
+#![deny(clippy::wildcard_enum_match_arm, reason = "a new event is thought of here")]
+
+use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use super::{Cause, Lane, LaneState, LaneSubject, Lanes, Segment};
+use crate::api::{
+    ConditionStatus, Node, NodeCondition, NodeName, PodKey, TaintEffect, node_condition_type,
+};
+use crate::event::{Event, EventKind, RequestResult, RequestVerb};
+use crate::pod_state::{PodHealth, PodState, PodVerdict};
+use crate::scenario::{Ended, Player, ScenarioError};
+use crate::simulator::Simulator;
+use crate::time::Timestamp;
+
+/// Writes down what becomes of zones, nodes and pods.
+#[derive(Clone, Debug)]
+pub struct LaneRecorder {
+    lanes: BTreeMap<LaneSubject, Vec<Segment>>,
+    /// How many events there were.
+    events: usize,
+    forecast_from: Option<Timestamp>,
+}
+
+/// What a segment is about, without its times and causes.
+struct Now {
+    state: LaneState,
+    reason: String,
+    taints: Vec<String>,
+    node: Option<NodeName>,
+}
+
+impl LaneRecorder {
+    /// Begins with the simulation as it is.
+    #[must_use]
+    pub fn new(simulator: &Simulator) -> Self {
+        let mut recorder = Self { lanes: BTreeMap::new(), events: 0, forecast_from: None };
+        let cluster = simulator.cluster();
+        let nodes = cluster.nodes().map(|(node, _)| LaneSubject::Node { node: node.clone() });
+        let pods = cluster.pods().map(|(pod, _)| LaneSubject::Pod { pod: pod.clone() });
+        let zones = simulator.zones().into_iter().map(|zone| LaneSubject::Zone { zone: zone.key });
+        let all = zones.chain(nodes).chain(pods).collect();
+        recorder.look_at(simulator, &all, &[]);
+        recorder
+    }
+
+    /// What comes from now on is a forecast.
+    pub fn forecast_from(&mut self, at: Timestamp) {
+        self.forecast_from = Some(at);
+    }
+
+    /// Plays the rest of a scenario.
+    ///
+    /// # Errors
+    /// As [`Player::play_step`].
+    pub fn play_to_end(
+        &mut self,
+        player: &mut Player,
+        simulator: &mut Simulator,
+    ) -> Result<(), ScenarioError> {
+        loop {
+            let ended = player.run_to_end(simulator, 1)?;
+            let events = simulator.drain_events();
+            self.record(simulator, &events);
+            if ended == Ended::AtRest {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Takes in the events of one moment, with the simulation as it is after them.
+    pub fn record(&mut self, simulator: &Simulator, events: &[Event]) {
+        let mut subjects = BTreeSet::new();
+        for event in events {
+            let subject = event.what.subject();
+            if let Some(node) = subject.node {
+                subjects.insert(LaneSubject::Node { node: node.clone() });
+                // What becomes of a node can change what becomes of its pods without a word.
+                let pods = simulator.cluster().pods_of(node.as_str());
+                subjects.extend(pods.map(|(pod, _)| LaneSubject::Pod { pod: pod.clone() }));
+            }
+            subjects.extend(subject.pod.map(|pod| LaneSubject::Pod { pod: pod.clone() }));
+            subjects.extend(subject.zone.map(|zone| LaneSubject::Zone { zone: zone.clone() }));
+            if matches!(event.what, EventKind::ControllerManagerRestarted) {
+                let zones = self.lanes.keys();
+                let zones = zones.filter(|subject| matches!(subject, LaneSubject::Zone { .. }));
+                subjects.extend(zones.cloned());
+            }
+            if matches!(event.what, EventKind::TaintEvictionControllerRestarted { .. }) {
+                let pods = simulator.cluster().pods().map(|(pod, _)| pod.clone());
+                subjects.extend(pods.map(|pod| LaneSubject::Pod { pod }));
+            }
+        }
+        self.look_at(simulator, &subjects, events);
+        self.events += events.len();
+    }
+
+    /// The lanes until a moment.
+    #[must_use]
+    pub fn lanes(&self, until: Timestamp) -> Lanes {
+        let lanes = self.lanes.iter().map(|(subject, segments)| {
+            let mut segments = segments.clone();
+            for segment in &mut segments {
+                if segment.goes_on {
+                    segment.to = until;
+                }
+            }
+            Lane { subject: subject.clone(), segments }
+        });
+        let lanes = lanes.filter(|lane| !lane.segments.is_empty()).collect();
+        Lanes { until, forecast_from: self.forecast_from, lanes }
+    }
+
+    /// Looks at what may have changed: zones and nodes before the pods on them.
+    fn look_at(
+        &mut self,
+        simulator: &Simulator,
+        subjects: &BTreeSet<LaneSubject>,
+        events: &[Event],
+    ) {
+        let states = simulator.pod_states();
+        let zones = if subjects.iter().any(|one| matches!(one, LaneSubject::Zone { .. })) {
+            simulator.zones()
+        } else {
+            Vec::new()
+        };
+        let at = simulator.now();
+        for subject in subjects {
+            let now = match subject {
+                LaneSubject::Zone { zone } => {
+                    zones.iter().find(|view| view.key == *zone).and_then(|view| {
+                        let reason = format!("{}; {}", view.arithmetic, view.rate_text);
+                        view.state.map(|state| Now::of(state.into(), reason))
+                    })
+                }
+                LaneSubject::Node { node } => simulator
+                    .cluster()
+                    .get_node(node.as_str())
+                    .map(|it| Now::of_node(simulator, it)),
+                LaneSubject::Pod { pod } => {
+                    states.get(pod).map(|state| Now::of_pod(simulator, pod, state))
+                }
+            };
+            self.change(at, subject, now, events);
+        }
+    }
+
+    /// Ends the segment of an object and begins another one, if something is different now.
+    fn change(&mut self, at: Timestamp, subject: &LaneSubject, now: Option<Now>, events: &[Event]) {
+        let open = self.lanes.get(subject).and_then(|segments| segments.last());
+        let open = open.filter(|segment| segment.goes_on);
+        match (open, &now) {
+            (None, None) => return,
+            (Some(segment), Some(now)) if now.is(segment) => return,
+            _ => {}
+        }
+        let began = self.began(subject, events);
+        let segment = now.map(|now| Segment {
+            from: at,
+            to: at,
+            goes_on: true,
+            cause: self.cause(subject, &now, open, events),
+            state: now.state,
+            reason: now.reason,
+            taints: now.taints,
+            node: now.node,
+            began,
+        });
+        let segments = self.lanes.entry(subject.clone()).or_default();
+        if let Some(open) = segments.last_mut().filter(|segment| segment.goes_on) {
+            (open.to, open.goes_on) = (at, false);
+        }
+        // What lasted no time was not seen by anybody.
+        let _ = segments.pop_if(|segment| segment.from == segment.to);
+        segments.extend(segment);
+    }
+
+    /// The event that tells the most about a change of an object.
+    fn began(&self, subject: &LaneSubject, events: &[Event]) -> Option<Cause> {
+        let about = |event: &&Event| {
+            let of = event.what.subject();
+            match subject {
+                LaneSubject::Zone { zone } => of.zone == Some(zone) && of.node.is_none(),
+                LaneSubject::Node { node } => of.node == Some(node),
+                LaneSubject::Pod { pod } => of.pod == Some(pod),
+            }
+        };
+        self.most_telling(events, |event| if about(&event) { weight(&event.what) } else { 0 })
+    }
+
+    /// What led to what an object is now.
+    fn cause(
+        &self,
+        subject: &LaneSubject,
+        now: &Now,
+        before: Option<&Segment>,
+        events: &[Event],
+    ) -> Option<Cause> {
+        match subject {
+            LaneSubject::Zone { .. } => self.most_telling(events, |event| {
+                usize::from(matches!(event.what, EventKind::NodeConditionChanged { .. }))
+            }),
+            LaneSubject::Node { node } => {
+                let dequeued = self.most_telling(events, |event| {
+                    let dequeued = matches!(event.what, EventKind::NodeDequeued { .. });
+                    usize::from(dequeued && event.what.node() == Some(node))
+                });
+                let earlier = before.and_then(|before| {
+                    let follows = now.state == LaneState::Unknown || !now.taints.is_empty();
+                    before.began.clone().filter(|_| follows && before.state != LaneState::Ready)
+                });
+                dequeued.or(earlier)
+            }
+            LaneSubject::Pod { .. } => {
+                if let Some(counting) = before.filter(|it| it.state == LaneState::Counting) {
+                    return counting.began.clone();
+                }
+                let evicted_for = match now.state {
+                    LaneState::Counting
+                    | LaneState::Terminating
+                    | LaneState::Stuck
+                    | LaneState::NotReady => now.node.as_ref(),
+                    _ => None,
+                };
+                let lane = LaneSubject::Node { node: evicted_for?.clone() };
+                let node = self.lanes.get(&lane).and_then(|segments| segments.last());
+                node.filter(|node| node.goes_on && node.matters_to(now))
+                    .and_then(|node| node.began.clone())
+            }
+        }
+    }
+
+    /// The last of the events with the greatest weight; none if all weigh nothing.
+    fn most_telling(&self, events: &[Event], weight: impl Fn(&Event) -> usize) -> Option<Cause> {
+        let weighed = events.iter().enumerate().map(|(index, event)| (weight(event), index, event));
+        let (_, index, event) = weighed
+            .filter(|(weight, ..)| *weight > 0)
+            .max_by_key(|(weight, index, _)| (*weight, *index))?;
+        Some(Cause { at: event.at, event: self.events + index, text: event.what.to_string() })
+    }
+}
+
+impl Segment {
+    /// Whether a node in this state is why a pod on it is so now.
+    fn matters_to(&self, pod: &Now) -> bool {
+        if pod.state == LaneState::Counting || pod.state == LaneState::Terminating {
+            !self.taints.is_empty()
+        } else {
+            self.state != LaneState::Ready
+        }
+    }
+}
+
+fn reason_of(condition: Option<&NodeCondition>) -> String {
+    condition.map(|condition| condition.reason.clone()).unwrap_or_default()
+}
+
+/// How much an event tells about why its object is something else now; 0 for nothing.
+fn weight(what: &EventKind) -> usize {
+    match what {
+        EventKind::KubeletEviction { .. }
+        | EventKind::HeartbeatLost { .. }
+        | EventKind::HeartbeatResumed { .. }
+        | EventKind::NodeConditionChanged { .. }
+        | EventKind::ZoneStateChanged { .. }
+        | EventKind::NodeAdded { .. }
+        | EventKind::NodeDeleted { .. }
+        | EventKind::PodAdded { .. }
+        | EventKind::PodDeleted { .. } => 5,
+        EventKind::Request { verb: RequestVerb::Delete, result: RequestResult::Ok, .. }
+        | EventKind::NodeTaintsChanged { .. } => 4,
+        EventKind::Decided(_) | EventKind::ZoneRateChanged { .. } => 3,
+        EventKind::EventRecorded(_) => 2,
+        EventKind::PodUpdated { .. } | EventKind::NodeUpdated { .. } => 1,
+        EventKind::Request { .. }
+        | EventKind::NodeEvaluated { .. }
+        | EventKind::TaintEvictionControllerRestarted { .. }
+        | EventKind::ControllerManagerRestarted
+        | EventKind::NodeWriteRefused { .. }
+        | EventKind::NodeSkipped { .. }
+        | EventKind::NodeQueued { .. }
+        | EventKind::NodeDequeued { .. }
+        | EventKind::MasterDisruptionEntered
+        | EventKind::MasterDisruptionLeft
+        | EventKind::WorkloadAdded { .. }
+        | EventKind::WorkloadUpdated { .. }
+        | EventKind::WorkloadDeleted { .. }
+        | EventKind::OwnerInferred { .. }
+        | EventKind::PodAdmitted { .. }
+        | EventKind::NodeAdmitted { .. }
+        | EventKind::BudgetChanged { .. }
+        | EventKind::DrainStarted { .. }
+        | EventKind::DrainPrinted { .. }
+        | EventKind::DrainEnded { .. }
+        | EventKind::BudgetNotAsked { .. } => 0,
+    }
+}
+
+impl Now {
+    fn of(state: LaneState, reason: String) -> Self {
+        Self { state, reason, taints: Vec::new(), node: None }
+    }
+
+    fn of_node(simulator: &Simulator, node: &Node) -> Self {
+        let ready = node.condition(node_condition_type::READY);
+        let watched = simulator.config().node_lifecycle;
+        let unreachable = simulator.silence_cause(&node.metadata.name.as_str().into());
+        let (state, reason) = match ready.map(|condition| &condition.status) {
+            Some(ConditionStatus::True) | None if unreachable.is_some() => {
+                (LaneState::Unreachable, unreachable.map_or_else(String::new, |it| it.to_string()))
+            }
+            Some(ConditionStatus::True) => (LaneState::Ready, String::new()),
+            // Without kubelets nobody posts conditions.
+            None if !watched => (LaneState::Ready, String::new()),
+            Some(ConditionStatus::False) => (LaneState::NotReady, reason_of(ready)),
+            Some(_) | None => (LaneState::Unknown, reason_of(ready)),
+        };
+        let taints = node.spec.taints.iter();
+        let taints = taints.filter(|taint| taint.effect == TaintEffect::NoExecute);
+        Self { state, reason, taints: taints.map(ToString::to_string).collect(), node: None }
+    }
+
+    fn of_pod(simulator: &Simulator, key: &PodKey, it: PodState) -> Self {
+        let state = match (it.verdict, it.health) {
+            (PodVerdict::Counting, _) => LaneState::Counting,
+            (PodVerdict::Terminating | PodVerdict::Gone, _) => LaneState::Terminating,
+            (PodVerdict::Stuck, _) => LaneState::Stuck,
+            (PodVerdict::Evicted, _) => LaneState::Evicted,
+            (PodVerdict::Stays, PodHealth::Pending) => LaneState::Pending,
+            (PodVerdict::Stays, PodHealth::Unschedulable) => LaneState::Unschedulable,
+            (PodVerdict::Stays, PodHealth::Starting) => LaneState::Starting,
+            (PodVerdict::Stays, PodHealth::Ready) => LaneState::Ready,
+            (PodVerdict::Stays, PodHealth::NotReady) => LaneState::NotReady,
+            (PodVerdict::Stays, PodHealth::Failed) => LaneState::Failed,
+            (PodVerdict::Stays, PodHealth::Succeeded) => LaneState::Succeeded,
+        };
+        let pod = simulator.cluster().get_pod(key);
+        let reason = match it.verdict {
+            PodVerdict::Stays if it.health == PodHealth::Unschedulable => pod
+                .and_then(|pod| pod.condition("PodScheduled"))
+                .map(|condition| condition.message.clone())
+                .unwrap_or_default(),
+            PodVerdict::Stuck => "until its kubelet is back".into(),
+            PodVerdict::Counting | PodVerdict::Terminating => it.verdict_text(),
+            PodVerdict::Stays | PodVerdict::Gone | PodVerdict::Evicted => String::new(),
+        };
+        let node = pod.map(|pod| pod.spec.node_name.as_str()).filter(|node| !node.is_empty());
+        Self { state, reason, taints: Vec::new(), node: node.map(NodeName::from) }
+    }
+
+    /// Whether a segment goes on.
+    fn is(&self, segment: &Segment) -> bool {
+        // What the scheduler says of a pod changes with every node; it is unschedulable all the same.
+        self.state == segment.state
+            && self.taints == segment.taints
+            && self.node == segment.node
+            && (self.reason == segment.reason || self.state == LaneState::Unschedulable)
+    }
+}

@@ -1,0 +1,16 @@
+//! Why a kubelet cannot be reached.
+
+use serde::Serialize;
+
+/// Why nobody hears a kubelet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
+#[serde(rename_all = "camelCase")]
+pub enum SilenceCause {
+    /// It does not run.
+    KubeletStopped,
+    /// The node is cut off.
+    NetworkCut,
+    /// The node's zone is cut off.
+    ZoneNetworkCut,
+}

@@ -1,0 +1,318 @@
+//! What the machines want done, and who hears of it: writes reach the store one by one, and all
+//! that watch it hear of one before the next is made.
+#![deny(clippy::wildcard_enum_match_arm, reason = "a new action is thought of here")]
+
+use alloc::boxed::Box;
+
+use super::Simulator;
+use super::control_plane::ControlAction;
+use crate::api::{Node, PodKey};
+use crate::api_server::Write;
+use crate::cluster::Change;
+use crate::command::NodeWrite;
+use crate::controllers::drain::{DrainAction, DrainController};
+use crate::controllers::pod_gc::CollectPod;
+use crate::controllers::scheduler::SchedulerAction;
+use crate::controllers::taint_eviction::shard_of;
+use crate::controllers::workload::{WorkloadAction, WriteAnswer};
+use crate::controllers::{Context, Controller, node_lifecycle, taint_eviction};
+use crate::event::{EventKind, RequestResult, RequestVerb};
+use crate::kubelet::{KubeletAction, Kubelets};
+use crate::protocol::RequestId;
+
+impl Simulator {
+    /// Makes writes in their order, each with all that kubelets do at once because of it.
+    pub(super) fn commit(&mut self, writes: impl IntoIterator<Item = Write>) {
+        for write in writes {
+            self.store(write);
+            self.run_kubelets();
+        }
+    }
+
+    /// Makes a write, and tells all that watch the store.
+    fn store(&mut self, mut write: Write) {
+        if let Write::PutPod(_, pod) | Write::Terminate(_, pod) = &mut write {
+            let wall_clock = self.api.wall_clock(self.api.now);
+            if let Some(started) = self.kubelets.started(wall_clock, pod) {
+                **pod = started;
+            }
+        }
+        if let Write::Terminate(termination, _) = &write {
+            let mut context = self.api.context(&mut self.sequence);
+            self.kubelets.terminate(&mut context, termination.clone());
+        }
+        let Some(change) = self.api.store(write) else { return };
+        let mut context = self.api.context(&mut self.sequence);
+        let removed = matches!(change, Change::Pod { new: None, .. });
+        if !removed {
+            self.drains.handle_change(&mut context, &change);
+        }
+        self.nodes.handle_change(context.now, &change);
+        if let Some(control) = &mut self.control {
+            control.handle_change(&mut context, &change);
+        }
+        self.kubelets.handle_change(&mut context, &change);
+        if removed {
+            self.drains.handle_change(&mut context, &change);
+        }
+        if let Change::Pod { old: Some(old), new: Some(new), .. } = &change
+            && old.metadata.labels != new.metadata.labels
+        {
+            self.run_control_actions();
+        }
+    }
+
+    /// Calls the kubelets, and carries out what they want done.
+    pub(super) fn with_kubelets<T>(
+        &mut self,
+        call: impl FnOnce(&mut Kubelets, &mut Context<'_>) -> T,
+    ) -> T {
+        let answer = call(&mut self.kubelets, &mut self.api.context(&mut self.sequence));
+        self.run_kubelets();
+        answer
+    }
+
+    fn run_kubelets(&mut self) {
+        while let Some(action) =
+            self.kubelets.poll_action(&mut self.api.context(&mut self.sequence))
+        {
+            match action {
+                KubeletAction::RecordEvent(event) => {
+                    self.api.emit(EventKind::EventRecorded(event));
+                }
+                KubeletAction::ReportLost { node, cause } => {
+                    self.api.emit(EventKind::HeartbeatLost { node, cause });
+                }
+                KubeletAction::ReportResumed { node } => {
+                    self.api.emit(EventKind::HeartbeatResumed { node });
+                }
+                KubeletAction::ReportEviction { node, report } => {
+                    self.api.emit(EventKind::KubeletEviction { node, report });
+                }
+                KubeletAction::PostStatus(node) => self.store(Write::PutNode(node)),
+                KubeletAction::PatchPodStatus(key, pod) => self.store(Write::PutPod(key, pod)),
+                KubeletAction::ConfirmDeletion(key) => self.store(Write::RemovePod(key)),
+                KubeletAction::RecordHeartbeats(node) => {
+                    self.nodes.record_heartbeats(&mut self.api, node);
+                }
+                KubeletAction::Heartbeats { node, heartbeats } => {
+                    self.nodes.handle_heartbeats(self.api.now, &node, heartbeats);
+                }
+            }
+        }
+    }
+
+    /// Calls the drains, and carries out what they want done.
+    pub(super) fn with_drains<T>(
+        &mut self,
+        call: impl FnOnce(&mut DrainController, &mut Context<'_>) -> T,
+    ) -> T {
+        let answer = call(&mut self.drains, &mut self.api.context(&mut self.sequence));
+        while let Some(action) = self.drains.poll_action(&mut self.api.context(&mut self.sequence))
+        {
+            match action {
+                DrainAction::Started { drain } => self.api.emit(EventKind::DrainStarted { drain }),
+                DrainAction::Print { drain, is_error, line } => {
+                    self.api.emit(EventKind::DrainPrinted { drain, is_error, line });
+                }
+                DrainAction::Evict { id, pod, disable_eviction, grace_period_seconds } => {
+                    let answer = self.evict_for_drain(pod, disable_eviction, grace_period_seconds);
+                    let mut context = self.api.context(&mut self.sequence);
+                    self.drains.handle_action_result(&mut context, id, answer);
+                }
+                DrainAction::Ended { drain, failed } => {
+                    self.api.emit(EventKind::DrainEnded { drain, failed });
+                }
+            }
+        }
+        answer
+    }
+
+    /// The control plane looks at one thing; whether there was any.
+    pub(super) fn run_control(&mut self) -> bool {
+        let Some(control) = &mut self.control else { return false };
+        let worked = control.work(&mut self.api.context(&mut self.sequence));
+        self.run_control_actions();
+        worked
+    }
+
+    /// Carries out what the control plane wants done.
+    pub(super) fn run_control_actions(&mut self) {
+        while let Some(control) = &mut self.control
+            && let Some(action) = control.poll_action(&mut self.api.context(&mut self.sequence))
+        {
+            match action {
+                ControlAction::Workload(kind, action) => {
+                    if let Some((id, answer)) = self.act_for_workload(action)
+                        && let Some(control) = &mut self.control
+                    {
+                        let mut context = self.api.context(&mut self.sequence);
+                        control.answer(&mut context, kind, id, answer);
+                    }
+                }
+                ControlAction::Scheduler(SchedulerAction::RecordEvent(event)) => {
+                    self.api.emit(EventKind::EventRecorded(event));
+                }
+                ControlAction::Scheduler(SchedulerAction::BindPod { pod, node }) => {
+                    let write = self.api.write_scheduled(pod, Ok(node));
+                    self.commit(write);
+                }
+                ControlAction::Scheduler(SchedulerAction::MarkUnschedulable { pod, message }) => {
+                    let write = self.api.write_scheduled(pod, Err(message));
+                    self.commit(write);
+                }
+                ControlAction::Collect(CollectPod { id, pod }) => {
+                    self.commit([Write::RemovePod(pod)]);
+                    if let Some(control) = &mut self.control {
+                        control.collected(&mut self.api.context(&mut self.sequence), id);
+                    }
+                }
+            }
+        }
+    }
+
+    fn act_for_workload(&mut self, action: WorkloadAction) -> Option<(RequestId, WriteAnswer)> {
+        match action {
+            WorkloadAction::RecordEvent(event) => self.api.emit(EventKind::EventRecorded(event)),
+            WorkloadAction::CreatePod { id, mut pod, mut additions, event } => {
+                match self.api.admit_pod(&mut pod) {
+                    Ok(more) => additions.extend(more),
+                    Err(reason) => return Some((id, WriteAnswer::Refused(reason))),
+                }
+                self.api.emit(EventKind::EventRecorded(event));
+                let write = self.api.store_new_pod(*pod, additions);
+                self.commit([write]);
+                return Some((id, WriteAnswer::Done));
+            }
+            WorkloadAction::DeletePod { id, pod } => {
+                self.commit(self.api.delete_gracefully(&pod, None));
+                return Some((id, WriteAnswer::Done));
+            }
+            WorkloadAction::ReleasePod { pod } => self.commit(self.api.disown_pod(&pod)),
+            WorkloadAction::CreateReplicaSet(mut set) => {
+                self.api.default_metadata(&mut set.metadata);
+                self.commit([Write::PutWorkload(set)]);
+            }
+            WorkloadAction::ScaleReplicaSet { workload, replicas } => {
+                self.commit(self.api.scale_replica_set(&workload, replicas));
+            }
+            WorkloadAction::ReportDesired { workload, desired } => {
+                if let Some(control) = &mut self.control {
+                    let context = self.api.context(&mut self.sequence);
+                    control.ready_history.set_desired(&context, &workload, desired);
+                }
+            }
+        }
+        None
+    }
+
+    /// Carries out what the taint-eviction controller wants done.
+    pub(super) fn run_taint_eviction_actions(&mut self) {
+        use taint_eviction::Action;
+        while let Some(action) = self.nodes.taint_eviction.poll_action() {
+            let (id, result) = match action {
+                Action::RecordEvent(event) => {
+                    self.api.emit(EventKind::EventRecorded(event));
+                    continue;
+                }
+                Action::Report(decision) => {
+                    self.nodes.record_decision(&self.api, &decision);
+                    self.api.emit(EventKind::Decided(decision));
+                    continue;
+                }
+                Action::ReportNode { node, taints } => {
+                    self.nodes.record_node(self.api.now, &node, &taints);
+                    let (shard, taints) = (shard_of(node.as_str()), taints.to_vec());
+                    self.api.emit(EventKind::NodeEvaluated { node, shard, taints });
+                    continue;
+                }
+                Action::PatchPodStatus { id, pod, condition } => {
+                    let (result, write) = self.api.patch_pod_condition(&pod, condition);
+                    self.commit(write);
+                    (id, result)
+                }
+                Action::DeletePod { id, pod } => (id, self.delete_for_controller(&pod, false)),
+            };
+            let mut context = self.api.context(&mut self.sequence);
+            self.nodes.number_timers(&mut context, |controller, context| {
+                controller.handle_action_result(context.now, id, result);
+            });
+        }
+    }
+
+    /// The node lifecycle controller does one piece of what is due, and all that its results allow
+    /// to go on.
+    pub(super) fn run_lifecycle(&mut self) {
+        use node_lifecycle::Action;
+        loop {
+            let Some(lifecycle) = &mut self.nodes.lifecycle else { return };
+            lifecycle.handle_timeout(self.api.now, &self.api.cluster);
+            let mut answered = false;
+            while let Some(action) = self.nodes.lifecycle.as_mut().and_then(|c| c.poll_action()) {
+                let (id, (result, write)) = match action {
+                    Action::RecordEvent(event) => {
+                        self.api.emit(EventKind::EventRecorded(event));
+                        continue;
+                    }
+                    Action::Report(report) => {
+                        self.api.emit(report.into());
+                        continue;
+                    }
+                    Action::PatchNodeStatus { id, node, conditions } => {
+                        let change = |node: &mut Node| node.status.conditions = conditions;
+                        (id, self.api.patch_node(&node, NodeWrite::Status, change))
+                    }
+                    Action::PatchNodeTaints { id, node, patch } => {
+                        let change = |node: &mut Node| {
+                            patch.apply(node);
+                        };
+                        (id, self.api.patch_node(&node, NodeWrite::Taints, change))
+                    }
+                    Action::PatchNodeLabels { id, node, labels } => {
+                        let change = |node: &mut Node| node.metadata.labels.extend(labels);
+                        (id, self.api.patch_node(&node, NodeWrite::Labels, change))
+                    }
+                    Action::PatchPodStatus { id, pod: key, patch } => {
+                        let (result, pod) = self.api.patch_pod_status(&key, &patch);
+                        let write = pod.map(|pod| {
+                            self.kubelets.remember_marked(&key, &pod.spec.node_name);
+                            Write::PutPod(key, Box::new(pod))
+                        });
+                        (id, (result, write))
+                    }
+                    Action::DeletePod { id, pod } => {
+                        (id, (self.delete_for_controller(&pod, true), None))
+                    }
+                };
+                self.commit(write);
+                if let Some(lifecycle) = &mut self.nodes.lifecycle {
+                    lifecycle.handle_action_result(self.api.now, id, result);
+                }
+                answered = true;
+            }
+            if !answered {
+                return;
+            }
+        }
+    }
+
+    /// A controller deletes a pod, which asks no budget: it is said which would have forbidden it.
+    fn delete_for_controller(&mut self, pod: &PodKey, by_lifecycle: bool) -> RequestResult {
+        let uid = self.api.uid_of(pod);
+        let result = self.api.delete_result(pod);
+        let verb = RequestVerb::Delete;
+        // Said before the object's own event, as the cause of it.
+        self.api.emit(EventKind::Request { pod: pod.clone(), uid, verb, result });
+        if result != RequestResult::Ok {
+            return result;
+        }
+        if let Some(control) = &self.control {
+            for budget in control.unasked_budgets(&self.api.cluster, pod) {
+                self.api.emit(EventKind::BudgetNotAsked { pod: pod.clone(), budget });
+            }
+        }
+        self.nodes.record_delete(&self.api, pod, by_lifecycle);
+        self.commit(self.api.delete_gracefully(pod, None));
+        result
+    }
+}

@@ -1,0 +1,78 @@
+//! A kubelet and its node, to look at.
+
+use alloc::vec::Vec;
+
+use serde::Serialize;
+
+use super::Simulator;
+use crate::api::{NodeCondition, NodeName};
+use crate::controllers::node_lifecycle::NodeHealthView;
+use crate::event::SilenceCause;
+use crate::eviction_timeline::time_budget::Moment;
+use crate::time::Timestamp;
+
+/// A node's kubelet, and how the node lifecycle controller sees the node.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
+#[serde(rename_all = "camelCase")]
+pub struct NodeView {
+    /// Which node.
+    pub node: NodeName,
+    /// Whether its kubelet runs.
+    pub kubelet_runs: bool,
+    /// Whether the node by itself is cut off the API server.
+    pub network_cut: bool,
+    /// Why nobody hears its kubelet; absent if it is heard.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub silent: Option<SilenceCause>,
+    /// When it renewed its lease last.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lease_renewed_at: Option<Moment>,
+    /// When it posted its status last.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub status_posted_at: Option<Moment>,
+    /// When it renews its lease next; absent while it is not heard.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next_renewal: Option<Timestamp>,
+    /// When it posts its status next, if nothing changes; absent while it is not heard.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next_post: Option<Timestamp>,
+    /// When it starts or stops by itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub switches_at: Option<Timestamp>,
+    /// How many deletions of pods it has not confirmed, since nobody hears it.
+    pub unconfirmed_deletions: usize,
+    /// What the node lifecycle controller knows; absent if it has not seen the node.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub health: Option<NodeHealthView>,
+    /// The conditions of the node, with the heartbeats of the last post.
+    pub conditions: Vec<NodeCondition>,
+}
+
+impl NodeView {
+    /// How a node is doing; `None` if there is no such node, or if there are no kubelets.
+    pub(super) fn of(simulator: &Simulator, name: &str) -> Option<Self> {
+        let Simulator { api, kubelets, nodes, .. } = simulator;
+        let kubelet = kubelets.get(name)?;
+        let posted = simulator.node_as_served(name)?;
+        let node = NodeName::from(name);
+        let (start, now) = (api.config.start, api.now);
+        let moment = |time| Moment::of(time, start);
+        let (lease, status) = (&kubelet.beats.lease, &kubelet.beats.status);
+        let next = |at: Timestamp| kubelet.connected.then_some(at);
+        Some(Self {
+            kubelet_runs: kubelet.runs,
+            network_cut: kubelet.cut,
+            silent: kubelets.silence_cause(&api.cluster, &node),
+            lease_renewed_at: lease.time(start, now).map(moment),
+            status_posted_at: status.time(start, now).map(moment),
+            next_renewal: next(lease.next_after(now)),
+            next_post: next(kubelet.posts_at(now)),
+            switches_at: kubelet.switches_at(),
+            unconfirmed_deletions: kubelet.unconfirmed_count(),
+            health: nodes.lifecycle.as_ref().and_then(|c| c.node_health(now, name)),
+            conditions: posted.status.conditions.clone(),
+            node,
+        })
+    }
+}

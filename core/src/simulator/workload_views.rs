@@ -1,0 +1,138 @@
+//! Workloads and pods, to look at.
+
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use serde::Serialize;
+use serde_json::Value;
+
+use super::control_plane::ControlPlane;
+use crate::api::{Pod, PodKey, PodPhase, WorkloadKey};
+use crate::api_server::ApiServer;
+use crate::controllers::workload::is_available_at;
+
+/// A workload and how its pods are doing.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
+#[serde(rename_all = "camelCase")]
+pub struct WorkloadView {
+    /// Which one.
+    pub workload: WorkloadKey,
+    /// Whether it is not here, but pods name it as their controller: it is assumed to want the pods
+    /// that were there.
+    pub assumed: bool,
+    /// Its own controller: the Deployment of a ReplicaSet.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub owner: Option<WorkloadKey>,
+    /// How many pods it wants.
+    pub desired: i64,
+    /// How many it has that are neither terminating nor at their end.
+    pub current: i64,
+    /// How many of those are of the present template.
+    pub updated: i64,
+    /// How many of those it has are ready.
+    pub ready: i64,
+    /// How many have been ready for `minReadySeconds`.
+    pub available: i64,
+    /// How many are missing from what it wants.
+    pub unavailable: i64,
+    /// How many are terminating.
+    pub terminating: i64,
+    /// Those that have no node, and why.
+    pub pending: Vec<PendingPod>,
+    /// All its pods, also those that are terminating or have ended, by name.
+    pub pods: Vec<PodKey>,
+}
+
+/// A pod that has no node.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
+#[serde(rename_all = "camelCase")]
+pub struct PendingPod {
+    /// Which one.
+    pub pod: PodKey,
+    /// Why, in the scheduler's words; empty if it has not been tried.
+    pub reason: String,
+}
+
+/// A pod as a line of `kubectl get pods`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PodStatusView {
+    /// How many containers are ready: all or none.
+    pub ready: usize,
+    /// How many containers there are.
+    pub containers: usize,
+    /// The column STATUS.
+    pub status: String,
+}
+
+/// What `kubectl get pods` shows in the columns READY and STATUS. Mirrors `printPod`, as far as a
+/// pod has that state here.
+#[must_use]
+pub fn pod_status(pod: &Pod) -> PodStatusView {
+    let listed = pod.spec.other.get("containers").and_then(Value::as_array).map(Vec::len);
+    let containers = listed.unwrap_or(1).max(1);
+    let phase = match &pod.status.phase {
+        // A pod on a node whose phase was never written runs.
+        PodPhase::Empty if pod.spec.node_name.is_empty() => &PodPhase::Pending,
+        PodPhase::Empty => &PodPhase::Running,
+        phase => phase,
+    };
+    let mut status = phase.to_string();
+    if !pod.status.reason.is_empty() {
+        status.clone_from(&pod.status.reason);
+    } else if *phase == PodPhase::Pending && !pod.spec.node_name.is_empty() {
+        status = "ContainerCreating".into();
+    } else if *phase == PodPhase::Pending
+        && pod.condition("PodScheduled").is_some_and(|known| known.reason == "SchedulingGated")
+    {
+        status = "SchedulingGated".into();
+    }
+    if *phase == PodPhase::Succeeded && pod.status.reason.is_empty() {
+        status = "Completed".into();
+    }
+    if pod.is_terminating() {
+        let lost = pod.status.reason == crate::controllers::node_lifecycle::NODE_LOST;
+        status = if lost { "Unknown" } else { "Terminating" }.into();
+    }
+    let ready = *phase == PodPhase::Running
+        && (pod.has_ready_condition() || pod.condition("Ready").is_none());
+    PodStatusView { ready: if ready { containers } else { 0 }, containers, status }
+}
+
+impl ControlPlane {
+    /// A workload and how its pods are doing; `None` if there is no such workload.
+    pub(super) fn workload_view(&self, api: &ApiServer, key: &WorkloadKey) -> Option<WorkloadView> {
+        let workload = api.cluster.get_workload(key)?;
+        let pods = api.cluster.pods_of_workload(key);
+        let objects = || pods.iter().filter_map(|key| api.cluster.get_pod(key));
+        let of = |test: &dyn Fn(&Pod) -> bool| {
+            i64::try_from(objects().filter(|pod| test(pod)).count()).unwrap_or(i64::MAX)
+        };
+        let desired = self.ready_history.desired(key);
+        let now = api.wall_clock(api.now);
+        let available = of(&|pod| pod.is_ready_replica() && is_available_at(now, workload, pod));
+        let pending = objects().filter(|pod| pod.spec.node_name.is_empty() && pod.is_active());
+        let pending = pending.map(|pod| PendingPod {
+            pod: pod.key(),
+            reason: pod
+                .condition("PodScheduled")
+                .map_or_else(String::new, |condition| condition.message.clone()),
+        });
+        Some(WorkloadView {
+            workload: key.clone(),
+            assumed: workload.assumed,
+            owner: workload.owner(),
+            desired,
+            current: of(&Pod::is_active),
+            updated: of(&|pod| pod.is_active() && self.is_updated(workload, pod)),
+            ready: of(&Pod::is_ready_replica),
+            available,
+            unavailable: (desired - available).max(0),
+            terminating: of(&|pod| pod.is_terminating()),
+            pending: pending.collect(),
+            pods: pods.iter().cloned().collect(),
+        })
+    }
+}

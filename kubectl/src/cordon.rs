@@ -1,0 +1,171 @@
+//! `kubectl cordon`, `uncordon` and `drain`. Mirrors `k8s.io/kubectl/pkg/cmd/drain`.
+
+use std::collections::BTreeMap;
+
+use taintlab_core::api::{NodeName, SelectorOperator};
+use taintlab_core::command::Command;
+use taintlab_core::drain::{DrainOptions, pods_for_deletion};
+use taintlab_core::time::{Span, parse_duration};
+
+use crate::arguments::{TypeAlone, select};
+use crate::failure::Failure;
+use crate::flags::{self, Arguments};
+use crate::objects::Object;
+use crate::resources;
+use crate::selector::parse_labels;
+use crate::session::{DryRun, Session};
+
+/// `kubectl cordon`.
+pub(crate) fn cordon(session: &mut Session<'_>, arguments: &Arguments) -> Result<(), Failure> {
+    let dry_run = arguments.dry_run(session)?;
+    let nodes = nodes(session, arguments, "cordon")?;
+    mark(session, &nodes, true, dry_run)
+}
+
+/// `kubectl uncordon`.
+pub(crate) fn uncordon(session: &mut Session<'_>, arguments: &Arguments) -> Result<(), Failure> {
+    let dry_run = arguments.dry_run(session)?;
+    let nodes = nodes(session, arguments, "uncordon")?;
+    mark(session, &nodes, false, dry_run)
+}
+
+/// The nodes that are meant, as `worker-1`, `node/worker-1` or by label. One that is not there is
+/// an error before anything is done.
+fn nodes(session: &Session<'_>, arguments: &Arguments, verb: &str) -> Result<Vec<Object>, Failure> {
+    let words = &arguments.positional;
+    let selects = arguments.get(&flags::SELECTOR).is_some();
+    if words.is_empty() && !selects {
+        return Err(Failure::usage(verb, &format!("USAGE: {verb} NODE [flags]")));
+    }
+    if !words.is_empty() && selects {
+        return Err(Failure::usage(
+            verb,
+            "error: cannot specify both a node name and a --selector option",
+        ));
+    }
+    let mut named = vec!["nodes".to_owned()];
+    for word in words {
+        let name = match word.split_once('/') {
+            None => word,
+            Some((type_, name)) => {
+                let resource = resources::find(type_)?;
+                if *resource != resources::NODES {
+                    return Err(Failure::plain(format!(
+                        "error: expected resource of type node, got {:?}",
+                        format!("/v1, Resource={}", resource.plural)
+                    )));
+                }
+                name
+            }
+        };
+        named.push(name.to_owned());
+    }
+    let mut selection = select(session, &named, arguments, TypeAlone::MeansAll)?;
+    match selection.failures.is_empty() {
+        true => Ok(selection.objects),
+        false => Err(selection.failures.swap_remove(0)),
+    }
+}
+
+/// Mirrors `RunCordonOrUncordon`.
+fn mark(
+    session: &mut Session<'_>,
+    nodes: &[Object],
+    unschedulable: bool,
+    dry_run: DryRun,
+) -> Result<(), Failure> {
+    let verb = if unschedulable { "cordon" } else { "uncordon" };
+    for object in nodes {
+        let Object::Node(node) = object else { continue };
+        let name = node.metadata.name.as_str();
+        let already = node.spec.unschedulable == unschedulable;
+        if !already {
+            let command = Command::SetUnschedulable { node: name.into(), unschedulable };
+            if let Err(failure) = session.change(dry_run, command) {
+                session.warn(format!("error: unable to {verb} node {name:?}: {}", failure.text()));
+                session.outcome.exit_code = 1;
+                continue;
+            }
+        }
+        let already = if already { "already " } else { "" };
+        session.print(format!("node/{name} {already}{verb}ed{}", dry_run.suffix()));
+    }
+    Ok(())
+}
+
+/// `kubectl drain`: cordons, and begins what goes on in time.
+pub(crate) fn drain(session: &mut Session<'_>, arguments: &Arguments) -> Result<(), Failure> {
+    let dry_run = arguments.dry_run(session)?;
+    let nodes = nodes(session, arguments, "drain")?;
+    let options = drain_options(session, arguments)?;
+    mark(session, &nodes, true, dry_run)?;
+    let names: Vec<NodeName> = nodes.iter().map(|node| node.name().into()).collect();
+    if names.is_empty() {
+        return Ok(());
+    }
+    if dry_run == DryRun::No {
+        return session.drain(Command::Drain { nodes: names, options });
+    }
+    let mut failures = Vec::new();
+    for name in &names {
+        let release = session.release();
+        let found =
+            pods_for_deletion(session.simulator().cluster(), name.as_str(), &options, release);
+        if !found.errors.is_empty() {
+            failures.extend(found.errors.into_iter().map(Failure::Plain));
+            continue;
+        }
+        if !found.warnings.is_empty() {
+            session.warn(format!("{}: {}", release.drain_warning_word(), found.warnings));
+        }
+        for pod in &found.pods {
+            session.print(format!("evicting pod {pod}{}", dry_run.suffix()));
+        }
+        session.print(format!("node/{name} {}{}", release.drained_word(), dry_run.suffix()));
+    }
+    Failure::all(failures)
+}
+
+fn drain_options(
+    session: &mut Session<'_>,
+    arguments: &Arguments,
+) -> Result<DrainOptions, Failure> {
+    if arguments.get(&flags::DELETE_LOCAL_DATA).is_some()
+        && session.release().drain_local_storage_error().contains("emptydir")
+    {
+        session.warn(
+            "Flag --delete-local-data has been deprecated, This option is deprecated and will be \
+             deleted. Use --delete-emptydir-data.",
+        );
+    }
+    let selector = arguments.get(&flags::POD_SELECTOR).unwrap_or("");
+    let invalid = || Failure::plain("--pod-selector=<pod_selector> must be a valid label selector");
+    let selector = parse_labels(selector).map_err(|_| invalid())?;
+    let mut pod_labels = BTreeMap::new();
+    for requirement in selector.requirements {
+        match requirement.values.as_slice() {
+            [value] if requirement.operator == SelectorOperator::In => {
+                pod_labels.insert(requirement.key, value.clone());
+            }
+            _ => {
+                return Err(Failure::plain(
+                    "--pod-selector takes only key=value pairs here, separated by commas",
+                ));
+            }
+        }
+    }
+    let timeout = arguments.get(&flags::TIMEOUT).unwrap_or("0");
+    Ok(DrainOptions {
+        ignore_daemonsets: arguments.is(&flags::IGNORE_DAEMONSETS),
+        force: arguments.is(&flags::FORCE),
+        delete_emptydir_data: arguments.is(&flags::DELETE_EMPTYDIR_DATA)
+            || arguments.is(&flags::DELETE_LOCAL_DATA),
+        disable_eviction: arguments.is(&flags::DISABLE_EVICTION),
+        grace_period_seconds: arguments
+            .number(&flags::GRACE_PERIOD)
+            .filter(|seconds| *seconds >= 0)
+            .map(|seconds| u32::try_from(seconds).unwrap_or(u32::MAX)),
+        timeout: Span(parse_duration(timeout).map_err(Failure::Plain)?),
+        pod_labels,
+    })
+}

@@ -1,0 +1,57 @@
+//! Help: how verbs and flags are used.
+
+use crate::failure::Failure;
+use crate::flags::{Arguments, Kind};
+use crate::session::Session;
+use crate::verbs::{VERBS, Verb, verb};
+
+/// `kubectl help`.
+pub(crate) fn help(session: &mut Session<'_>, arguments: &Arguments) -> Result<(), Failure> {
+    match arguments.positional.first() {
+        None => overview(session),
+        Some(name) => match verb(name) {
+            Some(verb) => of_verb(session, verb),
+            None => return Err(Failure::plain(format!("Unknown help topic [`{name}`]"))),
+        },
+    }
+    Ok(())
+}
+
+/// All verbs.
+pub(crate) fn overview(session: &mut Session<'_>) {
+    session.print("kubectl controls the simulated cluster.\n\nCommands:");
+    for verb in &VERBS {
+        session.print(format!("  {:<15} {}", verb.name, verb.about));
+    }
+    session.print(
+        "\nUsage:\n  kubectl [flags] [options]\n\n\
+         Use \"kubectl <command> --help\" for more information about a given command.",
+    );
+}
+
+/// One verb.
+pub(crate) fn of_verb(session: &mut Session<'_>, verb: &Verb) {
+    session.print(format!("{}\n\nExamples:", verb.about));
+    for line in verb.examples.lines() {
+        session.print(format!("  kubectl {line}"));
+    }
+    session.print("\nOptions:");
+    for flag in verb.all_flags() {
+        let short = flag.short.map_or_else(|| "    ".to_owned(), |short| format!("-{short}, "));
+        let value = match flag.kind {
+            Kind::Bool => "=false",
+            Kind::Int => "=0",
+            Kind::Duration => "=0s",
+            Kind::Text | Kind::Optional(_) => "=''",
+        };
+        session.print(format!("    {short}--{}{value}:\n\t{}", flag.name, flag.help));
+    }
+    session.print(format!("\nUsage:\n  kubectl {} [options]", verb.usage));
+}
+
+/// `kubectl version`.
+pub(crate) fn version(session: &mut Session<'_>, _: &Arguments) -> Result<(), Failure> {
+    let release = session.release();
+    session.print(format!("Client Version: v{release}.0\nServer Version: v{release}.0"));
+    Ok(())
+}

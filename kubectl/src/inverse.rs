@@ -1,0 +1,203 @@
+//! The line that does what a command does.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use taintlab_core::api::{NodeName, PodKey, START_UP_TIME_ANNOTATION, Taint};
+use taintlab_core::command::{Cascade, Command};
+use taintlab_core::drain::DrainOptions;
+use taintlab_core::simulator::Simulator;
+use taintlab_core::taints::taint_exists;
+
+use crate::words::quoted;
+
+/// The `kubectl` line that does to this cluster what `command` does, ready to be pasted into a
+/// shell; `None` if `kubectl` cannot do it (a fault, a binding), or if there is nothing to do.
+///
+/// Run with [`run`](crate::run) it leaves the same objects, apart from the order of a node's
+/// taints, which `kubectl taint` decides by itself.
+#[must_use]
+pub fn command_line_of(command: &Command, simulator: &Simulator) -> Option<String> {
+    let cluster = simulator.cluster();
+    match command {
+        Command::CreateNode(node) => document("create", node),
+        Command::UpdateNode(node) => document("replace", node),
+        Command::CreatePod(pod) => document("create", pod),
+        Command::UpdatePod(pod) => document("replace", pod),
+        Command::DeleteNode { node } => line(&["delete", "node", node.as_str()]),
+        Command::SetTaints { node, taints } => {
+            taint(node.as_str(), &cluster.get_node(node.as_str())?.spec.taints, taints)
+        }
+        Command::Taint { node, taint } => {
+            let old = &cluster.get_node(node.as_str())?.spec.taints;
+            let mut new = old.clone();
+            new.retain(|old| !old.matches(taint));
+            new.insert(0, taint.clone());
+            self::taint(node.as_str(), old, &new)
+        }
+        Command::Untaint { node, key, effect } => {
+            let colon = if effect.is_empty() { "" } else { ":" };
+            line(&["taint", "nodes", node.as_str(), &format!("{key}{colon}{effect}-")])
+        }
+        Command::SetUnschedulable { node, unschedulable } => {
+            line(&[if *unschedulable { "cordon" } else { "uncordon" }, node.as_str()])
+        }
+        Command::SetNodeLabels { node, labels } => {
+            let old = &cluster.get_node(node.as_str())?.metadata.labels;
+            label(vec!["label", "node", node.as_str()], old, labels)
+        }
+        Command::SetPodLabels { pod, labels } => {
+            let old = &cluster.get_pod(pod)?.metadata.labels;
+            label(about("label", pod), old, labels)
+        }
+        Command::SetTolerations { pod, tolerations } => {
+            let patch = serde_json::json!({ "spec": { "tolerations": tolerations } });
+            let patch = serde_json::to_string(&patch).ok()?;
+            let mut words = about("patch", pod);
+            words.extend(["--type=merge", "-p", &patch]);
+            line(&words)
+        }
+        Command::DeletePod { pod, force, grace_period_seconds } => {
+            let mut words = about("delete", pod);
+            let grace = grace_period_seconds.map(|seconds| format!("--grace-period={seconds}"));
+            if *force {
+                words.extend(["--force", "--grace-period=0"]);
+            } else if let Some(grace) = &grace {
+                words.push(grace);
+            }
+            line(&words)
+        }
+        Command::CreateWorkload(workload) => document("create", workload),
+        Command::UpdateWorkload(workload) => document("replace", workload),
+        Command::CreateBudget(budget) => document("create", budget),
+        Command::UpdateBudget(budget) => document("replace", budget),
+        Command::DeleteWorkload { workload, cascade } => {
+            let mut words = vec!["delete", workload.kind.singular(), workload.name.name()];
+            in_namespace(&mut words, &workload.name);
+            if *cascade == Cascade::Orphan {
+                words.push("--cascade=orphan");
+            }
+            line(&words)
+        }
+        Command::DeleteBudget { budget } => {
+            let mut words = vec!["delete", "pdb", budget.name()];
+            in_namespace(&mut words, budget);
+            line(&words)
+        }
+        Command::Scale { workload, replicas } => {
+            let replicas = format!("--replicas={replicas}");
+            let mut words = vec!["scale", workload.kind.singular(), workload.name.name()];
+            in_namespace(&mut words, &workload.name);
+            words.push(&replicas);
+            line(&words)
+        }
+        Command::SetStartUpTime { workload, time } => {
+            let pair = format!("{START_UP_TIME_ANNOTATION}={time}");
+            let mut words = vec!["annotate", workload.kind.singular(), workload.name.name()];
+            in_namespace(&mut words, &workload.name);
+            words.extend([pair.as_str(), "--overwrite"]);
+            line(&words)
+        }
+        Command::Drain { nodes, options } => drain(nodes, options),
+        _ => None,
+    }
+}
+
+/// The flags of a drain. The nodes are cordoned as well.
+fn drain(nodes: &[NodeName], options: &DrainOptions) -> Option<String> {
+    let mut words = vec!["drain".to_owned()];
+    words.extend(nodes.iter().map(|node| node.as_str().to_owned()));
+    for (flag, set) in [
+        ("--ignore-daemonsets", options.ignore_daemonsets),
+        ("--force", options.force),
+        ("--delete-emptydir-data", options.delete_emptydir_data),
+        ("--disable-eviction", options.disable_eviction),
+    ] {
+        words.extend(set.then(|| flag.to_owned()));
+    }
+    words.extend(options.grace_period_seconds.map(|grace| format!("--grace-period={grace}")));
+    if !options.timeout.0.is_zero() {
+        words.push(format!("--timeout={}", options.timeout));
+    }
+    if !options.pod_labels.is_empty() {
+        let labels = crate::selector::format_labels(&options.pod_labels);
+        words.push(format!("--pod-selector={labels}"));
+    }
+    line(&words.iter().map(String::as_str).collect::<Vec<_>>())
+}
+
+fn in_namespace<'c>(words: &mut Vec<&'c str>, key: &'c PodKey) {
+    if key.namespace() != "default" {
+        words.extend(["-n", key.namespace()]);
+    }
+}
+
+fn line(words: &[&str]) -> Option<String> {
+    let words: Vec<String> = words.iter().map(|word| quoted(word)).collect();
+    Some(format!("kubectl {}", words.join(" ")))
+}
+
+/// A verb and a pod.
+fn about<'c>(verb: &'c str, pod: &'c PodKey) -> Vec<&'c str> {
+    let mut words = vec![verb, "pod", pod.name()];
+    in_namespace(&mut words, pod);
+    words
+}
+
+/// An object as a here document.
+fn document<T: Serialize>(verb: &str, object: &T) -> Option<String> {
+    let yaml = taintlab_manifest::to_yaml(object).ok()?;
+    let mut mark = "EOF".to_owned();
+    while yaml.lines().any(|line| line == mark) {
+        mark.push('_');
+    }
+    Some(format!("kubectl {verb} -f - <<'{mark}'\n{yaml}{mark}"))
+}
+
+/// What has to be added to and removed from a node's taints.
+fn taint(node: &str, old: &[Taint], new: &[Taint]) -> Option<String> {
+    let mut words = vec!["taint".to_owned(), "nodes".to_owned(), node.to_owned()];
+    let mut overwrite = false;
+    for taint in new.iter().filter(|taint| !old.contains(taint)) {
+        // `timeAdded` is nothing that kubectl can set.
+        if taint.time_added.is_some() {
+            return None;
+        }
+        overwrite |= taint_exists(old, taint);
+        words.push(taint.to_string());
+    }
+    for taint in old.iter().filter(|taint| !taint_exists(new, taint)) {
+        words.push(format!("{}:{}-", taint.key, taint.effect));
+    }
+    if words.len() == 3 {
+        return None;
+    }
+    if overwrite {
+        words.push("--overwrite".to_owned());
+    }
+    line(&words.iter().map(String::as_str).collect::<Vec<_>>())
+}
+
+/// Which labels have to be set and removed.
+fn label(
+    words: Vec<&str>,
+    old: &BTreeMap<String, String>,
+    new: &BTreeMap<String, String>,
+) -> Option<String> {
+    let mut pairs: Vec<String> = Vec::new();
+    let mut overwrite = false;
+    for (key, value) in new.iter().filter(|(key, value)| old.get(*key) != Some(value)) {
+        overwrite |= old.contains_key(key);
+        pairs.push(format!("{key}={value}"));
+    }
+    pairs.extend(old.keys().filter(|key| !new.contains_key(*key)).map(|key| format!("{key}-")));
+    if pairs.is_empty() {
+        return None;
+    }
+    if overwrite {
+        pairs.push("--overwrite".to_owned());
+    }
+    let mut words = words;
+    words.extend(pairs.iter().map(String::as_str));
+    line(&words)
+}

@@ -1,0 +1,257 @@
+//! The objects of the cluster.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use taintlab_core::api::{
+    Node, Pod, PodDisruptionBudget, PodKey, Workload, WorkloadKey, WorkloadKind,
+};
+
+use crate::events;
+use crate::failure::Failure;
+use crate::resources::{self, Resource};
+use crate::session::Session;
+
+/// An object.
+#[derive(Clone, Debug)]
+pub(crate) enum Object {
+    Node(Arc<Node>),
+    Pod(Arc<Pod>),
+    Other(&'static Resource, Value),
+}
+
+impl Object {
+    pub(crate) fn resource(&self) -> &'static Resource {
+        match self {
+            Self::Node(_) => &resources::NODES,
+            Self::Pod(_) => &resources::PODS,
+            Self::Other(resource, _) => resource,
+        }
+    }
+
+    pub(crate) fn name(&self) -> &str {
+        match self {
+            Self::Node(node) => &node.metadata.name,
+            Self::Pod(pod) => &pod.metadata.name,
+            Self::Other(_, value) => text(value, "/metadata/name"),
+        }
+    }
+
+    /// Its namespace; empty if it has none.
+    pub(crate) fn namespace(&self) -> &str {
+        match self {
+            Self::Node(_) => "",
+            Self::Pod(pod) => &pod.metadata.namespace,
+            Self::Other(_, value) => text(value, "/metadata/namespace"),
+        }
+    }
+
+    pub(crate) fn labels(&self) -> Cow<'_, BTreeMap<String, String>> {
+        match self {
+            Self::Node(node) => Cow::Borrowed(&node.metadata.labels),
+            Self::Pod(pod) => Cow::Borrowed(&pod.metadata.labels),
+            Self::Other(_, value) => Cow::Owned(string_map(value.pointer("/metadata/labels"))),
+        }
+    }
+
+    /// How messages name it: `node/worker-1`, `deployment.apps/web`.
+    pub(crate) fn qualified_name(&self) -> String {
+        format!("{}/{}", self.resource().qualified_singular(), self.name())
+    }
+
+    /// Its JSON form.
+    pub(crate) fn value(&self) -> Value {
+        match self {
+            Self::Node(node) => serde_json::to_value(node.as_ref()).unwrap_or_default(),
+            Self::Pod(pod) => serde_json::to_value(pod.as_ref()).unwrap_or_default(),
+            Self::Other(_, value) => value.clone(),
+        }
+    }
+}
+
+/// A workload in its JSON form, without its status.
+pub(crate) fn workload(value: &Value) -> Result<Box<Workload>, Failure> {
+    let mut value = value.clone();
+    if let Value::Object(fields) = &mut value {
+        fields.remove("status");
+    }
+    serde_json::from_value(value).map_err(|error| Failure::plain(error.to_string()))
+}
+
+/// A budget in its JSON form, without its status.
+pub(crate) fn budget(value: &Value) -> Result<Box<PodDisruptionBudget>, Failure> {
+    let mut value = value.clone();
+    if let Value::Object(fields) = &mut value {
+        fields.remove("status");
+    }
+    serde_json::from_value(value).map_err(|error| Failure::plain(error.to_string()))
+}
+
+/// The text at a JSON pointer, empty if there is none.
+pub(crate) fn text<'v>(value: &'v Value, pointer: &str) -> &'v str {
+    value.pointer(pointer).and_then(Value::as_str).unwrap_or("")
+}
+
+/// The whole number at a JSON pointer.
+pub(crate) fn number(value: &Value, pointer: &str) -> Option<i64> {
+    value.pointer(pointer).and_then(Value::as_i64)
+}
+
+/// An object whose values are strings.
+pub(crate) fn string_map(value: Option<&Value>) -> BTreeMap<String, String> {
+    let map = value.and_then(Value::as_object);
+    let pairs = map.into_iter().flatten();
+    pairs.filter_map(|(key, value)| Some((key.clone(), value.as_str()?.to_owned()))).collect()
+}
+
+impl Session<'_> {
+    /// The objects of a type, in one namespace or in all.
+    pub(crate) fn list(&self, resource: &'static Resource, namespace: Option<&str>) -> Vec<Object> {
+        let cluster = self.simulator().cluster();
+        let here = |object: &Object| namespace.is_none_or(|name| object.namespace() == name);
+        if *resource == resources::NODES {
+            let names = cluster.nodes().map(|(name, _)| name.as_str());
+            return names.filter_map(|name| self.node(name)).map(Object::Node).collect();
+        }
+        if *resource == resources::PODS {
+            let pods = cluster
+                .pods()
+                .filter(|(key, _)| namespace.is_none_or(|namespace| key.namespace() == namespace));
+            return pods.map(|(_, pod)| Object::Pod(pod.clone())).collect();
+        }
+        let mut values = Vec::new();
+        if *resource == resources::EVENTS {
+            values = events::values(self);
+        } else if *resource == resources::LEASES {
+            let leases = cluster.nodes().filter_map(|(name, node)| {
+                let mut lease = self.simulator().lease(name.as_str())?;
+                lease.metadata.creation_timestamp = node.metadata.creation_timestamp;
+                serde_json::to_value(lease).ok()
+            });
+            values.extend(leases);
+        } else if let Some(kind) = WorkloadKind::from_word(resource.singular) {
+            let workloads = cluster.workloads().filter(|(key, workload)| {
+                key.kind == kind
+                    && !workload.assumed
+                    && namespace.is_none_or(|namespace| key.name.namespace() == namespace)
+            });
+            values.extend(workloads.map(|(_, workload)| self.workload_value(workload)));
+        } else if *resource == resources::BUDGETS {
+            values.extend(cluster.budgets().map(|(_, budget)| self.budget_value(budget)));
+        } else if *resource == resources::NAMESPACES {
+            values.extend(self.namespaces().iter().map(|name| self.namespace_object(name)));
+        }
+        let objects = values.into_iter().map(|value| Object::Other(resource, value));
+        objects.filter(|object| !resource.namespaced || here(object)).collect()
+    }
+
+    /// One object.
+    pub(crate) fn object(
+        &self,
+        resource: &'static Resource,
+        namespace: &str,
+        name: &str,
+    ) -> Option<Object> {
+        if *resource == resources::NODES {
+            return self.node(name).map(Object::Node);
+        }
+        if *resource == resources::PODS {
+            let pod = self.simulator().cluster().get_pod(&PodKey::new(namespace, name))?;
+            return Some(Object::Pod(pod.clone()));
+        }
+        if let Some(kind) = WorkloadKind::from_word(resource.singular) {
+            let key = WorkloadKey::new(kind, namespace, name);
+            let workload = self.simulator().cluster().get_workload(&key)?;
+            return (!workload.assumed)
+                .then(|| Object::Other(resource, self.workload_value(workload)));
+        }
+        let namespace = resource.namespaced.then_some(namespace);
+        self.list(resource, namespace).into_iter().find(|object| object.name() == name)
+    }
+
+    /// A node as the API server shows it now.
+    pub(crate) fn node(&self, name: &str) -> Option<Arc<Node>> {
+        self.simulator().node_as_served(name)
+    }
+
+    /// All namespaces: those that each cluster has, and those of the objects.
+    pub(crate) fn namespaces(&self) -> BTreeSet<String> {
+        let always = ["default", "kube-node-lease", "kube-public", "kube-system"];
+        let mut names: BTreeSet<String> = always.into_iter().map(str::to_owned).collect();
+        let mut last = "";
+        for (key, _) in self.simulator().cluster().pods() {
+            // Pods come in the order of their namespaces.
+            if key.namespace() != last {
+                last = key.namespace();
+                names.insert(last.to_owned());
+            }
+        }
+        let workloads = self.simulator().cluster().workloads();
+        names.extend(workloads.map(|(key, _)| key.name.namespace().to_owned()));
+        names
+    }
+
+    /// A workload with the status that its controller writes.
+    fn workload_value(&self, workload: &Workload) -> Value {
+        let mut value = serde_json::to_value(workload).unwrap_or_default();
+        let Some(view) = self.simulator().workload_view(&workload.key()) else { return value };
+        let fields: &[(&str, i64)] = match workload.kind {
+            WorkloadKind::DaemonSet => &[
+                ("currentNumberScheduled", view.current),
+                ("desiredNumberScheduled", view.desired),
+                ("numberReady", view.ready),
+                ("numberAvailable", view.available),
+                ("updatedNumberScheduled", view.updated),
+                ("numberUnavailable", view.unavailable),
+            ],
+            WorkloadKind::Job => &[("active", view.current), ("ready", view.ready)],
+            WorkloadKind::ReplicaSet => &[
+                ("replicas", view.current),
+                ("readyReplicas", view.ready),
+                ("availableReplicas", view.available),
+            ],
+            WorkloadKind::Deployment | WorkloadKind::StatefulSet => &[
+                ("replicas", view.current),
+                ("readyReplicas", view.ready),
+                ("availableReplicas", view.available),
+                ("updatedReplicas", view.updated),
+            ],
+        };
+        if let Value::Object(object) = &mut value {
+            let status = object.entry("status").or_insert_with(|| json!({}));
+            if let Value::Object(status) = status {
+                for (name, number) in fields {
+                    status.insert((*name).to_owned(), (*number).into());
+                }
+            }
+        }
+        value
+    }
+
+    /// A budget with the status that the disruption controller writes.
+    fn budget_value(&self, budget: &PodDisruptionBudget) -> Value {
+        let mut value = serde_json::to_value(budget).unwrap_or_default();
+        if let (Value::Object(object), Some(status)) =
+            (&mut value, self.simulator().budget_status(&budget.key()))
+        {
+            object.insert("status".into(), serde_json::to_value(status).unwrap_or_default());
+        }
+        value
+    }
+
+    fn namespace_object(&self, name: &str) -> Value {
+        json!({
+            "apiVersion": "v1",
+            "kind": "Namespace",
+            "metadata": {
+                "name": name,
+                "labels": { "kubernetes.io/metadata.name": name },
+                "creationTimestamp": self.simulator().config().start.to_string(),
+            },
+            "spec": { "finalizers": ["kubernetes"] },
+            "status": { "phase": "Active" },
+        })
+    }
+}

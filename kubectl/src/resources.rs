@@ -1,0 +1,130 @@
+//! The types of objects, by all their names.
+
+use serde_json::{Value, json};
+
+use crate::failure::Failure;
+use crate::flags::{self, Arguments};
+use crate::session::Session;
+use crate::table::table;
+
+/// A type of objects.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Resource {
+    pub(crate) kind: &'static str,
+    pub(crate) plural: &'static str,
+    pub(crate) singular: &'static str,
+    pub(crate) short: &'static [&'static str],
+    /// Empty for the core group.
+    pub(crate) group: &'static str,
+    pub(crate) namespaced: bool,
+}
+
+impl Resource {
+    /// `v1`, or `apps/v1`.
+    pub(crate) fn api_version(&self) -> String {
+        if self.group.is_empty() { "v1".to_owned() } else { format!("{}/v1", self.group) }
+    }
+
+    /// How messages name the type: `pod`, `deployment.apps`.
+    pub(crate) fn qualified_singular(&self) -> String {
+        self.qualified(self.singular)
+    }
+
+    /// How the API server names the type: `pods`, `deployments.apps`.
+    pub(crate) fn qualified_plural(&self) -> String {
+        self.qualified(self.plural)
+    }
+
+    fn qualified(&self, name: &str) -> String {
+        if self.group.is_empty() { name.to_owned() } else { format!("{name}.{}", self.group) }
+    }
+
+    /// An empty list of such objects.
+    pub(crate) fn list_head(items: Vec<Value>) -> Value {
+        json!({ "apiVersion": "v1", "kind": "List", "items": items, "metadata": { "resourceVersion": "" } })
+    }
+}
+
+macro_rules! resources {
+    ($($constant:ident: $kind:literal, $plural:literal, $singular:literal, $short:expr, $group:literal, $namespaced:literal;)+) => {
+        $(pub(crate) static $constant: Resource = Resource {
+            kind: $kind,
+            plural: $plural,
+            singular: $singular,
+            short: $short,
+            group: $group,
+            namespaced: $namespaced,
+        };)+
+        /// All of them.
+        pub(crate) static RESOURCES: &[&Resource] = &[$(&$constant),+];
+    };
+}
+
+resources! {
+    EVENTS: "Event", "events", "event", &["ev"], "", true;
+    NAMESPACES: "Namespace", "namespaces", "namespace", &["ns"], "", false;
+    NODES: "Node", "nodes", "node", &["no"], "", false;
+    PODS: "Pod", "pods", "pod", &["po"], "", true;
+    DAEMON_SETS: "DaemonSet", "daemonsets", "daemonset", &["ds"], "apps", true;
+    DEPLOYMENTS: "Deployment", "deployments", "deployment", &["deploy"], "apps", true;
+    REPLICA_SETS: "ReplicaSet", "replicasets", "replicaset", &["rs"], "apps", true;
+    STATEFUL_SETS: "StatefulSet", "statefulsets", "statefulset", &["sts"], "apps", true;
+    JOBS: "Job", "jobs", "job", &[], "batch", true;
+    LEASES: "Lease", "leases", "lease", &[], "coordination.k8s.io", true;
+    BUDGETS: "PodDisruptionBudget", "poddisruptionbudgets", "poddisruptionbudget", &["pdb"],
+        "policy", true;
+}
+
+/// What `all` stands for, in the order in which it is printed.
+pub(crate) static ALL: [&Resource; 6] =
+    [&PODS, &DAEMON_SETS, &DEPLOYMENTS, &REPLICA_SETS, &STATEFUL_SETS, &JOBS];
+
+/// Finds a type by any of its names: `nodes`, `node`, `no`, `Node`, `deployments.apps`,
+/// `deployments.v1.apps`.
+pub(crate) fn find(text: &str) -> Result<&'static Resource, Failure> {
+    let lower = text.to_lowercase();
+    let (name, group) = match lower.split_once('.') {
+        Some((name, group)) => (name, Some(group.strip_prefix("v1.").unwrap_or(group))),
+        None => (lower.as_str(), None),
+    };
+    let named = |resource: &&&'static Resource| {
+        (resource.plural == name || resource.singular == name || resource.short.contains(&name))
+            && group.is_none_or(|group| group == resource.group || group == "v1")
+    };
+    let found = RESOURCES.iter().find(named);
+    found
+        .copied()
+        .ok_or_else(|| Failure::plain(format!("the server doesn't have a resource type {text:?}")))
+}
+
+/// Finds the type of an object that was read.
+pub(crate) fn of_kind(api_version: &str, kind: &str) -> Option<&'static Resource> {
+    let found = RESOURCES
+        .iter()
+        .find(|resource| resource.kind == kind && resource.api_version() == api_version);
+    found.copied()
+}
+
+/// `kubectl api-resources`.
+pub(crate) fn api_resources(
+    session: &mut Session<'_>,
+    arguments: &Arguments,
+) -> Result<(), Failure> {
+    let mut rows = Vec::new();
+    if !arguments.is(&flags::NO_HEADERS) {
+        rows.push(
+            ["NAME", "SHORTNAMES", "APIVERSION", "NAMESPACED", "KIND"].map(str::to_owned).into(),
+        );
+    }
+    rows.extend(RESOURCES.iter().map(|resource| {
+        vec![
+            resource.plural.to_owned(),
+            resource.short.join(","),
+            resource.api_version(),
+            resource.namespaced.to_string(),
+            resource.kind.to_owned(),
+        ]
+    }));
+    session.print_text(&table(&rows));
+    Ok(())
+}

@@ -1,0 +1,187 @@
+//! One line while it runs: what it has printed and what it has changed.
+
+use taintlab_core::api::{Node, Pod, Workload};
+use taintlab_core::command::Command;
+use taintlab_core::event::Happening;
+use taintlab_core::release::KubernetesRelease;
+use taintlab_core::simulator::Simulator;
+use taintlab_core::time::Time;
+use taintlab_manifest::{Dropped, redact_console_command};
+
+use crate::failure::Failure;
+use crate::{Context, Outcome};
+
+/// The state of one line.
+pub(crate) struct Session<'a> {
+    pub(crate) context: &'a Context<'a>,
+    pub(crate) outcome: Outcome,
+    pub(crate) stdin: Option<String>,
+    /// The namespace that counts, after `-n`.
+    pub(crate) namespace: String,
+    /// The cluster with what the line has changed so far; made when something is changed.
+    scratch: Option<Box<Simulator>>,
+}
+
+/// How far changes go.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum DryRun {
+    /// All the way.
+    #[default]
+    No,
+    /// Nothing is sent.
+    Client,
+    /// The API server checks but stores nothing.
+    Server,
+}
+
+impl DryRun {
+    /// What follows each message.
+    pub(crate) const fn suffix(self) -> &'static str {
+        match self {
+            Self::No => "",
+            Self::Client => " (dry run)",
+            Self::Server => " (server dry run)",
+        }
+    }
+}
+
+impl<'a> Session<'a> {
+    pub(crate) fn new(context: &'a Context<'a>) -> Self {
+        let namespace = if context.namespace.is_empty() { "default" } else { context.namespace };
+        Self {
+            context,
+            outcome: Outcome::default(),
+            stdin: None,
+            namespace: namespace.to_owned(),
+            scratch: None,
+        }
+    }
+
+    /// The cluster as it is now, with what the line has changed.
+    pub(crate) fn simulator(&self) -> &Simulator {
+        self.scratch.as_deref().unwrap_or(self.context.simulator)
+    }
+
+    pub(crate) fn release(&self) -> KubernetesRelease {
+        self.context.simulator.config().release
+    }
+
+    /// The clock on the wall.
+    pub(crate) fn now(&self) -> Time {
+        self.context.simulator.wall_clock(self.context.simulator.now())
+    }
+
+    /// Prints a line.
+    pub(crate) fn print(&mut self, line: impl AsRef<str>) {
+        self.print_text(line.as_ref());
+        self.print_text("\n");
+    }
+
+    /// Prints a text.
+    pub(crate) fn print_text(&mut self, text: &str) {
+        self.outcome.stdout.push_str(text);
+        self.outcome.terminal.push_str(text);
+    }
+
+    /// Prints a line to the standard error output.
+    pub(crate) fn warn(&mut self, line: impl AsRef<str>) {
+        for out in [&mut self.outcome.stderr, &mut self.outcome.terminal] {
+            out.push_str(line.as_ref());
+            out.push('\n');
+        }
+    }
+
+    /// Ends the line with an error.
+    pub(crate) fn fail(&mut self, failure: &Failure) {
+        self.warn(failure.text());
+        self.outcome.exit_code = 1;
+    }
+
+    /// Begins a drain, and prints what it prints at once.
+    pub(crate) fn drain(&mut self, command: Command) -> Result<(), Failure> {
+        // What happened before this line is nothing new.
+        let mut simulator = match self.scratch.take() {
+            Some(simulator) => simulator,
+            None => Box::new(self.context.simulator.clone()),
+        };
+        simulator.drain_events();
+        self.scratch = Some(simulator);
+        self.change(DryRun::No, command)?;
+        let events = self.scratch.as_mut().map(|s| s.drain_events()).unwrap_or_default();
+        for event in events {
+            match event.what {
+                Happening::DrainStarted { drain } => self.outcome.drain = Some(drain),
+                Happening::DrainPrinted { is_error: true, line, .. } => self.warn(line),
+                Happening::DrainPrinted { line, .. } => self.print(line),
+                Happening::DrainEnded { failed, .. } => {
+                    self.outcome.drain = None;
+                    self.outcome.exit_code = u8::from(failed);
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Says what of the objects was dropped because it may be secret.
+    pub(crate) fn warn_of_dropped(&mut self, dropped: Dropped) {
+        // These two are no secrets that somebody would miss.
+        let dropped = Dropped { managed_fields: 0, last_applied: 0, ..dropped };
+        if !dropped.is_empty() {
+            self.warn(format!("Warning: not kept, since it may be secret: {dropped}"));
+        }
+    }
+
+    /// Drops what may be secret from what a line gives, unless the object that is there was imported
+    /// with all of it.
+    fn redact(&mut self, command: Command) -> Result<Command, Failure> {
+        let failed = |error: serde_json::Error| Failure::plain(error.to_string());
+        let mut clean = command.clone();
+        let dropped = redact_console_command(&mut clean).map_err(failed)?;
+        if dropped.is_empty() {
+            return Ok(command);
+        }
+        let cluster = self.simulator().cluster();
+        let live = match &command {
+            Command::UpdateNode(node) => cluster
+                .get_node(&node.metadata.name)
+                .map(|node| Command::UpdateNode(Node::clone(node))),
+            Command::UpdatePod(pod) => {
+                cluster.get_pod(&pod.key()).map(|pod| Command::UpdatePod(Pod::clone(pod)))
+            }
+            Command::UpdateWorkload(workload) => cluster
+                .get_workload(&workload.key())
+                .map(|workload| Command::UpdateWorkload(Box::new(Workload::clone(workload)))),
+            _ => None,
+        };
+        if let Some(mut live) = live
+            && !redact_console_command(&mut live).map_err(failed)?.is_empty()
+        {
+            return Ok(command);
+        }
+        self.warn_of_dropped(dropped);
+        Ok(clean)
+    }
+
+    /// Changes the cluster, if the API server takes it.
+    pub(crate) fn change(&mut self, dry_run: DryRun, command: Command) -> Result<(), Failure> {
+        if dry_run == DryRun::Client {
+            return Ok(());
+        }
+        let command = self.redact(command)?;
+        let mut simulator = match self.scratch.take() {
+            Some(simulator) => simulator,
+            None => Box::new(self.context.simulator.clone()),
+        };
+        let now = simulator.now();
+        let result = simulator.handle_command(now, command.clone());
+        // After a dry run on the server nothing has changed, so the copy is not kept either.
+        if dry_run == DryRun::No {
+            self.scratch = Some(simulator);
+            if result.is_ok() {
+                self.outcome.commands.push(command);
+            }
+        }
+        Ok(result?)
+    }
+}

@@ -1,0 +1,339 @@
+//! The verbs: the names of each, its flags, and the function that carries it out.
+
+use crate::failure::Failure;
+use crate::flags::{self, Arguments, Flag};
+use crate::session::Session;
+use crate::{
+    apply, cordon, create, delete, describe, get, help, label, patch, resources, rollout, scale,
+    taint,
+};
+
+/// What carries a verb out.
+type Run = fn(&mut Session<'_>, &Arguments) -> Result<(), Failure>;
+
+/// A verb.
+pub(crate) struct Verb {
+    pub(crate) name: &'static str,
+    /// What comes after `kubectl` in the usage line.
+    pub(crate) usage: &'static str,
+    /// What it does, in a sentence.
+    pub(crate) about: &'static str,
+    pub(crate) examples: &'static str,
+    pub(crate) flags: &'static [&'static Flag],
+    pub(crate) run: Run,
+}
+
+/// Flags that each verb has.
+static COMMON: [&Flag; 2] = [&flags::NAMESPACE, &flags::HELP];
+
+impl Verb {
+    /// Its flags, and those that each verb has.
+    pub(crate) fn all_flags(&self) -> impl Iterator<Item = &'static Flag> {
+        self.flags.iter().chain(&COMMON).copied()
+    }
+
+    pub(crate) fn flag(&self, name: &str) -> Option<&'static Flag> {
+        self.all_flags().find(|flag| flag.name == name)
+    }
+
+    pub(crate) fn short_flag(&self, short: char) -> Option<&'static Flag> {
+        self.all_flags().find(|flag| flag.short == Some(short))
+    }
+}
+
+/// All verbs, in the order of their names.
+pub(crate) static VERBS: [Verb; 19] = [
+    Verb {
+        name: "annotate",
+        usage: "annotate (TYPE NAME | TYPE/NAME) KEY_1=VAL_1 ... KEY_N=VAL_N",
+        about: "Sets or removes annotations of objects.",
+        examples: "annotate node worker-1 note='in the cellar'\nannotate pod web-0 note-",
+        flags: LABEL_FLAGS,
+        run: label::annotate,
+    },
+    Verb {
+        name: "api-resources",
+        usage: "api-resources",
+        about: "Lists the types of objects that this cluster has.",
+        examples: "api-resources",
+        flags: &[&flags::NO_HEADERS],
+        run: resources::api_resources,
+    },
+    Verb {
+        name: "apply",
+        usage: "apply -f -",
+        about: "Creates the objects that it reads, or brings those that are there into that shape.",
+        examples: "apply -f - <<EOF",
+        flags: &[&flags::FILENAME, &flags::DRY_RUN],
+        run: apply::apply,
+    },
+    Verb {
+        name: "cordon",
+        usage: "cordon NODE",
+        about: "Keeps new pods off nodes.",
+        examples: "cordon worker-1\ncordon -l topology.kubernetes.io/zone=a",
+        flags: &[&flags::SELECTOR, &flags::DRY_RUN],
+        run: cordon::cordon,
+    },
+    Verb {
+        name: "create",
+        usage: "create (-f - | deployment NAME --image=IMAGE)",
+        about: "Creates objects.",
+        examples: "create deployment web --image=nginx --replicas=3\ncreate -f - <<EOF",
+        flags: &[&flags::FILENAME, &flags::IMAGE, &flags::REPLICAS, &flags::DRY_RUN],
+        run: create::create,
+    },
+    Verb {
+        name: "delete",
+        usage: "delete (-f - | TYPE [(NAME | -l LABEL | --all)])",
+        about: "Deletes objects.",
+        examples: "delete pod web-0 --grace-period=5\ndelete node worker-1\ndelete pods -l app=web\n\
+                   delete pod stuck-0 --force --grace-period=0",
+        flags: &[
+            &flags::FILENAME,
+            &flags::SELECTOR,
+            &flags::FIELD_SELECTOR,
+            &flags::ALL,
+            &flags::ALL_NAMESPACES,
+            &flags::FORCE,
+            &flags::GRACE_PERIOD,
+            &flags::NOW,
+            &flags::CASCADE,
+            &flags::IGNORE_NOT_FOUND,
+            &flags::WAIT,
+            &flags::TIMEOUT,
+            &flags::DRY_RUN,
+            &flags::OUTPUT,
+        ],
+        run: delete::delete,
+    },
+    Verb {
+        name: "describe",
+        usage: "describe (TYPE [NAME_PREFIX | -l LABEL] | TYPE/NAME)",
+        about: "Tells all about objects, with what happened to them.",
+        examples: "describe node worker-1\ndescribe pod web-0",
+        flags: &[&flags::SELECTOR, &flags::ALL_NAMESPACES, &flags::SHOW_EVENTS],
+        run: describe::describe,
+    },
+    Verb {
+        name: "drain",
+        usage: "drain NODE",
+        about: "Empties nodes: no new pods, and those that are there are evicted as budgets allow.",
+        examples: "drain worker-1 --ignore-daemonsets\ndrain worker-1 --force --timeout=5m",
+        flags: &[
+            &flags::IGNORE_DAEMONSETS,
+            &flags::FORCE,
+            &flags::DELETE_EMPTYDIR_DATA,
+            &flags::DELETE_LOCAL_DATA,
+            &flags::GRACE_PERIOD,
+            &flags::TIMEOUT,
+            &flags::SELECTOR,
+            &flags::POD_SELECTOR,
+            &flags::DISABLE_EVICTION,
+            &flags::DRY_RUN,
+        ],
+        run: cordon::drain,
+    },
+    Verb {
+        name: "get",
+        usage: "get (TYPE[,TYPE...] [NAME | -l LABEL] | TYPE/NAME ...)",
+        about: "Lists objects.",
+        examples: "get pods -A -o wide\nget node worker-1 -o yaml\n\
+                   get pods --field-selector spec.nodeName=worker-1\n\
+                   get nodes -o jsonpath='{.items[*].metadata.name}'",
+        flags: &[
+            &flags::OUTPUT,
+            &flags::ALL_NAMESPACES,
+            &flags::SELECTOR,
+            &flags::FIELD_SELECTOR,
+            &flags::SORT_BY,
+            &flags::NO_HEADERS,
+            &flags::SHOW_LABELS,
+            &flags::LABEL_COLUMNS,
+            &flags::SHOW_KIND,
+            &flags::IGNORE_NOT_FOUND,
+            &flags::WATCH_OBJECTS,
+        ],
+        run: get::get,
+    },
+    Verb {
+        name: "help",
+        usage: "help [VERB]",
+        about: "Says how a verb is used.",
+        examples: "help taint",
+        flags: &[],
+        run: help::help,
+    },
+    Verb {
+        name: "label",
+        usage: "label (TYPE NAME | TYPE/NAME) KEY_1=VAL_1 ... KEY_N=VAL_N",
+        about: "Sets or removes labels of objects.",
+        examples: "label node worker-1 disk=ssd\nlabel pods --all team=a --overwrite\n\
+                   label node worker-1 disk-",
+        flags: LABEL_FLAGS,
+        run: label::label,
+    },
+    Verb {
+        name: "patch",
+        usage: "patch (TYPE NAME | TYPE/NAME) [--type=merge] -p PATCH",
+        about: "Changes fields of an object.",
+        examples: "patch node worker-1 -p '{\"spec\":{\"unschedulable\":true}}'",
+        flags: &[&flags::PATCH, &flags::PATCH_TYPE, &flags::DRY_RUN],
+        run: patch::patch,
+    },
+    Verb {
+        name: "replace",
+        usage: "replace -f -",
+        about: "Replaces objects by those that it reads.",
+        examples: "replace -f - <<EOF",
+        flags: &[&flags::FILENAME, &flags::DRY_RUN],
+        run: create::replace,
+    },
+    Verb {
+        name: "rollout",
+        usage: "rollout (status | restart) TYPE/NAME",
+        about: "Tells how far a workload has come with its pods, or has it replace them all.",
+        examples: "rollout status deployment/web\nrollout restart deployment web",
+        flags: &[&flags::WATCH, &flags::TIMEOUT, &flags::SELECTOR],
+        run: rollout::rollout,
+    },
+    Verb {
+        name: "run",
+        usage: "run NAME --image=IMAGE",
+        about: "Creates a pod that no controller replaces.",
+        examples: "run probe --image=busybox --labels=app=probe",
+        flags: &[
+            &flags::IMAGE,
+            &flags::LABELS,
+            &flags::OVERRIDES,
+            &flags::RESTART,
+            &flags::DRY_RUN,
+        ],
+        run: create::run,
+    },
+    Verb {
+        name: "scale",
+        usage: "scale --replicas=COUNT (TYPE NAME | TYPE/NAME ...)",
+        about: "Says how many pods a workload is to have.",
+        examples: "scale deployment web --replicas=5",
+        flags: &[
+            &flags::REPLICAS,
+            &flags::CURRENT_REPLICAS,
+            &flags::ALL,
+            &flags::SELECTOR,
+            &flags::DRY_RUN,
+        ],
+        run: scale::scale,
+    },
+    Verb {
+        name: "taint",
+        usage: "taint NODE NAME KEY_1=VAL_1:TAINT_EFFECT_1 ... KEY_N=VAL_N:TAINT_EFFECT_N",
+        about: "Sets or removes taints of nodes.",
+        examples: "taint nodes worker-1 example.com/repair=disk:NoExecute\n\
+                   taint nodes worker-1 worker-2 example.com/repair-\n\
+                   taint nodes --all example.com/repair:NoExecute-\n\
+                   taint nodes -l disk=ssd example.com/fast=true:PreferNoSchedule --overwrite",
+        flags: &[&flags::ALL, &flags::SELECTOR, &flags::OVERWRITE, &flags::DRY_RUN],
+        run: taint::taint,
+    },
+    Verb {
+        name: "uncordon",
+        usage: "uncordon NODE",
+        about: "Lets new pods onto nodes again.",
+        examples: "uncordon worker-1",
+        flags: &[&flags::SELECTOR, &flags::DRY_RUN],
+        run: cordon::uncordon,
+    },
+    Verb {
+        name: "version",
+        usage: "version",
+        about: "Prints the release of Kubernetes that is simulated.",
+        examples: "version",
+        flags: &[],
+        run: help::version,
+    },
+];
+
+const LABEL_FLAGS: &[&Flag] = &[
+    &flags::OVERWRITE,
+    &flags::ALL,
+    &flags::ALL_NAMESPACES,
+    &flags::SELECTOR,
+    &flags::FIELD_SELECTOR,
+    &flags::LIST,
+    &flags::DRY_RUN,
+];
+
+/// Verbs of `kubectl` that mean nothing to a simulation, and why.
+const ABSENT: [(&str, &str); 12] = [
+    ("attach", "containers do not really run"),
+    ("auth", "there are no users: everything is allowed"),
+    ("autoscale", "there is no horizontal autoscaler"),
+    ("config", "there is one cluster; choose a namespace with -n"),
+    ("cp", "containers do not really run"),
+    ("edit", "there is no editor; use `kubectl apply -f -`"),
+    ("exec", "containers do not really run"),
+    ("explain", "the reference of the fields is not in here"),
+    ("logs", "containers do not really run; `kubectl describe pod` tells what happened"),
+    ("port-forward", "containers do not really run"),
+    ("top", "nobody measures"),
+    ("wait", "time stands still while a command runs; let the clock run instead"),
+];
+
+/// Finds a verb.
+pub(crate) fn verb(name: &str) -> Option<&'static Verb> {
+    VERBS.iter().find(|verb| verb.name == name)
+}
+
+/// Runs a line without the word `kubectl`.
+pub(crate) fn dispatch(session: &mut Session<'_>, words: &[String]) -> Result<(), Failure> {
+    // `-n` may stand before the verb.
+    let leading =
+        Verb { name: "options", usage: "", about: "", examples: "", flags: &[], run: help::help };
+    let mut start = 0;
+    while let Some(word) = words.get(start).filter(|word| word.starts_with('-') && *word != "--") {
+        start += match word.as_str() {
+            "-n" | "--namespace" => 2,
+            _ => 1,
+        };
+    }
+    let before = words.get(..start.min(words.len())).unwrap_or_default();
+    let leading = Arguments::parse(&leading, before)?;
+    let Some((name, rest)) = words.get(start..).and_then(<[String]>::split_first) else {
+        help::overview(session);
+        return Ok(());
+    };
+    let Some(verb) = verb(name) else { return Err(unknown(name)) };
+    let arguments = Arguments::parse(verb, rest)?;
+    if arguments.is(&flags::HELP) || leading.is(&flags::HELP) {
+        help::of_verb(session, verb);
+        return Ok(());
+    }
+    for given in [&leading, &arguments] {
+        if let Some(namespace) = given.get(&flags::NAMESPACE).filter(|name| !name.is_empty()) {
+            session.namespace = namespace.to_owned();
+        }
+    }
+    (verb.run)(session, &arguments)
+}
+
+/// Mirrors what cobra says about a command that does not exist.
+fn unknown(name: &str) -> Failure {
+    if let Some((_, why)) = ABSENT.iter().find(|(absent, _)| *absent == name) {
+        return Failure::plain(format!("`kubectl {name}` is not possible here: {why}"));
+    }
+    let near = |verb: &&Verb| {
+        strsim::levenshtein(&name.to_lowercase(), verb.name) <= 2
+            || (!name.is_empty() && verb.name.starts_with(&name.to_lowercase()))
+    };
+    let near: Vec<&str> = VERBS.iter().filter(near).map(|verb| verb.name).collect();
+    let mut text = format!("unknown command {name:?} for \"kubectl\"");
+    if !near.is_empty() {
+        text.push_str("\n\nDid you mean this?");
+        for name in near {
+            text.push_str("\n\t");
+            text.push_str(name);
+        }
+    }
+    Failure::plain(text)
+}

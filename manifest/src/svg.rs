@@ -1,0 +1,271 @@
+//! Lanes as a picture that stands alone: SVG without script.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use taintlab_core::lanes::{Lane, LaneState, LaneSubject, Lanes, Segment};
+use taintlab_core::time::Timestamp;
+
+/// How a picture of lanes is made; see [`timeline_svg`].
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SvgOptions {
+    /// What the picture is called, for those who do not see it; `What becomes of each object`
+    /// unless given.
+    pub title: String,
+    /// What its ids begin with. Two pictures in one page need different ones.
+    pub id: String,
+    /// A moment that is marked.
+    pub at: Option<Timestamp>,
+}
+
+/// Pixels from one lane to the next, and of a bar in it.
+const PITCH: usize = 20;
+const BAR: usize = 15;
+/// Pixels above the first lane: the axis.
+const AXIS: usize = 20;
+/// Per cent of the width for the names.
+const NAMES: usize = 28;
+/// At most so many times on the axis, which have room at 360 pixels.
+const MOST_TICKS: u64 = 5;
+/// How many nanoseconds a second has.
+const SECOND: u64 = 1_000_000_000;
+
+/// Colours by state: what it is, light, dark; then the same of its ground. A hatch besides, so that
+/// nobody needs to tell colours apart.
+const STYLE: &str = "\
+svg.tl{font:11px system-ui,sans-serif;overflow:hidden}\
+svg.tl:root{color-scheme:light dark;background:light-dark(#fff,#171c24)}\
+.tl text{fill:light-dark(#17202b,#e4e9f0)}\
+.tl .m{fill:light-dark(#566273,#9aa7b8)}\
+.tl .n{font-weight:600}\
+.tl line{stroke:light-dark(#d9dfe7,#2b3442)}\
+.tl .at{stroke:light-dark(#2257c4,#7fabff);stroke-width:2}\
+.tl rect{fill:light-dark(#eaeef3,#2b3442)}\
+.tl .g{fill:light-dark(#cfe8da,#1d4a30)}\
+.tl .y{fill:light-dark(#fbdfae,#5c4212)}\
+.tl .r{fill:light-dark(#f9c6cb,#6b222b)}\
+.tl .v{fill:light-dark(#ddd3f6,#3d3069)}\
+.tl .t{fill:light-dark(#bb2a3c,#ff8490)}\
+.tl path{stroke:light-dark(#bb2a3c,#ff8490);opacity:.55}\
+.tl .f{opacity:.55}";
+
+/// Draws lanes: a row for each zone that is not always `Normal`, each node, and under it the pods
+/// that were on it first.
+///
+/// The picture is as wide as the place it stands in, at least 300 pixels; its text keeps its size.
+/// It follows `color-scheme` of the page, alone that of the system. What it shows stands in words in
+/// its `desc`.
+#[must_use]
+pub fn timeline_svg(lanes: &Lanes, options: &SvgOptions) -> String {
+    let rows = rows(lanes);
+    let scale = Scale::of(lanes);
+    let height = AXIS + rows.len() * PITCH + 4;
+    let id = &options.id;
+    let title = match options.title.as_str() {
+        "" => "What becomes of each object",
+        title => title,
+    };
+    let mut svg = format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"tl\" width=\"100%\" height=\"{height}\" \
+         role=\"img\" aria-labelledby=\"{id}t {id}d\"><title id=\"{id}t\">{}</title>\
+         <desc id=\"{id}d\">",
+        escaped(title)
+    );
+    let calm = |row: &&&Lane| row.segments.iter().all(|segment| segment.to_string() == "ready");
+    for row in rows.iter().filter(|row| !calm(row)) {
+        let _ = writeln!(svg, "{}", escaped(&row.to_string()));
+    }
+    let calm: Vec<_> = rows.iter().filter(calm).map(|row| row.subject.to_string()).collect();
+    if !calm.is_empty() {
+        let _ = write!(svg, "ready all the time: {}", escaped(&calm.join(", ")));
+    }
+    let _ = write!(
+        svg,
+        "</desc><style>{STYLE}</style><defs><pattern id=\"{id}h\" width=\"6\" height=\"6\" \
+         patternUnits=\"userSpaceOnUse\"><path d=\"M0 6L6 0\"/></pattern></defs>\
+         <svg width=\"{NAMES}%\">"
+    );
+    for (index, row) in rows.iter().enumerate() {
+        let y = AXIS + index * PITCH + 11;
+        let (class, name) = match &row.subject {
+            LaneSubject::Pod { pod } if pod.namespace() == "default" => ("", pod.name().to_owned()),
+            LaneSubject::Pod { pod } => ("", pod.to_string()),
+            LaneSubject::Node { node } => (" class=\"n\"", node.to_string()),
+            LaneSubject::Zone { .. } => (" class=\"m\"", row.subject.to_string()),
+        };
+        // The end of a name tells pods apart: where there is no room, the beginning goes.
+        let _ = write!(
+            svg,
+            "<text{class} x=\"98%\" y=\"{y}\" text-anchor=\"end\">{}</text>",
+            escaped(&name)
+        );
+    }
+    let _ = write!(svg, "</svg><svg x=\"{NAMES}%\" width=\"{}%\">", 100 - NAMES);
+    for at in scale.ticks() {
+        let x = scale.x(at);
+        let _ = write!(
+            svg,
+            "<line x1=\"{x}\" x2=\"{x}\" y1=\"16\" y2=\"{height}\"/>\
+             <text class=\"m\" x=\"{x}\" y=\"11\" text-anchor=\"{}\">{}</text>",
+            if at == Timestamp::ZERO { "start" } else { "middle" },
+            short(at)
+        );
+    }
+    for (index, row) in rows.iter().enumerate() {
+        for segment in &row.segments {
+            bar(&mut svg, lanes, &scale, segment, AXIS + index * PITCH, id);
+        }
+    }
+    if let Some(at) = options.at {
+        let x = scale.x(at);
+        let _ = write!(svg, "<line class=\"at\" x1=\"{x}\" x2=\"{x}\" y1=\"14\" y2=\"{height}\"/>");
+    }
+    svg.push_str("</svg></svg>");
+    svg
+}
+
+/// One segment: a box that cuts off what does not fit into it.
+fn bar(svg: &mut String, lanes: &Lanes, scale: &Scale, segment: &Segment, y: usize, id: &str) {
+    if segment.from >= scale.end {
+        return;
+    }
+    let (class, hatched) = look(segment.state);
+    let forecast = lanes.forecast_from.is_some_and(|from| segment.from >= from);
+    let forecast = if forecast { " class=\"f\"" } else { "" };
+    let to = if segment.goes_on { scale.end } else { segment.to };
+    let width = scale.width(segment.from, to);
+    let _ = write!(
+        svg,
+        "<svg{forecast} x=\"{}\" y=\"{y}\" width=\"{width}\" height=\"{BAR}\">\
+         <rect{class} width=\"100%\" height=\"100%\"/>",
+        scale.x(segment.from),
+    );
+    if hatched {
+        let _ = write!(svg, "<rect style=\"fill:url(#{id}h)\" width=\"100%\" height=\"100%\"/>");
+    }
+    if !segment.taints.is_empty() {
+        let _ = write!(svg, "<rect class=\"t\" y=\"13\" width=\"100%\" height=\"2\"/>");
+    }
+    if segment.state != LaneState::Ready && segment.state != LaneState::Normal {
+        // The whole for whoever points at it, since a short one has no room for its words.
+        let _ = write!(
+            svg,
+            "<text x=\"3\" y=\"11\">{segment}</text><title>{segment}, {} to {}</title>",
+            segment.from, segment.to
+        );
+    }
+    svg.push_str("</svg>");
+}
+
+/// The class of a state's colour, and whether it is hatched.
+const fn look(state: LaneState) -> (&'static str, bool) {
+    match state {
+        LaneState::Ready | LaneState::Normal => (" class=\"g\"", false),
+        LaneState::Counting | LaneState::NotReady | LaneState::PartialDisruption => {
+            (" class=\"y\"", false)
+        }
+        LaneState::Terminating | LaneState::Evicted | LaneState::Failed => (" class=\"r\"", false),
+        LaneState::Stuck | LaneState::FullDisruption => (" class=\"r\"", true),
+        LaneState::Pending | LaneState::Unschedulable | LaneState::Starting => {
+            (" class=\"v\"", false)
+        }
+        LaneState::Unreachable => ("", true),
+        LaneState::Unknown | LaneState::Succeeded | LaneState::Initial => ("", false),
+    }
+}
+
+/// The lanes in the order in which they are drawn.
+fn rows(lanes: &Lanes) -> Vec<&Lane> {
+    let calm = |segment: &Segment| matches!(segment.state, LaneState::Normal | LaneState::Initial);
+    let mut zones = Vec::new();
+    let mut nodes = Vec::new();
+    let mut pods: BTreeMap<&str, Vec<&Lane>> = BTreeMap::new();
+    for lane in &lanes.lanes {
+        match &lane.subject {
+            LaneSubject::Zone { .. } if lane.segments.iter().all(calm) => {}
+            LaneSubject::Zone { .. } => zones.push(lane),
+            LaneSubject::Node { node } => nodes.push((node.as_str(), lane)),
+            LaneSubject::Pod { .. } => {
+                let node = lane.segments.iter().find_map(|segment| segment.node.as_ref());
+                pods.entry(node.map_or("", |node| node.as_str())).or_default().push(lane);
+            }
+        }
+    }
+    let mut rows = zones;
+    for (name, lane) in nodes {
+        rows.push(lane);
+        rows.extend(pods.remove(name).unwrap_or_default());
+    }
+    rows.extend(pods.into_values().flatten());
+    rows
+}
+
+/// What part of the width a moment is.
+struct Scale {
+    end: Timestamp,
+    step: u64,
+}
+
+impl Scale {
+    /// From zero to a little after the last change, so that what is at the end can be seen.
+    fn of(lanes: &Lanes) -> Self {
+        let last = lanes.last_change().as_nanos().max(10 * SECOND);
+        let end = last.saturating_add(last / 8);
+        let steps = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14_400, 43_200];
+        let fits = |step: &u64| end / (step * SECOND) < MOST_TICKS;
+        let step = steps.into_iter().find(fits).unwrap_or_else(|| end / SECOND / MOST_TICKS + 1);
+        Self { end: Timestamp::from_nanos(end), step }
+    }
+
+    fn ticks(&self) -> impl Iterator<Item = Timestamp> {
+        let (step, end) = (self.step, self.end);
+        // Not so near to the end that its text would be cut off.
+        let room = Timestamp::from_nanos(end.as_nanos() / 20 * 19);
+        (0..).map(move |index| Timestamp::from_secs(index * step)).take_while(move |at| *at <= room)
+    }
+
+    /// Per cent, with two places.
+    fn part(&self, at: Timestamp) -> u64 {
+        let at = u128::from(at.min(self.end).as_nanos());
+        u64::try_from(at * 10_000 / u128::from(self.end.as_nanos().max(1))).unwrap_or(10_000)
+    }
+
+    fn x(&self, at: Timestamp) -> String {
+        percent(self.part(at))
+    }
+
+    fn width(&self, from: Timestamp, to: Timestamp) -> String {
+        // What is short is seen all the same.
+        percent((self.part(to) - self.part(from)).max(20))
+    }
+}
+
+/// A time without what is zero at its end: `2m`, `1h30m`.
+fn short(at: Timestamp) -> String {
+    let text = at.to_string();
+    let text = text.strip_suffix("m0s").map_or(text.clone(), |minutes| format!("{minutes}m"));
+    text.strip_suffix("h0m").map_or(text.clone(), |hours| format!("{hours}h"))
+}
+
+fn percent(hundredths: u64) -> String {
+    let text = format!("{}.{:02}", hundredths / 100, hundredths % 100);
+    format!("{}%", text.trim_end_matches('0').trim_end_matches('.'))
+}
+
+/// A text in XML.
+fn escaped(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '&' => escaped.push_str("&amp;"),
+            '<' => escaped.push_str("&lt;"),
+            '>' => escaped.push_str("&gt;"),
+            '"' => escaped.push_str("&quot;"),
+            // XML has no other control characters.
+            '\t' | '\n' | '\r' => escaped.push(character),
+            character if character.is_control() => escaped.push(char::REPLACEMENT_CHARACTER),
+            character => escaped.push(character),
+        }
+    }
+    escaped
+}
