@@ -9,6 +9,9 @@ use crate::fence::Fence;
 use crate::html::escape;
 use crate::run::Run;
 
+/// More lanes than these do not fit on a screen.
+const MOST_LANES: usize = 30;
+
 /// The figure of a run; `id` is unique in the whole book, as one page may hold all chapters.
 ///
 /// # Errors
@@ -57,7 +60,12 @@ pub(crate) fn figure(run: &Run, fence: &Fence, id: &str) -> Result<String, Strin
 fn lanes(run: &Run, options: &SvgOptions) -> Result<String, String> {
     let lanes = Lanes::of(&run.scenario).map_err(|error| error.to_string())?;
     let svg = timeline_svg(&lanes, options).replace('\n', "&#10;");
-    Ok(format!("<div class=\"lanes\">{svg}</div>"))
+    // So many that the style sheet lets them scroll, which must be possible by keyboard.
+    let attributes = match lanes.lanes.len() > MOST_LANES {
+        true => " class=\"lanes tall\" tabindex=\"0\" role=\"region\" aria-label=\"the picture\"",
+        false => " class=\"lanes\"",
+    };
+    Ok(format!("<div{attributes}>{svg}</div>"))
 }
 
 fn paragraph(class: &str, text: &str) -> String {
