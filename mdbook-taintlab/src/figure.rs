@@ -1,5 +1,6 @@
 //! The figure that stands for a fence: plain HTML, in one line, that needs no JavaScript.
 
+use taintlab_core::api::PodKey;
 use taintlab_core::lanes::Lanes;
 use taintlab_core::simulator::Simulator;
 use taintlab_core::time::format_duration;
@@ -7,7 +8,7 @@ use taintlab_manifest::{SvgOptions, timeline_svg};
 
 use crate::fence::Fence;
 use crate::html::escape;
-use crate::run::Run;
+use crate::run::{Run, terms};
 
 /// More lanes than these do not fit on a screen.
 const MOST_LANES: usize = 30;
@@ -75,7 +76,7 @@ fn paragraph(class: &str, text: &str) -> String {
     format!("<p class=\"{class}\">{}</p>", escape(text.trim()))
 }
 
-fn budget(simulator: &Simulator, pod: &taintlab_core::api::PodKey) -> Result<String, String> {
+fn budget(simulator: &Simulator, pod: &PodKey) -> Result<String, String> {
     let Some(budget) = simulator.time_budget(pod) else {
         let known: Vec<String> = simulator.evictions().map(|(pod, _)| pod.to_string()).collect();
         let known = known.join(", ");
@@ -84,14 +85,14 @@ fn budget(simulator: &Simulator, pod: &taintlab_core::api::PodKey) -> Result<Str
     let mut html = format!(
         "<table class=\"budget\"><caption>{pod}: {} after {}</caption><thead><tr><th>takes</th>\
          <th>until</th><th>what</th><th>set by</th></tr></thead><tbody>",
-        format_duration(budget.total()),
+        format_duration(budget.rounded_total()),
         budget.counted_from
     );
-    for term in &budget.terms {
+    for term in terms(&budget) {
         html += &format!(
             "<tr><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>",
-            format_duration(term.duration),
-            term.end,
+            format_duration(term.rounded_duration()),
+            term.end.rounded(),
             escape(&term.text),
             if term.set_by.is_empty() {
                 String::new()

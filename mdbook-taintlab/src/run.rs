@@ -6,7 +6,9 @@ use std::time::Duration;
 use taintlab_core::api::{ConditionStatus, PodKey, Taint, TaintEffect};
 use taintlab_core::event::EventKind;
 use taintlab_core::scenario::{Report, Scenario};
+use taintlab_core::simulator::Gap;
 use taintlab_core::time::{Span, Timestamp};
+use taintlab_core::time_budget::{Term, TermKind, TimeBudget};
 
 use crate::rows::{Row, rows};
 
@@ -39,7 +41,7 @@ pub(crate) struct Run {
 /// | `pod.NAMESPACE/NAME.evicted.at`, `.gone.at` | the first time of each |
 /// | `pod.NAMESPACE/NAME.evicted.last.at`, `.evictions` | the last time, and how many |
 /// | `pod.NAMESPACE/NAME.budget.total`, `.budget.N` | the time budget, and its terms from 1 on |
-/// | `node.NAME.silent.at`, `.unknown.at`, `.tainted.at`, `.untainted.at` | the first time of each; taints are `NoExecute` |
+/// | `node.NAME.unreachable.at`, `.unknown.at`, `.tainted.at`, `.untainted.at` | the first time of each; taints are `NoExecute` |
 /// | `zone.NAME.STATE.at` | when the zone came into that state first; `none` is for nodes without a zone |
 /// | `workload.KIND/NAMESPACE/NAME.longestBelow`, `.longestAtZero`, `.replicaTimeLost` | how long replicas were missing |
 ///
@@ -151,15 +153,16 @@ impl Run {
                 values.moment(format!("pod.{pod}.evicted.last.at"), *last);
             }
             if let Some(budget) = simulator.time_budget(pod) {
-                values.time(format!("pod.{pod}.budget.total"), budget.total());
-                for (index, term) in budget.terms.iter().enumerate() {
-                    values.time(format!("pod.{pod}.budget.{}", index + 1), term.duration);
+                values.time(format!("pod.{pod}.budget.total"), budget.rounded_total());
+                for (index, term) in terms(&budget).enumerate() {
+                    let path = format!("pod.{pod}.budget.{}", index + 1);
+                    values.time(path, term.rounded_duration());
                 }
             }
         }
         for (workload, _) in simulator.cluster().workloads() {
             let Some(found) = simulator.availability(workload) else { continue };
-            let length = |gap: Option<taintlab_core::simulator::Gap>| {
+            let length = |gap: Option<Gap>| {
                 gap.map_or(Duration::ZERO, |gap| gap.length().0)
             };
             let path = |field: &str| format!("workload.{workload}.{field}");
@@ -171,13 +174,19 @@ impl Run {
     }
 }
 
+/// The terms of a time budget that a reader sees, to a tenth of a second: those that take any time.
+pub(crate) fn terms(budget: &TimeBudget) -> impl Iterator<Item = &Term> {
+    let terms = budget.terms.iter();
+    terms.filter(|term| !term.rounded_duration().is_zero() || term.kind == TermKind::Tainted)
+}
+
 /// The path of the moment that an event is, if it has one.
 fn moment_of(event: &EventKind) -> Option<String> {
     if let EventKind::PodDeleted { pod, .. } = event {
         return Some(format!("pod.{pod}.gone.at"));
     }
     if let EventKind::HeartbeatLost { node, .. } = event {
-        return Some(format!("node.{node}.silent.at"));
+        return Some(format!("node.{node}.unreachable.at"));
     }
     if let EventKind::NodeConditionChanged { node, condition, to, .. } = event
         && condition == "Ready"

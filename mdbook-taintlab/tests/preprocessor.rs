@@ -48,7 +48,7 @@ fn a_fence_becomes_a_figure_and_the_text_around_it_stays() {
     let text = run(&format!("before\n\n{SCENARIO}\nafter {{{{taintlab small evicted.at}}}}.\n"));
     let text = text.unwrap();
     assert!(text.starts_with("before\n\n<figure class=\"taint-lab\" id=\"taintlab-part-chapter-1\""));
-    assert!(text.ends_with("</figure>\nafter 10s.\n"), "{text}");
+    assert!(text.ends_with("</figure>\n\nafter 10s.\n"), "{text}");
 }
 
 #[test]
@@ -83,7 +83,7 @@ fn values_have_paths() {
     let why = |path: &str| run(&format!("{{{{taintlab why-345-seconds {path}}}}}")).unwrap();
     assert_eq!(why("pod.default/web-0.budget.total.seconds"), "350");
     assert_eq!(why("pod.default/web-0.budget.1"), "40s");
-    assert_eq!(why("node.worker-1.silent.at"), "3s");
+    assert_eq!(why("node.worker-1.unreachable.at"), "3s");
     assert_eq!(why("node.worker-1.unknown.at"), "45s");
     assert_eq!(why("node.worker-1.tainted.at"), "50s");
     let zone = run("{{taintlab one-zone-of-three\nzone.eu-1a.FullDisruption.at}}").unwrap();

@@ -31,6 +31,18 @@ pub(crate) const TRUNK: CargoTool = CargoTool {
 /// The version of [`TRUNK`].
 pub(crate) const TRUNK_VERSION: &str = "0.21.14";
 
+/// Builds and serves the book.
+pub(crate) const MDBOOK: CargoTool = CargoTool {
+    package: "mdbook",
+    program: "mdbook",
+    purpose: "builds and serves the book",
+    install_args: &["--locked"],
+    build_time: "2 minutes",
+};
+
+/// The version of [`MDBOOK`]: that of `mdbook-preprocessor` in `mdbook-taintlab/Cargo.toml`.
+pub(crate) const MDBOOK_VERSION: &str = "0.5.4";
+
 /// Writes the JavaScript beside the wasm. Not `--locked`: its lock file names yanked versions.
 pub(crate) const WASM_BINDGEN: CargoTool = CargoTool {
     package: "wasm-bindgen-cli",

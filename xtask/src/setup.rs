@@ -82,6 +82,14 @@ pub(crate) fn playground_tools(workspace: &mut Workspace) -> Result<()> {
     cargo_tool(workspace, &pins::TRUNK, pins::TRUNK_VERSION)
 }
 
+/// mdBook, for building the book.
+///
+/// # Errors
+/// When it cannot be built.
+pub(crate) fn book_tools(workspace: &mut Workspace) -> Result<()> {
+    cargo_tool(workspace, &pins::MDBOOK, pins::MDBOOK_VERSION)
+}
+
 /// wasm-bindgen, of the version in Cargo.lock.
 ///
 /// # Errors
@@ -229,7 +237,13 @@ fn cargo_tool(workspace: &mut Workspace, tool: &CargoTool, version: &str) -> Res
 fn has_version(workspace: &Workspace, program: &Path, version: &str) -> bool {
     program.is_file()
         && workspace::output(workspace.command(program).arg("--version"))
-            .is_ok_and(|text| text.split_whitespace().nth(1) == Some(version))
+            .is_ok_and(|text| says_version(&text, version))
+}
+
+/// Whether `trunk 0.21.14`, or `mdbook v0.5.4`, is of that version.
+fn says_version(text: &str, version: &str) -> bool {
+    let said = text.split_whitespace().nth(1);
+    said.is_some_and(|said| said.strip_prefix('v').unwrap_or(said) == version)
 }
 
 /// The major and the minor version in `v20.11.1`.
@@ -264,6 +278,14 @@ fn install(what: &str, purpose: &str, how: &str, body: impl FnOnce() -> Result<(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn reads_the_version_of_a_tool() {
+        assert!(says_version("trunk 0.21.14\n", "0.21.14"));
+        assert!(says_version("mdbook v0.5.4\n", "0.5.4"));
+        assert!(!says_version("mdbook v0.5.40\n", "0.5.4"));
+        assert!(!says_version("", "0.5.4"));
+    }
 
     #[test]
     fn reads_the_version_of_node() {
