@@ -7,8 +7,8 @@ use taintlab_core::time::format_duration;
 use taintlab_manifest::{SvgOptions, timeline_svg};
 
 use crate::fence::Fence;
-use crate::html::escape;
-use crate::run::{Run, terms};
+use crate::html::{escape, prose};
+use crate::run::{Run, rounded, terms};
 
 /// More lanes than these do not fit on a screen.
 const MOST_LANES: usize = 30;
@@ -63,8 +63,11 @@ fn lanes(run: &Run, options: &SvgOptions) -> Result<String, String> {
     let svg = timeline_svg(&lanes, options).replace('\n', "&#10;");
     // So many that the style sheet lets them scroll, which must be possible by keyboard.
     let attributes = match lanes.lanes.len() > MOST_LANES {
-        true => " class=\"lanes tall\" tabindex=\"0\" role=\"region\" aria-label=\"the picture\"",
-        false => " class=\"lanes\"",
+        true => format!(
+            " class=\"lanes tall\" tabindex=\"0\" role=\"region\" aria-labelledby=\"{}-title\"",
+            options.id
+        ),
+        false => " class=\"lanes\"".into(),
     };
     Ok(format!("<div{attributes}>{svg}</div>"))
 }
@@ -73,7 +76,7 @@ fn paragraph(class: &str, text: &str) -> String {
     if text.is_empty() {
         return String::new();
     }
-    format!("<p class=\"{class}\">{}</p>", escape(text.trim()))
+    format!("<p class=\"{class}\">{}</p>", prose(text))
 }
 
 fn budget(simulator: &Simulator, pod: &PodKey) -> Result<String, String> {
@@ -111,7 +114,8 @@ fn events(run: &Run) -> String {
     );
     for row in &run.rows {
         let (class, text) = (if row.is_step { " class=\"step\"" } else { "" }, escape(&row.text));
-        html += &format!("<tr{class}><td>{}</td><td>{text}</td></tr>", row.at);
+        let at = format_duration(rounded(row.at.since_zero()));
+        html += &format!("<tr{class}><td>{at}</td><td>{text}</td></tr>");
     }
     html + "</tbody></table></details>"
 }

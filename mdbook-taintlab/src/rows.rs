@@ -166,5 +166,12 @@ fn row(event: &Event) -> Option<Row> {
         | EventKind::BudgetChanged { .. }
         | EventKind::DrainStarted { .. } => return None,
     };
-    Some(Row { at: event.at, text: event.what.to_string(), is_step: false, kind })
+    let mut text = event.what.to_string();
+    // Such as `Node is not ready`, which is said of a pod.
+    if let Some(pod) = event.what.pod()
+        && !text.contains(pod.name())
+    {
+        text += &format!(" ({pod})");
+    }
+    Some(Row { at: event.at, text, is_step: false, kind })
 }

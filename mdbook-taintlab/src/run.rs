@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use taintlab_core::api::{ConditionStatus, PodKey, Taint, TaintEffect};
 use taintlab_core::event::EventKind;
+use taintlab_core::protocol::zone::ZoneState;
 use taintlab_core::scenario::{Report, Scenario};
 use taintlab_core::simulator::Gap;
 use taintlab_core::time::{Span, Timestamp};
@@ -41,11 +42,12 @@ pub(crate) struct Run {
 /// | `pod.NAMESPACE/NAME.evicted.at`, `.gone.at` | the first time of each |
 /// | `pod.NAMESPACE/NAME.evicted.last.at`, `.evictions` | the last time, and how many |
 /// | `pod.NAMESPACE/NAME.budget.total`, `.budget.N` | the time budget, and its terms from 1 on |
-/// | `node.NAME.unreachable.at`, `.unknown.at`, `.tainted.at`, `.untainted.at` | the first time of each; taints are `NoExecute` |
-/// | `zone.NAME.STATE.at` | when the zone came into that state first; `none` is for nodes without a zone |
+/// | `node.NAME.unreachable.at`, `.unknown.at`, `.tainted.at`, `.untainted.at`, `.deleted.at` | the first time of each; taints are `NoExecute` |
+/// | `zone.NAME.STATE.at` | when the zone came into that state from another than `Initial`; `none` is for nodes without a zone |
 /// | `workload.KIND/NAMESPACE/NAME.longestBelow`, `.longestAtZero`, `.replicaTimeLost` | how long replicas were missing |
 ///
-/// A time is written as Kubernetes does, `5m50s`; with `.seconds` behind, as a number: `350`.
+/// A time is written as Kubernetes does, `5m50s`; with `.seconds` behind, as a number: `350`. It is the
+/// nearest millisecond.
 #[derive(Debug, Default)]
 struct Values(BTreeMap<String, String>);
 
@@ -56,6 +58,7 @@ impl Values {
     }
 
     fn time(&mut self, path: String, span: Duration) {
+        let span = rounded(span);
         self.put(format!("{path}.seconds"), span.as_secs_f64());
         self.put(path, Span(span));
     }
@@ -174,6 +177,12 @@ impl Run {
     }
 }
 
+/// The nearest millisecond: what is shown where the nanosecond does not matter.
+pub(crate) fn rounded(span: Duration) -> Duration {
+    let millis = (span + Duration::from_micros(500)).as_millis();
+    Duration::from_millis(u64::try_from(millis).unwrap_or(u64::MAX))
+}
+
 /// The terms of a time budget that a reader sees, to a tenth of a second: those that take any time.
 pub(crate) fn terms(budget: &TimeBudget) -> impl Iterator<Item = &Term> {
     let terms = budget.terms.iter();
@@ -194,7 +203,13 @@ fn moment_of(event: &EventKind) -> Option<String> {
     {
         return Some(format!("node.{node}.unknown.at"));
     }
-    if let EventKind::ZoneStateChanged { zone, to: Some(to), .. } = event {
+    if let EventKind::NodeDeleted { node } = event {
+        return Some(format!("node.{node}.deleted.at"));
+    }
+    // Every zone goes from `Initial` to its first state at the beginning.
+    if let EventKind::ZoneStateChanged { zone, from: Some(from), to: Some(to), .. } = event
+        && *from != ZoneState::Initial
+    {
         let name = if zone.zone().is_empty() { "none" } else { zone.zone() };
         return Some(format!("zone.{name}.{}.at", to.as_str()));
     }
