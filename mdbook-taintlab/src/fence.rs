@@ -34,8 +34,8 @@ impl Fence {
                     fence.start_at = Some(Timestamp::ZERO.saturating_add(at));
                 }
                 Some(("budget", pod)) => {
-                    
-                    fence.budget = Some(PodKey::parse(pod).map_err(|error| format!("budget: {error}"))?);
+                    fence.budget =
+                        Some(PodKey::parse(pod).map_err(|error| format!("budget: {error}"))?);
                 }
                 _ => {
                     return Err(format!(

@@ -22,8 +22,8 @@ mod fence;
 mod figure;
 mod html;
 mod library;
-mod run;
 mod rows;
+mod run;
 mod tables;
 
 use std::path::{Path, PathBuf};

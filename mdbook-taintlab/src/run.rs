@@ -165,9 +165,7 @@ impl Run {
         }
         for (workload, _) in simulator.cluster().workloads() {
             let Some(found) = simulator.availability(workload) else { continue };
-            let length = |gap: Option<Gap>| {
-                gap.map_or(Duration::ZERO, |gap| gap.length().0)
-            };
+            let length = |gap: Option<Gap>| gap.map_or(Duration::ZERO, |gap| gap.length().0);
             let path = |field: &str| format!("workload.{workload}.{field}");
             values.time(path("longestBelow"), length(found.longest_below));
             values.time(path("longestAtZero"), length(found.longest_at_zero));

@@ -76,36 +76,35 @@ fn events(library: &mut Library) -> Result<String, String> {
 /// The flags of kube-controller-manager about nodes, with their defaults by release.
 fn flags() -> String {
     let of = |release| NodeLifecycleConfig::of(release).flags(release).collect::<Vec<_>>();
-    let mut groups: Vec<(KubernetesRelease, KubernetesRelease, Vec<(&str, String)>)> = Vec::new();
-    for release in KubernetesRelease::all() {
-        let flags = of(release);
-        match groups.last_mut() {
-            Some((_, last, same)) if *same == flags => *last = release,
-            _ => groups.push((release, release, flags)),
-        }
-    }
+    let all: Vec<_> = KubernetesRelease::all().map(|release| (release, of(release))).collect();
+    // Releases with the same flags and defaults are one column.
+    let groups: Vec<_> = all.chunk_by(|(_, a), (_, b)| a == b).collect();
     let mut names: Vec<&str> = Vec::new();
-    for (name, _) in groups.iter().flat_map(|(_, _, flags)| flags) {
-        if !names.contains(name) {
-            names.push(name);
+    let (mut head, mut rule) = (String::from("| flag |"), String::from("|---|"));
+    for group in &groups {
+        if let [(first, flags), ..] = group
+            && let [.., (last, _)] = group
+        {
+            head += &format!(" {first} to {last} |");
+            rule += "---|";
+            names.extend(flags.iter().map(|(name, _)| *name));
         }
     }
-    let mut table = String::from("| flag |");
-    for (first, last, _) in &groups {
-        table += &format!(" {first} to {last} |");
-    }
-    table += "\n|---|";
-    table += &"---|".repeat(groups.len());
+    let mut seen = BTreeSet::new();
+    names.retain(|name| seen.insert(*name));
+    let mut table = format!("{head}\n{rule}\n");
     for name in names {
-        table += &format!("\n| `--{name}` |");
-        for (_, _, flags) in &groups {
-            match flags.iter().find(|(known, _)| *known == name) {
+        table += &format!("| `--{name}` |");
+        for group in &groups {
+            let flags = group.first().into_iter().flat_map(|(_, flags)| flags);
+            match flags.into_iter().find(|(known, _)| *known == name) {
                 Some((_, value)) => table += &format!(" `{value}` |"),
                 None => table += " none |",
             }
         }
+        table += "\n";
     }
-    table + "\n"
+    table
 }
 
 /// The threads that examples answer, by repository and number.

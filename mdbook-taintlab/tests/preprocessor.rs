@@ -1,7 +1,9 @@
 //! The preprocessor by itself: what it puts into a chapter, and what stops a book.
 
+#![expect(clippy::unwrap_used, reason = "a test says with a panic that it failed")]
+
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 use mdbook_preprocessor::book::{Book, Chapter};
@@ -28,7 +30,7 @@ fn book(text: &str) -> Book {
     Book::new_with_items(vec![chapter.into()])
 }
 
-fn examples() -> std::path::PathBuf {
+fn examples() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples")
 }
 
@@ -47,7 +49,9 @@ fn error(text: &str) -> String {
 fn a_fence_becomes_a_figure_and_the_text_around_it_stays() {
     let text = run(&format!("before\n\n{SCENARIO}\nafter {{{{taintlab small evicted.at}}}}.\n"));
     let text = text.unwrap();
-    assert!(text.starts_with("before\n\n<figure class=\"taint-lab\" id=\"taintlab-part-chapter-1\""));
+    assert!(
+        text.starts_with("before\n\n<figure class=\"taint-lab\" id=\"taintlab-part-chapter-1\"")
+    );
     assert!(text.ends_with("</figure>\n\nafter 10s.\n"), "{text}");
 }
 
