@@ -82,12 +82,13 @@ pub(crate) fn playground_tools(workspace: &mut Workspace) -> Result<()> {
     cargo_tool(workspace, &pins::TRUNK, pins::TRUNK_VERSION)
 }
 
-/// mdBook, for building the book.
+/// mdBook, of the version that the preprocessor speaks with according to Cargo.lock.
 ///
 /// # Errors
-/// When it cannot be built.
+/// When it cannot be built, or Cargo.lock has none.
 pub(crate) fn book_tools(workspace: &mut Workspace) -> Result<()> {
-    cargo_tool(workspace, &pins::MDBOOK, pins::MDBOOK_VERSION)
+    let version = locked_version(workspace, "mdbook-preprocessor")?;
+    cargo_tool(workspace, &pins::MDBOOK, &version)
 }
 
 /// wasm-bindgen, of the version in Cargo.lock.
@@ -95,15 +96,21 @@ pub(crate) fn book_tools(workspace: &mut Workspace) -> Result<()> {
 /// # Errors
 /// When it cannot be built, or Cargo.lock has none.
 pub(crate) fn wasm_bindgen(workspace: &mut Workspace) -> Result<()> {
+    let version = locked_version(workspace, "wasm-bindgen")?;
+    cargo_tool(workspace, &pins::WASM_BINDGEN, &version)
+}
+
+/// The version of a library in Cargo.lock, of which its command-line tool must be too.
+fn locked_version(workspace: &Workspace, library: &str) -> Result<String> {
     let metadata = MetadataCommand::new()
         .manifest_path(workspace.path("Cargo.toml"))
         .exec()
-        .context("cannot tell which wasm-bindgen is locked")?;
-    let locked = metadata.packages.iter().find(|package| package.name.as_str() == "wasm-bindgen");
-    let version = locked.context(
-        "Cargo.lock has no `wasm-bindgen`, so the version of its command-line tool is unknown",
-    )?;
-    cargo_tool(workspace, &pins::WASM_BINDGEN, &version.version.to_string())
+        .with_context(|| format!("cannot tell which {library} is locked"))?;
+    let locked = metadata.packages.iter().find(|package| package.name.as_str() == library);
+    let locked = locked.with_context(|| {
+        format!("Cargo.lock has no `{library}`, so the version of its command-line tool is unknown")
+    })?;
+    Ok(locked.version.to_string())
 }
 
 /// The npm packages of package-lock.json, wasm-opt among them.
