@@ -13,10 +13,10 @@ use taintlab_core::controllers::replica_set::ReplicaSetController;
 use taintlab_core::controllers::scheduler::{Scheduler, SchedulerAction};
 use taintlab_core::controllers::workload::{WorkloadAction, WriteAnswer};
 use taintlab_core::controllers::{Context, Controller};
+use taintlab_core::policy::scheduling::{SchedulerConfig, Snapshot};
 use taintlab_core::protocol::RecordedEvent;
 use taintlab_core::queue::timer_queue::Sequence;
 use taintlab_core::release::KubernetesRelease;
-use taintlab_core::scheduling::{SchedulerConfig, Snapshot};
 use taintlab_core::time::{Time, Timestamp};
 
 /// Calls a controller with the time and the objects.
@@ -99,14 +99,21 @@ impl World {
                 return Some(id);
             }
             WorkloadAction::CreateReplicaSet(set) => self.put_workload(*set),
-            WorkloadAction::ScaleReplicaSet { workload, replicas } => {
-                if let Some(set) = self.cluster.get_workload(&workload) {
-                    let mut set = Workload::clone(set);
-                    set.spec.replicas = Some(replicas);
-                    self.put_workload(set);
+            WorkloadAction::UpdateReplicaSet(set) => self.put_workload(*set),
+            WorkloadAction::UpdateStatus { workload, status, annotations } => {
+                if let Some(known) = self.cluster.get_workload(&workload) {
+                    let mut known = Workload::clone(known);
+                    known.set_status(status);
+                    known.metadata.annotations.extend(annotations);
+                    self.put_workload(known);
                 }
             }
-            WorkloadAction::ReleasePod { .. } | WorkloadAction::ReportDesired { .. } => {}
+            // Of no use to this rollout.
+            WorkloadAction::AdoptPod { .. }
+            | WorkloadAction::ReleasePod { .. }
+            | WorkloadAction::UpdatePod(_)
+            | WorkloadAction::DeleteWorkload(_)
+            | WorkloadAction::ReportDesired { .. } => {}
         }
         None
     }
@@ -132,7 +139,9 @@ impl World {
                             self.put_pod(pod);
                         }
                     }
-                    SchedulerAction::MarkUnschedulable { .. } => {}
+                    SchedulerAction::MarkUnschedulable { .. }
+                    | SchedulerAction::PreemptPod { .. }
+                    | SchedulerAction::ClearNomination { .. } => {}
                 }
             } else if self.deployments.next_work().is_some() {
                 call!(self, deployments.handle_timeout());

@@ -19,25 +19,25 @@ use alloc::vec::Vec;
 use core::time::Duration;
 
 pub(crate) use self::config::eviction_config;
+pub use self::config::{ConfigError, DEFAULT_START_UP_TIME, SimulatorConfig};
 pub(crate) use self::store::Write;
 pub(crate) use self::workloads::complete_workload;
-pub use self::config::{ConfigError, DEFAULT_START_UP_TIME, SimulatorConfig};
 use crate::api::{
     MAX_REPLICAS, Node, NodeName, ObjectMeta, Pod, PodDisruptionBudget, PodKey, PodPhase,
-    PodStatus, Toleration, Workload, WorkloadKey, node_allocatable, start_up_time,
+    PodStatus, PriorityClass, Toleration, Workload, WorkloadKey, node_allocatable, start_up_time,
 };
 use crate::cluster::Cluster;
 use crate::command::CommandError;
 use crate::controllers::Context;
 use crate::event::{Event, EventKind};
-use crate::policy::admission::{Addition, AdmissionConfig, admit, admit_node};
+use crate::policy::admission::{Addition, AdmissionConfig, admit, admit_node, admit_priority};
 use crate::policy::scheduling::check_pod;
 use crate::policy::validation::{
     FieldError, ValidationOptions, validate_budget, validate_node, validate_workload,
 };
 use crate::protocol::{ApiErrorKind, NodeWrite, PodWrite};
-use crate::release::FeatureGates;
 use crate::queue::timer_queue::Sequence;
+use crate::release::FeatureGates;
 use crate::time::{Time, Timestamp};
 
 /// The default of `spec.terminationGracePeriodSeconds`. Mirrors
@@ -52,6 +52,8 @@ pub(crate) struct ApiServer {
     /// The admission plugins, if the control plane takes part.
     pub(crate) admission: Option<AdmissionConfig>,
     pub(crate) cluster: Cluster,
+    /// The priority classes that there are, with those that every cluster has.
+    pub(crate) priority_classes: Vec<PriorityClass>,
     faults: BTreeMap<(PodKey, PodWrite), Fault>,
     node_faults: BTreeMap<(NodeName, NodeWrite), Fault>,
     /// What happened and was not polled.
@@ -77,12 +79,39 @@ pub(crate) struct Fault {
 }
 
 impl ApiServer {
+    /// Begins with these priority classes. Pods that are there name classes that are not among them:
+    /// such a class is inferred from the pod's own priority.
+    pub(crate) fn adopt_priority_classes(&mut self, classes: Vec<PriorityClass>) {
+        let known = &mut self.priority_classes;
+        let mut add = |class: PriorityClass| {
+            if known.iter().all(|other| other.metadata.name != class.metadata.name) {
+                known.push(class);
+            }
+        };
+        classes.into_iter().for_each(&mut add);
+        for (_, pod) in self.cluster.pods() {
+            let field = |name: &str| pod.spec.other.get(name);
+            if let Some(name) = field("priorityClassName").and_then(|name| name.as_str())
+                && let Some(value) = field("priority").and_then(|value| value.as_i64())
+            {
+                let policy = field("preemptionPolicy").and_then(|policy| policy.as_str());
+                add(PriorityClass {
+                    metadata: ObjectMeta { name: name.into(), ..ObjectMeta::default() },
+                    value,
+                    preemption_policy: policy.unwrap_or_default().into(),
+                    ..PriorityClass::default()
+                });
+            }
+        }
+    }
+
     pub(crate) fn new(config: SimulatorConfig, gates: FeatureGates) -> Self {
         Self {
             config,
             gates,
             admission: None,
             cluster: Cluster::default(),
+            priority_classes: PriorityClass::system().into(),
             faults: BTreeMap::new(),
             node_faults: BTreeMap::new(),
             events: VecDeque::new(),
@@ -310,7 +339,10 @@ impl ApiServer {
         let namespace = BTreeMap::new();
         let admission =
             admit(admission, release, pod, &namespace).map_err(|error| error.to_string())?;
+        let priority = admit_priority(release, self.priority_classes.iter(), pod)
+            .map_err(|error| error.to_string())?;
         admission.apply(pod);
+        priority.apply(pod);
         Ok(admission.additions)
     }
 

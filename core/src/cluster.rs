@@ -9,7 +9,7 @@ use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 
 pub use self::change::Change;
-use crate::api::{Node, NodeName, Pod, PodDisruptionBudget, PodKey, Workload, WorkloadKey};
+use crate::api::{Node, NodeName, Pod, PodDisruptionBudget, PodKey, Workload, WorkloadKey, WorkloadKind};
 
 /// What a controller reads, as from the cache of an informer.
 pub trait Lister {
@@ -38,6 +38,8 @@ pub struct Cluster {
     pod_keys: BTreeSet<PodKey>,
     pods_by_node: BTreeMap<NodeName, BTreeMap<PodKey, Arc<Pod>>>,
     pods_by_owner: BTreeMap<WorkloadKey, OwnedPods>,
+    /// Pods that no controller owns.
+    orphans: BTreeSet<PodKey>,
     workloads: BTreeMap<WorkloadKey, Arc<Workload>>,
     workloads_by_owner: BTreeMap<WorkloadKey, BTreeSet<WorkloadKey>>,
     budgets: BTreeMap<PodKey, Arc<PodDisruptionBudget>>,
@@ -67,6 +69,7 @@ impl Default for Cluster {
             pod_keys: BTreeSet::new(),
             pods_by_node: BTreeMap::new(),
             pods_by_owner: BTreeMap::new(),
+            orphans: BTreeSet::new(),
             workloads: BTreeMap::new(),
             workloads_by_owner: BTreeMap::new(),
             budgets: BTreeMap::new(),
@@ -94,6 +97,20 @@ impl Cluster {
     /// All workloads, by kind, namespace and name; also those that are assumed.
     pub fn workloads(&self) -> impl Iterator<Item = (&WorkloadKey, &Arc<Workload>)> {
         self.workloads.iter()
+    }
+
+    /// The workloads of a kind in a namespace, by name.
+    pub fn workloads_in<'a>(
+        &'a self,
+        kind: WorkloadKind,
+        namespace: &str,
+    ) -> impl Iterator<Item = (&'a WorkloadKey, &'a Arc<Workload>)> {
+        let first = WorkloadKey::new(kind, namespace, "");
+        let namespace = first.name.clone();
+        let from = self.workloads.range(first..);
+        from.take_while(move |(key, _)| {
+            key.kind == kind && key.name.namespace() == namespace.namespace()
+        })
     }
 
     /// The workload with that key.
@@ -142,6 +159,17 @@ impl Cluster {
     #[must_use]
     pub fn owned_pods(&self, key: &WorkloadKey) -> &OwnedPods {
         self.pods_by_owner.get(key).unwrap_or(OwnedPods::NONE)
+    }
+
+    /// The pods of a namespace that no controller owns, by name.
+    pub fn orphans_in<'a>(
+        &'a self,
+        namespace: &'a str,
+    ) -> impl Iterator<Item = (&'a PodKey, &'a Arc<Pod>)> {
+        let from = self.orphans.range(PodKey::new(namespace, "")..);
+        let namespace = if namespace.is_empty() { "default" } else { namespace };
+        let these = from.take_while(move |key| key.namespace() == namespace);
+        these.filter_map(|key| self.pods.get_key_value(key))
     }
 
     /// The pods of a workload, those of its ReplicaSets included.
@@ -221,6 +249,11 @@ impl Cluster {
     pub fn put_pod(&mut self, key: &PodKey, pod: Arc<Pod>) -> Option<Arc<Pod>> {
         let old = self.pods.insert(key.clone(), pod.clone());
         self.index_owner(key, old.as_deref(), Some(&pod));
+        if pod.metadata.controller().is_none() {
+            self.orphans.insert(key.clone());
+        } else if old.as_ref().is_some_and(|old| old.metadata.controller().is_none()) {
+            self.orphans.remove(key);
+        }
         match &old {
             None => {
                 self.pod_keys.insert(key.clone());
@@ -280,6 +313,7 @@ impl Cluster {
     pub fn remove_pod(&mut self, key: &PodKey) -> Option<Arc<Pod>> {
         let old = self.pods.remove(key)?;
         self.index_owner(key, Some(&old), None);
+        self.orphans.remove(key);
         self.pod_keys.remove(key);
         self.unindex(key, &old.spec.node_name);
         Some(old)

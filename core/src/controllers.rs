@@ -9,6 +9,7 @@
 //! 3. When [`Controller::poll_timeout`] names a moment that has come, call
 //!    [`Controller::handle_timeout`] and go to 2.
 
+mod claims;
 pub mod daemon_set;
 pub mod deployment;
 pub mod disruption;

@@ -4,10 +4,10 @@
 pub mod eviction;
 pub mod heartbeat;
 mod kubelets;
+pub mod pod_status;
 
 pub use self::eviction::*;
-pub(crate) use self::kubelets::{
-    Heartbeats, KubeletAction, KubeletError, Kubelets, KubeletsConfig, Termination,
-    usage_by_status,
-};
 pub use self::kubelets::{EvictionView, PodSeries, SignalView, ThresholdLine, UsageSeries};
+pub(crate) use self::kubelets::{
+    Heartbeats, KubeletAction, KubeletError, Kubelets, KubeletsConfig, Termination, usage_by_status,
+};

@@ -64,9 +64,9 @@
 //! see `core/examples`.
 //!
 //! The modules are layers: [`time`], [`release`], [`api`]; [`protocol`], [`cluster`], [`queue`];
-//! the pure rules of [`policy`], such as [`matching`] (which toleration matches which taint, and
-//! why) and [`validation`] (what the API server refuses); [`controllers`] and [`kubelet`];
-//! [`command`] and [`event`]; [`simulator`]; [`scenario`], [`lanes`] and [`warnings`].
+//! the pure rules of [`policy`], such as [`policy::matching`] (which toleration matches which
+//! taint, and why) and [`policy::validation`] (what the API server refuses); [`controllers`] and
+//! [`kubelet`]; [`command`] and [`event`]; [`simulator`]; [`scenario`], [`lanes`] and [`warnings`].
 #![no_std]
 
 extern crate alloc;
@@ -91,9 +91,3 @@ pub mod scenario;
 pub mod simulator;
 pub mod time;
 pub mod warnings;
-
-pub use controllers::{node_lifecycle, taint_eviction};
-pub use eviction_timeline::time_budget;
-pub use kubelet::heartbeat as kubelet_heartbeat;
-pub use policy::{admission, drain, matching, scheduling, taints, validation};
-pub use queue::{flowcontrol, rate_limited_timed_queue, timed_worker_queue};

@@ -11,6 +11,7 @@ use core::fmt;
 use serde::Serialize;
 
 use crate::api::{ConditionStatus, Pod, PodCondition, PodPhase};
+use crate::plural::count;
 use crate::time::Timestamp;
 
 /// What is to become of a pod.
@@ -35,6 +36,10 @@ impl PodVerdict {
     /// All of them, in the order in which legends show them.
     pub const ALL: [Self; 6] =
         [Self::Stays, Self::Counting, Self::Terminating, Self::Stuck, Self::Evicted, Self::Gone];
+
+    /// All of them, those first that matter most after a change.
+    const BY_URGENCY: [Self; Self::ALL.len()] =
+        [Self::Terminating, Self::Stuck, Self::Counting, Self::Evicted, Self::Gone, Self::Stays];
 
     /// Its name: `stays`, `counting`, `terminating`, `stuck`, `evicted` or `gone`.
     #[must_use]
@@ -280,21 +285,34 @@ impl PodCounts {
         all.find(|(_, health)| *health == wanted).map_or(0, |(count, _)| *count)
     }
 
-    /// What came to be since `before`, of what happens to pods: `3 pods counting down, 5 being
-    /// deleted`; empty if nothing did.
+    /// How many more there are of each verdict than there were `before`. Those that stay are no
+    /// news.
     #[must_use]
-    pub fn news_since(&self, before: &Self) -> String {
-        let mut said = String::new();
+    pub fn news_since(&self, before: &Self) -> Self {
+        let mut news = Self::default();
         for verdict in PodVerdict::ALL.into_iter().filter(|verdict| *verdict != PodVerdict::Stays) {
-            let new = self.verdict(verdict).saturating_sub(before.verdict(verdict));
-            if new == 0 {
-                continue;
-            }
-            let what =
-                if said.is_empty() { crate::plural::count(new, "pod") } else { format!(", {new}") };
-            said = format!("{said}{what} {}", verdict.words(new));
+            let more = self.verdict(verdict).saturating_sub(before.verdict(verdict));
+            news.add_verdict(verdict, more);
         }
-        said
+        news
+    }
+}
+
+/// How many pods have which verdict, those first that matter most: `5 pods being deleted, 3 counting
+/// down`; empty without pods.
+impl fmt::Display for PodCounts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut separator = "";
+        for verdict in PodVerdict::BY_URGENCY {
+            match self.verdict(verdict) {
+                0 => continue,
+                number if separator.is_empty() => f.write_str(&count(number, "pod"))?,
+                number => write!(f, "{separator}{number}")?,
+            }
+            write!(f, " {}", verdict.words(self.verdict(verdict)))?;
+            separator = ", ";
+        }
+        Ok(())
     }
 }
 

@@ -4,6 +4,8 @@
 //! method says which patch is meant. Everything else in this crate asks a method here and never
 //! compares release numbers.
 
+mod kubectl;
+
 use alloc::format;
 use alloc::string::String;
 use core::fmt;
@@ -136,6 +138,75 @@ impl KubernetesRelease {
         self.minor >= 26
     }
 
+    /// Whether `podFailurePolicy` of a Job counts: since 1.26, where the gate `JobPodFailurePolicy` is
+    /// on by default.
+    #[must_use]
+    pub const fn has_pod_failure_policy(self) -> bool {
+        self.minor >= 26
+    }
+
+    /// How the Job controller waits after a failure: since 1.27 for each failed pod
+    /// (kubernetes#114768). The minor is not certain.
+    #[must_use]
+    pub const fn job_backoff(self) -> JobBackoff {
+        if self.minor >= 27 { JobBackoff::Pods } else { JobBackoff::Queue }
+    }
+
+    /// Whether a Job fails when its queue has looked again `backoffLimit` times, whatever the number
+    /// of its failed pods: to 1.19; 1.20.2 is recorded to count pods. The minor is not certain.
+    #[must_use]
+    pub const fn counts_job_requeues(self) -> bool {
+        self.minor <= 19
+    }
+
+    /// Whether `backoffLimit` of a Job only counts when a pod has failed that its status does not
+    /// know, and not as many run as may: to 1.26, as recorded from 1.20.2. The minor is not certain.
+    #[must_use]
+    pub const fn backoff_limit_asks_for_new_failure(self) -> bool {
+        self.minor <= 26
+    }
+
+    /// Whether a Job counts those of its failed and succeeded pods that are still there: to 1.22,
+    /// before Jobs were tracked with finalizers.
+    #[must_use]
+    pub const fn counts_job_pods_that_are_there(self) -> bool {
+        self.minor <= 22
+    }
+
+    /// Whether a Job deletes pods that exceed the completions that are missing, not only those that
+    /// exceed `parallelism`: since 1.21, which brought Indexed Jobs. The minor is not certain.
+    #[must_use]
+    pub const fn deletes_surplus_job_pods(self) -> bool {
+        self.minor >= 21
+    }
+
+    /// Whether the pods of a Job can have numbers (`completionMode: Indexed`): since 1.22, where the
+    /// gate `IndexedJob` is on by default.
+    #[must_use]
+    pub const fn has_indexed_jobs(self) -> bool {
+        self.minor >= 22
+    }
+
+    /// Whether the label `batch.kubernetes.io/job-completion-index` is on the pods of an Indexed Job
+    /// besides the annotation: since 1.28.
+    #[must_use]
+    pub const fn labels_pods_with_completion_index(self) -> bool {
+        self.minor >= 28
+    }
+
+    /// Whether a Job that is over is deleted after `ttlSecondsAfterFinished`: since 1.21, where the
+    /// gate `TTLAfterFinished` is on by default.
+    #[must_use]
+    pub const fn has_ttl_after_finished(self) -> bool {
+        self.minor >= 21
+    }
+
+    /// Whether a Job can be suspended: since 1.22, where the gate `SuspendJob` is on by default.
+    #[must_use]
+    pub const fn has_job_suspend(self) -> bool {
+        self.minor >= 22
+    }
+
     /// Whether the annotation `controller.kubernetes.io/pod-deletion-cost` says which pods go first:
     /// since 1.22.
     #[must_use]
@@ -153,6 +224,27 @@ impl KubernetesRelease {
     #[must_use]
     pub const fn has_first_ordinal(self) -> bool {
         self.minor >= 27
+    }
+
+    /// Whether `minReadySeconds` of a StatefulSet counts: since 1.23, where the gate
+    /// `StatefulSetMinReadySeconds` is on by default.
+    #[must_use]
+    pub const fn has_stateful_set_min_ready_seconds(self) -> bool {
+        self.minor >= 23
+    }
+
+    /// Whether a StatefulSet replaces a pod that has ended well, as one that has failed: since 1.28.
+    /// The minor is not certain.
+    #[must_use]
+    pub const fn recreates_succeeded_pods(self) -> bool {
+        self.minor >= 28
+    }
+
+    /// Whether a StatefulSet says that it recreates a pod that has ended, deletes it even if it is
+    /// terminating and creates the next at once: to 1.30 (kubernetes#123809).
+    #[must_use]
+    pub const fn recreates_ended_pods_at_once(self) -> bool {
+        self.minor <= 30
     }
 
     /// How the event `ScalingReplicaSet` words it. The releases of the changes are not certain.
@@ -330,11 +422,31 @@ impl KubernetesRelease {
         self.minor >= 29
     }
 
-    /// The order in which the scheduler asks its filters: taints before resources since 1.23
-    /// (`kubescheduler.config.k8s.io/v1beta3`).
+    /// The order in which the scheduler asks its filters: those that no preemption helps with before
+    /// resources since 1.20 (kubernetes#95539).
     #[must_use]
     pub const fn filters_taints_before_resources(self) -> bool {
-        self.minor >= 23
+        self.minor >= 20
+    }
+
+    /// Whether the scheduler asks for topology spread before affinity between pods: since 1.19. In
+    /// 1.18 the gate `EvenPodsSpread` appends the plugin.
+    #[must_use]
+    pub const fn filters_spread_before_pod_affinity(self) -> bool {
+        self.minor >= 19
+    }
+
+    /// Whether the scheduler lets a pod that requests none of a resource onto a node that has less
+    /// than none left: since 1.27 (kubernetes#116408).
+    #[must_use]
+    pub const fn fits_zero_requests(self) -> bool {
+        self.minor >= 27
+    }
+
+    /// The same for extended resources: since 1.26 (kubernetes#111544).
+    #[must_use]
+    pub const fn fits_zero_extended_requests(self) -> bool {
+        self.minor >= 26
     }
 
     /// How much the scheduler's scores weigh: TaintToleration 3, NodeAffinity and InterPodAffinity 2
@@ -342,6 +454,158 @@ impl KubernetesRelease {
     #[must_use]
     pub const fn score_weights_of_v1beta3(self) -> bool {
         self.minor >= 23
+    }
+
+    /// Whether nodes are scored by the annotation `scheduler.alpha.kubernetes.io/preferAvoidPods`:
+    /// to 1.22; `v1beta3` removes the plugin.
+    #[must_use]
+    pub const fn scores_prefer_avoid_pods(self) -> bool {
+        self.minor <= 22
+    }
+
+    /// Whether resources are scored by `NodeResourcesFit`, of all resources that a node has, and a
+    /// balance is how much the requests differ, with at most 100 % used: since 1.22
+    /// (kubernetes#101946, kubernetes#102925, which late patches of the older ones have in part).
+    /// Before, by `NodeResourcesLeastAllocated`; a balance counted containers without requests like
+    /// that too, and was 0 on a full node.
+    #[must_use]
+    pub const fn scores_resources_by_fit(self) -> bool {
+        self.minor >= 22
+    }
+
+    /// Whether the scheduler's scores count the overhead's CPU of the pod to be placed in
+    /// thousandths: since 1.28, where it is counted as everywhere else; in whole CPUs taken for
+    /// thousandths before. The minor is not certain.
+    #[must_use]
+    pub const fn scores_overhead_in_thousandths(self) -> bool {
+        self.minor >= 28
+    }
+
+    /// Whether scores of affinity between pods are normalised by the least and the most of them:
+    /// since 1.21 (kubernetes#98096). Before, zero was one of them always.
+    #[must_use]
+    pub const fn normalises_pod_affinity_by_true_range(self) -> bool {
+        self.minor >= 21
+    }
+
+    /// Whether pods without topology spread constraints are spread by `PodTopologySpread`: since
+    /// 1.20, where the gate `DefaultPodTopologySpread` is on by default; by `SelectorSpread` before.
+    #[must_use]
+    pub const fn spreads_by_default_constraints(self) -> bool {
+        self.minor >= 20
+    }
+
+    /// Whether the default constraints spread the pods of the controller and the Services alone:
+    /// since 1.22 (kubernetes#102236). Before, those of every ReplicaSet and StatefulSet that
+    /// selects the pod.
+    #[must_use]
+    pub const fn spreads_by_owner(self) -> bool {
+        self.minor >= 22
+    }
+
+    /// Whether the default constraints score nodes without a zone too: since 1.23
+    /// (kubernetes#105046, which late patches of the older ones have too).
+    #[must_use]
+    pub const fn default_spread_scores_all_nodes(self) -> bool {
+        self.minor >= 23
+    }
+
+    /// Whether pods on nodes that the pod's own node affinity excludes do not count for topology
+    /// spread: since 1.24 (kubernetes#107009). Before, they counted if another node of their part of
+    /// the cluster was not excluded.
+    #[must_use]
+    pub const fn spread_excludes_nodes_by_affinity(self) -> bool {
+        self.minor >= 24
+    }
+
+    /// Whether a score of topology spread is rounded to the nearest number: since 1.24
+    /// (kubernetes#107384); down before.
+    #[must_use]
+    pub const fn rounds_spread_scores(self) -> bool {
+        self.minor >= 24
+    }
+
+    /// Whether `PodTopologySpread` says nothing of nodes if a pod has no constraints: since 1.28.
+    /// Before, every node was as good as any other, 100. The minor is not certain.
+    #[must_use]
+    pub const fn skips_idle_score_plugins(self) -> bool {
+        self.minor >= 28
+    }
+
+    /// Whether a score counts all nodes that have an image: since 1.29. Before, those that had it when
+    /// the node was added. The minor is not certain.
+    #[must_use]
+    pub const fn counts_images_at_any_time(self) -> bool {
+        self.minor >= 29
+    }
+
+    /// Whether preferred node affinity reads `matchFields`, and an empty preference prefers nothing:
+    /// since 1.20. Before, it preferred every node alike. The minor is not certain.
+    #[must_use]
+    pub const fn prefers_nodes_by_fields(self) -> bool {
+        self.minor >= 20
+    }
+
+    /// How many nodes are enough to choose victims from, as a percentage of all and at least:
+    /// since 1.21 (kubernetes#94814; the minor is not certain). Before, all are looked at.
+    #[must_use]
+    pub const fn preemption_candidates(self) -> Option<(usize, usize)> {
+        if self.minor >= 21 { Some((10, 100)) } else { None }
+    }
+
+    /// How the event `Preempted` names the pod that needs the room: by namespace and name to 1.26,
+    /// not at all in 1.27 and 1.28 (kubernetes#114923), by its UID since 1.29 (kubernetes#119971).
+    #[must_use]
+    pub const fn preempted_message(self) -> PreemptedMessage {
+        match self.minor {
+            ..=26 => PreemptedMessage::ByName,
+            27..=28 => PreemptedMessage::ByAPod,
+            _ => PreemptedMessage::ByUid,
+        }
+    }
+
+    /// Whether the condition of a pod that the scheduler preempts has the reason
+    /// `PreemptionByScheduler` and does not name the pod that needs the room: since 1.27
+    /// (kubernetes#114914); `PreemptionByKubeScheduler` before.
+    #[must_use]
+    pub const fn preempts_by_scheduler(self) -> bool {
+        self.minor >= 27
+    }
+
+    /// Whether a pod waits for the end of others on its nominated node only if the scheduler
+    /// preempted them: since 1.27 (kubernetes#114623). Before, for all that are terminating.
+    #[must_use]
+    pub const fn awaits_victims_only(self) -> bool {
+        self.minor >= 27
+    }
+
+    /// Whether a request that is larger than all that a node has is unresolvable, so that preemption
+    /// is not thought of: since 1.34 (kubernetes#131345).
+    #[must_use]
+    pub const fn gives_up_on_small_nodes(self) -> bool {
+        self.minor >= 34
+    }
+
+    /// Whether the scheduler says of nodes that a pod's affinity does not name that they
+    /// `didn't satisfy plugin(s) [NodeAffinity]`: since 1.31. The minor is not certain.
+    #[must_use]
+    pub const fn names_plugin_of_absent_nodes(self) -> bool {
+        self.minor >= 31
+    }
+
+    /// Whether the scheduler takes the write of a pod's status, by which it says that the pod is
+    /// unschedulable, for a change of the pod, and tries it once more at once: to 1.20, which compares
+    /// `managedFields` too. The minor is not certain.
+    #[must_use]
+    pub const fn retries_after_status_write(self) -> bool {
+        self.minor <= 20
+    }
+
+    /// Whether admission copies `preemptionPolicy` of a priority class into pods: since 1.19, where
+    /// the gate `NonPreemptingPriority` is on by default.
+    #[must_use]
+    pub const fn has_preemption_policy(self) -> bool {
+        self.minor >= 19
     }
 
     /// How the scheduler says that a taint keeps a pod away: with the taint in a sentence to 1.23,
@@ -412,11 +676,11 @@ impl KubernetesRelease {
         self.minor >= 34
     }
 
-    /// Whether `minDomains` of a topology spread constraint counts: since 1.25, where the gate
-    /// `MinDomainsInPodTopologySpread` is on by default.
+    /// Whether `minDomains` of a topology spread constraint counts: since 1.27, where the gate
+    /// `MinDomainsInPodTopologySpread` is on by default (beta but off in 1.25 and 1.26).
     #[must_use]
     pub const fn has_min_domains(self) -> bool {
-        self.minor >= 25
+        self.minor >= 27
     }
 
     /// Whether `nodeAffinityPolicy` and `nodeTaintsPolicy` of a topology spread constraint count:
@@ -549,6 +813,29 @@ pub enum TaintReason {
     Untolerated,
     /// `node(s) had untolerated taint(s)`.
     WithoutTaint,
+}
+
+/// How the event `Preempted` names the pod that needs the room; see
+/// [`KubernetesRelease::preempted_message`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PreemptedMessage {
+    /// `Preempted by NAMESPACE/NAME on node NODE`.
+    ByName,
+    /// `Preempted by a pod on node NODE`.
+    ByAPod,
+    /// `Preempted by pod UID on node NODE`.
+    ByUid,
+}
+
+/// How the Job controller waits after a failure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum JobBackoff {
+    /// The Job waits in the queue: not for the first failure, then 10 s, doubled each time, 6 minutes
+    /// at most.
+    Queue,
+    /// Pods are replaced 10 s after the last one failed, doubled for each failure since the last
+    /// success, 10 minutes at most.
+    Pods,
 }
 
 /// How the event `ScalingReplicaSet` words it.

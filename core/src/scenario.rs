@@ -28,7 +28,8 @@ pub use self::names::DuplicateName;
 pub use self::node_group::NodeGroup;
 pub use self::player::{Ended, Next, NextWhat, Player};
 use crate::api::{
-    ApiVersion, Kind, Lease, Node, Pod, PodDisruptionBudget, TypeName, Workload, is_default,
+    ApiVersion, Kind, Lease, Node, Pod, PodDisruptionBudget, PriorityClass, TypeName, Workload,
+    is_default,
 };
 use crate::command::{Command, CommandError};
 use crate::event::Event;
@@ -195,7 +196,8 @@ pub struct Objects {
     /// Files with manifests, beside the scenario file; their objects come after those given here.
     #[serde(skip_serializing_if = "is_default")]
     pub files: Vec<String>,
-    /// Objects of kinds that the engine does not use, kept for export.
+    /// Objects of other kinds, kept for export. The engine uses PriorityClasses and the leases of
+    /// nodes.
     #[serde(skip_serializing_if = "is_default")]
     #[cfg_attr(feature = "typescript-all", tsify(type = "object[]"))]
     pub others: Vec<Value>,
@@ -215,6 +217,26 @@ pub struct Step {
     /// The error with which it must be refused; unless given, it must be carried out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refused: Option<String>,
+}
+
+impl Step {
+    /// Whether what came of the step is what it says: `None` if it was carried out, the error if it
+    /// was refused with the one that it names. `index` counts the steps from 0.
+    ///
+    /// # Errors
+    /// It was refused otherwise, or was carried out although it should have been refused.
+    pub fn check(
+        &self,
+        index: usize,
+        result: Result<(), CommandError>,
+    ) -> Result<Option<CommandError>, ScenarioError> {
+        match (result, &self.refused) {
+            (Ok(()), None) => Ok(None),
+            (Err(error), Some(wanted)) if error.to_string() == *wanted => Ok(Some(error)),
+            (Err(error), _) => Err(ScenarioError::Step { index, error }),
+            (Ok(()), Some(_)) => Err(ScenarioError::NotRefused { index }),
+        }
+    }
 }
 
 /// Why a scenario cannot run.
@@ -387,6 +409,15 @@ impl Scenario {
             .filter(|lease| lease.metadata.namespace == Lease::NODE_NAMESPACE)
     }
 
+    /// The priority classes among its other objects.
+    fn priority_classes(&self) -> Vec<PriorityClass> {
+        let others = self.objects.others.iter();
+        others
+            .filter(|object| object.get("kind").is_some_and(|kind| kind == "PriorityClass"))
+            .filter_map(|object| PriorityClass::deserialize(object).ok())
+            .collect()
+    }
+
     /// Its cluster at the beginning. `objects.files` must have been read into the other objects.
     ///
     /// # Errors
@@ -420,6 +451,7 @@ impl Scenario {
             leases: self.leases().collect(),
             workloads: self.objects.workloads.clone(),
             budgets: self.objects.budgets.clone(),
+            priority_classes: self.priority_classes(),
         };
         Simulator::beginning_with(self.config(), nodes, pods, begin).map_err(ScenarioError::Config)
     }

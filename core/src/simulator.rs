@@ -50,7 +50,7 @@ pub use crate::api_server::{ConfigError, DEFAULT_START_UP_TIME, SimulatorConfig}
 pub use crate::controllers::disruption::BudgetStatus;
 pub use crate::kubelet::{EvictionView, PodSeries, SignalView, ThresholdLine, UsageSeries};
 
-use crate::api::{Lease, Node, Pod, PodDisruptionBudget, Workload};
+use crate::api::{Lease, Node, Pod, PodDisruptionBudget, PriorityClass, Workload};
 use crate::cluster::{Change, Cluster};
 use crate::command::{Command, CommandError};
 use crate::controllers::Controller;
@@ -104,6 +104,8 @@ pub struct InitialState {
     pub workloads: Vec<Workload>,
     /// PodDisruptionBudgets.
     pub budgets: Vec<PodDisruptionBudget>,
+    /// PriorityClasses, beside the two that every cluster has.
+    pub priority_classes: Vec<PriorityClass>,
 }
 
 /// The old name of [`InitialState`].
@@ -190,6 +192,7 @@ impl Simulator {
             });
             kubelets.bootstrap(api.config.start, &mut api.cluster, &renewals.collect());
         }
+        simulator.api.adopt_priority_classes(begin.priority_classes);
         simulator.start_control(begin.workloads, begin.budgets)?;
         let Self { api, nodes, kubelets, sequence, .. } = &mut simulator;
         kubelets.resume_terminations(&mut api.context(sequence));
@@ -223,6 +226,9 @@ impl Simulator {
             kubelets.handle_change(&mut api.context(sequence), &change);
         }
         control.adopt_revisions(&api.cluster);
+        for set in control.initial_statuses(&api.context(sequence)) {
+            api.cluster.put_workload(set);
+        }
         Ok(())
     }
 

@@ -1,6 +1,7 @@
 //! Which objects the arguments of a line refer to. Mirrors `resource.Builder`.
 
 use taintlab_core::api::LabelSelector;
+use taintlab_core::kubelet::pod_status::pod_phase;
 
 use crate::failure::Failure;
 use crate::flags::{self, Arguments};
@@ -221,7 +222,7 @@ fn field(object: &Object, path: &str) -> String {
         (_, "metadata.name") => object.name().to_owned(),
         (_, "metadata.namespace") => object.namespace().to_owned(),
         (Object::Pod(pod), "spec.nodeName") => pod.spec.node_name.clone(),
-        (Object::Pod(pod), "status.phase") => crate::rows::phase(pod).to_owned(),
+        (Object::Pod(pod), "status.phase") => pod_phase(pod).to_string(),
         (Object::Node(node), "spec.unschedulable") => node.spec.unschedulable.to_string(),
         (Object::Other(_, value), "source") => {
             crate::objects::text(value, "/source/component").to_owned()

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use taintlab_core::api::{NodeName, SelectorOperator};
 use taintlab_core::command::Command;
-use taintlab_core::drain::{DrainOptions, pods_for_deletion};
+use taintlab_core::policy::drain::{DrainOptions, pods_for_deletion};
 use taintlab_core::time::{Span, parse_duration};
 
 use crate::arguments::{TypeAlone, select};

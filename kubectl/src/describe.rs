@@ -1,20 +1,27 @@
 //! `kubectl describe`. Mirrors `k8s.io/kubectl/pkg/describe`.
 
+mod containers;
 mod node;
 mod pod;
+mod resources;
+mod volumes;
+mod workloads;
 
 use std::collections::BTreeMap;
+use std::fmt::{Display, Write};
+use std::sync::Arc;
 
 use serde_json::Value;
-use taintlab_core::api::Quantity;
+use taintlab_core::api::{Pod, Quantity};
 use taintlab_core::time::Time;
 
 use crate::arguments::{TypeAlone, select, types_of};
 use crate::events;
 use crate::failure::Failure;
 use crate::flags::{self, Arguments};
-use crate::objects::{Object, number, text};
-use crate::rows;
+use crate::objects::{Object, number, string_map, text, time_at};
+use crate::print::View;
+use crate::resources as types;
 use crate::session::Session;
 use crate::table::align;
 
@@ -47,16 +54,9 @@ pub(crate) fn describe(session: &mut Session<'_>, arguments: &Arguments) -> Resu
         if index > 0 {
             session.print_text("\n\n");
         }
-        let mut page = Page::default();
-        match object {
-            Object::Node(node) => node::describe(session, node, &mut page),
-            Object::Pod(pod) => pod::describe(session, pod, &mut page),
-            Object::Other(_, value) => other(value, &mut page),
-        }
-        if with_events {
-            page.events(session, object);
-        }
-        session.print_text(&align(&page.text, 0, 2));
+        let surroundings = Surroundings::of(session, object, with_events);
+        let page = page(session.view(), &session.served(object), &surroundings);
+        session.print_text(&page);
     }
     if selection.objects.is_empty() && selection.failures.is_empty() {
         if arguments.is(&flags::ALL_NAMESPACES)
@@ -70,74 +70,224 @@ pub(crate) fn describe(session: &mut Session<'_>, arguments: &Arguments) -> Resu
     Failure::all(selection.failures)
 }
 
+/// What a page about an object tells of others. There may be more than the page needs.
+#[derive(Clone, Debug, Default)]
+pub struct Surroundings {
+    pods: Vec<Arc<Pod>>,
+    replica_sets: Vec<Value>,
+    leases: Vec<Value>,
+    /// What `--show-events=false` leaves out.
+    events: Option<Vec<Value>>,
+}
+
+impl Surroundings {
+    /// Objects of any kind with their `kind`, and the events about the object, if they are to be
+    /// shown.
+    ///
+    /// # Errors
+    /// One of the objects is none of its kind, or of a kind that no page tells of.
+    pub fn read(others: &[Value], events: Option<Vec<Value>>) -> Result<Self, String> {
+        let mut surroundings = Self { events, ..Self::default() };
+        for value in others {
+            let kind = text(value, "/kind");
+            match (kind, Object::read(kind, value)?) {
+                (_, Object::Pod(pod)) => surroundings.pods.push(pod),
+                ("ReplicaSet", _) => surroundings.replica_sets.push(value.clone()),
+                ("Lease", _) => surroundings.leases.push(value.clone()),
+                _ => return Err(format!("no page tells of a `{kind}`")),
+            }
+        }
+        Ok(surroundings)
+    }
+
+    fn of(session: &Session<'_>, object: &Object, with_events: bool) -> Self {
+        let namespace = Some(object.namespace());
+        let values = |resource: &'static types::Resource, namespace| -> Vec<Value> {
+            session.list(resource, namespace).iter().map(Object::value).collect()
+        };
+        let served = |object: Object| match session.served(&object) {
+            Object::Pod(pod) => Some(pod),
+            _ => None,
+        };
+        let mut surroundings = Self::default();
+        if let Object::Node(_) = object {
+            surroundings.pods = session.pods_of(object.name()).filter_map(served).collect();
+            surroundings.leases.extend(session.lease(object.name()));
+        } else if matches!(object, Object::Other(..)) && object.resource().group == "apps" {
+            let pods = session.list(&types::PODS, namespace).into_iter();
+            surroundings.pods = pods.filter_map(served).collect();
+            if *object.resource() == types::DEPLOYMENTS {
+                surroundings.replica_sets = values(&types::REPLICA_SETS, namespace);
+            }
+        }
+        surroundings.events = with_events.then(|| events::about(session, object));
+        surroundings
+    }
+}
+
+/// The page about an object.
+pub(crate) fn page(view: View, object: &Object, surroundings: &Surroundings) -> String {
+    let mut page = Page { text: String::new(), view };
+    let resource = object.resource();
+    match object {
+        Object::Node(node) => node::describe(node, surroundings, &mut page),
+        Object::Pod(pod) => pod::describe(pod, &mut page),
+        Object::Other(_, value) if *resource == types::DEPLOYMENTS => {
+            workloads::deployment(value, surroundings, &mut page);
+        }
+        Object::Other(_, value) if *resource == types::REPLICA_SETS => {
+            workloads::replica_set(value, surroundings, &mut page);
+        }
+        Object::Other(_, value) if *resource == types::STATEFUL_SETS => {
+            workloads::stateful_set(value, surroundings, &mut page);
+        }
+        Object::Other(_, value) if *resource == types::DAEMON_SETS => {
+            workloads::daemon_set(value, surroundings, &mut page);
+        }
+        Object::Other(_, value) if *resource == types::JOBS => workloads::job(value, &mut page),
+        Object::Other(_, value) if *resource == types::BUDGETS => {
+            workloads::budget(value, &mut page);
+        }
+        Object::Other(_, value) if *resource == types::PRIORITY_CLASSES => {
+            workloads::priority_class(value, &mut page);
+        }
+        Object::Other(_, value) => other(value, &mut page),
+    }
+    if let Some(events) = &surroundings.events
+        && *resource != types::EVENTS
+    {
+        page.events(events);
+    }
+    align(&page.text, 0, 2)
+}
+
 /// A text whose cells are separated by tabs.
-#[derive(Default)]
-pub(crate) struct Page {
+struct Page {
     text: String,
+    view: View,
 }
 
 impl Page {
     /// A line.
-    fn line(&mut self, text: impl AsRef<str>) {
-        self.text.push_str(text.as_ref());
-        self.text.push('\n');
+    fn line(&mut self, text: impl Display) {
+        // Writing to a string cannot fail.
+        let _ = writeln!(self.text, "{text}");
     }
 
     /// `Name:` and a value.
-    fn field(&mut self, name: &str, value: impl AsRef<str>) {
-        self.line(format!("{name}:\t{}", value.as_ref()));
+    fn field(&mut self, name: &str, value: impl Display) {
+        self.line(format_args!("{name}:\t{value}"));
     }
 
     /// Values below one another, or `<none>`.
-    fn lines(&mut self, name: &str, values: &[String]) {
-        let Some((first, rest)) = values.split_first() else { return self.field(name, "<none>") };
-        self.field(name, first);
-        for value in rest {
-            self.line(format!("\t{value}"));
+    fn lines(&mut self, name: &str, values: impl IntoIterator<Item = String>) {
+        let mut values = values.into_iter();
+        self.field(name, values.next().unwrap_or_else(|| "<none>".to_owned()));
+        for value in values {
+            self.line(format_args!("\t{value}"));
         }
     }
 
     fn labels(&mut self, name: &str, labels: &BTreeMap<String, String>) {
-        let lines: Vec<String> =
-            labels.iter().map(|(key, value)| format!("{key}={value}")).collect();
-        self.lines(name, &lines);
+        self.lines(name, labels.iter().map(|(key, value)| format!("{key}={value}")));
     }
 
-    fn annotations(&mut self, annotations: &BTreeMap<String, String>) {
-        let lines: Vec<String> = annotations
-            .iter()
-            .filter(|(key, _)| *key != "kubectl.kubernetes.io/last-applied-configuration")
-            .map(|(key, value)| format!("{key}: {}", value.trim_end().replace('\n', "\n\t")))
-            .collect();
-        self.lines("Annotations", &lines);
+    /// Mirrors `printAnnotationsMultiline`.
+    fn annotations(&mut self, name: &str, annotations: &BTreeMap<String, String>) {
+        /// The longest that stands on one line.
+        const LONGEST: usize = 140;
+        let shorten = |line: &str| {
+            let end = line.floor_char_boundary(LONGEST - 2);
+            line.get(..end)
+                .filter(|_| line.len() > LONGEST - 2)
+                .map_or_else(|| line.to_owned(), |start| format!("{start}..."))
+        };
+        let annotations =
+            annotations.iter().filter(|(key, _)| *key != taintlab_manifest::LAST_APPLIED);
+        let lines = annotations.map(|(key, value)| {
+            let value = value.strip_suffix('\n').unwrap_or(value);
+            if value.len() + key.len() + 2 <= LONGEST && !value.contains('\n') {
+                return format!("{key}: {value}");
+            }
+            let lines = value.split('\n').map(|line| format!("\n\t  {}", shorten(line)));
+            format!("{key}:{}", lines.collect::<String>())
+        });
+        self.lines(name, lines);
+    }
+
+    /// The name and what comes after it on most pages: labels and annotations.
+    fn metadata(&mut self, value: &Value) {
+        self.labels("Labels", &string_map(value.pointer("/metadata/labels")));
+        self.annotations("Annotations", &string_map(value.pointer("/metadata/annotations")));
     }
 
     /// Mirrors `DescribeEvents`.
-    fn events(&mut self, session: &Session<'_>, object: &Object) {
-        let kind = object.resource().kind;
-        if kind == "Event" {
-            return;
-        }
-        let events = events::about(session, kind, object.namespace(), object.name());
+    fn events(&mut self, events: &[Value]) {
         if events.is_empty() {
             return self.field("Events", "<none>");
         }
+        let mut events: Vec<&Value> = events.iter().collect();
+        events.sort_by_key(|event| time_at(event, "/lastTimestamp"));
         self.line("Events:\n  Type\tReason\tAge\tFrom\tMessage");
         self.line("  ----\t------\t----\t----\t-------");
-        for event in &events {
-            let since = |pointer: &str| rows::age(session, rows::time_at(event, pointer));
-            let first = since("/firstTimestamp");
-            let age = match number(event, "/count") {
-                Some(count @ 2..) => format!("{} (x{count} over {first})", since("/lastTimestamp")),
-                _ => first,
-            };
-            self.line(format!(
-                "  {}\t{}\t{age}\t{}\t{}",
+        for event in events {
+            let from = self.event_source(event);
+            let mut message = text(event, "/message").trim().to_owned();
+            let path = text(event, "/involvedObject/fieldPath");
+            if !path.is_empty() && self.view.release.describe_tells_field_path_of_events() {
+                message = format!("{path}: {message}");
+            }
+            self.line(format_args!(
+                "  {}\t{}\t{}\t{from}\t{message}",
                 text(event, "/type"),
                 text(event, "/reason"),
-                text(event, "/source/component"),
-                text(event, "/message").trim(),
+                self.event_age(event),
             ));
+        }
+    }
+
+    fn event_age(&self, event: &Value) -> String {
+        let view = self.view;
+        let time = |pointer: &str| time_at(event, pointer);
+        let (first, created) = (time("/firstTimestamp"), time("/eventTime"));
+        let first = if view.release.describe_reads_event_series() {
+            created.or(first)
+        } else if view.release.describe_reads_event_time() {
+            first.or(created)
+        } else {
+            first
+        };
+        let first = view.age(first);
+        let series = event.get("series").filter(|series| series.is_object());
+        if let Some(series) = series.filter(|_| view.release.describe_reads_event_series()) {
+            let last = view.age(time_at(series, "/lastObservedTime"));
+            return format!("{last} (x{} over {first})", number(series, "/count").unwrap_or(0));
+        }
+        match number(event, "/count") {
+            Some(count @ 2..) => {
+                // Before there were series, only the old fields told how often.
+                let last = view.age(time("/lastTimestamp"));
+                let first = match view.release.describe_reads_event_series() {
+                    true => first,
+                    false => view.age(time("/firstTimestamp")),
+                };
+                format!("{last} (x{count} over {first})")
+            }
+            _ => first,
+        }
+    }
+
+    fn event_source(&self, event: &Value) -> String {
+        let component = text(event, "/source/component");
+        if self.view.release.describe_names_reporting_controller() {
+            return match component {
+                "" => text(event, "/reportingComponent").to_owned(),
+                component => component.to_owned(),
+            };
+        }
+        match text(event, "/source/host") {
+            "" => component.to_owned(),
+            host => format!("{component}, {host}"),
         }
     }
 }
@@ -159,12 +309,11 @@ fn other(value: &Value, page: &mut Page) {
     let field = |pointer: &str| text(value, pointer).to_owned();
     page.field("Name", field("/metadata/name"));
     page.field("Namespace", field("/metadata/namespace"));
-    page.labels("Labels", &crate::objects::string_map(value.pointer("/metadata/labels")));
-    page.annotations(&crate::objects::string_map(value.pointer("/metadata/annotations")));
+    page.metadata(value);
     page.field("API Version", field("/apiVersion"));
     page.field("Kind", field("/kind"));
     page.line("Metadata:");
-    page.line(format!("  Creation Timestamp:\t{}", field("/metadata/creationTimestamp")));
+    page.line(format_args!("  Creation Timestamp:\t{}", field("/metadata/creationTimestamp")));
     for (key, value) in value.as_object().into_iter().flatten() {
         if !matches!(key.as_str(), "apiVersion" | "kind" | "metadata") {
             tree(page, 0, key, value);
@@ -178,13 +327,13 @@ fn tree(page: &mut Page, level: usize, key: &str, value: &Value) {
     let label = spaced(key);
     match value {
         Value::Object(map) => {
-            page.line(format!("{indent}{label}:"));
+            page.line(format_args!("{indent}{label}:"));
             for (key, value) in map {
                 tree(page, level + 1, key, value);
             }
         }
         Value::Array(items) => {
-            page.line(format!("{indent}{label}:"));
+            page.line(format_args!("{indent}{label}:"));
             for item in items {
                 match item {
                     Value::Object(map) => {
@@ -192,11 +341,15 @@ fn tree(page: &mut Page, level: usize, key: &str, value: &Value) {
                             tree(page, level + 1, key, value);
                         }
                     }
-                    item => page.line(format!("{indent}  {}", crate::path::plain_text(item))),
+                    item => {
+                        page.line(format_args!("{indent}  {}", crate::path::plain_text(item)));
+                    }
                 }
             }
         }
-        value => page.line(format!("{indent}{label}:\t{}", crate::path::plain_text(value))),
+        value => {
+            page.line(format_args!("{indent}{label}:\t{}", crate::path::plain_text(value)));
+        }
     }
 }
 

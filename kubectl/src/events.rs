@@ -1,23 +1,44 @@
 //! Kubernetes Events, as the API server keeps them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use taintlab_core::event::{Happening, ObjectReference, RecordedEvent};
+use taintlab_core::api::PodKey;
+use taintlab_core::event::{EventKind, ObjectReference, RecordedEvent};
 use taintlab_core::time::Timestamp;
 
-use crate::objects::text;
+use crate::objects::{Object, text};
 use crate::session::Session;
 
 /// How long an API server keeps an event (`--event-ttl`).
 const TIME_TO_LIVE: Duration = Duration::from_secs(3600);
 
+/// So many different messages about one thing are events of their own; client-go puts further ones
+/// together (`defaultAggregateMaxEvents`).
+const MOST_MESSAGES: usize = 10;
+
+/// Messages that come later than this are about something new
+/// (`defaultAggregateIntervalInSeconds`).
+const AGGREGATE_INTERVAL: Duration = Duration::from_secs(600);
+
 /// An event, and how often and when it was recorded.
 struct Recorded<'e> {
     event: &'e RecordedEvent,
+    message: String,
+    uid: String,
     count: u64,
     first: Timestamp,
+    last: Timestamp,
+}
+
+/// What makes events similar: everything but the message. The number tells pods of one name apart.
+type Kind<'e> = (&'e ObjectReference, usize, &'e str, &'e str, &'e str);
+
+/// The messages of similar events so far.
+#[derive(Default)]
+struct Messages<'e> {
+    known: BTreeSet<&'e str>,
     last: Timestamp,
 }
 
@@ -33,23 +54,77 @@ fn reference(object: &ObjectReference) -> (&str, &str, &str) {
 }
 
 /// The events that are still kept, in the order of their last time. What was recorded again is one
-/// event with a count, as client-go's correlator makes it.
+/// event with a count, and of many messages about one thing the further ones are one. Mirrors
+/// `EventCorrelator`; the scheduler records in a newer way, which does not put messages together.
 pub(crate) fn values(session: &Session<'_>) -> Vec<Value> {
     let simulator = session.context.simulator;
     let mut found: Vec<Recorded<'_>> = Vec::new();
-    let mut known: BTreeMap<(&ObjectReference, &str, &str), usize> = BTreeMap::new();
-    let is_kept = |at: Timestamp| at.saturating_add(TIME_TO_LIVE) > simulator.now();
-    for event in session.context.events.iter().filter(|event| is_kept(event.at)) {
-        let Happening::EventRecorded(recorded) = &event.what else { continue };
-        let key = (&recorded.involved_object, recorded.reason, recorded.message.as_str());
-        match known.get(&key).and_then(|index| found.get_mut(*index)) {
-            Some(before) => {
-                before.count += 1;
-                before.last = event.at;
+    let mut known: BTreeMap<(Kind<'_>, &str), usize> = BTreeMap::new();
+    let mut similar: BTreeMap<Kind<'_>, Messages<'_>> = BTreeMap::new();
+    // The pods of a name that are gone: each had a UID of its own.
+    let mut gone: BTreeMap<&PodKey, Vec<&str>> = BTreeMap::new();
+    for event in session.context.events {
+        if let EventKind::PodDeleted { pod, uid } = &event.what {
+            gone.entry(pod).or_default().push(uid);
+        }
+    }
+    let mut before: BTreeMap<&PodKey, usize> = BTreeMap::new();
+    for event in session.context.events {
+        let recorded = match &event.what {
+            EventKind::EventRecorded(recorded) => recorded,
+            EventKind::PodDeleted { pod, .. } => {
+                *before.entry(pod).or_default() += 1;
+                continue;
+            }
+            _ => continue,
+        };
+        if event.at.saturating_add(TIME_TO_LIVE) <= simulator.now() {
+            continue;
+        }
+        let object = &recorded.involved_object;
+        let generation = match object {
+            ObjectReference::Pod { pod, .. } => before.get(pod).copied().unwrap_or_default(),
+            _ => 0,
+        };
+        let kind: Kind<'_> =
+            (object, generation, recorded.type_, recorded.reason, recorded.component);
+        let message = recorded.message.as_str();
+        let messages = similar.entry(kind).or_default();
+        if event.at - messages.last > AGGREGATE_INTERVAL {
+            messages.known.clear();
+        }
+        messages.last = event.at;
+        messages.known.insert(message);
+        let combined =
+            messages.known.len() >= MOST_MESSAGES && recorded.component != "default-scheduler";
+        let (key, message) = if combined {
+            messages.known.pop_first();
+            ("", format!("(combined from similar events): {message}"))
+        } else {
+            (message, message.to_owned())
+        };
+        match known.get(&(kind, key)).and_then(|index| found.get_mut(*index)) {
+            Some(known) => {
+                known.count += 1;
+                known.last = event.at;
+                known.message = message;
             }
             None => {
-                known.insert(key, found.len());
-                found.push(Recorded { event: recorded, count: 1, first: event.at, last: event.at });
+                known.insert((kind, key), found.len());
+                found.push(Recorded {
+                    event: recorded,
+                    message,
+                    uid: match object {
+                        ObjectReference::Pod { pod, .. } => gone
+                            .get(pod)
+                            .and_then(|uids| uids.get(generation))
+                            .map_or_else(|| uid(session, recorded), |uid| (*uid).to_owned()),
+                        _ => uid(session, recorded),
+                    },
+                    count: 1,
+                    first: event.at,
+                    last: event.at,
+                });
             }
         }
     }
@@ -58,12 +133,32 @@ pub(crate) fn values(session: &Session<'_>) -> Vec<Value> {
     numbered.map(|(recorded, number)| value(session, recorded, number)).collect()
 }
 
+/// The UID of what an event is about, as it is there now.
+fn uid(session: &Session<'_>, recorded: &RecordedEvent) -> String {
+    let cluster = session.context.simulator.cluster();
+    match &recorded.involved_object {
+        ObjectReference::Pod { pod, .. } => {
+            cluster.get_pod(pod).map_or_else(String::new, |pod| pod.metadata.uid.clone())
+        }
+        // A kubelet does not know the UID of its node.
+        ObjectReference::Node { node } if recorded.component == "kubelet" => node.to_string(),
+        ObjectReference::Node { node } => {
+            let node = cluster.get_node(node.as_str());
+            node.map_or_else(String::new, |node| node.metadata.uid.clone())
+        }
+        ObjectReference::Workload { workload } => {
+            let workload = cluster.get_workload(workload);
+            workload.map_or_else(String::new, |workload| workload.metadata.uid.clone())
+        }
+    }
+}
+
 fn value(session: &Session<'_>, recorded: &Recorded<'_>, number: u64) -> Value {
     let simulator = session.context.simulator;
     let time = |at| simulator.wall_clock(at).truncated_to_seconds().to_string();
     let (kind, namespace, name) = reference(&recorded.event.involved_object);
     let event = recorded.event;
-    let mut object = json!({ "kind": kind, "name": name });
+    let mut object = json!({ "kind": kind, "name": name, "uid": recorded.uid });
     if let (Value::Object(object), false) = (&mut object, namespace.is_empty()) {
         object.insert("namespace".into(), namespace.into());
     }
@@ -78,7 +173,7 @@ fn value(session: &Session<'_>, recorded: &Recorded<'_>, number: u64) -> Value {
         },
         "involvedObject": object,
         "reason": event.reason,
-        "message": event.message,
+        "message": recorded.message,
         "source": { "component": event.component },
         "firstTimestamp": time(recorded.first),
         "lastTimestamp": time(recorded.last),
@@ -87,13 +182,25 @@ fn value(session: &Session<'_>, recorded: &Recorded<'_>, number: u64) -> Value {
     })
 }
 
-/// The events about one object, oldest first.
-pub(crate) fn about(session: &Session<'_>, kind: &str, namespace: &str, name: &str) -> Vec<Value> {
+/// The events that `kubectl describe` searches about one object, oldest first.
+pub(crate) fn about(session: &Session<'_>, object: &Object) -> Vec<Value> {
+    let kind = object.resource().kind;
+    let release = session.release();
+    let is_about = |event: &Value| match object {
+        // Of a node the name is taken for the UID, as kubelets do.
+        Object::Node(node) => {
+            release.describe_node_shows_events_of_controllers()
+                || text(event, "/involvedObject/uid") == node.metadata.name
+        }
+        Object::Pod(pod) => text(event, "/involvedObject/uid") == pod.metadata.uid,
+        Object::Other(..) => true,
+    };
     let mut events = values(session);
     events.retain(|event| {
         text(event, "/involvedObject/kind") == kind
-            && text(event, "/involvedObject/name") == name
-            && text(event, "/involvedObject/namespace") == namespace
+            && text(event, "/involvedObject/name") == object.name()
+            && text(event, "/involvedObject/namespace") == object.namespace()
+            && is_about(event)
     });
     events
 }

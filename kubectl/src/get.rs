@@ -1,15 +1,16 @@
 //! `kubectl get`.
 
-use serde_json::{Value, json};
+use serde_json::Value;
+use taintlab_core::api::Pod;
+use taintlab_core::kubelet::pod_status::pod_phase;
 
 use crate::arguments::{Selection, TypeAlone, select, types_of};
 use crate::failure::Failure;
 use crate::flags::{self, Arguments};
 use crate::objects::Object;
 use crate::path;
-use crate::resources::{self, Resource};
-use crate::rows;
-use crate::selector::format_labels;
+use crate::print::{Table, TableOptions};
+use crate::resources::Resource;
 use crate::session::Session;
 use crate::table::table;
 
@@ -56,8 +57,8 @@ pub(crate) fn get(session: &mut Session<'_>, arguments: &Arguments) -> Result<()
         || (!first.contains('/') && types_of(first).is_ok_and(|types| types.len() > 1));
     match &output {
         Output::Table { wide } => {
-            let options = Table { wide: *wide, shows_kind, arguments };
-            options.print(session, &selection);
+            let options = table_options(arguments, *wide, shows_kind);
+            print_tables(session, &selection, arguments, &options);
         }
         Output::Name => {
             for object in &selection.objects {
@@ -121,102 +122,47 @@ fn sort(objects: &mut [Object], field: &str) -> Result<(), Failure> {
     Ok(())
 }
 
-struct Table<'a> {
-    wide: bool,
-    shows_kind: bool,
-    arguments: &'a Arguments,
+/// What the flags ask for.
+fn table_options(arguments: &Arguments, wide: bool, with_kind: bool) -> TableOptions {
+    let columns = arguments.get(&flags::LABEL_COLUMNS).map(|text| text.split(','));
+    TableOptions {
+        wide,
+        no_headers: arguments.is(&flags::NO_HEADERS),
+        all_namespaces: arguments.is(&flags::ALL_NAMESPACES),
+        show_labels: arguments.is(&flags::SHOW_LABELS),
+        with_kind,
+        label_columns: columns.into_iter().flatten().map(str::to_owned).collect(),
+    }
 }
 
-impl Table<'_> {
-    fn print(&self, session: &mut Session<'_>, selection: &Selection) {
-        let mut printed = false;
-        for resource in &selection.types {
-            let objects: Vec<&Object> =
-                selection.objects.iter().filter(|object| object.resource() == *resource).collect();
-            if objects.is_empty() {
-                continue;
-            }
-            if printed {
-                session.print("");
-            }
-            printed = true;
-            let rows = self.rows(session, resource, &objects);
-            session.print_text(&table(&rows));
+fn print_tables(
+    session: &mut Session<'_>,
+    selection: &Selection,
+    arguments: &Arguments,
+    options: &TableOptions,
+) {
+    let mut printed = false;
+    for resource in &selection.types {
+        let objects = selection.objects.iter().filter(|object| object.resource() == *resource);
+        let objects: Vec<Object> = objects.map(|object| session.served(object)).collect();
+        if objects.is_empty() {
+            continue;
         }
-        let nothing_asked_by_name = !selection.by_name && selection.failures.is_empty();
-        if !printed && nothing_asked_by_name && !self.arguments.is(&flags::IGNORE_NOT_FOUND) {
-            let namespaced = selection.types.iter().all(|resource| resource.namespaced);
-            if self.arguments.is(&flags::ALL_NAMESPACES) || !namespaced {
-                session.warn("No resources found");
-            } else {
-                session.warn(format!("No resources found in {} namespace.", session.namespace));
-            }
+        if printed {
+            session.print("");
         }
+        printed = true;
+        let table = Table::of(session.view(), resource, &objects, options);
+        session.print_text(&table.text(options));
     }
-
-    fn rows(
-        &self,
-        session: &Session<'_>,
-        resource: &'static Resource,
-        objects: &[&Object],
-    ) -> Vec<Vec<String>> {
-        let with_namespace = self.arguments.is(&flags::ALL_NAMESPACES) && resource.namespaced;
-        let columns: Vec<&str> = self
-            .arguments
-            .get(&flags::LABEL_COLUMNS)
-            .map_or_else(Vec::new, |text| text.split(',').collect());
-        let with_labels = self.arguments.is(&flags::SHOW_LABELS);
-        let mut rows = Vec::new();
-        if !self.arguments.is(&flags::NO_HEADERS) {
-            let mut titles = self.titles(session, resource);
-            if with_namespace {
-                titles.insert(0, "NAMESPACE".to_owned());
-            }
-            let last = |key: &&str| key.rsplit('/').next().unwrap_or(key).to_uppercase();
-            titles.extend(columns.iter().map(last));
-            titles.extend(with_labels.then(|| "LABELS".to_owned()));
-            rows.push(titles);
+    let nothing_asked_by_name = !selection.by_name && selection.failures.is_empty();
+    if !printed && nothing_asked_by_name && !arguments.is(&flags::IGNORE_NOT_FOUND) {
+        let namespaced = selection.types.iter().all(|resource| resource.namespaced);
+        if arguments.is(&flags::ALL_NAMESPACES) || !namespaced {
+            session.warn("No resources found");
+        } else {
+            session.warn(format!("No resources found in {} namespace.", session.namespace));
         }
-        for object in objects {
-            let mut cells = rows::cells(session, object, self.wide);
-            if self.shows_kind
-                && *resource != resources::EVENTS
-                && let Some(name) = cells.first_mut()
-            {
-                *name = object.qualified_name();
-            }
-            if with_namespace {
-                cells.insert(0, object.namespace().to_owned());
-            }
-            if !columns.is_empty() || with_labels {
-                let labels = object.labels();
-                cells.extend(rows::label_cells(&labels, &columns));
-                cells.extend(with_labels.then(|| format_labels(&labels)));
-            }
-            rows.push(cells);
-        }
-        rows
-    }
-
-    fn titles(&self, session: &Session<'_>, resource: &Resource) -> Vec<String> {
-        let (mut titles, wide) = rows::titles(session, resource);
-        if self.wide && *resource == resources::EVENTS {
-            titles = vec![
-                "LAST SEEN",
-                "TYPE",
-                "REASON",
-                "OBJECT",
-                "SUBOBJECT",
-                "SOURCE",
-                "MESSAGE",
-                "FIRST SEEN",
-                "COUNT",
-                "NAME",
-            ];
-        } else if self.wide {
-            titles.extend(wide);
-        }
-        titles.into_iter().map(str::to_owned).collect()
     }
 }
 
@@ -257,14 +203,12 @@ fn print_values(
 
 /// An object with what the API server fills in when it is read.
 fn complete(object: &Object) -> Value {
-    let mut value = object.value();
-    if let (Object::Pod(pod), Value::Object(fields)) = (object, &mut value)
-        && pod.status.phase.is_empty()
-    {
-        let status = fields.entry("status").or_insert_with(|| json!({}));
-        if let Value::Object(status) = status {
-            status.insert("phase".into(), rows::phase(pod).into());
+    match object {
+        Object::Pod(pod) => {
+            let mut pod = Pod::clone(pod);
+            pod.status.phase = pod_phase(&pod);
+            serde_json::to_value(pod).unwrap_or_default()
         }
+        object => object.value(),
     }
-    value
 }

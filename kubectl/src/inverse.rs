@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use taintlab_core::api::{NodeName, PodKey, START_UP_TIME_ANNOTATION, Taint};
 use taintlab_core::command::{Cascade, Command};
-use taintlab_core::drain::DrainOptions;
+use taintlab_core::policy::drain::DrainOptions;
+use taintlab_core::policy::taints::taint_exists;
 use taintlab_core::simulator::Simulator;
-use taintlab_core::taints::taint_exists;
 
 use crate::words::quoted;
 

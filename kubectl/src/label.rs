@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 use taintlab_core::command::Command;
-use taintlab_core::validation::is_valid_label_value;
+use taintlab_core::policy::validation::is_valid_label_value;
 
 use crate::arguments::{TypeAlone, select};
 use crate::failure::Failure;

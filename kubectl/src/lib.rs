@@ -6,7 +6,8 @@
 //! is refused becomes an error in the API server's words. A line that fails halfway returns the
 //! commands up to there, as `kubectl` itself would have done some of its work.
 //!
-//! The tables and messages are those of the `kubectl` of the simulated release. No rule of Kubernetes
+//! The tables and messages are those of the `kubectl` of the simulated release; [`print`](mod@print)
+//! has the tables and pages for who has objects and no simulation. No rule of Kubernetes
 //! is here: `taintlab_core` decides what a taint argument means, what an API server refuses and which
 //! pods a drain evicts.
 
@@ -27,6 +28,7 @@ mod label;
 mod objects;
 mod patch;
 mod path;
+pub mod print;
 mod resources;
 mod rollout;
 mod rows;

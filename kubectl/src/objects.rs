@@ -4,10 +4,13 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use serde::Deserialize;
 use serde_json::{Value, json};
 use taintlab_core::api::{
     Node, Pod, PodDisruptionBudget, PodKey, Workload, WorkloadKey, WorkloadKind,
 };
+use taintlab_core::kubelet::pod_status::pod_as_served;
+use taintlab_core::time::Time;
 
 use crate::events;
 use crate::failure::Failure;
@@ -71,6 +74,33 @@ impl Object {
     }
 }
 
+impl Object {
+    /// An object of a kind in its JSON form.
+    pub(crate) fn read(kind: &str, value: &Value) -> Result<Self, String> {
+        let read_failed = |error: serde_json::Error| error.to_string();
+        Ok(match kind {
+            "Node" => Self::Node(Arc::new(Node::deserialize(value).map_err(read_failed)?)),
+            "Pod" => Self::Pod(Arc::new(Pod::deserialize(value).map_err(read_failed)?)),
+            kind => {
+                let resource = resources::by_kind(kind)?;
+                Self::Other(resource, with_default_labels(resource, value.clone()))
+            }
+        })
+    }
+}
+
+/// A Job without labels gets those of its template. Mirrors `SetDefaults_Job`.
+fn with_default_labels(resource: &Resource, mut value: Value) -> Value {
+    if *resource == resources::JOBS
+        && string_map(value.pointer("/metadata/labels")).is_empty()
+        && let Some(labels) = value.pointer("/spec/template/metadata/labels").cloned()
+        && let Some(Value::Object(metadata)) = value.get_mut("metadata")
+    {
+        metadata.insert("labels".into(), labels);
+    }
+    value
+}
+
 /// A workload in its JSON form, without its status.
 pub(crate) fn workload(value: &Value) -> Result<Box<Workload>, Failure> {
     let mut value = value.clone();
@@ -99,6 +129,11 @@ pub(crate) fn number(value: &Value, pointer: &str) -> Option<i64> {
     value.pointer(pointer).and_then(Value::as_i64)
 }
 
+/// The time at a JSON pointer.
+pub(crate) fn time_at(value: &Value, pointer: &str) -> Option<Time> {
+    Time::parse(text(value, pointer)).ok()
+}
+
 /// An object whose values are strings.
 pub(crate) fn string_map(value: Option<&Value>) -> BTreeMap<String, String> {
     let map = value.and_then(Value::as_object);
@@ -125,12 +160,7 @@ impl Session<'_> {
         if *resource == resources::EVENTS {
             values = events::values(self);
         } else if *resource == resources::LEASES {
-            let leases = cluster.nodes().filter_map(|(name, node)| {
-                let mut lease = self.simulator().lease(name.as_str())?;
-                lease.metadata.creation_timestamp = node.metadata.creation_timestamp;
-                serde_json::to_value(lease).ok()
-            });
-            values.extend(leases);
+            values.extend(cluster.nodes().filter_map(|(name, _)| self.lease(name.as_str())));
         } else if let Some(kind) = WorkloadKind::from_word(resource.singular) {
             let workloads = cluster.workloads().filter(|(key, workload)| {
                 key.kind == kind
@@ -174,6 +204,33 @@ impl Session<'_> {
     /// A node as the API server shows it now.
     pub(crate) fn node(&self, name: &str) -> Option<Arc<Node>> {
         self.simulator().node_as_served(name)
+    }
+
+    /// An object with what the API server tells of it besides what the simulation keeps.
+    pub(crate) fn served(&self, object: &Object) -> Object {
+        match object {
+            Object::Pod(pod) => {
+                let node = self.simulator().cluster().get_node(&pod.spec.node_name);
+                Object::Pod(Arc::new(pod_as_served(pod, node.map(AsRef::as_ref))))
+            }
+            Object::Other(resource, value) => {
+                Object::Other(resource, with_default_labels(resource, value.clone()))
+            }
+            Object::Node(_) => object.clone(),
+        }
+    }
+
+    /// The lease of a node's kubelet.
+    pub(crate) fn lease(&self, node: &str) -> Option<Value> {
+        let mut lease = self.simulator().lease(node)?;
+        let node = self.simulator().cluster().get_node(node)?;
+        lease.metadata.creation_timestamp = node.metadata.creation_timestamp;
+        serde_json::to_value(lease).ok()
+    }
+
+    /// The pods that are bound to a node.
+    pub(crate) fn pods_of(&self, node: &str) -> impl Iterator<Item = Object> {
+        self.simulator().cluster().pods_of(node).map(|(_, pod)| Object::Pod(pod.clone()))
     }
 
     /// All namespaces: those that each cluster has, and those of the objects.

@@ -71,13 +71,16 @@ resources! {
     STATEFUL_SETS: "StatefulSet", "statefulsets", "statefulset", &["sts"], "apps", true;
     JOBS: "Job", "jobs", "job", &[], "batch", true;
     LEASES: "Lease", "leases", "lease", &[], "coordination.k8s.io", true;
+    SERVICES: "Service", "services", "service", &["svc"], "", true;
+    PRIORITY_CLASSES: "PriorityClass", "priorityclasses", "priorityclass", &["pc"],
+        "scheduling.k8s.io", false;
     BUDGETS: "PodDisruptionBudget", "poddisruptionbudgets", "poddisruptionbudget", &["pdb"],
         "policy", true;
 }
 
 /// What `all` stands for, in the order in which it is printed.
-pub(crate) static ALL: [&Resource; 6] =
-    [&PODS, &DAEMON_SETS, &DEPLOYMENTS, &REPLICA_SETS, &STATEFUL_SETS, &JOBS];
+pub(crate) static ALL: [&Resource; 7] =
+    [&PODS, &SERVICES, &DAEMON_SETS, &DEPLOYMENTS, &REPLICA_SETS, &STATEFUL_SETS, &JOBS];
 
 /// Finds a type by any of its names: `nodes`, `node`, `no`, `Node`, `deployments.apps`,
 /// `deployments.v1.apps`.
@@ -95,6 +98,12 @@ pub(crate) fn find(text: &str) -> Result<&'static Resource, Failure> {
     found
         .copied()
         .ok_or_else(|| Failure::plain(format!("the server doesn't have a resource type {text:?}")))
+}
+
+/// Finds a type by its kind.
+pub(crate) fn by_kind(kind: &str) -> Result<&'static Resource, String> {
+    let found = RESOURCES.iter().find(|resource| resource.kind == kind);
+    found.copied().ok_or_else(|| format!("no type of the kind `{kind}` is known"))
 }
 
 /// Finds the type of an object that was read.

@@ -1,134 +1,122 @@
 //! The rows of `kubectl get`. Mirrors `pkg/printers/internalversion`, which the API server uses.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 
 use serde_json::Value;
 use taintlab_core::api::{Node, Pod, PodPhase};
-use taintlab_core::simulator;
 use taintlab_core::time::Time;
 
-use crate::objects::{Object, number, string_map, text};
+use crate::objects::{Object, number, string_map, text, time_at};
+use crate::print::View;
 use crate::resources::{self, Resource};
-use crate::selector::format_labels;
-use crate::session::Session;
+use crate::selector::{format_labels, format_selector};
 use crate::table::human_duration;
 
-/// The titles of the columns of a type: those that are always there, and those of `-o wide`.
-pub(crate) fn titles(
-    session: &Session<'_>,
-    resource: &Resource,
-) -> (Vec<&'static str>, Vec<&'static str>) {
-    let images = vec!["CONTAINERS", "IMAGES", "SELECTOR"];
+/// The columns of a type, and whether only `-o wide` shows them.
+pub(crate) fn columns(view: View, resource: &Resource) -> Vec<(&'static str, bool)> {
+    let split = |always: &[&'static str], wide: &[&'static str]| {
+        let always = always.iter().map(|name| (*name, false));
+        always.chain(wide.iter().map(|name| (*name, true))).collect()
+    };
+    let images = &["Containers", "Images", "Selector"];
     if *resource == resources::NODES {
         let wide =
-            ["INTERNAL-IP", "EXTERNAL-IP", "OS-IMAGE", "KERNEL-VERSION", "CONTAINER-RUNTIME"];
-        (vec!["NAME", "STATUS", "ROLES", "AGE", "VERSION"], wide.into())
+            ["Internal-IP", "External-IP", "OS-Image", "Kernel-Version", "Container-Runtime"];
+        split(&["Name", "Status", "Roles", "Age", "Version"], &wide)
     } else if *resource == resources::PODS {
-        let wide = vec!["IP", "NODE", "NOMINATED NODE", "READINESS GATES"];
-        (vec!["NAME", "READY", "STATUS", "RESTARTS", "AGE"], wide)
+        let wide = ["IP", "Node", "Nominated Node", "Readiness Gates"];
+        split(&["Name", "Ready", "Status", "Restarts", "Age"], &wide)
     } else if *resource == resources::EVENTS {
-        let titles = vec!["LAST SEEN", "TYPE", "REASON", "OBJECT", "MESSAGE"];
-        (titles, vec!["SUBOBJECT", "SOURCE", "FIRST SEEN", "COUNT", "NAME"])
+        vec![
+            ("Last Seen", false),
+            ("Type", false),
+            ("Reason", false),
+            ("Object", false),
+            ("Subobject", true),
+            ("Source", true),
+            ("Message", false),
+            ("First Seen", true),
+            ("Count", true),
+            ("Name", true),
+        ]
     } else if *resource == resources::DEPLOYMENTS {
-        (vec!["NAME", "READY", "UP-TO-DATE", "AVAILABLE", "AGE"], images)
+        split(&["Name", "Ready", "Up-to-date", "Available", "Age"], images)
     } else if *resource == resources::REPLICA_SETS {
-        (vec!["NAME", "DESIRED", "CURRENT", "READY", "AGE"], images)
+        split(&["Name", "Desired", "Current", "Ready", "Age"], images)
     } else if *resource == resources::STATEFUL_SETS {
-        (vec!["NAME", "READY", "AGE"], vec!["CONTAINERS", "IMAGES"])
+        split(&["Name", "Ready", "Age"], &["Containers", "Images"])
     } else if *resource == resources::DAEMON_SETS {
-        let titles = [
-            "NAME",
-            "DESIRED",
-            "CURRENT",
-            "READY",
-            "UP-TO-DATE",
-            "AVAILABLE",
-            "NODE SELECTOR",
-            "AGE",
+        let always = [
+            "Name",
+            "Desired",
+            "Current",
+            "Ready",
+            "Up-to-date",
+            "Available",
+            "Node Selector",
+            "Age",
         ];
-        (titles.into(), images)
+        split(&always, images)
     } else if *resource == resources::JOBS {
-        let titles = if session.release().jobs_have_status_column() {
-            vec!["NAME", "STATUS", "COMPLETIONS", "DURATION", "AGE"]
+        if view.release.jobs_have_status_column() {
+            split(&["Name", "Status", "Completions", "Duration", "Age"], images)
         } else {
-            vec!["NAME", "COMPLETIONS", "DURATION", "AGE"]
-        };
-        (titles, images)
+            split(&["Name", "Completions", "Duration", "Age"], images)
+        }
     } else if *resource == resources::BUDGETS {
-        let titles = ["NAME", "MIN AVAILABLE", "MAX UNAVAILABLE", "ALLOWED DISRUPTIONS", "AGE"];
-        (titles.into(), Vec::new())
+        split(&["Name", "Min Available", "Max Unavailable", "Allowed Disruptions", "Age"], &[])
+    } else if *resource == resources::PRIORITY_CLASSES {
+        split(&["Name", "Value", "Global-Default", "Age"], &[])
+    } else if *resource == resources::SERVICES {
+        let always = ["Name", "Type", "Cluster-IP", "External-IP", "Port(s)", "Age"];
+        split(&always, &["Selector"])
     } else if *resource == resources::LEASES {
-        (vec!["NAME", "HOLDER", "AGE"], Vec::new())
+        split(&["Name", "Holder", "Age"], &[])
     } else {
-        (vec!["NAME", "STATUS", "AGE"], Vec::new())
+        split(&["Name", "Status", "Age"], &[])
     }
 }
 
-/// The cells of an object, in the order of its columns.
-pub(crate) fn cells(session: &Session<'_>, object: &Object, wide: bool) -> Vec<String> {
+/// The cells of an object, one for each column.
+pub(crate) fn cells(view: View, object: &Object) -> Vec<Value> {
     match object {
-        Object::Node(node) => node_cells(session, node, wide),
-        Object::Pod(pod) => pod_cells(session, pod, wide),
-        Object::Other(resource, value) => other_cells(session, resource, value, wide),
+        Object::Node(node) => node_cells(view, node),
+        Object::Pod(pod) => pod_cells(view, pod),
+        Object::Other(resource, value) => other_cells(view, resource, value),
     }
 }
 
-/// How long ago a time was. Mirrors `translateTimestampSince`.
-pub(crate) fn age(session: &Session<'_>, time: Option<Time>) -> String {
-    match time {
-        Some(time) => human_duration(session.now().since(time)),
-        None => "<unknown>".to_owned(),
-    }
+fn or<'t>(text: &'t str, otherwise: &'t str) -> &'t str {
+    if text.is_empty() { otherwise } else { text }
 }
 
-/// The time at a JSON pointer.
-pub(crate) fn time_at(value: &Value, pointer: &str) -> Option<Time> {
-    Time::parse(text(value, pointer)).ok()
-}
-
-fn or_none(text: &str, otherwise: &str) -> String {
-    if text.is_empty() { otherwise.to_owned() } else { text.to_owned() }
-}
-
-/// The phase of a pod. One that is empty in the simulation is what the API server and a kubelet
-/// would have made of it.
-pub(crate) fn phase(pod: &Pod) -> &str {
-    match &pod.status.phase {
-        PodPhase::Empty if pod.spec.node_name.is_empty() => "Pending",
-        PodPhase::Empty => "Running",
-        phase => phase.as_str(),
-    }
-}
-
-fn node_cells(session: &Session<'_>, node: &Node, wide: bool) -> Vec<String> {
-    let mut cells = vec![
-        node.metadata.name.clone(),
-        node_status(node),
-        or_none(&node_roles(node).join(","), "<none>"),
-        age(session, node.metadata.creation_timestamp),
-    ];
-    let status = |pointer: &str| {
-        let value = node.status.other.get("nodeInfo").and_then(|info| info.get(pointer));
+fn node_cells(view: View, node: &Node) -> Vec<Value> {
+    let info = |field: &str| {
+        let value = node.status.other.get("nodeInfo").and_then(|info| info.get(field));
         value.and_then(Value::as_str).unwrap_or("").to_owned()
     };
-    cells.push(node.kubelet_version().unwrap_or("<unknown>").to_owned());
-    if wide {
-        let address = |type_: &str| {
-            let addresses = node.status.other.get("addresses").and_then(Value::as_array);
-            let mut addresses = addresses.into_iter().flatten();
-            let found = addresses.find(|address| text(address, "/type") == type_);
-            or_none(found.map_or("", |address| text(address, "/address")), "<none>")
-        };
-        cells.extend([address("InternalIP"), address("ExternalIP")]);
-        for field in ["osImage", "kernelVersion", "containerRuntimeVersion"] {
-            cells.push(or_none(&status(field), "<unknown>"));
-        }
+    let address = |type_: &str| {
+        let addresses = node.status.other.get("addresses").and_then(Value::as_array);
+        let mut addresses = addresses.into_iter().flatten();
+        let found = addresses.find(|address| text(address, "/type") == type_);
+        Value::from(or(found.map_or("", |address| text(address, "/address")), "<none>"))
+    };
+    let mut cells: Vec<Value> = vec![
+        node.metadata.name.clone().into(),
+        node_status(node).into(),
+        node_roles(node).into(),
+        view.age(node.metadata.creation_timestamp).into(),
+        info("kubeletVersion").into(),
+    ];
+    cells.extend([address("InternalIP"), address("ExternalIP")]);
+    for field in ["osImage", "kernelVersion", "containerRuntimeVersion"] {
+        cells.push(or(&info(field), "<unknown>").into());
     }
     cells
 }
 
 /// `Ready`, `NotReady`, `Unknown`, with `SchedulingDisabled`. Mirrors `printNode`.
-pub(crate) fn node_status(node: &Node) -> String {
+fn node_status(node: &Node) -> String {
     let mut status = match node.condition("Ready") {
         Some(condition) if condition.status.as_str() == "True" => "Ready",
         Some(_) => "NotReady",
@@ -141,249 +129,281 @@ pub(crate) fn node_status(node: &Node) -> String {
     status
 }
 
-/// Mirrors `findNodeRoles`.
-pub(crate) fn node_roles(node: &Node) -> Vec<&str> {
-    let mut roles: Vec<&str> = Vec::new();
-    for (key, value) in &node.metadata.labels {
-        if let Some(role) = key.strip_prefix("node-role.kubernetes.io/") {
-            roles.extend(Some(role).filter(|role| !role.is_empty()));
-        } else if key == "kubernetes.io/role" && !value.is_empty() {
-            roles.push(value);
-        }
-    }
-    roles.sort_unstable();
-    roles.dedup();
-    roles
+/// The roles by the labels, or `<none>`. Mirrors `findNodeRoles`.
+pub(crate) fn node_roles(node: &Node) -> String {
+    let roles: BTreeSet<&str> = node
+        .metadata
+        .labels
+        .iter()
+        .filter_map(|(key, value)| match key.strip_prefix("node-role.kubernetes.io/") {
+            Some(role) => Some(role),
+            None => (key == "kubernetes.io/role").then_some(value.as_str()),
+        })
+        .filter(|role| !role.is_empty())
+        .collect();
+    or(&roles.into_iter().collect::<Vec<_>>().join(","), "<none>").to_owned()
 }
 
-fn list<'v>(pod: &'v Pod, field: &str) -> &'v [Value] {
+/// The statuses of the containers of a pod.
+fn statuses<'p>(pod: &'p Pod, field: &str) -> &'p [Value] {
     pod.status.other.get(field).and_then(Value::as_array).map_or(&[], Vec::as_slice)
 }
 
-/// How many containers a pod has; one that lists none is simulated as if it had one.
-pub(crate) fn container_count(pod: &Pod) -> usize {
-    let containers = pod.spec.other.get("containers").and_then(Value::as_array);
-    containers.map_or(0, Vec::len).max(1)
+fn spec_list<'p>(pod: &'p Pod, field: &str) -> &'p [Value] {
+    pod.spec.other.get(field).and_then(Value::as_array).map_or(&[], Vec::as_slice)
 }
 
-fn pod_cells(session: &Session<'_>, pod: &Pod, wide: bool) -> Vec<String> {
-    let total = container_count(pod);
-    let statuses = list(pod, "containerStatuses");
-    let is_ready = |status: &&Value| status.get("ready").and_then(Value::as_bool) == Some(true);
-    let restarts: i64 = statuses.iter().filter_map(|status| number(status, "/restartCount")).sum();
-    let ready = if statuses.is_empty() {
-        simulator::pod_status(pod).ready
-    } else {
-        statuses.iter().filter(is_ready).count()
+/// Mirrors `printPod`.
+fn pod_cells(view: View, pod: &Pod) -> Vec<Value> {
+    let columns = PodColumns::of(view, pod);
+    let status = |name: &str| pod.status.other.get(name).and_then(Value::as_str).unwrap_or("");
+    let mut restarts = Value::from(columns.restarts);
+    if let Some(last) = columns
+        .last_restart
+        .filter(|_| columns.restarts > 0 && view.release.shows_time_of_last_restart())
+    {
+        restarts = format!("{} ({} ago)", columns.restarts, view.age(Some(last))).into();
+    }
+    let ips = pod.status.other.get("podIPs").and_then(|ips| ips.get(0));
+    let ip = ips.map_or_else(|| status("podIP"), |ip| text(ip, "/ip"));
+    let gates = spec_list(pod, "readinessGates");
+    let holds = |gate: &&Value| {
+        let condition = pod.condition(text(gate, "/conditionType"));
+        condition.is_some_and(|condition| condition.status.as_str() == "True")
     };
-    let mut cells = vec![
-        pod.metadata.name.clone(),
-        format!("{ready}/{total}"),
-        pod_status(pod),
-        restarts.to_string(),
-        age(session, pod.metadata.creation_timestamp),
-    ];
-    if wide {
-        let status =
-            |field: &str| pod.status.other.get(field).and_then(Value::as_str).unwrap_or("");
-        cells.push(or_none(status("podIP"), "<none>"));
-        cells.push(or_none(&pod.spec.node_name, "<none>"));
-        cells.push(or_none(status("nominatedNodeName"), "<none>"));
-        let gates = pod.spec.other.get("readinessGates").and_then(Value::as_array);
-        cells.push(match gates.filter(|gates| !gates.is_empty()) {
-            None => "<none>".to_owned(),
-            Some(gates) => {
-                let holds = |gate: &&Value| {
-                    let condition = pod.condition(text(gate, "/conditionType"));
-                    condition.is_some_and(|condition| condition.status.as_str() == "True")
-                };
-                format!("{}/{}", gates.iter().filter(holds).count(), gates.len())
-            }
-        });
-    }
-    cells
-}
-
-/// The column `STATUS`. Mirrors `printPod`.
-pub(crate) fn pod_status(pod: &Pod) -> String {
-    // What a real kubelet told of its containers is shown as the API server does; otherwise the
-    // simulation knows.
-    if list(pod, "containerStatuses").is_empty() && list(pod, "initContainerStatuses").is_empty() {
-        return simulator::pod_status(pod).status;
-    }
-    let mut reason = phase(pod).to_owned();
-    if !pod.status.reason.is_empty() {
-        reason.clone_from(&pod.status.reason);
-    }
-    let scheduled = pod.condition("PodScheduled");
-    if scheduled.is_some_and(|condition| condition.reason == "SchedulingGated") {
-        "SchedulingGated".clone_into(&mut reason);
-    }
-    let state = |status: &Value| {
-        let waiting = text(status, "/state/waiting/reason");
-        let terminated = text(status, "/state/terminated/reason");
-        if !waiting.is_empty() {
-            Some(waiting.to_owned())
-        } else if !terminated.is_empty() {
-            Some(terminated.to_owned())
+    vec![
+        pod.metadata.name.clone().into(),
+        format!("{}/{}", columns.ready, columns.containers).into(),
+        columns.status.into(),
+        restarts,
+        view.age(pod.metadata.creation_timestamp).into(),
+        or(ip, "<none>").into(),
+        or(&pod.spec.node_name, "<none>").into(),
+        or(status("nominatedNodeName"), "<none>").into(),
+        if gates.is_empty() {
+            "<none>".into()
         } else {
-            let code = number(status, "/state/terminated/exitCode")?;
-            Some(match number(status, "/state/terminated/signal").filter(|signal| *signal != 0) {
-                Some(signal) => format!("Signal:{signal}"),
-                None => format!("ExitCode:{code}"),
-            })
-        }
-    };
-    let mut initializing = false;
-    for (index, status) in list(pod, "initContainerStatuses").iter().enumerate() {
-        if number(status, "/state/terminated/exitCode") == Some(0)
-            || status.get("started").and_then(Value::as_bool) == Some(true)
-        {
-            continue;
-        }
-        let waiting = text(status, "/state/waiting/reason");
-        reason = match state(status) {
-            Some(state) if waiting != "PodInitializing" => format!("Init:{state}"),
-            _ => {
-                let all = pod.spec.other.get("initContainers").and_then(Value::as_array);
-                format!("Init:{index}/{}", all.map_or(0, Vec::len))
-            }
+            format!("{}/{}", gates.iter().filter(holds).count(), gates.len()).into()
+        },
+    ]
+}
+
+/// What the statuses of its containers say about a pod.
+struct PodColumns {
+    ready: usize,
+    containers: usize,
+    status: String,
+    restarts: i64,
+    last_restart: Option<Time>,
+}
+
+impl PodColumns {
+    fn of(view: View, pod: &Pod) -> Self {
+        let mut columns = Self {
+            ready: 0,
+            containers: spec_list(pod, "containers").len(),
+            status: pod.status.phase.as_str().to_owned(),
+            restarts: 0,
+            last_restart: None,
         };
-        initializing = true;
-        break;
+        if !pod.status.reason.is_empty() {
+            columns.status.clone_from(&pod.status.reason);
+        }
+        let gated = pod.condition("PodScheduled");
+        if gated.is_some_and(|condition| condition.reason == "SchedulingGated") {
+            "SchedulingGated".clone_into(&mut columns.status);
+        }
+        if !columns.initializing(pod) {
+            columns.running(pod);
+        }
+        let ended = matches!(pod.status.phase, PodPhase::Succeeded | PodPhase::Failed);
+        if pod.is_terminating() && pod.status.reason == "NodeLost" {
+            "Unknown".clone_into(&mut columns.status);
+        } else if pod.is_terminating()
+            && !(ended && view.release.shows_phase_of_deleted_pods_that_ended())
+        {
+            "Terminating".clone_into(&mut columns.status);
+        }
+        columns
     }
-    if !initializing {
-        let mut running = false;
-        for status in list(pod, "containerStatuses").iter().rev() {
-            match state(status) {
-                Some(state) => reason = state,
-                None => {
-                    running |= status.get("ready").and_then(Value::as_bool) == Some(true)
-                        && status.pointer("/state/running").is_some();
-                }
+
+    fn restarted(&mut self, status: &Value) {
+        self.restarts += number(status, "/restartCount").unwrap_or(0);
+        let ended = time_at(status, "/lastState/terminated/finishedAt");
+        self.last_restart = self.last_restart.max(ended);
+    }
+
+    /// What the init containers say, unless all of them are done.
+    fn initializing(&mut self, pod: &Pod) -> bool {
+        let containers = spec_list(pod, "initContainers");
+        let is_sidecar = |name: &str| {
+            let mut found = containers.iter().filter(|container| text(container, "/name") == name);
+            found.any(|container| text(container, "/restartPolicy") == "Always")
+        };
+        let sidecars = containers.iter().filter(|c| is_sidecar(text(c, "/name"))).count();
+        self.containers += sidecars;
+        let mut sidecar_restarts = (0, None);
+        for (index, status) in statuses(pod, "initContainerStatuses").iter().enumerate() {
+            self.restarted(status);
+            let sidecar = is_sidecar(text(status, "/name"));
+            if sidecar {
+                sidecar_restarts.0 += number(status, "/restartCount").unwrap_or(0);
+                let ended = time_at(status, "/lastState/terminated/finishedAt");
+                sidecar_restarts.1 = sidecar_restarts.1.max(ended);
+            }
+            let is = |field: &str| status.get(field).and_then(Value::as_bool) == Some(true);
+            if number(status, "/state/terminated/exitCode") == Some(0) {
+                continue;
+            }
+            if sidecar && is("started") {
+                self.ready += usize::from(is("ready"));
+                continue;
+            }
+            let waiting = text(status, "/state/waiting/reason");
+            self.status = if status.pointer("/state/terminated").is_some() {
+                format!("Init:{}", terminated(status))
+            } else if !waiting.is_empty() && waiting != "PodInitializing" {
+                format!("Init:{waiting}")
+            } else {
+                format!("Init:{index}/{}", containers.len())
+            };
+            return true;
+        }
+        (self.restarts, self.last_restart) = sidecar_restarts;
+        false
+    }
+
+    fn running(&mut self, pod: &Pod) {
+        let mut has_running = false;
+        for status in statuses(pod, "containerStatuses").iter().rev() {
+            self.restarted(status);
+            let waiting = text(status, "/state/waiting/reason");
+            if !waiting.is_empty() {
+                waiting.clone_into(&mut self.status);
+            } else if status.pointer("/state/terminated").is_some() {
+                self.status = terminated(status);
+            } else if status.get("ready").and_then(Value::as_bool) == Some(true)
+                && status.pointer("/state/running").is_some()
+            {
+                has_running = true;
+                self.ready += 1;
             }
         }
-        if reason == "Completed" && running {
+        // One container has ended, but others run.
+        if self.status == "Completed" && has_running {
             let ready = pod.condition("Ready").is_some_and(|c| c.status.as_str() == "True");
-            (if ready { "Running" } else { "NotReady" }).clone_into(&mut reason);
+            (if ready { "Running" } else { "NotReady" }).clone_into(&mut self.status);
         }
     }
-    if pod.is_terminating() && pod.status.reason == "NodeLost" {
-        return "Unknown".to_owned();
+}
+
+/// How a container ended.
+fn terminated(status: &Value) -> String {
+    let reason = text(status, "/state/terminated/reason");
+    let number = |field: &str| number(status, &format!("/state/terminated/{field}")).unwrap_or(0);
+    match (reason, number("signal")) {
+        ("", 0) => format!("ExitCode:{}", number("exitCode")),
+        ("", signal) => format!("Signal:{signal}"),
+        (reason, _) => reason.to_owned(),
     }
-    let ended = matches!(pod.status.phase, PodPhase::Succeeded | PodPhase::Failed);
-    if pod.is_terminating() && !ended {
-        return "Terminating".to_owned();
-    }
-    reason
 }
 
 /// Names and images of the containers of a pod template.
-fn containers(value: &Value) -> [String; 2] {
+fn containers(value: &Value) -> [Value; 2] {
     let list = value.pointer("/spec/template/spec/containers").and_then(Value::as_array);
     ["/name", "/image"].map(|field| {
         let texts: Vec<&str> =
             list.into_iter().flatten().map(|container| text(container, field)).collect();
-        texts.join(",")
+        texts.join(",").into()
     })
 }
 
-/// A label selector in JSON form. Mirrors `metav1.FormatLabelSelector`.
-pub(crate) fn selector(value: &Value) -> String {
-    let mut parts: Vec<String> = string_map(value.pointer("/matchLabels"))
-        .iter()
-        .map(|(key, value)| format!("{key}={value}"))
-        .collect();
-    let expressions = value.pointer("/matchExpressions").and_then(Value::as_array);
-    for expression in expressions.into_iter().flatten() {
-        let key = text(expression, "/key");
-        let values = expression.get("values").and_then(Value::as_array);
-        let mut values: Vec<&str> =
-            values.into_iter().flatten().filter_map(Value::as_str).collect();
-        values.sort_unstable();
-        let values = values.join(",");
-        parts.push(match text(expression, "/operator") {
-            "In" => format!("{key} in ({values})"),
-            "NotIn" => format!("{key} notin ({values})"),
-            "DoesNotExist" => format!("!{key}"),
-            _ => key.to_owned(),
-        });
-    }
-    or_none(&parts.join(","), "<none>")
-}
-
-fn other_cells(
-    session: &Session<'_>,
-    resource: &Resource,
-    value: &Value,
-    wide: bool,
-) -> Vec<String> {
-    let name = text(value, "/metadata/name").to_owned();
-    let age = age(session, time_at(value, "/metadata/creationTimestamp"));
-    let count = |pointer: &str| number(value, pointer).unwrap_or(0);
-    let status = |field: &str| count(&format!("/status/{field}")).to_string();
+fn other_cells(view: View, resource: &Resource, value: &Value) -> Vec<Value> {
+    let name = Value::from(text(value, "/metadata/name"));
+    let age = Value::from(view.age(time_at(value, "/metadata/creationTimestamp")));
+    let status = |field: &str| number(value, &format!("/status/{field}")).unwrap_or(0);
+    let cell = |field: &str| Value::from(status(field));
     let desired = number(value, "/spec/replicas").unwrap_or(1);
+    let ready = || Value::from(format!("{}/{desired}", status("readyReplicas")));
     let mut cells = if *resource == resources::DEPLOYMENTS {
-        let ready = format!("{}/{desired}", status("readyReplicas"));
-        vec![name, ready, status("updatedReplicas"), status("availableReplicas"), age]
+        vec![name, ready(), cell("updatedReplicas"), cell("availableReplicas"), age]
     } else if *resource == resources::REPLICA_SETS {
-        vec![name, desired.to_string(), status("replicas"), status("readyReplicas"), age]
+        vec![name, desired.into(), cell("replicas"), cell("readyReplicas"), age]
     } else if *resource == resources::STATEFUL_SETS {
-        vec![name, format!("{}/{desired}", status("readyReplicas")), age]
+        vec![name, ready(), age]
     } else if *resource == resources::DAEMON_SETS {
         let node_selector = string_map(value.pointer("/spec/template/spec/nodeSelector"));
         vec![
             name,
-            status("desiredNumberScheduled"),
-            status("currentNumberScheduled"),
-            status("numberReady"),
-            status("updatedNumberScheduled"),
-            status("numberAvailable"),
-            format_labels(&node_selector),
+            cell("desiredNumberScheduled"),
+            cell("currentNumberScheduled"),
+            cell("numberReady"),
+            cell("updatedNumberScheduled"),
+            cell("numberAvailable"),
+            format_labels(&node_selector).into(),
             age,
         ]
     } else if *resource == resources::JOBS {
-        job_cells(session, value, name, age)
+        job_cells(view, value, name, age)
     } else if *resource == resources::BUDGETS {
         let amount = |pointer: &str| match value.pointer(pointer) {
-            Some(Value::String(text)) => text.clone(),
-            Some(Value::Number(number)) => number.to_string(),
-            _ => "N/A".to_owned(),
+            Some(Value::String(text)) => Value::from(text.as_str()),
+            Some(Value::Number(number)) => number.to_string().into(),
+            _ => "N/A".into(),
         };
         let (min, max) = (amount("/spec/minAvailable"), amount("/spec/maxUnavailable"));
-        vec![name, min, max, status("disruptionsAllowed"), age]
+        return vec![name, min, max, cell("disruptionsAllowed"), age];
+    } else if *resource == resources::PRIORITY_CLASSES {
+        let default = value.get("globalDefault").and_then(Value::as_bool).unwrap_or(false);
+        return vec![name, number(value, "/value").unwrap_or(0).into(), default.into(), age];
+    } else if *resource == resources::SERVICES {
+        let ports = value.pointer("/spec/ports").and_then(Value::as_array);
+        let port = |port: &Value| {
+            format!("{}/{}", number(port, "/port").unwrap_or(0), or(text(port, "/protocol"), "TCP"))
+        };
+        let ports: Vec<String> = ports.into_iter().flatten().map(port).collect();
+        return vec![
+            name,
+            or(text(value, "/spec/type"), "ClusterIP").into(),
+            or(text(value, "/spec/clusterIP"), "<none>").into(),
+            "<none>".into(),
+            or(&ports.join(","), "<none>").into(),
+            age,
+            format_labels(&string_map(value.pointer("/spec/selector"))).into(),
+        ];
     } else if *resource == resources::LEASES {
-        vec![name, text(value, "/spec/holderIdentity").to_owned(), age]
+        return vec![name, text(value, "/spec/holderIdentity").into(), age];
     } else if *resource == resources::EVENTS {
-        return event_cells(session, value, wide);
+        return event_cells(view, value);
     } else {
-        return vec![name, text(value, "/status/phase").to_owned(), age];
+        return vec![name, text(value, "/status/phase").into(), age];
     };
-    if wide && *resource != resources::BUDGETS && *resource != resources::LEASES {
-        cells.extend(containers(value));
-        if *resource != resources::STATEFUL_SETS {
-            cells.push(value.pointer("/spec/selector").map_or("<none>".to_owned(), selector));
-        }
+    cells.extend(containers(value));
+    if *resource != resources::STATEFUL_SETS {
+        cells.push(format_selector(value.pointer("/spec/selector")).into());
     }
     cells
 }
 
-fn job_cells(session: &Session<'_>, value: &Value, name: String, age: String) -> Vec<String> {
+fn job_cells(view: View, value: &Value, name: Value, age: Value) -> Vec<Value> {
     let succeeded = number(value, "/status/succeeded").unwrap_or(0);
-    let completions = match number(value, "/spec/completions") {
-        Some(completions) => format!("{succeeded}/{completions}"),
-        None => match number(value, "/spec/parallelism").filter(|parallelism| *parallelism > 1) {
-            Some(parallelism) => format!("{succeeded}/1 of {parallelism}"),
-            None => format!("{succeeded}/1"),
-        },
+    let parallelism = number(value, "/spec/parallelism");
+    // Where neither is given, the API server sets both to 1.
+    let completions =
+        number(value, "/spec/completions").or_else(|| parallelism.is_none().then_some(1));
+    let completions = match (completions, parallelism) {
+        (Some(completions), _) => format!("{succeeded}/{completions}"),
+        (None, Some(parallelism)) if parallelism > 1 => format!("{succeeded}/1 of {parallelism}"),
+        (None, _) => format!("{succeeded}/1"),
     };
     let started = time_at(value, "/status/startTime");
-    let ended = time_at(value, "/status/completionTime");
-    let duration = started.map_or_else(String::new, |started| {
-        human_duration(ended.unwrap_or_else(|| session.now()).since(started))
-    });
+    let duration = match (started, time_at(value, "/status/completionTime")) {
+        (None, _) => String::new(),
+        (Some(started), None) => view.age(Some(started)),
+        (Some(started), Some(completed)) => human_duration(completed.since(started)),
+    };
     let mut cells = vec![name];
-    if session.release().jobs_have_status_column() {
+    if view.release.jobs_have_status_column() {
         let conditions = value.pointer("/status/conditions").and_then(Value::as_array);
         let holds = |type_: &str| {
             let mut conditions = conditions.into_iter().flatten();
@@ -398,39 +418,55 @@ fn job_cells(session: &Session<'_>, value: &Value, name: String, age: String) ->
                 "Terminating"
             } else if holds("Suspended") {
                 "Suspended"
+            } else if holds("FailureTarget") {
+                "FailureTarget"
+            } else if holds("SuccessCriteriaMet") {
+                "SuccessCriteriaMet"
             } else {
                 "Running"
             }
-            .to_owned(),
+            .into(),
         );
     }
-    cells.extend([completions, duration, age]);
+    cells.extend([completions.into(), duration.into(), age]);
     cells
 }
 
 /// Mirrors `printEvent`.
-fn event_cells(session: &Session<'_>, value: &Value, wide: bool) -> Vec<String> {
-    let seen = |pointer: &str| age(session, time_at(value, pointer));
-    let (first, mut last) = (seen("/firstTimestamp"), seen("/lastTimestamp"));
-    let count = number(value, "/count").unwrap_or(1);
-    if count > 1 {
-        last = format!("{last} (x{count} over {first})");
+fn event_cells(view: View, value: &Value) -> Vec<Value> {
+    let time = |pointer: &str| time_at(value, pointer);
+    let first = view.age(time("/firstTimestamp").or_else(|| time("/eventTime")));
+    let mut last = match time("/lastTimestamp") {
+        Some(last) => view.age(Some(last)),
+        None => first.clone(),
+    };
+    // Events that are no series have no count in the newer API.
+    let mut count = number(value, "/count").filter(|count| *count != 0).unwrap_or(1);
+    if let Some(series) = value.get("series").filter(|series| series.is_object()) {
+        last = view.age(time_at(series, "/lastObservedTime"));
+        count = number(series, "/count").unwrap_or(0);
     }
-    let field = |pointer: &str| text(value, pointer).to_owned();
-    let kind = text(value, "/involvedObject/kind").to_lowercase();
-    let object = format!("{kind}/{}", text(value, "/involvedObject/name"));
-    let message = text(value, "/message").trim().to_owned();
-    let mut cells = vec![last, field("/type"), field("/reason"), object];
-    if wide {
-        cells.extend([String::new(), field("/source/component"), message]);
-        cells.extend([first, count.to_string(), field("/metadata/name")]);
-    } else {
-        cells.push(message);
-    }
-    cells
-}
-
-/// Labels by column, for `-L`.
-pub(crate) fn label_cells(labels: &BTreeMap<String, String>, columns: &[&str]) -> Vec<String> {
-    columns.iter().map(|column| labels.get(*column).cloned().unwrap_or_default()).collect()
+    let field = |pointer: &str| text(value, pointer);
+    let kind = field("/involvedObject/kind").to_lowercase();
+    let object = match field("/involvedObject/name") {
+        "" => kind,
+        name => format!("{kind}/{name}"),
+    };
+    let component = or(field("/source/component"), field("/reportingComponent"));
+    let source = match or(field("/source/host"), field("/reportingInstance")) {
+        "" => component.to_owned(),
+        host => format!("{component}, {host}"),
+    };
+    vec![
+        last.into(),
+        field("/type").into(),
+        field("/reason").into(),
+        object.into(),
+        field("/involvedObject/fieldPath").into(),
+        source.into(),
+        field("/message").trim().into(),
+        first.into(),
+        count.into(),
+        field("/metadata/name").into(),
+    ]
 }

@@ -2,9 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use serde_json::Value;
 use taintlab_core::api::{LabelSelector, Requirement, SelectorOperator};
 
 use crate::failure::Failure;
+use crate::objects::{string_map, text};
 
 /// Reads a label selector: `a=b,c!=d,e in (x, y),f,!g`. Mirrors `labels.Parse`.
 pub(crate) fn parse_labels(text: &str) -> Result<LabelSelector, Failure> {
@@ -43,7 +45,7 @@ fn split(text: &str) -> Vec<&str> {
 fn requirement(part: &str) -> Result<Requirement, String> {
     let make = |key: &str, operator, values: Vec<&str>| {
         let key = key.trim();
-        let wrong = taintlab_core::validation::is_qualified_name(key);
+        let wrong = taintlab_core::policy::validation::is_qualified_name(key);
         if !wrong.is_empty() {
             return Err(format!("key: Invalid value: {key:?}: {}", wrong.join("; ")));
         }
@@ -111,6 +113,48 @@ pub(crate) fn parse_fields(text: &str) -> Result<Vec<FieldTerm>, Failure> {
         terms.push(FieldTerm { path, equal, value });
     }
     Ok(terms)
+}
+
+/// A `metav1.LabelSelector` in JSON form as text, empty if there is none or it has no terms. Mirrors
+/// `labels.Selector.String`.
+pub(crate) fn selector_text(selector: Option<&Value>) -> String {
+    let null = Value::Null;
+    let selector = selector.unwrap_or(&null);
+    let mut terms: Vec<(String, String)> = string_map(selector.get("matchLabels"))
+        .into_iter()
+        .map(|(key, value)| (key.clone(), format!("{key}={value}")))
+        .collect();
+    let expressions = selector.get("matchExpressions").and_then(Value::as_array);
+    for expression in expressions.into_iter().flatten() {
+        let key = text(expression, "/key");
+        let values = expression.get("values").and_then(Value::as_array);
+        let mut values: Vec<&str> =
+            values.into_iter().flatten().filter_map(Value::as_str).collect();
+        values.sort_unstable();
+        let values = values.join(",");
+        let term = match text(expression, "/operator") {
+            "In" => format!("{key} in ({values})"),
+            "NotIn" => format!("{key} notin ({values})"),
+            "DoesNotExist" => format!("!{key}"),
+            _ => key.to_owned(),
+        };
+        terms.push((key.to_owned(), term));
+    }
+    terms.sort_by(|(left, _), (right, _)| left.cmp(right));
+    let terms: Vec<String> = terms.into_iter().map(|(_, term)| term).collect();
+    terms.join(",")
+}
+
+/// The same, `<none>` instead of nothing. Mirrors `metav1.FormatLabelSelector`.
+pub(crate) fn format_selector(selector: Option<&Value>) -> String {
+    let text = selector_text(selector);
+    if text.is_empty() { "<none>".to_owned() } else { text }
+}
+
+/// Whether a `metav1.LabelSelector` in JSON form matches labels; none matches nothing.
+pub(crate) fn selects(selector: Option<&Value>, labels: &BTreeMap<String, String>) -> bool {
+    let selector = LabelSelector::read("selector", selector).ok().flatten();
+    selector.is_some_and(|selector| selector.matches(labels))
 }
 
 /// Labels as tables show them: `a=b,c=d`, or `<none>`.

@@ -9,6 +9,7 @@ use taintlab_core::time::Time;
 use taintlab_manifest::{Dropped, redact_console_command};
 
 use crate::failure::Failure;
+use crate::print::View;
 use crate::{Context, Outcome};
 
 /// The state of one line.
@@ -69,6 +70,11 @@ impl<'a> Session<'a> {
     /// The clock on the wall.
     pub(crate) fn now(&self) -> Time {
         self.context.simulator.wall_clock(self.context.simulator.now())
+    }
+
+    /// How objects are printed now.
+    pub(crate) fn view(&self) -> View {
+        View { release: self.release(), now: self.now() }
     }
 
     /// Prints a line.

@@ -1,7 +1,7 @@
 //! `kubectl taint`. Mirrors `k8s.io/kubectl/pkg/cmd/taint`.
 
 use taintlab_core::command::Command;
-use taintlab_core::taints::kubectl::{parse_taints, update_taints, validate_changes};
+use taintlab_core::policy::taints::kubectl::{parse_taints, update_taints, validate_changes};
 
 use crate::arguments::{TypeAlone, select};
 use crate::failure::Failure;

@@ -29,7 +29,7 @@ pub enum Purpose {
     ///
     /// Secrets and ConfigMaps without data are left out: it was dropped at import, and applying them
     /// would remove it from the cluster. What was dropped of other objects, such as values of
-    /// environment variables, is missing in them.
+    /// environment variables and commands, is missing in them.
     Apply,
 }
 

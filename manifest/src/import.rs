@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 
 use serde_json::Value as Json;
 use taintlab_core::api::{Node, Pod, PodDisruptionBudget, Workload};
+use taintlab_core::policy::validation::FieldError;
 use taintlab_core::time::Time;
-use taintlab_core::validation::FieldError;
 
 use self::importer::Importer;
 use crate::diagnostic::{Diagnostic, Problem};

@@ -2,7 +2,7 @@
 //!
 //! This crate is pure: text in, values and text out. It opens no file; a scenario that names other
 //! files asks a function of the caller for them. It holds no rule of Kubernetes: what an API server
-//! refuses, `taintlab_core::validation` decides.
+//! refuses, `taintlab_core::policy::validation` decides.
 //!
 //! ```text
 //! bytes ─ text_from_bytes ─▶ text ─ yaml or json ─▶ builder ─▶ tree of one object

@@ -1,11 +1,11 @@
 //! Reads and writes scenario files.
 
+use taintlab_core::policy::validation::{
+    FieldError, ValidationOptions, validate_budget, validate_node, validate_pod, validate_workload,
+};
 use taintlab_core::release::FeatureGates;
 use taintlab_core::scenario::{DuplicateName, Scenario, ScenarioError};
 use taintlab_core::simulator::ConfigError;
-use taintlab_core::validation::{
-    FieldError, ValidationOptions, validate_budget, validate_node, validate_pod, validate_workload,
-};
 
 use crate::builder::Names;
 use crate::decode::{Findings, decode};

@@ -316,23 +316,3 @@ fn what_is_repeated_of_a_text_is_cut() {
         }
     }
 }
-
-#[test]
-fn many_small_documents_take_time_in_proportion() {
-    let text = |count: usize| {
-        (0..count)
-            .map(|n| format!("---\napiVersion: v1\nkind: Node\nmetadata:\n  name: n{n}\n"))
-            .collect::<String>()
-    };
-    let time = |count: usize| {
-        let text = text(count);
-        let start = std::time::Instant::now();
-        let import = read(&text);
-        assert_eq!(import.nodes.len(), count);
-        let taken = start.elapsed();
-        eprintln!("{count} documents, {} bytes: {taken:?}", text.len());
-        taken
-    };
-    let (few, many) = (time(5_000), time(80_000));
-    assert!(many < few * 48, "{few:?} {many:?}");
-}

@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 use taintlab_core::release::{FeatureGate, FeatureGates, KubernetesRelease};
-use taintlab_core::validation::ValidationOptions;
+use taintlab_core::policy::validation::ValidationOptions;
 use tsify::Tsify;
 
 #[cfg(feature = "simulator")]
 use taintlab_core::{
     kubelet::KubeletConfiguration,
-    kubelet_heartbeat::KubeletSettings,
+    kubelet::heartbeat::KubeletSettings,
     lanes::Lanes,
     scenario::{Kubernetes, Scenario, ScenarioError},
     simulator::{ConfigError, SimulatorConfig},

@@ -1,7 +1,7 @@
 //! What a user got wrong.
 
 use serde::Serialize;
-use taintlab_core::validation::FieldError;
+use taintlab_core::policy::validation::FieldError;
 #[cfg(feature = "simulator")]
 use taintlab_core::{command::CommandError, scenario::ScenarioError, simulator::TimeWentBack};
 #[cfg(feature = "simulator")]
@@ -149,7 +149,7 @@ impl Problem {
     }
 
     pub(crate) fn of_field(error: &FieldError) -> Self {
-        use taintlab_core::validation::FieldErrorType as Type;
+        use taintlab_core::policy::validation::FieldErrorType as Type;
         let code = match error.type_ {
             Type::Invalid => ProblemCode::FieldValueInvalid,
             Type::NotSupported => ProblemCode::FieldValueNotSupported,

@@ -3,11 +3,11 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use taintlab_core::api::Taint;
-use taintlab_core::matching::{explain, min_toleration_time};
-use taintlab_core::node_lifecycle::zone::{ZoneState, compute_zone_state};
+use taintlab_core::controllers::node_lifecycle::zone::{ZoneState, compute_zone_state};
+use taintlab_core::policy::matching::{explain, min_toleration_time};
+use taintlab_core::policy::taints::kubectl;
+use taintlab_core::policy::validation::{validate_node_taints, validate_tolerations};
 use taintlab_core::release::KubernetesRelease;
-use taintlab_core::taints::kubectl;
-use taintlab_core::validation::{validate_node_taints, validate_tolerations};
 use tsify::Tsify;
 use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
@@ -119,7 +119,7 @@ pub struct ZoneStateOptions {
 
 impl Default for ZoneStateOptions {
     fn default() -> Self {
-        let flags = taintlab_core::node_lifecycle::NodeLifecycleConfig::of(
+        let flags = taintlab_core::controllers::node_lifecycle::NodeLifecycleConfig::of(
             taintlab_core::release::KubernetesRelease::default(),
         );
         Self { unhealthy_zone_threshold: flags.unhealthy_zone_threshold }

@@ -29,8 +29,6 @@ mod state;
 
 /// How far a run goes that has no deadline: a day from now.
 const A_DAY: core::time::Duration = core::time::Duration::from_secs(24 * 60 * 60);
-/// How many deadlines a forecast looks ahead.
-const FORECAST_STEPS: usize = 100_000;
 /// How many events a batch has unless told otherwise.
 const BATCH: usize = 10_000;
 
@@ -385,9 +383,7 @@ impl Simulator {
                 return to_js(&budget);
             }
             let engine = &state.engine;
-            let forecast = state.forecast.get_or_insert_with(|| {
-                engine.forecast(engine.now().saturating_add(A_DAY), FORECAST_STEPS)
-            });
+            let forecast = state.forecast.get_or_insert_with(|| engine.look_ahead());
             let budget = forecast.time_budget(&key).or_else(|| engine.time_budget(&key));
             or_undefined(budget.as_ref())
         })

@@ -5,13 +5,13 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use taintlab_core::api::{Node, Pod, WorkloadKind};
-use taintlab_core::matching::Explanation;
+use taintlab_core::eviction_timeline::time_budget::{Moment, TimeBudget};
+use taintlab_core::policy::matching::Explanation;
+use taintlab_core::policy::scheduling::{self, SchedulerConfig};
 use taintlab_core::release::KubernetesRelease;
-use taintlab_core::scheduling::{self, SchedulerConfig};
 use taintlab_core::simulator::{
     self, Assumption, EvictionQuestion, NodeFault, PodSource, WhenEvictedError,
 };
-use taintlab_core::time_budget::{Moment, TimeBudget};
 use taintlab_core::warnings::{Warning, warnings_of};
 use tsify::Tsify;
 use wasm_bindgen::JsValue;
@@ -254,7 +254,10 @@ pub fn schedule(
     let options: ReleaseOptions = read_options(&options, "options")?;
     let config = match options.comparison_operators() {
         Ok(comparison_operators) => {
-            SchedulerConfig { release: options.release.unwrap_or_default(), comparison_operators }
+            SchedulerConfig {
+                comparison_operators,
+                ..SchedulerConfig::of(options.release.unwrap_or_default())
+            }
         }
         Err(problem) => return fail(vec![problem]),
     };

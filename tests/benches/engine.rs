@@ -11,13 +11,13 @@ use std::time::{Duration, Instant};
 
 use criterion::{BatchSize, Criterion, criterion_group, criterion_main};
 use taintlab_core::api::{ConditionStatus, NodeCondition, PodKey, Taint, TaintEffect, Toleration};
-use taintlab_core::flowcontrol::TokenBucketRateLimiter;
-use taintlab_core::matching::{explain, matching_tolerations, min_toleration_time};
-use taintlab_core::node_lifecycle::zone::compute_zone_state;
-use taintlab_core::rate_limited_timed_queue::RateLimitedTimedQueue;
+use taintlab_core::controllers::node_lifecycle::zone::compute_zone_state;
+use taintlab_core::policy::matching::{explain, matching_tolerations, min_toleration_time};
+use taintlab_core::queue::flowcontrol::TokenBucketRateLimiter;
+use taintlab_core::queue::rate_limited_timed_queue::RateLimitedTimedQueue;
+use taintlab_core::queue::timed_worker_queue::TimedWorkerQueue;
 use taintlab_core::simulator::{Simulator, SimulatorConfig};
 use taintlab_core::time::Timestamp;
-use taintlab_core::timed_worker_queue::TimedWorkerQueue;
 
 use objects::{nodes, pods};
 use world::{World, key_names, taint_everything};

@@ -10,11 +10,11 @@ use criterion::{BatchSize, Criterion, criterion_group, criterion_main};
 use taintlab_core::api::{Node, NodeName};
 use taintlab_core::cluster::Cluster;
 use taintlab_core::command::Command;
-use taintlab_core::event::{EventKind, RequestVerb};
-use taintlab_core::node_lifecycle::zone::ZONE_LABEL;
-use taintlab_core::node_lifecycle::{
+use taintlab_core::controllers::node_lifecycle::zone::ZONE_LABEL;
+use taintlab_core::controllers::node_lifecycle::{
     HeartbeatSchedule, NodeLifecycleConfig, NodeLifecycleController, PeriodicHeartbeat, Renewal,
 };
+use taintlab_core::event::{EventKind, RequestVerb};
 use taintlab_core::release::KubernetesRelease;
 use taintlab_core::simulator::{Simulator, SimulatorConfig};
 use taintlab_core::time::{Time, Timestamp};

@@ -69,8 +69,8 @@ for (const colorScheme of ["light", "dark"]) {
       await slider.press("e");
       await until(page, async () => assert.notEqual(await picture(slider), before, "the slider"));
       await assertDifferent({
-        change: page.locator(".scrub .marks .change").first(),
-        eviction: page.locator(".scrub .marks .evict").first(),
+        change: page.locator(".timeline .marks .change").first(),
+        eviction: page.locator(".timeline .marks .evict").first(),
       }, "marks of the slider");
     });
 }

@@ -279,11 +279,11 @@ playgroundTest("why pods are pending stands in a row of its own, and bars have t
     await loadScenario(page, "nowhere-to-go");
     await page.getByTestId("end").click();
     await scrubTo(page, seconds(300));
-    const fleet = page.getByTestId("workloads");
-    await fleet.locator(".whypending").first().waitFor();
-    const overlaps = await fleet.evaluate((fleet) => {
-      const tracks = [...fleet.querySelectorAll(".track")].map((track) => track.getBoundingClientRect());
-      return [...fleet.querySelectorAll(".whypending")].filter((why) => {
+    const workloads = page.getByTestId("workloads");
+    await workloads.locator(".whypending").first().waitFor();
+    const overlaps = await workloads.evaluate((workloads) => {
+      const tracks = [...workloads.querySelectorAll(".track")].map((track) => track.getBoundingClientRect());
+      return [...workloads.querySelectorAll(".whypending")].filter((why) => {
         const box = why.getBoundingClientRect();
         const own = why.closest(".track").getBoundingClientRect();
         return box.bottom > own.bottom + 1
@@ -291,9 +291,9 @@ playgroundTest("why pods are pending stands in a row of its own, and bars have t
       }).length;
     });
     assert.equal(overlaps, 0);
-    const legend = await fleet.locator(".legend > span").allInnerTexts();
+    const legend = await workloads.locator(".legend > span").allInnerTexts();
     assert.deepEqual(legend, ["all ready", "some missing", "none ready", "not ready yet"]);
-    const pairs = await fleet.locator(".track").evaluateAll((tracks) => tracks.map((track) => {
+    const pairs = await workloads.locator(".track").evaluateAll((tracks) => tracks.map((track) => {
       const bars = [...track.querySelectorAll(".curve rect")];
       return [track.querySelector(".ready").classList[2], bars.at(-1).getAttribute("class")];
     }));
@@ -301,7 +301,7 @@ playgroundTest("why pods are pending stands in a row of its own, and bars have t
       assert.equal(number, bar);
     }
     // The classes of bars are those of the legend.
-    const classes = await fleet.locator(".legend .sample").evaluateAll((all) =>
+    const classes = await workloads.locator(".legend .sample").evaluateAll((all) =>
       all.map((sample) => sample.classList[1]));
     for (const [, bar] of pairs) {
       assert.ok(classes.includes(bar), bar);

@@ -60,7 +60,6 @@ playgroundTest("two tabs keep their work apart", async ({ page, url }) => {
   await taint(other, "worker-2", { key: "example.com/second" });
   await storedWith(other, "example.com/second");
   await taint(page, "worker-3", { key: "example.com/third" });
-  await storedWith(page, "example.com/third");
   const first = { "worker-1": ["example.com/first"], "worker-2": [], "worker-3": ["example.com/third"] };
   const second = { "worker-1": [], "worker-2": ["example.com/second"], "worker-3": [] };
   for (const tab of [page, other, page]) {
@@ -70,6 +69,60 @@ playgroundTest("two tabs keep their work apart", async ({ page, url }) => {
   }
   await storedWith(page, "example.com/third");
   assert.equal((await keptSessions(page)).length, 2);
+});
+
+playgroundTest("what was just done survives a reload of a page that is busy", async ({ page }) => {
+  await ready(page);
+  await taint(page, "worker-1", { key: "example.com/stored" });
+  await storedWith(page, "example.com/stored");
+  // The edit is not stored: the page has no time for it.
+  await page.evaluate(() => {
+    const later = globalThis.setTimeout;
+    globalThis.setTimeout = (task, wait, ...rest) => (wait === 400 ? 0 : later(task, wait, ...rest));
+  });
+  await taint(page, "worker-2", { key: "example.com/new" });
+  // Messages that take long go on in a task of their own, which a page that is left does not have.
+  await page.evaluate(() => {
+    const [now, later] = [Date.now.bind(Date), globalThis.setTimeout];
+    let late = 0;
+    Date.now = () => now() + (late += 20);
+    globalThis.setTimeout = (task, wait, ...rest) => (wait > 0 ? later(task, wait, ...rest) : 0);
+    dispatchEvent(new PopStateEvent("popstate"));
+  });
+  await reload(page);
+  await tainted(page, { "worker-1": ["example.com/stored"], "worker-2": ["example.com/new"] });
+  await storedWith(page, "example.com/new");
+  assert.equal((await keptSessions(page)).length, 1);
+});
+
+playgroundTest("what was being stored when the page was left is the tab's own", async ({ page }) => {
+  await ready(page);
+  await taint(page, "worker-1", { key: "example.com/known" });
+  await storedWith(page, "example.com/known");
+  // The next write is carried out, and the page is not told.
+  await page.evaluate(() => {
+    const { put } = IDBObjectStore.prototype;
+    const listen = EventTarget.prototype.addEventListener;
+    const untold = new Set();
+    IDBObjectStore.prototype.put = function (value, key) {
+      if (value.includes("example.com/untold")) {
+        untold.add(this.transaction);
+      }
+      return put.call(this, value, key);
+    };
+    IDBTransaction.prototype.addEventListener = function (type, ...rest) {
+      if (type !== "complete" || !untold.has(this)) {
+        listen.call(this, type, ...rest);
+      }
+    };
+  });
+  await taint(page, "worker-2", { key: "example.com/untold" });
+  await storedWith(page, "example.com/untold");
+  await reload(page);
+  await taint(page, "worker-3", { key: "example.com/next" });
+  await storedWith(page, "example.com/next");
+  assert.equal(await page.getByTestId("notice").count(), 0);
+  assert.equal((await keptSessions(page)).length, 1);
 });
 
 playgroundTest("a duplicated tab goes on with a copy", async ({ page }) => {

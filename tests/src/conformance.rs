@@ -3,6 +3,9 @@
 //! A family of cases is a file `NAME.jsonl` or `NAME.jsonl.gz` with one case a line; what the
 //! lines hold is in `tests/vectors/README.md`. [`FAMILIES`] says who runs which.
 
+pub mod admission;
+pub mod kubectl_describe;
+pub mod kubectl_get;
 pub mod kubectl_taint;
 pub mod kubelet_eviction;
 pub mod matching;
@@ -10,15 +13,18 @@ pub mod node_lifecycle;
 pub mod qps;
 pub mod rate_limited_queue;
 pub mod runner;
+pub mod scheduling;
 pub mod taint_utils;
 pub mod timeline;
 pub mod token_bucket;
 pub mod tolerates;
 pub mod validation;
+pub mod workloads;
 pub mod zone_state;
 
 use serde::de::{Deserialize, DeserializeOwned, Deserializer};
 use serde::ser::Serialize;
+use taintlab_core::release::KubernetesRelease;
 
 /// One family of cases.
 #[derive(Clone, Copy)]
@@ -31,6 +37,11 @@ pub struct Family {
 
 /// Every family that the engine answers.
 pub const FAMILIES: &[Family] = &[
+    Family { name: "defaulttolerations_1.20", run: admission::default_tolerations },
+    Family { name: "deployment_1.20", run: workloads::deployment },
+    Family { name: "job_1.20", run: workloads::job },
+    Family { name: "kubectl_describe_1.20", run: kubectl_describe::run },
+    Family { name: "kubectl_get_1.20", run: kubectl_get::run },
     Family { name: "kubectl_taint", run: kubectl_taint::run },
     Family { name: "kubelet_eviction_parse", run: kubelet_eviction::parse },
     Family { name: "kubelet_eviction_rank", run: kubelet_eviction::rank },
@@ -39,8 +50,15 @@ pub const FAMILIES: &[Family] = &[
     Family { name: "node_lifecycle", run: node_lifecycle::run },
     Family { name: "node_lifecycle_current", run: node_lifecycle::run },
     Family { name: "node_lifecycle_legacy", run: node_lifecycle::run },
+    Family { name: "priority_admission_1.20", run: admission::priority },
     Family { name: "qps", run: qps::run },
     Family { name: "rate_limited_queue", run: rate_limited_queue::run },
+    Family { name: "replicaset_1.20", run: workloads::replica_set },
+    Family { name: "scheduler_decisions", run: scheduling::decision },
+    Family { name: "scheduler_filter_1.20", run: scheduling::filter },
+    Family { name: "scheduler_preempt_1.20", run: scheduling::preempt },
+    Family { name: "scheduler_score_1.20", run: scheduling::score },
+    Family { name: "statefulset_1.20", run: workloads::stateful_set },
     Family { name: "taint_utils", run: taint_utils::run },
     Family { name: "timeline-1.18", run: |line| timeline::run(line).into() },
     Family { name: "timeline-1.20", run: |line| timeline::run(line).into() },
@@ -113,6 +131,11 @@ pub(crate) fn compare<T: PartialEq + Serialize>(expected: &T, got: &T) -> Outcom
     }
     let show = |value| serde_json::to_string(value).unwrap_or_else(|error| error.to_string());
     Outcome::Differs { expected: show(expected), got: show(got) }
+}
+
+/// The release of that name.
+pub(crate) fn release_of(name: &str) -> KubernetesRelease {
+    KubernetesRelease::parse(name).expect("it is one of the engine's")
 }
 
 /// Reads a member that may be `null`, which means the same as absent.

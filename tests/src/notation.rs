@@ -10,7 +10,7 @@
 use std::time::Duration;
 
 use taintlab_core::api::{Node, Pod, PodKey, Taint, TaintEffect, Toleration, TolerationOperator};
-use taintlab_core::node_lifecycle::zone::{REGION_LABEL, ZONE_LABEL};
+use taintlab_core::controllers::node_lifecycle::zone::{REGION_LABEL, ZONE_LABEL};
 use taintlab_core::time::Time;
 
 /// Reads one taint.

@@ -8,10 +8,10 @@ pub mod render;
 
 use taintlab_core::api::{NodeName, Pod, PodKey};
 use taintlab_core::command::{ApiErrorKind, Command, NodeWrite, PodWrite};
+use taintlab_core::controllers::taint_eviction::shard_of;
 use taintlab_core::event::{Event, EventKind};
 use taintlab_core::release::KubernetesRelease;
 use taintlab_core::simulator::{Simulator, SimulatorConfig};
-use taintlab_core::taint_eviction::shard_of;
 use taintlab_core::time::{Span, Timestamp, parse_duration};
 
 use crate::notation;

@@ -34,6 +34,7 @@ mod scenarios {
 }
 mod scheduling {
     mod placement;
+    mod preemption;
 }
 mod taint_eviction {
     mod upstream_cases;
@@ -45,4 +46,5 @@ mod warnings {
 mod workloads {
     mod controllers;
     mod pod_states;
+    mod rules;
 }

@@ -2,52 +2,41 @@
 
 mod back;
 mod console;
+mod edits;
 mod incoming;
 mod keeping;
-mod keys;
-mod msg;
+mod listeners;
+mod refresh;
 mod view;
 mod work;
 
 use std::cell::{Cell, OnceCell};
 use std::rc::Rc;
 
-use gloo_events::{EventListener, EventListenerOptions};
+use gloo_events::EventListener;
 use gloo_render::AnimationFrame;
 use gloo_timers::callback::Timeout;
-use taintlab_core::command::{Command, CommandError};
-use taintlab_core::pod_state::PodCounts;
-use taintlab_core::scenario::Scenario;
-use taintlab_core::simulator::{Availability, RunOutcome};
-use taintlab_core::time::{SECOND, Timestamp};
-use taintlab_core::warnings::{Warning, WarningCode, warnings_of};
-use wasm_bindgen::JsCast;
+use taintlab_core::simulator::RunOutcome;
+use taintlab_core::time::Timestamp;
+use taintlab_core::warnings::Warning;
 use yew::prelude::*;
 
 use self::back::Back;
-pub(crate) use self::console::{Entry, Outcome, Printed};
 use self::keeping::Keeping;
-pub(crate) use self::keeping::{Beginning, begin};
-pub(crate) use self::keys::{SHORTCUTS, Where};
-pub(crate) use self::msg::{
-    Dialog, Dispatch, Export, Handing, Msg, Notice, NoticeAction, maybe, refused,
-};
-use crate::components::board::Detail;
-use crate::fleet::Fleet;
+pub(crate) use self::keeping::{InitialState, begin};
+use crate::browser;
+use crate::files;
 use crate::focus::{Focus, Goal, Place};
-use crate::inspected::Inspected;
-use crate::model::{Model, Selection};
-use crate::moves::Moves;
+use crate::messages::{Dialog, Dispatch, Msg, Notice};
 use crate::playback::{FRAME_BUDGET, Playback, Speed};
-use crate::scrub::Scrub;
+use crate::pod_animation::PodAnimation;
 use crate::session::Session;
-use crate::tab;
+use crate::test_id::TestId;
 use crate::theme::Theme;
-use crate::warned::Marked;
-use crate::{announce, browser, files, words};
-
-/// With more pods than these, warnings wait until time stands still.
-const MANY_PODS: usize = 2_000;
+use crate::view_models::ViewModels;
+use crate::view_models::console::Entry;
+use crate::view_models::selection::Selection;
+use crate::view_models::warning_marks::WarningMarks;
 
 /// When a countdown on the page began to run as it does: changes whenever clock, speed or timers
 /// do something that the animations cannot know.
@@ -62,22 +51,16 @@ pub(crate) struct Epoch {
 /// The application.
 pub(crate) struct App {
     session: Session,
-    model: Model,
+    views: ViewModels,
     playback: Playback,
     epoch: Epoch,
     selection: Option<Selection>,
-    inspected: Rc<Inspected>,
-    scrub: Rc<Scrub>,
     /// How it ended, if nothing is due any more.
     outcome: Option<Rc<RunOutcome>>,
-    /// The workloads, if their controllers run.
-    fleet: Option<Rc<Fleet>>,
-    moves: Moves,
-    /// The run that others are compared with.
-    reference: Vec<Availability>,
+    pod_animation: PodAnimation,
     dialog: Option<Dialog>,
     warnings: Rc<Vec<Warning>>,
-    marked: Rc<Marked>,
+    marked: Rc<WarningMarks>,
     console: Rc<Vec<Rc<Entry>>>,
     console_open: bool,
     entries_made: usize,
@@ -103,12 +86,12 @@ pub(crate) struct App {
 #[derive(Clone, Properties)]
 pub(crate) struct AppProps {
     /// It.
-    pub(crate) beginning: Rc<Cell<Option<Box<Beginning>>>>,
+    pub(crate) initial: Rc<Cell<Option<Box<InitialState>>>>,
 }
 
 impl PartialEq for AppProps {
     fn eq(&self, other: &Self) -> bool {
-        Rc::ptr_eq(&self.beginning, &other.beginning)
+        Rc::ptr_eq(&self.initial, &other.initial)
     }
 }
 
@@ -121,20 +104,16 @@ impl Component for App {
         let dispatch = ctx.link().callback(|msg| msg);
         let theme = Theme::stored();
         theme.use_it();
-        let Beginning { session, selection, notices, keeping } =
-            *ctx.props().beginning.take().unwrap_or_default();
+        let InitialState { session, selection, notices, keeping } =
+            *ctx.props().initial.take().unwrap_or_default();
         let mut app = Self {
             session,
-            model: Model::default(),
+            views: ViewModels::default(),
             playback: Playback::default(),
             epoch: Epoch::default(),
             selection,
-            inspected: Rc::default(),
-            scrub: Rc::default(),
             outcome: None,
-            fleet: None,
-            moves: Moves::default(),
-            reference: Vec::new(),
+            pod_animation: PodAnimation::default(),
             dialog: None,
             warnings: Rc::default(),
             marked: Rc::default(),
@@ -151,7 +130,7 @@ impl Component for App {
             catalogue: OnceCell::new(),
             dropping: false,
             keeping,
-            _listeners: listeners(&dispatch),
+            _listeners: listeners::all(ctx.link(), &dispatch),
             dispatch,
             frame: None,
             save: None,
@@ -159,7 +138,7 @@ impl Component for App {
         for notice in notices {
             app.notice(notice);
         }
-        app.refresh();
+        app.refresh(ViewModels::follow);
         // What was copied, or noted when the page was left, is not stored yet.
         app.save_soon();
         app
@@ -192,7 +171,7 @@ impl Component for App {
                 self.play(false);
                 let before = self.session.rows().len();
                 self.change(|session| _ = session.step());
-                self.announce_outcome(before, None);
+                self.announce_rows(before, None);
             }
             Msg::StepBack => {
                 self.play(false);
@@ -223,11 +202,7 @@ impl Component for App {
                     self.dialog = None;
                 }
             }
-            Msg::KeepRun => {
-                self.reference = self.fleet.as_ref().map(|fleet| fleet.run()).unwrap_or_default();
-                self.look_at_workloads();
-                self.inspect();
-            }
+            Msg::SetBaseline => self.views.set_baseline(&self.session, self.selection.as_ref()),
             Msg::Show(selection) => {
                 self.dialog = None;
                 self.select(Some(selection));
@@ -257,7 +232,7 @@ impl Component for App {
             Msg::OpenConsole(open) => {
                 self.console_open = open;
                 if !open {
-                    browser::focus("[data-testid=console-open]");
+                    browser::focus(&TestId::ConsoleOpen.selector());
                 }
             }
             Msg::NextTheme => {
@@ -283,11 +258,11 @@ impl Component for App {
             Msg::Save => self.store(),
             Msg::Written(result) => self.written(*result),
             Msg::Leave => {
-                self.leave();
+                self.store_at_once();
                 return false;
             }
             Msg::Return => {
-                tab::enter(&self.keeping.id, self.keeping.stamp());
+                self.keeping.enter();
                 return false;
             }
             Msg::OpenSession(kept) => self.open_session(&kept),
@@ -304,7 +279,7 @@ impl Component for App {
     }
 
     fn rendered(&mut self, _: &Context<Self>, _: bool) {
-        self.moves.fly();
+        self.pod_animation.play();
         self.focus.painted();
     }
 }
@@ -318,7 +293,7 @@ impl App {
             None if Place::now() == Place::Inspector => self.focus.go(Goal::Card(before)),
             None => {}
         }
-        self.inspect();
+        self.views.inspect(&self.session, self.selection.as_ref());
         self.save_soon();
     }
 
@@ -338,7 +313,7 @@ impl App {
                 let due = self.session.next().is_some();
                 let until = browser::stopwatch() + FRAME_BUDGET;
                 self.session.play_to(to, || browser::stopwatch() < until);
-                self.refresh();
+                self.refresh(ViewModels::follow);
                 let is_over = self.session.next().is_none();
                 if is_over && (due || to == Timestamp::MAX) {
                     self.play(false);
@@ -374,206 +349,6 @@ impl App {
         self.epoch = Epoch { at: self.session.now(), turn: !self.epoch.turn };
     }
 
-    /// Runs the timeline with another beginning; `false` if that cannot be, which is said.
-    fn change_start(&mut self, change: Box<dyn FnOnce(&mut Scenario)>) -> bool {
-        let result = self.session.change_start(change);
-        let changed = result.is_ok();
-        self.notice_error(result);
-        self.changed();
-        changed
-    }
-
-    /// Workloads need controllers that look after them.
-    fn let_controllers_run(&mut self, commands: &[Command]) {
-        let runs = self.session.simulator().config().control_plane;
-        let wanted = commands.iter().any(Command::needs_control_plane);
-        if wanted && !runs && self.change_start(Box::new(|start| let_all_run(start, true))) {
-            self.notice(Notice::info(
-                "The scheduler and the controllers of workloads run now, from the beginning of \
-                 this timeline. Undo twice to be without them.",
-            ));
-        }
-    }
-
-    /// Faults need kubelets that can fail, and a controller that notices.
-    fn let_kubelets_run(&mut self, commands: &[Command]) {
-        let runs = self.session.simulator().config().node_lifecycle;
-        let wanted = commands.iter().any(Command::needs_node_lifecycle);
-        if wanted
-            && !runs
-            && self.change_start(Box::new(|start| start.kubernetes.node_lifecycle = Some(true)))
-        {
-            self.notice(Notice::info(
-                "Kubelets and the node lifecycle controller run now, from the beginning of this \
-                 timeline. Undo twice to be without them.",
-            ));
-        }
-    }
-
-    fn edit(&mut self, commands: Vec<Command>, refused: &Callback<CommandError>) -> bool {
-        let lines = console::lines_of(&commands, self.session.simulator());
-        let at = self.session.now();
-        match self.carry_out(commands) {
-            Ok(()) => {
-                if let Some(lines) = lines {
-                    self.enter(at, lines.into(), Outcome::Clicked);
-                }
-                // What is applied is left: the space bar plays, and takes nothing back.
-                if self.dialog.is_some() || Place::now() == Place::Inspector {
-                    self.focus.go(Goal::Card(self.selection.clone()));
-                }
-                true
-            }
-            Err(error) => {
-                refused.emit(error);
-                false
-            }
-        }
-    }
-
-    /// Does what commands say, as one edit.
-    fn carry_out(&mut self, commands: Vec<Command>) -> Result<(), CommandError> {
-        self.let_controllers_run(&commands);
-        self.let_kubelets_run(&commands);
-        let follows = msg::selection_after(&commands, self.selection.as_ref());
-        let words = commands.first().map(words::command_text);
-        let before = self.session.rows().len();
-        self.session.apply(commands)?;
-        if let Some(selection) = follows {
-            self.selection = selection;
-        }
-        self.changed();
-        self.announce_outcome(before, words);
-        Ok(())
-    }
-
-    fn change(&mut self, change: impl FnOnce(&mut Session)) {
-        change(&mut self.session);
-        self.changed();
-    }
-
-    /// The session was changed by hand: everything looks at it, and it is saved.
-    fn changed(&mut self) {
-        self.refresh();
-        // Not everything that can be changed shows on the board.
-        self.inspect();
-        self.new_epoch();
-        self.save_soon();
-    }
-
-    /// Looks at what the session did.
-    fn refresh(&mut self) {
-        let before_counts = self.model.board().totals.counts;
-        // Dots do not fly.
-        let flies = self.fleet.is_some() && Detail::of(self.model.board()) == Detail::Full;
-        let before = flies.then(|| self.model.pods().clone());
-        if self.model.update(&mut self.session) {
-            if let Some(before) = before {
-                self.moves.note(&before, self.model.pods());
-            }
-            self.new_epoch();
-            self.inspect();
-            self.scrub = Rc::new(Scrub::new(&self.session));
-            self.look_at_workloads();
-            self.announce(&before_counts);
-            self.look_for_warnings();
-        } else {
-            if self.fleet.as_ref().is_some_and(|fleet| self.is_old(fleet.now, fleet.end)) {
-                self.look_at_workloads();
-            }
-            if self.inspected.as_of().is_some_and(|at| self.is_old(at, Timestamp::ZERO)) {
-                self.inspect();
-            }
-        }
-        self.look_at_outcome();
-        self.follow_drains();
-    }
-
-    /// Says how it ended, when nothing is due any more.
-    fn look_at_outcome(&mut self) {
-        let outcome = match self.session.next() {
-            Some(_) => None,
-            None => self.session.simulator().outcome(),
-        };
-        if self.outcome.as_deref() == outcome.as_ref() {
-            return;
-        }
-        self.outcome = outcome.map(Rc::new);
-        if let Some(outcome) = &self.outcome
-            && self.has_begun()
-        {
-            self.announcement = format!("Nothing more is due. {outcome}").into();
-        }
-    }
-
-    /// Whether something that changes with time alone is shown as it was too long ago. While time
-    /// runs that is a second of it, and at least a part of a long axis.
-    fn is_old(&self, shown: Timestamp, axis: Timestamp) -> bool {
-        let age = self.session.now().as_nanos().abs_diff(shown.as_nanos());
-        if self.playback.is_playing() { age >= SECOND.max(axis.as_nanos() / 200) } else { age > 0 }
-    }
-
-    /// Looks through all objects, which while time runs fast is only done for clusters that are
-    /// looked through in no time.
-    fn look_for_warnings(&mut self) {
-        if self.playback.is_playing() && self.model.board().totals.pods > MANY_PODS {
-            return;
-        }
-        let warnings = warnings_of(self.session.simulator());
-        if *self.warnings != warnings {
-            self.say_of_control_plane(&warnings);
-            let marked = Marked::of(&warnings);
-            if *self.marked != marked {
-                self.marked = Rc::new(marked);
-            }
-            self.warnings = Rc::new(warnings);
-        }
-    }
-
-    fn announce(&mut self, before: &PodCounts) {
-        let news = self.model.board().totals.counts.news_since(before);
-        if !news.is_empty() {
-            self.announcement = news.into();
-        }
-    }
-
-    /// What is assumed of the controllers matters from the moment on at which all nodes are lost
-    /// that they would run on.
-    fn say_of_control_plane(&mut self, new: &[Warning]) {
-        let is_it = |warning: &&Warning| warning.code == WarningCode::ControlPlaneLost;
-        if self.warnings.iter().any(|warning| is_it(&warning)) {
-            return;
-        }
-        if let Some(warning) = new.iter().find(is_it) {
-            let text = format!("Warning: {}.", warning.message);
-            self.notice(Notice::info(text));
-        }
-    }
-
-    /// Says what became of pods since the log had so many rows; if nothing did, what was done.
-    fn announce_outcome(&mut self, before: usize, done: Option<String>) {
-        let rows = self.session.rows().get(before..).unwrap_or_default();
-        if let Some(said) = announce::outcome(rows, &self.model).or(done) {
-            self.announcement = said.into();
-        }
-    }
-
-    fn look_at_workloads(&mut self) {
-        let fleet = Fleet::new(&self.session, &self.reference);
-        if self.fleet.as_deref() != fleet.as_ref() {
-            self.fleet = fleet.map(Rc::new);
-        }
-    }
-
-    fn inspect(&mut self) {
-        let selection = self.selection.as_ref();
-        let reference = &self.reference;
-        let inspected = Inspected::new(&self.session, &self.model, reference, selection);
-        if *self.inspected != inspected {
-            self.inspected = Rc::new(inspected);
-        }
-    }
-
     fn notice(&mut self, mut notice: Notice) {
         self.notices_made += 1;
         notice.id = self.notices_made;
@@ -589,37 +364,4 @@ impl App {
             self.notice(Notice::error(error.to_string()));
         }
     }
-}
-
-/// Switches the scheduler and the controllers of workloads on, with the kubelets they need, or off.
-pub(crate) fn let_all_run(start: &mut Scenario, run: bool) {
-    start.kubernetes.control_plane = Some(run);
-    if run {
-        start.kubernetes.node_lifecycle = Some(true);
-    }
-}
-
-/// Keys, pasting, dropping and leaving, wherever they happen on the page.
-fn listeners(dispatch: &Dispatch) -> Vec<EventListener> {
-    let Some(window) = browser::window() else { return Vec::new() };
-    let on = |event: &'static str, react: fn(&Event) -> Option<Msg>| {
-        let dispatch = dispatch.clone();
-        let options = EventListenerOptions::enable_prevent_default();
-        EventListener::new_with_options(&window, event, options, move |event| {
-            if let Some(msg) = react(event) {
-                dispatch.emit(msg);
-            }
-        })
-    };
-    vec![
-        on("keydown", |event| keys::pressed(event.dyn_ref()?)),
-        on("focusin", |event| Some(Msg::Focused(event.target()?.dyn_into().ok()?))),
-        on("popstate", |_| Some(Msg::WentBack)),
-        on("paste", |event| incoming::pasted(event.dyn_ref()?)),
-        on("dragover", |event| incoming::dragged(event.dyn_ref()?, true)),
-        on("dragleave", |event| incoming::dragged(event.dyn_ref()?, false)),
-        on("drop", |event| incoming::dropped(event.dyn_ref()?)),
-        on("pagehide", |_| Some(Msg::Leave)),
-        on("pageshow", |_| Some(Msg::Return)),
-    ]
 }

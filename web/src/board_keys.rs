@@ -11,9 +11,12 @@ use wasm_bindgen::JsCast;
 use web_sys::{DomRect, Element, HtmlElement};
 
 use crate::browser;
+use crate::test_id::TestId;
 
 /// What arrows reach.
-const ITEM: &str = "[data-testid=board] [role=treeitem]";
+fn items() -> String {
+    format!("{} [role=treeitem]", TestId::Board.selector())
+}
 
 /// Where to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,17 +37,17 @@ pub(crate) enum Step {
 
 /// Whether an element is a zone, a node or a pod of the board.
 pub(crate) fn is_item(element: &Element) -> bool {
-    element.matches(ITEM).unwrap_or_default()
+    element.matches(&items()).unwrap_or_default()
 }
 
 /// The first zone, node or pod, if there is one.
 pub(crate) fn first() -> Option<HtmlElement> {
-    browser::find(ITEM)
+    browser::find(&items())
 }
 
 /// Where a step leads from one of the items.
 pub(crate) fn target(from: &Element, step: Step) -> Option<HtmlElement> {
-    let items = browser::find_all(ITEM);
+    let items = browser::find_all(&items());
     let place = items.iter().position(|item| **item == *from)?;
     let same_level = |item: &&HtmlElement| level(item) == level(from);
     let found = match step {

@@ -13,11 +13,9 @@ use taintlab_manifest::{
     Severity, export, import, is_scenario, read_scenario, to_yaml, write_scenario,
 };
 
-use crate::app::Export;
-use crate::components::header::use_release;
-use crate::import_report::{Objects, Planned, State};
 use crate::samples;
-use crate::session::{Edit, Session};
+use crate::session::{Edit, Session, set_release};
+use crate::view_models::import_report::{Objects, Planned, State};
 
 /// What a text turned out to be.
 #[derive(Clone, Debug, PartialEq)]
@@ -117,7 +115,7 @@ pub(crate) fn start_with(
     let detected = read.detected_release().filter(|_| own_release);
     let release = detected.map_or(present, |detected| detected.release);
     let mut base = Scenario { kubernetes: like.kubernetes.clone(), ..Scenario::default() };
-    use_release(&mut base, release);
+    set_release(&mut base, release);
     read.into_scenario(base)
 }
 
@@ -247,14 +245,27 @@ pub(crate) fn scenario_text(mut scenario: Scenario, edits: &[Rc<Edit>]) -> Strin
     write_scenario(&scenario)
 }
 
+/// What can be handed out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ExportKind {
+    /// The cluster as it is, to be imported again.
+    State,
+    /// The cluster for `kubectl apply`.
+    Apply,
+    /// The cluster as JSON.
+    Json,
+    /// Where it began and every change, as a scenario file.
+    Scenario,
+}
+
 /// What is handed out: the name of a file, and its text.
-pub(crate) fn export_as(session: &Session, what: Export) -> (&'static str, String) {
+pub(crate) fn export_as(session: &Session, what: ExportKind) -> (&'static str, String) {
     let cluster = |purpose, format| cluster_text(session, purpose, format);
     match what {
-        Export::State => ("cluster.yaml", cluster(Purpose::State, Format::Yaml)),
-        Export::Apply => ("cluster-apply.yaml", cluster(Purpose::Apply, Format::Yaml)),
-        Export::Json => ("cluster.json", cluster(Purpose::State, Format::Json)),
-        Export::Scenario => {
+        ExportKind::State => ("cluster.yaml", cluster(Purpose::State, Format::Yaml)),
+        ExportKind::Apply => ("cluster-apply.yaml", cluster(Purpose::Apply, Format::Yaml)),
+        ExportKind::Json => ("cluster.json", cluster(Purpose::State, Format::Json)),
+        ExportKind::Scenario => {
             let timeline = session.timeline();
             let start = Scenario::clone(&timeline.start);
             ("scenario.yaml", scenario_text(start, &timeline.log))
@@ -348,7 +359,7 @@ mod tests {
         session.apply(vec![untaint]).unwrap();
         session.apply(vec![tainted("worker-2")]).unwrap();
         session.run_to_end();
-        let read = scenario("export.yaml", &export_as(&session, Export::Scenario).1).unwrap();
+        let read = scenario("export.yaml", &export_as(&session, ExportKind::Scenario).1).unwrap();
         let mut again = Session::new(read).unwrap();
         again.run_to_end();
         let evicted = |session: &Session| -> Vec<_> {

@@ -5,9 +5,10 @@ use wasm_bindgen::JsCast;
 use web_sys::{Element, FocusOptions, HtmlElement};
 use web_sys::{ScrollIntoViewOptions, ScrollLogicalPosition};
 
-use crate::board_keys::{self, Step};
-use crate::browser;
-use crate::model::Selection;
+use crate::board_keys::Step;
+use crate::test_id::TestId;
+use crate::view_models::selection::Selection;
+use crate::{board_keys, browser};
 
 /// Where the focus goes when the page stands.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -137,7 +138,7 @@ impl Focus {
         let found = selection.and_then(card).or_else(|| self.stop.clone());
         match found.filter(|card| card.is_connected()) {
             Some(card) => give(&card),
-            None => browser::focus("[data-testid=play]"),
+            None => browser::focus(&TestId::Play.selector()),
         }
     }
 
@@ -195,13 +196,15 @@ fn card(selection: &Selection) -> Option<HtmlElement> {
             .find(|zone| zone.get_attribute("data-zone").as_deref() == Some(key))
             .and_then(|zone| within(&zone)),
         Selection::Workload(key) => browser::find(&format!("[data-workload=\"{key}\"]")),
-        Selection::Pods(_) => browser::find("[data-testid=legend] [aria-pressed=true]"),
+        Selection::Pods(_) => {
+            browser::find(&format!("{} [aria-pressed=true]", TestId::Legend.selector()))
+        }
     }
 }
 
 /// The item of the board that a selector finds, is in, or has in it.
 fn item(selector: &str) -> Option<HtmlElement> {
-    within(&browser::find(&format!("[data-testid=board] {selector}"))?)
+    within(&browser::find(&format!("{} {selector}", TestId::Board.selector()))?)
 }
 
 fn within(element: &HtmlElement) -> Option<HtmlElement> {

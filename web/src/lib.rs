@@ -2,35 +2,31 @@
 //! Kubernetes would evict, when, and why.
 //!
 //! It holds no rule of Kubernetes: what happens comes from `taintlab-core`, what files mean from
-//! `taintlab-manifest`. One component, `App`, owns the session; everything else is a small
-//! component with properties that are cheap to compare.
+//! `taintlab-manifest`. One component, `App`, owns the session; it turns what the session does into
+//! view models, which the components show. Components send messages to it.
 
 use std::cell::Cell;
 use std::rc::Rc;
 
-mod announce;
 mod app;
 mod board_keys;
 mod browser;
 mod components;
 mod files;
-mod fleet;
 mod focus;
-mod import_report;
-mod inspected;
-mod model;
-mod moves;
+mod keyboard;
+mod messages;
 mod playback;
+mod pod_animation;
 mod samples;
 mod saved;
-mod scrub;
 mod session;
 mod store;
 mod tab;
+mod test_id;
 mod text;
 mod theme;
-mod warned;
-mod words;
+mod view_models;
 
 /// Puts the playground on the page.
 pub fn run() {
@@ -38,7 +34,7 @@ pub fn run() {
     std::panic::set_hook(Box::new(|info| browser::show_crash(&info.to_string())));
     wasm_bindgen_futures::spawn_local(async {
         // What is stored is read first, so that nothing else is painted before.
-        let beginning = Rc::new(Cell::new(Some(Box::new(app::begin(tab::Tab::open()).await))));
-        yew::Renderer::<app::App>::with_props(app::AppProps { beginning }).render();
+        let initial = Rc::new(Cell::new(Some(Box::new(app::begin(tab::Tab::open()).await))));
+        yew::Renderer::<app::App>::with_props(app::AppProps { initial }).render();
     });
 }

@@ -8,9 +8,9 @@ use taintlab_core::time::{Span, Timestamp};
 use taintlab_manifest::{Dropped, redact_commands, redact_scenario};
 
 use crate::files;
-use crate::model::Selection;
 use crate::session::{Edit, Session};
 use crate::text::count;
+use crate::view_models::selection::Selection;
 
 /// The format; another number is of another version of the page. Format 1 had everything in one
 /// text, and kept what a cluster says about its secrets.

@@ -17,10 +17,13 @@
 //!   a row of the log says so.
 
 mod history;
+mod replay;
 mod rows;
+mod start;
 #[cfg(test)]
 mod tests;
 
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 use std::time::Duration;
@@ -29,20 +32,20 @@ use serde::{Deserialize, Serialize};
 use taintlab_core::api::{NodeName, PodKey};
 use taintlab_core::command::{Command, CommandError};
 use taintlab_core::event::TimeoutReason;
-use taintlab_core::scenario::{Scenario, ScenarioError};
-use taintlab_core::simulator::{Simulator, Snapshot};
+use taintlab_core::scenario::{self, Player, Scenario, ScenarioError};
+use taintlab_core::simulator::{Forecast, Simulator, Snapshot};
 use taintlab_core::time::{Span, Timestamp};
+use taintlab_core::eviction_timeline::time_budget::TimeBudget;
 
 use self::history::History;
 use self::rows::Home;
 pub(crate) use self::rows::{Gone, Mark, MarkKind, Row, RowKind, is_about_zones};
+pub(crate) use self::start::{run_control_plane, set_release};
 
-/// How many rows of the log lie between two checkpoints.
-const ROWS_PER_CHECKPOINT: usize = 256;
-/// More checkpoints than this are thinned out.
-const MAX_CHECKPOINTS: usize = 48;
 /// How far "run to the end" goes at once where there may be no end.
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+/// A forecast that is older than this is made again.
+const HOUR: Duration = Duration::from_secs(60 * 60);
 /// How many deadlines "run to the end" passes at most, should a cluster never come to rest.
 const MAX_DEADLINES: usize = 1_000_000;
 
@@ -58,7 +61,7 @@ pub(crate) struct Edit {
 /// The ground truth of a session.
 #[derive(Clone, Debug)]
 pub(crate) struct Timeline {
-    /// Where it begins: objects, release, scripted steps in the order of time.
+    /// Where it begins: objects, release, scripted steps.
     pub(crate) start: Rc<Scenario>,
     /// Changes whenever another cluster is loaded.
     pub(crate) generation: u32,
@@ -67,10 +70,16 @@ pub(crate) struct Timeline {
 }
 
 /// How much of a timeline has been carried out.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 struct Progress {
-    steps: usize,
+    player: Player,
     edits: usize,
+}
+
+impl Progress {
+    fn at_the_beginning_of(scenario: &Scenario) -> Self {
+        Self { player: Player::new(scenario), edits: 0 }
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -129,6 +138,8 @@ pub(crate) struct Session {
     marked_rows: usize,
     reached: Timestamp,
     touched: Touched,
+    /// What is to come if nobody does anything.
+    ahead: RefCell<Option<Forecast>>,
 }
 
 impl Session {
@@ -139,6 +150,7 @@ impl Session {
     pub(crate) fn new(scenario: Scenario) -> Result<Self, ScenarioError> {
         let mut session = Self::empty();
         session.timeline = Timeline::starting_with(scenario, 0);
+        session.progress = Progress::at_the_beginning_of(&session.timeline.start);
         session.simulator = session.timeline.start.simulator()?;
         session.begin();
         session.advance(Timestamp::ZERO);
@@ -150,7 +162,7 @@ impl Session {
             timeline: Timeline::starting_with(Scenario::default(), 0),
             history: History::default(),
             simulator: Simulator::default(),
-            progress: Progress::default(),
+            progress: Progress::at_the_beginning_of(&Scenario::default()),
             homes: BTreeMap::new(),
             rows: Rc::default(),
             gone: Rc::default(),
@@ -159,6 +171,7 @@ impl Session {
             marked_rows: 0,
             reached: Timestamp::ZERO,
             touched: Touched::default(),
+            ahead: RefCell::default(),
         }
     }
 
@@ -200,6 +213,14 @@ impl Session {
         self.reached.max(self.now())
     }
 
+    /// Why a pod goes when it goes, if it went or will go as things are.
+    pub(crate) fn time_budget(&self, pod: &PodKey) -> Option<TimeBudget> {
+        let mut ahead = self.ahead.borrow_mut();
+        // What was forecast holds as long as nothing is done, but reaches less and less far.
+        ahead.take_if(|known| known.age(self.now()) > HOUR);
+        self.simulator.record_or_forecast(pod, &mut ahead)
+    }
+
     /// What happened until now, in order.
     pub(crate) fn rows(&self) -> &Rc<Vec<Rc<Row>>> {
         &self.rows
@@ -222,26 +243,20 @@ impl Session {
 
     /// What happens next, if anything does.
     pub(crate) fn next(&self) -> Option<Next> {
-        let step =
-            self.next_step().map(|(at, command)| Next { at, what: NextWhat::Step(command.into()) });
+        let played = self.progress.player.next(&self.simulator).map(|next| Next {
+            at: next.at,
+            what: match next.what {
+                scenario::NextWhat::Deadline(reason) => NextWhat::Deadline(reason),
+                scenario::NextWhat::Step(step) => NextWhat::Step(step.command.clone().into()),
+            },
+        });
         let edit = self
             .timeline
             .log
             .get(self.progress.edits)
             .map(|edit| Next { at: edit.at.timestamp(), what: NextWhat::Edit(edit.clone()) });
-        let deadline = self
-            .simulator
-            .poll_timeout()
-            // At the end of time it never comes.
-            .filter(|next| next.at < Timestamp::MAX)
-            .map(|next| Next { at: next.at, what: NextWhat::Deadline(next.reason) });
-        // The first of several at one time: timers come before the changes of their instant.
-        [deadline, step, edit].into_iter().flatten().min_by_key(|next| next.at)
-    }
-
-    fn next_step(&self) -> Option<(Timestamp, Command)> {
-        let step = self.timeline.start.steps.get(self.progress.steps)?;
-        Some((step.at.timestamp(), step.command.clone()))
+        // The first of several at one time: edits come after all else.
+        [played, edit].into_iter().flatten().min_by_key(|next| next.at)
     }
 
     /// Carries out commands now, together, as one edit.
@@ -405,162 +420,6 @@ impl Session {
             }
         }
     }
-
-    /// Everything again from the beginning.
-    fn replay(&mut self, to: Timestamp) -> Result<(), ScenarioError> {
-        self.simulator = self.timeline.start.simulator()?;
-        self.progress = Progress::default();
-        self.rows = Rc::default();
-        self.gone = Rc::default();
-        self.checkpoints.clear();
-        self.unmark_from(0);
-        self.reached = Timestamp::ZERO;
-        self.begin();
-        self.advance(to);
-        Ok(())
-    }
-
-    fn begin(&mut self) {
-        self.touched.all = true;
-        self.homes.clear();
-        for (key, pod) in self.simulator.cluster().pods() {
-            self.homes.insert(key.clone(), Home::on(&pod.spec.node_name));
-        }
-        self.checkpoint();
-    }
-
-    /// Goes back to the nearest checkpoint before `to`.
-    fn rewind(&mut self, to: Timestamp) {
-        let found = self.checkpoints.iter().rev().find(|checkpoint| checkpoint.at <= to);
-        if let Some(checkpoint) = found.cloned() {
-            self.simulator.restore(&checkpoint.snapshot);
-            self.progress = checkpoint.progress;
-            self.homes = checkpoint.homes;
-            Rc::make_mut(&mut self.rows).truncate(checkpoint.rows);
-            Rc::make_mut(&mut self.gone).truncate(checkpoint.gone);
-        }
-        self.touched.all = true;
-    }
-
-    /// Lets time pass, with the steps and edits on the way.
-    fn advance(&mut self, to: Timestamp) {
-        loop {
-            let step = self.next_step().map(|(at, _)| at).filter(|at| *at <= to);
-            let edit = self.timeline.log.get(self.progress.edits).cloned();
-            let edit = edit.filter(|edit| edit.at.timestamp() <= to);
-            match (step, edit) {
-                (Some(at), edit) if edit.as_ref().is_none_or(|e| at <= e.at.timestamp()) => {
-                    self.run_step(at);
-                }
-                (_, Some(edit)) => self.run_edit(&edit),
-                (_, None) => break,
-            }
-        }
-        self.pass_time(to);
-    }
-
-    /// Steps of one instant all come before what follows from any of them.
-    fn run_step(&mut self, at: Timestamp) {
-        if at > self.now() {
-            self.pass_time_until(at);
-        }
-        if let Some((at, command)) = self.next_step() {
-            self.progress.steps += 1;
-            self.run_command(at, &command, RowKind::Step);
-        }
-    }
-
-    fn run_edit(&mut self, edit: &Edit) {
-        let at = edit.at.timestamp();
-        self.pass_time(at);
-        self.progress.edits += 1;
-        for command in &edit.commands {
-            self.run_command(at, command, RowKind::Edit);
-        }
-        self.pass_time(at);
-    }
-
-    fn run_command(&mut self, at: Timestamp, command: &Command, kind: fn(Command) -> RowKind) {
-        let row = match self.simulator.handle_command(at, command.clone()) {
-            Ok(()) => kind(command.clone()),
-            Err(error) => RowKind::Skipped { command: command.clone(), error },
-        };
-        self.push_row(at, row);
-        self.take_events();
-    }
-
-    /// Passes deadlines before `to` one by one, for the sake of checkpoints.
-    fn pass_time_until(&mut self, to: Timestamp) {
-        while let Some(next) = self.simulator.poll_timeout()
-            && next.at < to
-        {
-            if self.simulator.handle_timeout(next.at).is_err() {
-                break;
-            }
-            self.take_events();
-            self.maybe_checkpoint();
-        }
-    }
-
-    fn pass_time(&mut self, to: Timestamp) {
-        self.pass_time_until(to);
-        // Never in the past: callers go back with a checkpoint.
-        let _ = self.simulator.advance_to(to);
-        self.take_events();
-        self.maybe_checkpoint();
-    }
-
-    fn maybe_checkpoint(&mut self) {
-        let last = self.checkpoints.last();
-        let due = last.is_none_or(|last| {
-            last.rows + ROWS_PER_CHECKPOINT <= self.rows.len() && last.at < self.simulator.now()
-        });
-        if due {
-            self.checkpoint();
-        }
-    }
-
-    fn checkpoint(&mut self) {
-        if self.checkpoints.len() >= MAX_CHECKPOINTS {
-            // The first one stays: it is the way back to the beginning.
-            let mut index = 0_usize;
-            self.checkpoints.retain(|_| {
-                index += 1;
-                !index.is_multiple_of(2)
-            });
-        }
-        self.checkpoints.push(Checkpoint {
-            at: self.simulator.now(),
-            progress: self.progress,
-            rows: self.rows.len(),
-            gone: self.gone.len(),
-            homes: self.homes.clone(),
-            snapshot: self.simulator.snapshot(),
-        });
-    }
-
-    /// Forgets the checkpoints that a changed end of the log has made wrong.
-    fn checkpoints_follow_timeline(&mut self) {
-        let log = self.timeline.log.clone();
-        let kept = self.progress.edits;
-        self.keep_checkpoints(&log, kept);
-    }
-
-    fn checkpoints_follow(&mut self, old: &[Rc<Edit>]) {
-        let log = self.timeline.log.clone();
-        let same = old.iter().zip(&log).take_while(|(a, b)| Rc::ptr_eq(a, b)).count();
-        self.keep_checkpoints(&log, same);
-    }
-
-    /// A checkpoint is right if all edits it holds are the same, and it is not later than the
-    /// first edit that it does not hold.
-    fn keep_checkpoints(&mut self, log: &[Rc<Edit>], same: usize) {
-        self.checkpoints.retain(|checkpoint| {
-            let held = checkpoint.progress.edits;
-            let next = log.get(held);
-            held <= same && next.is_none_or(|edit| checkpoint.at <= edit.at.timestamp())
-        });
-    }
 }
 
 /// An empty cluster.
@@ -573,8 +432,7 @@ impl Default for Session {
 }
 
 impl Timeline {
-    fn starting_with(mut scenario: Scenario, generation: u32) -> Self {
-        scenario.steps.sort_by_key(|step| step.at);
+    fn starting_with(scenario: Scenario, generation: u32) -> Self {
         Self { start: Rc::new(scenario), generation, log: Vec::new() }
     }
 }

@@ -2,10 +2,12 @@
 //! text of where it began, which may be large and seldom changes, and the text of the rest.
 
 use std::fmt;
+use std::rc::Rc;
 
 use gloo_events::EventListener;
 use js_sys::{Array, Promise, Reflect};
 use serde::{Deserialize, Serialize};
+use taintlab_core::scenario::Scenario;
 use wasm_bindgen::{JsCast, JsValue};
 use wasm_bindgen_futures::JsFuture;
 use web_sys::{IdbDatabase, IdbRequest, IdbTransaction, IdbTransactionMode};
@@ -68,6 +70,18 @@ pub(crate) enum Written {
     Gone,
 }
 
+/// A write that is done, or not.
+pub(crate) struct WriteResult {
+    /// The stamp of the write.
+    pub(crate) stamp: String,
+    /// The start that is stored with it.
+    pub(crate) start: Rc<Scenario>,
+    /// How long its text is.
+    pub(crate) start_size: usize,
+    /// What came of it.
+    pub(crate) result: Result<Written, Failure>,
+}
+
 /// Why something cannot be stored or read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Failure {
@@ -120,8 +134,8 @@ pub(crate) async fn read(id: &str) -> Result<Option<Kept>, Failure> {
     get_all_of(&transaction, id).await
 }
 
-/// Writes a session, unless another page has written it since the one of the stamp `seen`. Without
-/// `start` it begins as it did. The name that the user gave it stays. If there are too many, the
+/// Writes a session, unless another page has written it since the one of the stamp `seen`; the
+/// writes of the previous page of the same tab are its own. Without `start` it begins as it did. The name that the user gave it stays. If there are too many, the
 /// oldest go.
 ///
 /// # Errors
@@ -129,6 +143,7 @@ pub(crate) async fn read(id: &str) -> Result<Option<Kept>, Failure> {
 pub(crate) async fn write(
     mut entry: Entry,
     seen: Option<String>,
+    previous_page: Option<String>,
     start: Option<String>,
     edits: String,
 ) -> Result<Written, Failure> {
@@ -137,9 +152,7 @@ pub(crate) async fn write(
     let all = entries(&transaction).await?;
     match all.iter().find(|known| known.id == entry.id) {
         Some(known) => {
-            let page = |stamp: &str| stamp.split_once(':').map(|(page, _)| page.to_owned());
-            let own = page(&known.stamp) == page(&entry.stamp);
-            if !own && seen.is_some_and(|seen| seen != known.stamp) {
+            if !may_write(&known.stamp, &entry.stamp, seen.as_deref(), previous_page.as_deref()) {
                 return Ok(Written::ByAnother);
             }
             entry.name.clone_from(&known.name);
@@ -158,6 +171,18 @@ pub(crate) async fn write(
         oldest.iter().try_for_each(|id| delete(&transaction, id))
     };
     finish(&transaction, put()).await.map(|()| Written::Done)
+}
+
+/// Whether a write of the stamp `new` may replace what is stored with the stamp `known`.
+fn may_write(known: &str, new: &str, seen: Option<&str>, previous_page: Option<&str>) -> bool {
+    let writer = page_of(known);
+    // A page that is left may still have been writing: this tab knows more than that.
+    writer == page_of(new) || Some(writer) == previous_page || seen.is_none_or(|seen| seen == known)
+}
+
+/// The page of a stamp.
+pub(crate) fn page_of(stamp: &str) -> &str {
+    stamp.split(':').next().unwrap_or_default()
 }
 
 /// Gives a session another name; an empty one takes the name away.
@@ -326,4 +351,25 @@ fn first_of(
         }
     });
     (events, promise)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_page_replaces_what_it_has_seen_and_what_its_tab_wrote() {
+        for (known, seen, previous_page, may) in [
+            ("old:2", Some("old:2"), None, true),
+            ("old:3", Some("old:2"), None, false),
+            ("other:1", Some("old:2"), Some("old"), false),
+            // It was being written when the page was left.
+            ("old:3", Some("old:2"), Some("old"), true),
+            ("new:1", Some("old:2"), None, true),
+            ("other:1", None, None, true),
+        ] {
+            let may_it = may_write(known, "new:2", seen, previous_page);
+            assert_eq!(may_it, may, "{known} {seen:?} {previous_page:?}");
+        }
+    }
 }

@@ -9,7 +9,7 @@ use std::rc::Rc;
 
 use crate::browser;
 
-/// The id of the session, and the stamp of what was stored of it last.
+/// The id of the session, the page that works on it, and the stamp of what was stored of it last.
 const SESSION: &str = "taintlab.tab";
 /// How the page was left: one of the two words below, or the session as text.
 const LEFT: &str = "taintlab.left";
@@ -40,6 +40,8 @@ pub(crate) struct Tab {
     pub(crate) id: Rc<str>,
     /// The stamp of what it stored last.
     pub(crate) stamp: Option<String>,
+    /// The page that was in it before.
+    pub(crate) page: Option<String>,
     /// What it begins with.
     pub(crate) begin: Begin,
 }
@@ -51,32 +53,29 @@ impl Tab {
             return Self::new(Begin::Fresh);
         }
         let Some(known) = browser::tab_stored(SESSION) else { return Self::new(Begin::Sample) };
-        let (id, stamp) = match known.split_once(' ') {
-            Some((id, stamp)) => (id, Some(stamp.to_owned())),
-            None => (known.as_str(), None),
-        };
+        let mut words = known.split(' ').map(str::to_owned);
+        let id: Rc<str> = words.next().unwrap_or_default().into();
+        let (page, stamp) = (words.next(), words.next());
         let begin = match browser::tab_stored(LEFT).as_deref() {
-            None => return Self::new(Begin::CopyOf(id.into())),
+            None => return Self::new(Begin::CopyOf(id)),
             Some(NOTHING_DONE) => Begin::Sample,
             Some(STORED) => Begin::Stored,
             Some(text) => Begin::Left(text.into()),
         };
-        Self { id: id.into(), stamp, begin }
+        Self { id, stamp, page, begin }
     }
 
     fn new(begin: Begin) -> Self {
-        Self { id: browser::new_id().into(), stamp: None, begin }
+        Self { id: browser::new_id().into(), stamp: None, page: None, begin }
     }
 }
 
 /// The page is in use: until it is left, this memory is that of an open tab.
-pub(crate) fn enter(id: &str, stamp: Option<&str>) {
+pub(crate) fn enter(id: &str, stamp: Option<&str>, page: &str) {
     browser::tab_forget(LEFT);
+    let stamp = stamp.map(|stamp| format!(" {stamp}")).unwrap_or_default();
     // A tab that remembers nothing begins anew at a reload, which is said when storing fails.
-    let _ = match stamp {
-        None => browser::tab_store(SESSION, id),
-        Some(stamp) => browser::tab_store(SESSION, &format!("{id} {stamp}")),
-    };
+    let _ = browser::tab_store(SESSION, &format!("{id} {page}{stamp}"));
 }
 
 /// The page is left, with this work, if anything was done. An empty text says that it is stored.

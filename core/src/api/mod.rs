@@ -12,6 +12,7 @@ mod meta;
 mod names;
 mod node;
 mod pod;
+mod priority_class;
 mod quantity;
 mod requests;
 mod resources;
@@ -20,6 +21,7 @@ mod start_up_time;
 mod taint;
 mod toleration;
 mod workload;
+mod workload_status;
 
 pub use cron_job::{CronJob, CronJobSpec, JobTemplate};
 pub use fields::{
@@ -38,14 +40,18 @@ pub use node::{
     ConditionStatus, Node, NodeCondition, NodeKind, NodeSpec, NodeStatus, node_condition_type,
 };
 pub use pod::{Pod, PodCondition, PodKind, PodPhase, PodSpec, PodStatus};
+pub use priority_class::{PriorityClass, PriorityClassKind};
 pub use quantity::{Format, Quantity, QuantityError};
-pub use requests::{Amounts, extended_resources, node_allocatable, pod_requests};
+pub use requests::{
+    Amounts, extended_resources, node_allocatable, overhead_cpu, pod_requests,
+};
 pub use resources::{
     ContainerResources, PodResources, QosClass, ResourceError, Resources, Volume, VolumeSource,
 };
 pub use scheduling::{
-    LabelSelector, NodeSelectorTerm, PodAffinityTerm, Requirement, SchedulingFields,
-    SelectorOperator, TopologySpread, Weighted, WhenUnsatisfiable,
+    ALL_ADDRESSES, HostPort, LabelSelector, NodeSelectorTerm, PodAffinityTerm, Requirement,
+    SchedulingFields, SelectorOperator, TopologySpread, Weighted, WhenUnsatisfiable, claim_names,
+    container_images,
 };
 pub use taint::{Taint, TaintEffect, well_known};
 pub use toleration::{Toleration, TolerationOperator};
@@ -53,6 +59,9 @@ pub use workload::{
     IntOrPercent, MAX_REPLICAS, PodDisruptionBudget, PodDisruptionBudgetKind,
     PodDisruptionBudgetSpec, PodTemplate, START_UP_TIME_ANNOTATION, Workload, WorkloadKey,
     WorkloadKind, WorkloadSpec,
+};
+pub use workload_status::{
+    DeploymentStatus, JobStatus, ReplicaSetStatus, StatefulSetStatus, WorkloadCondition,
 };
 
 pub(crate) use fields::{is_default, nullable};

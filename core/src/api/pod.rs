@@ -87,6 +87,19 @@ impl Pod {
         self.is_active() && self.has_ready_condition()
     }
 
+    /// `status.nominatedNodeName`: where the scheduler has made room for the pod, which waits for
+    /// it; empty if nowhere.
+    #[must_use]
+    pub fn nominated_node_name(&self) -> &str {
+        self.status.other.get("nominatedNodeName").and_then(|name| name.as_str()).unwrap_or("")
+    }
+
+    /// `status.startTime`: when its kubelet heard of it first.
+    #[must_use]
+    pub fn start_time(&self) -> Option<Time> {
+        Time::parse(self.status.other.get("startTime")?.as_str()?).ok()
+    }
+
     /// Sets a condition; its transition is now if the status changes.
     pub(crate) fn set_condition(
         &mut self,

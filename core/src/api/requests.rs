@@ -76,6 +76,16 @@ pub fn pod_requests(
     Ok(total)
 }
 
+/// The CPU of a pod's overhead in thousandths, and in whole units, rounded up.
+///
+/// # Errors
+/// A field of another type than it should be, or an amount that is no quantity.
+pub fn overhead_cpu(pod: &Pod) -> Result<(i64, i64), ResourceError> {
+    let value = pod.spec.other.get("overhead");
+    let cpu = Field { path: "spec.overhead".into(), value }.get("cpu")?.quantity()?;
+    Ok(cpu.map_or((0, 0), |cpu| (cpu.milli_value(), cpu.value())))
+}
+
 /// The extended resources that containers and init containers request, in the order of their names.
 ///
 /// # Errors
@@ -131,9 +141,11 @@ fn add(sum: &mut Amounts, more: &Amounts) {
     }
 }
 
+/// Raises amounts to these; a zero is no entry. Mirrors `Resource.SetMaxResource`.
 fn raise(most: &mut Amounts, amounts: &Amounts) {
     for (name, amount) in amounts {
-        let value = most.entry(name.clone()).or_default();
-        *value = (*value).max(*amount);
+        if *amount > most.get(name).copied().unwrap_or_default() {
+            most.insert(name.clone(), *amount);
+        }
     }
 }

@@ -9,7 +9,8 @@ use alloc::vec::Vec;
 use serde_json::Value;
 
 use super::resources::Field;
-use super::{Pod, ResourceError, string_enum};
+use super::{Pod, ResourceError, is_valid_label_value, string_enum};
+use crate::quote::go_quote;
 
 string_enum! {
     /// How a label is compared (`metav1.LabelSelectorOperator`, `v1.NodeSelectorOperator`).
@@ -62,6 +63,39 @@ impl Requirement {
             SelectorOperator::Empty | SelectorOperator::Other(_) => false,
         }
     }
+
+    /// Why the scheduler cannot compare labels so: the API server looks at a node selector less
+    /// closely. Mirrors `labels.NewRequirement`.
+    #[must_use]
+    pub fn parse_error(&self) -> Option<String> {
+        use SelectorOperator::{DoesNotExist, Empty, Exists, Gt, In, Lt, NotIn, Other};
+        let text = match (&self.operator, self.values.as_slice()) {
+            (In | NotIn, []) => "for 'in', 'notin' operators, values set can't be empty",
+            (Exists | DoesNotExist, [_, ..]) => {
+                "values set must be empty for exists and does not exist"
+            }
+            (Gt | Lt, [] | [_, _, ..]) => {
+                "for 'Gt', 'Lt' operators, exactly one value is required"
+            }
+            (Gt | Lt, [value]) if value.parse::<i64>().is_err() => {
+                "for 'Gt', 'Lt' operators, the value must be an integer"
+            }
+            (Empty | Other(_), _) => {
+                let operator = go_quote(self.operator.as_str());
+                return Some(format!("{operator} is not a valid node selector operator"));
+            }
+            (In | NotIn | Exists | DoesNotExist | Gt | Lt, values) => {
+                return values.iter().find_map(|value| {
+                    let errors = is_valid_label_value(value);
+                    let (shown, key) = (go_quote(value), go_quote(&self.key));
+                    let all = errors.join("; ");
+                    (!errors.is_empty())
+                        .then(|| format!("invalid label value: {shown}: at key: {key}: {all}"))
+                });
+            }
+        };
+        Some(text.to_owned())
+    }
 }
 
 /// `metav1.LabelSelector`: all of its requirements. One without any matches everything; one that is
@@ -98,9 +132,18 @@ pub struct NodeSelectorTerm {
     pub match_expressions: Vec<Requirement>,
     /// What is required of fields; `metadata.name` is the only one.
     pub match_fields: Vec<Requirement>,
+    /// Why the scheduler cannot use the term, which the API server took; such a term matches no
+    /// node.
+    pub parse_error: Option<String>,
 }
 
 impl NodeSelectorTerm {
+    /// Whether it requires nothing. Mirrors `isEmptyNodeSelectorTerm`.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.match_expressions.is_empty() && self.match_fields.is_empty()
+    }
+
     /// Whether a node of that name and with these labels is as required. Mirrors
     /// `nodeaffinity.nodeSelectorTerm.match`.
     #[must_use]
@@ -111,7 +154,8 @@ impl NodeSelectorTerm {
         let field = |requirement: &Requirement| {
             requirement.key == "metadata.name" && requirement.matches(Some(name))
         };
-        (!self.match_expressions.is_empty() || !self.match_fields.is_empty())
+        !self.is_empty()
+            && self.parse_error.is_none()
             && self.match_expressions.iter().all(label)
             && self.match_fields.iter().all(field)
     }
@@ -171,6 +215,10 @@ pub struct TopologySpread {
     pub honors_node_taints: bool,
 }
 
+/// A port of the node that a container takes (`hostPort`): address, protocol, number. Mirrors the
+/// entries of `framework.HostPortInfo`.
+pub type HostPort = (String, String, i64);
+
 /// The fields of a pod that say where it wants to run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SchedulingFields {
@@ -190,6 +238,8 @@ pub struct SchedulingFields {
     pub preferred_anti_affinity: Vec<Weighted<PodAffinityTerm>>,
     /// How it is spread.
     pub topology_spread: Vec<TopologySpread>,
+    /// The ports of the node that its containers take.
+    pub host_ports: Vec<HostPort>,
     /// `spec.priority`.
     pub priority: i64,
     /// Whether `spec.preemptionPolicy` is `Never`.
@@ -224,11 +274,63 @@ impl SchedulingFields {
             required_anti_affinity: list(&anti.get(REQUIRED)?, pod_term)?,
             preferred_anti_affinity: list(&anti.get(PREFERRED)?, weighted_pod_term)?,
             topology_spread: list(&at("topologySpreadConstraints"), spread)?,
+            host_ports: host_ports(&at("containers"), &at("hostNetwork"))?,
             priority: number(&at("priority"))?.unwrap_or_default(),
             never_preempts: at("preemptionPolicy").text()? == "Never",
         })
     }
 }
+
+/// The images of a pod's containers, in their order.
+///
+/// # Errors
+/// A field of another type than it should be.
+pub fn container_images(pod: &Pod) -> Result<Vec<String>, ResourceError> {
+    let value = pod.spec.other.get("containers");
+    list(&Field { path: "spec.containers".to_owned(), value }, |field| field.get("image")?.text())
+}
+
+/// The names of the claims that a pod's volumes refer to (`persistentVolumeClaim`), in their order.
+///
+/// # Errors
+/// A field of another type than it should be.
+pub fn claim_names(pod: &Pod) -> Result<Vec<String>, ResourceError> {
+    let value = pod.spec.other.get("volumes");
+    let names = list(&Field { path: "spec.volumes".to_owned(), value }, |field| {
+        let claim = field.get("persistentVolumeClaim")?;
+        claim.value.map(|_| claim.get("claimName")?.text()).transpose()
+    })?;
+    Ok(names.into_iter().flatten().collect())
+}
+
+/// The ports of the node that containers take. With the host's network each port is one.
+fn host_ports(
+    containers: &Field<'_>,
+    host_network: &Field<'_>,
+) -> Result<Vec<HostPort>, ResourceError> {
+    let on_host = host_network.value == Some(&Value::Bool(true));
+    let mut ports = Vec::new();
+    for container in containers.items()? {
+        for port in container.get("ports")?.items()? {
+            let mut number = number(&port.get("hostPort")?)?.unwrap_or_default();
+            if number == 0 && on_host {
+                number = self::number(&port.get("containerPort")?)?.unwrap_or_default();
+            }
+            let or = |text: String, default: &str| {
+                if text.is_empty() { default.to_owned() } else { text }
+            };
+            if number > 0 {
+                let address = or(port.get("hostIP")?.text()?, ALL_ADDRESSES);
+                let protocol = or(port.get("protocol")?.text()?, "TCP");
+                ports.push((address, protocol, number));
+            }
+        }
+    }
+    Ok(ports)
+}
+
+/// The address of a [`HostPort`] that is taken at every address. Mirrors `DefaultBindAllHostIP`.
+pub const ALL_ADDRESSES: &str = "0.0.0.0";
 
 const REQUIRED: &str = "requiredDuringSchedulingIgnoredDuringExecution";
 const PREFERRED: &str = "preferredDuringSchedulingIgnoredDuringExecution";
@@ -295,10 +397,10 @@ pub(super) fn label_selector(field: &Field<'_>) -> Result<Option<LabelSelector>,
 }
 
 fn node_term(field: &Field<'_>) -> Result<NodeSelectorTerm, ResourceError> {
-    Ok(NodeSelectorTerm {
-        match_expressions: list(&field.get("matchExpressions")?, requirement)?,
-        match_fields: list(&field.get("matchFields")?, requirement)?,
-    })
+    let match_expressions = list(&field.get("matchExpressions")?, requirement)?;
+    let match_fields = list(&field.get("matchFields")?, requirement)?;
+    let parse_error = match_expressions.iter().find_map(Requirement::parse_error);
+    Ok(NodeSelectorTerm { match_expressions, match_fields, parse_error })
 }
 
 fn pod_term(field: &Field<'_>) -> Result<PodAffinityTerm, ResourceError> {

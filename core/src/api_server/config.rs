@@ -12,7 +12,9 @@ use serde::{Deserialize, Serialize};
 use crate::api::is_default;
 use crate::controllers::node_lifecycle::{FlagError, NodeLifecycleConfig};
 use crate::kubelet::heartbeat::KubeletSettings;
-use crate::kubelet::{ConfigError as KubeletError, EvictionConfig, KubeletConfiguration, KubeletsConfig};
+use crate::kubelet::{
+    ConfigError as KubeletError, EvictionConfig, KubeletConfiguration, KubeletsConfig,
+};
 use crate::policy::admission::AdmissionConfig;
 use crate::release::{FeatureGate, FeatureGates, KubernetesRelease};
 use crate::time::{Span, Time};

@@ -63,6 +63,10 @@ impl ApiServer {
         }
         template.spec = first.spec.clone();
         template.spec.node_name = String::new();
+        // Admission gave it to the pod.
+        if template.spec.other.get("priorityClassName").is_some() {
+            template.spec.other.set("priority", serde_json::Value::Null);
+        }
         let wanted = i64::try_from(active.len()).unwrap_or(i64::MAX);
         match key.kind {
             WorkloadKind::Job => {

@@ -7,13 +7,14 @@ use alloc::vec::Vec;
 use core::time::Duration;
 
 use super::{ApiServer, Write, keep_identity};
-use crate::api::{NodeName, Pod, PodCondition, PodKey, Toleration};
+use crate::api::{NodeName, OwnerReference, Pod, PodCondition, PodKey, Toleration};
 use crate::command::{CommandError, PodWrite};
 use crate::controllers::node_lifecycle::PodStatusPatch;
 use crate::event::{EventKind, RequestResult, RequestVerb};
 use crate::kubelet::Termination;
 use crate::policy::admission::Addition;
 use crate::policy::validation::{ValidationOptions, validate_pod, validate_pod_update};
+use crate::time::Time;
 
 impl ApiServer {
     pub(crate) fn create_pod(&mut self, mut pod: Pod) -> Result<Write, CommandError> {
@@ -95,23 +96,41 @@ impl ApiServer {
         Ok(Write::PutPod(key, Box::new(pod)))
     }
 
-    /// What the scheduler writes: the condition, and the node if it has found one.
-    pub(crate) fn write_scheduled(
+    /// What the scheduler writes when it has found a node.
+    pub(crate) fn write_binding(&self, key: PodKey, node: &NodeName) -> Option<Write> {
+        self.with_pod(key, |pod, stamp| {
+            pod.spec.node_name = node.as_str().into();
+            pod.set_condition("PodScheduled", true, "", "", stamp);
+        })
+    }
+
+    /// What the scheduler writes when it has found none, but perhaps one to make room on.
+    pub(crate) fn mark_unschedulable(
         &self,
         key: PodKey,
-        scheduled: Result<NodeName, String>,
+        message: &str,
+        nominated: Option<&NodeName>,
     ) -> Option<Write> {
+        self.with_pod(key, |pod, stamp| {
+            pod.set_condition("PodScheduled", false, "Unschedulable", message, stamp);
+            if let Some(node) = nominated {
+                pod.status.other.set("nominatedNodeName", node.as_str().into());
+            }
+        })
+    }
+
+    /// The pod no longer waits for room on a node.
+    pub(crate) fn clear_nomination(&self, key: PodKey) -> Option<Write> {
+        self.with_pod(key, |pod, _| {
+            pod.status.other.set("nominatedNodeName", serde_json::Value::Null);
+        })
+    }
+
+    /// A pod with a change, and the wall-clock time of it.
+    fn with_pod(&self, key: PodKey, change: impl FnOnce(&mut Pod, Time)) -> Option<Write> {
         let stamp = self.wall_clock(self.now).truncated_to_seconds();
         let mut pod = Pod::clone(self.cluster.get_pod(&key)?);
-        match scheduled {
-            Ok(node) => {
-                pod.spec.node_name = node.as_str().into();
-                pod.set_condition("PodScheduled", true, "", "", stamp);
-            }
-            Err(message) => {
-                pod.set_condition("PodScheduled", false, "Unschedulable", &message, stamp);
-            }
-        }
+        change(&mut pod, stamp);
         Some(Write::PutPod(key, Box::new(pod)))
     }
 
@@ -224,6 +243,13 @@ impl ApiServer {
         let (uid, verb) = (pod.metadata.uid.clone(), RequestVerb::PatchStatus);
         self.emit(EventKind::Request { pod: key.clone(), uid, verb, result });
         result
+    }
+
+    /// A controller has found a pod that is its own by its labels, and that nobody owns.
+    pub(crate) fn adopt_pod(&self, key: &PodKey, owner: OwnerReference) -> Option<Write> {
+        let mut pod = Pod::clone(self.cluster.get_pod(key)?);
+        pod.metadata.owner_references.push(owner);
+        Some(Write::PutPod(key.clone(), Box::new(pod)))
     }
 
     /// Nobody owns the pod any more.

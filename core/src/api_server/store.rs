@@ -24,6 +24,8 @@ pub(crate) enum Write {
     RemovePod(PodKey),
     /// Creates or replaces a workload.
     PutWorkload(Box<Workload>),
+    /// Replaces a workload of which only the status or an annotation is new, which is no event.
+    PutWorkloadStatus(Box<Workload>),
     /// Creates a workload that nobody gave, in place of one that pods refer to.
     InferOwner(Box<Workload>),
     /// Removes a workload.
@@ -55,6 +57,12 @@ impl ApiServer {
                 Some(Change::Pod { key, old: Some(old), new: None })
             }
             Write::PutWorkload(workload) => self.put_workload(*workload),
+            Write::PutWorkloadStatus(workload) => {
+                let (key, new) = (workload.key(), Arc::new(*workload));
+                let old = self.cluster.put_workload(new.clone());
+                let changed = old.as_ref() != Some(&new);
+                changed.then_some(Change::Workload { key, old, new: Some(new) })
+            }
             Write::InferOwner(workload) => {
                 let (key, new) = (workload.key(), Arc::new(*workload));
                 let desired = new.replicas();

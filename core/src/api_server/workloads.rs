@@ -69,6 +69,8 @@ impl ApiServer {
         let old = self.workload(&workload.key())?;
         self.check_new(&workload)?;
         keep_identity(&mut workload.metadata, &old.metadata);
+        // The status is not part of what a user updates.
+        workload.set_status(old.other.get("status").cloned().unwrap_or_default());
         if workload.metadata.owner_references.is_empty() {
             workload.metadata.owner_references.clone_from(&old.metadata.owner_references);
         }
@@ -86,11 +88,28 @@ impl ApiServer {
         Ok(Write::PutWorkload(Box::new(workload)))
     }
 
-    /// What the Deployment controller writes of one of its ReplicaSets.
-    pub(crate) fn scale_replica_set(&self, key: &WorkloadKey, replicas: i64) -> Option<Write> {
-        let mut set = Workload::clone(self.cluster.get_workload(key)?);
-        set.spec.replicas = Some(replicas);
-        Some(Write::PutWorkload(Box::new(set)))
+    /// A Deployment has scaled a ReplicaSet, or noted something on it.
+    pub(crate) fn update_replica_set(&self, set: Workload) -> Option<Write> {
+        let old = self.cluster.get_workload(&set.key())?;
+        let mut new = Workload::clone(old);
+        new.metadata.annotations = set.metadata.annotations;
+        new.spec = set.spec;
+        let scaled = new.spec.replicas != old.spec.replicas;
+        let new = Box::new(new);
+        Some(if scaled { Write::PutWorkload(new) } else { Write::PutWorkloadStatus(new) })
+    }
+
+    /// A controller has written the status of a workload, and noted something on it.
+    pub(crate) fn write_workload_status(
+        &self,
+        key: &WorkloadKey,
+        status: serde_json::Value,
+        annotations: BTreeMap<String, String>,
+    ) -> Option<Write> {
+        let mut new = Workload::clone(self.cluster.get_workload(key)?);
+        new.set_status(status);
+        new.metadata.annotations.extend(annotations);
+        Some(Write::PutWorkloadStatus(Box::new(new)))
     }
 
     /// Deletes a workload, and then as `cascade` says what it owns.

@@ -1,20 +1,57 @@
-//! Jobs, as far as eviction matters: what a pod of a Job does, and for how long, is not simulated.
+//! Jobs: pods that run to their end. What a pod of a Job does, and for how long, is not simulated.
 
+mod failure_policy;
+mod indexed;
+
+use alloc::borrow::ToOwned;
 use alloc::collections::BTreeMap;
+use alloc::format;
+use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
+use core::time::Duration;
 
+use serde_json::Value;
+
+use self::failure_policy::{Verdict, match_failure_policy};
+use self::indexed::{
+    completed_indexes, free_indexes, indexed_completions, note_completed, number_pod, numbered_name,
+};
 use super::Context;
-use super::workload::{Reconcile, Reconciler, count, generated_name, owners_to_look, surplus_pods};
-use crate::api::{Pod, PodKey, PodPhase, Workload, WorkloadKey, WorkloadKind};
+use super::workload::{
+    Reconcile, Reconciler, WorkloadAction, container_restarts, count, generated_name, owners_to_look,
+    slow_start_batches, surplus_pods,
+};
+use crate::api::{
+    ConditionStatus, JobStatus, Pod, PodKey, PodPhase, Workload, WorkloadCondition, WorkloadKey,
+    WorkloadKind,
+};
 use crate::cluster::Change;
-use crate::release::KubernetesRelease;
+use crate::protocol::TimeoutReason;
+use crate::release::{JobBackoff, KubernetesRelease};
+use crate::time::{Time, Timestamp};
+
+/// How long a failed pod is waited for before it is replaced; doubled for each failure.
+const BACKOFF: i64 = 10;
 
 /// The controller of Jobs. Mirrors `pkg/controller/job`.
 #[derive(Clone, Debug)]
 pub struct JobController {
     reconciler: Reconciler<Step>,
     jobs: BTreeMap<WorkloadKey, JobState>,
+    last_sync: JobSync,
+    /// The batch in which the last pod was created, and how many were not.
+    batch: u32,
+    not_created: i64,
+}
+
+/// What came of a look at a Job, for the queue of the controller.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct JobSync {
+    /// The error after which the Job is looked at again, later and later.
+    pub error: Option<String>,
+    /// Whether the queue forgets how often that was.
+    pub forget: bool,
 }
 
 /// What is known of a Job besides its pods.
@@ -25,62 +62,394 @@ struct JobState {
     /// How many of its pods count as failed, and how many as succeeded.
     failed: i64,
     succeeded: i64,
-    /// Whether those that failed were too many.
-    over: bool,
+    /// How many have failed since the last that succeeded, and when the last one did.
+    failures: u32,
+    last_failure: Option<Time>,
+    /// How often its queue has been told to look again since it was told to forget.
+    requeues: u32,
+    /// What its `podFailurePolicy` fails it for.
+    policy_failure: Option<String>,
+    /// When it is looked at because of `activeDeadlineSeconds`.
+    deadline: Option<Timestamp>,
 }
 
 #[derive(Clone, Debug)]
 pub(super) enum Step {
-    Create(Arc<Workload>),
+    Create(Arc<Workload>, u32, Option<i64>),
     Delete(Arc<Workload>, PodKey),
-    Fail(WorkloadKey),
+    Say(WorkloadKey, &'static str, &'static str, String),
+    Finish(Arc<Workload>, JobStatus),
 }
 
 impl JobController {
     /// A controller that knows nothing yet: tell it of all workloads and pods.
     #[must_use]
     pub fn new(release: KubernetesRelease) -> Self {
-        Self { reconciler: Reconciler::new(release, WorkloadKind::Job), jobs: BTreeMap::new() }
+        Self {
+            reconciler: Reconciler::new(release, WorkloadKind::Job),
+            jobs: BTreeMap::new(),
+            last_sync: JobSync::default(),
+            batch: 0,
+            not_created: 0,
+        }
+    }
+
+    /// What came of the last look at a Job.
+    #[must_use]
+    pub fn last_sync(&self) -> &JobSync {
+        &self.last_sync
     }
 
     /// A pod of a Job may have ended.
-    fn count_end(&mut self, old: Option<&Pod>, new: Option<&Pod>) {
+    fn count_end(&mut self, context: &Context<'_>, old: Option<&Pod>, new: Option<&Pod>) {
         let owner = |pod: Option<&Pod>| pod.and_then(|pod| pod.metadata.controller_key());
-        let (before, after) = (owner(old), owner(new));
-        let is_job =
-            |key: &Option<WorkloadKey>| key.as_ref().is_some_and(|k| k.kind == WorkloadKind::Job);
-        if !is_job(&before) && !is_job(&after) {
-            return;
+        let is_job = |key: &WorkloadKey| key.kind == WorkloadKind::Job;
+        let (before, after) = (owner(old).filter(is_job), owner(new).filter(is_job));
+        let Some(owner) = before.or_else(|| after.clone()) else { return };
+        if let Some(after) = after {
+            self.jobs.entry(after).or_default();
         }
-        let deleted = self.reconciler.release.counts_deleted_pods_as_failed();
+        let Some(state) = self.jobs.get_mut(&owner) else { return };
+        let release = self.reconciler.release;
+        let job = context.cluster.get_workload(&owner);
+        let policy = job.and_then(|job| job.spec.other.get("podFailurePolicy"));
+        let policy = policy.filter(|_| release.has_pod_failure_policy());
+        let replaced_when_failed =
+            job.is_some_and(|job| waits_for_the_end(job, release)) || policy.is_some();
+        let deleted = release.counts_deleted_pods_as_failed();
         let failed = |pod: &Pod| {
             pod.status.phase == PodPhase::Failed
-                || (deleted && pod.is_terminating() && pod.status.phase != PodPhase::Succeeded)
+                || (deleted
+                    && !replaced_when_failed
+                    && pod.is_terminating()
+                    && pod.status.phase != PodPhase::Succeeded)
         };
         let succeeded = |pod: &Pod| pod.status.phase == PodPhase::Succeeded;
         let removed = new.is_none() && deleted && old.is_some_and(|pod| !pod.has_ended());
         let fails = old.is_none_or(|old| !failed(old)) && (removed || new.is_some_and(failed));
-        let ends = !old.is_some_and(succeeded) && new.is_some_and(succeeded);
-        if let Some(job) = before.or(after.clone()).and_then(|owner| self.jobs.get_mut(&owner)) {
-            job.failed += i64::from(fails);
-            job.succeeded += i64::from(ends);
+        if !old.is_some_and(succeeded) && new.is_some_and(succeeded) {
+            state.succeeded += 1;
+            state.failures = 0;
         }
-        if let Some(after) = after.filter(|after| after.kind == WorkloadKind::Job) {
-            self.jobs.entry(after).or_default();
+        let Some(pod) = new.or(old).filter(|_| fails) else { return };
+        match policy.and_then(|policy| match_failure_policy(policy, pod)) {
+            Some(Verdict::Ignore) => return,
+            Some(Verdict::FailJob(message)) => {
+                state.policy_failure.get_or_insert(message);
+            }
+            Some(Verdict::Count) | None => {}
+        }
+        state.failed += 1;
+        state.failures = state.failures.saturating_add(1);
+        state.last_failure = state.last_failure.max(Some(finish_time(context, pod)));
+    }
+
+    /// When a Job that has had failures creates pods again: not before. Mirrors
+    /// `backoffRecord.getRemainingTime`.
+    fn backoff_ends(&self, key: &WorkloadKey) -> Option<i64> {
+        if self.reconciler.release.job_backoff() != JobBackoff::Pods {
+            return None;
+        }
+        let state = self.jobs.get(key).filter(|state| state.failures > 0)?;
+        Some(state.last_failure?.unix_seconds() + backoff(state.failures, 600))
+    }
+
+    /// Deletes what is too much, creates what is missing; how many pods there are then. Mirrors
+    /// `manageJob`.
+    fn manage(
+        &mut self,
+        context: &mut Context<'_>,
+        job: &Arc<Workload>,
+        active: &[&Arc<Pod>],
+        terminating: i64,
+        succeeded: i64,
+        free_indexes: Vec<i64>,
+    ) -> i64 {
+        let release = self.reconciler.release;
+        let number = count(active.iter());
+        let parallel = job.replicas();
+        let wanted = match completions(job) {
+            Some(completions) => parallel.min(completions - succeeded),
+            None if succeeded > 0 => number.min(parallel),
+            None => parallel,
+        };
+        // Up to 1.20 pods are only deleted if there are more than may run at once.
+        let least = if release.deletes_surplus_job_pods() { wanted.max(0) } else { parallel };
+        if number > least {
+            let surplus = usize::try_from(number - least).unwrap_or(0);
+            let pods = surplus_pods(active, surplus, |_| ());
+            let steps = &mut self.reconciler.steps;
+            steps.extend(pods.into_iter().map(|pod| Step::Delete(job.clone(), pod)));
+            return least;
+        }
+        let missing = wanted - number - terminating;
+        if missing <= 0 {
+            return number;
+        }
+        let key = job.key();
+        if let Some(at) = self.backoff_ends(&key)
+            && at > context.wall_clock().unix_seconds()
+        {
+            let reason = TimeoutReason::JobBackoff { workload: key.clone() };
+            let at = timestamp(context, at);
+            self.reconciler.enqueue_at(context, at, key, reason);
+            return number;
+        }
+        let mut indexes = free_indexes.into_iter();
+        let batches = slow_start_batches(missing);
+        let steps = batches.map(|batch| Step::Create(job.clone(), batch, indexes.next()));
+        self.reconciler.steps.extend(steps);
+        number + missing
+    }
+
+    /// Stops or resumes a Job; whether it is suspended.
+    fn suspend(&mut self, context: &Context<'_>, job: &Workload, status: &mut JobStatus) -> bool {
+        let suspended = self.reconciler.release.has_job_suspend()
+            && job.spec.other.get("suspend").is_some_and(|suspend| *suspend == true);
+        let known = status.conditions.iter().position(|known| known.type_ == "Suspended");
+        let was = known.and_then(|known| status.conditions.get(known));
+        if was.map_or(!suspended, |was| (was.status == ConditionStatus::True) == suspended) {
+            return suspended;
+        }
+        let (holds, condition_reason, reason, message) = if suspended {
+            (ConditionStatus::True, "JobSuspended", "Suspended", "Job suspended")
+        } else {
+            (ConditionStatus::False, "JobResumed", "Resumed", "Job resumed")
+        };
+        let mut changed = condition(context, "Suspended", condition_reason, message);
+        changed.status = holds;
+        if let Some(known) = known {
+            status.conditions.remove(known);
+        }
+        status.conditions.push(changed);
+        status.start_time = (!suspended).then(|| context.wall_clock().truncated_to_seconds());
+        self.say(&job.key(), "Normal", reason, message.to_owned());
+        suspended
+    }
+
+    fn say(
+        &mut self,
+        job: &WorkloadKey,
+        type_: &'static str,
+        reason: &'static str,
+        message: String,
+    ) {
+        self.reconciler.steps.push_back(Step::Say(job.clone(), type_, reason, message));
+    }
+
+    /// Why a Job has failed, if it has.
+    fn failure(
+        &self,
+        context: &Context<'_>,
+        job: &Workload,
+        status: &JobStatus,
+        pods: &[&Arc<Pod>],
+        failed: i64,
+    ) -> Option<(&'static str, String)> {
+        let state = self.jobs.get(&job.key());
+        if let Some(message) = state.and_then(|state| state.policy_failure.clone()) {
+            return Some(("PodFailurePolicy", message));
+        }
+        let limit = job.number("backoffLimit").unwrap_or(6);
+        let active = count(pods.iter().filter(|pod| pod.is_active()));
+        let release = self.reconciler.release;
+        let is_new = failed > status.failed && active != job.replicas();
+        let counted = if release.counts_job_requeues() {
+            state.map_or(0, |state| i64::from(state.requeues)) + 1
+        } else {
+            failed
+        };
+        let asks = release.backoff_limit_asks_for_new_failure();
+        let exceeds = counted > limit && (is_new || !asks);
+        if exceeds || has_restarted_too_often(job, limit, pods) {
+            let message = "Job has reached the specified backoff limit";
+            return Some(("BackoffLimitExceeded", message.to_owned()));
+        }
+        let since = status.start_time?.unix_seconds();
+        let deadline = since.saturating_add(job.number("activeDeadlineSeconds")?);
+        let message = "Job was active longer than specified deadline";
+        let now = context.wall_clock().unix_seconds();
+        (now >= deadline).then(|| ("DeadlineExceeded", message.to_owned()))
+    }
+
+    /// A Job is looked at when its time is over.
+    fn plan_deadline(&mut self, context: &mut Context<'_>, job: &Workload, status: &JobStatus) {
+        let (Some(since), Some(seconds)) = (status.start_time, job.number("activeDeadlineSeconds"))
+        else {
+            return;
+        };
+        let at = timestamp(context, since.unix_seconds().saturating_add(seconds));
+        let key = job.key();
+        let state = self.jobs.entry(key.clone()).or_default();
+        if at > context.now && state.deadline.replace(at) != Some(at) {
+            let reason = TimeoutReason::JobDeadline { workload: key.clone() };
+            self.reconciler.enqueue_at(context, at, key, reason);
         }
     }
 
-    fn fail(&mut self, context: &Context<'_>, job: &Arc<Workload>) {
-        let key = job.key();
-        let state = self.jobs.entry(key.clone()).or_default();
-        let first = !core::mem::replace(&mut state.over, true);
-        let pods = context.cluster.owned_pods(&key).pods.iter();
-        let active = pods.filter(|pod| context.cluster.get_pod(pod).is_some_and(|p| p.is_active()));
-        let steps = &mut self.reconciler.steps;
-        steps.extend(active.map(|pod| Step::Delete(job.clone(), pod.clone())));
-        if first {
-            steps.push_back(Step::Fail(key));
+    /// Whether a Job is complete, and what is said then.
+    fn complete(
+        &mut self,
+        context: &Context<'_>,
+        job: &Workload,
+        status: &mut JobStatus,
+        active: i64,
+        succeeded: i64,
+    ) {
+        let completions = completions(job);
+        let complete = match completions {
+            None => succeeded > 0 && active == 0,
+            Some(completions) => succeeded >= completions,
+        };
+        if !complete {
+            return;
         }
+        let key = job.key();
+        if let Some(completions) = completions {
+            if active > 0 {
+                let message = "Too many active pods running after completion count reached";
+                self.say(&key, "Warning", "TooManyActivePods", message.to_owned());
+            }
+            if succeeded > completions {
+                let message = "Too many succeeded pods running after completion count reached";
+                self.say(&key, "Warning", "TooManySucceededPods", message.to_owned());
+            }
+        }
+        status.conditions.push(condition(context, "Complete", "", ""));
+        status.completion_time = Some(context.wall_clock().truncated_to_seconds());
+        self.say(&key, "Normal", "Completed", "Job completed".to_owned());
+    }
+
+    /// Writes the status, and tells the queue what came of it.
+    fn finish(&mut self, context: &mut Context<'_>, job: &Workload, mut status: JobStatus) {
+        let key = job.key();
+        let known: JobStatus = job.status();
+        status.active -= core::mem::take(&mut self.not_created);
+        let new_failure = status.failed > known.failed;
+        let mut forget = status.succeeded > known.succeeded;
+        let mut error = None;
+        if (status.active, status.succeeded, status.failed, status.conditions.len())
+            != (known.active, known.succeeded, known.failed, known.conditions.len())
+            || status.conditions != known.conditions
+        {
+            self.reconciler.write_status(key.clone(), &status, BTreeMap::new());
+            if new_failure && !status.is_finished() {
+                let name = &key.name;
+                error = Some(format!("failed pod(s) detected for job key \"{name}\""));
+            } else {
+                forget = true;
+            }
+        }
+        let state = self.jobs.entry(key.clone()).or_default();
+        if error.is_some() {
+            state.requeues = state.requeues.saturating_add(1);
+            if self.reconciler.release.job_backoff() == JobBackoff::Queue {
+                let wait = backoff(state.requeues, 360);
+                let wait = Duration::from_secs(u64::try_from(wait).unwrap_or(0));
+                let at = context.now.saturating_add(wait);
+                let reason = TimeoutReason::JobBackoff { workload: key.clone() };
+                self.reconciler.enqueue_at(context, at, key, reason);
+            }
+        } else if forget {
+            state.requeues = 0;
+        }
+        self.last_sync = JobSync { error, forget };
+        self.delete_after_time_to_live(context, job, &status);
+    }
+
+    /// A Job that is over is deleted after its time to live. Mirrors `ttlafterfinished.processJob`.
+    fn delete_after_time_to_live(
+        &mut self,
+        context: &mut Context<'_>,
+        job: &Workload,
+        status: &JobStatus,
+    ) {
+        let seconds = job.number("ttlSecondsAfterFinished");
+        let seconds = seconds.filter(|_| self.reconciler.release.has_ttl_after_finished());
+        let finished = status.finished().and_then(|finished| finished.last_transition_time);
+        let (Some(seconds), Some(finished)) = (seconds, finished) else { return };
+        let (key, now) = (job.key(), context.wall_clock().unix_seconds());
+        let at = finished.unix_seconds().saturating_add(seconds);
+        if at <= now {
+            self.reconciler.push(WorkloadAction::DeleteWorkload(key));
+        } else {
+            let reason = TimeoutReason::JobTimeToLive { workload: key.clone() };
+            self.reconciler.enqueue_at(context, timestamp(context, at), key, reason);
+        }
+    }
+}
+
+/// 10 s, doubled for each failure after the first; `most` at most.
+fn backoff(failures: u32, most: i64) -> i64 {
+    let factor = 1_i64.checked_shl(failures.saturating_sub(1).min(32)).unwrap_or(i64::MAX);
+    BACKOFF.saturating_mul(factor).min(most)
+}
+
+/// That second since 1970 in the time of the simulation.
+fn timestamp(context: &Context<'_>, seconds: i64) -> Timestamp {
+    let since = seconds.saturating_sub(context.start.unix_seconds());
+    Timestamp::from_secs(u64::try_from(since).unwrap_or(0))
+}
+
+/// `spec.completions`, which is 1 if neither it nor `parallelism` is given.
+fn completions(job: &Workload) -> Option<i64> {
+    let given = job.number("completions");
+    given.or_else(|| job.spec.other.get("parallelism").is_none().then_some(1))
+}
+
+/// Whether a pod of a Job is replaced when it has ended, not when it is deleted.
+fn waits_for_the_end(job: &Workload, release: KubernetesRelease) -> bool {
+    release.has_pod_replacement_policy()
+        && (job.text("podReplacementPolicy") == "Failed"
+            || job.spec.other.get("podFailurePolicy").is_some())
+}
+
+/// Whether the containers of the pods were started again too often. Mirrors
+/// `pastBackoffLimitOnFailure`.
+fn has_restarted_too_often(job: &Workload, limit: i64, pods: &[&Arc<Pod>]) -> bool {
+    let policy = job.spec.template.spec.other.get("restartPolicy").and_then(Value::as_str);
+    if policy != Some("OnFailure") {
+        return false;
+    }
+    let started = pods.iter().filter(|pod| {
+        matches!(pod.status.phase, PodPhase::Running | PodPhase::Pending)
+    });
+    let restarts: i64 = started
+        .flat_map(|pod| {
+            let init = container_restarts(pod, "initContainerStatuses");
+            init.chain(container_restarts(pod, "containerStatuses"))
+        })
+        .sum();
+    if limit == 0 { restarts > 0 } else { restarts >= limit }
+}
+
+/// When a pod ended. Mirrors `getFinishedTime`.
+fn finish_time(context: &Context<'_>, pod: &Pod) -> Time {
+    let statuses = pod.status.other.get("containerStatuses").and_then(Value::as_array);
+    let ended = statuses.into_iter().flatten().filter_map(|status| {
+        let at = status.pointer("/state/terminated/finishedAt")?.as_str()?;
+        Time::parse(at).ok()
+    });
+    let not_ready = pod.condition("Ready").filter(|ready| ready.status == ConditionStatus::False);
+    let deleted = pod.metadata.deletion_timestamp.map(|at| {
+        let grace = pod.metadata.deletion_grace_period_seconds.unwrap_or(0);
+        Time::from_unix_seconds(at.unix_seconds().saturating_sub(grace))
+    });
+    let found = ended.max().or_else(|| not_ready?.last_transition_time).or(deleted);
+    found.or(pod.metadata.creation_timestamp).unwrap_or_else(|| context.wall_clock())
+}
+
+/// A condition that holds from now on. Mirrors `newCondition`.
+fn condition(context: &Context<'_>, type_: &str, reason: &str, message: &str) -> WorkloadCondition {
+    let now = Some(context.wall_clock().truncated_to_seconds());
+    WorkloadCondition {
+        type_: type_.into(),
+        status: ConditionStatus::True,
+        last_probe_time: now,
+        last_transition_time: now,
+        reason: reason.into(),
+        message: message.into(),
+        ..WorkloadCondition::default()
     }
 }
 
@@ -97,15 +466,28 @@ impl Reconcile for JobController {
 
     fn observe(&mut self, context: &mut Context<'_>, change: &Change) {
         match change {
-            Change::Workload { key, new: Some(_), .. } if key.kind == WorkloadKind::Job => {
+            Change::Workload { key, old, new: Some(new) } if key.kind == WorkloadKind::Job => {
                 self.jobs.entry(key.clone()).or_default();
-                self.reconciler.enqueue(context, key.clone());
+                if old.as_ref().is_none_or(|old| old.spec != new.spec) {
+                    self.reconciler.enqueue(context, key.clone());
+                }
             }
             Change::Pod { old, new, .. } => {
                 let (old, new) = (old.as_deref(), new.as_deref());
-                self.count_end(old, new);
+                self.count_end(context, old, new);
                 for owner in owners_to_look(WorkloadKind::Job, old, new, false) {
-                    self.reconciler.enqueue(context, owner);
+                    // A failure is looked at after the queue's back-off.
+                    let failed = new.is_some_and(|pod| pod.status.phase == PodPhase::Failed);
+                    let requeues = self.jobs.get(&owner).map_or(0, |state| state.requeues);
+                    let delayed = self.reconciler.release.job_backoff() == JobBackoff::Queue;
+                    if failed && delayed && requeues > 0 {
+                        let wait = u64::try_from(backoff(requeues, 360)).unwrap_or(0);
+                        let at = context.now.saturating_add(Duration::from_secs(wait));
+                        let reason = TimeoutReason::JobBackoff { workload: owner.clone() };
+                        self.reconciler.enqueue_at(context, at, owner, reason);
+                    } else {
+                        self.reconciler.enqueue(context, owner);
+                    }
                 }
             }
             Change::Workload { .. }
@@ -115,56 +497,102 @@ impl Reconcile for JobController {
         }
     }
 
-    /// Mirrors `Controller.manageJob`. A pod runs until somebody ends it.
+    /// Mirrors `Controller.syncJob`. A pod runs until somebody ends it.
     fn reconcile(&mut self, context: &mut Context<'_>, key: &WorkloadKey) {
         let cluster = context.cluster;
         let Some(job) = cluster.get_workload(key) else { return };
-        let Some(state) = self.jobs.get(key) else { return };
-        let owned = cluster.owned_pods(key);
-        let (active, succeeded) = (owned.active, state.succeeded);
-        if state.failed > job.number("backoffLimit").unwrap_or(6) {
-            self.fail(context, job);
+        let mut status: JobStatus = job.status();
+        if status.is_finished() {
+            self.jobs.entry(key.clone()).or_default().requeues = 0;
+            self.last_sync = JobSync { error: None, forget: true };
+            self.delete_after_time_to_live(context, job, &status);
             return;
         }
-        if job.spec.other.get("suspend").is_some_and(|suspend| *suspend == true) {
-            return;
-        }
-        let terminating = owned.pods.iter().filter_map(|pod| cluster.get_pod(pod));
-        let terminating = terminating.filter(|pod| pod.is_terminating() && !pod.has_ended());
-        // With `Failed`, a pod is replaced when it has ended, not when it is deleted.
-        let waits = self.reconciler.release.has_pod_replacement_policy()
-            && (job.text("podReplacementPolicy") == "Failed"
-                || job.spec.other.get("podFailurePolicy").is_some());
-        let taken = active + if waits { count(terminating) } else { 0 };
-        let parallel = job.replicas();
-        let wanted = match job.number("completions") {
-            Some(completions) => parallel.min((completions - succeeded).max(0)),
-            None if job.spec.other.get("parallelism").is_none() => (1 - succeeded).max(0),
-            None if succeeded > 0 => active.min(parallel),
-            None => parallel,
+        let claimed = self.reconciler.claim(cluster, job, |_| true);
+        let pods = claimed.pods(cluster, key);
+        let of = |test: &dyn Fn(&Pod) -> bool| count(pods.iter().filter(|pod| test(pod)));
+        let release = self.reconciler.release;
+        let state = self.jobs.entry(key.clone()).or_default();
+        let (succeeded, failed) = if release.counts_job_pods_that_are_there() {
+            let ended = |phase| of(&|pod: &Pod| pod.status.phase == phase);
+            (ended(PodPhase::Succeeded), ended(PodPhase::Failed))
+        } else {
+            (state.succeeded.max(status.succeeded), state.failed.max(status.failed))
         };
-        let steps = &mut self.reconciler.steps;
-        steps.extend((taken..wanted).map(|_| Step::Create(job.clone())));
-        if wanted < active {
-            let surplus = usize::try_from(active - wanted).unwrap_or(0);
-            let pods: Vec<PodKey> = surplus_pods(cluster, self.reconciler.release, key, surplus);
-            let steps = &mut self.reconciler.steps;
-            steps.extend(pods.into_iter().map(|pod| Step::Delete(job.clone(), pod)));
+        let terminating = waits_for_the_end(job, release);
+        let terminating = |pod: &Pod| terminating && pod.is_terminating() && !pod.has_ended();
+        let (mut succeeded, mut free) = (succeeded, Vec::new());
+        if let Some(completions) = indexed_completions(job, release) {
+            let completed = completed_indexes(completions, &status, &pods);
+            let taken = pods.iter().filter(|pod| pod.is_active() || terminating(pod)).copied();
+            free = free_indexes(completions, &completed, taken);
+            note_completed(&mut status, &completed);
+            succeeded = count(completed.iter());
         }
+        let suspended = self.suspend(context, job, &mut status);
+        if status.start_time.is_none() && !suspended {
+            status.start_time = Some(context.wall_clock().truncated_to_seconds());
+        }
+        self.plan_deadline(context, job, &status);
+        let active: Vec<&Arc<Pod>> = pods.iter().filter(|pod| pod.is_active()).copied().collect();
+        let failure = self.failure(context, job, &status, &pods, failed);
+        (status.active, status.succeeded, status.failed) = (count(active.iter()), succeeded, failed);
+        if failure.is_some() || suspended {
+            let deletes = active.iter().map(|pod| Step::Delete(job.clone(), pod.key()));
+            self.reconciler.steps.extend(deletes);
+            if failure.is_some() {
+                status.failed += status.active;
+            }
+            status.active = 0;
+        }
+        if let Some((reason, message)) = failure {
+            status.conditions.push(condition(context, "Failed", reason, &message));
+            self.say(key, "Warning", reason, message);
+        } else if !suspended {
+            if job.metadata.deletion_timestamp.is_none() {
+                let terminating = of(&terminating);
+                status.active = self.manage(context, job, &active, terminating, succeeded, free);
+            }
+            let active = status.active;
+            self.complete(context, job, &mut status, active, succeeded);
+        }
+        self.reconciler.steps.push_back(Step::Finish(job.clone(), status));
     }
 
     fn step(&mut self, context: &mut Context<'_>, step: Step) {
         match step {
-            Step::Create(job) => {
+            Step::Create(job, batch, index) => {
+                self.batch = batch;
                 let created = &mut self.jobs.entry(job.key()).or_default().created;
-                let name = generated_name(context.cluster, &job, created);
-                self.reconciler.create_pod(&job, name, |_| Vec::new());
+                let mut named = Workload::clone(&job);
+                if let Some(index) = index {
+                    named.metadata.name = numbered_name(&job, index);
+                }
+                let name = generated_name(context.cluster, &named, created);
+                let release = self.reconciler.release;
+                self.reconciler.create_pod(&job, name, |pod| {
+                    if let Some(index) = index {
+                        number_pod(pod, &job, index, release);
+                    }
+                    Vec::new()
+                });
             }
             Step::Delete(job, pod) => self.reconciler.delete_pod(&job, pod),
-            Step::Fail(job) => {
-                let message = "Job has reached the specified backoff limit";
-                self.reconciler.record(&job, "Warning", "BackoffLimitExceeded", message.into());
+            Step::Say(job, type_, reason, message) => {
+                self.reconciler.record(&job, type_, reason, message);
             }
+            Step::Finish(job, status) => self.finish(context, &job, status),
         }
+    }
+
+    /// The rest of the batch was under way already; there is no further one.
+    fn refused(&mut self, _: &str) {
+        let (last, steps) = (self.batch, &mut self.reconciler.steps);
+        let before = steps.len();
+        steps.retain(|step| match step {
+            Step::Create(_, batch, _) => *batch == last,
+            Step::Delete(..) | Step::Say(..) | Step::Finish(..) => true,
+        });
+        self.not_created += i64::try_from(before - steps.len()).unwrap_or(0) + 1;
     }
 }

@@ -7,12 +7,16 @@ use alloc::vec::Vec;
 use core::cmp::Reverse;
 use core::time::Duration;
 
+use super::disruption::DisruptionController;
 use super::{Context, Controller, WorkTicket};
-use crate::api::{Node, NodeName, Pod, PodKey, SchedulingFields};
+use crate::api::{Node, NodeName, Pod, PodCondition, PodKey, SchedulingFields};
 use crate::cluster::{Change, Cluster};
-use crate::policy::scheduling::{Decision, FilterPlugin, Snapshot};
+use crate::policy::scheduling::{
+    BudgetOfVictims, Decision, FilterPlugin, Snapshot, preempted_condition, preempted_message,
+};
 use crate::protocol::{ObjectReference, RecordedEvent, RequestId, TimeoutReason};
 use crate::queue::timer_queue::{TimerId, TimerQueue};
+use crate::release::KubernetesRelease;
 use crate::time::Timestamp;
 
 /// `--pod-initial-backoff-seconds` and `--pod-max-backoff-seconds`: how long a pod waits before it
@@ -38,6 +42,23 @@ pub enum SchedulerAction {
         pod: PodKey,
         /// The message.
         message: String,
+        /// Where room was made for it, if it was: `status.nominatedNodeName` is set too.
+        nominated: Option<NodeName>,
+    },
+    /// `DELETE` a pod that makes room for another one.
+    PreemptPod {
+        /// Which pod.
+        pod: PodKey,
+        /// Its condition `DisruptionTarget`, written before if the gate `PodDisruptionConditions` is
+        /// on.
+        condition: PodCondition,
+        /// The event that is recorded after it.
+        event: RecordedEvent,
+    },
+    /// `PATCH` away `status.nominatedNodeName` of the pod.
+    ClearNomination {
+        /// Which pod.
+        pod: PodKey,
     },
 }
 
@@ -56,6 +77,8 @@ pub struct Scheduler {
     /// Where the search for nodes goes on.
     next: usize,
     entered: u64,
+    /// What budgets allow, which preemption asks.
+    budgets: DisruptionController,
     /// What was said last of pods of one controller, and when in terms of `version`.
     failures: BTreeMap<String, (u64, String, bool)>,
     /// When pods are tried again.
@@ -88,6 +111,7 @@ impl Scheduler {
     #[must_use]
     pub fn new(snapshot: Snapshot) -> Self {
         Self {
+            budgets: DisruptionController::new(snapshot.release()),
             snapshot,
             version: 0,
             waiting: BTreeMap::new(),
@@ -188,22 +212,37 @@ impl Scheduler {
                     && old.metadata.labels == pod.metadata.labels
                     && old.is_terminating() == pod.is_terminating()
                     && old.is_active() == active
+                    && old.start_time() == pod.start_time()
                     && old.metadata.owner_references == pod.metadata.owner_references
             });
             if !same {
                 let _ = self.snapshot.add_pod(pod);
-                freed |= !active;
+                // A pod that is terminating takes its room until it is gone.
+                freed |= pod.has_ended();
                 self.version += 1;
             }
         }
         self.version += u64::from(freed);
         match new.filter(|pod| is_ours(pod)) {
-            None => self.forget(key),
+            None => {
+                if is_on.is_none() {
+                    self.snapshot.remove_pod(key, "");
+                }
+                self.forget(key);
+            }
             Some(pod) => {
+                let nominated = |pod: &Pod| pod.nominated_node_name().to_string();
+                if nominated(pod) != old.map(nominated).unwrap_or_default() {
+                    let _ = self.snapshot.add_pod(pod);
+                    self.version += 1;
+                }
+                let writes_count = self.snapshot.release().retries_after_status_write();
+                let tried = self.stuck.contains(key) || self.stuck_on_pods.contains(key);
                 let changed = old.is_none_or(|old| {
                     old.metadata.uid != pod.metadata.uid
                         || old.spec != pod.spec
                         || old.metadata.labels != pod.metadata.labels
+                        || (writes_count && tried && old.status != pod.status)
                 });
                 if changed || !self.waiting.contains_key(key) {
                     self.failures.clear();
@@ -225,7 +264,10 @@ impl Scheduler {
             let backoff = self.waiting.get(&key).map(|waiting| waiting.backoff);
             match backoff {
                 Some(backoff) if backoff > context.now => {
-                    self.timers.start(context.sequence, backoff, key);
+                    // Those that wait are looked at once a second.
+                    let flush = backoff.as_nanos().checked_next_multiple_of(1_000_000_000);
+                    let flush = flush.map_or(backoff, Timestamp::from_nanos);
+                    self.timers.start(context.sequence, flush, key);
                 }
                 _ => self.try_again(context.cluster, &key),
             }
@@ -256,10 +298,44 @@ impl Scheduler {
             }
             Ok(None) => {
                 let (message, on_pods) = self.explain_alike(pod);
-                self.unschedulable(context.now, key, message, on_pods);
+                let nominated = self.preempt(context.cluster, pod);
+                self.unschedulable(context.now, key, message, on_pods, nominated);
             }
-            Err(error) => self.unschedulable(context.now, key, error.to_string(), true),
+            Err(error) => self.unschedulable(context.now, key, error.to_string(), true, None),
         }
+    }
+
+    /// Makes room for a pod that fits nowhere, if it can be made; where. Mirrors
+    /// `DefaultPreemption.PostFilter`.
+    fn preempt(&mut self, cluster: &Cluster, pod: &Pod) -> Option<NodeName> {
+        let priority = priority_of(pod);
+        if pod.nominated_node_name().is_empty() && !self.snapshot.has_lower_priority(priority) {
+            return None;
+        }
+        let budgets = cluster.budgets().filter_map(|(key, budget)| {
+            let disruptions_allowed = self.budgets.status(cluster, key)?.disruptions_allowed;
+            Some(BudgetOfVictims { disruptions_allowed, ..BudgetOfVictims::of(budget)? })
+        });
+        let budgets: Vec<BudgetOfVictims> = budgets.collect();
+        let preemption = self.snapshot.preempt(pod, &budgets).ok()?;
+        let Some(chosen) = preemption.chosen() else {
+            if preemption.eligible && !pod.nominated_node_name().is_empty() {
+                self.actions.push_back(SchedulerAction::ClearNomination { pod: pod.key() });
+            }
+            return None;
+        };
+        let release = self.snapshot.release();
+        for victim in &chosen.victims {
+            self.actions.push_back(SchedulerAction::PreemptPod {
+                pod: victim.clone(),
+                condition: preempted_condition(release, pod),
+                event: preempted_event(release, pod, victim, &chosen.node),
+            });
+        }
+        for pod in preemption.outranked.iter().cloned() {
+            self.actions.push_back(SchedulerAction::ClearNomination { pod });
+        }
+        Some(chosen.node.as_str().into())
     }
 
     /// Why a pod goes nowhere, and whether other pods have to do with it.
@@ -292,6 +368,7 @@ impl Scheduler {
                     matches!(
                         rejection.plugin,
                         FilterPlugin::NodeResourcesFit
+                            | FilterPlugin::NodePorts
                             | FilterPlugin::PodTopologySpread
                             | FilterPlugin::InterPodAffinity
                     )
@@ -302,7 +379,14 @@ impl Scheduler {
     }
 
     /// The pod goes nowhere for now.
-    fn unschedulable(&mut self, now: Timestamp, key: PodKey, message: String, on_pods: bool) {
+    fn unschedulable(
+        &mut self,
+        now: Timestamp,
+        key: PodKey,
+        message: String,
+        on_pods: bool,
+        nominated: Option<NodeName>,
+    ) {
         if on_pods {
             self.stuck_on_pods.insert(key.clone());
         } else {
@@ -313,22 +397,51 @@ impl Scheduler {
         let doubled = first.saturating_mul(1 << waiting.attempts.min(8));
         waiting.attempts = waiting.attempts.saturating_add(1);
         waiting.backoff = now.saturating_add(doubled.min(most));
-        if waiting.message == message {
+        let same = waiting.message == message;
+        if same && nominated.is_none() {
             return;
         }
         waiting.message.clone_from(&message);
-        self.record(&key, "Warning", "FailedScheduling", message.clone());
-        self.actions.push_back(SchedulerAction::MarkUnschedulable { pod: key, message });
+        if !same {
+            self.record(&key, "Warning", "FailedScheduling", message.clone());
+        }
+        self.actions.push_back(SchedulerAction::MarkUnschedulable {
+            pod: key,
+            message,
+            nominated,
+        });
     }
 
     fn record(&mut self, pod: &PodKey, type_: &'static str, reason: &'static str, message: String) {
-        self.actions.push_back(SchedulerAction::RecordEvent(RecordedEvent {
-            involved_object: ObjectReference::Pod { api_version: "v1", pod: pod.clone() },
-            type_,
-            reason,
-            message,
-            component: "default-scheduler",
-        }));
+        let event = event_of(pod, type_, reason, message);
+        self.actions.push_back(SchedulerAction::RecordEvent(event));
+    }
+}
+
+/// The event of a pod that goes to make room on a node.
+#[must_use]
+pub fn preempted_event(
+    release: KubernetesRelease,
+    preemptor: &Pod,
+    victim: &PodKey,
+    node: &str,
+) -> RecordedEvent {
+    let message = preempted_message(release.preempted_message(), preemptor, node);
+    event_of(victim, "Normal", "Preempted", message)
+}
+
+fn event_of(
+    pod: &PodKey,
+    type_: &'static str,
+    reason: &'static str,
+    message: String,
+) -> RecordedEvent {
+    RecordedEvent {
+        involved_object: ObjectReference::Pod { api_version: "v1", pod: pod.clone() },
+        type_,
+        reason,
+        message,
+        component: "default-scheduler",
     }
 }
 
@@ -341,6 +454,7 @@ impl Controller for Scheduler {
     type Answer = ();
 
     fn handle_change(&mut self, context: &mut Context<'_>, change: &Change) {
+        self.budgets.handle_change(context, change);
         match change {
             Change::Node { old, new, .. } => {
                 self.observe_node(context, old.as_deref(), new.as_deref());

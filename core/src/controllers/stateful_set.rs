@@ -1,17 +1,24 @@
 //! StatefulSets: numbered pods, at most one of each name.
 
+use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
+use serde_json::Value;
+
+pub(crate) use super::claims::ordinal_of;
 use super::workload::{
-    REVISION_LABEL, Reconcile, Reconciler, comparable, is_available, known_revision,
-    owners_to_look, template_changed,
+    REVISION_LABEL, Reconcile, Reconciler, WorkloadAction, comparable, count, is_available,
+    known_revision, owners_to_look,
 };
 use super::{Context, names};
-use crate::api::{IntOrPercent, PodKey, PodPhase, Workload, WorkloadKey, WorkloadKind};
+use crate::api::{
+    IntOrPercent, Pod, PodKey, PodPhase, PodTemplate, StatefulSetStatus, Workload, WorkloadKey,
+    WorkloadKind,
+};
 use crate::cluster::{Change, Cluster};
 use crate::release::KubernetesRelease;
 
@@ -22,16 +29,26 @@ pub(super) const POD_NAME_LABEL: &str = "statefulset.kubernetes.io/pod-name";
 #[derive(Clone, Debug)]
 pub struct StatefulSetController {
     reconciler: Reconciler<Step>,
-    /// The label of the pods of each one's present template.
-    revisions: BTreeMap<WorkloadKey, String>,
+    /// What the templates of each one were, the present one last.
+    revisions: BTreeMap<WorkloadKey, Vec<Revision>>,
+}
+
+/// A template of a StatefulSet, as a ControllerRevision keeps it.
+#[derive(Clone, Debug)]
+struct Revision {
+    /// The name, which is the label of its pods.
+    name: String,
+    template: PodTemplate,
 }
 
 #[derive(Clone, Debug)]
 pub(super) enum Step {
-    Create(Arc<Workload>, i64),
-    Recreate(Arc<Workload>, PodKey, PodPhase),
+    /// Creates a pod of the StatefulSet, whose template is that of the revision.
+    Create(Arc<Workload>, i64, String),
+    SayRecreated(WorkloadKey, PodKey, PodPhase),
     Delete(Arc<Workload>, PodKey),
-    Update(Arc<Workload>),
+    Update(Arc<Workload>, Box<Pod>),
+    WriteStatus(Arc<Workload>, Box<StatefulSetStatus>),
 }
 
 impl StatefulSetController {
@@ -42,52 +59,83 @@ impl StatefulSetController {
         Self { reconciler, revisions: BTreeMap::new() }
     }
 
+    /// Tells it of a ControllerRevision, the oldest first.
+    pub fn add_revision(&mut self, key: WorkloadKey, name: String, template: PodTemplate) {
+        self.revisions.entry(key).or_default().push(Revision { name, template });
+    }
+
     /// Pods that are there are of the template that their StatefulSet has now, whatever its hash.
     pub fn adopt_revisions(&mut self, cluster: &Cluster) {
         let sets = cluster.workloads().filter(|(key, _)| key.kind == WorkloadKind::StatefulSet);
-        let known = sets.filter_map(|(key, _)| Some((key.clone(), known_revision(cluster, key)?)));
-        self.revisions.extend(known);
+        for (key, set) in sets {
+            if let Some(name) = known_revision(cluster, key) {
+                let template = set.spec.template.clone();
+                self.revisions.insert(key.clone(), Vec::from([Revision { name, template }]));
+            }
+        }
     }
 
     /// The label of pods of the present template, if it is known.
     #[must_use]
     pub fn revision(&self, key: &WorkloadKey) -> Option<&str> {
-        self.revisions.get(key).map(String::as_str)
+        Some(&self.revisions.get(key)?.last()?.name)
     }
 
-    fn present_revision(&mut self, set: &Workload) -> String {
-        let revision = self.revisions.entry(set.key()).or_insert_with(|| {
-            let hash = names::template_hash(&comparable(&set.spec.template));
-            format!("{}-{hash}", set.metadata.name)
-        });
-        revision.clone()
+    /// The names of the current and of the update revision; a template that has changed gets one, or
+    /// has its old one again. Mirrors `getStatefulSetRevisions`.
+    fn current_and_update(&mut self, set: &Workload) -> (String, String) {
+        let known = self.revisions.entry(set.key()).or_default();
+        let template = &set.spec.template;
+        if let Some(same) = known.iter().rposition(|known| known.template == *template) {
+            let revision = known.remove(same);
+            known.push(revision);
+        } else {
+            let mut hash = names::template_hash(&comparable(template));
+            let name = |hash: &str| format!("{}-{hash}", set.metadata.name);
+            while known.iter().any(|known| known.name == name(&hash)) {
+                hash = names::template_hash(&hash);
+            }
+            known.push(Revision { name: name(&hash), template: template.clone() });
+        }
+        let update = known.last().map(|revision| revision.name.clone()).unwrap_or_default();
+        let current = set.status::<StatefulSetStatus>().current_revision;
+        let is_known = known.iter().any(|known| known.name == current);
+        (if is_known { current } else { update.clone() }, update)
     }
 
-    /// Looks after one pod; whether the next may be looked at.
-    fn settle_ordinal(&mut self, context: &Context<'_>, set: &Arc<Workload>, ordinal: i64) -> bool {
-        let key = pod_name(set, ordinal);
-        let steps = &mut self.reconciler.steps;
-        let Some(pod) = context.cluster.get_pod(&key) else {
-            steps.push_back(Step::Create(set.clone(), ordinal));
-            return false;
+    /// Forgets the oldest revisions that nothing is of, above `revisionHistoryLimit`. Mirrors
+    /// `truncateHistory`.
+    fn truncate_history(&mut self, set: &Workload, pods: &[&Arc<Pod>], live: [&str; 2]) {
+        let Some(known) = self.revisions.get_mut(&set.key()) else { return };
+        let limit = set.number("revisionHistoryLimit").unwrap_or(10);
+        let limit = usize::try_from(limit).unwrap_or(0);
+        if known.len() <= limit {
+            return;
+        }
+        let is_live = |revision: &Revision| {
+            live.contains(&revision.name.as_str())
+                || pods.iter().any(|pod| revision_of(pod) == Some(revision.name.as_str()))
         };
-        if pod.metadata.controller_key() != Some(set.key()) {
-            // Somebody else's pod of that name stands in the way.
-            return false;
-        }
-        if pod.has_ended() && !pod.is_terminating() {
-            steps.push_back(Step::Recreate(set.clone(), key, pod.status.phase.clone()));
-            return false;
-        }
-        pod.is_ready_replica() && is_available(context, set, pod)
+        let dead = known.iter().filter(|revision| !is_live(revision)).count();
+        let mut surplus = dead.saturating_sub(limit);
+        known.retain(|revision| {
+            let goes = surplus > 0 && !is_live(revision);
+            surplus -= usize::from(goes);
+            !goes
+        });
     }
 
-    fn create(&mut self, set: &Arc<Workload>, ordinal: i64) {
-        let revision = self.present_revision(set);
-        let index = self.reconciler.release.labels_pods_with_index();
+    fn create(&mut self, set: &Workload, ordinal: i64, revision: String) {
         let key = pod_name(set, ordinal);
         let name = key.name().to_string();
-        self.reconciler.create_pod(set, key, |pod| {
+        let index = self.reconciler.release.labels_pods_with_index();
+        let known = self.revisions.get(&set.key()).into_iter().flatten();
+        let template = known.filter(|known| known.name == revision).map(|known| &known.template);
+        let mut set = set.clone();
+        if let Some(template) = template.last() {
+            set.spec.template.clone_from(template);
+        }
+        self.reconciler.create_pod(&set, key, |pod| {
             let labels = &mut pod.metadata.labels;
             labels.insert(POD_NAME_LABEL.into(), name);
             labels.insert(REVISION_LABEL.into(), revision);
@@ -98,49 +146,244 @@ impl StatefulSetController {
         });
     }
 
-    fn recreate(&mut self, set: &Workload, key: PodKey, phase: &PodPhase) {
-        let (namespace, name) = (key.namespace(), &set.metadata.name);
-        let failed = *phase == PodPhase::Failed;
-        let message = format!(
-            "StatefulSet {namespace}/{name} is recreating {} Pod {}",
-            if failed { "failed" } else { "succeeded" },
-            key.name()
-        );
-        let reason = if failed { "RecreatingFailedPod" } else { "RecreatingTerminatedPod" };
-        self.reconciler.record(&set.key(), "Warning", reason, message);
-        self.reconciler.delete_pod(set, key);
+    fn say_recreated(&mut self, set: &WorkloadKey, pod: &PodKey, phase: &PodPhase) {
+        let (set_name, name) = (&set.name, pod.name());
+        if *phase == PodPhase::Failed {
+            let message = format!("StatefulSet {set_name} is recreating failed Pod {name}");
+            self.reconciler.record(set, "Warning", "RecreatingFailedPod", message);
+        } else {
+            let message = format!("StatefulSet {set_name} is recreating terminated Pod {name}");
+            self.reconciler.record(set, "Normal", "RecreatingTerminatedPod", message);
+        }
+    }
+}
+
+/// One look at a StatefulSet. Mirrors `updateStatefulSet`.
+struct Sync<'a> {
+    context: &'a Context<'a>,
+    release: KubernetesRelease,
+    set: &'a Arc<Workload>,
+    current: &'a str,
+    update: &'a str,
+    one_by_one: bool,
+    status: StatefulSetStatus,
+    steps: Vec<Step>,
+}
+
+/// A number below `replicas`: its pod, if there is one, or the revision that it is to be of.
+struct Replica<'a> {
+    ordinal: i64,
+    pod: Option<&'a Arc<Pod>>,
+    revision: String,
+}
+
+impl<'a> Sync<'a> {
+    /// The first number, and that after the last.
+    fn range(&self) -> (i64, i64) {
+        let start = first_ordinal(self.set, self.release);
+        (start, start + self.set.replicas())
     }
 
-    /// Pods of another template go one by one, the highest number first. Mirrors the last part of
-    /// `updateStatefulSet`.
-    fn update(&mut self, context: &Context<'_>, set: &Arc<Workload>) {
-        if set.strategy() == "OnDelete" {
+    /// A pod is counted with its revision, or with -1 no more.
+    fn count_revision(&mut self, revision: Option<&str>, number: i64) {
+        if revision == Some(self.current) {
+            self.status.current_replicas += number;
+        }
+        if revision == Some(self.update) {
+            self.status.updated_replicas += number;
+        }
+    }
+
+    /// The revision of a pod that is created. Mirrors `newVersionedStatefulSetPod`.
+    fn revision_for(&self, ordinal: i64) -> &'a str {
+        let strategy = self.set.spec.other.get("updateStrategy");
+        let field = |name: &str| strategy.and_then(|strategy| strategy.get(name));
+        let kind = field("type").and_then(Value::as_str).unwrap_or_default();
+        let rolling = field("rollingUpdate").is_some_and(|rolling| !rolling.is_null());
+        let first = first_ordinal(self.set, self.release);
+        let kept = match kind {
+            "RollingUpdate" if !rolling => {
+                self.set.status::<StatefulSetStatus>().current_replicas
+            }
+            "OnDelete" if !rolling => 0,
+            _ => partition(self.set),
+        };
+        if ordinal < first + kept { self.current } else { self.update }
+    }
+
+    /// Whether a pod keeps the next from being looked at. Mirrors `isRunningAndReady`, since 1.23
+    /// `isRunningAndAvailable`.
+    fn waits_for(&self, pod: &Pod) -> bool {
+        !is_running_and_ready(pod)
+            || (self.release.has_stateful_set_min_ready_seconds()
+                && !is_available(self.context, self.set, pod))
+    }
+
+    fn delete(&mut self, pod: &Pod) {
+        self.steps.push(Step::Delete(self.set.clone(), pod.key()));
+    }
+
+    fn run(&mut self, pods: &[&'a Arc<Pod>]) {
+        let (start, end) = self.range();
+        let mut found: BTreeMap<i64, &Arc<Pod>> = BTreeMap::new();
+        let mut condemned: Vec<(i64, &Arc<Pod>)> = Vec::new();
+        for pod in pods {
+            self.status.replicas += 1;
+            self.status.ready_replicas += i64::from(is_running_and_ready(pod));
+            if !pod.is_terminating() {
+                self.count_revision(revision_of(pod), 1);
+            }
+            let Some(ordinal) = ordinal_of(self.set, &pod.metadata.name) else { continue };
+            if (start..end).contains(&ordinal) {
+                found.insert(ordinal, pod);
+            } else {
+                condemned.push((ordinal, pod));
+            }
+        }
+        if self.release.has_stateful_set_min_ready_seconds() {
+            let available = pods.iter().filter(|pod| {
+                is_running_and_ready(pod) && is_available(self.context, self.set, pod)
+            });
+            self.status.available_replicas = Some(count(available));
+        }
+        condemned.sort_by_key(|(ordinal, _)| *ordinal);
+        let replicas: Vec<Replica<'_>> = (start..end)
+            .map(|ordinal| {
+                let pod = found.get(&ordinal).copied();
+                let revision = match pod {
+                    Some(pod) => revision_of(pod).unwrap_or_default(),
+                    None => self.revision_for(ordinal),
+                };
+                Replica { ordinal, pod, revision: revision.into() }
+            })
+            .collect();
+        let unhealthy = |pod: Option<&Arc<Pod>>| pod.is_none_or(|pod| !is_healthy(pod));
+        let unhealthy_replicas =
+            replicas.iter().filter(|replica| unhealthy(replica.pod)).map(|replica| replica.ordinal);
+        let unhealthy_condemned =
+            condemned.iter().filter(|(_, pod)| unhealthy(Some(pod))).map(|(ordinal, _)| *ordinal);
+        let first_unhealthy = unhealthy_replicas.chain(unhealthy_condemned).min();
+        if self.set.metadata.deletion_timestamp.is_some() {
             return;
         }
-        let partition = match set.rolling_update("partition").ok().flatten() {
-            Some(IntOrPercent::Int(partition)) => partition,
-            _ => 0,
-        };
-        let revision = self.present_revision(set);
-        let (start, end) = self.range(set);
-        for ordinal in ((start + partition)..end).rev() {
-            let key = pod_name(set, ordinal);
-            let Some(pod) = context.cluster.get_pod(&key) else { return };
-            let label = pod.metadata.labels.get(REVISION_LABEL);
-            if label.is_some_and(|label| *label != revision) && !pod.is_terminating() {
-                self.reconciler.delete_pod(set, key);
+        for replica in &replicas {
+            if self.process(replica) {
                 return;
             }
-            if !pod.is_ready_replica() {
+        }
+        for (ordinal, pod) in condemned.into_iter().rev() {
+            if self.condemn(ordinal, pod, first_unhealthy) {
+                return;
+            }
+        }
+        self.roll(&replicas);
+    }
+
+    /// Looks after one number; whether nothing else is to be done.
+    fn process(&mut self, replica: &Replica<'_>) -> bool {
+        let mut revision = replica.revision.as_str();
+        let mut pod = replica.pod;
+        if let Some(ended) = pod.filter(|pod| self.is_recreated(pod)) {
+            if !self.release.recreates_ended_pods_at_once() {
+                // It is created when this one is gone.
+                if !ended.is_terminating() {
+                    self.delete(ended);
+                    self.count_revision(Some(revision), -1);
+                    self.status.replicas -= 1;
+                }
+                return self.one_by_one;
+            }
+            let (set, phase) = (self.set.key(), ended.status.phase.clone());
+            self.steps.push(Step::SayRecreated(set, ended.key(), phase));
+            self.delete(ended);
+            self.count_revision(Some(revision), -1);
+            self.status.replicas -= 1;
+            revision = self.revision_for(replica.ordinal);
+            pod = None;
+        }
+        let Some(pod) = pod else {
+            let step = Step::Create(self.set.clone(), replica.ordinal, revision.to_string());
+            self.steps.push(step);
+            self.status.replicas += 1;
+            self.count_revision(Some(revision), 1);
+            return self.one_by_one;
+        };
+        if self.one_by_one && (pod.is_terminating() || self.waits_for(pod)) {
+            return true;
+        }
+        if pod.metadata.labels.get(POD_NAME_LABEL) != Some(&pod.metadata.name) {
+            let mut pod = Pod::clone(pod);
+            pod.metadata.labels.insert(POD_NAME_LABEL.into(), pod.metadata.name.clone());
+            self.steps.push(Step::Update(self.set.clone(), Box::new(pod)));
+        }
+        false
+    }
+
+    /// Whether a pod has ended and is replaced by one of its name.
+    fn is_recreated(&self, pod: &Pod) -> bool {
+        match pod.status.phase {
+            PodPhase::Failed => true,
+            PodPhase::Succeeded => self.release.recreates_succeeded_pods(),
+            _ => false,
+        }
+    }
+
+    /// Deletes a pod that is one too many; whether nothing else is to be done.
+    fn condemn(&mut self, ordinal: i64, pod: &Pod, first_unhealthy: Option<i64>) -> bool {
+        if pod.is_terminating() {
+            return self.one_by_one;
+        }
+        if self.one_by_one && !is_running_and_ready(pod) && first_unhealthy != Some(ordinal) {
+            return true;
+        }
+        self.delete(pod);
+        self.count_revision(revision_of(pod), -1);
+        self.one_by_one
+    }
+
+    /// Pods of another template go one by one, the highest number first.
+    fn roll(&mut self, replicas: &[Replica<'_>]) {
+        if self.set.strategy() == "OnDelete" {
+            return;
+        }
+        let first = first_ordinal(self.set, self.release) + partition(self.set);
+        for replica in replicas.iter().rev().take_while(|replica| replica.ordinal >= first) {
+            let terminating = replica.pod.is_some_and(|pod| pod.is_terminating());
+            if replica.revision != self.update && !terminating {
+                if let Some(pod) = replica.pod {
+                    self.delete(pod);
+                }
+                self.status.current_replicas -= 1;
+                return;
+            }
+            if !replica.pod.is_some_and(|pod| is_healthy(pod)) {
                 return;
             }
         }
     }
 
-    /// The first number, and that after the last.
-    fn range(&self, set: &Workload) -> (i64, i64) {
-        let start = first_ordinal(set, self.reconciler.release);
-        (start, start + set.replicas())
+    /// Mirrors `completeRollingUpdate`.
+    fn complete_rolling_update(&mut self) {
+        let status = &mut self.status;
+        if self.set.strategy() != "OnDelete"
+            && status.updated_replicas == status.replicas
+            && status.ready_replicas == status.replicas
+        {
+            status.current_replicas = status.updated_replicas;
+            status.current_revision.clone_from(&status.update_revision);
+        }
+    }
+
+    /// Whether the status is written. Mirrors `inconsistentStatus`.
+    fn is_inconsistent(&self) -> bool {
+        let known: StatefulSetStatus = self.set.status();
+        let status = &self.status;
+        status.observed_generation > known.observed_generation
+            || StatefulSetStatus {
+                observed_generation: known.observed_generation,
+                collision_count: known.collision_count,
+                ..status.clone()
+            } != known
     }
 }
 
@@ -157,13 +400,11 @@ impl Reconcile for StatefulSetController {
 
     fn observe(&mut self, context: &mut Context<'_>, change: &Change) {
         match change {
-            Change::Workload { key, old, new: Some(new) }
-                if key.kind == WorkloadKind::StatefulSet =>
-            {
-                if template_changed(old.as_deref(), Some(new)) {
-                    self.revisions.remove(key);
-                }
+            Change::Workload { key, new: Some(_), .. } if key.kind == WorkloadKind::StatefulSet => {
                 self.reconciler.enqueue(context, key.clone());
+            }
+            Change::Workload { key, new: None, .. } => {
+                self.revisions.remove(key);
             }
             Change::Pod { old, new, .. } => {
                 let (old, new) = (old.as_deref(), new.as_deref());
@@ -178,53 +419,89 @@ impl Reconcile for StatefulSetController {
         }
     }
 
-    /// Mirrors `defaultStatefulSetControl.updateStatefulSet`. A pod that is terminating keeps its
-    /// name until it is gone, so that there is never another one of that name.
+    /// Mirrors `StatefulSetController.syncStatefulSet`. A pod that is terminating keeps its name
+    /// until it is gone, so that there is never another one of that name.
     fn reconcile(&mut self, context: &mut Context<'_>, key: &WorkloadKey) {
         let cluster = context.cluster;
         let Some(set) = cluster.get_workload(key) else { return };
-        let one_by_one = set.text("podManagementPolicy") != "Parallel";
-        let (start, end) = self.range(set);
-        for ordinal in start..end {
-            if !self.settle_ordinal(context, set, ordinal) && one_by_one {
-                return;
-            }
+        let claimed = self.reconciler.claim(cluster, set, |_| true);
+        let pods = claimed.pods(cluster, key);
+        let (current, update) = self.current_and_update(set);
+        let mut sync = Sync {
+            context,
+            release: self.reconciler.release,
+            set,
+            current: &current,
+            update: &update,
+            one_by_one: set.text("podManagementPolicy") != "Parallel",
+            status: StatefulSetStatus {
+                observed_generation: set.generation(),
+                current_revision: current.clone(),
+                update_revision: update.clone(),
+                collision_count: Some(
+                    set.status::<StatefulSetStatus>().collision_count.unwrap_or(0),
+                ),
+                ..StatefulSetStatus::default()
+            },
+            steps: Vec::new(),
+        };
+        sync.run(&pods);
+        sync.complete_rolling_update();
+        let inconsistent = sync.is_inconsistent();
+        let Sync { status, steps, .. } = sync;
+        self.reconciler.steps.extend(steps);
+        if inconsistent {
+            let step = Step::WriteStatus(set.clone(), Box::new(status));
+            self.reconciler.steps.push_back(step);
         }
-        let pods = cluster.owned_pods(key).pods.iter();
-        let mut surplus: Vec<i64> = pods.filter_map(|pod| ordinal_of(set, pod.name())).collect();
-        surplus.retain(|ordinal| *ordinal < start || *ordinal >= end);
-        surplus.sort_unstable();
-        for ordinal in surplus.into_iter().rev() {
-            let pod = pod_name(set, ordinal);
-            let Some(object) = cluster.get_pod(&pod) else { continue };
-            if !object.is_terminating() {
-                self.reconciler.steps.push_back(Step::Delete(set.clone(), pod));
-            }
-            if one_by_one {
-                return;
-            }
+        self.truncate_history(set, &pods, [&current, &update]);
+        if self.reconciler.release.has_stateful_set_min_ready_seconds() {
+            self.reconciler.await_availability(context, set);
         }
-        self.reconciler.steps.push_back(Step::Update(set.clone()));
     }
 
-    fn step(&mut self, context: &mut Context<'_>, step: Step) {
+    fn step(&mut self, _: &mut Context<'_>, step: Step) {
         match step {
-            Step::Create(set, ordinal) => self.create(&set, ordinal),
-            Step::Recreate(set, pod, phase) => self.recreate(&set, pod, &phase),
+            Step::Create(set, ordinal, revision) => self.create(&set, ordinal, revision),
+            Step::SayRecreated(set, pod, phase) => self.say_recreated(&set, &pod, &phase),
             Step::Delete(set, pod) => self.reconciler.delete_pod(&set, pod),
-            Step::Update(set) => self.update(context, &set),
+            Step::Update(set, pod) => {
+                let message = super::workload::done_to(&pod.key(), &set, "update", "Updated");
+                self.reconciler.push(WorkloadAction::UpdatePod(pod));
+                self.reconciler.record(&set.key(), "Normal", "SuccessfulUpdate", message);
+            }
+            Step::WriteStatus(set, status) => {
+                self.reconciler.write_status(set.key(), &*status, BTreeMap::new());
+            }
         }
     }
 
-    fn goes_on_when_refused(&self) -> bool {
-        true
+    /// The other pods are created nevertheless, but the status is not written.
+    fn refused(&mut self, _: &str) {
+        self.reconciler.steps.retain(|step| !matches!(step, Step::WriteStatus(..)));
     }
 }
 
-/// The number of a pod of that name.
-pub(crate) fn ordinal_of(set: &Workload, name: &str) -> Option<i64> {
-    let rest = name.strip_prefix(set.metadata.name.as_str())?.strip_prefix('-')?;
-    rest.parse().ok().filter(|ordinal| *ordinal >= 0)
+fn revision_of(pod: &Pod) -> Option<&str> {
+    pod.metadata.labels.get(REVISION_LABEL).map(String::as_str)
+}
+
+/// A pod whose phase was never written runs.
+fn is_running_and_ready(pod: &Pod) -> bool {
+    matches!(pod.status.phase, PodPhase::Running | PodPhase::Empty) && pod.has_ready_condition()
+}
+
+/// Mirrors `isHealthy`.
+fn is_healthy(pod: &Pod) -> bool {
+    is_running_and_ready(pod) && !pod.is_terminating()
+}
+
+/// `spec.updateStrategy.rollingUpdate.partition`.
+fn partition(set: &Workload) -> i64 {
+    match set.rolling_update("partition").ok().flatten() {
+        Some(IntOrPercent::Int(partition)) => partition,
+        _ => 0,
+    }
 }
 
 /// The number of the first pod.

@@ -1,14 +1,21 @@
 //! What the controllers of workloads have in common: the queue, requests, events, names.
 
 use alloc::boxed::Box;
-use alloc::collections::VecDeque;
+use alloc::collections::{BTreeMap, VecDeque};
 use alloc::format;
 use alloc::string::String;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
+use core::cmp::Reverse;
 
+use serde::Serialize;
+use serde_json::Value;
+
+use super::claims::{Claimed, Claims};
 use super::{Context, Controller, WorkTicket};
 use crate::api::{
-    Pod, PodKey, PodPhase, PodTemplate, Toleration, Workload, WorkloadKey, WorkloadKind,
+    OwnerReference, Pod, PodKey, PodPhase, PodTemplate, Toleration, Workload, WorkloadKey,
+    WorkloadKind,
 };
 use crate::cluster::{Change, Cluster};
 use crate::policy::admission::Addition;
@@ -51,14 +58,29 @@ pub enum WorkloadAction {
         /// Which one.
         pod: PodKey,
     },
+    /// `PATCH` a pod that no controller owns: from now on this one does.
+    AdoptPod {
+        /// Which one.
+        pod: PodKey,
+        /// The entry in its owner references.
+        owner: Box<OwnerReference>,
+    },
+    /// `PUT` a pod.
+    UpdatePod(Box<Pod>),
     /// `POST` a ReplicaSet.
     CreateReplicaSet(Box<Workload>),
-    /// `PATCH` how many pods a ReplicaSet wants.
-    ScaleReplicaSet {
+    /// `PUT` a ReplicaSet: how many pods it wants, its annotations, `minReadySeconds`.
+    UpdateReplicaSet(Box<Workload>),
+    /// `DELETE` a ReplicaSet, or a Job that is over, with its pods.
+    DeleteWorkload(WorkloadKey),
+    /// `PUT` the status of a workload.
+    UpdateStatus {
         /// Which one.
         workload: WorkloadKey,
-        /// How many.
-        replicas: i64,
+        /// The whole of it.
+        status: Value,
+        /// Annotations that are set with it: the revision of a Deployment.
+        annotations: BTreeMap<String, String>,
     },
     /// Write `status.desiredNumberScheduled` of a DaemonSet.
     ReportDesired {
@@ -76,6 +98,8 @@ pub enum WriteAnswer {
     Done,
     /// It was refused, and why.
     Refused(String),
+    /// There is an object of that name.
+    AlreadyExists,
 }
 
 /// A request that is out: its name, and which pod it is to create.
@@ -87,13 +111,14 @@ pub(super) struct Reconciler<S> {
     pub(super) release: KubernetesRelease,
     kind: WorkloadKind,
     queue: NumberedWorkQueue<WorkloadKey>,
-    /// When pods of a workload will be available.
-    timers: TimerQueue<WorkloadKey>,
+    /// When a workload is looked at again, and what for.
+    timers: TimerQueue<(WorkloadKey, TimeoutReason)>,
     /// What is still to be done about the workload that is looked at.
     pub(super) steps: VecDeque<S>,
     actions: VecDeque<WorkloadAction>,
     awaited: Option<Awaited>,
     next_id: u64,
+    pub(super) claims: Claims,
 }
 
 impl<S> Reconciler<S> {
@@ -107,6 +132,7 @@ impl<S> Reconciler<S> {
             actions: VecDeque::new(),
             awaited: None,
             next_id: 0,
+            claims: Claims::new(kind),
         }
     }
 
@@ -148,6 +174,51 @@ impl<S> Reconciler<S> {
         self.push(WorkloadAction::RecordEvent(event));
     }
 
+    /// Finds out which pods a workload adopts and releases, of those for which `counts` says so, and
+    /// does it; one that is being deleted lets its pods be.
+    pub(super) fn claim(
+        &mut self,
+        cluster: &Cluster,
+        workload: &Workload,
+        counts: impl Fn(&Pod) -> bool,
+    ) -> Claimed {
+        let claimed = self.claims.claim(cluster, workload, counts);
+        if workload.metadata.deletion_timestamp.is_some() {
+            return claimed;
+        }
+        for pod in &claimed.released {
+            self.push(WorkloadAction::ReleasePod { pod: pod.clone() });
+        }
+        for pod in &claimed.adopted {
+            let owner = Box::new(workload.owner_reference());
+            self.push(WorkloadAction::AdoptPod { pod: pod.clone(), owner });
+        }
+        claimed
+    }
+
+    /// Writes the status of a workload.
+    pub(super) fn write_status(
+        &mut self,
+        workload: WorkloadKey,
+        status: &impl Serialize,
+        annotations: BTreeMap<String, String>,
+    ) {
+        // Every key is a string, so that there is a JSON form.
+        let status = serde_json::to_value(status).unwrap_or_default();
+        self.push(WorkloadAction::UpdateStatus { workload, status, annotations });
+    }
+
+    /// Looks at a workload again at that moment.
+    pub(super) fn enqueue_at(
+        &mut self,
+        context: &mut Context<'_>,
+        at: Timestamp,
+        key: WorkloadKey,
+        reason: TimeoutReason,
+    ) {
+        self.timers.start(context.sequence, at.max(context.now), (key, reason));
+    }
+
     /// Deletes a pod because it is one too many, or is to be another.
     pub(super) fn delete_pod(&mut self, owner: &Workload, pod: PodKey) {
         let message = done_to(&pod, owner, "delete", "Deleted");
@@ -187,7 +258,8 @@ impl<S> Reconciler<S> {
             let start = context.start.unix_seconds();
             let at = since.unix_seconds().saturating_add(seconds).saturating_sub(start);
             let at = Timestamp::from_secs(u64::try_from(at).unwrap_or(0));
-            self.timers.start(context.sequence, at.max(context.now), key);
+            let reason = TimeoutReason::PodsAvailable { workload: key.clone() };
+            self.enqueue_at(context, at, key, reason);
         }
     }
 }
@@ -208,14 +280,9 @@ pub(super) trait Reconcile {
     /// Does the next of the steps to which that has led.
     fn step(&mut self, context: &mut Context<'_>, step: Self::Step);
 
-    /// The workload whose pods will be available is looked at, or its owner.
-    fn woken(&mut self, context: &mut Context<'_>, key: WorkloadKey) {
-        self.reconciler().enqueue(context, key);
-    }
-
-    /// Whether the steps that are left are done although a pod was refused.
-    fn goes_on_when_refused(&self) -> bool {
-        false
+    /// A pod was refused, with that error: drops the steps that are not done for that reason.
+    fn refused(&mut self, _error: &str) {
+        self.reconciler().steps.clear();
     }
 
     /// The place of work other than that of the queue of workloads.
@@ -242,7 +309,11 @@ impl<T: Reconcile> Controller for T {
     fn handle_change(&mut self, context: &mut Context<'_>, change: &Change) {
         self.observe(context, change);
         let kind = self.reconciler_ref().kind;
-        if let Change::Pod { key, old: Some(old), new: Some(new) } = change
+        if kind != WorkloadKind::DaemonSet {
+            for key in self.reconciler().claims.observe(context.cluster, change) {
+                self.reconciler().enqueue(context, key);
+            }
+        } else if let Change::Pod { key, old: Some(old), new: Some(new) } = change
             && old.metadata.labels != new.metadata.labels
             && is_to_be_released(context.cluster, kind, new)
         {
@@ -251,8 +322,8 @@ impl<T: Reconcile> Controller for T {
     }
 
     fn handle_timeout(&mut self, context: &mut Context<'_>) {
-        if let Some(key) = self.reconciler().timers.pop_due(context.now) {
-            self.woken(context, key);
+        if let Some((key, _)) = self.reconciler().timers.pop_due(context.now) {
+            self.reconciler().enqueue(context, key);
         } else if let Some(key) = self.reconciler().queue.pop() {
             self.reconcile(context, &key);
         } else {
@@ -271,7 +342,6 @@ impl<T: Reconcile> Controller for T {
         id: RequestId,
         answer: WriteAnswer,
     ) {
-        let goes_on = self.goes_on_when_refused();
         let reconciler = self.reconciler();
         let pod = match reconciler.awaited.take() {
             Some((awaited, pod)) if awaited == id => pod,
@@ -280,13 +350,15 @@ impl<T: Reconcile> Controller for T {
                 return;
             }
         };
-        if let (WriteAnswer::Refused(reason), Some((workload, pod))) = (answer, pod) {
+        if answer == WriteAnswer::AlreadyExists {
+            // Said by nobody; the workload is looked at again when the pod is gone.
+            reconciler.steps.clear();
+        } else if let (WriteAnswer::Refused(reason), Some((workload, pod))) = (answer, pod) {
             let name = pod.name();
-            let message = format!("Error creating: pods \"{name}\" is forbidden: {reason}");
+            let error = format!("pods \"{name}\" is forbidden: {reason}");
+            let message = format!("Error creating: {error}");
             reconciler.record(&workload, "Warning", "FailedCreate", message);
-            if !goes_on {
-                reconciler.steps.clear();
-            }
+            self.refused(&error);
         }
         go_on(self, context);
     }
@@ -296,8 +368,7 @@ impl<T: Reconcile> Controller for T {
     }
 
     fn timer_reason(&self) -> Option<TimeoutReason> {
-        let workload = self.reconciler_ref().timers.peek()?.clone();
-        Some(TimeoutReason::PodsAvailable { workload })
+        Some(self.reconciler_ref().timers.peek()?.1.clone())
     }
 
     fn next_work(&self) -> Option<WorkTicket> {
@@ -319,7 +390,7 @@ pub(super) const fn component(kind: WorkloadKind) -> &'static str {
 
 /// What a controller says of a pod that it has created or deleted; that of StatefulSets in other
 /// words. Mirrors `recordPodEvent`.
-fn done_to(pod: &PodKey, owner: &Workload, verb: &str, done: &str) -> String {
+pub(super) fn done_to(pod: &PodKey, owner: &Workload, verb: &str, done: &str) -> String {
     let pod = pod.name();
     if owner.kind == WorkloadKind::StatefulSet {
         return format!("{verb} Pod {pod} in StatefulSet {} successful", owner.metadata.name);
@@ -412,48 +483,72 @@ pub(super) fn suffixed_name(owner: &WorkloadKey, number: u64) -> PodKey {
     PodKey::new(owner.name.namespace(), &format!("{}-{suffix}", owner.name.name()))
 }
 
-/// Which pods go first where there are too many. Mirrors `ActivePodsWithRanks.Less`.
-pub(super) fn surplus_pods(
-    cluster: &Cluster,
+/// Which pods of a ReplicaSet go first where there are too many; `related` says how many active pods
+/// of the ReplicaSets of the same Deployment are on a node. Mirrors `ActivePodsWithRanks.Less`.
+pub(super) fn surplus_of_replica_set(
     release: KubernetesRelease,
-    key: &WorkloadKey,
+    pods: &[&Arc<Pod>],
+    related: impl Fn(&str) -> i64,
     number: usize,
 ) -> Vec<PodKey> {
-    let pods = &cluster.owned_pods(key).pods;
-    let pods = pods.iter().filter_map(|pod| Some((pod, cluster.get_pod(pod)?)));
-    let active: Vec<_> = pods.filter(|(_, pod)| pod.is_active()).collect();
-    let deletion_cost = release.has_pod_deletion_cost();
-    let mut ranked: Vec<_> = active
-        .iter()
-        .map(|(key, pod)| {
-            let phase = match pod.status.phase {
-                PodPhase::Pending => 0,
-                PodPhase::Unknown => 1,
-                _ => 2,
-            };
-            let cost = pod.metadata.annotations.get("controller.kubernetes.io/pod-deletion-cost");
-            let cost = cost.and_then(|cost| cost.parse::<i32>().ok()).filter(|_| deletion_cost);
-            let here = active
-                .iter()
-                .filter(|(_, other)| other.spec.node_name == pod.spec.node_name)
-                .count();
-            let ready = pod.condition("Ready").filter(|_| pod.is_ready_replica());
-            let since = ready.and_then(|ready| ready.last_transition_time);
-            let created = pod.metadata.creation_timestamp;
-            (
-                !pod.spec.node_name.is_empty(),
-                phase,
-                pod.is_ready_replica(),
-                cost.unwrap_or(0),
-                core::cmp::Reverse(here),
-                core::cmp::Reverse(since.map(|since| since.unix_seconds())),
-                core::cmp::Reverse(created.map(|created| created.unix_seconds())),
-                (*key).clone(),
-            )
-        })
-        .collect();
+    let has_cost = release.has_pod_deletion_cost();
+    surplus_pods(pods, number, |pod| {
+        let cost = pod.metadata.annotations.get("controller.kubernetes.io/pod-deletion-cost");
+        let cost = cost.and_then(|cost| cost.parse::<i32>().ok()).filter(|_| has_cost);
+        (cost.unwrap_or(0), Reverse(related(&pod.spec.node_name)))
+    })
+}
+
+/// Which of these pods go first where there are too many; `extra` is compared after readiness.
+/// Mirrors `ActivePods.Less`; what it does not order goes by name.
+pub(super) fn surplus_pods<T: Ord>(
+    pods: &[&Arc<Pod>],
+    number: usize,
+    extra: impl Fn(&Pod) -> T,
+) -> Vec<PodKey> {
+    let ranked = |pod: &&Arc<Pod>| {
+        let phase = match pod.status.phase {
+            PodPhase::Pending => 0,
+            PodPhase::Unknown => 1,
+            _ => 2,
+        };
+        let ready = pod.condition("Ready").filter(|_| pod.has_ready_condition());
+        let since = ready.and_then(|ready| ready.last_transition_time);
+        let order = (
+            !pod.spec.node_name.is_empty(),
+            phase,
+            ready.is_some(),
+            extra(pod),
+            // Pods without a time before all others, then the newer ones.
+            since.map(Reverse),
+            Reverse(max_restarts(pod)),
+            pod.metadata.creation_timestamp.map(Reverse),
+        );
+        (order, pod.key())
+    };
+    let mut ranked: Vec<_> = pods.iter().map(ranked).collect();
     ranked.sort();
-    ranked.into_iter().take(number).map(|ranked| ranked.7).collect()
+    ranked.into_iter().take(number).map(|(_, key)| key).collect()
+}
+
+/// Mirrors `maxContainerRestarts`.
+fn max_restarts(pod: &Pod) -> i64 {
+    container_restarts(pod, "containerStatuses").max().unwrap_or(0)
+}
+
+/// The restart counts in one of the lists of container statuses.
+pub(super) fn container_restarts<'a>(
+    pod: &'a Pod,
+    list: &str,
+) -> impl Iterator<Item = i64> + use<'a> {
+    let statuses = pod.status.other.get(list).and_then(Value::as_array).into_iter().flatten();
+    statuses.filter_map(|status| status.get("restartCount")?.as_i64())
+}
+
+/// In which batch each of so many pods is created: a batch is twice as large as the one before, and
+/// the first is one pod. Mirrors `slowStartBatch`.
+pub(super) fn slow_start_batches(number: i64) -> impl Iterator<Item = u32> {
+    (1..=number.unsigned_abs()).take_while(move |_| number > 0).map(u64::ilog2)
 }
 
 /// A template without what tells it from another of the same Deployment.
@@ -469,7 +564,8 @@ pub(crate) fn comparable(template: &PodTemplate) -> String {
 /// Whether a workload has changed in its template.
 pub(super) fn template_changed(old: Option<&Workload>, new: Option<&Workload>) -> bool {
     let (Some(old), Some(new)) = (old, new) else { return false };
-    comparable(&old.spec.template) != comparable(&new.spec.template)
+    // The text is only needed to leave the hash out.
+    old.spec.template != new.spec.template && comparable(&old.spec.template) != comparable(&new.spec.template)
 }
 
 /// What the label [`REVISION_LABEL`] of pods that were there at the beginning says of a template.

@@ -8,6 +8,7 @@ use super::{EventKind, ObjectReference, RequestResult, RequestVerb, SilenceCause
 use crate::api::{NodeName, PodKey, Taint, WorkloadKey};
 use crate::command::NodeWrite;
 use crate::controllers::node_lifecycle::DequeueOutcome;
+use crate::controllers::taint_eviction::EvictionDecision;
 use crate::kubelet::EVICTED;
 use crate::protocol::zone::{ZoneKey, ZoneState};
 use crate::time::format_duration;
@@ -117,6 +118,42 @@ pub struct EventSubject<'a> {
     pub zone: Option<&'a ZoneKey>,
 }
 
+/// The decision as the end of a sentence about the pod, with exact times: `does not tolerate
+/// k:NoExecute, deleted at once`.
+impl fmt::Display for EvictionDecision {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotTolerated { taint } => {
+                write!(f, "does not tolerate {taint}, deleted at once")
+            }
+            Self::ToleratedForNoTime => {
+                f.write_str("tolerates the taints for no time, deleted at once")
+            }
+            Self::Scheduled { created_at, fire_at } => {
+                write!(f, "deletion scheduled for {fire_at}, counted from {created_at}")
+            }
+            Self::TimerKept { fire_at, otherwise } => {
+                write!(f, "timer for {fire_at} kept, a new one would end at {otherwise}")
+            }
+            Self::AlreadyDeleted => f.write_str("already deleted, not deleted again"),
+            Self::ToleratedForever => f.write_str("tolerates the taints for ever, stays"),
+            Self::ToleratedForeverTooLate { fire_at } => {
+                write!(f, "tolerates the taints for ever now, but the timer for {fire_at} runs on")
+            }
+            Self::TaintsRemoved { timer_cancelled: true } => {
+                f.write_str("the node has no NoExecute taints any more, timer cancelled")
+            }
+            Self::TaintsRemoved { timer_cancelled: false } => {
+                f.write_str("the node has no NoExecute taints")
+            }
+            Self::PodGone { timer_cancelled: true } => {
+                f.write_str("the pod is gone, timer cancelled")
+            }
+            Self::PodGone { timer_cancelled: false } => f.write_str("the pod is gone"),
+        }
+    }
+}
+
 /// What happened, in one line.
 impl fmt::Display for EventKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -131,7 +168,7 @@ impl fmt::Display for EventKind {
             Self::Request { pod, verb, result, .. } => {
                 write!(f, "{} {pod}: {}", verb_text(*verb), result_text(*result))
             }
-            Self::Decided(decision) => write!(f, "decided about {}", decision.pod),
+            Self::Decided(decision) => write!(f, "{}: {}", decision.pod, decision.ruling),
             Self::NodeEvaluated { node, shard, .. } => {
                 write!(f, "worker {shard} looks at {node}")
             }
@@ -275,6 +312,12 @@ impl fmt::Display for TimeoutReason {
             Self::DrainGoesOn { node } => write!(f, "the drain of {node} goes on"),
             Self::CollectPods => f.write_str("the pod garbage collector looks around"),
             Self::PodsAvailable { workload } => write!(f, "pods of {workload} are available"),
+            Self::ProgressDeadline { workload } => {
+                write!(f, "{workload} has exceeded its progress deadline")
+            }
+            Self::JobDeadline { workload } => write!(f, "{workload} has run for too long"),
+            Self::JobTimeToLive { workload } => write!(f, "{workload} is deleted"),
+            Self::JobBackoff { workload } => write!(f, "{workload} replaces failed pods"),
         }
     }
 }

@@ -308,9 +308,8 @@ impl Kubelets {
             let renewed = leases.get(&name).copied();
             self.bootstrap_kubelet(start, cluster, name, &node, renewed);
         }
-        let started = |(key, pod): (&PodKey, &Arc<Pod>)| {
-            Some((key.clone(), self.started(start, pod)?))
-        };
+        let started =
+            |(key, pod): (&PodKey, &Arc<Pod>)| Some((key.clone(), self.started(start, pod)?));
         let started: Vec<(PodKey, Pod)> = cluster.pods().filter_map(started).collect();
         for (key, pod) in started {
             cluster.put_pod(&key, Arc::new(pod));
@@ -446,11 +445,7 @@ impl Kubelets {
     }
 
     /// Why nobody hears the kubelet of a node, if nobody does.
-    pub(crate) fn silence_cause(
-        &self,
-        cluster: &Cluster,
-        name: &NodeName,
-    ) -> Option<SilenceCause> {
+    pub(crate) fn silence_cause(&self, cluster: &Cluster, name: &NodeName) -> Option<SilenceCause> {
         let kubelet = self.by_node.get(name.as_str())?;
         if !kubelet.runs {
             Some(SilenceCause::KubeletStopped)
@@ -522,7 +517,9 @@ impl Kubelets {
             Step::StartPods => self.start_pods_of(context, name),
             Step::SendUnsent => self.send_unsent(name),
             Step::SyncPods => self.sync_pods(context, name),
-            Step::CarryOut { effect, waits } => return self.carry_out(context, name, effect, waits),
+            Step::CarryOut { effect, waits } => {
+                return self.carry_out(context, name, effect, waits);
+            }
             Step::SetPressures(pressures) => self.set_pressures(context, name, &pressures),
             Step::PlanEvictionManager => self.plan_eviction_manager(context, name),
         }

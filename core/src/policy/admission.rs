@@ -4,6 +4,7 @@
 //! plugin that adds it and the reason. They change nothing; [`PodAdmission::apply`] does. Admission
 //! acts at creation only: changing a flag does not change pods that exist.
 
+mod priority;
 mod restriction;
 
 use alloc::borrow::ToOwned;
@@ -14,6 +15,7 @@ use alloc::vec::Vec;
 
 use serde::{Deserialize, Serialize};
 
+pub use priority::{PodPriority, PriorityError, admit_priority};
 pub use restriction::{
     DEFAULT_TOLERATIONS_ANNOTATION, NamespaceTolerations, RestrictionError, TolerationRestriction,
     WHITELIST_ANNOTATION, is_superset, merge_tolerations,

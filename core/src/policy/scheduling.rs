@@ -10,17 +10,19 @@
 //!   simulator asks, stops at a share of a large cluster, as upstream does.
 //! - Among nodes of the same score upstream picks one at random. Here the one with the fewest pods is
 //!   picked, and among those the first by name, so that the order of the input does not matter.
-//! - A node without allocatable `cpu`, `memory`, `ephemeral-storage` or `pods` has no limit of it;
-//!   upstream takes it as zero.
+//! - A node without allocatable `cpu`, `memory`, `ephemeral-storage` or `pods` has no limit of it,
+//!   unless [`SchedulerConfig::requires_allocatable`]; upstream takes it as zero.
 //! - Where a pod has no topology spread constraints, upstream spreads it over hosts and zones by the
-//!   services and controllers that select it. Here pods of the same controller are counted.
-//! - Ports, volumes, images and resource claims are ignored.
-//! - Preemption is not carried out: [`Decision::preemptable`] names the nodes where it would help.
+//!   selectors of services and controllers. Here the pods of the same controller are counted,
+//!   unless [`Snapshot::set_workload_selector`] told of the controller.
+//! - Of volumes only missing claims are looked at, if [`Snapshot::set_claims`] told which there are.
+//!   Resource claims are ignored.
 
 mod affinity;
 mod arithmetic;
 mod filters;
 mod message;
+mod preemption;
 mod scores;
 mod snapshot;
 mod spread;
@@ -34,12 +36,15 @@ use serde::Serialize;
 
 pub use filters::FilterPlugin;
 pub use message::{NO_NODES_AVAILABLE, fit_error};
+pub use preemption::{
+    BudgetOfVictims, Candidate, Preemption, preempted_condition, preempted_message,
+};
 pub use scores::ScorePlugin;
 pub(crate) use snapshot::check_pod;
 pub use snapshot::{SchedulerConfig, Snapshot};
 
 use crate::api::{Node, Pod, ResourceError};
-use filters::Cycle;
+use filters::{Change, Cycle};
 use snapshot::NodeInfo;
 
 /// The highest score of a plugin. Mirrors `framework.MaxNodeScore`.
@@ -83,6 +88,8 @@ pub struct Rejection {
 pub struct PluginScore {
     /// Which plugin.
     pub plugin: ScorePlugin,
+    /// As the plugin said it first.
+    pub raw: i64,
     /// 0 to 100, after normalisation over all nodes that fit.
     pub score: i64,
     /// How often it counts.
@@ -130,6 +137,9 @@ pub struct Decision {
     /// nowhere.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
+    /// Why it fits on no node whatever the nodes are; every verdict says so then.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub refusal: Option<Rejection>,
     /// Every node, in the order of names.
     pub verdicts: Vec<NodeVerdict>,
     /// If it goes nowhere: the nodes where it would fit without pods of lower priority.
@@ -169,11 +179,15 @@ impl Snapshot {
     /// # Errors
     /// A field of the pod that cannot be read.
     pub fn schedule(&self, pod: &Pod) -> Result<Decision, SchedulingError> {
-        let cycle = Cycle::new(self, self.read(pod)?);
+        let cycle = Cycle::new(self, pod)?;
+        let unchanged = Change::default();
         let mut verdicts = Vec::new();
         let mut feasible = Vec::new();
+        let absent = cycle.absent_nodes();
         for node in self.nodes() {
-            let rejection = cycle.first_rejection(node, &[]);
+            let refusal = cycle.refusal.clone();
+            let refusal = refusal.or_else(|| absent.as_ref().and_then(|absent| absent(&node.name)));
+            let rejection = refusal.or_else(|| cycle.first_rejection(node, &unchanged));
             if rejection.is_none() {
                 feasible.push((verdicts.len(), node));
             }
@@ -185,6 +199,10 @@ impl Snapshot {
             });
         }
         let nodes: Vec<_> = feasible.iter().map(|(_, node)| *node).collect();
+        if let Some(error) = cycle.score_error().filter(|_| nodes.len() > 1) {
+            let (node, message, refusal, preemptable) = (None, Some(error), None, Vec::new());
+            return Ok(Decision { node, message, refusal, verdicts, preemptable });
+        }
         let mut best = None;
         for ((index, node), scores) in feasible.iter().zip(cycle.scores(&nodes)) {
             let Some(verdict) = verdicts.get_mut(*index) else { continue };
@@ -201,7 +219,8 @@ impl Snapshot {
             let (text, nodes) = message::failure(&cycle, &verdicts);
             (message, preemptable) = (Some(text), nodes);
         }
-        Ok(Decision { node, message, verdicts, preemptable })
+        let refusal = cycle.refusal.clone();
+        Ok(Decision { node, message, refusal, verdicts, preemptable })
     }
 
     /// Where the pod goes, found with less work than by [`schedule`](Self::schedule): of many nodes
@@ -217,11 +236,15 @@ impl Snapshot {
         next: &mut usize,
     ) -> Result<Option<String>, SchedulingError> {
         let order = self.in_turn();
-        let cycle = Cycle::new(self, self.read(pod)?);
+        let cycle = Cycle::new(self, pod)?;
+        if cycle.refusal.is_some() {
+            return Ok(None);
+        }
+        let unchanged = Change::default();
         let mut feasible = Vec::new();
         if let Some(names) = cycle.named_nodes() {
             let nodes = names.iter().filter_map(|name| self.node(name));
-            feasible.extend(nodes.filter(|node| cycle.fits(node)));
+            feasible.extend(nodes.filter(|node| cycle.fits(node, &unchanged)));
         } else {
             let wanted = nodes_to_find(order.len());
             let begin = if order.is_empty() { 0 } else { *next % order.len() };
@@ -232,7 +255,7 @@ impl Snapshot {
                     break;
                 }
                 looked_at += 1;
-                if cycle.fits(node) {
+                if cycle.fits(node, &unchanged) {
                     feasible.push(node);
                 }
             }
@@ -240,6 +263,9 @@ impl Snapshot {
         }
         if let [only] = feasible.as_slice() {
             return Ok(Some(only.name.clone()));
+        }
+        if cycle.score_error().is_some() {
+            return Ok(None);
         }
         let rank = |(node, scores): (&&NodeInfo, Vec<PluginScore>)| {
             let total: i64 = scores.iter().map(|score| score.score * score.weight).sum();
@@ -255,11 +281,15 @@ impl Snapshot {
     /// # Errors
     /// A field of the pod that cannot be read.
     pub fn explain(&self, pod: &Pod, node: &str) -> Result<Vec<FilterVerdict>, SchedulingError> {
-        let cycle = Cycle::new(self, self.read(pod)?);
+        let cycle = Cycle::new(self, pod)?;
         let Some(node) = self.nodes().find(|known| known.name == node) else {
             return Ok(Vec::new());
         };
-        let verdict = |plugin| FilterVerdict { plugin, rejection: cycle.filter(plugin, node, &[]) };
+        let unchanged = Change::default();
+        let verdict = |plugin| FilterVerdict {
+            plugin,
+            rejection: cycle.filter(plugin, node, &unchanged),
+        };
         Ok(cycle.plugins().into_iter().map(verdict).collect())
     }
 }

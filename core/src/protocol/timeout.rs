@@ -106,6 +106,26 @@ pub enum TimeoutReason {
         /// Which workload.
         workload: WorkloadKey,
     },
+    /// A rollout has made no progress for `progressDeadlineSeconds`.
+    ProgressDeadline {
+        /// Which Deployment.
+        workload: WorkloadKey,
+    },
+    /// A Job has run for `activeDeadlineSeconds`.
+    JobDeadline {
+        /// Which Job.
+        workload: WorkloadKey,
+    },
+    /// A Job that is over is deleted, as `ttlSecondsAfterFinished` says.
+    JobTimeToLive {
+        /// Which Job.
+        workload: WorkloadKey,
+    },
+    /// A Job that had a failed pod is looked at again.
+    JobBackoff {
+        /// Which Job.
+        workload: WorkloadKey,
+    },
 }
 
 /// What the manager is to be called for.

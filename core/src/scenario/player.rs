@@ -1,11 +1,11 @@
 //! A scenario at play: the one place that knows how steps, time and the end of a scenario go
 //! together.
 
-use alloc::string::ToString;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use super::{Expectation, Scenario, ScenarioError, Step};
+use crate::command::CommandError;
 use crate::event::TimeoutReason;
 use crate::simulator::Simulator;
 use crate::time::{Span, Timestamp};
@@ -87,29 +87,24 @@ impl Player {
         [step, deadline].into_iter().flatten().min_by_key(|next| next.at)
     }
 
-    /// Plays the next step, at its time or now if that is over. `None` if there is none.
-    ///
-    /// # Errors
-    /// It was refused and should not have been, was refused with another error than it names, or was
-    /// to be refused. The step counts as played.
-    pub fn play_step(&mut self, simulator: &mut Simulator) -> Option<Result<(), ScenarioError>> {
+    /// Plays the next step, at its time or now if that is over: what [`Step::check`] says of it.
+    /// `None` if there is none. The step counts as played, whatever came of it.
+    pub fn play_step(
+        &mut self,
+        simulator: &mut Simulator,
+    ) -> Option<Result<Option<CommandError>, ScenarioError>> {
         let (index, step) = self.steps.get(self.played)?;
         self.played += 1;
         let at = step.at.timestamp().max(simulator.now());
-        let index = *index;
-        Some(match (simulator.handle_command(at, step.command.clone()), &step.refused) {
-            (Ok(()), None) => Ok(()),
-            (Ok(()), Some(_)) => Err(ScenarioError::NotRefused { index }),
-            (Err(error), Some(wanted)) if error.to_string() == *wanted => Ok(()),
-            (Err(error), _) => Err(ScenarioError::Step { index, error }),
-        })
+        let result = simulator.handle_command(at, step.command.clone());
+        Some(step.check(*index, result))
     }
 
     /// Plays the steps until `to` and lets time pass until then, through at most so many moments.
     /// A `to` in the past is now.
     ///
     /// # Errors
-    /// As [`play_step`](Self::play_step).
+    /// As [`Step::check`].
     pub fn play_to(
         &mut self,
         simulator: &mut Simulator,
@@ -123,7 +118,7 @@ impl Player {
     /// not past the end of the scenario, nor before it or the times that its expectations name.
     ///
     /// # Errors
-    /// As [`play_step`](Self::play_step).
+    /// As [`Step::check`].
     pub fn run_to_end(
         &mut self,
         simulator: &mut Simulator,
@@ -147,7 +142,7 @@ impl Player {
                 return Ok(Ended::AtRest);
             };
             match next.what {
-                NextWhat::Step(_) => self.play_step(simulator).unwrap_or(Ok(()))?,
+                NextWhat::Step(_) => _ = self.play_step(simulator).transpose()?,
                 NextWhat::Deadline(_) => {
                     let _ = simulator.advance_to(next.at);
                 }

@@ -9,9 +9,7 @@ use core::time::Duration;
 use super::Simulator;
 use crate::api::{ConditionStatus, Node, NodeName, PodKey};
 use crate::api_server::{Fault, eviction_config};
-use crate::command::{
-    Command, CommandError, LoadedPod, NodeLoad, NodeResources, Requirement,
-};
+use crate::command::{Command, CommandError, LoadedPod, NodeLoad, NodeResources, Requirement};
 use crate::controllers::drain::EvictAnswer;
 use crate::event::EventKind;
 use crate::kubelet::NodeUsage;

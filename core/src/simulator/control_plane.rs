@@ -85,8 +85,8 @@ impl ControlPlane {
         }
         let gate = FeatureGate::TaintTolerationComparisonOperators;
         let config = SchedulerConfig {
-            release: api.config.release,
             comparison_operators: api.gates.is_enabled(gate),
+            ..SchedulerConfig::of(api.config.release)
         };
         let admission = api.config.admission().map_err(ConfigError::ApiServerFlag)?;
         let mut control = Self::new(config, &api.cluster)?;
@@ -172,6 +172,18 @@ impl ControlPlane {
         self.daemon_sets.adopt_revisions(cluster);
     }
 
+    /// ReplicaSets with the status that their controller had written before the beginning.
+    pub(super) fn initial_statuses(&self, context: &Context<'_>) -> Vec<Arc<Workload>> {
+        let sets = context.cluster.workloads().filter(|(key, _)| key.kind == WorkloadKind::ReplicaSet);
+        let sets = sets.map(|(_, set)| {
+            let status = self.replica_sets.initial_status(context, set);
+            let mut set = Workload::clone(set);
+            set.set_status(serde_json::to_value(status).unwrap_or_default());
+            Arc::new(set)
+        });
+        sets.collect()
+    }
+
     /// An object has changed.
     pub(super) fn handle_change(&mut self, context: &mut Context<'_>, change: &Change) {
         if let Change::Node { .. } = change {
@@ -211,6 +223,8 @@ impl ControlPlane {
             self.deployments.timer_reason()
         } else if self.stateful_sets.next_timer() == timer {
             self.stateful_sets.timer_reason()
+        } else if self.jobs.next_timer() == timer {
+            self.jobs.timer_reason()
         } else {
             None
         }

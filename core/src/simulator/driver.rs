@@ -9,7 +9,7 @@ use super::control_plane::ControlAction;
 use crate::api::{Node, PodKey};
 use crate::api_server::Write;
 use crate::cluster::Change;
-use crate::command::NodeWrite;
+use crate::command::{Cascade, NodeWrite};
 use crate::controllers::drain::{DrainAction, DrainController};
 use crate::controllers::pod_gc::CollectPod;
 use crate::controllers::scheduler::SchedulerAction;
@@ -19,6 +19,7 @@ use crate::controllers::{Context, Controller, node_lifecycle, taint_eviction};
 use crate::event::{EventKind, RequestResult, RequestVerb};
 use crate::kubelet::{KubeletAction, Kubelets};
 use crate::protocol::RequestId;
+use crate::release::FeatureGate;
 
 impl Simulator {
     /// Makes writes in their order, each with all that kubelets do at once because of it.
@@ -150,17 +151,7 @@ impl Simulator {
                         control.answer(&mut context, kind, id, answer);
                     }
                 }
-                ControlAction::Scheduler(SchedulerAction::RecordEvent(event)) => {
-                    self.api.emit(EventKind::EventRecorded(event));
-                }
-                ControlAction::Scheduler(SchedulerAction::BindPod { pod, node }) => {
-                    let write = self.api.write_scheduled(pod, Ok(node));
-                    self.commit(write);
-                }
-                ControlAction::Scheduler(SchedulerAction::MarkUnschedulable { pod, message }) => {
-                    let write = self.api.write_scheduled(pod, Err(message));
-                    self.commit(write);
-                }
+                ControlAction::Scheduler(action) => self.act_for_scheduler(action),
                 ControlAction::Collect(CollectPod { id, pod }) => {
                     self.commit([Write::RemovePod(pod)]);
                     if let Some(control) = &mut self.control {
@@ -171,9 +162,37 @@ impl Simulator {
         }
     }
 
+    fn act_for_scheduler(&mut self, action: SchedulerAction) {
+        match action {
+            SchedulerAction::RecordEvent(event) => self.api.emit(EventKind::EventRecorded(event)),
+            SchedulerAction::BindPod { pod, node } => {
+                self.commit(self.api.write_binding(pod, &node));
+            }
+            SchedulerAction::MarkUnschedulable { pod, message, nominated } => {
+                self.commit(self.api.mark_unschedulable(pod, &message, nominated.as_ref()));
+            }
+            SchedulerAction::PreemptPod { pod, condition, event } => {
+                if self.api.gates.is_enabled(FeatureGate::PodDisruptionConditions) {
+                    let (_, write) = self.api.patch_pod_condition(&pod, condition);
+                    self.commit(write);
+                }
+                self.delete_for_controller(&pod, false);
+                self.api.emit(EventKind::EventRecorded(event));
+            }
+            SchedulerAction::ClearNomination { pod } => {
+                self.commit(self.api.clear_nomination(pod));
+            }
+        }
+    }
+
     fn act_for_workload(&mut self, action: WorkloadAction) -> Option<(RequestId, WriteAnswer)> {
         match action {
             WorkloadAction::RecordEvent(event) => self.api.emit(EventKind::EventRecorded(event)),
+            WorkloadAction::CreatePod { id, pod, .. }
+                if self.api.cluster.get_pod(&pod.key()).is_some() =>
+            {
+                return Some((id, WriteAnswer::AlreadyExists));
+            }
             WorkloadAction::CreatePod { id, mut pod, mut additions, event } => {
                 match self.api.admit_pod(&mut pod) {
                     Ok(more) => additions.extend(more),
@@ -193,8 +212,18 @@ impl Simulator {
                 self.api.default_metadata(&mut set.metadata);
                 self.commit([Write::PutWorkload(set)]);
             }
-            WorkloadAction::ScaleReplicaSet { workload, replicas } => {
-                self.commit(self.api.scale_replica_set(&workload, replicas));
+            WorkloadAction::AdoptPod { pod, owner } => self.commit(self.api.adopt_pod(&pod, *owner)),
+            WorkloadAction::UpdatePod(pod) => self.commit([Write::PutPod(pod.key(), pod)]),
+            WorkloadAction::UpdateReplicaSet(set) => {
+                self.commit(self.api.update_replica_set(*set));
+            }
+            WorkloadAction::DeleteWorkload(workload) => {
+                // One that is gone is gone.
+                let writes = self.api.delete_workload(&workload, Cascade::Background);
+                self.commit(writes.unwrap_or_default());
+            }
+            WorkloadAction::UpdateStatus { workload, status, annotations } => {
+                self.commit(self.api.write_workload_status(&workload, status, annotations));
             }
             WorkloadAction::ReportDesired { workload, desired } => {
                 if let Some(control) = &mut self.control {

@@ -7,11 +7,12 @@ use crate::api::PodKey;
 use crate::eviction_timeline::time_budget::{Moment, TimeBudget};
 use crate::time::Timestamp;
 
-/// How far ahead it is asked whether a pod of a silent node will go: longer than the limiter of a
-/// large zone lets a node wait, and than most tolerations.
-const AHEAD: Duration = Duration::from_secs(7_200);
-/// How many deadlines that may be at most, so that a large cluster does not hold up a page.
-const STEPS: usize = 400;
+/// How far [`Simulator::look_ahead`] looks: longer than the limiter of a large zone lets a node
+/// wait, and than most tolerations.
+pub(super) const AHEAD: Duration = Duration::from_secs(24 * 60 * 60);
+/// How many deadlines that may be at most, so that a cluster that never comes to rest does not hold
+/// up who asks.
+pub(super) const DEADLINES: usize = 10_000;
 
 /// What will happen if nobody does anything: a copy of the simulation that has run ahead.
 #[derive(Clone, Debug)]
@@ -46,6 +47,12 @@ impl Forecast {
         Some(TimeBudget { over: deleted_at <= self.from, ..budget })
     }
 
+    /// How long ago the forecast was made, seen from `now`; zero if that is before.
+    #[must_use]
+    pub const fn age(&self, now: Timestamp) -> Duration {
+        now.since_zero().saturating_sub(self.from.since_zero())
+    }
+
     /// The cluster at the end of the forecast.
     #[must_use]
     pub const fn simulator(&self) -> &Simulator {
@@ -76,6 +83,5 @@ pub(super) fn record_or_look_ahead(
     // Only where something is about to come is it worth looking for it.
     let node = &simulator.api.cluster.get_pod(pod)?.spec.node_name;
     simulator.node_view(node)?.silent?;
-    let look_ahead = || Forecast::of(simulator, now.saturating_add(AHEAD), STEPS);
-    forecast.get_or_insert_with(look_ahead).time_budget(pod)
+    forecast.get_or_insert_with(|| simulator.look_ahead()).time_budget(pod)
 }

@@ -77,10 +77,21 @@ impl Simulator {
     }
 
     /// The record of a pod that was deleted, or what is to come of one that is on a node that is
-    /// tainted or silent, as far as the next two hours tell; see [`forecast`](Self::forecast).
+    /// tainted or silent, as far as [`look_ahead`](Self::look_ahead) tells. The look ahead is kept in
+    /// `ahead`, to be given again until something is done to this simulation.
     #[must_use]
-    pub fn record_or_forecast(&self, pod: &PodKey) -> Option<TimeBudget> {
-        forecast::record_or_look_ahead(self, pod, &mut None)
+    pub fn record_or_forecast(
+        &self,
+        pod: &PodKey,
+        ahead: &mut Option<Forecast>,
+    ) -> Option<TimeBudget> {
+        forecast::record_or_look_ahead(self, pod, ahead)
+    }
+
+    /// The forecast of a day, at most 10,000 deadlines far: what the page and the packages show.
+    #[must_use]
+    pub fn look_ahead(&self) -> Forecast {
+        self.forecast(self.api.now.saturating_add(forecast::AHEAD), forecast::DEADLINES)
     }
 
     /// The same for each pod that is there, by key, with one look ahead for all of them.
@@ -148,7 +159,8 @@ impl Simulator {
         let object = self.api.cluster.get_node(node)?;
         let known = self.kubelets.usage_of_node(node);
         let known = known.map(|(layout, usage)| (layout, usage.clone()));
-        let (layout, usage) = known.unwrap_or_else(|| (Default::default(), usage_by_status(object)));
+        let (layout, usage) =
+            known.unwrap_or_else(|| (Default::default(), usage_by_status(object)));
         Some(NodeResources {
             node: node.into(),
             capacity: usage.capacity,

@@ -1,47 +1,51 @@
 //! `kubectl describe node`.
 
 use serde_json::Value;
-use taintlab_core::api::{Node, Pod, PodPhase, PodResources, Quantity, Resources};
+use taintlab_core::api::{Node, Pod, PodPhase, Quantity, Taint};
 
-use super::{Page, rfc1123, rows};
-use crate::objects::text;
-use crate::session::Session;
+use super::resources::{Amounts, add, amounts, requests_and_limits};
+use super::{Page, Surroundings, rfc1123};
+use crate::objects::{text, time_at};
+use crate::rows;
 
 /// Mirrors `describeNode`.
-pub(super) fn describe(session: &Session<'_>, node: &Node, page: &mut Page) {
+pub(super) fn describe(node: &Node, surroundings: &Surroundings, page: &mut Page) {
     let metadata = &node.metadata;
     page.field("Name", &metadata.name);
-    let roles = rows::node_roles(node).join(",");
-    page.field("Roles", if roles.is_empty() { "<none>" } else { &roles });
+    page.field("Roles", rows::node_roles(node));
     page.labels("Labels", &metadata.labels);
-    page.annotations(&metadata.annotations);
+    page.annotations("Annotations", &metadata.annotations);
     page.field("CreationTimestamp", rfc1123(metadata.creation_timestamp));
-    let mut taints = node.spec.taints.clone();
-    taints.sort_by(|left, right| {
-        let key = |taint: &taintlab_core::api::Taint| {
-            (taint.effect.to_string(), taint.key.clone(), taint.value.clone())
-        };
-        key(left).cmp(&key(right))
-    });
-    let taints: Vec<String> = taints.iter().map(ToString::to_string).collect();
-    page.lines("Taints", &taints);
-    page.field("Unschedulable", node.spec.unschedulable.to_string());
-    lease(session, &metadata.name, page);
+    let mut taints: Vec<&Taint> = node.spec.taints.iter().collect();
+    taints.sort_by_key(|taint| format!("{},{}", taint.effect, taint.key));
+    page.lines("Taints", taints.into_iter().map(ToString::to_string));
+    page.field("Unschedulable", node.spec.unschedulable);
+    lease(&metadata.name, surroundings, page);
     conditions(node, page);
     page.line("Addresses:");
     for address in list(node, "addresses") {
-        page.line(format!("  {}:\t{}", text(address, "/type"), text(address, "/address")));
+        page.line(format_args!("  {}:\t{}", text(address, "/type"), text(address, "/address")));
     }
-    for (title, field) in [("Capacity", "capacity"), ("Allocatable", "allocatable")] {
-        if let Some(amounts) = node.status.other.get(field).and_then(Value::as_object) {
-            page.line(format!("{title}:"));
-            for (name, amount) in amounts {
-                page.line(format!("  {name}:\t{}", super::amount(amount)));
-            }
+    for (title, amounts) in [
+        ("Capacity", amounts(node.status.other.get("capacity"))),
+        ("Allocatable", allocatable(node)),
+    ] {
+        if !amounts.is_empty() {
+            page.line(format_args!("{title}:"));
+        }
+        for (name, amount) in &amounts {
+            page.line(format_args!("  {name}:\t{amount}"));
         }
     }
     system_info(node, page);
-    resources(session, node, page);
+    resources(node, surroundings, page);
+}
+
+/// What pods may use; everything unless the node says so. Mirrors `SetDefaults_NodeStatus`.
+fn allocatable(node: &Node) -> Amounts {
+    let of = |field: &str| amounts(node.status.other.get(field));
+    let allocatable = of("allocatable");
+    if allocatable.is_empty() { of("capacity") } else { allocatable }
 }
 
 fn list<'n>(node: &'n Node, field: &str) -> &'n [Value] {
@@ -49,22 +53,29 @@ fn list<'n>(node: &'n Node, field: &str) -> &'n [Value] {
 }
 
 /// Mirrors `describeNodeLease`.
-fn lease(session: &Session<'_>, name: &str, page: &mut Page) {
-    let Some(lease) = session.simulator().lease(name) else {
+fn lease(name: &str, surroundings: &Surroundings, page: &mut Page) {
+    let mut leases = surroundings.leases.iter();
+    let lease = leases.find(|lease| {
+        text(lease, "/metadata/name") == name
+            && text(lease, "/metadata/namespace") == "kube-node-lease"
+    });
+    if lease.is_none() && page.view.release.describe_says_that_lease_is_missing() {
         return page.field(
             "Lease",
-            format!("Failed to get lease: leases.coordination.k8s.io {name:?} not found"),
+            format_args!("Failed to get lease: leases.coordination.k8s.io {name:?} not found"),
         );
+    }
+    let spec = |field: &str| lease.and_then(|lease| lease.pointer(&format!("/spec/{field}")));
+    let unset = || "<unset>".to_owned();
+    let time = |field: &str| {
+        let time = spec(field).and_then(|value| time_at(value, ""));
+        time.map_or_else(unset, |time| time.to_rfc1123())
     };
     page.line("Lease:");
-    let or_unset = |text: String| if text.is_empty() { "<unset>".to_owned() } else { text };
-    page.line(format!("  HolderIdentity:\t{}", or_unset(lease.spec.holder_identity)));
-    let acquired = lease.spec.other.get("acquireTime").and_then(Value::as_str);
-    let acquired = acquired.and_then(|text| taintlab_core::time::Time::parse(text).ok());
-    let time =
-        |time: Option<_>| or_unset(time.map_or_else(String::new, |time| rfc1123(Some(time))));
-    page.line(format!("  AcquireTime:\t{}", time(acquired)));
-    page.line(format!("  RenewTime:\t{}", time(lease.spec.renew_time)));
+    let holder = spec("holderIdentity").and_then(Value::as_str);
+    page.line(format_args!("  HolderIdentity:\t{}", holder.map_or_else(unset, str::to_owned)));
+    page.line(format_args!("  AcquireTime:\t{}", time("acquireTime")));
+    page.line(format_args!("  RenewTime:\t{}", time("renewTime")));
 }
 
 fn conditions(node: &Node, page: &mut Page) {
@@ -75,7 +86,7 @@ fn conditions(node: &Node, page: &mut Page) {
     page.line("  Type\tStatus\tLastHeartbeatTime\tLastTransitionTime\tReason\tMessage");
     page.line("  ----\t------\t-----------------\t------------------\t------\t-------");
     for condition in &node.status.conditions {
-        page.line(format!(
+        page.line(format_args!(
             "  {} \t{} \t{} \t{} \t{} \t{}",
             condition.type_,
             condition.status,
@@ -89,9 +100,6 @@ fn conditions(node: &Node, page: &mut Page) {
 
 fn system_info(node: &Node, page: &mut Page) {
     let info = node.status.other.get("nodeInfo");
-    let field = |name: &str| {
-        info.and_then(|info| info.get(name)).and_then(Value::as_str).unwrap_or("").to_owned()
-    };
     page.line("System Info:");
     for (title, name) in [
         ("Machine ID", "machineID"),
@@ -105,7 +113,8 @@ fn system_info(node: &Node, page: &mut Page) {
         ("Kubelet Version", "kubeletVersion"),
         ("Kube-Proxy Version", "kubeProxyVersion"),
     ] {
-        page.line(format!("  {title}:\t{}", field(name)));
+        let value = info.and_then(|info| info.get(name)).and_then(Value::as_str);
+        page.line(format_args!("  {title}:\t{}", value.unwrap_or("")));
     }
     let spec = |name: &str| node.spec.other.get(name);
     if let Some(cidr) = spec("podCIDR").and_then(Value::as_str).filter(|cidr| !cidr.is_empty()) {
@@ -122,120 +131,89 @@ fn system_info(node: &Node, page: &mut Page) {
     }
 }
 
-/// Requests and limits of CPU, memory and ephemeral storage.
-#[derive(Clone)]
-struct Amounts([Quantity; 3]);
-
-impl Amounts {
-    fn zero() -> Self {
-        use taintlab_core::api::Format::{BinarySI, DecimalSI};
-        Self([DecimalSI, BinarySI, BinarySI].map(|format| Quantity::new(0, format)))
-    }
-
-    fn each(resources: &Resources) -> [Option<&Quantity>; 3] {
-        [&resources.cpu, &resources.memory, &resources.ephemeral_storage].map(Option::as_ref)
-    }
-
-    fn add(&mut self, resources: &Resources) {
-        for (sum, amount) in self.0.iter_mut().zip(Self::each(resources)) {
-            if let Some(amount) = amount {
-                sum.add(amount);
-            }
-        }
-    }
-
-    fn add_all(&mut self, other: &Self) {
-        for (sum, amount) in self.0.iter_mut().zip(&other.0) {
-            sum.add(amount);
-        }
-    }
-
-    /// The larger of both. Init containers run before the others.
-    fn raise(&mut self, resources: &Resources) {
-        for (sum, amount) in self.0.iter_mut().zip(Self::each(resources)) {
-            if let Some(amount) = amount.filter(|amount| amount.compare(sum).is_gt()) {
-                sum.clone_from(amount);
-            }
-        }
-    }
-
-    fn get(&self, index: usize) -> Quantity {
-        let zero = || Quantity::new(0, taintlab_core::api::Format::DecimalSI);
-        self.0.get(index).cloned().unwrap_or_else(zero)
-    }
+/// How much of a resource is asked for, as a part of what the node has.
+struct Share<'a> {
+    has: &'a Amounts,
 }
 
-/// What a pod asks for and may use. Mirrors `resourcehelper.PodRequestsAndLimits`.
-fn requests_and_limits(pod: &Pod) -> (Amounts, Amounts) {
-    let (mut requests, mut limits) = (Amounts::zero(), Amounts::zero());
-    if let Ok(mut resources) = PodResources::of(pod) {
-        resources.set_defaults();
-        for container in &resources.containers {
-            requests.add(&container.requests);
-            limits.add(&container.limits);
-        }
-        for container in &resources.init_containers {
-            requests.raise(&container.requests);
-            limits.raise(&container.limits);
-        }
-        requests.add(&resources.overhead);
+impl Share<'_> {
+    /// The amount with its percentage, as Go computes it: in floating point, cut off, and the
+    /// smallest number where that is none.
+    fn of(&self, amounts: &Amounts, name: &str) -> String {
+        let in_units = |quantity: &Quantity| match name {
+            "cpu" => quantity.milli_value(),
+            _ => quantity.value(),
+        };
+        let amount = amounts.get(name).cloned().unwrap_or_default();
+        let whole = self.has.get(name).map_or(0, in_units);
+        #[expect(clippy::cast_precision_loss, reason = "Go loses it too")]
+        let percent = in_units(&amount) as f64 / whole as f64 * 100.0;
+        #[expect(clippy::cast_possible_truncation, reason = "the fraction is to be cut off")]
+        let percent = match percent.is_finite() {
+            true => percent as i64,
+            // A node of which nothing is known, which no kubelet registers, is not Go's concern.
+            false if self.has.is_empty() => 0,
+            false => i64::MIN,
+        };
+        format!("{amount} ({percent}%)")
     }
-    (requests, limits)
-}
 
-/// How much of what a node has that is, in percent without fraction.
-fn percent(amount: &Quantity, of: &Quantity, index: usize) -> i64 {
-    let value = |quantity: &Quantity| {
-        i128::from(if index == 0 { quantity.milli_value() } else { quantity.value() })
-    };
-    let whole = value(of);
-    if whole == 0 { 0 } else { i64::try_from(value(amount) * 100 / whole).unwrap_or(i64::MAX) }
+    /// The same of a total, of which nothing is 0 %.
+    fn of_total(&self, amounts: &Amounts, name: &str) -> String {
+        match self.has.get(name).filter(|has| has.sign() != 0) {
+            Some(_) => self.of(amounts, name),
+            None => format!("{} (0%)", amounts.get(name).cloned().unwrap_or_default()),
+        }
+    }
 }
 
 /// Mirrors `describeNodeResource`.
-fn resources(session: &Session<'_>, node: &Node, page: &mut Page) {
-    let cluster = session.simulator().cluster();
-    let runs = |pod: &Pod| !matches!(pod.status.phase, PodPhase::Succeeded | PodPhase::Failed);
-    let pods: Vec<_> = cluster.pods_of(&node.metadata.name).filter(|(_, pod)| runs(pod)).collect();
-    let status = |name| node.status.other.get(name).filter(|value| value.is_object());
-    let allocatable = status("allocatable").or_else(|| status("capacity"));
-    let has = ["cpu", "memory", "ephemeral-storage"].map(|name| {
-        let text = allocatable.and_then(|amounts| amounts.get(name)).map(crate::path::plain_text);
-        text.and_then(|text| Quantity::parse(&text).ok())
-            .unwrap_or_else(|| Quantity::new(0, taintlab_core::api::Format::DecimalSI))
-    });
-    let has = Amounts(has);
-    let share = |amounts: &Amounts, index: usize| {
-        let amount = amounts.get(index);
-        format!("{amount} ({}%)", percent(&amount, &has.get(index), index))
+fn resources(node: &Node, surroundings: &Surroundings, page: &mut Page) {
+    let runs = |pod: &Pod| {
+        pod.spec.node_name == node.metadata.name
+            && !matches!(pod.status.phase, PodPhase::Succeeded | PodPhase::Failed)
     };
-    page.line(format!("Non-terminated Pods:\t({} in total)", pods.len()));
-    page.line("  Namespace\tName\t\tCPU Requests\tCPU Limits\tMemory Requests\tMemory Limits\tAge");
+    let pods: Vec<&Pod> =
+        surroundings.pods.iter().map(AsRef::as_ref).filter(|pod| runs(pod)).collect();
+    let has = allocatable(node);
+    let share = Share { has: &has };
+    let age = if page.view.release.describe_node_writes_age() { "Age" } else { "AGE" };
+    page.line(format_args!("Non-terminated Pods:\t({} in total)", pods.len()));
+    page.line(format_args!(
+        "  Namespace\tName\t\tCPU Requests\tCPU Limits\tMemory Requests\tMemory Limits\t{age}"
+    ));
     page.line("  ---------\t----\t\t------------\t----------\t---------------\t-------------\t---");
-    let (mut requests, mut limits) = (Amounts::zero(), Amounts::zero());
-    for (key, pod) in pods {
+    let (mut requests, mut limits) = (Amounts::new(), Amounts::new());
+    for pod in pods {
         let (pod_requests, pod_limits) = requests_and_limits(pod);
-        let cells = [
-            share(&pod_requests, 0),
-            share(&pod_limits, 0),
-            share(&pod_requests, 1),
-            share(&pod_limits, 1),
-        ];
-        page.line(format!(
-            "  {}\t{}\t\t{}\t{}",
-            key.namespace(),
-            key.name(),
-            cells.join("\t"),
-            rows::age(session, pod.metadata.creation_timestamp)
+        page.line(format_args!(
+            "  {}\t{}\t\t{}\t{}\t{}\t{}\t{}",
+            pod.metadata.namespace,
+            pod.metadata.name,
+            share.of(&pod_requests, "cpu"),
+            share.of(&pod_limits, "cpu"),
+            share.of(&pod_requests, "memory"),
+            share.of(&pod_limits, "memory"),
+            page.view.age(pod.metadata.creation_timestamp)
         ));
-        requests.add_all(&pod_requests);
-        limits.add_all(&pod_limits);
+        add(&mut requests, &pod_requests);
+        add(&mut limits, &pod_limits);
     }
     page.line("Allocated resources:");
     page.line("  (Total limits may be over 100 percent, i.e., overcommitted.)");
     page.line("  Resource\tRequests\tLimits");
     page.line("  --------\t--------\t------");
-    for (index, name) in ["cpu", "memory", "ephemeral-storage"].into_iter().enumerate() {
-        page.line(format!("  {name}\t{}\t{}", share(&requests, index), share(&limits, index)));
+    let standard = ["cpu", "memory", "ephemeral-storage"];
+    let is_huge_page = |name: &&str| name.starts_with("hugepages-");
+    let names = has.keys().map(String::as_str);
+    for name in standard.into_iter().chain(names.clone().filter(is_huge_page)) {
+        let (requests, limits) = (share.of_total(&requests, name), share.of_total(&limits, name));
+        page.line(format_args!("  {name}\t{requests}\t{limits}"));
+    }
+    let is_extended =
+        |name: &&str| !standard.contains(name) && !is_huge_page(name) && *name != "pods";
+    for name in names.filter(is_extended) {
+        let of = |amounts: &Amounts| amounts.get(name).cloned().unwrap_or_default();
+        page.line(format_args!("  {name}\t{}\t{}", of(&requests), of(&limits)));
     }
 }

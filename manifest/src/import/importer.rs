@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde::de::DeserializeOwned;
 use serde_json::Value as Json;
 use taintlab_core::api::{Node, ObjectMeta, Pod, PodDisruptionBudget, Workload, WorkloadKind};
-use taintlab_core::validation::{
+use taintlab_core::policy::validation::{
     FieldError, ValidationOptions, validate_budget, validate_node, validate_pod, validate_workload,
 };
 

@@ -7,7 +7,7 @@ use std::cell::RefCell;
 
 use js_sys::{Array, JsString};
 use taintlab_core::api::{Taint, Toleration};
-use taintlab_core::matching::{
+use taintlab_core::policy::matching::{
     Consequence, Explanation, Mismatch, TaintExplanation, TolerationOutcome, Verdict,
 };
 use wasm_bindgen::prelude::wasm_bindgen;

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use taintlab_core::api::{Node, PodKey, Taint, TaintEffect, well_known};
 use taintlab_core::cluster::Cluster;
 use taintlab_core::command::Command;
+use taintlab_core::controllers::taint_eviction::TaintEvictionController;
 use taintlab_core::release::{FeatureGates, KubernetesRelease};
 use taintlab_core::simulator::Simulator;
-use taintlab_core::taint_eviction::TaintEvictionController;
 use taintlab_core::time::Timestamp;
 
 use super::objects::pods;

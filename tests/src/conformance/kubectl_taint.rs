@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use taintlab_core::api::Taint;
-use taintlab_core::taints::kubectl::{parse_taints, update_taints, validate_changes};
+use taintlab_core::policy::taints::kubectl::{parse_taints, update_taints, validate_changes};
 
 use super::{Outcome, compare, nullable, with_case};
 

@@ -2,7 +2,9 @@
 
 use serde::Deserialize;
 use taintlab_core::api::{Taint, Toleration};
-use taintlab_core::matching::{TolerationTime, explain, matching_tolerations, min_toleration_time};
+use taintlab_core::policy::matching::{
+    TolerationTime, explain, matching_tolerations, min_toleration_time,
+};
 
 use super::{Outcome, compare, nullable, with_case};
 

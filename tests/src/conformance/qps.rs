@@ -1,9 +1,9 @@
 //! `qps`: the rates of zones, and how a zone's limiter changes with its state.
 
 use serde::Deserialize;
-use taintlab_core::flowcontrol::RateLimiter;
-use taintlab_core::node_lifecycle::zone::{EvictionRates, ZoneState};
-use taintlab_core::rate_limited_timed_queue::RateLimitedTimedQueue;
+use taintlab_core::controllers::node_lifecycle::zone::{EvictionRates, ZoneState};
+use taintlab_core::queue::flowcontrol::RateLimiter;
+use taintlab_core::queue::rate_limited_timed_queue::RateLimitedTimedQueue;
 use taintlab_core::time::Timestamp;
 
 use super::{Outcome, compare, with_case};

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
-use taintlab_core::rate_limited_timed_queue::RateLimitedTimedQueue;
+use taintlab_core::queue::rate_limited_timed_queue::RateLimitedTimedQueue;
 use taintlab_core::time::Timestamp;
 
 use super::{Outcome, compare, nullable, with_case};

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use taintlab_core::api::Taint;
-use taintlab_core::taints::{
+use taintlab_core::policy::taints::{
     add_or_update_taint, delete_taint, delete_taints_by_key, remove_taint, taint_exists,
     taint_set_diff,
 };

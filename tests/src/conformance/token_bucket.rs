@@ -1,7 +1,7 @@
 //! `token_bucket`: when a rate limiter grants.
 
 use serde::{Deserialize, Serialize};
-use taintlab_core::flowcontrol::TokenBucketRateLimiter;
+use taintlab_core::queue::flowcontrol::TokenBucketRateLimiter;
 use taintlab_core::time::Timestamp;
 
 use super::{Outcome, compare, with_case};

@@ -4,7 +4,7 @@ use std::slice;
 
 use serde::Deserialize;
 use taintlab_core::api::{Taint, Toleration};
-use taintlab_core::matching::{TolerationOutcome, explain, tolerates};
+use taintlab_core::policy::matching::{TolerationOutcome, explain, tolerates};
 
 use super::{Outcome, compare, with_case};
 

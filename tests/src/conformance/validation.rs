@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use taintlab_core::api::{Taint, Toleration};
-use taintlab_core::validation::{
+use taintlab_core::policy::validation::{
     BadValue, FieldError, ValidationOptions, validate_node_taints, validate_only_added_tolerations,
     validate_tolerations,
 };

@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 use taintlab_core::api::{ConditionStatus, NodeCondition};
-use taintlab_core::node_lifecycle::zone::{ZoneState, compute_zone_state};
+use taintlab_core::controllers::node_lifecycle::zone::{ZoneState, compute_zone_state};
 
 use super::{Outcome, compare, nullable, with_case};
 

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use serde::Deserialize;
 use taintlab_core::api::{Taint, Toleration};
-use taintlab_core::node_lifecycle::NodeLifecycleConfig;
-use taintlab_core::node_lifecycle::zone::EvictionRates;
+use taintlab_core::controllers::node_lifecycle::NodeLifecycleConfig;
+use taintlab_core::controllers::node_lifecycle::zone::EvictionRates;
 use taintlab_core::release::KubernetesRelease;
 
 use crate::conformance::nullable;

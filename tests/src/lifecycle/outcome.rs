@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use taintlab_core::api::{Node, NodeName, PodKey, Taint, TaintEffect};
+use taintlab_core::controllers::node_lifecycle::{NodeLifecycleController, PodStatusPatch};
 use taintlab_core::event::{ObjectReference, RecordedEvent, RequestResult};
-use taintlab_core::node_lifecycle::{NodeLifecycleController, PodStatusPatch};
 use taintlab_core::time::Timestamp;
 
 use super::START;

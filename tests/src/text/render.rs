@@ -3,17 +3,17 @@
 use std::fmt::Write as _;
 
 use taintlab_core::api::Taint;
+use taintlab_core::controllers::taint_eviction::EvictionDecision;
 use taintlab_core::event::{Event, EventKind};
+use taintlab_core::eviction_timeline::time_budget::Moment;
 use taintlab_core::simulator::Simulator;
-use taintlab_core::taint_eviction::EvictionDecision;
 use taintlab_core::time::Timestamp;
-use taintlab_core::time_budget::Moment;
 
 /// One event, in one line.
 #[must_use]
 pub fn event(event: &Event) -> String {
     let what = match &event.what {
-        EventKind::Decided(decision) => format!("  {}: {}", decision.pod, ruling(&decision.ruling)),
+        EventKind::Decided(_) => format!("  {}", event.what),
         EventKind::NodeEvaluated { node, shard, taints } => {
             format!("  worker {shard} looks at {node}: {}", list(taints))
         }
@@ -27,30 +27,6 @@ fn list(taints: &[Taint]) -> String {
         return "no NoExecute taints".into();
     }
     taints.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
-}
-
-fn ruling(ruling: &EvictionDecision) -> String {
-    match ruling {
-        EvictionDecision::NotTolerated { taint } => format!("does not tolerate {taint}"),
-        EvictionDecision::ToleratedForNoTime => "tolerates for no time".into(),
-        EvictionDecision::Scheduled { created_at, fire_at } => {
-            format!("scheduled for {fire_at} (from {created_at})")
-        }
-        EvictionDecision::TimerKept { fire_at, otherwise } => {
-            format!("timer for {fire_at} kept (not {otherwise})")
-        }
-        EvictionDecision::AlreadyDeleted => "deleted already".into(),
-        EvictionDecision::ToleratedForever => "tolerates for ever".into(),
-        EvictionDecision::ToleratedForeverTooLate { fire_at } => {
-            format!("tolerates for ever, but the timer for {fire_at} runs on")
-        }
-        EvictionDecision::TaintsRemoved { timer_cancelled: true } => {
-            "taints removed, timer cancelled".into()
-        }
-        EvictionDecision::TaintsRemoved { timer_cancelled: false } => "taints removed".into(),
-        EvictionDecision::PodGone { timer_cancelled: true } => "pod gone, timer cancelled".into(),
-        EvictionDecision::PodGone { timer_cancelled: false } => "pod gone".into(),
-    }
 }
 
 /// What the controller remembers.

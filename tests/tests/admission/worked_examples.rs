@@ -4,11 +4,11 @@
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
-use taintlab_core::admission::{
+use taintlab_core::api::{Node, Pod, QosClass, Toleration};
+use taintlab_core::policy::admission::{
     AdmissionConfig, AdmissionPlugin, PodAdmission, TolerationRestriction,
     add_daemon_pod_tolerations, admit, admit_node, is_superset, merge_tolerations,
 };
-use taintlab_core::api::{Node, Pod, QosClass, Toleration};
 use taintlab_core::release::KubernetesRelease;
 use taintlab_tests::notation;
 

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use taintlab_core::flowcontrol::{RateLimiter, TokenBucketRateLimiter};
-use taintlab_core::rate_limited_timed_queue::RateLimitedTimedQueue;
+use taintlab_core::queue::flowcontrol::{RateLimiter, TokenBucketRateLimiter};
+use taintlab_core::queue::rate_limited_timed_queue::RateLimitedTimedQueue;
 use taintlab_core::time::Timestamp;
 
 type Queue = RateLimitedTimedQueue<&'static str>;

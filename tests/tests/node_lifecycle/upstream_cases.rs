@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use taintlab_core::node_lifecycle::zone::{REGION_LABEL, ZONE_LABEL};
+use taintlab_core::controllers::node_lifecycle::zone::{REGION_LABEL, ZONE_LABEL};
 use taintlab_core::release::KubernetesRelease;
 use taintlab_tests::lifecycle::{
     Config, InputCondition, InputNode, InputPod, Outcome, Post, Repeat, Scenario, World,

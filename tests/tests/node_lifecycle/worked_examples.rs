@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use taintlab_core::api::Toleration;
 use taintlab_core::command::ApiErrorKind;
-use taintlab_core::node_lifecycle::zone::{REGION_LABEL, ZONE_LABEL};
+use taintlab_core::controllers::node_lifecycle::zone::{REGION_LABEL, ZONE_LABEL};
 use taintlab_core::release::KubernetesRelease;
 use taintlab_tests::lifecycle::{
     Config, Fault, InputCondition, InputNode, InputPod, Outcome, Post, Repeat, Scenario, World,
@@ -324,7 +324,8 @@ fn n2_the_grace_of_1_32_is_ten_seconds_more() {
     let nodes = vec![silent("n1"), silent("n2").healthy(), silent("n3").healthy()];
     for (minor, unknown, tainted) in [(31, "45", "50"), (32, "55", "60")] {
         let mut scenario = scenario(100, nodes.clone());
-        let flags = taintlab_core::node_lifecycle::NodeLifecycleConfig::of(release(minor));
+        let flags =
+            taintlab_core::controllers::node_lifecycle::NodeLifecycleConfig::of(release(minor));
         scenario.config.monitor_grace = flags.node_monitor_grace_period.as_secs();
         let (outcomes, _) = World::new(scenario, release(minor)).unwrap().play();
         assert_eq!(no_execute(&outcomes), [format!("{tainted} n1 +unreachable")], "1.{minor}");

@@ -7,9 +7,9 @@ use proptest::prelude::*;
 use proptest::sample::Index;
 use taintlab_core::api::PodKey;
 use taintlab_core::command::Command;
+use taintlab_core::controllers::taint_eviction::EvictionDecision;
 use taintlab_core::event::{Event, EventKind, ObjectReference, RequestResult, TimeoutReason};
 use taintlab_core::simulator::Simulator;
-use taintlab_core::taint_eviction::EvictionDecision;
 use taintlab_core::time::Timestamp;
 
 use super::check;

@@ -5,8 +5,8 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 
 use taintlab_core::command::Command;
+use taintlab_core::controllers::taint_eviction::EvictionDecision;
 use taintlab_core::event::{Event, EventKind, RequestResult};
-use taintlab_core::taint_eviction::EvictionDecision;
 
 use super::check;
 use super::generate::{Script, script};

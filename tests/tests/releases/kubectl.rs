@@ -1,10 +1,12 @@
 //! What `kubectl` prints differently from release to release.
 
+use serde_json::{Value, json};
 use taintlab_core::api::{Node, Pod};
 use taintlab_core::event::EventKind;
 use taintlab_core::release::KubernetesRelease;
 use taintlab_core::simulator::{Simulator, SimulatorConfig};
-use taintlab_core::time::Timestamp;
+use taintlab_core::time::{Time, Timestamp};
+use taintlab_kubectl::print::{Surroundings, TableOptions, View, describe, get};
 use taintlab_kubectl::{Context, Outcome, run};
 
 use super::Difference;
@@ -124,7 +126,287 @@ pub(super) const DIFFERENCES: &[Difference] = &[
         after: "true",
         observe: |release| release.jobs_have_status_column().to_string(),
     },
+    Difference {
+        name: "describe_says_that_lease_is_missing",
+        last: "1.18",
+        before: "false",
+        after: "true",
+        observe: |release| shows(release, "Node", r#"{}"#, "Failed to get lease"),
+    },
+    Difference {
+        name: "describe_tells_operator_exists",
+        last: "1.18",
+        before: "false",
+        after: "true",
+        observe: |release| {
+            shows(
+                release,
+                "Pod",
+                r#"{"spec":{"tolerations":[{"key":"k","operator":"Exists"}]}}"#,
+                "k op=Exists",
+            )
+        },
+    },
+    Difference {
+        name: "describe_reads_event_time",
+        last: "1.18",
+        before: "false",
+        after: "true",
+        observe: |release| {
+            shows(
+                release,
+                "Event of Job",
+                r#"{"eventTime":"2019-12-31T23:59:00.000000Z","reason":"R"}"#,
+                "60s",
+            )
+        },
+    },
+    Difference {
+        name: "describe_names_reporting_controller",
+        last: "1.19",
+        before: "false",
+        after: "true",
+        observe: |release| {
+            shows(
+                release,
+                "Event of Job",
+                r#"{"reason":"R","reportingComponent":"somebody"}"#,
+                "somebody",
+            )
+        },
+    },
+    Difference {
+        name: "describe_node_writes_age",
+        last: "1.20",
+        before: "false",
+        after: "true",
+        observe: |release| shows(release, "Node", r#"{}"#, "Limits  Age"),
+    },
+    Difference {
+        name: "describe_leaves_out_absent_replica_sets",
+        last: "1.21",
+        before: "true",
+        after: "false",
+        observe: |release| shows(release, "Deployment", r#"{}"#, "NewReplicaSet:"),
+    },
+    Difference {
+        name: "describe_tells_completion_mode",
+        last: "1.21",
+        before: "false",
+        after: "true",
+        observe: |release| shows(release, "Job", r#"{}"#, "Completion Mode:"),
+    },
+    Difference {
+        name: "shows_time_of_last_restart",
+        last: "1.21",
+        before: "3",
+        after: "3 (5d ago)",
+        observe: |release| restarts(release),
+    },
+    Difference {
+        name: "describe_counts_active_pods",
+        last: "1.22",
+        before: "false",
+        after: "true",
+        observe: |release| {
+            shows(release, "Job", r#"{"status":{"active":2,"ready":1}}"#, "2 Active (1 Ready)")
+        },
+    },
+    Difference {
+        name: "describe_reads_event_series",
+        last: "1.22",
+        before: "false",
+        after: "true",
+        observe: |release| {
+            shows(
+                release,
+                "Event of Job",
+                r#"{"series":{"count":7,"lastObservedTime":"2019-12-31T23:59:30.000000Z"}}"#,
+                "30s (x7 over",
+            )
+        },
+    },
+    Difference {
+        name: "qos_of_kubectl_counts_init_containers",
+        last: "1.23",
+        before: "false",
+        after: "true",
+        observe: |release| {
+            shows(
+                release,
+                "Pod",
+                r#"{"spec":{"containers":[{"name":"c"}],"initContainers":[{"name":"i","resources":{"requests":{"cpu":"1"}}}]}}"#,
+                "Burstable",
+            )
+        },
+    },
+    Difference {
+        name: "describe_node_shows_events_of_controllers",
+        last: "1.23",
+        before: "false",
+        after: "true",
+        observe: |release| registered_is_shown(release),
+    },
+    Difference {
+        name: "describe_tells_preemption_policy",
+        last: "1.23",
+        before: "false",
+        after: "true",
+        observe: |release| {
+            shows(release, "PriorityClass", r#"{"value":5}"#, "PreemptLowerPriority")
+        },
+    },
+    Difference {
+        name: "describe_tells_service_account",
+        last: "1.24",
+        before: "false",
+        after: "true",
+        observe: |release| {
+            shows(release, "Pod", r#"{"spec":{"serviceAccountName":"a"}}"#, "Service Account:")
+        },
+    },
+    Difference {
+        name: "describe_tells_seccomp_profile",
+        last: "1.26",
+        before: "false",
+        after: "true",
+        observe: |release| {
+            shows(
+                release,
+                "Pod",
+                r#"{"spec":{"securityContext":{"seccompProfile":{"type":"RuntimeDefault"}}}}"#,
+                "SeccompProfile:",
+            )
+        },
+    },
+    Difference {
+        name: "describe_computes_qos_class",
+        last: "1.28",
+        before: "false",
+        after: "true",
+        observe: |release| {
+            shows(release, "Pod", r#"{"status":{"qosClass":"Burstable"}}"#, "BestEffort")
+        },
+    },
+    Difference {
+        name: "describe_tells_template_tolerations",
+        last: "1.29",
+        before: "false",
+        after: "true",
+        observe: |release| shows(release, "Job", r#"{}"#, "  Tolerations:"),
+    },
+    Difference {
+        name: "describe_tells_backoff_limit",
+        last: "1.29",
+        before: "false",
+        after: "true",
+        observe: |release| shows(release, "Job", r#"{}"#, "Backoff Limit:"),
+    },
+    Difference {
+        name: "shows_phase_of_deleted_pods_that_ended",
+        last: "1.30",
+        before: "false",
+        after: "true",
+        observe: |release| {
+            shows(
+                release,
+                "Pod",
+                r#"{"metadata":{"deletionTimestamp":"2020-01-01T00:00:00Z"},"status":{"phase":"Failed"}}"#,
+                "Failed",
+            )
+        },
+    },
+    Difference {
+        name: "describe_tells_namespace_of_daemon_set",
+        last: "1.32",
+        before: "false",
+        after: "true",
+        observe: |release| shows(release, "DaemonSet", r#"{}"#, "Namespace:"),
+    },
+    Difference {
+        name: "describe_says_optional_of_projected_volume",
+        last: "1.32",
+        before: "false",
+        after: "true",
+        observe: |release| {
+            shows(
+                release,
+                "Pod",
+                r#"{"spec":{"volumes":[{"name":"v","projected":{"sources":[{"secret":{"name":"s"}}]}}]}}"#,
+                "    Optional:",
+            )
+        },
+    },
+    Difference {
+        name: "describe_tells_names_of_ports",
+        last: "1.33",
+        before: "false",
+        after: "true",
+        observe: |release| {
+            shows(
+                release,
+                "Pod",
+                r#"{"spec":{"containers":[{"name":"c","ports":[{"name":"web","containerPort":80}]}]}}"#,
+                "80/TCP (web)",
+            )
+        },
+    },
+    Difference {
+        name: "describe_tells_field_path_of_events",
+        last: "1.34",
+        before: "false",
+        after: "true",
+        observe: |release| {
+            shows(
+                release,
+                "Event of Job",
+                r#"{"message":"m","involvedObject":{"fieldPath":"spec.containers{c}"}}"#,
+                "spec.containers{c}: m",
+            )
+        },
+    },
 ];
+
+/// Whether `kubectl describe` of an object, or about an event of one, prints a text.
+fn shows(release: KubernetesRelease, kind: &str, object: &str, text: &str) -> String {
+    let object: Value = serde_json::from_str(object).unwrap();
+    let surroundings = |events| Surroundings::read(&[], Some(events)).unwrap();
+    let page = match kind.strip_prefix("Event of ") {
+        Some(kind) => describe(view(release), kind, &json!({}), &surroundings(vec![object])),
+        None => describe(view(release), kind, &object, &surroundings(Vec::new())),
+    };
+    page.unwrap().contains(text).to_string()
+}
+
+fn view(release: KubernetesRelease) -> View {
+    View { release, now: Time::parse("2020-01-01T00:00:00Z").unwrap() }
+}
+
+/// The column RESTARTS of a pod.
+fn restarts(release: KubernetesRelease) -> String {
+    let pod = json!({ "status": { "containerStatuses": [{
+        "name": "c", "restartCount": 3,
+        "lastState": { "terminated": { "finishedAt": "2019-12-27T00:00:00Z" } },
+    }] } });
+    let table = get(view(release), "Pod", &[pod], &TableOptions::default()).unwrap();
+    match &table.rows[0][3] {
+        Value::String(text) => text.clone(),
+        number => number.to_string(),
+    }
+}
+
+/// Whether the page of a node has what the node lifecycle controller recorded.
+fn registered_is_shown(release: KubernetesRelease) -> String {
+    let mut config = SimulatorConfig::of(release);
+    config.node_lifecycle = true;
+    let mut node = Node::default();
+    node.metadata.name = "n".into();
+    let mut simulator = Simulator::new(config, [node], []).unwrap();
+    simulator.advance_to(Timestamp::from_secs(10)).unwrap();
+    let events = simulator.drain_events();
+    let page = run(&Context::new(&simulator, &events), "describe node n", None).stdout;
+    page.contains("RegisteredNode").to_string()
+}
 
 /// What a drain of the node `n` prints in the end, with its errors: a pod `d/p` and a pod `d/e` with
 /// an emptyDir are there, which nobody manages.

@@ -1,9 +1,73 @@
 //! What the scheduler does and says differently from release to release.
 
-use taintlab_core::api::{Pod, pod_requests};
+use serde_json::{Value, json};
+use taintlab_core::admission::admit_priority;
+use taintlab_core::api::{LabelSelector, Node, Pod, PriorityClass, pod_requests};
+use taintlab_core::controllers::scheduler::preempted_event;
 use taintlab_core::release::{KubernetesRelease, PreemptionMessage, TaintReason};
+use taintlab_core::scheduling::{
+    Decision, SchedulerConfig, ScorePlugin, Snapshot, preempted_condition,
+};
+use taintlab_core::time::Time;
 
 use super::Difference;
+
+/// A node with room for pods, and what `more` says besides.
+fn node(name: &str, labels: Value, more: Value) -> Node {
+    let mut node = json!({"metadata": {"name": name, "labels": labels}, "status": {
+        "allocatable": {"cpu": "1", "memory": "1Gi", "ephemeral-storage": "1Gi", "pods": 9}}});
+    json_patch(&mut node, more);
+    serde_json::from_value(node).unwrap()
+}
+
+fn json_patch(into: &mut Value, more: Value) {
+    match (into, more) {
+        (Value::Object(into), Value::Object(more)) => {
+            for (name, value) in more {
+                json_patch(into.entry(name).or_insert(Value::Null), value);
+            }
+        }
+        (into, more) => *into = more,
+    }
+}
+
+/// A pod that asks for these things.
+fn pod(name: &str, on: &str, requests: Value, spec: Value) -> Pod {
+    let mut pod = json!({"metadata": {"name": name, "labels": {"app": "web"}}, "spec": {
+        "nodeName": on, "containers": [{"image": "a:1", "resources": {"requests": requests}}]}});
+    json_patch(&mut pod["spec"], spec);
+    serde_json::from_value(pod).unwrap()
+}
+
+fn snapshot(release: KubernetesRelease, nodes: &[Node], pods: &[Pod]) -> Snapshot {
+    let config = SchedulerConfig { requires_allocatable: true, ..SchedulerConfig::of(release) };
+    Snapshot::new(config, nodes, pods).unwrap()
+}
+
+fn decide(release: KubernetesRelease, nodes: &[Node], pods: &[Pod], pod: &Pod) -> Decision {
+    snapshot(release, nodes, pods).schedule(pod).unwrap()
+}
+
+/// Which filter keeps the pod off the first node; empty if it fits.
+fn filter(decision: &Decision) -> String {
+    let rejection = decision.verdicts[0].rejection.as_ref();
+    rejection.map_or_else(String::new, |rejection| format!("{:?}", rejection.plugin))
+}
+
+/// The normalised scores of a plugin, node by node; empty if the release does not have it.
+fn scores(decision: &Decision, plugin: ScorePlugin) -> String {
+    let all = decision.verdicts.iter().flat_map(|verdict| &verdict.scores);
+    let all = all.filter(|score| score.plugin == plugin).map(|score| score.score.to_string());
+    all.collect::<Vec<_>>().join(" ")
+}
+
+/// A constraint of topology spread over the label `key`.
+fn spread(key: &str, when: &str) -> Value {
+    json!({"topologySpreadConstraints": [{"maxSkew": 1, "topologyKey": key,
+        "whenUnsatisfiable": when, "labelSelector": {"matchLabels": {"app": "web"}}}]})
+}
+
+const HOST: &str = "kubernetes.io/hostname";
 
 pub(super) const DIFFERENCES: &[Difference] = &[
     Difference {
@@ -24,10 +88,352 @@ pub(super) const DIFFERENCES: &[Difference] = &[
     },
     Difference {
         name: "filters_taints_before_resources",
+        last: "1.19",
+        before: "NodeResourcesFit",
+        after: "TaintToleration",
+        observe: |release| {
+            let tainted = json!({"spec": {"taints": [{"key": "a", "effect": "NoSchedule"}]}});
+            let nodes = [node("n", json!({}), tainted)];
+            filter(&decide(release, &nodes, &[], &pod("p", "", json!({"cpu": 2}), json!({}))))
+        },
+    },
+    Difference {
+        name: "filters_spread_before_pod_affinity",
+        last: "1.18",
+        before: "InterPodAffinity",
+        after: "PodTopologySpread",
+        observe: |release| {
+            let mut spec = spread("absent", "DoNotSchedule");
+            spec["affinity"] = json!({"podAffinity": {
+                "requiredDuringSchedulingIgnoredDuringExecution": [{"topologyKey": "absent",
+                    "labelSelector": {}}]}});
+            let nodes = [node("n", json!({}), json!({}))];
+            filter(&decide(release, &nodes, &[], &pod("p", "", json!({}), spec)))
+        },
+    },
+    Difference {
+        name: "fits_zero_requests",
+        last: "1.26",
+        before: "NodeResourcesFit",
+        after: "",
+        observe: |release| {
+            let nodes = [node("n", json!({}), json!({}))];
+            let on = [pod("q", "n", json!({"cpu": 2}), json!({}))];
+            let new = pod("p", "", json!({"memory": "1Mi"}), json!({}));
+            filter(&decide(release, &nodes, &on, &new))
+        },
+    },
+    Difference {
+        name: "fits_zero_extended_requests",
+        last: "1.25",
+        before: "NodeResourcesFit",
+        after: "",
+        observe: |release| {
+            let nodes = [node("n", json!({}), json!({}))];
+            let on = [pod("q", "n", json!({"example.com/gpu": 1}), json!({}))];
+            let new = pod("p", "", json!({"cpu": "1m", "example.com/gpu": 0}), json!({}));
+            filter(&decide(release, &nodes, &on, &new))
+        },
+    },
+    Difference {
+        name: "scores_prefer_avoid_pods",
+        last: "1.22",
+        before: "0",
+        after: "",
+        observe: |release| {
+            let controller = json!({"kind": "ReplicaSet", "uid": "u", "controller": true});
+            let avoid = json!({"preferAvoidPods": [{"podSignature": {
+                "podController": controller}}]});
+            let annotation = "scheduler.alpha.kubernetes.io/preferAvoidPods";
+            let annotations = json!({"metadata": {"annotations": {annotation: avoid.to_string()}}});
+            let mut new = pod("p", "", json!({}), json!({}));
+            let mut owner = controller;
+            owner["name"] = json!("web");
+            new.metadata.owner_references = serde_json::from_value(json!([owner])).unwrap();
+            let nodes = [node("n", json!({}), annotations)];
+            scores(&decide(release, &nodes, &[], &new), ScorePlugin::NodePreferAvoidPods)
+        },
+    },
+    Difference {
+        name: "scores_resources_by_fit",
+        last: "1.21",
+        before: "90",
+        after: "100",
+        observe: |release| {
+            let nodes = [node("n", json!({}), json!({}))];
+            let decision = decide(release, &nodes, &[], &pod("p", "", json!({}), json!({})));
+            scores(&decision, ScorePlugin::NodeResourcesBalancedAllocation)
+        },
+    },
+    Difference {
+        name: "scores_overhead_in_thousandths",
+        last: "1.27",
+        before: "94",
+        after: "75",
+        observe: |release| {
+            let nodes = [node("n", json!({}), json!({}))];
+            let requests = json!({"cpu": "100m", "memory": 0});
+            let new = pod("p", "", requests, json!({"overhead": {"cpu": "400m"}}));
+            let decision = decide(release, &nodes, &[], &new);
+            [ScorePlugin::NodeResourcesLeastAllocated, ScorePlugin::NodeResourcesFit]
+                .map(|plugin| scores(&decision, plugin))
+                .concat()
+        },
+    },
+    Difference {
+        name: "normalises_pod_affinity_by_true_range",
+        last: "1.20",
+        before: "50 100",
+        after: "0 100",
+        observe: |release| {
+            let nodes = ["n1", "n2"].map(|name| node(name, json!({HOST: name}), json!({})));
+            let on = [("q1", "n1"), ("q2", "n2"), ("q3", "n2")]
+                .map(|(name, node)| pod(name, node, json!({}), json!({})));
+            let like = json!({"affinity": {"podAffinity": {
+                "preferredDuringSchedulingIgnoredDuringExecution": [{"weight": 1,
+                    "podAffinityTerm": {"topologyKey": HOST, "labelSelector": {}}}]}}});
+            let decision = decide(release, &nodes, &on, &pod("p", "", json!({}), like));
+            scores(&decision, ScorePlugin::InterPodAffinity)
+        },
+    },
+    Difference {
+        name: "spreads_by_default_constraints",
+        last: "1.19",
+        before: "0 100",
+        after: "",
+        observe: |release| {
+            let of_zone = "topology.kubernetes.io/zone";
+            let nodes =
+                ["n1", "n2"].map(|name| node(name, json!({HOST: name, of_zone: name}), json!({})));
+            let mut on = pod("q", "n1", json!({}), json!({}));
+            on.metadata.owner_references = serde_json::from_value(
+                json!([{"kind": "ReplicaSet", "name": "web", "controller": true}]),
+            )
+            .unwrap();
+            let mut new = pod("p", "", json!({}), json!({}));
+            new.metadata.owner_references.clone_from(&on.metadata.owner_references);
+            let decision = decide(release, &nodes, &[on], &new);
+            scores(&decision, ScorePlugin::SelectorSpread)
+        },
+    },
+    Difference {
+        name: "spreads_by_owner",
+        last: "1.21",
+        before: "true",
+        after: "false",
+        observe: |release| {
+            let of_zone = "topology.kubernetes.io/zone";
+            let nodes =
+                ["n1", "n2"].map(|name| node(name, json!({HOST: name, of_zone: name}), json!({})));
+            let on = [pod("q", "n1", json!({}), json!({}))];
+            let mut snapshot = snapshot(release, &nodes, &on);
+            for (name, labels) in [("a", json!({"app": "web"})), ("b", json!({"tier": "x"}))] {
+                let selector = json!({"matchLabels": labels});
+                let selector = LabelSelector::read("", Some(&selector)).unwrap().unwrap();
+                snapshot.set_workload_selector("ReplicaSet", "default", name, selector);
+            }
+            let mut new = pod("p", "", json!({}), json!({}));
+            new.metadata.labels.insert("tier".into(), "x".into());
+            new.metadata.owner_references = serde_json::from_value(
+                json!([{"kind": "ReplicaSet", "name": "a", "controller": true}]),
+            )
+            .unwrap();
+            // The other one selects no pod that is there.
+            let decision = snapshot.schedule(&new).unwrap();
+            (scores(&decision, ScorePlugin::PodTopologySpread) == "100 100").to_string()
+        },
+    },
+    Difference {
+        name: "default_spread_scores_all_nodes",
         last: "1.22",
         before: "false",
         after: "true",
-        observe: |release| release.filters_taints_before_resources().to_string(),
+        observe: |release| {
+            let nodes = ["n1", "n2"].map(|name| node(name, json!({HOST: name}), json!({})));
+            let mut new = pod("p", "", json!({}), json!({}));
+            new.metadata.owner_references = serde_json::from_value(
+                json!([{"kind": "ReplicaSet", "name": "web", "controller": true}]),
+            )
+            .unwrap();
+            let decision = decide(release, &nodes, &[], &new);
+            let by_default = release >= KubernetesRelease::new(20).unwrap();
+            let scored = scores(&decision, ScorePlugin::PodTopologySpread) == "100 100";
+            (by_default && scored).to_string()
+        },
+    },
+    Difference {
+        name: "spread_excludes_nodes_by_affinity",
+        last: "1.23",
+        before: "n3",
+        after: "n2",
+        observe: |release| {
+            let zoned = |name, zone, kind| node(name, json!({"z": zone, "kind": kind}), json!({}));
+            let nodes = [zoned("n1", "a", "x"), zoned("n2", "a", "y"), zoned("n3", "b", "y")];
+            let on = [("q1", "n1"), ("q2", "n1"), ("q3", "n3")]
+                .map(|(name, node)| pod(name, node, json!({}), json!({})));
+            let mut spec = spread("z", "DoNotSchedule");
+            spec["nodeSelector"] = json!({"kind": "y"});
+            decide(release, &nodes, &on, &pod("p", "", json!({}), spec)).node.unwrap()
+        },
+    },
+    Difference {
+        name: "rounds_spread_scores",
+        last: "1.23",
+        before: "1",
+        after: "2",
+        observe: |release| {
+            let nodes = ["n1", "n2", "n3"].map(|name| node(name, json!({HOST: name}), json!({})));
+            let on = [pod("q", "n1", json!({}), json!({}))];
+            let new = pod("p", "", json!({}), spread(HOST, "ScheduleAnyway"));
+            let decision = decide(release, &nodes, &on, &new);
+            let of_first = decision.verdicts[0].scores.iter();
+            let mut spread = of_first.filter(|one| one.plugin == ScorePlugin::PodTopologySpread);
+            spread.next().unwrap().raw.to_string()
+        },
+    },
+    Difference {
+        name: "prefers_nodes_by_fields",
+        last: "1.19",
+        before: "100 100",
+        after: "0 100",
+        observe: |release| {
+            let nodes = ["n1", "n2"].map(|name| node(name, json!({}), json!({})));
+            let field = json!([{"key": "metadata.name", "operator": "In", "values": ["n2"]}]);
+            let like = json!({"affinity": {"nodeAffinity": {
+                "preferredDuringSchedulingIgnoredDuringExecution": [
+                    {"weight": 1, "preference": {"matchFields": field}}]}}});
+            let decision = decide(release, &nodes, &[], &pod("p", "", json!({}), like));
+            scores(&decision, ScorePlugin::NodeAffinity)
+        },
+    },
+    Difference {
+        name: "skips_idle_score_plugins",
+        last: "1.27",
+        before: "100",
+        after: "0",
+        observe: |release| {
+            let nodes = [node("n", json!({}), json!({}))];
+            let decision = decide(release, &nodes, &[], &pod("p", "", json!({}), json!({})));
+            scores(&decision, ScorePlugin::PodTopologySpread)
+        },
+    },
+    Difference {
+        name: "counts_images_at_any_time",
+        last: "1.28",
+        before: "50 100",
+        after: "100 100",
+        observe: |release| {
+            let image = json!([{"names": ["a:1"], "sizeBytes": 1_i64 << 30}]);
+            let nodes = ["n1", "n2"]
+                .map(|name| node(name, json!({}), json!({"status": {"images": image}})));
+            let decision = decide(release, &nodes, &[], &pod("p", "", json!({}), json!({})));
+            scores(&decision, ScorePlugin::ImageLocality)
+        },
+    },
+    Difference {
+        name: "preemption_candidates",
+        last: "1.20",
+        before: "120",
+        after: "100",
+        observe: |release| {
+            let nodes: Vec<Node> =
+                (0..120).map(|n| node(&format!("n{n}"), json!({}), json!({}))).collect();
+            let full = |node: &Node| {
+                let name = &node.metadata.name;
+                pod(name, name, json!({"cpu": 1}), json!({}))
+            };
+            let on: Vec<Pod> = nodes.iter().map(full).collect();
+            let new = pod("p", "", json!({"cpu": 1}), json!({"priority": 1}));
+            let preemption = snapshot(release, &nodes, &on).preempt(&new, &[]).unwrap();
+            preemption.candidates.len().to_string()
+        },
+    },
+    Difference {
+        name: "preempted_message",
+        last: "1.26",
+        before: "true",
+        after: "false",
+        observe: |release| (preempted(release) == "Preempted by default/p on node n").to_string(),
+    },
+    Difference {
+        name: "preempted_message",
+        last: "1.28",
+        before: "false",
+        after: "true",
+        observe: |release| (preempted(release) == "Preempted by pod u on node n").to_string(),
+    },
+    Difference {
+        name: "preempts_by_scheduler",
+        last: "1.26",
+        before: "PreemptionByKubeScheduler",
+        after: "PreemptionByScheduler",
+        observe: |release| {
+            preempted_condition(release, &pod("p", "", json!({}), json!({}))).reason
+        },
+    },
+    Difference {
+        name: "awaits_victims_only",
+        last: "1.26",
+        before: "false",
+        after: "true",
+        observe: |release| {
+            let nodes = [node("n", json!({}), json!({}))];
+            let mut ends = pod("q", "n", json!({"cpu": 1}), json!({}));
+            ends.metadata.deletion_timestamp = Some(Time::DEFAULT_START);
+            let mut new = pod("p", "", json!({"cpu": 1}), json!({"priority": 1}));
+            new.status.other.set("nominatedNodeName", "n".into());
+            let snapshot = snapshot(release, &nodes, &[ends]);
+            snapshot.preempt(&new, &[]).unwrap().eligible.to_string()
+        },
+    },
+    Difference {
+        name: "gives_up_on_small_nodes",
+        last: "1.33",
+        before: "true",
+        after: "false",
+        observe: |release| {
+            let nodes = [node("n", json!({}), json!({}))];
+            let new = pod("p", "", json!({"cpu": 2}), json!({}));
+            let decision = decide(release, &nodes, &[], &new);
+            let rejection = decision.verdicts[0].rejection.as_ref().unwrap();
+            rejection.preemption_may_help.to_string()
+        },
+    },
+    Difference {
+        name: "names_plugin_of_absent_nodes",
+        last: "1.30",
+        before: "false",
+        after: "true",
+        observe: |release| {
+            let nodes = [node("n", json!({}), json!({}))];
+            let field = json!([{"key": "metadata.name", "operator": "In", "values": ["m"]}]);
+            let spec = json!({"affinity": {"nodeAffinity": {
+                "requiredDuringSchedulingIgnoredDuringExecution": {
+                    "nodeSelectorTerms": [{"matchFields": field}]}}}});
+            let decision = decide(release, &nodes, &[], &pod("p", "", json!({}), spec));
+            let words = "1 node(s) didn't satisfy plugin(s) [NodeAffinity]";
+            decision.message.unwrap().contains(words).to_string()
+        },
+    },
+    Difference {
+        name: "retries_after_status_write",
+        last: "1.20",
+        before: "true",
+        after: "false",
+        observe: |release| release.retries_after_status_write().to_string(),
+    },
+    Difference {
+        name: "has_preemption_policy",
+        last: "1.18",
+        before: "None",
+        after: "Some(\"Never\")",
+        observe: |release| {
+            let class = json!({"metadata": {"name": "c"}, "value": 1, "preemptionPolicy": "Never"});
+            let class: PriorityClass = serde_json::from_value(class).unwrap();
+            let new = pod("p", "", json!({}), json!({"priorityClassName": "c"}));
+            let priority = admit_priority(release, [&class].into_iter(), &new).unwrap();
+            format!("{:?}", priority.preemption_policy)
+        },
     },
     Difference {
         name: "score_weights_of_v1beta3",
@@ -52,7 +458,7 @@ pub(super) const DIFFERENCES: &[Difference] = &[
     },
     Difference {
         name: "has_min_domains",
-        last: "1.24",
+        last: "1.26",
         before: "false",
         after: "true",
         observe: |release| release.has_min_domains().to_string(),
@@ -136,3 +542,10 @@ pub(super) const DIFFERENCES: &[Difference] = &[
         },
     },
 ];
+
+/// What the event of a victim says.
+fn preempted(release: KubernetesRelease) -> String {
+    let mut new = pod("p", "", json!({}), json!({}));
+    new.metadata.uid = "u".into();
+    preempted_event(release, &new, &new.key(), "n").message
+}

@@ -4,6 +4,7 @@ mod behaviours;
 mod dependencies;
 mod files;
 mod layers;
+mod machines;
 mod upstream;
 
 use std::fs;

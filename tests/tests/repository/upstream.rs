@@ -9,7 +9,10 @@ fn modules(document: &str) -> Vec<PathBuf> {
     let rows = document.lines().filter(|line| line.starts_with("| `"));
     let cells = rows.filter_map(|line| line.split(" |").next());
     let names = cells.flat_map(|cell| cell.split('`').skip(1).step_by(2));
-    let path = |name: &str| match ["manifest/", "kubectl/"].iter().any(|crate_| name.starts_with(crate_)) {
+    let path = |name: &str| match ["manifest/", "kubectl/"]
+        .iter()
+        .any(|crate_| name.starts_with(crate_))
+    {
         true => PathBuf::from(name),
         false => Path::new("core/src").join(name),
     };

@@ -4,9 +4,11 @@ use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 use serde_json::{Value, json};
 use taintlab_core::api::{Node, Pod, PodKey};
-use taintlab_core::matching::tolerations_tolerate_taint;
+use taintlab_core::policy::matching::tolerations_tolerate_taint;
+use taintlab_core::policy::scheduling::{
+    Decision, SchedulerConfig, ScorePlugin, Snapshot, schedule,
+};
 use taintlab_core::release::KubernetesRelease;
-use taintlab_core::scheduling::{Decision, SchedulerConfig, ScorePlugin, Snapshot, schedule};
 use taintlab_tests::notation;
 
 fn node(name: &str, zone: &str, taints: &str) -> Node {
@@ -44,7 +46,7 @@ fn message(release: &str, pod: &Pod, nodes: &[Node], pods: &[Pod]) -> String {
 }
 
 fn score(decision: &Decision, plugin: ScorePlugin) -> Vec<i64> {
-    let of = |scores: &[taintlab_core::scheduling::PluginScore]| {
+    let of = |scores: &[taintlab_core::policy::scheduling::PluginScore]| {
         scores.iter().find(|score| score.plugin == plugin).map(|score| score.score)
     };
     decision.verdicts.iter().filter_map(|verdict| of(&verdict.scores)).collect()
@@ -206,15 +208,13 @@ fn the_scheduler_says_why() {
             "1.34",
             "1 node(s) had untolerated taint {key: value}, 1 node(s) were unschedulable, \
             2 Insufficient cpu. no new claims to deallocate, preemption: \
-            0/4 nodes are available: 2 No preemption victims found for incoming pod, \
-            2 Preemption is not helpful for scheduling.",
+            0/4 nodes are available: 4 Preemption is not helpful for scheduling.",
         ),
         (
             "1.35",
             "1 node(s) had untolerated taint(s), 1 node(s) were unschedulable, \
             2 Insufficient cpu. no new claims to deallocate, preemption: 0/4 nodes are available: \
-            2 No preemption victims found for incoming pod, \
-            2 Preemption is not helpful for scheduling.",
+            4 Preemption is not helpful for scheduling.",
         ),
     ] {
         let expected = format!("0/4 nodes are available: {expected}");
@@ -329,7 +329,7 @@ fn every_filter_is_explained() {
     let config = SchedulerConfig::of(KubernetesRelease::NEWEST);
     let snapshot = Snapshot::new(config, [&node], []).unwrap();
     let verdicts = snapshot.explain(&pod("p", "m", json!({})), "n").unwrap();
-    assert_eq!(verdicts.len(), 7);
+    assert_eq!(verdicts.len(), 8);
     assert_eq!(verdicts.iter().filter(|verdict| verdict.rejection.is_some()).count(), 3);
     let json = serde_json::to_value(&verdicts[1]).unwrap();
     assert_eq!(json["rejection"]["reasons"][0], "node(s) didn't match the requested node name");

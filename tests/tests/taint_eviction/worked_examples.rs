@@ -8,9 +8,9 @@ use std::sync::Arc;
 
 use taintlab_core::api::PodKey;
 use taintlab_core::cluster::Cluster;
+use taintlab_core::controllers::taint_eviction::{Action, TaintEvictionController, shard_of};
 use taintlab_core::event::{Event, EventKind, ObjectReference, RequestResult};
 use taintlab_core::release::{FeatureGates, KubernetesRelease};
-use taintlab_core::taint_eviction::{Action, TaintEvictionController, shard_of};
 use taintlab_core::time::Timestamp;
 use taintlab_tests::notation;
 use taintlab_tests::text::Session;

@@ -16,7 +16,7 @@ use taintlab_core::release::KubernetesRelease;
 use taintlab_core::simulator::{InitialState, Simulator, SimulatorConfig, pod_status};
 use taintlab_core::time::{Span, Timestamp};
 
-fn node(name: &str, zone: &str) -> Node {
+pub(super) fn node(name: &str, zone: &str) -> Node {
     serde_json::from_value(json!({
         "metadata": { "name": name, "labels": { "topology.kubernetes.io/zone": zone } },
         "status": { "allocatable": { "cpu": "4", "memory": "8Gi", "pods": "20" } },
@@ -24,7 +24,7 @@ fn node(name: &str, zone: &str) -> Node {
     .unwrap()
 }
 
-fn workload(kind: WorkloadKind, name: &str, replicas: u32, more: Value) -> Workload {
+pub(super) fn workload(kind: WorkloadKind, name: &str, replicas: u32, more: Value) -> Workload {
     let mut spec = json!({
         "replicas": replicas,
         "selector": { "matchLabels": { "app": name } },
@@ -42,19 +42,19 @@ fn workload(kind: WorkloadKind, name: &str, replicas: u32, more: Value) -> Workl
     .unwrap()
 }
 
-fn key(text: &str) -> WorkloadKey {
+pub(super) fn key(text: &str) -> WorkloadKey {
     WorkloadKey::parse(text).unwrap()
 }
 
-fn pod(text: &str) -> PodKey {
+pub(super) fn pod(text: &str) -> PodKey {
     PodKey::parse(text).unwrap()
 }
 
-fn at(seconds: u64) -> Timestamp {
+pub(super) fn at(seconds: u64) -> Timestamp {
     Timestamp::from_secs(seconds)
 }
 
-fn cluster(release: &str, nodes: u32, workloads: Vec<Workload>) -> Simulator {
+pub(super) fn cluster(release: &str, nodes: u32, workloads: Vec<Workload>) -> Simulator {
     let release = KubernetesRelease::parse(release).unwrap();
     let nodes =
         (1..=nodes).map(|number| node(&format!("n{number}"), ["a", "b", "c"][number as usize % 3]));
@@ -63,7 +63,7 @@ fn cluster(release: &str, nodes: u32, workloads: Vec<Workload>) -> Simulator {
     Simulator::beginning_with(config, nodes, [], begin).unwrap()
 }
 
-fn messages(events: &[Event], reason: &str) -> Vec<String> {
+pub(super) fn messages(events: &[Event], reason: &str) -> Vec<String> {
     let recorded = events.iter().filter_map(|event| match &event.what {
         EventKind::EventRecorded(recorded) if recorded.reason == reason => {
             Some(recorded.message.clone())

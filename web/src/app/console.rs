@@ -3,62 +3,19 @@
 use std::rc::Rc;
 
 use taintlab_core::command::Command;
-use taintlab_core::event::Happening;
+use taintlab_core::event::EventKind;
 use taintlab_core::simulator::Simulator;
 use taintlab_core::time::Timestamp;
 use taintlab_kubectl::{Completion, Context, command_line_of, complete, run};
 
 use super::App;
 use crate::session::{Row, RowKind};
+use crate::view_models::console::{Drain, Entry, Outcome, Printed};
 
 /// So many entries are kept; a table of a large cluster is long.
 const MOST_ENTRIES: usize = 200;
 /// A click gives at most so many lines to copy.
 const MOST_LINES: usize = 40;
-
-/// Something that is shown in the console.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Entry {
-    /// Turns over with every entry, to tell them apart.
-    pub(crate) number: usize,
-    /// When, on the simulated clock.
-    pub(crate) at: Timestamp,
-    /// The lines, as they could be pasted into a shell.
-    pub(crate) line: Rc<str>,
-    /// What came of it.
-    pub(crate) outcome: Outcome,
-}
-
-/// What came of a line.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Outcome {
-    /// It was typed: what a terminal shows.
-    Typed(Printed),
-    /// It was not typed: something was done by hand that the line would do as well.
-    Clicked,
-}
-
-/// What a line printed.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Printed {
-    /// What a terminal shows.
-    pub(crate) text: String,
-    /// Whether it failed.
-    pub(crate) failed: bool,
-    /// The drain that it began, which prints more as time passes.
-    pub(crate) drain: Option<Drain>,
-}
-
-/// A drain that a line began.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Drain {
-    /// Its number.
-    pub(crate) id: u64,
-    /// Whether it is under way.
-    pub(crate) runs: bool,
-    /// What the line printed before the drain printed anything.
-    head: String,
-}
 
 impl App {
     /// Runs a line at the time that the clock shows. What it does is one edit.
@@ -133,26 +90,26 @@ fn rows_of_drain(
     rows: &[Rc<Row>],
     id: u64,
     at: Timestamp,
-) -> impl Iterator<Item = (Timestamp, &Happening)> {
+) -> impl Iterator<Item = (Timestamp, &EventKind)> {
     let since = rows.partition_point(|row| row.at < at);
     let about = rows.iter().skip(since).filter_map(move |row| match &row.kind {
         RowKind::Happened(
-            what @ (Happening::DrainStarted { drain }
-            | Happening::DrainPrinted { drain, .. }
-            | Happening::DrainEnded { drain, .. }),
+            what @ (EventKind::DrainStarted { drain }
+            | EventKind::DrainPrinted { drain, .. }
+            | EventKind::DrainEnded { drain, .. }),
         ) if *drain == id => Some((row.at, what)),
         _ => None,
     });
     about.skip_while(move |(begun, what)| {
-        *begun != at || !matches!(what, Happening::DrainStarted { .. })
+        *begun != at || !matches!(what, EventKind::DrainStarted { .. })
     })
 }
 
 /// The part of a text that is before what a drain has printed at once.
-fn head<'a>(text: &str, drain: impl Iterator<Item = &'a Happening>) -> String {
+fn head<'a>(text: &str, drain: impl Iterator<Item = &'a EventKind>) -> String {
     let (mut head, mut said) = (text, String::new());
     for what in drain {
-        if let Happening::DrainPrinted { line, .. } = what {
+        if let EventKind::DrainPrinted { line, .. } = what {
             said.push_str(line);
             said.push('\n');
             head = text.strip_suffix(&said).unwrap_or(head);
@@ -167,11 +124,11 @@ fn followed(rows: &[Rc<Row>], at: Timestamp, printed: &Printed, drain: &Drain) -
     let mut runs = false;
     for (_, what) in rows_of_drain(rows, drain.id, at) {
         match what {
-            Happening::DrainPrinted { line, .. } => {
+            EventKind::DrainPrinted { line, .. } => {
                 new.text.push_str(line);
                 new.text.push('\n');
             }
-            Happening::DrainEnded { failed, .. } => {
+            EventKind::DrainEnded { failed, .. } => {
                 (runs, new.failed) = (false, *failed);
                 break;
             }

@@ -5,8 +5,8 @@ use std::rc::Rc;
 use wasm_bindgen_futures::spawn_local;
 use web_sys::{ClipboardEvent, DragEvent, File};
 
-use super::{Dialog, Dispatch, Msg, Notice};
 use crate::browser;
+use crate::messages::{Dialog, Dispatch, Msg, Notice};
 
 /// A text pasted where nothing else takes it.
 pub(super) fn pasted(event: &ClipboardEvent) -> Option<Msg> {
@@ -71,7 +71,7 @@ pub(super) fn copy(dispatch: &Dispatch, text: Rc<str>) {
     });
 }
 
-/// Wishes what a future comes to.
+/// Sends the message that a future comes to.
 fn send(dispatch: &Dispatch, future: impl Future<Output = Msg> + 'static) {
     let dispatch = dispatch.clone();
     spawn_local(async move { dispatch.emit(future.await) });

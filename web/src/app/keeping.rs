@@ -1,17 +1,22 @@
 //! The work of each tab is kept in the browser as a session of its own.
 
+use std::cell::Cell;
 use std::rc::Rc;
 
 use gloo_timers::callback::Timeout;
 use taintlab_core::scenario::Scenario;
+use taintlab_core::time::Timestamp;
 use wasm_bindgen_futures::spawn_local;
 
-use super::{App, Dialog, Msg, Notice, NoticeAction};
-use crate::model::Selection;
+use super::App;
+use crate::messages::{Dialog, Msg, Notice, NoticeAction};
 use crate::session::Session;
-use crate::store::{self, Entry, Failure, Kept, Written};
-use crate::tab::{self, Begin, Tab};
-use crate::{browser, files, saved};
+use crate::store::WriteResult;
+use crate::store::{Entry, Kept, Written};
+use crate::tab::{Begin, Tab};
+use crate::view_models::ViewModels;
+use crate::view_models::selection::Selection;
+use crate::{browser, files, saved, store, tab};
 
 /// Where the page kept its only session before there were several.
 const OLD_KEY: &str = "taintlab.session";
@@ -37,19 +42,15 @@ pub(crate) struct Keeping {
     again: bool,
     /// That storing fails was said.
     failed: bool,
-}
-
-/// A write that is done, or not.
-pub(crate) struct WriteResult {
-    stamp: String,
-    start: Rc<Scenario>,
-    start_size: usize,
-    result: Result<Written, Failure>,
+    /// The page that was in this tab before, whose writes are this tab's own.
+    previous_page: Option<String>,
+    /// The page was left, and the tab notes its work.
+    left: Cell<bool>,
 }
 
 /// What a page begins with.
 #[derive(Default)]
-pub(crate) struct Beginning {
+pub(crate) struct InitialState {
     pub(super) session: Session,
     pub(super) selection: Option<Selection>,
     pub(super) notices: Vec<Notice>,
@@ -61,9 +62,10 @@ impl Keeping {
         Self { id, page: browser::new_id(), seen, ..Self::default() }
     }
 
-    /// The stamp of what is stored, as this page read or wrote it last.
-    pub(super) fn stamp(&self) -> Option<&str> {
-        self.seen.as_deref()
+    /// The page is in use: until it is left, the memory of the tab is that of an open one.
+    pub(super) fn enter(&self) {
+        self.left.set(false);
+        tab::enter(&self.id, self.seen.as_deref(), &self.page);
     }
 
     /// The session as it is stored has this start, of so many bytes.
@@ -74,13 +76,13 @@ impl Keeping {
 
 /// What this tab begins with: where it was left, a copy of the tab it was duplicated from, or the
 /// sample cluster.
-pub(crate) async fn begin(tab: Tab) -> Beginning {
+pub(crate) async fn begin(tab: Tab) -> InitialState {
     let mut notices = Vec::new();
     let moved = move_old_work(&mut notices).await;
-    let Tab { id, stamp, begin } = tab;
+    let Tab { id, stamp, page, begin } = tab;
     let mut found = match begin {
         Begin::Sample => match moved {
-            Some(id) => stored(&id, &id, None).await,
+            Some(id) => stored(&id, &id, None, None).await,
             None => {
                 if notices.is_empty() {
                     notices.extend(offer_last().await);
@@ -93,16 +95,16 @@ pub(crate) async fn begin(tab: Tab) -> Beginning {
             None
         }
         Begin::Left(text) => {
-            let keeping = Keeping::of(id.clone(), stamp);
+            let keeping = Keeping { previous_page: page.clone(), ..Keeping::of(id.clone(), stamp) };
             match saved::from_text(&text, "").and_then(saved::Restored::session) {
                 Ok((session, selection)) => {
-                    Some(Beginning { session, selection, keeping, ..Beginning::default() })
+                    Some(InitialState { session, selection, keeping, ..InitialState::default() })
                 }
                 Err(error) => Some(unreadable(&error, &text)),
             }
         }
         Begin::Stored => {
-            let found = stored(&id, &id, stamp).await;
+            let found = stored(&id, &id, stamp, page).await;
             if found.is_none() {
                 notices.push(Notice::error(
                     "The work of this tab is no longer in the browser's storage. Here is the \
@@ -111,43 +113,49 @@ pub(crate) async fn begin(tab: Tab) -> Beginning {
             }
             found
         }
-        Begin::CopyOf(other) => stored(&other, &id, None).await,
+        Begin::CopyOf(other) => stored(&other, &id, None, None).await,
     };
-    let mut beginning = found.take().unwrap_or_else(|| {
+    let mut initial = found.take().unwrap_or_else(|| {
         let session = Session::new(files::sample()).unwrap_or_default();
-        Beginning { session, keeping: Keeping::of(id, None), ..Beginning::default() }
+        InitialState { session, keeping: Keeping::of(id, None), ..InitialState::default() }
     });
-    beginning.notices.append(&mut notices);
-    tab::enter(&beginning.keeping.id, beginning.keeping.seen.as_deref());
-    beginning
+    initial.notices.append(&mut notices);
+    initial.keeping.enter();
+    initial
 }
 
 /// A stored session, to go on with as `own`; nothing if there is none.
-async fn stored(id: &str, own: &Rc<str>, left: Option<String>) -> Option<Beginning> {
+async fn stored(
+    id: &str,
+    own: &Rc<str>,
+    left: Option<String>,
+    previous_page: Option<String>,
+) -> Option<InitialState> {
     let kept = store::read(id).await.ok().flatten()?;
-    let mut beginning = match resume(&kept) {
-        Ok(beginning) => beginning,
+    let mut initial = match resume(&kept) {
+        Ok(initial) => initial,
         Err(error) => return Some(unreadable(&error, whole(&kept))),
     };
     if &**own == id {
-        let page = |stamp: &str| stamp.split(':').next().unwrap_or_default().to_owned();
-        if left.is_some_and(|left| page(&left) != page(&kept.entry.stamp)) {
-            beginning.notices.push(Notice::error(
+        let writer = store::page_of(&kept.entry.stamp);
+        let is_own = previous_page.as_deref() == Some(writer);
+        if !is_own && left.is_some_and(|left| store::page_of(&left) != writer) {
+            initial.notices.push(Notice::error(
                 "Another tab has worked on this session since. This is what it left.",
             ));
         }
     } else {
-        beginning.keeping = Keeping::of(own.clone(), None);
+        initial.keeping = Keeping::of(own.clone(), None);
     }
-    Some(beginning)
+    Some(initial)
 }
 
-fn resume(kept: &Kept) -> Result<Beginning, String> {
+fn resume(kept: &Kept) -> Result<InitialState, String> {
     let (session, selection) = saved::from_text(&kept.edits, &kept.start)?.session()?;
     let entry = &kept.entry;
     let mut keeping = Keeping::of(entry.id.as_str().into(), Some(entry.stamp.clone()));
     keeping.has_start(&session, kept.start.len());
-    Ok(Beginning { session, selection, keeping, ..Beginning::default() })
+    Ok(InitialState { session, selection, keeping, ..InitialState::default() })
 }
 
 /// The text to give away of a session that cannot be read.
@@ -157,11 +165,11 @@ fn whole(kept: &Kept) -> &str {
 
 /// The sample in place of what cannot be read, under an id of its own, so that what is stored stays
 /// as it is.
-fn unreadable(error: &str, text: &str) -> Beginning {
+fn unreadable(error: &str, text: &str) -> InitialState {
     let session = Session::new(files::sample()).unwrap_or_default();
     let keeping = Keeping::of(browser::new_id().into(), None);
     let notices = vec![cannot_read(error, text)];
-    Beginning { session, keeping, notices, selection: None }
+    InitialState { session, keeping, notices, selection: None }
 }
 
 fn cannot_read(error: &str, text: &str) -> Notice {
@@ -292,8 +300,9 @@ impl App {
             stamp: stamp.clone(),
         };
         let (dispatch, seen) = (self.dispatch.clone(), self.keeping.seen.clone());
+        let previous_page = self.keeping.previous_page.clone();
         spawn_local(async move {
-            let result = store::write(entry, seen, start_text, edits).await;
+            let result = store::write(entry, seen, previous_page, start_text, edits).await;
             dispatch.emit(Msg::Written(Box::new(WriteResult { stamp, start, start_size, result })));
         });
     }
@@ -309,7 +318,10 @@ impl App {
                 self.keeping.failed = false;
                 self.keeping.seen = Some(done.stamp);
                 self.keeping.start = Some((done.start, done.start_size));
-                tab::enter(&self.keeping.id, self.keeping.seen.as_deref());
+                // What is noted of a page that was left stays until it is there again.
+                if !self.keeping.left.get() {
+                    self.keeping.enter();
+                }
             }
             Ok(Written::Gone) => {
                 self.keeping.start = None;
@@ -340,12 +352,11 @@ impl App {
         }
     }
 
-    /// The page is left: what can be noted now is noted in the tab, and what is not stored yet is
-    /// stored if the browser still lets it be.
-    pub(super) fn leave(&mut self) {
+    /// The page is left: notes in the tab what can be noted.
+    pub(super) fn note_work(&self) {
         let untouched = !self.is_worth_keeping()
             && self.selection.is_none()
-            && self.session.now() == taintlab_core::time::Timestamp::ZERO;
+            && self.session.now() == Timestamp::ZERO;
         let long = self.keeping.start.as_ref().is_some_and(|(_, size)| *size > tab::LONGEST_NOTE);
         let text = match (untouched, long) {
             (true, _) => None,
@@ -353,12 +364,17 @@ impl App {
             (_, true) => Some(String::new()),
             _ => saved::to_text(&self.session, self.selection.as_ref()).ok(),
         };
+        self.keeping.left.set(true);
+        tab::leave(text.as_deref());
+    }
+
+    /// The page is left: stores what is not stored yet, if the browser still lets it.
+    pub(super) fn store_at_once(&mut self) {
         let unsaved = self.save.is_some() || self.playback.is_playing() || self.keeping.again;
         if unsaved && self.is_worth_keeping() {
             self.save = None;
             self.write();
         }
-        tab::leave(text.as_deref());
     }
 
     /// This tab leaves its session, which is stored, and goes on with another.
@@ -367,19 +383,19 @@ impl App {
             self.store();
         }
         match resume(kept) {
-            Ok(beginning) => {
+            Ok(initial) => {
                 self.play(false);
-                self.session = beginning.session;
-                self.keeping = beginning.keeping;
-                self.selection = beginning.selection;
+                self.session = initial.session;
+                self.keeping = initial.keeping;
+                self.selection = initial.selection;
                 self.dialog = None;
-                self.reference.clear();
+                self.views.forget_baseline();
                 self.forget_what_was_done();
                 self.notices.retain(|notice| !notice.is_offer());
-                tab::enter(&self.keeping.id, self.keeping.seen.as_deref());
-                self.refresh();
-                self.inspect();
-                self.new_epoch();
+                self.keeping.enter();
+                if !self.refresh(ViewModels::follow_change) {
+                    self.new_epoch();
+                }
             }
             Err(error) => {
                 let notice = Notice::error(format!("This session cannot be read: {error}."));

@@ -3,25 +3,29 @@
 use web_sys::Element;
 use yew::prelude::*;
 
-use super::{App, Msg, maybe};
-use crate::components::board::{Board, Detail};
+use super::App;
+use crate::components::board::Board;
 use crate::components::clock_bar::{ClockBar, Rest, clock_bar};
 use crate::components::console::Console;
-use crate::components::dialogs::{self, Asked};
-use crate::components::event_log::EventLog;
-use crate::components::fleet::Workloads;
+use crate::components::dialogs;
+use crate::components::dialogs::Asked;
 use crate::components::header::Header;
-use crate::components::inspector::Inspector;
+use crate::components::log::EventLog;
 use crate::components::notices::Notices;
-use crate::model::{PodGroup, Selection};
+use crate::components::panels::inspector::Inspector;
+use crate::components::workloads::Workloads;
+use crate::messages::{Msg, maybe};
+use crate::test_id::TestId;
 use crate::text::{at, css_seconds};
-use crate::warned::counts_about;
-use crate::words;
+use crate::view_models::board::Detail;
+use crate::view_models::display;
+use crate::view_models::selection::{PodGroup, Selection};
+use crate::view_models::warning_marks::counts_about;
 
 impl App {
     pub(super) fn page(&self) -> Html {
         let turn = if self.epoch.turn { "run-a" } else { "run-b" };
-        let board = self.model.board().clone();
+        let board = self.views.board.board().clone();
         let detail = Detail::of(&board);
         // Elsewhere nothing runs, and telling tens of thousands of elements costs time.
         let counts = detail == Detail::Full;
@@ -33,9 +37,9 @@ impl App {
             Some(if by_key { Msg::Show(selection) } else { Msg::Select(Some(selection)) })
         });
         html! {
-            <div class="app" data-testid="page">
+            <div class="app" data-testid={TestId::Page}>
                 { self.header() }
-                <main id="board" class={classes!("board", counts.then_some(turn))} data-testid="board"
+                <main id="board" class={classes!("board", counts.then_some(turn))} data-testid={TestId::Board}
                     data-detail={detail.word()} {onclick} aria-label="Cluster"
                     style={counts.then(|| self.running())}>
                     <Board {board} {detail} selection={self.selection.clone()}
@@ -43,21 +47,21 @@ impl App {
                 </main>
                 <Notices notices={self.notices.clone()} dispatch={dispatch.clone()} />
                 <div class={classes!("running", turn)} style={self.running()}>
-                    <Inspector inspected={self.inspected.clone()} about={self.warnings_about()}
+                    <Inspector model={self.views.inspector.clone()} about={self.warnings_about()}
                         dispatch={dispatch.clone()} />
                 </div>
-                if let Some(fleet) = &self.fleet {
-                    <Workloads fleet={fleet.clone()} selection={self.selection.clone()}
+                if let Some(workloads) = &self.views.workloads {
+                    <Workloads workloads={workloads.clone()} selection={self.selection.clone()}
                         dispatch={dispatch.clone()} />
                 }
                 <EventLog rows={self.session.rows().clone()} selection={self.selection.clone()}
-                    inspected={self.inspected.clone()} dispatch={dispatch.clone()} />
+                    inspector={self.views.inspector.clone()} dispatch={dispatch.clone()} />
                 <Console entries={self.console.clone()} open={self.console_open}
                     forgotten={self.entries_forgotten}
                     dispatch={dispatch.clone()} />
                 { self.clock_bar() }
                 { self.dialog() }
-                <p class="sr" aria-live="polite" data-testid="announcement">
+                <p class="sr" aria-live="polite" data-testid={TestId::Announcement}>
                     { self.announcement.clone() }
                 </p>
                 if self.dropping {
@@ -101,10 +105,10 @@ impl App {
             now,
             wall_clock: simulator.wall_clock(now).truncated_to_seconds().to_string().into(),
             next_at: next.as_ref().map(|next| next.at),
-            next: next.as_ref().map(|next| AttrValue::from(words::next(next))),
+            next: next.as_ref().map(|next| AttrValue::from(display::next(next))),
             rest: self.rest(),
             reached: self.session.reached(),
-            scrub: self.scrub.clone(),
+            timeline: self.views.timeline.clone(),
             playing: self.playback.is_playing(),
             speed: self.playback.speed,
             dispatch: self.dispatch.clone(),
@@ -121,7 +125,7 @@ impl App {
                 });
                 Rest::Ended(format!("Ended at {}:", at(outcome.ended_at)).into(), parts.collect())
             }
-            _ if self.model.board().totals.nodes == 0 => {
+            _ if self.views.board.board().totals.nodes == 0 => {
                 Rest::Hint("Nothing is here yet. Import a cluster, or choose a scenario.".into())
             }
             _ => Rest::Hint(
@@ -141,7 +145,7 @@ impl App {
         dialogs::dialog(&Asked {
             dialog,
             session: &self.session,
-            model: &self.model,
+            model: &self.views.board,
             catalogue: &self.catalogue,
             warnings: &self.warnings,
             dispatch: &self.dispatch,

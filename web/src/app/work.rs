@@ -5,10 +5,11 @@ use std::rc::Rc;
 use taintlab_core::scenario::Scenario;
 use taintlab_manifest::Import;
 
-use super::{App, Export, Handing, Notice, incoming};
-use crate::files::Addition;
-use crate::import_report::{Objects, State};
+use super::{App, incoming};
+use crate::files::{Addition, ExportKind};
+use crate::messages::{ExportTarget, Notice};
 use crate::text::count;
+use crate::view_models::import_report::{Objects, State};
 use crate::{browser, files};
 
 impl App {
@@ -71,11 +72,11 @@ impl App {
         self.changed();
     }
 
-    pub(super) fn export(&mut self, what: Export, how: Handing) {
+    pub(super) fn export(&mut self, what: ExportKind, how: ExportTarget) {
         let (name, text) = files::export_as(&self.session, what);
         match how {
-            Handing::Copy => incoming::copy(&self.dispatch, text.into()),
-            Handing::Download => {
+            ExportTarget::Copy => incoming::copy(&self.dispatch, text.into()),
+            ExportTarget::Download => {
                 let result = browser::download(name, &text);
                 self.notice_error(result);
             }

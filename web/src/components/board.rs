@@ -1,52 +1,22 @@
 //! Zones hold nodes hold pods.
 
+pub(crate) mod node_card;
+
 use std::rc::Rc;
 
 use taintlab_core::pod_state::{PodCounts, PodHealth, PodVerdict};
 use yew::prelude::*;
 
-use super::icon;
-use super::node_card::NodeCard;
-use super::pod_mark::pod_item;
-use super::warnings::warnings_button;
-use crate::app::{Dialog, Dispatch, Msg};
-use crate::model::{Board as BoardView, PodGroup, Selection, Totals, ZoneView};
+use self::node_card::NodeCard;
+use crate::components::parts::icon;
+use crate::components::parts::pod_mark::pod_item;
+use crate::components::parts::severity::warnings_button;
+use crate::messages::{Dialog, Dispatch, Msg};
+use crate::test_id::TestId;
 use crate::text::count;
-use crate::warned::Marked;
-
-/// How much of each node is shown: the more nodes, the less.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Detail {
-    /// Pods with their names.
-    Full,
-    /// Pods as dots.
-    Compact,
-    /// Nodes as tiles.
-    Mini,
-}
-
-impl Detail {
-    /// What fits this board.
-    pub(crate) fn of(board: &BoardView) -> Self {
-        let Totals { nodes, pods, .. } = board.totals;
-        if nodes <= 14 && pods <= 160 {
-            Self::Full
-        } else if nodes <= 90 {
-            Self::Compact
-        } else {
-            Self::Mini
-        }
-    }
-
-    /// The word for it in style sheets.
-    pub(crate) fn word(self) -> &'static str {
-        match self {
-            Self::Full => "full",
-            Self::Compact => "compact",
-            Self::Mini => "mini",
-        }
-    }
-}
+use crate::view_models::board::{Board as BoardView, Detail, Totals, ZoneView};
+use crate::view_models::selection::{PodGroup, Selection};
+use crate::view_models::warning_marks::WarningMarks;
 
 /// Properties of [`Board`].
 #[derive(Clone, PartialEq, Properties)]
@@ -59,8 +29,8 @@ pub(crate) struct BoardProps {
     pub(crate) selection: Option<Selection>,
     /// What there are warnings about.
     #[prop_or_default]
-    pub(crate) marked: Rc<Marked>,
-    /// Where wishes go.
+    pub(crate) marked: Rc<WarningMarks>,
+    /// Where messages go.
     pub(crate) dispatch: Dispatch,
 }
 
@@ -80,8 +50,8 @@ pub(crate) fn Board(props: &BoardProps) -> Html {
                 { legend(board.totals, props.selection.as_ref(), &props.dispatch) }
                 <span class="grow"></span>
                 { warnings_button(props.marked.counts, &props.dispatch) }
-                { open(&props.dispatch, Dialog::CreateNode, "Node") }
-                { open(&props.dispatch, Dialog::CreatePod("".into()), "Pod") }
+                { open(&props.dispatch, Dialog::CreateNode, "Node", TestId::AddNode) }
+                { open(&props.dispatch, Dialog::CreatePod("".into()), "Pod", TestId::AddPod) }
             </div>
             <div class="tree" role="tree" aria-label="Zones, nodes and pods"
                 aria-orientation="horizontal">
@@ -93,7 +63,7 @@ pub(crate) fn Board(props: &BoardProps) -> Html {
                 }) }
             </div>
             if !board.pending.is_empty() {
-                <div class="zone" role="group" aria-label="Pods without a node" data-testid="pending">
+                <div class="zone" role="group" aria-label="Pods without a node" data-testid={TestId::Pending}>
                     <div class="zonehead">
                         <b>{ "Pending" }</b>
                         <span class="muted">
@@ -120,10 +90,8 @@ pub(crate) fn Board(props: &BoardProps) -> Html {
     }
 }
 
-fn open(dispatch: &Dispatch, dialog: Dialog, what: &str) -> Html {
-    let what_kind = what.to_lowercase();
-    let label = format!("Create a {what_kind}");
-    let testid = format!("add-{what_kind}");
+fn open(dispatch: &Dispatch, dialog: Dialog, what: &str, testid: TestId) -> Html {
+    let label = format!("Create a {}", what.to_lowercase());
     let onclick = dispatch.reform(move |_: MouseEvent| Msg::Open(dialog.clone()));
     html! {
         <button class="btn small" {onclick} title={label.clone()} aria-label={label}
@@ -168,7 +136,7 @@ fn legend(totals: Totals, selection: Option<&Selection>, dispatch: &Dispatch) ->
     });
     let healths: Vec<Html> = healths.collect();
     html! {
-        <div class="legend" role="group" aria-label="Pods by state" data-testid="legend">
+        <div class="legend" role="group" aria-label="Pods by state" data-testid={TestId::Legend}>
             { for verdicts }
             if !healths.is_empty() { <span class="sep"></span> }
             { for healths }
@@ -179,7 +147,7 @@ fn legend(totals: Totals, selection: Option<&Selection>, dispatch: &Dispatch) ->
 fn empty(dispatch: &Dispatch) -> Html {
     let open = |dialog: Dialog| dispatch.reform(move |_: MouseEvent| Msg::Open(dialog.clone()));
     html! {
-        <section class="empty" data-testid="empty">
+        <section class="empty" data-testid={TestId::Empty}>
             <h2>{ "There is no cluster yet" }</h2>
             <p>{ "Paste the output of this command anywhere on the page. It stays in this browser." }</p>
             <code class="cmd">{ "kubectl get nodes,pods -A -o yaml" }</code>
@@ -220,7 +188,7 @@ pub(crate) struct ZoneProps {
     /// What is selected, if it is in here.
     pub(crate) selection: Option<Selection>,
     /// What there are warnings about.
-    pub(crate) marked: Rc<Marked>,
+    pub(crate) marked: Rc<WarningMarks>,
 }
 
 /// A zone with its nodes.
@@ -257,7 +225,10 @@ pub(crate) fn Zone(props: &ZoneProps) -> Html {
     }
 }
 
-fn within_node(node: &crate::model::NodeView, selection: Option<&Selection>) -> Option<Selection> {
+fn within_node(
+    node: &crate::view_models::board::NodeView,
+    selection: Option<&Selection>,
+) -> Option<Selection> {
     let selection = selection?;
     let concerned = match selection {
         Selection::Zone(_) | Selection::Workload(_) | Selection::Pods(_) => false,

@@ -6,13 +6,14 @@ use taintlab_core::time::Timestamp;
 use web_sys::HtmlInputElement;
 use yew::prelude::*;
 
-use super::forms::Choice;
-use super::icon;
-use crate::app::{Dispatch, Msg, maybe};
-use crate::model::Selection;
+use crate::components::parts::forms::Choice;
+use crate::components::parts::icon;
+use crate::messages::{Dispatch, Msg, maybe};
 use crate::playback::Speed;
-use crate::scrub::{Scrub, Sign};
+use crate::test_id::TestId;
 use crate::text::{at, clock};
+use crate::view_models::selection::Selection;
+use crate::view_models::timeline::{TimelineMark, TimelineModel};
 
 /// What the clock shows.
 pub(crate) struct ClockBar {
@@ -28,13 +29,13 @@ pub(crate) struct ClockBar {
     pub(crate) rest: Rest,
     /// How far the clock has been.
     pub(crate) reached: Timestamp,
-    /// What is on the scrubber.
-    pub(crate) scrub: Rc<Scrub>,
+    /// What is on the timeline.
+    pub(crate) timeline: Rc<TimelineModel>,
     /// Whether time passes.
     pub(crate) playing: bool,
     /// How fast.
     pub(crate) speed: Speed,
-    /// Where wishes go.
+    /// Where messages go.
     pub(crate) dispatch: Dispatch,
 }
 
@@ -49,16 +50,16 @@ pub(crate) enum Rest {
 /// The clock.
 pub(crate) fn clock_bar(props: &ClockBar) -> Html {
     html! {
-        <section class="clockbar" aria-label="Clock" data-testid="clockbar">
+        <section class="clockbar" aria-label="Clock" data-testid={TestId::Clockbar}>
             <div class="clock">
-                <time data-testid="clock" data-sim-time-ns={props.now.as_nanos().to_string()}
+                <time data-testid={TestId::Clock} data-sim-time-ns={props.now.as_nanos().to_string()}
                     aria-label="Simulated time">{ clock(props.now) }</time>
                 <small>{ props.wall_clock.clone() }</small>
             </div>
             { controls(props) }
             { next(props) }
             { speed(props) }
-            { scrubber(props) }
+            { timeline(props) }
         </section>
     }
 }
@@ -71,18 +72,18 @@ fn controls(props: &ClockBar) -> Html {
     html! {
         <div class="controls" role="group" aria-label="Time">
             <button class="btn icon" title="Back to the start (Home)" aria-label="Back to the start"
-                data-testid="home" disabled={props.now == Timestamp::ZERO}
+                data-testid={TestId::Home} disabled={props.now == Timestamp::ZERO}
                 onclick={dispatch.reform(|_| Msg::Seek(Timestamp::ZERO))}>{ icon::start() }</button>
             <button class="btn icon back" title="Step back to the event before (←)"
-                aria-label="Step back to the event before" data-testid="step-back"
+                aria-label="Step back to the event before" data-testid={TestId::StepBack}
                 disabled={props.now == Timestamp::ZERO}
                 onclick={dispatch.reform(|_| Msg::StepBack)}>{ icon::step() }</button>
             <button class="btn primary play" title={format!("{label} (Space)")} aria-label={label}
-                data-testid="play" onclick={dispatch.reform(|_| Msg::TogglePlay)}>{ picture }</button>
-            <button class="btn icon" title="Step to the next event (→)" data-testid="step"
+                data-testid={TestId::Play} onclick={dispatch.reform(|_| Msg::TogglePlay)}>{ picture }</button>
+            <button class="btn icon" title="Step to the next event (→)" data-testid={TestId::Step}
                 aria-label="Step to the next event" disabled={idle}
                 onclick={dispatch.reform(|_| Msg::Step)}>{ icon::step() }</button>
-            <button class="btn icon" title="Run until nothing more happens (E)" data-testid="end"
+            <button class="btn icon" title="Run until nothing more happens (E)" data-testid={TestId::End}
                 aria-label="Run until nothing more happens" disabled={idle}
                 onclick={dispatch.reform(|_| Msg::RunToEnd)}>{ icon::end() }</button>
         </div>
@@ -99,7 +100,7 @@ fn next(props: &ClockBar) -> Html {
         },
         _ => rest(props),
     };
-    html! { <div class="nextup" data-testid="next">{ words }</div> }
+    html! { <div class="nextup" data-testid={TestId::Next}>{ words }</div> }
 }
 
 /// How it ended; each part selects the pods that it speaks of.
@@ -136,13 +137,13 @@ fn speed(props: &ClockBar) -> Html {
         <label class="speed" title="How fast time passes (+ and −)">
             <span class="sr">{ "Speed" }</span>
             <Choice value={props.speed.label()} options={options.collect::<Vec<_>>()} {onchange}
-                testid="speed" />
+                testid={TestId::Speed} />
         </label>
     }
 }
 
-fn scrubber(props: &ClockBar) -> Html {
-    let end = props.scrub.end(props.reached);
+fn timeline(props: &ClockBar) -> Html {
+    let end = props.timeline.end(props.reached);
     let millis = |time: Timestamp| (time.as_nanos() / 1_000_000).to_string();
     let oninput = maybe(&props.dispatch, |event: InputEvent| {
         let input: HtmlInputElement = event.target_unchecked_into();
@@ -150,20 +151,20 @@ fn scrubber(props: &ClockBar) -> Html {
         Some(Msg::Seek(Timestamp::from_millis(millis)))
     });
     html! {
-        <div class="scrub">
+        <div class="timeline">
             <div class="marks" aria-hidden="true">
-                { for props.scrub.signs(end).into_iter().map(|(place, sign)| {
+                { for props.timeline.marks(end).into_iter().map(|(place, sign)| {
                     let class = match sign {
-                        Sign::Change => "change",
-                        Sign::Eviction => "evict",
-                        Sign::Zone => "zonal",
-                        Sign::Due => "due",
+                        TimelineMark::Change => "change",
+                        TimelineMark::Eviction => "evict",
+                        TimelineMark::Zone => "zonal",
+                        TimelineMark::Due => "due",
                     };
                     html! { <i {class} style={format!("left:{}.{}%", place / 10, place % 10)}></i> }
                 }) }
             </div>
             <input type="range" min="0" max={millis(end)} value={millis(props.now)} step="1"
-                {oninput} aria-label="Time" aria-valuetext={clock(props.now)} data-testid="scrub" />
+                {oninput} aria-label="Time" aria-valuetext={clock(props.now)} data-testid={TestId::Timeline} />
         </div>
     }
 }

@@ -4,6 +4,8 @@
 //! Tab completes, but on an empty line, or where there is nothing to complete, it goes on to the
 //! next control as everywhere else; Escape leaves the console.
 
+mod history;
+
 use std::rc::Rc;
 
 use taintlab_core::command::Command;
@@ -11,14 +13,15 @@ use taintlab_kubectl::Completion;
 use web_sys::{Element, HtmlTextAreaElement, KeyboardEvent};
 use yew::prelude::*;
 
-use super::icon;
-use super::warnings::copy;
-use crate::app::{Dispatch, Entry, Msg, Outcome, Printed, refused};
+use self::history::{KEY, may_be_stored, store, wants_more};
 use crate::browser;
+use crate::components::parts::copy::copy;
+use crate::components::parts::icon;
+use crate::messages::{Dispatch, Msg, refused};
+use crate::test_id::TestId;
 use crate::text::at;
+use crate::view_models::console::{Entry, Outcome, Printed};
 
-/// Where typed lines are kept over a reload.
-const KEY: &str = "taintlab.console";
 /// How many of them.
 const MOST_LINES: usize = 100;
 /// How many completions are listed.
@@ -33,7 +36,7 @@ pub(crate) struct ConsoleProps {
     pub(crate) open: bool,
     /// Entries up to this one are not what was done last.
     pub(crate) forgotten: usize,
-    /// Where wishes go.
+    /// Where messages go.
     pub(crate) dispatch: Dispatch,
 }
 
@@ -131,7 +134,7 @@ impl Component for Console {
     fn view(&self, ctx: &Context<Self>) -> Html {
         let props = ctx.props();
         html! {
-            <section class="console" aria-label="kubectl" data-testid="console"
+            <section class="console" aria-label="kubectl" data-testid={TestId::Console}
                 data-open={props.open.to_string()}>
                 { self.bar(ctx) }
                 if props.open { { self.body(ctx) } }
@@ -250,7 +253,7 @@ impl Console {
         html! {
             <div class="bar">
                 <button class="btn quiet small" aria-expanded={open.to_string()} title="kubectl (K)"
-                    data-testid="console-open"
+                    data-testid={TestId::ConsoleOpen}
                     onclick={dispatch.reform(move |_| Msg::OpenConsole(!open))}>
                     { icon::prompt() }<h2>{ "kubectl" }</h2>
                 </button>
@@ -263,7 +266,7 @@ impl Console {
                 } else if let Some(entry) = clicked {
                     <span class="same" title={entry.line.to_string()}>
                         <span class="muted">{ "What you just did: " }</span>
-                        <code data-testid="same-line">{ &*entry.line }</code>
+                        <code data-testid={TestId::SameLine}>{ &*entry.line }</code>
                     </span>
                     { copy(&entry.line, dispatch) }
                 }
@@ -282,12 +285,12 @@ impl Console {
         html! {
             <>
                 <div class="entries" ref={self.lines.clone()} tabindex="0" role="log"
-                    aria-label="What kubectl printed" data-testid="console-output">
+                    aria-label="What kubectl printed" data-testid={TestId::ConsoleOutput}>
                     { for shown.map(|entry| entry_of(entry, &ctx.props().dispatch)) }
                 </div>
                 if !self.choices.is_empty() {
                     <div class="choices" role="group" aria-label="Completions"
-                        data-testid="completions">
+                        data-testid={TestId::Completions}>
                         { for self.choices.iter().take(MOST_CHOICES).map(|choice| {
                             let taken = choice.clone();
                             html! {
@@ -309,7 +312,7 @@ impl Console {
                     <textarea ref={self.input.clone()} {rows} value={self.line.clone()} {oninput}
                         onkeydown={self.keys(ctx)} spellcheck="false" autocomplete="off"
                         autocapitalize="off" aria-label="Line of kubectl" wrap="off"
-                        placeholder="kubectl get nodes" data-testid="console-line" />
+                        placeholder="kubectl get nodes" data-testid={TestId::ConsoleLine} />
                 </div>
             </>
         }
@@ -344,53 +347,6 @@ impl Console {
     }
 }
 
-/// Stores the lines that hold no secret for sure; the others are there until the page is left.
-fn store(history: &[String]) {
-    let lines: Vec<_> = history.iter().filter(|line| may_be_stored(line)).collect();
-    if lines.is_empty() {
-        browser::forget(KEY);
-    } else if let Ok(text) = serde_json::to_string(&lines) {
-        // A browser that keeps nothing has a history until the page is left.
-        let _ = browser::store(KEY, &text);
-    }
-}
-
-/// Whether a line consists of names and flags only: no manifest, no value that could be a password.
-fn may_be_stored(line: &str) -> bool {
-    const VERBS: [&str; 14] = [
-        "api-resources",
-        "cordon",
-        "delete",
-        "describe",
-        "drain",
-        "events",
-        "get",
-        "help",
-        "label",
-        "rollout",
-        "scale",
-        "taint",
-        "uncordon",
-        "version",
-    ];
-    const WORDS: [&str; 5] = ["token", "passw", "secret", "credential", "<<"];
-    let small = line.to_ascii_lowercase();
-    let verb = small.split_whitespace().find(|word| !matches!(*word, "$" | "k" | "kubectl"));
-    !line.contains('\n')
-        && verb.is_some_and(|verb| VERBS.contains(&verb))
-        && !WORDS.iter().any(|word| small.contains(word))
-}
-
-/// Whether the text is a here document that has not ended.
-fn wants_more(text: &str) -> bool {
-    let (first, rest) = text.split_once('\n').unwrap_or((text, ""));
-    let Some((_, mark)) = first.rsplit_once("<<") else { return false };
-    let mark = mark.trim().trim_start_matches('-').trim_matches(['\'', '"']);
-    !mark.is_empty()
-        && !mark.contains(char::is_whitespace)
-        && !rest.lines().any(|line| line == mark)
-}
-
 fn entry_of(entry: &Entry, dispatch: &Dispatch) -> Html {
     let clicked = entry.outcome == Outcome::Clicked;
     html! {
@@ -403,7 +359,7 @@ fn entry_of(entry: &Entry, dispatch: &Dispatch) -> Html {
             </div>
             if let Outcome::Typed(printed) = &entry.outcome {
                 if !printed.text.is_empty() {
-                    <pre data-failed={printed.failed.to_string()} data-testid="output"
+                    <pre data-failed={printed.failed.to_string()} data-testid={TestId::Output}
                         data-wraps={printed.drain.is_some().to_string()}>
                         { printed.text.clone() }
                     </pre>
@@ -424,47 +380,9 @@ fn running(printed: &Printed, dispatch: &Dispatch) -> Html {
     let stop =
         dispatch.reform(move |_: MouseEvent| Msg::Edit(vec![command.clone()], refused.clone()));
     html! {
-        <div class="row" data-testid="drain-runs">
+        <div class="row" data-testid={TestId::DrainRuns}>
             <span class="badge" data-state="counting">{ "goes on as time passes" }</span>
             <button class="btn small" title="As Ctrl+C in a terminal" onclick={stop}>{ "Stop it" }</button>
         </div>
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn lines_that_could_hold_a_secret_are_not_stored() {
-        for (line, stored) in [
-            ("kubectl taint nodes worker-1 example.com/gpu=a100:NoExecute", true),
-            ("get pods -A", true),
-            ("$ kubectl drain worker-1 --ignore-daemonsets", true),
-            ("kubectl apply -f - <<EOF\na: 1\nEOF", false),
-            ("kubectl get pods\nhunter2", false),
-            ("kubectl patch pod a -p '{\"spec\":{}}'", false),
-            ("kubectl annotate pod a note=hunter2", false),
-            ("kubectl create secret generic a --from-literal=a=b", false),
-            ("kubectl get pods --token=hunter2", false),
-            ("echo hunter2 | kubectl apply -f -", false),
-            ("hunter2", false),
-        ] {
-            assert_eq!(may_be_stored(line), stored, "{line}");
-        }
-    }
-
-    #[test]
-    fn a_here_document_ends_with_its_mark() {
-        for (text, more) in [
-            ("get nodes", false),
-            ("apply -f - <<EOF", true),
-            ("apply -f - <<EOF\na: 1", true),
-            ("apply -f - <<EOF\na: 1\nEOF", false),
-            ("apply -f - <<'END'\na: 1\nEOF", true),
-            ("label node a x=<<", false),
-        ] {
-            assert_eq!(wants_more(text), more, "{text}");
-        }
     }
 }

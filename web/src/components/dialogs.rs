@@ -1,23 +1,33 @@
 //! Whichever dialog is open.
 
+mod create;
+pub(crate) mod export;
+mod help;
+mod import;
+mod object_list;
+mod scenarios;
+mod sessions;
+mod settings;
+mod warnings;
+
 use std::cell::OnceCell;
 use std::rc::Rc;
 
 use taintlab_core::warnings::Warning;
 use yew::prelude::*;
 
-use super::create::{CreateNode, CreatePod};
-use super::export::export;
-use super::help::help;
-use super::import::Import;
-use super::scenarios::Scenarios;
-use super::sessions::Sessions;
-use super::settings::Settings;
-use super::warnings::warnings;
-use crate::app::{Dialog, Dispatch};
+use crate::components::dialogs::create::{CreateNode, CreatePod};
+use crate::components::dialogs::export::export;
+use crate::components::dialogs::help::help;
+use crate::components::dialogs::import::Import;
+use crate::components::dialogs::scenarios::Scenarios;
+use crate::components::dialogs::sessions::Sessions;
+use crate::components::dialogs::settings::Settings;
+use crate::components::dialogs::warnings::warnings;
 use crate::files;
-use crate::model::Model;
+use crate::messages::{Dialog, Dispatch};
 use crate::session::Session;
+use crate::view_models::board::BoardModel;
 
 /// A dialog, and what it may show.
 pub(crate) struct Asked<'a> {
@@ -26,12 +36,12 @@ pub(crate) struct Asked<'a> {
     /// What there is.
     pub(crate) session: &'a Session,
     /// How it looks.
-    pub(crate) model: &'a Model,
+    pub(crate) model: &'a BoardModel,
     /// The scenarios that come with the page, once they were asked for.
     pub(crate) catalogue: &'a OnceCell<Rc<files::Catalogue>>,
     /// What is likely to surprise.
     pub(crate) warnings: &'a [Warning],
-    /// Where wishes go.
+    /// Where messages go.
     pub(crate) dispatch: &'a Dispatch,
 }
 

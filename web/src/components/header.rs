@@ -1,12 +1,13 @@
 //! The head of the page.
 
-use taintlab_core::release::{FeatureGate, GateStage, KubernetesRelease};
-use taintlab_core::scenario::Scenario;
+use taintlab_core::release::KubernetesRelease;
 use yew::prelude::*;
 
-use super::forms::Choice;
-use super::icon;
-use crate::app::{Dialog, Dispatch, Msg, maybe};
+use crate::components::parts::forms::Choice;
+use crate::components::parts::icon;
+use crate::messages::{Dialog, Dispatch, Msg, maybe};
+use crate::session::set_release;
+use crate::test_id::TestId;
 use crate::theme::Theme;
 
 /// Properties of [`Header`].
@@ -22,7 +23,7 @@ pub(crate) struct HeaderProps {
     pub(crate) can_redo: bool,
     /// The colours.
     pub(crate) theme: Theme,
-    /// Where wishes go.
+    /// Where messages go.
     pub(crate) dispatch: Dispatch,
 }
 
@@ -39,31 +40,31 @@ pub(crate) fn Header(props: &HeaderProps) -> Html {
         <header class="top">
             { skip_link(dispatch) }
             <h1 class="brand">{ icon::brand() }<span>{ "Taintlab" }</span></h1>
-            <button class="btn" data-testid="scenarios"
+            <button class="btn" data-testid={TestId::Scenarios}
                 onclick={dispatch.reform(|_| Msg::Open(Dialog::Scenarios))}>{ "Scenarios" }</button>
             <span class="title clip" title={props.title.clone()}>{ props.title.clone() }</span>
             <span class="grow"></span>
-            { button("Undo (Ctrl Z)", icon::undo(), !props.can_undo, dispatch.reform(|_| Msg::Undo), "undo") }
-            { button("Redo (Ctrl Shift Z)", icon::redo(), !props.can_redo, dispatch.reform(|_| Msg::Redo), "redo") }
+            { button("Undo (Ctrl Z)", icon::undo(), !props.can_undo, dispatch.reform(|_| Msg::Undo), TestId::Undo) }
+            { button("Redo (Ctrl Shift Z)", icon::redo(), !props.can_redo, dispatch.reform(|_| Msg::Redo), TestId::Redo) }
             <span class="sep"></span>
-            <button class="btn" data-testid="import" title="Import (I)" aria-label="Import"
+            <button class="btn" data-testid={TestId::Import} title="Import (I)" aria-label="Import"
                 onclick={dispatch.reform(|_| Msg::Open(Dialog::Import("".into(), "".into())))}>
                 { icon::import() }<span class="wide">{ "Import" }</span>
             </button>
-            <button class="btn" data-testid="export" title="Export (X)" aria-label="Export"
+            <button class="btn" data-testid={TestId::Export} title="Export (X)" aria-label="Export"
                 onclick={dispatch.reform(|_| Msg::Open(Dialog::Export))}>
                 { icon::export() }<span class="wide">{ "Export" }</span>
             </button>
-            <button class="btn" data-testid="sessions" title="Sessions kept in this browser"
+            <button class="btn" data-testid={TestId::Sessions} title="Sessions kept in this browser"
                 aria-label="Sessions" onclick={dispatch.reform(|_| Msg::Sessions)}>
                 { icon::sheets() }<span class="wide">{ "Sessions" }</span>
             </button>
             <span class="sep"></span>
             { release_select(props) }
-            <button class="btn" data-testid="settings" title="Flags of the controllers"
+            <button class="btn" data-testid={TestId::Settings} title="Flags of the controllers"
                 onclick={dispatch.reform(|_| Msg::Open(Dialog::Settings))}>{ "Flags" }</button>
-            { button(&format!("Colours: {theme} (T)"), picture, false, dispatch.reform(|_| Msg::NextTheme), "theme") }
-            { button("Help (?)", icon::question(), false, dispatch.reform(|_| Msg::Open(Dialog::Help)), "help") }
+            { button(&format!("Colours: {theme} (T)"), picture, false, dispatch.reform(|_| Msg::NextTheme), TestId::Theme) }
+            { button("Help (?)", icon::question(), false, dispatch.reform(|_| Msg::Open(Dialog::Help)), TestId::Help) }
         </header>
     }
 }
@@ -82,7 +83,7 @@ fn button(
     picture: Html,
     disabled: bool,
     onclick: Callback<MouseEvent>,
-    id: &'static str,
+    id: TestId,
 ) -> Html {
     let label = label.to_owned();
     html! {
@@ -94,7 +95,7 @@ fn button(
 fn release_select(props: &HeaderProps) -> Html {
     let onchange = maybe(&props.dispatch, |release: String| {
         let release = KubernetesRelease::parse(&release).ok()?;
-        Some(Msg::ChangeStart(Box::new(move |start| use_release(start, release))))
+        Some(Msg::ChangeStart(Box::new(move |start| set_release(start, release))))
     });
     let options = KubernetesRelease::all().rev().map(|release| release.to_string());
     let options: Vec<_> = options.map(|text| (text.clone().into(), text.into())).collect();
@@ -102,20 +103,7 @@ fn release_select(props: &HeaderProps) -> Html {
         <label title="The release of Kubernetes whose controllers run">
             <span>{ "Kubernetes" }</span>
             <Choice value={props.release.to_string()} {options} {onchange}
-                label="Kubernetes release" testid="release" />
+                label="Kubernetes release" testid={TestId::Release} />
         </label>
     }
-}
-
-/// Settings of gates that the release cannot take are dropped with the change.
-pub(crate) fn use_release(start: &mut Scenario, release: KubernetesRelease) {
-    start.kubernetes.release = Some(release);
-    start.kubernetes.feature_gates.retain(|name, on| {
-        let gate = FeatureGate::ALL.into_iter().find(|gate| gate.name() == name);
-        gate.is_some_and(|gate| match gate.stage(release) {
-            GateStage::Absent => false,
-            GateStage::LockedOn => *on,
-            GateStage::Off | GateStage::On => true,
-        })
-    });
 }

@@ -2,15 +2,16 @@
 
 use yew::prelude::*;
 
-use super::icon;
-use crate::app::{Dispatch, Msg, Notice, NoticeAction};
+use crate::components::parts::icon;
+use crate::messages::{Dispatch, Msg, Notice, NoticeAction};
+use crate::test_id::TestId;
 
 /// Properties of [`Notices`].
 #[derive(Clone, PartialEq, Properties)]
 pub(crate) struct NoticesProps {
     /// The messages, oldest first.
     pub(crate) notices: Vec<Notice>,
-    /// Where wishes go.
+    /// Where messages go.
     pub(crate) dispatch: Dispatch,
 }
 
@@ -39,7 +40,7 @@ fn one(notice: &Notice, dispatch: &Dispatch) -> Html {
     let kind = if notice.error { "error" } else { "info" };
     let role = notice.error.then_some("alert");
     html! {
-        <div key={id} class="notice" data-kind={kind} {role} data-testid="notice">
+        <div key={id} class="notice" data-kind={kind} {role} data-testid={TestId::Notice}>
             <div class="grow">{ &notice.text }</div>
             { notice.action.as_ref().map(|action| button(action, dispatch)) }
             <button class="btn quiet icon small" aria-label="Dismiss"

@@ -1,25 +1,26 @@
 //! The html of the parts that carry meaning, rendered natively.
 
-use taintlab_core::admission::default_tolerations;
 use taintlab_core::api::{Node, Pod, PodKey, Taint, TaintEffect, Toleration, TolerationOperator};
 use taintlab_core::command::Command;
+use taintlab_core::policy::admission::default_tolerations;
 use taintlab_core::scenario::Scenario;
 use taintlab_core::time::Timestamp;
 use yew::LocalServerRenderer;
 use yew::prelude::*;
 
-use super::board::Detail;
-use super::diagnostics::diagnostics;
-use super::event_log::event_row;
-use super::forms::{TextField, TextFieldProps};
-use super::node_card::{NodeCard, NodeCardProps};
-use super::pod_mark::pod_row;
-use super::toleration_form::{Draft, drafts, errors_of_new, read};
-use super::warnings::warnings_button;
-use super::why::why;
+use crate::components::board::node_card::{NodeCard, NodeCardProps};
+use crate::components::dialogs::export::export;
+use crate::components::log::row::event_row;
+use crate::components::panels::pod::why::why;
+use crate::components::parts::diagnostics::diagnostics;
+use crate::components::parts::forms::{TextField, TextFieldProps};
+use crate::components::parts::pod_mark::pod_row;
+use crate::components::parts::severity::warnings_button;
+use crate::components::parts::toleration_editor::{Draft, drafts, errors_of_new, read};
 use crate::files;
-use crate::model::{Model, Selection};
 use crate::session::{RowKind, Session};
+use crate::view_models::board::{BoardModel, Detail};
+use crate::view_models::selection::Selection;
 
 async fn html<C>(props: C::Properties) -> String
 where
@@ -65,12 +66,12 @@ fn session() -> Session {
     Session::new(scenario).unwrap()
 }
 
-fn tainted() -> (Session, Model) {
+fn tainted() -> (Session, BoardModel) {
     let mut session = session();
     let taint = Taint::new("k", "", TaintEffect::NoExecute);
     session.apply(vec![Command::Taint { node: "n".into(), taint }]).unwrap();
     session.seek(Timestamp::from_secs(4));
-    let mut model = Model::default();
+    let mut model = BoardModel::default();
     model.update(&mut session);
     (session, model)
 }
@@ -153,7 +154,7 @@ async fn errors_stand_beside_their_field() {
     typed[1].toleration.key = "no spaces please".into();
     let options = session().simulator().validation_options();
     let errors = errors_of_new(&typed, &options);
-    let errors = super::forms::messages(&errors, "tolerations[1].key");
+    let errors = super::parts::forms::messages(&errors, "tolerations[1].key");
     assert_eq!(errors.len(), 1);
     assert!(errors[0].starts_with("Invalid value: \"no spaces please\""), "{}", errors[0]);
     let props = yew::props!(TextFieldProps {
@@ -195,4 +196,14 @@ async fn the_button_of_warnings_counts_in_singular_and_plural() {
     said(&one, "title=\"Warnings (W): 1 warning\"");
     let many = painted(warnings_button([1, 0, 1], &Callback::noop())).await;
     said(&many, "title=\"Warnings (W): 1 critical warning, 1 note\"");
+}
+
+#[tokio::test(flavor = "current_thread")]
+async fn the_export_for_apply_says_what_is_missing_in_it() {
+    let dialog = painted(export(&Callback::noop())).await;
+    let (_, apply) = dialog.split_once("data-export=\"Apply\"").unwrap();
+    let (apply, _) = apply.split_once("data-export").unwrap();
+    for part in ["status, UIDs", "values of environment variables, commands, Secrets"] {
+        assert!(apply.contains(part), "{part}: {apply}");
+    }
 }

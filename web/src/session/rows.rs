@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use taintlab_core::api::{NodeName, PodKey};
 use taintlab_core::command::{Command, CommandError};
-use taintlab_core::event::{Event, Happening, ObjectReference, RequestResult, RequestVerb};
+use taintlab_core::event::{Event, EventKind, ObjectReference, RequestResult, RequestVerb};
 use taintlab_core::kubelet::EVICTED;
 use taintlab_core::time::Timestamp;
 
@@ -23,11 +23,20 @@ pub(crate) struct Row {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum RowKind {
     /// Something happened in the simulation.
-    Happened(Happening),
+    Happened(EventKind),
     /// The user did something.
     Edit(Command),
     /// The scenario did something.
     Step(Command),
+    /// A step was refused, as the scenario says it must be.
+    Refused {
+        /// Its command.
+        command: Command,
+        /// The error.
+        error: CommandError,
+    },
+    /// A step was carried out that should have been refused.
+    NotRefused(Command),
     /// A command did not fit and was passed over.
     Skipped {
         /// The command.
@@ -37,7 +46,7 @@ pub(crate) enum RowKind {
     },
 }
 
-/// A mark on the scrubber, also ahead of the clock when it was moved back.
+/// A mark on the timeline, also ahead of the clock when it was moved back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Mark {
     /// When.
@@ -60,13 +69,13 @@ pub(crate) enum MarkKind {
 }
 
 /// Whether the state or the rate of a zone changed, or of all of them.
-pub(crate) const fn is_about_zones(what: &Happening) -> bool {
+pub(crate) const fn is_about_zones(what: &EventKind) -> bool {
     matches!(
         what,
-        Happening::ZoneStateChanged { .. }
-            | Happening::ZoneRateChanged { .. }
-            | Happening::MasterDisruptionEntered
-            | Happening::MasterDisruptionLeft
+        EventKind::ZoneStateChanged { .. }
+            | EventKind::ZoneRateChanged { .. }
+            | EventKind::MasterDisruptionEntered
+            | EventKind::MasterDisruptionLeft
     )
 }
 
@@ -120,13 +129,16 @@ impl Session {
         }
         self.marked_rows = row + 1;
         let kind = match kind {
-            RowKind::Edit(_) | RowKind::Step(_) => MarkKind::Change,
-            RowKind::Happened(Happening::Request {
+            RowKind::Edit(_)
+            | RowKind::Step(_)
+            | RowKind::Refused { .. }
+            | RowKind::NotRefused(_) => MarkKind::Change,
+            RowKind::Happened(EventKind::Request {
                 verb: RequestVerb::Delete,
                 result: RequestResult::Ok,
                 ..
             }) => MarkKind::Eviction,
-            RowKind::Happened(Happening::EventRecorded(event)) if event.reason == EVICTED => {
+            RowKind::Happened(EventKind::EventRecorded(event)) if event.reason == EVICTED => {
                 MarkKind::Eviction
             }
             RowKind::Happened(what) if is_about_zones(what) => MarkKind::Zone,
@@ -158,46 +170,46 @@ impl Session {
         }
     }
 
-    fn note(&mut self, at: Timestamp, what: &Happening) {
+    fn note(&mut self, at: Timestamp, what: &EventKind) {
         match what {
-            Happening::EventRecorded(event) => match &event.involved_object {
+            EventKind::EventRecorded(event) => match &event.involved_object {
                 ObjectReference::Pod { pod, .. } => self.touch_pod(pod),
                 ObjectReference::Node { node } => self.touch_node(node),
                 ObjectReference::Workload { .. } => {}
             },
-            Happening::NodeAdded { node }
-            | Happening::NodeUpdated { node }
-            | Happening::NodeDeleted { node }
-            | Happening::NodeEvaluated { node, .. } => self.touch_node(node),
-            Happening::PodAdded { pod, .. } => {
+            EventKind::NodeAdded { node }
+            | EventKind::NodeUpdated { node }
+            | EventKind::NodeDeleted { node }
+            | EventKind::NodeEvaluated { node, .. } => self.touch_node(node),
+            EventKind::PodAdded { pod, .. } => {
                 self.find_home(pod, None);
                 self.touch_pod(pod);
             }
-            Happening::PodUpdated { pod, .. } => {
+            EventKind::PodUpdated { pod, .. } => {
                 let evicted = self.homes.get(pod).and_then(|home| home.evicted);
                 self.find_home(pod, evicted);
                 self.touch_pod(pod);
             }
-            Happening::PodDeleted { pod, .. } => {
+            EventKind::PodDeleted { pod, .. } => {
                 let home = self.homes.remove(pod).unwrap_or_else(|| Home::on(""));
                 let Home { node, evicted, bare } = home;
                 let gone = Gone { pod: pod.clone(), node, at, evicted, bare };
                 Rc::make_mut(&mut self.gone).push(Rc::new(gone));
                 self.touch_pod(pod);
             }
-            Happening::Request { pod, verb, result, .. } => {
+            EventKind::Request { pod, verb, result, .. } => {
                 let accepted = *verb == RequestVerb::Delete && *result == RequestResult::Ok;
                 if accepted && let Some(home) = self.homes.get_mut(pod) {
                     home.evicted = Some(at);
                 }
                 self.touch_pod(pod);
             }
-            Happening::Decided(decision) => self.touch_pod(&decision.pod),
-            Happening::TaintEvictionControllerRestarted { .. } => self.touched.all = true,
+            EventKind::Decided(decision) => self.touch_pod(&decision.pod),
+            EventKind::TaintEvictionControllerRestarted { .. } => self.touched.all = true,
             // What a drain prints is for the console.
-            Happening::DrainStarted { .. }
-            | Happening::DrainPrinted { .. }
-            | Happening::DrainEnded { .. } => {}
+            EventKind::DrainStarted { .. }
+            | EventKind::DrainPrinted { .. }
+            | EventKind::DrainEnded { .. } => {}
             other => match (other.pod(), other.node()) {
                 (Some(pod), _) => self.touch_pod(pod),
                 (None, Some(node)) => self.touch_node(node),

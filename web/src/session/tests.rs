@@ -1,5 +1,5 @@
 use taintlab_core::api::{Taint, TaintEffect};
-use taintlab_core::event::Happening;
+use taintlab_core::event::EventKind;
 use taintlab_core::release::KubernetesRelease;
 
 use super::*;
@@ -177,7 +177,7 @@ fn another_release_replays_to_the_same_time() {
     session.seek(secs(12));
     let component = |session: &Session| {
         session.rows().iter().find_map(|row| match &row.kind {
-            RowKind::Happened(Happening::EventRecorded(event)) => Some(event.component),
+            RowKind::Happened(EventKind::EventRecorded(event)) => Some(event.component),
             _ => None,
         })
     };
@@ -271,4 +271,59 @@ fn marks_stay_when_the_clock_goes_back_and_go_with_their_timeline() {
     session.undo();
     session.seek(secs(40));
     assert_eq!(marks(&session), all);
+}
+
+#[test]
+fn a_step_that_must_be_refused_is_refused_as_expected() {
+    let mut scenario = scenario(1);
+    scenario.steps = serde_json::from_value(serde_json::json!([
+        { "at": "1s", "do": { "deleteNode": { "node": "missing" } }, "refused": "its error" },
+        { "at": "2s", "do": { "deleteNode": { "node": "missing" } }, "refused": "something else" },
+        { "at": "3s", "do": { "deletePod": { "pod": "p0" } }, "refused": "something" },
+    ]))
+    .unwrap();
+    let error = CommandError::NodeNotFound("missing".into());
+    scenario.steps[0].refused = Some(error.to_string());
+    let mut session = Session::new(scenario).unwrap();
+    session.seek(secs(3));
+    let delete = || Command::DeleteNode { node: "missing".into() };
+    let told: Vec<_> = rows(&session)
+        .into_iter()
+        .filter(|row| !matches!(row.kind, RowKind::Happened(_)))
+        .map(|row| row.kind)
+        .collect();
+    assert_eq!(told[0], RowKind::Refused { command: delete(), error: error.clone() });
+    assert_eq!(told[1], RowKind::Skipped { command: delete(), error });
+    assert!(matches!(&told[2], RowKind::NotRefused(Command::DeletePod { .. })), "{:?}", told[2]);
+}
+
+/// What is to come is told a day ahead, as in the package, and again as long as nothing is done.
+#[test]
+fn a_pod_that_is_lost_in_three_hours_is_told_of() {
+    let unreachable = "node.kubernetes.io/unreachable";
+    let scenario = serde_json::from_value(serde_json::json!({
+        "apiVersion": "taintlab/v1", "kind": "Scenario",
+        "kubernetes": { "nodeLifecycle": true },
+        "objects": {
+            "nodes": [
+                { "metadata": { "name": "a" } }, { "metadata": { "name": "b" } },
+                { "metadata": { "name": "c" } },
+            ],
+            "pods": [{ "metadata": { "name": "p" }, "spec": { "nodeName": "a", "tolerations": [{
+                "key": unreachable, "operator": "Exists", "effect": "NoExecute",
+                "tolerationSeconds": 3 * 60 * 60,
+            }] } }],
+        }
+    }))
+    .unwrap();
+    let mut session = Session::new(scenario).unwrap();
+    let pod = PodKey::new("", "p");
+    assert_eq!(session.time_budget(&pod), None);
+    session.apply(vec![Command::StopKubelet { node: "a".into() }]).unwrap();
+    let told = session.time_budget(&pod).unwrap();
+    assert!(!told.over && told.total() > Duration::from_secs(3 * 60 * 60), "{told}");
+    session.seek(secs(20));
+    assert_eq!(session.time_budget(&pod).unwrap().evicted_at, told.evicted_at);
+    session.apply(vec![Command::StartKubelet { node: "a".into() }]).unwrap();
+    assert_eq!(session.time_budget(&pod), None);
 }

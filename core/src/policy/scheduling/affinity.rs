@@ -5,14 +5,37 @@ use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use super::MAX_NODE_SCORE;
+use super::filters::Change;
 use super::snapshot::{NodeInfo, PodInfo, Snapshot};
-use super::{MAX_NODE_SCORE, scores};
 use crate::api::PodAffinityTerm;
+use crate::release::KubernetesRelease;
 
 /// Amounts by topology key and value.
-type Pairs = BTreeMap<(String, String), i64>;
+#[derive(Clone, Default)]
+struct Pairs(BTreeMap<String, BTreeMap<String, i64>>);
 
-/// What the filter knows of all nodes. Mirrors `interpodaffinity.preFilterState`.
+impl Pairs {
+    /// Adds to the amount of the part of the cluster that the node is in.
+    fn count(&mut self, node: &NodeInfo, key: &str, amount: i64) {
+        if let Some(value) = node.labels.get(key) {
+            let values = self.0.entry(key.to_owned()).or_default();
+            *values.entry(value.clone()).or_default() += amount;
+        }
+    }
+
+    fn get(&self, key: &str, value: &str) -> i64 {
+        self.0.get(key).and_then(|values| values.get(value)).copied().unwrap_or_default()
+    }
+
+    fn sum(&self) -> i64 {
+        self.0.values().flat_map(BTreeMap::values).sum()
+    }
+}
+
+/// What the filter knows of all nodes, or what is different from that on one of them. Mirrors
+/// `interpodaffinity.preFilterState`.
+#[derive(Clone, Default)]
 pub(super) struct AffinityState {
     /// Terms of pods that must be apart from this one.
     existing_anti: Pairs,
@@ -39,16 +62,9 @@ fn means_by_all(terms: &[PodAffinityTerm], owner: &PodInfo, pod: &PodInfo) -> bo
     !terms.is_empty() && terms.iter().all(|term| means(term, owner, pod))
 }
 
-fn count(pairs: &mut Pairs, node: &NodeInfo, key: &str, amount: i64) {
-    if let Some(value) = node.labels.get(key) {
-        *pairs.entry((key.to_owned(), value.clone())).or_default() += amount;
-    }
-}
-
 impl AffinityState {
     pub(super) fn new(snapshot: &Snapshot, pod: &PodInfo) -> Self {
-        let mut state =
-            Self { existing_anti: Pairs::new(), affinity: Pairs::new(), anti: Pairs::new() };
+        let mut state = Self::default();
         let looks = pod.has_pod_affinity();
         for node in snapshot.nodes().filter(|node| looks || node.with_affinity > 0) {
             for existing in node.pods.values() {
@@ -59,21 +75,27 @@ impl AffinityState {
     }
 
     /// Counts one pod of a node, or takes it away.
-    fn add(&mut self, pod: &PodInfo, existing: &PodInfo, node: &NodeInfo, amount: i64) {
+    pub(super) fn add(
+        &mut self,
+        pod: &PodInfo,
+        existing: &PodInfo,
+        node: &NodeInfo,
+        amount: i64,
+    ) {
         for term in &existing.fields.required_anti_affinity {
             if means(term, existing, pod) {
-                count(&mut self.existing_anti, node, &term.topology_key, amount);
+                self.existing_anti.count(node, &term.topology_key, amount);
             }
         }
         let required = &pod.fields.required_affinity;
         if means_by_all(required, pod, existing) {
             for term in required {
-                count(&mut self.affinity, node, &term.topology_key, amount);
+                self.affinity.count(node, &term.topology_key, amount);
             }
         }
         for term in &pod.fields.required_anti_affinity {
             if means(term, pod, existing) {
-                count(&mut self.anti, node, &term.topology_key, amount);
+                self.anti.count(node, &term.topology_key, amount);
             }
         }
     }
@@ -84,18 +106,12 @@ impl AffinityState {
         snapshot: &Snapshot,
         pod: &PodInfo,
         node: &NodeInfo,
-        removed: &[&PodInfo],
+        change: &Change,
     ) -> (Vec<String>, bool) {
-        let mut gone =
-            Self { existing_anti: Pairs::new(), affinity: Pairs::new(), anti: Pairs::new() };
-        for existing in removed {
-            gone.add(pod, existing, node, 1);
-        }
-        let left = |pairs: &Pairs, gone: &Pairs, key: &str| {
+        let change = &change.affinity;
+        let left = |pairs: &Pairs, change: &Pairs, key: &str| {
             let value = node.labels.get(key)?;
-            let pair = (key.to_owned(), value.clone());
-            let gone = gone.get(&pair).copied().unwrap_or_default();
-            Some(pairs.get(&pair).copied().unwrap_or_default() - gone)
+            Some(pairs.get(key, value) + change.get(key, value))
         };
         let one = snapshot.config.release.gives_one_affinity_reason();
         let words = |reason: &str| {
@@ -107,26 +123,26 @@ impl AffinityState {
         let mut labelled = true;
         let mut together = true;
         for term in required {
-            let left = left(&self.affinity, &gone.affinity, &term.topology_key);
+            let left = left(&self.affinity, &change.affinity, &term.topology_key);
             labelled &= left.is_some();
             together &= left.is_some_and(|left| left > 0);
         }
         // The first of a group that wants to be together has nobody to be with.
-        let total = self.affinity.values().sum::<i64>() - gone.affinity.values().sum::<i64>();
-        let is_first = total == 0 && means_by_all(required, pod, pod);
-        if !(labelled && (together || is_first)) {
+        let is_first = || {
+            self.affinity.sum() + change.affinity.sum() == 0 && means_by_all(required, pod, pod)
+        };
+        if !(labelled && (together || is_first())) {
             return (words("node(s) didn't match pod affinity rules"), false);
         }
         let near = |term: &PodAffinityTerm| {
-            left(&self.anti, &gone.anti, &term.topology_key).is_some_and(|left| left > 0)
+            left(&self.anti, &change.anti, &term.topology_key).is_some_and(|left| left > 0)
         };
         if pod.fields.required_anti_affinity.iter().any(near) {
             return (words("node(s) didn't match pod anti-affinity rules"), true);
         }
-        if self.existing_anti.iter().any(|((key, value), terms)| {
-            let pair = (key.clone(), value.clone());
-            let gone = gone.existing_anti.get(&pair).copied().unwrap_or_default();
-            node.labels.get(key) == Some(value) && *terms > gone
+        let mut keys = self.existing_anti.0.keys().chain(change.existing_anti.0.keys());
+        if keys.any(|key| {
+            left(&self.existing_anti, &change.existing_anti, key).is_some_and(|left| left > 0)
         }) {
             return (words("node(s) didn't satisfy existing pods anti-affinity rules"), true);
         }
@@ -134,10 +150,9 @@ impl AffinityState {
     }
 }
 
-/// How much each of the nodes that fit is liked for its pods: 0 to 100. Mirrors
-/// `interpodaffinity.Score` and `NormalizeScore`.
-pub(super) fn scores(snapshot: &Snapshot, pod: &PodInfo, feasible: &[&NodeInfo]) -> Vec<i64> {
-    let mut pairs = Pairs::new();
+/// How much each of the nodes that fit is liked for its pods. Mirrors `interpodaffinity.Score`.
+pub(super) fn raw_scores(snapshot: &Snapshot, pod: &PodInfo, feasible: &[&NodeInfo]) -> Vec<i64> {
+    let mut pairs = Pairs::default();
     let looks = pod.has_pod_affinity();
     for node in snapshot.nodes().filter(|node| looks || node.with_affinity > 0) {
         for existing in node.pods.values().map(AsRef::as_ref) {
@@ -147,31 +162,35 @@ pub(super) fn scores(snapshot: &Snapshot, pod: &PodInfo, feasible: &[&NodeInfo])
                     (&owner.fields.preferred_anti_affinity, -1),
                 ] {
                     for term in terms.iter().filter(|term| means(&term.term, owner, other)) {
-                        let key = &term.term.topology_key;
-                        count(&mut pairs, node, key, sign * term.weight);
+                        pairs.count(node, &term.term.topology_key, sign * term.weight);
                     }
                 }
             }
             // `hardPodAffinityWeight` is 1.
             for term in &existing.fields.required_affinity {
                 if means(term, existing, pod) {
-                    count(&mut pairs, node, &term.topology_key, 1);
+                    pairs.count(node, &term.topology_key, 1);
                 }
             }
         }
     }
     let score = |node: &&NodeInfo| -> i64 {
-        let here = |((key, value), _): &(&(String, String), &i64)| {
-            node.labels.get(key.as_str()) == Some(value)
+        let here = |(key, values): (&String, &BTreeMap<String, i64>)| {
+            values.get(node.labels.get(key)?).copied()
         };
-        if pairs.is_empty() { 0 } else { pairs.iter().filter(here).map(|(_, score)| score).sum() }
+        pairs.0.iter().filter_map(here).sum()
     };
-    let raw: Vec<i64> = feasible.iter().map(score).collect();
-    let least = raw.iter().min().copied().unwrap_or(0);
-    let most = raw.iter().max().copied().unwrap_or(0);
+    feasible.iter().map(score).collect()
+}
+
+/// Brings the scores to 0 to 100. Mirrors `interpodaffinity.NormalizeScore`.
+pub(super) fn normalise(release: KubernetesRelease, raw: &[i64]) -> Vec<i64> {
+    let zero = (!release.normalises_pod_affinity_by_true_range()).then_some(0);
+    let all = || raw.iter().copied().chain(zero);
+    let (least, most) = (all().min().unwrap_or(0), all().max().unwrap_or(0));
     let normalised = |score: &i64| match most - least {
         0 => 0,
         range => (MAX_NODE_SCORE as f64 * ((score - least) as f64 / range as f64)) as i64,
     };
-    scores::clamp(raw.iter().map(normalised))
+    raw.iter().map(normalised).collect()
 }

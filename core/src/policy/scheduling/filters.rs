@@ -8,11 +8,14 @@ use alloc::vec::Vec;
 
 use serde::Serialize;
 
-use super::Rejection;
 use super::affinity::AffinityState;
-use super::snapshot::{NodeInfo, PodInfo, Snapshot};
+use super::snapshot::{NodeInfo, PodInfo, Snapshot, add};
 use super::spread::SpreadState;
-use crate::api::{SelectorOperator, Taint, TaintEffect, well_known};
+use super::{Rejection, SchedulingError};
+use crate::api::{
+    ALL_ADDRESSES, Amounts, HostPort, Pod, PodKey, ResourceError, SelectorOperator, Taint,
+    TaintEffect, claim_names, container_images, overhead_cpu, well_known,
+};
 use crate::policy::matching::{find_matching_untolerated_taint, tolerations_tolerate_taint};
 use crate::release::{KubernetesRelease, TaintReason};
 
@@ -28,8 +31,12 @@ pub enum FilterPlugin {
     TaintToleration,
     /// Node selector and required node affinity.
     NodeAffinity,
+    /// A port of the node that a container wants is taken.
+    NodePorts,
     /// What the pod requests, and the number of pods.
     NodeResourcesFit,
+    /// A claim that is not there keeps the pod off all nodes.
+    VolumeBinding,
     /// Constraints with `DoNotSchedule`.
     PodTopologySpread,
     /// Required affinity and anti-affinity between pods.
@@ -39,75 +46,143 @@ pub enum FilterPlugin {
 /// One pod being scheduled: what its filters need to know of all nodes, counted once.
 pub(super) struct Cycle<'a> {
     pub(super) snapshot: &'a Snapshot,
+    pub(super) key: PodKey,
     pub(super) pod: PodInfo,
+    /// The images of its containers.
+    pub(super) images: Vec<String>,
+    /// The UID of its controller; empty if it has none.
+    pub(super) controller_uid: String,
+    /// How much less CPU its scores count than it requests.
+    pub(super) uncounted_cpu: i64,
+    /// Why it fits on no node whatever the nodes are. Mirrors a refusal by `PreFilter`.
+    pub(super) refusal: Option<Rejection>,
     spread: SpreadState,
     affinity: AffinityState,
 }
 
+/// A node with other pods than it has: those that are taken away and added in thought, for
+/// nominations and preemption. Mirrors what `PreFilterExtensions` and clones of `NodeInfo` are for.
+#[derive(Clone, Default)]
+pub(super) struct Change {
+    pods: i64,
+    requested: Amounts,
+    /// The ports that pods take then, if that is not as it is.
+    ports: Option<BTreeSet<HostPort>>,
+    /// How many pods more each constraint counts in the node's part of the cluster.
+    pub(super) spread: Vec<i64>,
+    pub(super) affinity: AffinityState,
+}
+
 impl<'a> Cycle<'a> {
-    pub(super) fn new(snapshot: &'a Snapshot, pod: PodInfo) -> Self {
-        let spread = SpreadState::new(snapshot, &pod);
-        let affinity = AffinityState::new(snapshot, &pod);
-        Self { snapshot, pod, spread, affinity }
+    /// # Errors
+    /// A field of the pod that cannot be read.
+    pub(super) fn new(snapshot: &'a Snapshot, pod: &Pod) -> Result<Self, SchedulingError> {
+        let key = pod.key();
+        let info = snapshot.read(pod)?;
+        let wrong = |error: ResourceError| SchedulingError { object: format!("pod {key}"), error };
+        let (milli, whole) = overhead_cpu(pod).map_err(wrong)?;
+        let exact = snapshot.config.release.scores_overhead_in_thousandths();
+        let claims = claim_names(pod).map_err(wrong)?;
+        let missing = snapshot.claims.as_ref().and_then(|known| {
+            claims.into_iter().find(|claim| {
+                !known.contains(&(key.namespace().to_owned(), claim.clone()))
+            })
+        });
+        let refusal = missing.map(|claim| Rejection {
+            plugin: FilterPlugin::VolumeBinding,
+            reasons: Vec::from([format!("persistentvolumeclaim \"{claim}\" not found")]),
+            preemption_may_help: false,
+        });
+        let controller = pod.metadata.controller();
+        Ok(Self {
+            images: container_images(pod).map_err(wrong)?,
+            controller_uid: controller.map_or_else(String::new, |owner| owner.uid.clone()),
+            uncounted_cpu: if exact { 0 } else { milli.saturating_sub(whole) },
+            refusal,
+            spread: SpreadState::new(snapshot, &info),
+            affinity: AffinityState::new(snapshot, &info),
+            snapshot,
+            key,
+            pod: info,
+        })
     }
 
     pub(super) fn release(&self) -> KubernetesRelease {
         self.snapshot.config.release
     }
 
-    /// The filters in the release's order.
-    pub(super) fn plugins(&self) -> [FilterPlugin; 7] {
+    /// The filters in the release's order. Those of volumes keep no pod off here.
+    pub(super) fn plugins(&self) -> [FilterPlugin; 8] {
         use FilterPlugin::{
-            InterPodAffinity, NodeAffinity, NodeName, NodeResourcesFit, NodeUnschedulable,
-            PodTopologySpread, TaintToleration,
+            InterPodAffinity, NodeAffinity, NodeName, NodePorts, NodeResourcesFit,
+            NodeUnschedulable, PodTopologySpread, TaintToleration,
         };
-        let [second, third, fourth, fifth] = if self.release().filters_taints_before_resources() {
-            [NodeName, TaintToleration, NodeAffinity, NodeResourcesFit]
+        let release = self.release();
+        let [second, third, fourth, fifth, sixth] = if release.filters_taints_before_resources() {
+            [NodeName, TaintToleration, NodeAffinity, NodePorts, NodeResourcesFit]
         } else {
-            [NodeResourcesFit, NodeName, NodeAffinity, TaintToleration]
+            [NodeResourcesFit, NodeName, NodePorts, NodeAffinity, TaintToleration]
         };
-        [NodeUnschedulable, second, third, fourth, fifth, PodTopologySpread, InterPodAffinity]
+        let [seventh, last] = if release.filters_spread_before_pod_affinity() {
+            [PodTopologySpread, InterPodAffinity]
+        } else {
+            [InterPodAffinity, PodTopologySpread]
+        };
+        [NodeUnschedulable, second, third, fourth, fifth, sixth, seventh, last]
     }
 
-    /// The first filter that keeps the pod off the node, were `removed` of its pods gone.
-    pub(super) fn first_rejection(
+    /// Adds a pod to the node in thought (`amount` 1), or takes one away (-1).
+    pub(super) fn alter(
         &self,
+        change: &mut Change,
         node: &NodeInfo,
-        removed: &[&PodInfo],
-    ) -> Option<Rejection> {
-        self.plugins().into_iter().find_map(|plugin| self.filter(plugin, node, removed))
+        pod: &PodInfo,
+        amount: i64,
+    ) {
+        change.pods += amount;
+        add(&mut change.requested, &pod.requests, amount);
+        if !pod.fields.host_ports.is_empty() {
+            let ports = change.ports.get_or_insert_with(|| node.ports.clone());
+            for port in &pod.fields.host_ports {
+                if amount > 0 {
+                    ports.insert(port.clone());
+                } else {
+                    ports.remove(port);
+                }
+            }
+        }
+        self.spread.alter(&mut change.spread, &self.pod.namespace, node, pod, amount);
+        change.affinity.add(&self.pod, pod, node, amount);
+    }
+
+    /// The first filter that keeps the pod off the node. With pods of no lower priority for which
+    /// room was made on the node it is asked twice: with them and without. Mirrors
+    /// `RunFilterPluginsWithNominatedPods`.
+    pub(super) fn first_rejection(&self, node: &NodeInfo, change: &Change) -> Option<Rejection> {
+        let mut with: Option<Change> = None;
+        for (key, pod) in self.snapshot.nominated_on(&node.name) {
+            if *key != self.key && pod.fields.priority >= self.pod.fields.priority {
+                self.alter(with.get_or_insert_with(|| change.clone()), node, pod, 1);
+            }
+        }
+        let ask = |change: &Change| {
+            self.plugins().into_iter().find_map(|plugin| self.filter(plugin, node, change))
+        };
+        with.and_then(|with| ask(&with)).or_else(|| ask(change))
     }
 
     /// Whether no filter keeps the pod off the node; the same as no [`first_rejection`] without
     /// its words.
     ///
     /// [`first_rejection`]: Self::first_rejection
-    pub(super) fn fits(&self, node: &NodeInfo) -> bool {
+    pub(super) fn fits(&self, node: &NodeInfo, unchanged: &Change) -> bool {
         let wanted = &self.pod.node_name;
         (wanted.is_empty() || *wanted == node.name)
             && (!node.unschedulable || self.unschedulable(node).is_empty())
             && untolerated_taint(self.snapshot, &self.pod, node).is_none()
             && matches_node_affinity(&self.pod, node)
-            && self.has_room(node)
-            && self.filter(FilterPlugin::PodTopologySpread, node, &[]).is_none()
-            && self.filter(FilterPlugin::InterPodAffinity, node, &[]).is_none()
-    }
-
-    /// Whether nothing is insufficient.
-    fn has_room(&self, node: &NodeInfo) -> bool {
-        let pods = i64::try_from(node.pods.len()).unwrap_or(i64::MAX);
-        if node.allocatable.get("pods").is_some_and(|most| pods >= *most) {
-            return false;
-        }
-        self.pod.requests.iter().filter(|(_, wanted)| **wanted > 0).all(|(name, wanted)| {
-            let most = match node.allocatable.get(name) {
-                Some(most) => *most,
-                None if NATIVE.contains(&name.as_str()) => return true,
-                None => 0,
-            };
-            let used = node.requested.get(name).copied().unwrap_or_default();
-            *wanted <= most.saturating_sub(used)
-        })
+            && self.shortages(node, unchanged).next().is_none()
+            && self.first_rejection(node, unchanged).is_none()
     }
 
     /// The only nodes that the pod can go to, if its affinity names them. Mirrors the
@@ -124,12 +199,26 @@ impl<'a> Cycle<'a> {
         Some(names)
     }
 
+    /// What is said of nodes that the pod's affinity does not name, in releases that do not ask the
+    /// filters about them.
+    pub(super) fn absent_nodes(&self) -> Option<impl Fn(&str) -> Option<Rejection>> {
+        let says = self.release().names_plugin_of_absent_nodes();
+        let named = self.named_nodes().filter(|_| says)?;
+        Some(move |node: &str| {
+            (!named.contains(node)).then(|| Rejection {
+                plugin: FilterPlugin::NodeAffinity,
+                reasons: Vec::from(["node(s) didn't satisfy plugin(s) [NodeAffinity]".to_owned()]),
+                preemption_may_help: false,
+            })
+        })
+    }
+
     /// What one filter says.
     pub(super) fn filter(
         &self,
         plugin: FilterPlugin,
         node: &NodeInfo,
-        removed: &[&PodInfo],
+        change: &Change,
     ) -> Option<Rejection> {
         let release = self.release();
         let (reasons, preemption_may_help) = match plugin {
@@ -145,10 +234,23 @@ impl<'a> Cycle<'a> {
                 let reason = other.then(|| release.node_affinity_reason().to_owned());
                 (reason.into_iter().collect(), false)
             }
-            FilterPlugin::NodeResourcesFit => (self.insufficient(node, removed), true),
-            FilterPlugin::PodTopologySpread => self.spread.filter(self.snapshot, node, removed),
+            FilterPlugin::NodePorts => {
+                let reason = "node(s) didn't have free ports for the requested pod ports";
+                let taken = self.has_port_conflict(node, change);
+                (taken.then(|| reason.to_owned()).into_iter().collect(), true)
+            }
+            FilterPlugin::NodeResourcesFit => {
+                let reason = |name: &str| match name {
+                    "pods" => "Too many pods".to_owned(),
+                    name => format!("Insufficient {name}"),
+                };
+                let hopeless = release.gives_up_on_small_nodes() && self.is_too_small(node);
+                (self.shortages(node, change).map(reason).collect(), !hopeless)
+            }
+            FilterPlugin::VolumeBinding => (Vec::new(), false),
+            FilterPlugin::PodTopologySpread => self.spread.filter(self.snapshot, node, change),
             FilterPlugin::InterPodAffinity => {
-                self.affinity.filter(self.snapshot, &self.pod, node, removed)
+                self.affinity.filter(self.snapshot, &self.pod, node, change)
             }
         };
         (!reasons.is_empty()).then_some(Rejection { plugin, reasons, preemption_may_help })
@@ -179,31 +281,68 @@ impl<'a> Cycle<'a> {
         taint.map(reason).into_iter().collect()
     }
 
-    /// Mirrors `noderesources.fitsRequest`.
-    fn insufficient(&self, node: &NodeInfo, removed: &[&PodInfo]) -> Vec<String> {
-        let mut reasons = Vec::new();
-        let pods = i64::try_from(node.pods.len() - removed.len()).unwrap_or(i64::MAX);
-        if node.allocatable.get("pods").is_some_and(|most| pods >= *most) {
-            reasons.push("Too many pods".to_owned());
+    /// Whether a port that the pod wants is taken. Mirrors `HostPortInfo.CheckConflict`.
+    fn has_port_conflict(&self, node: &NodeInfo, change: &Change) -> bool {
+        let taken = change.ports.as_ref().unwrap_or(&node.ports);
+        self.pod.fields.host_ports.iter().any(|(address, protocol, port)| {
+            taken.iter().any(|(other, other_protocol, other_port)| {
+                port == other_port
+                    && protocol == other_protocol
+                    && (address == ALL_ADDRESSES || other == ALL_ADDRESSES || address == other)
+            })
+        })
+    }
+
+    /// Whether the pod requests more of a resource than the node has.
+    fn is_too_small(&self, node: &NodeInfo) -> bool {
+        self.pod.requests.iter().any(|(name, wanted)| {
+            let most = self.allocatable(node, name);
+            most.is_some_and(|most| *wanted > most)
+        })
+    }
+
+    /// How much of a resource the node has; `None` if it has no limit of it.
+    fn allocatable(&self, node: &NodeInfo, name: &str) -> Option<i64> {
+        let lenient = !self.snapshot.config.requires_allocatable;
+        match node.allocatable.get(name) {
+            Some(most) => Some(*most),
+            None if lenient && (name == "pods" || NATIVE.contains(&name)) => None,
+            None => Some(0),
         }
-        let others: BTreeSet<&str> =
-            self.pod.requests.keys().map(String::as_str).filter(|n| !NATIVE.contains(n)).collect();
-        for name in NATIVE.into_iter().chain(others) {
-            let Some(wanted) = self.pod.requests.get(name).filter(|wanted| **wanted > 0) else {
-                continue;
+    }
+
+    /// The resources of which the node has too little; `pods` if it has too many. Mirrors
+    /// `noderesources.fitsRequest`.
+    fn shortages<'b>(
+        &'b self,
+        node: &'b NodeInfo,
+        change: &'b Change,
+    ) -> impl Iterator<Item = &'b str> {
+        let release = self.release();
+        let allocatable = move |name: &str| self.allocatable(node, name);
+        let pods = i64::try_from(node.pods.len()).unwrap_or(i64::MAX).saturating_add(change.pods);
+        let crowded = allocatable("pods").is_some_and(|most| pods >= most);
+        let requests = &self.pod.requests;
+        let wanted = move |name: &str| requests.get(name).copied().unwrap_or_default();
+        let others = requests.keys().map(String::as_str).filter(|name| !NATIVE.contains(name));
+        // A pod that asks for nothing at all fits even where more is used than there is.
+        let asks = NATIVE.into_iter().any(|name| wanted(name) > 0) || others.clone().count() > 0;
+        let is_short = move |name: &&str| {
+            let fits_zero = match NATIVE.contains(name) {
+                true => release.fits_zero_requests(),
+                false => release.fits_zero_extended_requests(),
             };
-            let most = match node.allocatable.get(name) {
-                Some(most) => *most,
-                None if NATIVE.contains(&name) => continue,
-                None => 0,
-            };
-            let freed: i64 = removed.iter().filter_map(|pod| pod.requests.get(name)).sum();
-            let used = node.requested.get(name).copied().unwrap_or_default().saturating_sub(freed);
-            if *wanted > most.saturating_sub(used) {
-                reasons.push(format!("Insufficient {name}"));
+            let wanted = wanted(name);
+            if wanted == 0 && fits_zero {
+                return false;
             }
-        }
-        reasons
+            let used = node.requested.get(*name).copied().unwrap_or_default();
+            let more = change.requested.get(*name).copied().unwrap_or_default();
+            let used = used.saturating_add(more);
+            allocatable(name).is_some_and(|most| wanted.saturating_add(used) > most)
+        };
+        let resources = NATIVE.into_iter().chain(others).filter(move |_| asks).filter(is_short);
+        crowded.then_some("pods").into_iter().chain(resources)
     }
 }
 

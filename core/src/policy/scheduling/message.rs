@@ -8,7 +8,6 @@ use alloc::vec::Vec;
 
 use super::NodeVerdict;
 use super::filters::Cycle;
-use super::snapshot::PodInfo;
 use crate::release::PreemptionMessage;
 
 /// The message where there are no nodes at all. Mirrors `ErrNoNodesAvailable`.
@@ -55,30 +54,9 @@ fn preemption(cycle: &Cycle<'_>, verdicts: &[NodeVerdict]) -> (String, Vec<Strin
     if cycle.pod.fields.never_preempts {
         return ("not eligible due to preemptionPolicy=Never.".to_owned(), Vec::new());
     }
-    let (mut reasons, mut preemptable) = (Vec::new(), Vec::new());
-    for (node, verdict) in cycle.snapshot.nodes().zip(verdicts) {
-        let may_help = |verdict: &NodeVerdict| {
-            verdict.rejection.as_ref().is_some_and(|rejection| rejection.preemption_may_help)
-        };
-        if !may_help(verdict) {
-            reasons.push("Preemption is not helpful for scheduling".to_owned());
-            continue;
-        }
-        let priority = cycle.pod.fields.priority;
-        let victims: Vec<&PodInfo> = node
-            .pods
-            .values()
-            .map(AsRef::as_ref)
-            .filter(|pod| pod.fields.priority < priority)
-            .collect();
-        if victims.is_empty() {
-            reasons.push("No preemption victims found for incoming pod".to_owned());
-            continue;
-        }
-        match cycle.first_rejection(node, &victims) {
-            Some(rejection) => reasons.extend(rejection.reasons),
-            None => preemptable.push(node.name.clone()),
-        }
-    }
+    let nodes = cycle.snapshot.nodes();
+    let rejections: Vec<_> =
+        nodes.zip(verdicts).map(|(node, verdict)| (node, verdict.rejection.as_ref())).collect();
+    let (reasons, preemptable) = cycle.preemption_reasons(&rejections);
     (fit_error(verdicts.len(), reasons.iter().map(String::as_str)), preemptable)
 }

@@ -1,13 +1,16 @@
 //! The scores of the nodes that fit, and which is the best.
 
+use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use serde::Serialize;
+use serde_json::Value;
 
 use super::filters::Cycle;
 use super::snapshot::NodeInfo;
+use super::spread::SpreadScores;
 use super::{MAX_NODE_SCORE, PluginScore, affinity, spread};
-use crate::api::{TaintEffect, Toleration};
+use crate::api::{Amounts, Node, NodeSelectorTerm, TaintEffect, Toleration, Weighted};
 use crate::policy::matching::tolerations_tolerate_taint;
 
 /// A plugin that says how good a node is, by its name.
@@ -18,21 +21,102 @@ pub enum ScorePlugin {
     TaintToleration,
     /// Preferred node affinity.
     NodeAffinity,
-    /// Much CPU and memory left (`LeastAllocated`).
+    /// Much CPU and memory left (`LeastAllocated`), since 1.22.
     NodeResourcesFit,
+    /// Much CPU and memory left, to 1.21.
+    NodeResourcesLeastAllocated,
     /// CPU and memory used alike.
     NodeResourcesBalancedAllocation,
     /// Spread over hosts and zones.
     PodTopologySpread,
     /// Preferred affinity and anti-affinity between pods.
     InterPodAffinity,
+    /// Images that are there already.
+    ImageLocality,
+    /// The node would rather not have pods of the controller, to 1.22.
+    NodePreferAvoidPods,
+    /// Spread over hosts and zones, to 1.19.
+    SelectorSpread,
+}
+
+/// A controller whose pods a node would rather not have: kind and UID. Mirrors
+/// `v1.PreferAvoidPodsEntry`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct AvoidedController {
+    kind: String,
+    uid: String,
+}
+
+impl AvoidedController {
+    /// Those of the annotation of a node; none if that cannot be read. Mirrors
+    /// `GetAvoidPodsFromNodeAnnotations`.
+    pub(super) fn all_of(node: &Node) -> Vec<Self> {
+        let annotation = "scheduler.alpha.kubernetes.io/preferAvoidPods";
+        let text = node.metadata.annotations.get(annotation).map_or("", String::as_str);
+        let Ok(value) = serde_json::from_str::<Value>(text) else { return Vec::new() };
+        let entries = value.get("preferAvoidPods").and_then(Value::as_array);
+        let avoided = |entry: &Value| {
+            let controller = entry.get("podSignature")?.get("podController")?;
+            let text = |name: &str| Some(controller.get(name)?.as_str()?.to_string());
+            Some(Self { kind: text("kind")?, uid: text("uid").unwrap_or_default() })
+        };
+        entries.into_iter().flatten().filter_map(avoided).collect()
+    }
+}
+
+/// What one plugin says of the nodes that fit: before and after normalisation.
+struct Column {
+    plugin: ScorePlugin,
+    weight: i64,
+    raw: Vec<i64>,
+    normalised: Vec<i64>,
 }
 
 impl Cycle<'_> {
-    /// The scores of each of the nodes that fit, after normalisation.
+    /// Why the nodes cannot be scored, which keeps the pod off all of them. Mirrors an error of
+    /// `RunScorePlugins`.
+    pub(super) fn score_error(&self) -> Option<String> {
+        let mut likes = self.pod.fields.preferred_node_terms.iter();
+        let error = likes.find_map(|like| {
+            like.term.parse_error.as_ref().filter(|_| like.weight != 0)
+        })?;
+        let plugin = "running Score plugins: plugin \"NodeAffinity\" failed with: ";
+        Some([plugin, error].concat())
+    }
+
+    /// The scores of each of the nodes that fit.
     pub(super) fn scores(&self, nodes: &[&NodeInfo]) -> Vec<Vec<PluginScore>> {
-        let pod = &self.pod;
-        let raw = |score: &dyn Fn(&NodeInfo) -> i64| nodes.iter().map(|node| score(node)).collect();
+        let columns = self.columns(nodes);
+        let row = |index: usize| {
+            let at = |scores: &[i64]| scores.get(index).copied().unwrap_or_default();
+            let cell = |column: &Column| PluginScore {
+                plugin: column.plugin,
+                raw: at(&column.raw),
+                score: at(&column.normalised),
+                weight: column.weight,
+            };
+            columns.iter().map(cell).collect()
+        };
+        (0..nodes.len()).map(row).collect()
+    }
+
+    /// What the plugins of the release say, with their weights.
+    fn columns(&self, nodes: &[&NodeInfo]) -> Vec<Column> {
+        let (pod, release) = (&self.pod, self.release());
+        let raw = |score: &dyn Fn(&NodeInfo) -> i64| -> Vec<i64> {
+            nodes.iter().map(|node| score(node)).collect()
+        };
+        let column = |plugin, weight, raw: Vec<i64>, normalised: Option<Vec<i64>>| Column {
+            plugin,
+            weight,
+            normalised: normalised.unwrap_or_else(|| raw.clone()),
+            raw,
+        };
+        let spread = |plugin, weight, scores: SpreadScores| {
+            column(plugin, weight, scores.raw, Some(scores.normalised))
+        };
+        let new = release.score_weights_of_v1beta3();
+        let (three, two) = if new { (3, 2) } else { (1, 1) };
         let kept: Vec<Toleration> = pod
             .tolerations
             .iter()
@@ -41,42 +125,87 @@ impl Cycle<'_> {
             })
             .cloned()
             .collect();
-        let new = self.release().score_weights_of_v1beta3();
-        let (three, two) = if new { (3, 2) } else { (1, 1) };
-        let preferred = &pod.fields.preferred_node_terms;
-        let columns = [
-            (
-                ScorePlugin::TaintToleration,
-                three,
-                normalise(raw(&|node| self.intolerable(node, &kept)), true),
-            ),
-            (
-                ScorePlugin::NodeAffinity,
-                two,
-                normalise(
-                    raw(&|node| {
-                        let likes = preferred
-                            .iter()
-                            .filter(|like| like.term.matches(&node.name, &node.labels));
-                        likes.map(|like| like.weight).sum()
-                    }),
-                    false,
-                ),
-            ),
-            (ScorePlugin::NodeResourcesFit, 1, raw(&|node| self.least_allocated(node))),
-            (ScorePlugin::NodeResourcesBalancedAllocation, 1, raw(&|node| self.balanced(node))),
-            (ScorePlugin::PodTopologySpread, 2, spread::scores(self.snapshot, pod, nodes)),
-            (ScorePlugin::InterPodAffinity, two, affinity::scores(self.snapshot, pod, nodes)),
-        ];
-        let row = |index: usize| {
-            let cell = |(plugin, weight, scores): &(ScorePlugin, i64, Vec<i64>)| PluginScore {
-                plugin: *plugin,
-                score: scores.get(index).copied().unwrap_or_default(),
-                weight: *weight,
-            };
-            columns.iter().map(cell).collect()
+        let taints = raw(&|node| self.intolerable(node, &kept));
+        let normalised_taints = normalise(&taints, true);
+        let labels = raw(&|node| self.preferred(node));
+        let normalised_labels = normalise(&labels, false);
+        let least_allocated = match release.scores_resources_by_fit() {
+            true => ScorePlugin::NodeResourcesFit,
+            false => ScorePlugin::NodeResourcesLeastAllocated,
         };
-        (0..nodes.len()).map(row).collect()
+        let pods = affinity::raw_scores(self.snapshot, pod, nodes);
+        let normalised_pods = affinity::normalise(release, &pods);
+        let mut columns = Vec::from([
+            column(ScorePlugin::TaintToleration, three, taints, Some(normalised_taints)),
+            column(ScorePlugin::NodeAffinity, two, labels, Some(normalised_labels)),
+            column(least_allocated, 1, raw(&|node| self.least_allocated(node)), None),
+            column(
+                ScorePlugin::NodeResourcesBalancedAllocation,
+                1,
+                raw(&|node| self.balanced(node)),
+                None,
+            ),
+            spread(ScorePlugin::PodTopologySpread, 2, spread::scores(self.snapshot, pod, nodes)),
+            column(ScorePlugin::InterPodAffinity, two, pods, Some(normalised_pods)),
+            column(ScorePlugin::ImageLocality, 1, raw(&|node| self.image_locality(node)), None),
+        ]);
+        if release.scores_prefer_avoid_pods() {
+            let scores = raw(&|node| self.prefer_avoid(node));
+            columns.push(column(ScorePlugin::NodePreferAvoidPods, 10_000, scores, None));
+        }
+        if !release.spreads_by_default_constraints() {
+            let scores = spread::selector_scores(self.snapshot, pod, nodes);
+            columns.push(spread(ScorePlugin::SelectorSpread, 1, scores));
+        }
+        columns
+    }
+
+    /// Mirrors `nodeaffinity.Score`.
+    fn preferred(&self, node: &NodeInfo) -> i64 {
+        let by_fields = self.release().prefers_nodes_by_fields();
+        let likes = self.pod.fields.preferred_node_terms.iter();
+        let matches = |like: &&Weighted<NodeSelectorTerm>| match by_fields {
+            true => like.term.matches(&node.name, &node.labels),
+            // The fields were not read, so that nothing was required.
+            false => {
+                let term = NodeSelectorTerm { match_fields: Vec::new(), ..like.term.clone() };
+                term.is_empty() || term.matches(&node.name, &node.labels)
+            }
+        };
+        likes.filter(matches).map(|like| like.weight).sum()
+    }
+
+    /// Mirrors `imagelocality.Score`.
+    fn image_locality(&self, node: &NodeInfo) -> i64 {
+        const LEAST: i64 = 23 << 20;
+        const MOST: i64 = 1_000 << 20;
+        let containers = i64::try_from(self.images.len()).unwrap_or(i64::MAX);
+        let most = MOST.saturating_mul(containers);
+        if node.images.is_empty() || most <= LEAST {
+            return 0;
+        }
+        let nodes = self.snapshot.nodes().count();
+        let scaled = |image: &String| {
+            let name = normalised_image_name(image);
+            let (size, then) = node.images.get(name.as_str())?;
+            let now = self.snapshot.images.get(name.as_str()).copied().unwrap_or_default();
+            let having = if self.release().counts_images_at_any_time() { now } else { *then };
+            Some((*size as f64 * (having as f64 / nodes as f64)) as i64)
+        };
+        let sum: i64 = self.images.iter().filter_map(scaled).sum();
+        MAX_NODE_SCORE.saturating_mul(sum.clamp(LEAST, most) - LEAST) / (most - LEAST)
+    }
+
+    /// Mirrors `nodepreferavoidpods.Score`.
+    fn prefer_avoid(&self, node: &NodeInfo) -> i64 {
+        let owner = self.pod.owner.as_ref();
+        let owner = owner
+            .filter(|(kind, _)| matches!(kind.as_str(), "ReplicationController" | "ReplicaSet"));
+        let avoided = owner.is_some_and(|(kind, _)| {
+            let mut avoids = node.avoids.iter();
+            avoids.any(|avoided| avoided.kind == *kind && avoided.uid == self.controller_uid)
+        });
+        if avoided { 0 } else { MAX_NODE_SCORE }
     }
 
     /// Mirrors `countIntolerableTaintsPreferNoSchedule`.
@@ -89,15 +218,32 @@ impl Cycle<'_> {
         i64::try_from(taints.count()).unwrap_or(i64::MAX)
     }
 
+    /// How much of a resource the node would have in use, of how much; `None` if it has none, or
+    /// does not say.
+    fn use_of(
+        &self,
+        node: &NodeInfo,
+        name: &str,
+        used: &Amounts,
+        wanted: &Amounts,
+    ) -> Option<(i64, i64)> {
+        let most = *node.allocatable.get(name).filter(|most| **most > 0)?;
+        let amount = |amounts: &Amounts| amounts.get(name).copied().unwrap_or_default();
+        let uncounted = if name == "cpu" { self.uncounted_cpu } else { 0 };
+        Some((amount(used).saturating_add(amount(wanted)).saturating_sub(uncounted), most))
+    }
+
     /// Mirrors `leastResourceScorer`.
     fn least_allocated(&self, node: &NodeInfo) -> i64 {
         let (mut sum, mut resources) = (0, 0);
         for name in ["cpu", "memory"] {
-            let Some(most) = node.allocatable.get(name).filter(|most| **most > 0) else { continue };
-            let used = node.scored_requested.get(name).copied().unwrap_or_default();
-            let wanted = self.pod.scored_requests.get(name).copied().unwrap_or_default();
-            let left = most.saturating_sub(used.saturating_add(wanted)).max(0);
-            sum += left.saturating_mul(MAX_NODE_SCORE) / most;
+            let (all, wanted) = (&node.scored_requested, &self.pod.scored_requests);
+            let Some((used, most)) = self.use_of(node, name, all, wanted) else {
+                // What a node does not have was no reason to leave it out of the mean.
+                resources += i64::from(!self.release().scores_resources_by_fit());
+                continue;
+            };
+            sum += most.saturating_sub(used).max(0).saturating_mul(MAX_NODE_SCORE) / most;
             resources += 1;
         }
         if resources == 0 { 0 } else { sum / resources }
@@ -105,34 +251,44 @@ impl Cycle<'_> {
 
     /// Mirrors `balancedResourceScorer`.
     fn balanced(&self, node: &NodeInfo) -> i64 {
-        let fraction = |name: &str| {
-            let most = node.allocatable.get(name).filter(|most| **most > 0)?;
-            let used = node.requested.get(name).copied().unwrap_or_default();
-            let wanted = self.pod.requests.get(name).copied().unwrap_or_default();
-            Some((used.saturating_add(wanted) as f64 / *most as f64).min(1.0))
+        let new = self.release().scores_resources_by_fit();
+        let (all, wanted) = match new {
+            true => (&node.requested, &self.pod.requests),
+            false => (&node.scored_requested, &self.pod.scored_requests),
         };
+        let fraction = |name: &str| {
+            let (used, most) = self.use_of(node, name, all, wanted)?;
+            Some(used as f64 / most as f64)
+        };
+        let difference = |cpu: f64, memory: f64| if cpu > memory { cpu - memory } else { memory - cpu };
+        let share = |imbalance: f64| ((1.0 - imbalance) * MAX_NODE_SCORE as f64) as i64;
         match (fraction("cpu"), fraction("memory")) {
-            (Some(cpu), Some(memory)) => {
-                let deviation = (if cpu > memory { cpu - memory } else { memory - cpu }) / 2.0;
-                ((1.0 - deviation) * MAX_NODE_SCORE as f64) as i64
+            (Some(cpu), Some(memory)) if new => {
+                share(difference(cpu.min(1.0), memory.min(1.0)) / 2.0)
             }
-            (None, None) => 0,
-            _ => MAX_NODE_SCORE,
+            (Some(cpu), Some(memory)) if cpu < 1.0 && memory < 1.0 => {
+                share(difference(cpu, memory))
+            }
+            (Some(_), None) | (None, Some(_)) if new => MAX_NODE_SCORE,
+            _ => 0,
         }
     }
 }
 
-/// Brings scores to 0 to 100 by the largest. Mirrors `DefaultNormalizeScore`.
-fn normalise(mut scores: Vec<i64>, reverse: bool) -> Vec<i64> {
-    let most = scores.iter().max().copied().unwrap_or(0);
-    for score in &mut scores {
-        let share = if most == 0 { 0 } else { MAX_NODE_SCORE.saturating_mul(*score) / most };
-        *score = if reverse { MAX_NODE_SCORE - share } else { share };
+/// The name of an image with a tag or digest. Mirrors `normalizedImageName`.
+fn normalised_image_name(name: &str) -> String {
+    match name.rfind(':') {
+        Some(colon) if name.rfind('/').is_none_or(|slash| slash < colon) => name.to_string(),
+        Some(_) | None => [name, ":latest"].concat(),
     }
-    scores
 }
 
-/// The scores, none of them outside 0 to 100.
-pub(super) fn clamp(scores: impl Iterator<Item = i64>) -> Vec<i64> {
-    scores.map(|score| score.clamp(0, MAX_NODE_SCORE)).collect()
+/// Brings scores to 0 to 100 by the largest. Mirrors `DefaultNormalizeScore`.
+fn normalise(scores: &[i64], reverse: bool) -> Vec<i64> {
+    let most = scores.iter().max().copied().unwrap_or(0);
+    let normalised = |score: &i64| {
+        let share = if most == 0 { 0 } else { MAX_NODE_SCORE.saturating_mul(*score) / most };
+        if reverse { MAX_NODE_SCORE - share } else { share }
+    };
+    scores.iter().map(normalised).collect()
 }

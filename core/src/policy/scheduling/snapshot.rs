@@ -1,18 +1,22 @@
 //! The nodes and pods as the scheduler sees them, counted once.
 
-use alloc::collections::BTreeMap;
+use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use super::SchedulingError;
+use super::scores::AvoidedController;
+#[cfg(doc)]
+use super::scores::ScorePlugin;
 use crate::api::{
-    Amounts, Node, Pod, PodKey, PodPhase, ResourceError, SchedulingFields, Taint, Toleration,
-    node_allocatable, pod_requests,
+    Amounts, HostPort, LabelSelector, Node, Pod, PodKey, ResourceError, SchedulingFields, Taint,
+    Toleration, node_allocatable, pod_requests,
 };
 use crate::protocol::zone::ZoneKey;
 use crate::release::KubernetesRelease;
+use crate::time::Time;
 
 /// What a container counts for in scores if it asks for nothing: 0.1 CPU and 200 MiB. Mirrors
 /// `DefaultMilliCPURequest` and `DefaultMemoryRequest`.
@@ -25,13 +29,17 @@ pub struct SchedulerConfig {
     pub release: KubernetesRelease,
     /// Whether the gate `TaintTolerationComparisonOperators` is on.
     pub comparison_operators: bool,
+    /// Whether a node has no `cpu`, `memory`, `ephemeral-storage` or room for pods of which it does
+    /// not say how much, as upstream takes it. Otherwise it has no limit of it: a kubelet always
+    /// says, a scenario need not.
+    pub requires_allocatable: bool,
 }
 
 impl SchedulerConfig {
     /// The scheduler of a release with its default gates.
     #[must_use]
     pub const fn of(release: KubernetesRelease) -> Self {
-        Self { release, comparison_operators: false }
+        Self { release, comparison_operators: false, requires_allocatable: false }
     }
 }
 
@@ -43,8 +51,14 @@ pub(super) struct PodInfo {
     pub(super) node_name: String,
     pub(super) tolerations: Vec<Toleration>,
     pub(super) terminating: bool,
+    /// Whether the scheduler preempted it, as its condition says.
+    pub(super) preempted: bool,
     /// Its controller: kind and name, if it has one.
     pub(super) owner: Option<(String, String)>,
+    /// `status.startTime`.
+    pub(super) start_time: Option<Time>,
+    /// Later ones came to their node later.
+    pub(super) entered: u64,
     pub(super) requests: Amounts,
     /// The same with at least [`LEAST`] for each container.
     pub(super) scored_requests: Amounts,
@@ -62,7 +76,10 @@ impl PodInfo {
             node_name: pod.spec.node_name.clone(),
             tolerations: pod.spec.tolerations.clone(),
             terminating: pod.is_terminating(),
+            preempted: is_preempted(pod),
             owner: owner.map(|owner| (owner.kind.clone(), owner.name.clone())),
+            start_time: pod.start_time(),
+            entered: 0,
             requests: pod_requests(pod, release, &[])?,
             scored_requests: pod_requests(pod, release, &LEAST)?,
             fields: SchedulingFields::of(pod)?,
@@ -98,6 +115,14 @@ pub(super) struct NodeInfo {
     pub(super) requested: Amounts,
     pub(super) scored_requested: Amounts,
     pub(super) pods: BTreeMap<PodKey, Arc<PodInfo>>,
+    /// The ports of the node that pods take. A pod that goes gives its ports back, even if another
+    /// one has the same, as upstream.
+    pub(super) ports: BTreeSet<HostPort>,
+    /// `status.images`: of each name the size of the image, and how many nodes had it when the node
+    /// was added or has changed.
+    pub(super) images: BTreeMap<String, (i64, usize)>,
+    /// Controllers whose pods the node would rather not have.
+    pub(super) avoids: Vec<AvoidedController>,
     /// How many of the pods say something about other pods.
     pub(super) with_affinity: usize,
 }
@@ -112,14 +137,30 @@ pub struct Snapshot {
     pub(super) owned: BTreeMap<OwnerKey, BTreeMap<String, i64>>,
     /// The nodes zone by zone in turn, as they are looked at; empty if that must be found anew.
     order: Arc<Vec<String>>,
+    /// How many nodes have an image, by its name.
+    pub(super) images: BTreeMap<String, usize>,
+    /// Pods that wait for a node on which room was made for them, by that node.
+    nominated: BTreeMap<String, BTreeMap<PodKey, Arc<PodInfo>>>,
+    /// The selectors of Services, ReplicaSets and StatefulSets that are known, by namespace, kind
+    /// and name.
+    pub(super) selectors: BTreeMap<OwnerKey, LabelSelector>,
+    /// How many pods of each priority are on nodes.
+    priorities: BTreeMap<i64, usize>,
+    /// The claims that there are, by namespace and name, if they are known.
+    pub(super) claims: Option<BTreeSet<(String, String)>>,
+    entered: u64,
 }
 
 /// Namespace, kind and name of a controller.
 pub(super) type OwnerKey = (String, String, String);
 
+/// The kind of the Services among the selectors.
+pub(super) const SERVICE: &str = "Service";
+
 impl Snapshot {
-    /// Counts what is on the nodes. The order of the objects does not matter; pods that are bound to
-    /// no node, or have ended, do not count.
+    /// Counts what is on the nodes; pods that are bound to no node, or have ended, do not count. The
+    /// order of the nodes matters for nothing but [`ScorePlugin::ImageLocality`], that of the pods
+    /// for nothing but the choice among victims of preemption that are equally important.
     ///
     /// # Errors
     /// The first object with a field that cannot be read.
@@ -128,8 +169,18 @@ impl Snapshot {
         nodes: impl IntoIterator<Item = &'a Node>,
         pods: impl IntoIterator<Item = &'a Pod>,
     ) -> Result<Self, SchedulingError> {
-        let mut snapshot =
-            Self { config, nodes: BTreeMap::new(), owned: BTreeMap::new(), order: Arc::default() };
+        let mut snapshot = Self {
+            config,
+            nodes: BTreeMap::new(),
+            owned: BTreeMap::new(),
+            order: Arc::default(),
+            images: BTreeMap::new(),
+            nominated: BTreeMap::new(),
+            selectors: BTreeMap::new(),
+            priorities: BTreeMap::new(),
+            claims: None,
+            entered: 0,
+        };
         for node in nodes {
             snapshot.set_node(node)?;
         }
@@ -147,6 +198,13 @@ impl Snapshot {
         let name = &node.metadata.name;
         let allocatable = node_allocatable(node)
             .map_err(|error| SchedulingError { object: format!("node {name}"), error })?;
+        self.forget_images(name);
+        let mut images = images_of(node);
+        for (image, (_, nodes)) in &mut images {
+            let all = self.images.entry(image.clone()).or_default();
+            *all += 1;
+            *nodes = *all;
+        }
         let info = Arc::make_mut(self.nodes.entry(name.clone()).or_default());
         if !info.exists || ZoneKey::of(&info.labels) != ZoneKey::of(&node.metadata.labels) {
             self.order = Arc::default();
@@ -157,15 +215,64 @@ impl Snapshot {
         info.taints.clone_from(&node.spec.taints);
         info.unschedulable = node.spec.unschedulable;
         info.allocatable = allocatable;
+        info.images = images;
+        info.avoids = AvoidedController::all_of(node);
         Ok(())
+    }
+
+    /// Takes away the images of a node from those that nodes have.
+    fn forget_images(&mut self, node: &str) {
+        let Some(info) = self.nodes.get(node) else { return };
+        for image in info.images.keys() {
+            if let Some(nodes) = self.images.get_mut(image) {
+                *nodes -= 1;
+            }
+        }
+    }
+
+    /// Tells of a Service (`spec.selector`, if it has one), by which pods are spread that have no
+    /// constraints of their own.
+    pub fn set_service(
+        &mut self,
+        namespace: &str,
+        name: &str,
+        selector: Option<&BTreeMap<String, String>>,
+    ) {
+        let key = (namespace.to_string(), SERVICE.to_string(), name.to_string());
+        let mut requirements = LabelSelector::default();
+        for (label, value) in selector.into_iter().flatten() {
+            requirements.require(label, value);
+        }
+        self.selectors.insert(key, requirements);
+    }
+
+    /// Tells of the selector of a `ReplicaSet` or `StatefulSet`, by which pods are spread that have
+    /// no constraints of their own. The pods of one that is not known are counted by their owner.
+    pub fn set_workload_selector(
+        &mut self,
+        kind: &str,
+        namespace: &str,
+        name: &str,
+        selector: LabelSelector,
+    ) {
+        self.selectors
+            .insert((namespace.to_string(), kind.to_string(), name.to_string()), selector);
+    }
+
+    /// Says which claims (`PersistentVolumeClaim`) there are, by namespace and name. Unless this is
+    /// said, every claim is there.
+    pub fn set_claims(&mut self, claims: impl IntoIterator<Item = (String, String)>) {
+        self.claims = Some(claims.into_iter().collect());
     }
 
     /// Removes a node. Pods bound to it are remembered, should it come back.
     pub fn remove_node(&mut self, name: &str) {
         self.order = Arc::default();
+        self.forget_images(name);
         if let Some(info) = self.nodes.get_mut(name) {
             let info = Arc::make_mut(info);
             info.exists = false;
+            info.images.clear();
             if info.pods.is_empty() {
                 self.nodes.remove(name);
             }
@@ -173,22 +280,28 @@ impl Snapshot {
     }
 
     /// Adds a pod to the node of its `spec.nodeName`, or tells of its new state. One that is bound
-    /// to no node does not count, and one that has ended no longer does.
+    /// to no node counts only where it is nominated (`status.nominatedNodeName`), and one that has
+    /// ended no longer does.
     ///
     /// # Errors
     /// A field of the pod that cannot be read; the snapshot is as before.
     pub fn add_pod(&mut self, pod: &Pod) -> Result<(), SchedulingError> {
         let name = &pod.spec.node_name;
-        if name.is_empty() {
-            return Ok(());
-        }
         let key = pod.key();
-        if matches!(pod.status.phase, PodPhase::Succeeded | PodPhase::Failed) {
+        let nominated = pod.nominated_node_name();
+        if pod.has_ended() || (name.is_empty() && nominated.is_empty()) {
             self.remove_pod(&key, name);
             return Ok(());
         }
-        let pod = self.read(pod)?;
+        let mut pod = self.read(pod)?;
         self.remove_pod(&key, name);
+        self.entered += 1;
+        pod.entered = self.entered;
+        if name.is_empty() {
+            let there = self.nominated.entry(nominated.to_string()).or_default();
+            there.insert(key, Arc::new(pod));
+            return Ok(());
+        }
         if let Some(owner) = pod.counted_owner() {
             *self.owned.entry(owner).or_default().entry(name.clone()).or_default() += 1;
         }
@@ -196,12 +309,38 @@ impl Snapshot {
         add(&mut info.requested, &pod.requests, 1);
         add(&mut info.scored_requested, &pod.scored_requests, 1);
         info.with_affinity += usize::from(pod.has_pod_affinity());
+        info.ports.extend(pod.fields.host_ports.iter().cloned());
+        *self.priorities.entry(pod.fields.priority).or_default() += 1;
         info.pods.insert(key, Arc::new(pod));
         Ok(())
     }
 
-    /// Removes a pod from a node; whether it was there.
+    /// The release that it was made for.
+    #[must_use]
+    pub const fn release(&self) -> KubernetesRelease {
+        self.config.release
+    }
+
+    /// Whether there is any pod of lower priority on a node.
+    #[must_use]
+    pub fn has_lower_priority(&self, priority: i64) -> bool {
+        self.priorities.range(..priority).next().is_some()
+    }
+
+    /// The pods that wait for a node, and for which room was made on this one.
+    pub(super) fn nominated_on(&self, node: &str) -> impl Iterator<Item = (&PodKey, &PodInfo)> {
+        let there = self.nominated.get(node).into_iter().flatten();
+        there.map(|(key, pod)| (key, pod.as_ref()))
+    }
+
+    /// Removes a pod from a node, and from where it is nominated; whether it was on the node.
     pub fn remove_pod(&mut self, key: &PodKey, node: &str) -> bool {
+        if !self.nominated.is_empty() {
+            self.nominated.retain(|_, pods| {
+                pods.remove(key);
+                !pods.is_empty()
+            });
+        }
         let Some(info) = self.nodes.get_mut(node) else { return false };
         let info = Arc::make_mut(info);
         let Some(pod) = info.pods.remove(key) else { return false };
@@ -221,6 +360,15 @@ impl Snapshot {
         add(&mut info.requested, &pod.requests, -1);
         add(&mut info.scored_requested, &pod.scored_requests, -1);
         info.with_affinity -= usize::from(pod.has_pod_affinity());
+        for port in &pod.fields.host_ports {
+            info.ports.remove(port);
+        }
+        if let Some(count) = self.priorities.get_mut(&pod.fields.priority) {
+            *count -= 1;
+            if *count == 0 {
+                self.priorities.remove(&pod.fields.priority);
+            }
+        }
         if info.pods.is_empty() && !info.exists {
             self.nodes.remove(node);
         }
@@ -268,6 +416,18 @@ impl Snapshot {
     }
 }
 
+/// Mirrors `podTerminatingByPreemption`.
+fn is_preempted(pod: &Pod) -> bool {
+    let condition = pod.condition(DISRUPTION_TARGET);
+    condition.is_some_and(|condition| condition.reason == PREEMPTION_BY_SCHEDULER)
+}
+
+/// The condition of pods that are about to go for another's sake.
+pub(super) const DISRUPTION_TARGET: &str = "DisruptionTarget";
+
+/// Its reason if the scheduler preempts the pod. Mirrors `PodReasonPreemptionByScheduler`.
+pub(super) const PREEMPTION_BY_SCHEDULER: &str = "PreemptionByScheduler";
+
 fn read(pod: &Pod, release: KubernetesRelease) -> Result<PodInfo, SchedulingError> {
     PodInfo::of(pod, release)
         .map_err(|error| SchedulingError { object: format!("pod {}", pod.key()), error })
@@ -278,7 +438,20 @@ pub(crate) fn check_pod(release: KubernetesRelease, pod: &Pod) -> Result<(), Sch
     read(pod, release).map(|_| ())
 }
 
-fn add(sum: &mut Amounts, amounts: &Amounts, sign: i64) {
+/// The size of each image of a node, by each of its names. What cannot be read does not count.
+fn images_of(node: &Node) -> BTreeMap<String, (i64, usize)> {
+    let images = node.status.other.get("images").and_then(|images| images.as_array());
+    let mut sizes = BTreeMap::new();
+    for image in images.into_iter().flatten() {
+        let size = image.get("sizeBytes").and_then(|size| size.as_i64()).unwrap_or_default();
+        let names = image.get("names").and_then(|names| names.as_array());
+        let names = names.into_iter().flatten().filter_map(|name| name.as_str());
+        sizes.extend(names.map(|name| (name.to_string(), (size, 0))));
+    }
+    sizes
+}
+
+pub(super) fn add(sum: &mut Amounts, amounts: &Amounts, sign: i64) {
     for (name, amount) in amounts {
         let total = sum.entry(name.clone()).or_default();
         *total = total.saturating_add(amount.saturating_mul(sign));

@@ -5,17 +5,18 @@ use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use super::MAX_NODE_SCORE;
 use super::arithmetic::{ln, round};
-use super::filters::{matches_node_affinity, untolerated_taint};
-use super::snapshot::{NodeInfo, OwnerKey, PodInfo, Snapshot};
-use super::{MAX_NODE_SCORE, scores};
+use super::filters::{Change, matches_node_affinity, untolerated_taint};
+use super::snapshot::{NodeInfo, OwnerKey, PodInfo, SERVICE, Snapshot};
 use crate::api::{LabelSelector, TopologySpread, WhenUnsatisfiable};
-use crate::protocol::zone::ZONE_LABEL;
+use crate::protocol::zone::{ZONE_LABEL, ZoneKey};
 
 /// The label of nodes with their host's name.
 const HOSTNAME: &str = "kubernetes.io/hostname";
 
 /// Which pods a constraint counts.
+#[derive(Clone)]
 enum Counted {
     /// Those with such labels.
     Labels(LabelSelector),
@@ -61,14 +62,14 @@ impl Constraint {
     }
 
     /// Mirrors `systemDefaultConstraints`.
-    fn defaults(pod: &PodInfo) -> Vec<Self> {
-        let Some((kind, name)) = &pod.owner else { return Vec::new() };
+    fn defaults(snapshot: &Snapshot, pod: &PodInfo) -> Vec<Self> {
+        let Some(counted) = default_counted(snapshot, pod) else { return Vec::new() };
         let constraint = |(key, max_skew): (&str, i64)| Self {
             max_skew,
             min_domains: 1,
             key: key.to_owned(),
             namespace: pod.namespace.clone(),
-            counted: Some(Counted::Owner((pod.namespace.clone(), kind.clone(), name.clone()))),
+            counted: Some(counted.clone()),
             honors_node_affinity: true,
             honors_node_taints: false,
         };
@@ -117,6 +118,31 @@ impl Constraint {
     }
 }
 
+/// Which pods a pod without constraints of its own is spread among: those that its Services, and
+/// its ReplicaSet or StatefulSet select. Mirrors `helper.DefaultSelector`.
+fn default_counted(snapshot: &Snapshot, pod: &PodInfo) -> Option<Counted> {
+    const WORKLOADS: [&str; 3] = ["ReplicaSet", "ReplicationController", "StatefulSet"];
+    let release = snapshot.config.release;
+    let namespace = &pod.namespace;
+    let owner = pod.owner.as_ref().filter(|(kind, _)| WORKLOADS.contains(&kind.as_str()));
+    let owner = owner.map(|(kind, name)| (namespace.clone(), kind.clone(), name.clone()));
+    if let Some(owner) = &owner
+        && !snapshot.selectors.contains_key(owner)
+    {
+        return Some(Counted::Owner(owner.clone()));
+    }
+    let mut merged = LabelSelector::default();
+    let begin = (namespace.clone(), String::new(), String::new());
+    let known = snapshot.selectors.range(begin..);
+    for (key, selector) in known.take_while(|(key, _)| key.0 == *namespace) {
+        let counts = key.1 == SERVICE || !release.spreads_by_owner() || owner.as_ref() == Some(key);
+        if counts && !selector.requirements.is_empty() && selector.matches(&pod.labels) {
+            merged.requirements.extend(selector.requirements.iter().cloned());
+        }
+    }
+    (!merged.requirements.is_empty()).then_some(Counted::Labels(merged))
+}
+
 fn constraints(snapshot: &Snapshot, pod: &PodInfo, when: &WhenUnsatisfiable) -> Vec<Constraint> {
     let spreads = pod.fields.topology_spread.iter();
     spreads
@@ -135,7 +161,30 @@ struct Domains {
     /// Whether the pod itself is among those that are counted.
     self_match: i64,
     counts: BTreeMap<String, i64>,
-    least: i64,
+    /// The parts with the fewest and the second fewest pods. Mirrors `criticalPaths`.
+    least: [Option<(String, i64)>; 2],
+}
+
+impl Domains {
+    fn new(pod: &PodInfo, constraint: Constraint, counts: BTreeMap<String, i64>) -> Self {
+        let mut least = [None, None];
+        for (value, count) in &counts {
+            let fewer = |known: &Option<(String, i64)>| known.as_ref().is_none_or(|k| *count < k.1);
+            if fewer(&least[0]) {
+                least = [Some((value.clone(), *count)), core::mem::take(&mut least[0])];
+            } else if fewer(&least[1]) {
+                least[1] = Some((value.clone(), *count));
+            }
+        }
+        Self { self_match: i64::from(constraint.selects(pod)), constraint, counts, least }
+    }
+
+    /// The fewest pods that another part than this one has. Without any other part nothing can be
+    /// uneven.
+    fn least_of_others(&self, value: &str) -> i64 {
+        let mut least = self.least.iter().flatten();
+        least.find(|(other, _)| other != value).map_or(i64::MAX, |(_, count)| *count)
+    }
 }
 
 /// What the filter knows of all nodes. Mirrors `podtopologyspread.preFilterState`.
@@ -143,31 +192,60 @@ pub(super) struct SpreadState {
     domains: Vec<Domains>,
 }
 
+/// The value of a node's label, empty if it is not there.
+fn label<'a>(node: &'a NodeInfo, key: &str) -> &'a str {
+    node.labels.get(key).map_or("", String::as_str)
+}
+
 impl SpreadState {
     pub(super) fn new(snapshot: &Snapshot, pod: &PodInfo) -> Self {
         let constraints = constraints(snapshot, pod, &WhenUnsatisfiable::DoNotSchedule);
         let mut counts: Vec<BTreeMap<String, i64>> =
             constraints.iter().map(|_| BTreeMap::new()).collect();
-        if !constraints.is_empty() {
-            for node in snapshot.nodes().filter(|node| has_all_keys(&constraints, node)) {
-                for (constraint, counts) in constraints.iter().zip(&mut counts) {
-                    if let Some(value) = node.labels.get(&constraint.key)
-                        && constraint.includes(snapshot, pod, node)
-                    {
-                        *counts.entry(value.clone()).or_default() +=
-                            constraint.count(snapshot, node);
+        let all = || snapshot.nodes().filter(|_| !constraints.is_empty());
+        let excludes = snapshot.config.release.spread_excludes_nodes_by_affinity();
+        for node in all().filter(|node| has_all_keys(&constraints, node)) {
+            for (constraint, counts) in constraints.iter().zip(&mut counts) {
+                if constraint.includes(snapshot, pod, node) {
+                    let count = counts.entry(label(node, &constraint.key).to_owned()).or_default();
+                    if excludes {
+                        *count += constraint.count(snapshot, node);
                     }
                 }
             }
         }
-        let domain = |(constraint, counts): (Constraint, BTreeMap<String, i64>)| Domains {
-            self_match: i64::from(constraint.selects(pod)),
-            // Without any part of the cluster nothing can be uneven.
-            least: counts.values().min().copied().unwrap_or(i64::MAX),
-            constraint,
-            counts,
-        };
-        Self { domains: constraints.into_iter().zip(counts).map(domain).collect() }
+        // Before, the parts of the cluster were found first; then all their nodes counted.
+        for node in all().filter(|_| !excludes) {
+            for (constraint, counts) in constraints.iter().zip(&mut counts) {
+                if let Some(count) = counts.get_mut(label(node, &constraint.key)) {
+                    *count += constraint.count(snapshot, node);
+                }
+            }
+        }
+        let domains = constraints.into_iter().zip(counts);
+        Self { domains: domains.map(|(of, counts)| Domains::new(pod, of, counts)).collect() }
+    }
+
+    /// Counts a pod that is added to the node or taken away, also one that is terminating. Mirrors
+    /// `preFilterState.updateWithPod`.
+    pub(super) fn alter(
+        &self,
+        change: &mut Vec<i64>,
+        namespace: &str,
+        node: &NodeInfo,
+        pod: &PodInfo,
+        amount: i64,
+    ) {
+        change.resize(self.domains.len(), 0);
+        let labelled = self.domains.iter().all(|of| node.labels.contains_key(&of.constraint.key));
+        if !labelled || pod.namespace != namespace {
+            return;
+        }
+        for (Domains { constraint, .. }, change) in self.domains.iter().zip(change) {
+            if constraint.selects(pod) {
+                *change += amount;
+            }
+        }
     }
 
     /// Mirrors `podtopologyspread.Filter`.
@@ -175,10 +253,11 @@ impl SpreadState {
         &self,
         snapshot: &Snapshot,
         node: &NodeInfo,
-        removed: &[&PodInfo],
+        change: &Change,
     ) -> (Vec<String>, bool) {
         const REASON: &str = "node(s) didn't match pod topology spread constraints";
-        for Domains { constraint, self_match, counts, least } in &self.domains {
+        for (index, domains) in self.domains.iter().enumerate() {
+            let Domains { constraint, self_match, counts, .. } = domains;
             let Some(value) = node.labels.get(&constraint.key) else {
                 let mut reason = REASON.to_owned();
                 if snapshot.config.release.names_missing_topology_label() {
@@ -186,18 +265,16 @@ impl SpreadState {
                 }
                 return (Vec::from([reason]), false);
             };
-            let count = counts.get(value).copied();
-            let gone =
-                removed.iter().filter(|pod| count.is_some() && constraint.counts(pod)).count();
-            let left = count.unwrap_or_default() - i64::try_from(gone).unwrap_or(0);
-            let mut least = *least;
-            if count.is_some() {
-                least = least.min(left);
+            let mut least = domains.least_of_others(value);
+            let mut here = 0;
+            if let Some(count) = counts.get(value) {
+                here = count + change.spread.get(index).copied().unwrap_or_default();
+                least = least.min(here);
             }
             if i64::try_from(counts.len()).is_ok_and(|domains| domains < constraint.min_domains) {
                 least = 0;
             }
-            let skew = left.saturating_add(*self_match).saturating_sub(least);
+            let skew = here.saturating_add(*self_match).saturating_sub(least);
             if skew > constraint.max_skew {
                 return (Vec::from([REASON.to_owned()]), true);
             }
@@ -206,18 +283,32 @@ impl SpreadState {
     }
 }
 
-/// How well each of the nodes that fit would spread the pod: 0 to 100. Mirrors
-/// `podtopologyspread.Score` and `NormalizeScore`.
-pub(super) fn scores(snapshot: &Snapshot, pod: &PodInfo, feasible: &[&NodeInfo]) -> Vec<i64> {
+/// How the pod would be spread on each of the nodes that fit.
+pub(super) struct SpreadScores {
+    /// What `podtopologyspread.Score` says.
+    pub(super) raw: Vec<i64>,
+    /// What `podtopologyspread.NormalizeScore` makes of it: 0 to 100.
+    pub(super) normalised: Vec<i64>,
+}
+
+/// Mirrors `podtopologyspread.PreScore`, `Score` and `NormalizeScore`.
+pub(super) fn scores(
+    snapshot: &Snapshot,
+    pod: &PodInfo,
+    feasible: &[&NodeInfo],
+) -> SpreadScores {
+    let release = snapshot.config.release;
     let mut constraints = constraints(snapshot, pod, &WhenUnsatisfiable::ScheduleAnyway);
-    // Nodes without the labels are left out, but not because of defaults.
-    let require_all = !pod.fields.topology_spread.is_empty();
-    if !require_all {
-        constraints = Constraint::defaults(pod);
+    let own = !pod.fields.topology_spread.is_empty();
+    if !own && release.spreads_by_default_constraints() {
+        constraints = Constraint::defaults(snapshot, pod);
     }
-    if constraints.is_empty() {
-        return feasible.iter().map(|_| 0).collect();
+    if constraints.is_empty() && release.skips_idle_score_plugins() {
+        let none = || feasible.iter().map(|_| 0).collect();
+        return SpreadScores { raw: none(), normalised: none() };
     }
+    // Nodes without the labels are left out.
+    let require_all = own || !release.default_spread_scores_all_nodes();
     let ignored: Vec<bool> =
         feasible.iter().map(|node| require_all && !has_all_keys(&constraints, node)).collect();
     let mut raw = alloc::vec![0.0; feasible.len()];
@@ -243,8 +334,10 @@ pub(super) fn scores(snapshot: &Snapshot, pod: &PodInfo, feasible: &[&NodeInfo])
             }
         }
         let weight = ln(size as f64 + 2.0);
-        for (node, score) in feasible.iter().zip(&mut raw) {
-            let Some(value) = node.labels.get(&constraint.key) else { continue };
+        for ((node, score), ignored) in feasible.iter().zip(&mut raw).zip(&ignored) {
+            let Some(value) = node.labels.get(&constraint.key).filter(|_| !ignored) else {
+                continue;
+            };
             let count = if by_host {
                 constraint.count(snapshot, node)
             } else {
@@ -253,7 +346,8 @@ pub(super) fn scores(snapshot: &Snapshot, pod: &PodInfo, feasible: &[&NodeInfo])
             *score += count as f64 * weight + (constraint.max_skew - 1) as f64;
         }
     }
-    let raw: Vec<i64> = raw.into_iter().map(round).collect();
+    let whole = |score| if release.rounds_spread_scores() { round(score) } else { score as i64 };
+    let raw: Vec<i64> = raw.into_iter().map(whole).collect();
     let counted = || raw.iter().zip(&ignored).filter(|(_, ignored)| !**ignored).map(|(s, _)| *s);
     let (least, most) = (counted().min().unwrap_or(0), counted().max().unwrap_or(0));
     let normalised = |(score, ignored): (&i64, &bool)| {
@@ -265,5 +359,47 @@ pub(super) fn scores(snapshot: &Snapshot, pod: &PodInfo, feasible: &[&NodeInfo])
             MAX_NODE_SCORE * (most + least - score) / most
         }
     };
-    scores::clamp(raw.iter().zip(&ignored).map(normalised))
+    SpreadScores { normalised: raw.iter().zip(&ignored).map(normalised).collect(), raw }
+}
+
+/// The same for the plugin `SelectorSpread`: two thirds by zone, the rest by node. Mirrors
+/// `selectorspread.Score` and `NormalizeScore`.
+pub(super) fn selector_scores(
+    snapshot: &Snapshot,
+    pod: &PodInfo,
+    feasible: &[&NodeInfo],
+) -> SpreadScores {
+    let none = || feasible.iter().map(|_| 0).collect::<Vec<i64>>();
+    if !pod.fields.topology_spread.is_empty() {
+        return SpreadScores { raw: none(), normalised: none() };
+    }
+    let defaults = Constraint::defaults(snapshot, pod);
+    let raw: Vec<i64> = match defaults.first() {
+        Some(constraint) => feasible.iter().map(|node| constraint.count(snapshot, node)).collect(),
+        None => none(),
+    };
+    let zone = |node: &NodeInfo| {
+        Some(ZoneKey::of(&node.labels)).filter(|zone| !zone.as_str().is_empty())
+    };
+    let mut zones: BTreeMap<ZoneKey, i64> = BTreeMap::new();
+    for (node, count) in feasible.iter().zip(&raw) {
+        if let Some(zone) = zone(node) {
+            *zones.entry(zone).or_default() += count;
+        }
+    }
+    let most = raw.iter().max().copied().unwrap_or(0);
+    let most_of_zones = zones.values().max().copied().unwrap_or(0);
+    let part = |count: i64, most: i64| match most {
+        0 => MAX_NODE_SCORE as f64,
+        most => MAX_NODE_SCORE as f64 * ((most - count) as f64 / most as f64),
+    };
+    let normalised = |(node, count): (&&NodeInfo, &i64)| {
+        let by_node = part(*count, most);
+        let of_zone = zone(node).and_then(|zone| zones.get(&zone));
+        of_zone.map_or(by_node, |count| {
+            let weight = 2.0 / 3.0;
+            by_node * (1.0 - weight) + weight * part(*count, most_of_zones)
+        }) as i64
+    };
+    SpreadScores { normalised: feasible.iter().zip(&raw).map(normalised).collect(), raw }
 }

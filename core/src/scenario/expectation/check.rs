@@ -124,12 +124,13 @@ fn times(events: &[Event], is_it: impl Fn(&EventKind) -> bool) -> Vec<Timestamp>
 
 /// When the API server accepted a controller's `DELETE` for the pod, or its kubelet killed it.
 fn evictions(events: &[Event], wanted: &PodKey) -> Vec<Timestamp> {
-    times(events, |what| match what {
-        EventKind::Request {
-            pod, verb: RequestVerb::Delete, result: RequestResult::Ok, ..
-        }
-        | EventKind::KubeletEviction { report: Report::Killing { pod, .. }, .. } => pod == wanted,
-        _ => false,
+    times(events, |what| {
+        matches!(what,
+            EventKind::Request {
+                pod, verb: RequestVerb::Delete, result: RequestResult::Ok, ..
+            }
+            | EventKind::KubeletEviction { report: Report::Killing { pod, .. }, .. }
+            if pod == wanted)
     })
 }
 
@@ -142,12 +143,10 @@ fn recorded(events: &[Event], wanted: &EventExpectation) -> Vec<Timestamp> {
 }
 
 fn taint_changes(events: &[Event], wanted: &TaintExpectation, new: bool) -> Vec<Timestamp> {
-    times(events, |what| match what {
-        EventKind::NodeTaintsChanged { node, added, removed } if node.as_str() == wanted.node => {
-            let taints = if new { added } else { removed };
-            taints.iter().any(|taint| wanted.matches(taint))
-        }
-        _ => false,
+    times(events, |what| {
+        let EventKind::NodeTaintsChanged { node, added, removed } = what else { return false };
+        let taints = if new { added } else { removed };
+        node.as_str() == wanted.node && taints.iter().any(|taint| wanted.matches(taint))
     })
 }
 
@@ -210,13 +209,12 @@ fn availability(e: &AvailabilityExpectation, simulator: &Simulator) -> Option<St
 }
 
 fn bindings(events: &[Event], wanted: &ScheduledExpectation) -> Vec<Timestamp> {
-    times(events, |what| match what {
-        EventKind::EventRecorded(event) if event.reason == "Scheduled" => {
-            let to = event.message.rsplit(' ').next().unwrap_or_default();
-            matches!(&event.involved_object, ObjectReference::Pod { pod, .. } if *pod == wanted.pod)
-                && (wanted.node.is_empty() || wanted.node == to)
-        }
-        _ => false,
+    times(events, |what| {
+        let EventKind::EventRecorded(event) = what else { return false };
+        let to = event.message.rsplit(' ').next().unwrap_or_default();
+        event.reason == "Scheduled"
+            && matches!(&event.involved_object, ObjectReference::Pod { pod, .. } if *pod == wanted.pod)
+            && (wanted.node.is_empty() || wanted.node == to)
     })
 }
 

@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use taintlab_core::api::PodKey;
 use taintlab_core::event::{EventKind, RequestResult, RequestVerb};
+use taintlab_core::eviction_timeline::time_budget::{Moment, TermKind, TimeBudget};
 use taintlab_core::simulator::Simulator;
 use taintlab_core::time::Timestamp;
-use taintlab_core::time_budget::{Moment, TermKind, TimeBudget};
 
 use super::generate::{Faults, scripts};
 

@@ -2,8 +2,8 @@
 
 use taintlab_core::api::{Node, Pod, PodKey, TaintEffect, Toleration};
 use taintlab_core::command::{ApiErrorKind, Command, NodeWrite};
+use taintlab_core::controllers::node_lifecycle::zone::ZONE_LABEL;
 use taintlab_core::event::Event;
-use taintlab_core::node_lifecycle::zone::ZONE_LABEL;
 use taintlab_core::release::KubernetesRelease;
 use taintlab_core::simulator::{Simulator, SimulatorConfig};
 use taintlab_core::time::{Span, Timestamp};

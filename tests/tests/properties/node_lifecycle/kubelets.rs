@@ -3,10 +3,10 @@
 use taintlab_core::api::{ConditionStatus, Lease, Node, NodeCondition};
 use taintlab_core::command::Command;
 use taintlab_core::event::EventKind;
+use taintlab_core::eviction_timeline::time_budget::Moment;
 use taintlab_core::release::KubernetesRelease;
 use taintlab_core::simulator::{Simulator, SimulatorConfig};
 use taintlab_core::time::{Time, Timestamp};
-use taintlab_core::time_budget::Moment;
 use taintlab_tests::notation;
 
 fn s(seconds: u64) -> Timestamp {

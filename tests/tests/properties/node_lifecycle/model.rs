@@ -7,8 +7,8 @@
 use std::collections::BTreeMap;
 
 use taintlab_core::api::ConditionStatus;
+use taintlab_core::controllers::node_lifecycle::zone::{ZONE_LABEL, ZoneState};
 use taintlab_core::event::EventKind;
-use taintlab_core::node_lifecycle::zone::{ZONE_LABEL, ZoneState};
 use taintlab_core::simulator::Simulator;
 use taintlab_core::time::Timestamp;
 

@@ -1,0 +1,193 @@
+//! The status of workloads, as their controllers write it.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::{ConditionStatus, NoOtherFields, Workload, is_default, nullable};
+use crate::time::Time;
+
+/// A condition of a workload: `appsv1.ReplicaSetCondition`, `appsv1.DeploymentCondition`,
+/// `batchv1.JobCondition`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct WorkloadCondition {
+    /// The type, for example `Progressing`.
+    #[serde(rename = "type", deserialize_with = "nullable")]
+    pub type_: String,
+    /// Whether it holds.
+    #[serde(deserialize_with = "nullable")]
+    pub status: ConditionStatus,
+    /// When it was last looked at (Jobs).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub last_probe_time: Option<Time>,
+    /// When it was last written (Deployments).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub last_update_time: Option<Time>,
+    /// When the status last changed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub last_transition_time: Option<Time>,
+    /// Why, in one word.
+    #[serde(deserialize_with = "nullable", skip_serializing_if = "is_default")]
+    pub reason: String,
+    /// Why, in a sentence.
+    #[serde(deserialize_with = "nullable", skip_serializing_if = "is_default")]
+    pub message: String,
+}
+
+/// `appsv1.ReplicaSetStatus`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct ReplicaSetStatus {
+    /// How many pods there are that are neither terminating nor at their end.
+    #[serde(deserialize_with = "nullable")]
+    pub replicas: i64,
+    /// How many of those have all labels of the template.
+    #[serde(deserialize_with = "nullable", skip_serializing_if = "is_default")]
+    pub fully_labeled_replicas: i64,
+    /// How many are ready.
+    #[serde(deserialize_with = "nullable", skip_serializing_if = "is_default")]
+    pub ready_replicas: i64,
+    /// How many have been ready for `minReadySeconds`.
+    #[serde(deserialize_with = "nullable", skip_serializing_if = "is_default")]
+    pub available_replicas: i64,
+    /// The `metadata.generation` that the controller has seen.
+    #[serde(deserialize_with = "nullable", skip_serializing_if = "is_default")]
+    pub observed_generation: i64,
+    /// `ReplicaFailure`.
+    #[serde(deserialize_with = "nullable", skip_serializing_if = "is_default")]
+    pub conditions: Vec<WorkloadCondition>,
+    /// Everything else.
+    #[serde(flatten)]
+    pub other: NoOtherFields,
+}
+
+/// `appsv1.DeploymentStatus`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct DeploymentStatus {
+    /// The `metadata.generation` that the controller has seen.
+    #[serde(deserialize_with = "nullable", skip_serializing_if = "is_default")]
+    pub observed_generation: i64,
+    /// How many pods its ReplicaSets have.
+    #[serde(deserialize_with = "nullable", skip_serializing_if = "is_default")]
+    pub replicas: i64,
+    /// How many of those are of the present template.
+    #[serde(deserialize_with = "nullable", skip_serializing_if = "is_default")]
+    pub updated_replicas: i64,
+    /// How many are ready.
+    #[serde(deserialize_with = "nullable", skip_serializing_if = "is_default")]
+    pub ready_replicas: i64,
+    /// How many have been ready for `minReadySeconds`.
+    #[serde(deserialize_with = "nullable", skip_serializing_if = "is_default")]
+    pub available_replicas: i64,
+    /// How many of those that its ReplicaSets want are not available.
+    #[serde(deserialize_with = "nullable", skip_serializing_if = "is_default")]
+    pub unavailable_replicas: i64,
+    /// `Available`, `Progressing`, `ReplicaFailure`.
+    #[serde(deserialize_with = "nullable", skip_serializing_if = "is_default")]
+    pub conditions: Vec<WorkloadCondition>,
+    /// How often a name of a ReplicaSet was taken.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub collision_count: Option<i64>,
+}
+
+/// `appsv1.StatefulSetStatus`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct StatefulSetStatus {
+    /// The `metadata.generation` that the controller has seen.
+    #[serde(deserialize_with = "nullable", skip_serializing_if = "is_default")]
+    pub observed_generation: i64,
+    /// How many pods there are.
+    #[serde(deserialize_with = "nullable")]
+    pub replicas: i64,
+    /// How many run and are ready.
+    #[serde(deserialize_with = "nullable", skip_serializing_if = "is_default")]
+    pub ready_replicas: i64,
+    /// How many are of the current revision.
+    #[serde(deserialize_with = "nullable", skip_serializing_if = "is_default")]
+    pub current_replicas: i64,
+    /// How many are of the update revision.
+    #[serde(deserialize_with = "nullable", skip_serializing_if = "is_default")]
+    pub updated_replicas: i64,
+    /// How many have been ready for `minReadySeconds` (1.22 and later).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub available_replicas: Option<i64>,
+    /// The revision that pods were of before the update that goes on.
+    #[serde(deserialize_with = "nullable", skip_serializing_if = "is_default")]
+    pub current_revision: String,
+    /// The revision of the present template.
+    #[serde(deserialize_with = "nullable", skip_serializing_if = "is_default")]
+    pub update_revision: String,
+    /// How often a name of a revision was taken.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub collision_count: Option<i64>,
+}
+
+/// `batchv1.JobStatus`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct JobStatus {
+    /// `Complete`, `Failed`, `Suspended`.
+    #[serde(deserialize_with = "nullable", skip_serializing_if = "is_default")]
+    pub conditions: Vec<WorkloadCondition>,
+    /// When the controller first saw the Job.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub start_time: Option<Time>,
+    /// When it was complete.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub completion_time: Option<Time>,
+    /// How many pods are neither terminating nor at their end.
+    #[serde(deserialize_with = "nullable", skip_serializing_if = "is_default")]
+    pub active: i64,
+    /// How many have ended well.
+    #[serde(deserialize_with = "nullable", skip_serializing_if = "is_default")]
+    pub succeeded: i64,
+    /// How many have failed.
+    #[serde(deserialize_with = "nullable", skip_serializing_if = "is_default")]
+    pub failed: i64,
+    /// Everything else.
+    #[serde(flatten)]
+    pub other: NoOtherFields,
+}
+
+impl JobStatus {
+    /// Whether the Job is over. Mirrors `IsJobFinished`.
+    #[must_use]
+    pub fn is_finished(&self) -> bool {
+        self.finished().is_some()
+    }
+
+    /// The condition that says that the Job is over.
+    #[must_use]
+    pub fn finished(&self) -> Option<&WorkloadCondition> {
+        self.conditions.iter().find(|condition| {
+            matches!(condition.type_.as_str(), "Complete" | "Failed")
+                && condition.status == ConditionStatus::True
+        })
+    }
+}
+
+impl Workload {
+    /// `status` as a type, such as [`DeploymentStatus`]; the default if it is absent or of another
+    /// form.
+    #[must_use]
+    pub fn status<S: DeserializeOwned + Default>(&self) -> S {
+        self.other.get("status").and_then(|status| S::deserialize(status).ok()).unwrap_or_default()
+    }
+
+    /// Replaces `status`.
+    pub fn set_status(&mut self, status: Value) {
+        self.other.set("status", status);
+    }
+
+    /// `metadata.generation`, or 0.
+    #[must_use]
+    pub fn generation(&self) -> i64 {
+        self.metadata.other.get("generation").and_then(Value::as_i64).unwrap_or(0)
+    }
+}

@@ -1,0 +1,111 @@
+//! Jobs whose pods have numbers: each number is done when one of its pods has ended well.
+
+use alloc::collections::BTreeSet;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+
+use super::completions;
+use crate::api::{JobStatus, Pod, PodPhase, Workload};
+use crate::release::KubernetesRelease;
+
+/// The annotation, and label, that has a pod's number.
+const INDEX: &str = "batch.kubernetes.io/job-completion-index";
+/// The field of the status that has the numbers that are done.
+const COMPLETED: &str = "completedIndexes";
+
+/// How many numbers a Job has, if its pods have any.
+pub(super) fn indexed_completions(job: &Workload, release: KubernetesRelease) -> Option<i64> {
+    let indexed = release.has_indexed_jobs() && job.text("completionMode") == "Indexed";
+    completions(job).filter(|_| indexed)
+}
+
+fn index_of(pod: &Pod) -> Option<i64> {
+    pod.metadata.annotations.get(INDEX)?.parse().ok()
+}
+
+/// The numbers that are done, according to the status and to the pods. Mirrors
+/// `calculateSucceededIndexes`.
+pub(super) fn completed_indexes(
+    completions: i64,
+    status: &JobStatus,
+    pods: &[&Arc<Pod>],
+) -> BTreeSet<i64> {
+    let known = status.other.get(COMPLETED).and_then(serde_json::Value::as_str);
+    let ranges = known.unwrap_or_default().split(',').filter_map(|range| {
+        let (first, last) = range.split_once('-').unwrap_or((range, range));
+        Some(first.parse::<i64>().ok()?..=last.parse::<i64>().ok()?.min(completions))
+    });
+    let succeeded = pods.iter().filter(|pod| pod.status.phase == PodPhase::Succeeded);
+    let mut completed: BTreeSet<i64> = ranges.flatten().collect();
+    completed.extend(succeeded.filter_map(|pod| index_of(pod)));
+    completed.retain(|index| (0..completions).contains(index));
+    completed
+}
+
+/// Notes in the status which numbers are done: `0-2,5`.
+pub(super) fn note_completed(status: &mut JobStatus, completed: &BTreeSet<i64>) {
+    let mut ranges: Vec<(i64, i64)> = Vec::new();
+    for index in completed {
+        match ranges.last_mut() {
+            Some((_, last)) if *last + 1 == *index => *last = *index,
+            _ => ranges.push((*index, *index)),
+        }
+    }
+    let text = |(first, last): (i64, i64)| match last - first {
+        0 => first.to_string(),
+        1 => format!("{first},{last}"),
+        _ => format!("{first}-{last}"),
+    };
+    let texts: Vec<String> = ranges.into_iter().map(text).collect();
+    status.other.set(COMPLETED, texts.join(",").into());
+}
+
+/// The numbers that are neither done nor those of one of these pods. Mirrors
+/// `firstPendingIndexes`.
+pub(super) fn free_indexes<'a>(
+    completions: i64,
+    completed: &BTreeSet<i64>,
+    pods: impl Iterator<Item = &'a Arc<Pod>>,
+) -> Vec<i64> {
+    let taken: BTreeSet<i64> = pods.filter_map(|pod| index_of(pod)).collect();
+    let is_free = |index: &i64| !completed.contains(index) && !taken.contains(index);
+    (0..completions).filter(is_free).collect()
+}
+
+/// Gives a pod its number.
+pub(super) fn number_pod(pod: &mut Pod, job: &Workload, index: i64, release: KubernetesRelease) {
+    pod.metadata.annotations.insert(INDEX.into(), index.to_string());
+    if release.labels_pods_with_completion_index() {
+        pod.metadata.labels.insert(INDEX.into(), index.to_string());
+    }
+    pod.spec.other.set("hostname", numbered_name(job, index).into());
+}
+
+/// What the names of the pods of a number begin with.
+pub(super) fn numbered_name(job: &Workload, index: i64) -> String {
+    format!("{}-{index}", job.metadata.name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_noted_is_read_again() {
+        for (indexes, text) in [
+            (&[][..], ""),
+            (&[3], "3"),
+            (&[0, 1], "0,1"),
+            (&[0, 1, 2, 5], "0-2,5"),
+            (&[1, 3, 4, 5, 7], "1,3-5,7"),
+        ] {
+            let mut status = JobStatus::default();
+            let completed: BTreeSet<i64> = indexes.iter().copied().collect();
+            note_completed(&mut status, &completed);
+            assert_eq!(status.other.get(COMPLETED).unwrap(), text);
+            assert_eq!(completed_indexes(8, &status, &[]), completed);
+        }
+    }
+}

@@ -1,0 +1,78 @@
+//! How what `kubectl` prints differs between releases, read from the tags of `kubernetes/kubectl`
+//! unless something else is said.
+
+use super::KubernetesRelease;
+
+macro_rules! since {
+    ($($(#[$doc:meta])+ $name:ident = $minor:literal;)+) => {
+        impl KubernetesRelease {
+            $($(#[$doc])+
+            #[must_use]
+            pub const fn $name(self) -> bool {
+                self.minor >= $minor
+            })+
+        }
+    };
+}
+
+since! {
+    /// Whether `kubectl describe node` says that a lease is missing: since 1.19, before it showed
+    /// one without values.
+    describe_says_that_lease_is_missing = 19;
+    /// Whether `kubectl describe` tells the operator `Exists` of tolerations: since 1.19.
+    describe_tells_operator_exists = 19;
+    /// Whether `kubectl describe` takes the age of an event that has no `firstTimestamp` from its
+    /// `eventTime`: since 1.19.
+    describe_reads_event_time = 19;
+    /// Whether `kubectl describe` names the reporting controller of an event without a source, and
+    /// no host: since 1.20.
+    describe_names_reporting_controller = 20;
+    /// Whether the last column of the pods in `kubectl describe node` is `Age`: since 1.21, `AGE`
+    /// before.
+    describe_node_writes_age = 21;
+    /// Whether `kubectl describe deployment` is silent about ReplicaSets where there are none: since
+    /// 1.22.
+    describe_leaves_out_absent_replica_sets = 22;
+    /// Whether `kubectl describe job` tells the completion mode, which the API server sets since
+    /// then: 1.22.
+    describe_tells_completion_mode = 22;
+    /// Whether `kubectl get pods` tells when a container was last restarted: since 1.22
+    /// (kubernetes/kubernetes#100142). The minor is not certain.
+    shows_time_of_last_restart = 22;
+    /// Whether `kubectl describe job` counts `Active` pods, with those that are ready: since 1.23,
+    /// `Running` before.
+    describe_counts_active_pods = 23;
+    /// Whether `kubectl describe` reads `series` of events: since 1.23.
+    describe_reads_event_series = 23;
+    /// Whether `kubectl` counts init containers when it computes a QoS class: since 1.24.
+    qos_of_kubectl_counts_init_containers = 24;
+    /// Whether `kubectl describe node` shows what others than the kubelet recorded about the node:
+    /// since 1.24.
+    describe_node_shows_events_of_controllers = 24;
+    /// Whether `kubectl describe priorityclass` tells the preemption policy: since 1.24.
+    describe_tells_preemption_policy = 24;
+    /// Whether `kubectl describe pod` tells the service account, the runtime class and the topology
+    /// spread constraints: since 1.25.
+    describe_tells_service_account = 25;
+    /// Whether `kubectl describe` tells seccomp profiles: since 1.27.
+    describe_tells_seccomp_profile = 27;
+    /// Whether `kubectl describe pod` computes the QoS class and does not read it from the status:
+    /// since 1.29.
+    describe_computes_qos_class = 29;
+    /// Whether `kubectl describe` tells node selector and tolerations of a pod template: since 1.30.
+    describe_tells_template_tolerations = 30;
+    /// Whether `kubectl describe job` tells `Suspend`, `Backoff Limit` and `TTL Seconds After
+    /// Finished`: since 1.30.
+    describe_tells_backoff_limit = 30;
+    /// Whether a pod that is deleted and has ended is shown by its phase: since 1.31, `Terminating`
+    /// before (kubernetes/kubernetes#122038).
+    shows_phase_of_deleted_pods_that_ended = 31;
+    /// Whether `kubectl describe daemonset` tells the namespace: since 1.33.
+    describe_tells_namespace_of_daemon_set = 33;
+    /// Whether `kubectl describe` says `Optional` of the sources of projected volumes: since 1.33.
+    describe_says_optional_of_projected_volume = 33;
+    /// Whether `kubectl describe` tells the names of ports: since 1.34.
+    describe_tells_names_of_ports = 34;
+    /// Whether `kubectl describe` tells which part of an object an event is about: since 1.35.
+    describe_tells_field_path_of_events = 35;
+}

@@ -1,0 +1,304 @@
+// The keys that the help lists do what it says, and others do nothing.
+
+import assert from "node:assert/strict";
+
+import { playgroundTest } from "./support/browser.mjs";
+import { edits, focused, focusedWords } from "./support/focus.mjs";
+import { keyboard } from "./support/hands.mjs";
+import { now, ready, seconds, until } from "./support/page.mjs";
+
+/** A key of the help as the browser calls it. */
+const called = (key) => ({
+  "→": "ArrowRight", "←": "ArrowLeft", "↑": "ArrowUp", "↓": "ArrowDown", "−": "-", "Esc": "Escape",
+  "Ctrl Z": "ControlOrMeta+z", "Ctrl Shift Z": "ControlOrMeta+Shift+z", "Ctrl Y": "ControlOrMeta+y",
+  "Shift Enter": "Shift+Enter",
+})[key] ?? (key.length === 1 ? key.toLowerCase() : key);
+
+const opens = (title) => async (page, press) => {
+  await press();
+  await page.getByRole("dialog", { name: title }).waitFor();
+  // Keys are the dialog's now.
+  for (const key of ["ArrowRight", "Home", "n", "b"]) {
+    await page.keyboard.press(key);
+  }
+  await page.keyboard.press("Escape");
+  // The first one empties a search field into which those keys went.
+  if ((await page.getByTestId("dialog").getByRole("searchbox").count()) > 0) {
+    await page.keyboard.press("Escape");
+  }
+  await page.getByTestId("dialog").waitFor({ state: "detached" });
+  assert.equal(await now(page), 0n);
+};
+
+const clockIs = (page, time) =>
+  until(page, async () => assert.equal(await now(page), seconds(time)));
+
+/** On the board, at the node `worker-1`. */
+async function atWorker(page) {
+  await keyboard(page).node("worker-1");
+  await page.keyboard.press("Escape");
+  await until(page, async () => assert.match(await focusedWords(page), /^node worker-1/));
+}
+
+const moves = (pattern) => async (page, press) => {
+  await atWorker(page);
+  await press();
+  await until(page, async () => assert.match(await focusedWords(page), pattern));
+  assert.equal(await now(page), 0n);
+};
+
+/** Taints `worker-1`, so that something happens at 5 s. */
+async function taintWorker(page) {
+  await atWorker(page);
+  await page.keyboard.press("Enter");
+  await keyboard(page).press(page.getByRole("button", { name: "unreachable" }));
+  await until(page, async () => assert.equal(await edits(page), 1));
+  // From here on nothing has the focus, and arrows are the clock's.
+  await page.evaluate(() => document.activeElement.blur());
+}
+
+const speed = (page) => page.getByTestId("speed").evaluate((list) => list.selectedIndex);
+
+async function inConsole(page, line) {
+  await page.keyboard.press("k");
+  await until(page, async () => assert.ok(await focused(page, "[data-testid=console-line]")));
+  await page.keyboard.type(line);
+}
+
+/** What each row of the help says is shown to be so, with each of its keys. */
+const HELP = {
+  "Everywhere but in a field": {
+    "Play or pause": async (page, press) => {
+      await press();
+      await page.getByRole("button", { name: "Pause" }).waitFor();
+      await press();
+      await page.getByRole("button", { name: "Play" }).waitFor();
+    },
+    "Step to the next event": async (page, press) => {
+      await taintWorker(page);
+      await press();
+      await clockIs(page, 5);
+    },
+    "Step back to the event before": async (page, press) => {
+      await taintWorker(page);
+      await page.keyboard.press("n");
+      await page.keyboard.press("n");
+      await clockIs(page, 30);
+      await press();
+      await clockIs(page, 5);
+    },
+    "Run until nothing more happens": async (page, press) => {
+      await taintWorker(page);
+      await press();
+      await clockIs(page, 330);
+    },
+    "Back to the start": async (page, press) => {
+      await taintWorker(page);
+      await page.keyboard.press("n");
+      await clockIs(page, 5);
+      await press();
+      await clockIs(page, 0);
+    },
+    "Faster": async (page, press) => {
+      const before = await speed(page);
+      await press();
+      await until(page, async () => assert.equal(await speed(page), before + 1));
+    },
+    "Slower": async (page, press) => {
+      const before = await speed(page);
+      await press();
+      await until(page, async () => assert.equal(await speed(page), before - 1));
+    },
+    "Undo": async (page, press) => {
+      await taintWorker(page);
+      await press();
+      await until(page, async () => assert.equal(await edits(page), 0));
+    },
+    "Redo": async (page, press) => {
+      await taintWorker(page);
+      await page.keyboard.press("ControlOrMeta+z");
+      await until(page, async () => assert.equal(await edits(page), 0));
+      await press();
+      await until(page, async () => assert.equal(await edits(page), 1));
+    },
+    "Import (or paste a manifest anywhere)": opens("Import"),
+    "Export": opens("Export"),
+    "Scenarios": opens("Scenarios"),
+    "Create a node": opens("Create a node"),
+    "Create a pod": opens("Create a pod"),
+    "Warnings": opens("Warnings"),
+    "kubectl": async (page, press) => {
+      await press();
+      await until(page, async () => assert.ok(await focused(page, "[data-testid=console-line]")));
+    },
+    "Light, dark or as the system": async (page, press) => {
+      const theme = () => page.evaluate(() => document.documentElement.dataset.theme ?? "auto");
+      for (const expected of ["light", "dark", "auto"]) {
+        await press();
+        await until(page, async () => assert.equal(await theme(), expected));
+      }
+    },
+    "To the board; from there, close the inspector": async (page, press) => {
+      await page.getByTestId("help").focus();
+      await press();
+      await until(page, async () => assert.ok(await focused(page, "[role=treeitem]")));
+      await page.keyboard.press("Enter");
+      await page.getByTestId("zone-panel").waitFor();
+      await press();
+      await until(page, async () => assert.ok(await focused(page, "[role=treeitem]")));
+      await press();
+      await page.locator('[data-testid="inspector"][data-empty="true"]').waitFor();
+    },
+    "This help": opens("Help"),
+  },
+  "On the board": {
+    "The next zone, node or pod": moves(/^node worker-2/),
+    "The zone, node or pod before": moves(/^node control-plane-1/),
+    "What is drawn below: from a zone to its nodes, from a node to its pods": moves(/^pod data/),
+    "What is drawn above": moves(/^pod kube-system\/kube-proxy/),
+    "The first zone": moves(/^zone eu-1a/),
+    "The last of all": moves(/^pod /),
+    "Select it and go into the inspector": moves(/^worker-1$/),
+  },
+  "In the inspector": {
+    "Another tab, on the tabs": async (page, press, key) => {
+      await keyboard(page).node("worker-1");
+      await keyboard(page).tab("health");
+      await press();
+      const shown = { "←": "taints", "→": "resources", "Home": "taints", "End": "yaml" }[key];
+      await page.locator(`[data-tab="${shown}"][aria-selected="true"]:focus`).waitFor();
+      assert.equal(await now(page), 0n);
+    },
+    "Apply what is typed, and go back to the board": async (page, press) => {
+      await keyboard(page).node("worker-1");
+      await keyboard(page).press(page.getByTestId("add-taint"));
+      await page.keyboard.type("example.com/new");
+      await press();
+      await until(page, async () => assert.match(await focusedWords(page), /^node worker-1/));
+      assert.equal(await edits(page), 1);
+    },
+    "Back to the board, with nothing applied": async (page, press) => {
+      await keyboard(page).node("worker-1");
+      await keyboard(page).press(page.getByTestId("add-taint"));
+      await page.keyboard.type("example.com/new");
+      await press();
+      await until(page, async () => assert.match(await focusedWords(page), /^node worker-1/));
+      assert.equal(await edits(page), 0);
+    },
+  },
+  "In the kubectl console": {
+    "Run the line": async (page, press) => {
+      await inConsole(page, "kubectl get nodes");
+      await press();
+      await page.getByTestId("output").waitFor();
+    },
+    "Complete the word": async (page, press) => {
+      await inConsole(page, "kubectl get nod");
+      await press();
+      await until(page, async () =>
+        assert.match(await page.getByTestId("console-line").inputValue(), /^kubectl get nodes?/));
+    },
+    "Earlier and later lines": async (page, press, key) => {
+      await inConsole(page, "kubectl get nodes");
+      await page.keyboard.press("Enter");
+      await page.getByTestId("output").waitFor();
+      const line = page.getByTestId("console-line");
+      if (key === "↓") {
+        await page.keyboard.press("ArrowUp");
+        await until(page, async () => assert.equal(await line.inputValue(), "kubectl get nodes"));
+      }
+      await press();
+      const expected = key === "↓" ? "" : "kubectl get nodes";
+      await until(page, async () => assert.equal(await line.inputValue(), expected));
+    },
+    "Begin another line": async (page, press) => {
+      await inConsole(page, "kubectl get nodes");
+      await press();
+      assert.equal(await page.getByTestId("console-line").inputValue(), "kubectl get nodes\n");
+    },
+    "Close the console": async (page, press) => {
+      await inConsole(page, "");
+      await press();
+      await page.getByTestId("console-line").waitFor({ state: "detached" });
+    },
+  },
+  "In a dialog": {
+    "Close it, as the browser’s Back does": async (page, press) => {
+      await page.keyboard.press("x");
+      await page.getByTestId("dialog").waitFor();
+      await press();
+      await page.getByTestId("dialog").waitFor({ state: "detached" });
+    },
+  },
+};
+
+/** The rows of the help: `[place, [meaning, keys][]][]`. */
+async function helpRows(page) {
+  await page.keyboard.press("?");
+  const rows = await page.getByTestId("dialog").locator("dl.keys").evaluateAll((lists) =>
+    lists.map((list) => {
+      const texts = (parent, part) => [...parent.querySelectorAll(part)].map((it) => it.textContent);
+      const keys = [...list.querySelectorAll("dt")].map((dt) => texts(dt, "kbd"));
+      const meanings = texts(list, "dd");
+      return [list.previousElementSibling.textContent, meanings.map((it, i) => [it, keys[i]])];
+    }));
+  await page.keyboard.press("Escape");
+  return rows;
+}
+
+playgroundTest("the help has the rows that are tested here, and no other", async ({ page }) => {
+  await ready(page);
+  const rows = await helpRows(page);
+  assert.deepEqual(
+    rows.map(([place, meanings]) => [place, meanings.map(([meaning]) => meaning)]),
+    Object.entries(HELP).map(([place, meanings]) => [place, Object.keys(meanings)]),
+  );
+});
+
+for (const [place, meanings] of Object.entries(HELP)) {
+  playgroundTest(`every key of the help does what it says: ${place.toLowerCase()}`,
+    async ({ page, url }) => {
+      await ready(page);
+      const rows = new Map((await helpRows(page)).find(([found]) => found === place)[1]);
+      for (const [meaning, check] of Object.entries(meanings)) {
+        for (const key of rows.get(meaning)) {
+          const context = await page.context().browser().newContext();
+          const own = await context.newPage();
+          try {
+            await own.goto(url);
+            await ready(own);
+            await check(own, () => own.keyboard.press(called(key)), key);
+          } catch (error) {
+            throw new Error(`${key}: ${meaning}: ${error.message}`, { cause: error });
+          } finally {
+            await context.close();
+          }
+        }
+      }
+    });
+}
+
+playgroundTest("letters are no shortcuts in fields and lists, nor with Ctrl, Alt or Shift",
+  async ({ page }) => {
+    await ready(page);
+    const letters = "nbe0+-ixsapwkt?";
+    for (const field of [page.getByLabel("Filter events"), page.getByTestId("release")]) {
+      await field.focus();
+      await page.keyboard.type(letters.replaceAll(/[0-9]/g, ""));
+      assert.equal(await page.getByRole("dialog").count(), 0);
+      assert.equal(await page.getByTestId("console-line").count(), 0);
+      assert.equal(await page.evaluate(() => document.documentElement.dataset.theme), undefined);
+    }
+    await page.evaluate(() => document.activeElement.blur());
+    await page.keyboard.press("Escape");
+    for (const modifier of ["Alt", "Shift"]) {
+      for (const letter of "ixsapkt") {
+        await page.keyboard.press(`${modifier}+${letter}`);
+      }
+    }
+    await page.keyboard.press("Control+i");
+    assert.equal(await page.getByRole("dialog").count(), 0);
+    assert.equal(await page.getByTestId("console-line").count(), 0);
+    assert.equal(await page.evaluate(() => document.documentElement.dataset.theme), undefined);
+    assert.equal(await now(page), 0n);
+  });

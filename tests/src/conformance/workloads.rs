@@ -1,0 +1,366 @@
+//! `replicaset_1.20`, `deployment_1.20`, `statefulset_1.20`, `job_1.20`: what the controllers of
+//! workloads of 1.20.2 do when they look at an object once.
+//!
+//! The controller is driven alone: it is told of all objects, the workload first, and asked to do
+//! one piece of work. Nothing of what it wants done is carried out, as the caches of informers show
+//! nothing of it while a controller works.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+use taintlab_core::api::{Pod, PodKey, Workload, WorkloadKey, WorkloadKind};
+use taintlab_core::cluster::{Change, Cluster};
+use taintlab_core::controllers::deployment::DeploymentController;
+use taintlab_core::controllers::job::JobController;
+use taintlab_core::controllers::replica_set::ReplicaSetController;
+use taintlab_core::controllers::stateful_set::StatefulSetController;
+use taintlab_core::controllers::workload::{WorkloadAction, WriteAnswer};
+use taintlab_core::controllers::{Context, Controller};
+use taintlab_core::protocol::{ObjectReference, RecordedEvent};
+use taintlab_core::queue::timer_queue::Sequence;
+use taintlab_core::release::KubernetesRelease;
+use taintlab_core::time::{Time, Timestamp};
+
+use super::{Outcome, compare, with_flagged_case};
+
+/// When the answers were recorded.
+const NOW: &str = "2026-11-22T00:00:00Z";
+/// How many characters of a generated name are by chance.
+const RANDOM_SUFFIX: usize = 5;
+
+/// What a case and an answer have in common.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+struct Case {
+    #[serde(rename = "id")]
+    _id: u64,
+    #[serde(default)]
+    flagged: bool,
+    #[serde(default, rename = "different")]
+    _different: u64,
+    replica_set: Option<Value>,
+    deployment: Option<Value>,
+    stateful_set: Option<Value>,
+    job: Option<Value>,
+    #[serde(default)]
+    pods: Vec<Pod>,
+    /// The ReplicaSets of the same Deployment, or of the Deployment itself.
+    #[serde(default)]
+    other_replica_sets: Vec<Value>,
+    #[serde(default)]
+    replica_sets: Vec<Value>,
+    #[serde(default)]
+    template_hash: String,
+    #[serde(default)]
+    update_revision: String,
+    #[serde(default)]
+    previous_revision: String,
+    result: Answer,
+}
+
+#[derive(Default, PartialEq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields, default)]
+struct Answer {
+    creates: Vec<Value>,
+    deletes: Vec<String>,
+    patches: Vec<Value>,
+    updates: Vec<Value>,
+    status: Option<Value>,
+    events: Vec<String>,
+    error: String,
+    forget: Option<bool>,
+}
+
+/// Runs one case of `replicaset_1.20`.
+pub fn replica_set(line: &str) -> Outcome {
+    run(line, WorkloadKind::ReplicaSet, |case, objects| {
+        let mut controller = ReplicaSetController::new(release()?);
+        objects.add(WorkloadKind::ReplicaSet, &case.other_replica_sets)?;
+        Ok(objects.sync(&mut controller))
+    })
+}
+
+/// Runs one case of `deployment_1.20`.
+pub fn deployment(line: &str) -> Outcome {
+    run(line, WorkloadKind::Deployment, |case, objects| {
+        let mut controller = DeploymentController::new(release()?);
+        objects.add(WorkloadKind::ReplicaSet, &case.replica_sets)?;
+        let answer = objects.sync(&mut controller);
+        // The engine's hash of a template is another, of the same form.
+        let hash = |created: &Value| {
+            created.pointer("/labels/pod-template-hash")?.as_str().map(str::to_owned)
+        };
+        let Some(hash) = answer.creates.first().and_then(hash) else { return Ok(answer) };
+        let text = serde_json::to_string(&answer).map_err(|error| error.to_string())?;
+        let text = text.replace(&hash, &case.template_hash);
+        serde_json::from_str(&text).map_err(|error| error.to_string())
+    })
+}
+
+/// Runs one case of `statefulset_1.20`.
+pub fn stateful_set(line: &str) -> Outcome {
+    run(line, WorkloadKind::StatefulSet, |case, objects| {
+        let mut controller = StatefulSetController::new(release()?);
+        let (key, update) = (objects.workload.key(), &objects.workload.spec.template);
+        // Of the other template only its name is known.
+        let mut previous = update.clone();
+        previous.metadata.annotations.insert("revision".into(), "previous".into());
+        controller.add_revision(key.clone(), case.previous_revision.clone(), previous);
+        controller.add_revision(key, case.update_revision.clone(), update.clone());
+        Ok(objects.sync(&mut controller))
+    })
+}
+
+/// Runs one case of `job_1.20`.
+pub fn job(line: &str) -> Outcome {
+    run(line, WorkloadKind::Job, |_, objects| {
+        let mut controller = JobController::new(release()?);
+        let mut answer = objects.sync(&mut controller);
+        let sync = controller.last_sync();
+        answer.error = sync.error.clone().unwrap_or_default();
+        answer.forget = Some(sync.forget);
+        Ok(answer)
+    })
+}
+
+fn release() -> Result<KubernetesRelease, String> {
+    KubernetesRelease::parse("1.20")
+}
+
+fn run(
+    line: &str,
+    kind: WorkloadKind,
+    sync: impl FnOnce(&Case, &mut Objects) -> Result<Answer, String>,
+) -> Outcome {
+    with_flagged_case(
+        line,
+        |case: &Case| case.flagged,
+        |case| {
+            let workload = match kind {
+                WorkloadKind::ReplicaSet => &case.replica_set,
+                WorkloadKind::Deployment => &case.deployment,
+                WorkloadKind::StatefulSet => &case.stateful_set,
+                WorkloadKind::Job | WorkloadKind::DaemonSet => &case.job,
+            };
+            let workload = workload.as_ref().ok_or_else(|| format!("no {kind} in the case"))?;
+            let mut objects = Objects::new(read(kind, workload)?)?;
+            for pod in &case.pods {
+                objects.put_pod(pod.clone());
+            }
+            let got = sync(&case, &mut objects)?;
+            Ok(compare(&case.result.normal(), &got.normal()))
+        },
+    )
+}
+
+fn read(kind: WorkloadKind, value: &Value) -> Result<Workload, String> {
+    let mut value = value.clone();
+    if let Value::Object(fields) = &mut value {
+        fields.insert("kind".into(), kind.as_str().into());
+    }
+    serde_json::from_value(value).map_err(|error| error.to_string())
+}
+
+/// The objects of a case, and what a controller is to be told of.
+struct Objects {
+    start: Time,
+    workload: Arc<Workload>,
+    cluster: Cluster,
+    changes: Vec<Change>,
+}
+
+impl Objects {
+    fn new(workload: Workload) -> Result<Self, String> {
+        let workload = Arc::new(workload);
+        let mut objects = Self {
+            start: Time::parse(NOW)?,
+            workload: workload.clone(),
+            cluster: Cluster::default(),
+            changes: Vec::new(),
+        };
+        objects.put_workload(workload);
+        Ok(objects)
+    }
+
+    fn put_workload(&mut self, workload: Arc<Workload>) {
+        let key: WorkloadKey = workload.key();
+        self.cluster.put_workload(workload.clone());
+        self.changes.push(Change::Workload { key, old: None, new: Some(workload) });
+    }
+
+    fn add(&mut self, kind: WorkloadKind, workloads: &[Value]) -> Result<(), String> {
+        for workload in workloads {
+            self.put_workload(Arc::new(read(kind, workload)?));
+        }
+        Ok(())
+    }
+
+    fn put_pod(&mut self, pod: Pod) {
+        let (key, new) = (pod.key(), Arc::new(pod));
+        self.cluster.put_pod(&key, new.clone());
+        self.changes.push(Change::Pod { key, old: None, new: Some(new) });
+    }
+
+    /// Lets a controller look at the workload once.
+    fn sync<C>(&self, controller: &mut C) -> Answer
+    where
+        C: Controller<Action = WorkloadAction, Answer = WriteAnswer>,
+    {
+        let mut sequence = Sequence::default();
+        let mut context = Context {
+            now: Timestamp::ZERO,
+            start: self.start,
+            cluster: &self.cluster,
+            sequence: &mut sequence,
+        };
+        for change in &self.changes {
+            controller.handle_change(&mut context, change);
+        }
+        controller.handle_timeout(&mut context);
+        let mut answer = Answer::default();
+        let mut names = BTreeMap::new();
+        let mut events = Vec::new();
+        while let Some(action) = controller.poll_action(&mut context) {
+            if let WorkloadAction::CreatePod { id, .. } | WorkloadAction::DeletePod { id, .. } =
+                &action
+            {
+                let id = *id;
+                self.note(&mut answer, &mut events, &mut names, action);
+                controller.handle_action_result(&mut context, id, WriteAnswer::Done);
+            } else {
+                self.note(&mut answer, &mut events, &mut names, action);
+            }
+        }
+        answer.events = events.iter().map(|event| self.event_line(event, &names)).collect();
+        answer
+    }
+
+    fn note(
+        &self,
+        answer: &mut Answer,
+        events: &mut Vec<RecordedEvent>,
+        names: &mut BTreeMap<String, String>,
+        action: WorkloadAction,
+    ) {
+        match action {
+            WorkloadAction::RecordEvent(event) => events.push(event),
+            WorkloadAction::CreatePod { pod, event, .. } => {
+                answer.creates.push(self.created_pod(&pod, names));
+                events.push(event);
+            }
+            WorkloadAction::DeletePod { pod, .. } => {
+                answer.deletes.push(format!("pods/{}", pod.name()));
+            }
+            WorkloadAction::ReleasePod { pod } => {
+                let owner = json!({ "$patch": "delete", "uid": self.workload.metadata.uid });
+                answer.patches.push(self.patch(&pod, owner));
+            }
+            WorkloadAction::AdoptPod { pod, owner } => {
+                answer.patches.push(self.patch(&pod, json!(owner)));
+            }
+            WorkloadAction::UpdatePod(pod) => {
+                let mut object = json!(pod);
+                if let Value::Object(fields) = &mut object {
+                    fields.remove("apiVersion");
+                    fields.remove("kind");
+                }
+                let target = format!("pods/{}", pod.metadata.name);
+                answer.updates.push(json!({ "target": target, "object": object }));
+            }
+            WorkloadAction::CreateReplicaSet(set) => answer.creates.push(json!({
+                "kind": "replicasets",
+                "name": set.metadata.name,
+                "labels": set.metadata.labels,
+                "annotations": set.metadata.annotations,
+                "replicas": set.replicas(),
+            })),
+            WorkloadAction::UpdateReplicaSet(set) => answer.updates.push(json!({
+                "target": format!("replicasets/{}", set.metadata.name),
+                "annotations": set.metadata.annotations,
+                "replicas": set.replicas(),
+                "minReadySeconds": set.number("minReadySeconds"),
+            })),
+            WorkloadAction::DeleteWorkload(key) => {
+                answer.deletes.push(format!("{}/{}", key.kind.resource(), key.name.name()));
+            }
+            WorkloadAction::UpdateStatus { status, .. } => answer.status = Some(status),
+            WorkloadAction::ReportDesired { .. } => {}
+        }
+    }
+
+    /// A pod that is created; `names` gets the name that the recorder gives to such a pod.
+    fn created_pod(&self, pod: &Pod, names: &mut BTreeMap<String, String>) -> Value {
+        let name = pod.metadata.name.as_str();
+        if self.workload.kind == WorkloadKind::StatefulSet {
+            let prefix = format!("{}-", self.workload.metadata.name);
+            return json!({
+                "kind": "pods",
+                "name": name,
+                "generateName": prefix,
+                "labels": pod.metadata.labels,
+            });
+        }
+        let prefix = &name[..name.len().saturating_sub(RANDOM_SUFFIX)];
+        names.insert(name.to_owned(), format!("{prefix}NEW"));
+        json!({ "kind": "pods", "generateName": prefix, "labels": pod.metadata.labels })
+    }
+
+    fn patch(&self, key: &PodKey, owner: Value) -> Value {
+        let uid = self.cluster.get_pod(key).map(|pod| pod.metadata.uid.clone());
+        let metadata = json!({ "ownerReferences": [owner], "uid": uid });
+        json!({ "target": format!("pods/{}", key.name()), "body": { "metadata": metadata } })
+    }
+
+    fn event_line(&self, event: &RecordedEvent, names: &BTreeMap<String, String>) -> String {
+        let object = match &event.involved_object {
+            ObjectReference::Workload { workload } => {
+                format!("{}/{}", workload.kind, workload.name.name())
+            }
+            other => format!("{other:?}"),
+        };
+        let mut message = event.message.clone();
+        if let Some((before, name)) = message.rsplit_once(' ')
+            && let Some(new) = names.get(name)
+        {
+            message = format!("{before} {new}");
+        }
+        format!("{} {} {object} {message}", event.type_, event.reason)
+    }
+}
+
+impl Answer {
+    /// The same with what is not ordered in an order, without what is empty.
+    fn normal(mut self) -> Self {
+        let text = |value: &Value| value.to_string();
+        self.creates = self.creates.into_iter().map(normal).collect();
+        self.patches = self.patches.into_iter().map(normal).collect();
+        self.updates = self.updates.into_iter().map(normal).collect();
+        self.status = self.status.map(normal);
+        self.creates.sort_by_key(text);
+        self.patches.sort_by_key(text);
+        self.deletes.sort();
+        self.events.sort();
+        self
+    }
+}
+
+/// A value without members that are empty; the time of the case is `NOW`.
+fn normal(value: Value) -> Value {
+    match value {
+        Value::Object(fields) => {
+            let fields = fields.into_iter().map(|(name, value)| (name, normal(value)));
+            let is_empty = |value: &Value| match value {
+                Value::Null => true,
+                Value::Array(list) => list.is_empty(),
+                Value::Object(fields) => fields.is_empty(),
+                _ => false,
+            };
+            Value::Object(fields.filter(|(_, value)| !is_empty(value)).collect::<Map<_, _>>())
+        }
+        Value::Array(list) => Value::Array(list.into_iter().map(normal).collect()),
+        Value::String(text) if text == NOW => "NOW".into(),
+        value => value,
+    }
+}

@@ -1,0 +1,335 @@
+//! Rules of the controllers of workloads, under the releases on both sides of a change.
+
+use serde_json::{Value, json};
+use taintlab_core::api::{
+    ConditionStatus, DeploymentStatus, JobStatus, Pod, PodPhase, Workload, WorkloadCondition,
+    WorkloadKind,
+};
+use taintlab_core::command::Command;
+use taintlab_core::event::EventKind;
+use taintlab_core::simulator::Simulator;
+use taintlab_core::time::{Time, Timestamp};
+
+use super::controllers::{at, cluster, key, messages, pod, workload};
+
+/// A Job whose pods run until a test ends them.
+fn job(more: Value) -> Workload {
+    let mut spec = json!({
+        "template": {
+            "metadata": { "labels": { "job-name": "sum" } },
+            "spec": { "containers": [{ "name": "main" }], "restartPolicy": "Never" },
+        },
+    });
+    spec.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    serde_json::from_value(json!({ "kind": "Job", "metadata": { "name": "sum" }, "spec": spec }))
+        .unwrap()
+}
+
+fn pods_of(simulator: &Simulator, workload: &str) -> Vec<Pod> {
+    let pods = simulator.workload_view(&key(workload)).unwrap().pods;
+    pods.iter().map(|pod| Pod::clone(simulator.cluster().get_pod(pod).unwrap())).collect()
+}
+
+/// The containers of a pod end, now.
+fn end(simulator: &mut Simulator, now: Timestamp, mut pod: Pod, phase: PodPhase) {
+    pod.status.phase = phase;
+    for condition in pod.status.conditions.iter_mut().filter(|known| known.type_ == "Ready") {
+        condition.status = ConditionStatus::False;
+        condition.last_transition_time =
+            Some(Time::DEFAULT_START.saturating_add(now.since_zero()));
+    }
+    simulator.handle_command(now, Command::UpdatePod(pod)).unwrap();
+    simulator.advance_to(now).unwrap();
+}
+
+fn running(simulator: &Simulator, workload: &str) -> Vec<Pod> {
+    let mut pods = pods_of(simulator, workload);
+    pods.retain(|pod| pod.status.phase == PodPhase::Running && !pod.is_terminating());
+    pods
+}
+
+fn conditions(simulator: &Simulator, workload: &str) -> Vec<WorkloadCondition> {
+    let workload = simulator.cluster().get_workload(&key(workload)).unwrap();
+    match workload.kind {
+        WorkloadKind::Job => workload.status::<JobStatus>().conditions,
+        _ => workload.status::<DeploymentStatus>().conditions,
+    }
+}
+
+fn reasons(simulator: &Simulator, workload: &str) -> String {
+    let conditions = conditions(simulator, workload);
+    let reasons = conditions.iter().map(|known| format!("{} {}", known.type_, known.reason));
+    reasons.collect::<Vec<_>>().join(", ")
+}
+
+/// Up to 1.26 the queue of the controller waits, and not for the first failure; since 1.27 pods wait
+/// for 10 s after the last one failed, doubled for each failure.
+#[test]
+fn a_failed_pod_of_a_job_is_replaced_after_a_back_off() {
+    for (release, waits) in [("1.20", [0, 10]), ("1.26", [0, 10]), ("1.27", [10, 20])] {
+        let mut simulator = cluster(release, 1, vec![job(json!({}))]);
+        let mut now = 100;
+        for wait in waits {
+            simulator.advance_to(at(now)).unwrap();
+            let pods = running(&simulator, "job/sum");
+            assert_eq!(pods.len(), 1, "{release} {now}");
+            let before = pods_of(&simulator, "job/sum").len();
+            end(&mut simulator, at(now), pods[0].clone(), PodPhase::Failed);
+            if wait > 0 {
+                simulator.advance_to(at(now + wait - 1)).unwrap();
+                assert_eq!(pods_of(&simulator, "job/sum").len(), before, "{release} {now}");
+            }
+            simulator.advance_to(at(now + wait)).unwrap();
+            assert_eq!(pods_of(&simulator, "job/sum").len(), before + 1, "{release} {now}");
+            // The look after 10 s, which finds nothing, is over then.
+            now += wait + 25;
+        }
+    }
+}
+
+#[test]
+fn a_job_is_complete_or_fails() {
+    let limits = json!({ "completions": 1, "backoffLimit": 0, "activeDeadlineSeconds": 60 });
+    for release in ["1.20", "1.22", "1.26", "1.35"] {
+        let mut simulator = cluster(release, 1, vec![job(limits.clone())]);
+        simulator.advance_to(at(10)).unwrap();
+        let first = running(&simulator, "job/sum").remove(0);
+        let mut other = simulator.clone();
+        end(&mut simulator, at(20), first.clone(), PodPhase::Succeeded);
+        assert_eq!(reasons(&simulator, "job/sum"), "Complete ", "{release}");
+        simulator.advance_to(at(100)).unwrap();
+        assert_eq!(reasons(&simulator, "job/sum"), "Complete ", "{release}");
+
+        let mut failing = other.clone();
+        end(&mut failing, at(20), first, PodPhase::Failed);
+        assert_eq!(reasons(&failing, "job/sum"), "Failed BackoffLimitExceeded", "{release}");
+
+        other.advance_to(at(59)).unwrap();
+        assert_eq!(running(&other, "job/sum").len(), 1, "{release}");
+        other.advance_to(at(60)).unwrap();
+        assert_eq!(reasons(&other, "job/sum"), "Failed DeadlineExceeded", "{release}");
+        assert!(running(&other, "job/sum").is_empty(), "{release}");
+    }
+}
+
+/// A suspended Job has no pods, since 1.22; its time begins again when it is resumed.
+#[test]
+fn a_job_is_suspended() {
+    for (release, pods) in [("1.21", 1), ("1.22", 0)] {
+        let mut simulator = cluster(release, 1, vec![job(json!({ "suspend": true }))]);
+        simulator.advance_to(at(10)).unwrap();
+        assert_eq!(running(&simulator, "job/sum").len(), pods, "{release}");
+        let resumed = job(json!({ "suspend": false }));
+        simulator.handle_command(at(10), Command::UpdateWorkload(Box::new(resumed))).unwrap();
+        simulator.advance_to(at(20)).unwrap();
+        assert_eq!(running(&simulator, "job/sum").len(), 1, "{release}");
+        let said = messages(&simulator.drain_events(), "Resumed");
+        assert_eq!(said.len(), 1 - pods, "{release}");
+    }
+}
+
+/// Since 1.22 each pod of an Indexed Job has a number, and the number is done when one has ended well.
+#[test]
+fn an_indexed_job_does_each_number_once() {
+    let indexed = json!({ "completions": 4, "parallelism": 2, "completionMode": "Indexed" });
+    let index = |pod: &Pod| {
+        let index = pod.metadata.annotations.get("batch.kubernetes.io/job-completion-index");
+        index.cloned().unwrap_or_default()
+    };
+    for (release, indexes) in [("1.21", ["", ""]), ("1.22", ["0", "1"]), ("1.35", ["0", "1"])] {
+        let mut simulator = cluster(release, 1, vec![job(indexed.clone())]);
+        simulator.advance_to(at(10)).unwrap();
+        let pods = running(&simulator, "job/sum");
+        let found: Vec<String> = pods.iter().map(index).collect();
+        assert_eq!(found, indexes, "{release}");
+        if indexes[0].is_empty() {
+            continue;
+        }
+        assert!(pods[1].metadata.name.starts_with("sum-1-"), "{release}");
+        end(&mut simulator, at(20), pods[0].clone(), PodPhase::Succeeded);
+        end(&mut simulator, at(20), pods[1].clone(), PodPhase::Failed);
+        simulator.advance_to(at(40)).unwrap();
+        let found: Vec<String> = running(&simulator, "job/sum").iter().map(index).collect();
+        assert_eq!(found, ["1", "2"], "{release}");
+        for pod in running(&simulator, "job/sum") {
+            end(&mut simulator, at(50), pod, PodPhase::Succeeded);
+        }
+        simulator.advance_to(at(60)).unwrap();
+        let job = simulator.cluster().get_workload(&key("job/sum")).unwrap();
+        let status: JobStatus = job.status();
+        assert_eq!(status.other.get("completedIndexes").unwrap(), "0-2", "{release}");
+        let last = running(&simulator, "job/sum").remove(0);
+        assert_eq!(index(&last), "3", "{release}");
+        end(&mut simulator, at(60), last, PodPhase::Succeeded);
+        assert_eq!(reasons(&simulator, "job/sum"), "Complete ", "{release}");
+    }
+}
+
+/// Since 1.21 a Job that is over is deleted with its pods after `ttlSecondsAfterFinished`.
+#[test]
+fn a_job_that_is_over_is_deleted_after_its_time_to_live() {
+    for (release, left) in [("1.20", true), ("1.21", false), ("1.35", false)] {
+        let limited = job(json!({ "ttlSecondsAfterFinished": 100 }));
+        let mut simulator = cluster(release, 1, vec![limited]);
+        simulator.advance_to(at(10)).unwrap();
+        let first = running(&simulator, "job/sum").remove(0);
+        end(&mut simulator, at(20), first, PodPhase::Succeeded);
+        simulator.advance_to(at(119)).unwrap();
+        assert!(simulator.workload_view(&key("job/sum")).is_some(), "{release}");
+        simulator.advance_to(at(120)).unwrap();
+        assert_eq!(simulator.workload_view(&key("job/sum")).is_some(), left, "{release}");
+    }
+}
+
+/// Since 1.26 a failure that the policy ignores does not count.
+#[test]
+fn a_failure_policy_ignores_disruptions() {
+    let policy = json!({
+        "backoffLimit": 0,
+        "podFailurePolicy": { "rules": [
+            { "action": "Ignore", "onPodConditions": [{ "type": "DisruptionTarget" }] },
+        ] },
+    });
+    for (release, failed) in
+        [("1.25", "Failed BackoffLimitExceeded"), ("1.26", ""), ("1.35", "")]
+    {
+        let mut simulator = cluster(release, 1, vec![job(policy.clone())]);
+        simulator.advance_to(at(10)).unwrap();
+        let mut pod = running(&simulator, "job/sum").remove(0);
+        let mut target = pod.status.conditions[0].clone();
+        target.type_ = "DisruptionTarget".into();
+        pod.status.conditions.push(target);
+        end(&mut simulator, at(20), pod, PodPhase::Failed);
+        assert_eq!(reasons(&simulator, "job/sum"), failed, "{release}");
+        simulator.advance_to(at(60)).unwrap();
+        let replaced = usize::from(failed.is_empty());
+        assert_eq!(running(&simulator, "job/sum").len(), replaced, "{release}");
+    }
+}
+
+/// A pod below the partition is created from the template before the update.
+#[test]
+fn a_partition_keeps_the_old_template() {
+    let partition = json!({
+        "updateStrategy": { "type": "RollingUpdate", "rollingUpdate": { "partition": 2 } },
+    });
+    for release in ["1.20", "1.35"] {
+        let db = workload(WorkloadKind::StatefulSet, "db", 3, partition.clone());
+        let mut simulator = cluster(release, 3, vec![db.clone()]);
+        simulator.advance_to(at(20)).unwrap();
+        let mut changed = db;
+        changed.spec.template.metadata.labels.insert("version".into(), "2".into());
+        simulator.handle_command(at(20), Command::UpdateWorkload(Box::new(changed))).unwrap();
+        simulator.advance_to(at(80)).unwrap();
+        let version = |simulator: &Simulator, name: &str| {
+            let pod = simulator.cluster().get_pod(&pod(name)).unwrap();
+            pod.metadata.labels.get("version").cloned().unwrap_or_default()
+        };
+        assert_eq!(version(&simulator, "db-2"), "2", "{release}");
+        assert_eq!(version(&simulator, "db-1"), "", "{release}");
+        let uid = simulator.cluster().get_pod(&pod("db-1")).unwrap().metadata.uid.clone();
+        let delete = Command::DeletePod { pod: pod("db-1"), force: true, grace_period_seconds: None };
+        simulator.handle_command(at(80), delete).unwrap();
+        simulator.advance_to(at(100)).unwrap();
+        assert_ne!(simulator.cluster().get_pod(&pod("db-1")).unwrap().metadata.uid, uid);
+        assert_eq!(version(&simulator, "db-1"), "", "{release}");
+    }
+}
+
+/// A StatefulSet replaces a pod that has failed, since 1.28 also one that has ended well; up to 1.30
+/// it says so.
+#[test]
+fn a_stateful_set_recreates_pods_that_have_ended() {
+    for (release, phase, replaced, said) in [
+        ("1.27", PodPhase::Failed, true, "RecreatingFailedPod"),
+        ("1.30", PodPhase::Failed, true, "RecreatingFailedPod"),
+        ("1.31", PodPhase::Failed, true, ""),
+        ("1.27", PodPhase::Succeeded, false, ""),
+        ("1.28", PodPhase::Succeeded, true, "RecreatingTerminatedPod"),
+        ("1.31", PodPhase::Succeeded, true, ""),
+    ] {
+        let db = workload(WorkloadKind::StatefulSet, "db", 1, json!({}));
+        let mut simulator = cluster(release, 1, vec![db]);
+        simulator.advance_to(at(10)).unwrap();
+        simulator.drain_events();
+        let first = running(&simulator, "sts/db").remove(0);
+        let uid = first.metadata.uid.clone();
+        end(&mut simulator, at(20), first, phase.clone());
+        simulator.advance_to(at(60)).unwrap();
+        let now = simulator.cluster().get_pod(&pod("db-0")).unwrap();
+        assert_eq!(now.metadata.uid != uid, replaced, "{release} {phase}");
+        let events = simulator.drain_events();
+        let reasons: Vec<&str> = events
+            .iter()
+            .filter_map(|event| match &event.what {
+                EventKind::EventRecorded(event) => Some(event.reason),
+                _ => None,
+            })
+            .filter(|reason| reason.starts_with("Recreating"))
+            .collect();
+        assert_eq!(reasons.first().copied().unwrap_or_default(), said, "{release} {phase}");
+    }
+}
+
+#[test]
+fn pods_are_adopted_and_released() {
+    let mut simulator = cluster("1.35", 1, vec![workload(WorkloadKind::ReplicaSet, "web", 2, json!({}))]);
+    simulator.advance_to(at(10)).unwrap();
+    assert_eq!(running(&simulator, "rs/web").len(), 2);
+    let first = running(&simulator, "rs/web").remove(0);
+    let relabel = Command::SetPodLabels {
+        pod: first.key(),
+        labels: [("app".into(), "other".into())].into(),
+    };
+    simulator.handle_command(at(10), relabel).unwrap();
+    simulator.advance_to(at(20)).unwrap();
+    let released = simulator.cluster().get_pod(&first.key()).unwrap();
+    assert!(released.metadata.owner_references.is_empty());
+    assert_eq!(running(&simulator, "rs/web").len(), 2);
+    let relabel =
+        Command::SetPodLabels { pod: first.key(), labels: [("app".into(), "web".into())].into() };
+    simulator.handle_command(at(20), relabel).unwrap();
+    simulator.advance_to(at(21)).unwrap();
+    // It is adopted, and one of the three is too much.
+    assert_eq!(running(&simulator, "rs/web").len(), 2);
+    let owned = pods_of(&simulator, "rs/web");
+    assert_eq!(owned.len(), 3);
+    assert!(owned.iter().any(|pod| pod.key() == first.key()));
+}
+
+#[test]
+fn a_rollout_that_makes_no_progress_is_said_to_have_timed_out() {
+    let limit = json!({ "progressDeadlineSeconds": 60, "revisionHistoryLimit": 1 });
+    let web = workload(WorkloadKind::Deployment, "web", 2, limit);
+    let mut simulator = cluster("1.35", 2, vec![web.clone()]);
+    let progress = |simulator: &Simulator| {
+        let conditions = conditions(simulator, "deploy/web");
+        let known = conditions.into_iter().find(|known| known.type_ == "Progressing").unwrap();
+        format!("{} {}", known.status, known.reason)
+    };
+    simulator.advance_to(at(10)).unwrap();
+    assert_eq!(progress(&simulator), "True NewReplicaSetAvailable");
+    // Old ReplicaSets are kept up to the limit, each with its revision.
+    for (version, now) in [("2", 10), ("3", 100), ("4", 200)] {
+        let mut changed = web.clone();
+        changed.spec.template.metadata.labels.insert("version".into(), version.into());
+        simulator.handle_command(at(now), Command::UpdateWorkload(Box::new(changed))).unwrap();
+        simulator.advance_to(at(now + 60)).unwrap();
+        assert_eq!(progress(&simulator), "True NewReplicaSetAvailable");
+        let sets = simulator.cluster().workloads_owned_by(&key("deploy/web")).count();
+        assert_eq!(sets, 2, "{version}");
+        let deployment = simulator.cluster().get_workload(&key("deploy/web")).unwrap();
+        let revision = &deployment.metadata.annotations["deployment.kubernetes.io/revision"];
+        assert_eq!(revision, version);
+    }
+    let mut large = web;
+    large.spec.template.spec.other.set(
+        "containers",
+        json!([{ "name": "app", "resources": { "requests": { "cpu": "50" } } }]),
+    );
+    simulator.handle_command(at(300), Command::UpdateWorkload(Box::new(large))).unwrap();
+    simulator.advance_to(at(350)).unwrap();
+    assert_eq!(progress(&simulator), "True ReplicaSetUpdated");
+    simulator.advance_to(at(400)).unwrap();
+    assert_eq!(progress(&simulator), "False ProgressDeadlineExceeded");
+}

@@ -1,0 +1,48 @@
+//! Keys, pasting, dropping and leaving, wherever they happen on the page.
+
+use gloo_events::{EventListener, EventListenerOptions};
+use wasm_bindgen::JsCast;
+use web_sys::Window;
+use yew::html::Scope;
+use yew::prelude::*;
+
+use super::{App, incoming};
+use crate::messages::{Dispatch, Msg};
+use crate::{browser, keyboard};
+
+/// Keys, pasting, dropping and leaving, wherever they happen on the page.
+pub(super) fn all(app: &Scope<App>, dispatch: &Dispatch) -> Vec<EventListener> {
+    let Some(window) = browser::window() else { return Vec::new() };
+    let on = |event: &'static str, react: fn(&Event) -> Option<Msg>| {
+        let dispatch = dispatch.clone();
+        let options = EventListenerOptions::enable_prevent_default();
+        EventListener::new_with_options(&window, event, options, move |event| {
+            if let Some(msg) = react(event) {
+                dispatch.emit(msg);
+            }
+        })
+    };
+    vec![
+        on("keydown", |event| keyboard::pressed(event.dyn_ref()?)),
+        on("focusin", |event| Some(Msg::Focused(event.target()?.dyn_into().ok()?))),
+        on("popstate", |_| Some(Msg::WentBack)),
+        on("paste", |event| incoming::pasted(event.dyn_ref()?)),
+        on("dragover", |event| incoming::dragged(event.dyn_ref()?, true)),
+        on("dragleave", |event| incoming::dragged(event.dyn_ref()?, false)),
+        on("drop", |event| incoming::dropped(event.dyn_ref()?)),
+        leaving(app, &window),
+        on("pagehide", |_| Some(Msg::Leave)),
+        on("pageshow", |_| Some(Msg::Return)),
+    ]
+}
+
+/// Notes the work when the page is left. A message would not do: while the page is busy, messages
+/// wait for a task of their own, and a page that is left has none.
+fn leaving(app: &Scope<App>, window: &Window) -> EventListener {
+    let app = app.clone();
+    EventListener::new(window, "pagehide", move |_| {
+        if let Some(app) = app.get_component() {
+            app.note_work();
+        }
+    })
+}

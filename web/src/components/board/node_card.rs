@@ -1,0 +1,167 @@
+//! A node with its taints and pods.
+
+use std::rc::Rc;
+
+use taintlab_core::api::Taint;
+use taintlab_core::event::SilenceCause;
+use taintlab_core::warnings::Severity;
+use yew::prelude::*;
+
+use crate::components::parts::pod_mark::{pod_dot, pod_item, pod_speck};
+use crate::components::parts::severity::picture;
+use crate::components::parts::taint_chip::taint_chip;
+use crate::test_id::TestId;
+use crate::text::{at, count};
+use crate::view_models::board::{Detail, NodeView, PodView};
+use crate::view_models::selection::Selection;
+use crate::view_models::warning_marks::WarningMarks;
+
+/// A tile paints at most so many dots; more of one colour say no more.
+const MAX_DOTS: usize = 60;
+
+/// Properties of [`NodeCard`].
+#[derive(Clone, PartialEq, Properties)]
+pub(crate) struct NodeCardProps {
+    /// The node.
+    pub(crate) node: Rc<NodeView>,
+    /// How much is shown.
+    pub(crate) detail: Detail,
+    /// What is selected, if it is this node or something on it.
+    pub(crate) selection: Option<Selection>,
+    /// What there are warnings about.
+    #[prop_or_default]
+    pub(crate) marked: Rc<WarningMarks>,
+}
+
+/// A node. A click on it is handled by the board.
+#[component]
+pub(crate) fn NodeCard(props: &NodeCardProps) -> Html {
+    let node = &props.node;
+    let name = node.name.as_str().to_owned();
+    let selected = props.selection == Some(Selection::Node(node.name.clone()));
+    let tainted = node.taints.iter().any(Taint::is_no_execute);
+    let ready = if node.exists { node.ready.to_string() } else { "NotFound".to_owned() };
+    let pods = count(node.pods.len(), "pod");
+    let more = more_words(node, props.marked.nodes.contains_key(&node.name));
+    let label = format!("node {name}, {}, {pods}{more}", node.status());
+    html! {
+        <div class="node" data-node={name.clone()} data-tainted={tainted.to_string()}
+            data-selected={selected.to_string()} data-testid={TestId::Node}>
+            <button class="name" title={label} role="treeitem"
+                aria-level="2" aria-selected={selected.to_string()} tabindex="-1">
+                <span class="dot" data-ready={ready}></span>
+                <span class="sr">{ "node " }</span>
+                <span class="clip">{ name }</span>
+                <span class="sr">{ format!(", {}, ", node.status()) }</span>
+                <span class="status">{ pods }{ extra_status(node) }</span>
+                if !more.is_empty() { <span class="sr">{ more }</span> }
+            </button>
+            if let Some(severity) = props.marked.nodes.get(&node.name) {
+                <span class="beware" data-severity={severity.as_str()}>{ picture(*severity) }</span>
+            }
+            if let Some(cause) = node.silent {
+                <span class="silent" data-cause={silence(cause)}>{ silence(cause) }</span>
+            }
+            if !node.taints.is_empty() {
+                <div class="taints">
+                    { for node.taints.iter().map(|taint| taint_chip(taint, true)) }
+                </div>
+            }
+            if props.detail == Detail::Full { { rows(props) } } else { { dots(props) } }
+        </div>
+    }
+}
+
+/// What the head of a card says besides, for those who do not see the card.
+fn more_words(node: &NodeView, warned: bool) -> String {
+    let mut words = String::new();
+    for taint in &node.taints {
+        words.push_str(&format!(", taint {taint}"));
+    }
+    if let Some(cause) = node.silent {
+        words.push_str(&format!(", {}", silence(cause)));
+    }
+    if warned {
+        words.push_str(", with a warning");
+    }
+    words
+}
+
+/// Why nobody hears a kubelet, in as few words as fit.
+fn silence(cause: SilenceCause) -> &'static str {
+    match cause {
+        SilenceCause::KubeletStopped => "kubelet stopped",
+        SilenceCause::NetworkCut => "network cut",
+        SilenceCause::ZoneNetworkCut => "zone cut off",
+    }
+}
+
+/// What is worth saying beside the number of pods.
+fn extra_status(node: &NodeView) -> String {
+    match node.status() {
+        "Ready" | "Unknown" => String::new(),
+        "Ready,SchedulingDisabled" | "Unknown,SchedulingDisabled" => " · cordoned".to_owned(),
+        "NotReady,SchedulingDisabled" => " · NotReady, cordoned".to_owned(),
+        other => format!(" · {other}"),
+    }
+}
+
+fn rows(props: &NodeCardProps) -> Html {
+    let node = &props.node;
+    html! {
+        <>
+            if !node.pods.is_empty() {
+                <div class="pods" role="group">
+                    { for node.pods.iter().map(|pod| pod_item(pod, is_selected(props, pod), warned(props, pod))) }
+                </div>
+            } else if node.gone_count == 0 {
+                <div class="none">{ "no pods" }</div>
+            }
+            if node.gone_count > 0 { { gone(node) } }
+        </>
+    }
+}
+
+fn gone(node: &NodeView) -> Html {
+    let more = node.gone_count.saturating_sub(node.gone.len());
+    html! {
+        <div class="gone" role="group" aria-label="Pods that are gone">
+            { for node.gone.iter().map(|gone| html! {
+                <button data-pod={gone.pod.to_string()} data-state="gone" role="treeitem"
+                    aria-level="3" aria-selected="false" tabindex="-1"
+                    title={format!("{} was {} at {}", gone.pod,
+                        if gone.evicted.is_some() { "evicted" } else { "deleted" },
+                        at(gone.evicted.unwrap_or(gone.at)))}>
+                    <s class="clip">{ gone.pod.name() }</s>
+                    if gone.lost() { <span class="lost">{ "lost" }</span> }
+                    <time>{ at(gone.evicted.unwrap_or(gone.at)) }</time>
+                </button>
+            }) }
+            if more > 0 { <span>{ format!("and {more} more") }</span> }
+        </div>
+    }
+}
+
+fn dots(props: &NodeCardProps) -> Html {
+    let node = &props.node;
+    let more = node.pods.len().saturating_sub(MAX_DOTS);
+    let mini = props.detail == Detail::Mini;
+    let dot = if mini { pod_speck } else { pod_dot };
+    html! {
+        <div class="dots" role="group">
+            { for node.pods.iter().take(MAX_DOTS).map(|pod| dot(pod, is_selected(props, pod), warned(props, pod))) }
+            if more > 0 { <span class="left">{ format!("+{more}") }</span> }
+            if node.gone_count > 0 && !mini {
+                <span class="left">{ format!("−{}", node.gone_count) }</span>
+            }
+        </div>
+    }
+}
+
+fn warned(props: &NodeCardProps, pod: &PodView) -> Option<Severity> {
+    props.marked.pods.get(&pod.key).copied()
+}
+
+fn is_selected(props: &NodeCardProps, pod: &PodView) -> bool {
+    matches!(&props.selection, Some(Selection::Pod(key)) if *key == pod.key)
+}

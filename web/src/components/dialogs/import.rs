@@ -1,0 +1,416 @@
+//! A text comes in.
+
+use std::rc::Rc;
+
+use taintlab_core::release::KubernetesRelease;
+use taintlab_manifest::{DetectedRelease, Dropped, Import as Read};
+use web_sys::{HtmlInputElement, HtmlTextAreaElement};
+use yew::prelude::*;
+
+use super::object_list::ObjectList;
+use crate::components::parts::diagnostics::diagnostics;
+use crate::components::parts::modal::Modal;
+use crate::files;
+use crate::files::{Content, Reading};
+use crate::messages::{Dispatch, Msg, maybe};
+use crate::test_id::TestId;
+use crate::text::{count, size};
+use crate::view_models::import_report::{Objects, Show, State, lines_around, range_of_line};
+
+/// The command whose output has all that the simulation uses.
+const COMMAND: &str = "kubectl get nodes,pods,deploy,rs,sts,ds,jobs,pdb,pc -A -o yaml";
+/// Longer texts are read, but not shown in the text field, which browsers are slow with.
+const SHOWN: usize = 400_000;
+
+/// Properties of [`Import`].
+#[derive(Clone, PartialEq, Properties)]
+pub(crate) struct ImportProps {
+    /// The text, if there is one already.
+    pub(crate) text: Rc<str>,
+    /// Its name.
+    pub(crate) name: AttrValue,
+    /// The release that runs now.
+    pub(crate) release: KubernetesRelease,
+    /// Where messages go.
+    pub(crate) dispatch: Dispatch,
+}
+
+/// The import dialog: a text, what it holds, and what becomes of each object.
+#[component]
+pub(crate) fn Import(props: &ImportProps) -> Html {
+    let text = use_state(|| props.text.clone());
+    let keep_all = use_state(|| false);
+    let own_release = use_state(|| true);
+    let plan = use_state(|| None::<Rc<Objects>>);
+    let excerpt = use_state(|| None::<u32>);
+    let area = use_node_ref();
+    let name = if props.name.is_empty() { "text" } else { props.name.as_str() };
+    let reading = use_memo(((*text).clone(), *keep_all), |(text, keep_all)| {
+        (!text.trim().is_empty()).then(|| files::read(text, name, *keep_all))
+    });
+    let set_text = {
+        let (text, plan, excerpt) = (text.clone(), plan.clone(), excerpt.clone());
+        Callback::from(move |new: Rc<str>| {
+            text.set(new);
+            plan.set(None);
+            excerpt.set(None);
+        })
+    };
+    let online = {
+        let (text, area, excerpt) = (text.clone(), area.clone(), excerpt.clone());
+        Callback::from(move |line: u32| match area.cast::<HtmlTextAreaElement>() {
+            Some(area) => select_line(&area, line),
+            None => excerpt.set((text.len() > SHOWN).then_some(line)),
+        })
+    };
+    let set_keep_all = {
+        let (keep_all, plan) = (keep_all.clone(), plan.clone());
+        Callback::from(move |keep| {
+            keep_all.set(keep);
+            plan.set(None);
+        })
+    };
+    let set_release = {
+        let own_release = own_release.clone();
+        Callback::from(move |on| own_release.set(on))
+    };
+    let report = (*reading).as_ref().map(|reading| {
+        if let Some(plan) = &*plan {
+            return plan_view(plan, &online);
+        }
+        html! {
+            <>
+                { read_view(reading, &online) }
+                if let Content::Objects(read) = &reading.content {
+                    { cluster_view(read, *own_release, props.release, &set_release) }
+                }
+                { secrets_view(reading.dropped, *keep_all, &set_keep_all) }
+                { objects_view(&reading.objects, &online) }
+            </>
+        }
+    });
+    let set_plan = {
+        let plan = plan.clone();
+        Callback::from(move |new: Option<Rc<Objects>>| plan.set(new))
+    };
+    let buttons = (*reading).as_ref().map(|reading| Buttons {
+        reading,
+        plan: plan.as_ref(),
+        own_release: *own_release,
+        set_plan: &set_plan,
+        dispatch: &props.dispatch,
+    });
+    html! {
+        <Modal title="Import" dispatch={props.dispatch.clone()} width={860}>
+            { how_to(&props.dispatch) }
+            { text_view(&text, name, *excerpt, &area, &set_text) }
+            { report }
+            { buttons.map(|buttons| buttons.view()) }
+        </Modal>
+    }
+}
+
+fn how_to(dispatch: &Dispatch) -> Html {
+    html! {
+        <div class="hint stack">
+            <div class="row">
+                { "Paste what this prints, as YAML or JSON, or a scenario file; or " }
+                { file_button(dispatch) }
+            </div>
+            <div class="row">
+                <code class="grow">{ COMMAND }</code>
+                <button class="btn small" onclick={dispatch.reform(|_| Msg::Copy(COMMAND.into()))}>
+                    { "Copy" }
+                </button>
+            </div>
+        </div>
+    }
+}
+
+fn file_button(dispatch: &Dispatch) -> Html {
+    let onchange = maybe(dispatch, |event: Event| {
+        let input: HtmlInputElement = event.target_unchecked_into();
+        let list = input.files()?;
+        let files: Vec<_> = (0..list.length()).filter_map(|index| list.get(index)).collect();
+        (!files.is_empty()).then_some(Msg::Files(files))
+    });
+    html! {
+        <label class="btn small">
+            { "open a file" }
+            <input class="sr" type="file" multiple={true} accept=".yaml,.yml,.json,.txt"
+                {onchange} data-testid={TestId::ImportFile} />
+        </label>
+    }
+}
+
+/// The field for the text; of a long text the lines that were asked for.
+fn text_view(
+    text: &Rc<str>,
+    name: &str,
+    excerpt: Option<u32>,
+    area: &NodeRef,
+    set: &Callback<Rc<str>>,
+) -> Html {
+    if text.len() <= SHOWN {
+        let oninput = set.reform(|event: InputEvent| {
+            let area: HtmlTextAreaElement = event.target_unchecked_into();
+            area.value().into()
+        });
+        return html! {
+            <textarea class="importtext" ref={area.clone()} {oninput} value={text.to_string()}
+                spellcheck="false" autocomplete="off" wrap="off" aria-label="Manifest or scenario"
+                data-testid={TestId::ImportText}
+                placeholder={"apiVersion: v1\nkind: List\nitems:\n- …"} />
+        };
+    }
+    html! {
+        <div class="stack">
+            <div class="row hint">
+                <span class="grow">
+                    { format!("{name}: {}, too long to be shown here", size(text.len())) }
+                </span>
+                <button class="btn small" onclick={set.reform(|_| "".into())}>
+                    { "Paste another text" }
+                </button>
+            </div>
+            if let Some(line) = excerpt {
+                <pre class="excerpt" tabindex="0" aria-label={format!("Line {line}")}
+                    data-testid={TestId::Excerpt}>
+                    { for lines_around(text, line).into_iter().map(|(number, content)| html! {
+                        <span class={classes!((number == line).then_some("on"))}>
+                            <i>{ number }</i>{ content }{ "\n" }
+                        </span>
+                    }) }
+                </pre>
+            }
+        </div>
+    }
+}
+
+/// Selects a line in a text field, in the middle of what is seen of it.
+fn select_line(area: &HtmlTextAreaElement, line: u32) {
+    let value = area.value();
+    let (begin, end) = range_of_line(&value, line);
+    // It can have the focus, and the line is one of it.
+    let _ = area.focus();
+    let _ = area.set_selection_range(begin, end);
+    let lines = i32::try_from(value.split('\n').count()).unwrap_or(i32::MAX).max(1);
+    let line = i32::try_from(line).unwrap_or(i32::MAX).saturating_sub(1);
+    // Lines are not wrapped, so that all are of one height.
+    let top = area.scroll_height() / lines * line;
+    area.set_scroll_top((top - area.client_height() / 2).max(0));
+    area.scroll_into_view();
+}
+
+/// What was found, and what is wrong with it.
+fn read_view(reading: &Reading, online: &Callback<u32>) -> Html {
+    html! {
+        <section class="stack" aria-label="What was read">
+            <div role="status"><h3 data-testid={TestId::Found}>{ found(reading) }</h3></div>
+            { diagnostics(&reading.diagnostics, Some(online)) }
+        </section>
+    }
+}
+
+/// What became of each object.
+fn objects_view(objects: &Rc<Objects>, online: &Callback<u32>) -> Html {
+    if objects.len() == 0 {
+        return Html::default();
+    }
+    html! {
+        <section class="stack" aria-label="Every object">
+            <h3>{ "Every object" }</h3>
+            <ObjectList objects={objects.clone()} online={online.clone()} />
+        </section>
+    }
+}
+
+fn found(reading: &Reading) -> String {
+    let words = match &reading.content {
+        Content::Nothing => return "Nothing here can be imported".to_owned(),
+        Content::Scenario(scenario) => format!("Scenario: {}", scenario.metadata.title),
+        Content::Objects(read) => {
+            let (nodes, pods) = (count(read.nodes.len(), "node"), count(read.pods.len(), "pod"));
+            let mut words = format!("{nodes}, {pods}");
+            let kinds = [(read.workloads.len(), "workload"), (read.budgets.len(), "budget")];
+            for (number, what) in kinds.into_iter().filter(|(number, _)| *number > 0) {
+                words = format!("{words}, {}", count(number, what));
+            }
+            words
+        }
+    };
+    let counts = reading.objects.counts();
+    let more = [(State::Kept, "kept for export"), (State::LeftOut, "left out")];
+    more.into_iter().fold(words, |words, (state, what)| match counts.get(&Show::Only(state)) {
+        Some(number) => format!("{words}; {number} {what}"),
+        None => words,
+    })
+}
+
+/// What the text says about its cluster: release and time.
+fn cluster_view(read: &Read, own: bool, present: KubernetesRelease, set: &Callback<bool>) -> Html {
+    let onchange = set.reform(|event: Event| {
+        let input: HtmlInputElement = event.target_unchecked_into();
+        input.checked()
+    });
+    let clock = read.newest_time.map_or_else(
+        || {
+            "There are no times in the text: the clock begins as usual, and ages are unknown."
+                .into()
+        },
+        |time| format!("The clock begins at {time}, the newest time in the text."),
+    );
+    html! {
+        <section class="stack" aria-label="Release and clock" data-testid={TestId::ImportCluster}>
+            <h3>{ "Release and clock" }</h3>
+            { match read.detected_release() {
+                Some(detected) => html! {
+                    <label class="check">
+                        <input type="checkbox" checked={own} {onchange} data-testid={TestId::OwnRelease} />
+                        <span>{ release_words(&detected) }</span>
+                    </label>
+                },
+                None if read.nodes.is_empty() => Html::default(),
+                None => html! {
+                    <p>{ format!("No node reports a version: Kubernetes {present} stays.") }</p>
+                },
+            } }
+            <p>{ clock }</p>
+        </section>
+    }
+}
+
+fn release_words(detected: &DetectedRelease) -> String {
+    format!("Use Kubernetes {}: {detected}", detected.release)
+}
+
+/// What was dropped, and the choice to keep it.
+fn secrets_view(dropped: Dropped, keep_all: bool, set: &Callback<bool>) -> Html {
+    if dropped.is_empty() && !keep_all {
+        return Html::default();
+    }
+    let onchange = set.reform(|event: Event| {
+        let input: HtmlInputElement = event.target_unchecked_into();
+        input.checked()
+    });
+    html! {
+        <section class="stack" aria-label="Secrets" data-testid={TestId::ImportSecrets}>
+            <h3>{ "Secrets" }</h3>
+            if !keep_all {
+                <p>{ format!("Not taken in, since it may be secret and nothing here needs it: \
+                    {dropped}.") }</p>
+            }
+            <label class="check">
+                <input type="checkbox" checked={keep_all} {onchange} data-testid={TestId::KeepAll} />
+                <span>{ "Keep everything: it will be in exports and in this browser's storage" }</span>
+            </label>
+        </section>
+    }
+}
+
+/// What adding the objects would do.
+fn plan_view(plan: &Rc<Objects>, online: &Callback<u32>) -> Html {
+    let counts = plan.counts();
+    // What does not come in comes last.
+    let states = counts.iter().rev().filter_map(|(show, number)| match show {
+        Show::Only(state) => Some(format!("{number} {}", state.word())),
+        _ => None,
+    });
+    html! {
+        <section class="stack" aria-label="What would be added" data-testid={TestId::ImportPlan}>
+            <div role="status">
+                <h3>{ format!("If you add them: {}", states.collect::<Vec<_>>().join(", ")) }</h3>
+            </div>
+            <ObjectList objects={plan.clone()} online={online.clone()} />
+        </section>
+    }
+}
+
+/// What can be done with what was read.
+struct Buttons<'a> {
+    reading: &'a Reading,
+    plan: Option<&'a Rc<Objects>>,
+    own_release: bool,
+    set_plan: &'a Callback<Option<Rc<Objects>>>,
+    dispatch: &'a Dispatch,
+}
+
+impl Buttons<'_> {
+    fn view(&self) -> Html {
+        html! {
+            <div class="actions foot" data-testid={TestId::ImportActions}>
+                { match (&self.reading.content, self.plan) {
+                    (Content::Nothing, _) => html! {
+                        <button class="btn primary" disabled=true>{ "Replace the cluster" }</button>
+                    },
+                    (Content::Scenario(scenario), _) => {
+                        let scenario = scenario.clone();
+                        let onclick = self.dispatch.reform(move |_| Msg::Load(scenario.clone()));
+                        html! {
+                            <button class="btn primary" {onclick}>{ "Load the scenario" }</button>
+                        }
+                    }
+                    (Content::Objects(read), None) => self.choose(read),
+                    (Content::Objects(read), Some(plan)) => self.confirm(read, plan),
+                } }
+            </div>
+        }
+    }
+
+    fn choose(&self, read: &Rc<Read>) -> Html {
+        let (asked, objects) = (read.clone(), self.reading.objects.clone());
+        let planned = self.set_plan.reform(Some);
+        let onadd = self.dispatch.reform(move |_: MouseEvent| {
+            Msg::PlanImport(asked.clone(), objects.clone(), planned.clone())
+        });
+        let (read, own_release) = (read.clone(), self.own_release);
+        let onreplace =
+            self.dispatch.reform(move |_| Msg::ReplaceCluster(read.clone(), own_release));
+        html! {
+            <>
+                <button class="btn" onclick={onadd} data-testid={TestId::ImportAdd}>
+                    { "Add to the cluster…" }
+                </button>
+                <button class="btn primary" onclick={onreplace} data-testid={TestId::ImportReplace}>
+                    { format!("Replace{}", leaving_out(self.reading)) }
+                </button>
+            </>
+        }
+    }
+
+    fn confirm(&self, read: &Rc<Read>, plan: &Objects) -> Html {
+        let counts = plan.counts();
+        let count_of = |state| counts.get(&Show::Only(state)).copied().unwrap_or_default();
+        let changes = count_of(State::Created) + count_of(State::Replaced);
+        let back = self.set_plan.reform(|_: MouseEvent| None);
+        let (read, objects) = (read.clone(), self.reading.objects.clone());
+        let onadd = self.dispatch.reform(move |_| Msg::AddToCluster(read.clone(), objects.clone()));
+        let missing = match plan.missing() {
+            0 => String::new(),
+            missing => format!(", leaving out {missing}"),
+        };
+        html! {
+            <>
+                <button class="btn" onclick={back}>{ "Back" }</button>
+                <button class="btn primary" disabled={changes == 0} onclick={onadd}
+                    data-testid={TestId::ImportAddNow}>
+                    { format!("Add {}{missing}", count(changes, "object")) }
+                </button>
+            </>
+        }
+    }
+}
+
+/// What a replacement would leave out, in words: nothing is left out in silence.
+fn leaving_out(reading: &Reading) -> String {
+    let of_text = |d: &taintlab_manifest::Diagnostic| d.is_error() && d.object.is_none();
+    let unread = reading.diagnostics.iter().any(of_text);
+    match (reading.objects.missing(), unread) {
+        (0, false) => " the cluster".to_owned(),
+        (0, true) => ", leaving out what cannot be read".to_owned(),
+        (objects, false) => format!(", leaving out {}", count(objects, "object")),
+        (objects, true) => {
+            format!(", leaving out {} and what cannot be read", count(objects, "object"))
+        }
+    }
+}

@@ -1,0 +1,43 @@
+//! A row of the event log.
+
+use yew::prelude::*;
+
+use crate::messages::{Dispatch, Msg, maybe};
+use crate::session::Row;
+use crate::text::at;
+use crate::view_models::display::{self, Category};
+use crate::view_models::selection::Selection;
+
+/// The height of a row in pixels, as in the style sheet.
+pub(crate) const ROW: usize = 26;
+
+/// A row of the log, so many pixels down.
+pub(crate) fn event_row(
+    row: &Row,
+    top: usize,
+    selection: Option<&Selection>,
+    dispatch: &Dispatch,
+) -> Html {
+    let text = display::row(row);
+    let selected = text.selects.is_some() && text.selects.as_ref() == selection;
+    let category = match text.category {
+        Category::Event => "event",
+        Category::Change => "change",
+        Category::Fact => "fact",
+    };
+    let selects = text.selects;
+    let onclick = maybe(dispatch, move |_: MouseEvent| {
+        selects.clone().map(|selection| Msg::Select(Some(selection)))
+    });
+    html! {
+        <button key={top} class="ev" style={format!("top:{top}px")} data-category={category}
+            data-place={(top / ROW).to_string()} data-type={text.type_} data-selected={selected.to_string()} {onclick}>
+            <span class="t">{ at(row.at) }</span>
+            <span class="ty">{ text.type_ }</span>
+            <span class="r" title={text.reason.clone()}>{ text.reason }</span>
+            <span class="o" title={text.object.clone()}>{ text.object }</span>
+            <span class="m" title={text.message.clone()}>{ text.message }</span>
+            <span class="c" title={text.component}>{ text.component }</span>
+        </button>
+    }
+}

@@ -1,0 +1,82 @@
+//! What is selected, in depth.
+
+use std::rc::Rc;
+
+use yew::prelude::*;
+
+use super::node::NodePanel;
+use super::overview::overview_panel;
+use super::pod::PodPanel;
+use super::pod::gone::gone_panel;
+use super::pods::PodsPanel;
+use super::workload::WorkloadPanel;
+use super::zone::ZonePanel;
+use crate::components::parts::icon;
+use crate::messages::{Dialog, Dispatch, Msg};
+use crate::test_id::TestId;
+use crate::view_models::inspector_model::InspectorModel;
+use crate::view_models::selection::Selection;
+use crate::view_models::warning_marks::counted;
+
+/// Properties of [`Inspector`].
+#[derive(Clone, PartialEq, Properties)]
+pub(crate) struct InspectorProps {
+    /// What is selected.
+    pub(crate) model: Rc<InspectorModel>,
+    /// The selection and the number of warnings about it by severity, if there are any.
+    pub(crate) about: Option<(Selection, [usize; 3])>,
+    /// Where messages go.
+    pub(crate) dispatch: Dispatch,
+}
+
+/// The inspector.
+#[component]
+pub(crate) fn Inspector(props: &InspectorProps) -> Html {
+    let dispatch = &props.dispatch;
+    let empty = matches!(*props.model, InspectorModel::Overview(_));
+    html! {
+        <aside class="inspector" aria-label="Inspector" data-testid={TestId::Inspector}
+            data-empty={empty.to_string()}>
+            { panel(&props.model, dispatch) }
+            { props.about.as_ref().map(|about| warnings_about(about, dispatch)) }
+        </aside>
+    }
+}
+
+/// The way to the warnings about what is selected.
+fn warnings_about((selection, counts): &(Selection, [usize; 3]), dispatch: &Dispatch) -> Html {
+    let about = selection.clone();
+    html! {
+        <button class="aboutit" data-testid={TestId::WarningsAbout} onclick={dispatch.reform(move |_| {
+            Msg::Open(Dialog::Warnings(Some(about.clone())))
+        })}>{ icon::warning() }{ counted(*counts) }{ " about it" }</button>
+    }
+}
+
+/// The panel of what is selected.
+fn panel(model: &InspectorModel, dispatch: &Dispatch) -> Html {
+    let dispatch = dispatch.clone();
+    match model {
+        InspectorModel::Overview(overview) => overview_panel(overview, &dispatch),
+        InspectorModel::Node(node) => {
+            let key = node.view.name.as_str().to_owned();
+            html! { <NodePanel {key} node={node.clone()} {dispatch} /> }
+        }
+        InspectorModel::Pod(pod) => {
+            let key = pod.view.key.to_string();
+            html! { <PodPanel {key} pod={(**pod).clone()} {dispatch} /> }
+        }
+        InspectorModel::Zone(zone) => {
+            let key = zone.view.key.to_string();
+            html! { <ZonePanel {key} zone={zone.clone()} {dispatch} /> }
+        }
+        InspectorModel::Workload(track, pods) => {
+            let key = track.view.workload.to_string();
+            html! {
+                <WorkloadPanel {key} track={track.clone()} pods={pods.clone()} {dispatch} />
+            }
+        }
+        InspectorModel::Pods(pods) => html! { <PodsPanel pods={pods.clone()} {dispatch} /> },
+        InspectorModel::Gone(gone, budget) => gone_panel(gone, budget.as_deref(), &dispatch),
+    }
+}

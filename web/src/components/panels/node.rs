@@ -1,0 +1,192 @@
+//! A node in depth.
+
+mod load_form;
+mod resources;
+mod taint_form;
+
+use taintlab_core::api::Node;
+use taintlab_core::command::Command;
+use yew::prelude::*;
+
+use super::faults::node_health;
+use super::head::head;
+use super::node::resources::Resources;
+use super::node::taint_form::TaintForm;
+use crate::components::parts::icon;
+use crate::components::parts::label_form::LabelForm;
+use crate::components::parts::pod_mark::pod_row;
+use crate::components::parts::tabs::{Tab, tabs};
+use crate::components::parts::yaml_tab::YamlTab;
+use crate::files;
+use crate::messages::{Dialog, Dispatch, Msg, maybe, refused};
+use crate::view_models::inspector_model::InspectedNode;
+use crate::view_models::selection::Selection;
+
+/// A tab of the panel of a node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum NodeTab {
+    /// Its taints, to be edited.
+    Taints,
+    /// How it is doing, and faults.
+    Health,
+    /// What it runs out of.
+    Resources,
+    /// Its pods.
+    Pods,
+    /// Its labels, to be edited.
+    Labels,
+    /// The object.
+    Yaml,
+}
+
+impl Tab for NodeTab {
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::Taints => "taints",
+            Self::Health => "health",
+            Self::Resources => "resources",
+            Self::Pods => "pods",
+            Self::Labels => "labels",
+            Self::Yaml => "yaml",
+        }
+    }
+
+    fn words(self) -> &'static str {
+        match self {
+            Self::Taints => "Taints",
+            Self::Health => "Health",
+            Self::Resources => "Resources",
+            Self::Pods => "Pods",
+            Self::Labels => "Labels",
+            Self::Yaml => "YAML",
+        }
+    }
+}
+
+/// Properties of [`NodePanel`].
+#[derive(Clone, PartialEq, Properties)]
+pub(crate) struct NodePanelProps {
+    /// The node.
+    pub(crate) node: InspectedNode,
+    /// Where messages go.
+    pub(crate) dispatch: Dispatch,
+}
+
+/// A node in depth.
+#[component]
+pub(crate) fn NodePanel(props: &NodePanelProps) -> Html {
+    let tab = use_state(|| NodeTab::Taints);
+    let (view, dispatch) = (&props.node.view, &props.dispatch);
+    let name = html! { { view.name.to_string() } };
+    let badge = html! { <span class="badge">{ view.status() }</span> };
+    let Some(node) = &props.node.object else {
+        return html! {
+            <>
+                { head("Node", name, badge, Html::default(), dispatch) }
+                <div class="body stack">
+                    <p class="hint">
+                        { "There is no such node; these pods are bound to its name. Taints cannot \
+                           evict them, and nobody removes them here." }
+                    </p>
+                    { pods(props) }
+                </div>
+            </>
+        };
+    };
+    let all = [
+        (NodeTab::Taints, Some(view.taints.len())),
+        (NodeTab::Health, None),
+        (NodeTab::Resources, None),
+        (NodeTab::Pods, Some(view.pods.len())),
+        (NodeTab::Labels, Some(node.metadata.labels.len())),
+        (NodeTab::Yaml, None),
+    ];
+    let body = match *tab {
+        NodeTab::Pods => pods(props),
+        NodeTab::Health => node_health(&props.node, dispatch),
+        NodeTab::Resources => html! {
+            <Resources node={props.node.clone()} dispatch={dispatch.clone()} />
+        },
+        NodeTab::Labels => {
+            let name = view.name.clone();
+            let command =
+                Callback::from(move |labels| Command::SetNodeLabels { node: name.clone(), labels });
+            html! {
+                <LabelForm labels={node.metadata.labels.clone()} {command} of_node=true
+                    dispatch={dispatch.clone()} />
+            }
+        }
+        NodeTab::Yaml => html! {
+            <YamlTab text={files::node_text(node)} read={reader(node)} dispatch={dispatch.clone()} />
+        },
+        NodeTab::Taints => html! {
+            <TaintForm node={view.name.clone()} taints={view.taints.clone()}
+                dispatch={dispatch.clone()} />
+        },
+    };
+    html! {
+        <>
+            { head("Node", name, badge, actions(props), dispatch) }
+            { tabs(&all, &tab) }
+            <div class="body">{ body }</div>
+        </>
+    }
+}
+
+fn actions(props: &NodePanelProps) -> Html {
+    let (view, dispatch) = (&props.node.view, &props.dispatch);
+    let edit = |command: Command| {
+        let refused = refused(dispatch);
+        dispatch.reform(move |_: MouseEvent| Msg::Edit(vec![command.clone()], refused.clone()))
+    };
+    let cordon =
+        Command::SetUnschedulable { node: view.name.clone(), unschedulable: !view.unschedulable };
+    let name = view.name.to_string();
+    html! {
+        <>
+            <button class="btn small" onclick={edit(cordon)}>
+                { if view.unschedulable { "Uncordon" } else { "Cordon" } }
+            </button>
+            <button class="btn small" onclick={dispatch.reform(move |_| {
+                Msg::Open(Dialog::CreatePod(name.as_str().into()))
+            })}>{ icon::plus() }{ "Pod" }</button>
+            <button class="btn small danger"
+                onclick={edit(Command::DeleteNode { node: view.name.clone() })}>
+                { icon::bin() }{ "Delete" }
+            </button>
+        </>
+    }
+}
+
+fn pods(props: &NodePanelProps) -> Html {
+    let view = &props.node.view;
+    if view.pods.is_empty() {
+        return html! { <p class="hint">{ "No pods." }</p> };
+    }
+    let onclick = maybe(&props.dispatch, |event: MouseEvent| {
+        let target: web_sys::Element = event.target_dyn_into()?;
+        let pod = target.closest("[data-pod]").ok().flatten()?.get_attribute("data-pod")?;
+        let key = taintlab_core::api::PodKey::parse(&pod).ok()?;
+        Some(Msg::Select(Some(Selection::Pod(key))))
+    });
+    html! {
+        <div class="podlist" {onclick}>
+            { for view.pods.iter().map(|pod| pod_row(pod, false, None)) }
+        </div>
+    }
+}
+
+/// Reads the YAML of this node.
+fn reader(
+    node: &std::sync::Arc<Node>,
+) -> Callback<String, Result<Vec<Command>, Vec<taintlab_manifest::Diagnostic>>> {
+    let name = node.metadata.name.clone();
+    Callback::from(move |text: String| {
+        let node = files::one_object(&text, "node", |mut read| {
+            let node = read.nodes.pop()?;
+            let alone = read.nodes.is_empty() && read.pods.is_empty() && read.others.is_empty();
+            (alone && node.metadata.name == name).then_some(node)
+        })?;
+        Ok(vec![Command::UpdateNode(node)])
+    })
+}

@@ -1,0 +1,95 @@
+//! The taints of a node, to be edited.
+
+use taintlab_core::api::{NodeName, Taint, TaintEffect};
+use taintlab_core::command::Command;
+use yew::prelude::*;
+
+use crate::components::parts::draft::use_form_draft;
+use crate::components::parts::icon;
+use crate::components::parts::new_row::use_new_row;
+use crate::components::parts::taint_editor::{QUICK, TaintEditor, taint_errors};
+use crate::messages::{Dispatch, Msg, refused};
+use crate::test_id::TestId;
+
+/// Properties of [`TaintForm`].
+#[derive(Clone, PartialEq, Properties)]
+pub(crate) struct TaintFormProps {
+    /// Whose taints.
+    pub(crate) node: NodeName,
+    /// The taints it has.
+    pub(crate) taints: Vec<Taint>,
+    /// Where messages go.
+    pub(crate) dispatch: Dispatch,
+}
+
+/// The taints of a node: a draft that is applied as a whole, and taints at a click.
+#[component]
+pub(crate) fn TaintForm(props: &TaintFormProps) -> Html {
+    let draft = use_form_draft::<Vec<Taint>>();
+    let shown = draft.typed().unwrap_or(&props.taints).clone();
+    let dirty = shown != props.taints;
+    let valid = taint_errors(&shown).is_empty();
+    let onchange = draft.oninput();
+    let new_row = use_new_row(shown.len());
+    let add = {
+        let (mut taints, onchange) = (shown.clone(), onchange.clone());
+        taints.push(Taint::new("", "", TaintEffect::NoExecute));
+        new_row.adds(move || onchange.emit(taints.clone()))
+    };
+    let onsubmit = {
+        let (dispatch, node, taints) = (props.dispatch.clone(), props.node.clone(), shown.clone());
+        let draft = draft.clone();
+        move |event: SubmitEvent| {
+            event.prevent_default();
+            if valid {
+                let command = Command::SetTaints { node: node.clone(), taints: taints.clone() };
+                draft.send(&dispatch, vec![command]);
+            }
+        }
+    };
+    html! {
+        <form class="stack" ref={new_row.form.clone()}
+            onclick={new_row.onclick()} {onsubmit} data-testid={TestId::TaintForm}>
+            { quick(props) }
+            if shown.is_empty() {
+                <p class="hint">{ "No taints. Add one, or use one of those above." }</p>
+            }
+            <TaintEditor taints={shown} {onchange} />
+            <div><button type="button" class="btn small" onclick={add} data-testid={TestId::AddTaint}>
+                { icon::plus() }{ "Add a taint" }
+            </button></div>
+            { draft.foot(dirty, valid, Html::default()) }
+        </form>
+    }
+}
+
+fn quick(props: &TaintFormProps) -> Html {
+    let dispatch = &props.dispatch;
+    html! {
+        <div class="quick" role="group" aria-label="Taints at a click">
+            { for QUICK.iter().map(|(key, effect)| {
+                let taint = Taint::new(key, "", effect.clone());
+                let has = props.taints.iter().any(|known| known.matches(&taint));
+                let node = props.node.clone();
+                let command = if has {
+                    Command::Untaint { node, key: (*key).to_owned(), effect: effect.clone() }
+                } else {
+                    Command::Taint { node, taint }
+                };
+                let refused = refused(dispatch);
+                let onclick = dispatch.reform(move |_| {
+                    Msg::Edit(vec![command.clone()], refused.clone())
+                });
+                let short = key.rsplit('/').next().unwrap_or_default();
+                // Of the others nothing would be deleted.
+                let other = (*effect != TaintEffect::NoExecute).then(|| format!(":{effect}"));
+                html! {
+                    <button type="button" class={classes!("btn", "small", has.then_some("on"))}
+                        aria-pressed={has.to_string()} title={format!("{key}:{effect}")} {onclick}>
+                        { icon::effect(effect) }{ short }{ other }
+                    </button>
+                }
+            }) }
+        </div>
+    }
+}

@@ -1,0 +1,142 @@
+//! Nothing is selected: the cluster as a whole, and the scenario it comes from.
+
+use taintlab_core::release::{FeatureGate, GateStage};
+use taintlab_core::scenario::{Scenario, ScenarioMetadata};
+use web_sys::HtmlInputElement;
+use yew::prelude::*;
+
+use super::faults::control_plane;
+use crate::components::parts::icon;
+use crate::components::parts::prose::in_words;
+use crate::messages::{Dispatch, Msg};
+use crate::session::run_control_plane;
+use crate::test_id::TestId;
+use crate::view_models::inspector_model::{Expected, Overview};
+
+/// What a scenario is about: its title, its question and its answer.
+/// What else there is to say comes below.
+pub(crate) fn about(metadata: &ScenarioMetadata, open: bool, rest: Html) -> Html {
+    let title = if metadata.title.is_empty() { "Cluster" } else { &metadata.title };
+    html! {
+        <>
+            <div class="head"><h2 tabindex="-1">{ title }</h2></div>
+            <div class="body overview">
+                if !metadata.question.is_empty() { <p>{ in_words(&metadata.question) }</p> }
+                if !metadata.answer.is_empty() {
+                    <details {open}>
+                        <summary>{ "Answer" }</summary>
+                        <p>{ in_words(&metadata.answer) }</p>
+                    </details>
+                }
+                { rest }
+            </div>
+        </>
+    }
+}
+
+/// The cluster as a whole.
+pub(crate) fn overview_panel(overview: &Overview, dispatch: &Dispatch) -> Html {
+    let start = &overview.start;
+    let totals = overview.totals;
+    let metadata = &start.metadata;
+    let stat = |number: usize, what: &'static str| {
+        let plural = if number == 1 { "" } else { "s" };
+        html! { <div data-stat={what}><b>{ number }</b><span>{ what }{ plural }</span></div> }
+    };
+    html! {
+        <>
+            { about(metadata, start.steps.is_empty(), html! { <>
+                <div class="stats">
+                    { stat(totals.nodes, "node") }
+                    { stat(totals.pods, "pod") }
+                    { stat(totals.evictions, "eviction") }
+                </div>
+                { expectations(&overview.outcomes) }
+                { gates(start, dispatch) }
+                { controllers(start.has_control_plane(), dispatch) }
+                { control_plane(dispatch) }
+                <p class="hint">
+                    { "Select a node, a pod or a zone to change it and to see why its pods stay or \
+                       go. Press " }<kbd>{ "?" }</kbd>{ " for help." }
+                </p>
+            </> }) }
+        </>
+    }
+}
+
+/// Whether the scheduler and the controllers of workloads take part.
+fn controllers(run: bool, dispatch: &Dispatch) -> Html {
+    let onchange = dispatch.reform(move |_: Event| {
+        Msg::ChangeStart(Box::new(move |start| run_control_plane(start, !run)))
+    });
+    html! {
+        <label class="check">
+            <input type="checkbox" checked={run} {onchange} data-testid={TestId::ControlPlane} />
+            { "Controllers replace evicted pods, and the scheduler places them" }
+        </label>
+    }
+}
+
+fn expectations(outcomes: &[Expected]) -> Html {
+    if outcomes.is_empty() {
+        return Html::default();
+    }
+    html! {
+        <section>
+            <h3>{ "Expected" }</h3>
+            <ul class="expect" data-testid={TestId::Expectations}>
+                { for outcomes.iter().map(|outcome| {
+                    let ok = outcome.failure.is_none();
+                    let picture = if ok { icon::tick() } else { icon::wait() };
+                    html! {
+                        <li data-ok={if ok { "true" } else { "open" }}>
+                            { picture }
+                            <span>
+                                { &outcome.text }
+                                if let Some(failure) = &outcome.failure {
+                                    <span class="muted">{ format!(" ({failure})") }</span>
+                                }
+                            </span>
+                        </li>
+                    }
+                }) }
+            </ul>
+        </section>
+    }
+}
+
+/// A restart forgets all timers.
+/// The feature gates that can be switched in this release.
+fn gates(start: &Scenario, dispatch: &Dispatch) -> Html {
+    let release = start.kubernetes.release.unwrap_or_default();
+    let free = FeatureGate::ALL.into_iter().filter_map(|gate| match gate.stage(release) {
+        GateStage::Off => Some((gate, false)),
+        GateStage::On => Some((gate, true)),
+        GateStage::Absent | GateStage::LockedOn => None,
+    });
+    let free: Vec<_> = free.collect();
+    if free.is_empty() {
+        return Html::default();
+    }
+    html! {
+        <section class="stack">
+            <h3>{ format!("Feature gates of Kubernetes {release}") }</h3>
+            { for free.into_iter().map(|(gate, default)| {
+                let set = start.kubernetes.feature_gates.get(gate.name()).copied();
+                let onchange = dispatch.reform(move |event: Event| {
+                    let input: HtmlInputElement = event.target_unchecked_into();
+                    let on = input.checked();
+                    Msg::ChangeStart(Box::new(move |start| {
+                        start.kubernetes.feature_gates.insert(gate.name().to_owned(), on);
+                    }))
+                });
+                html! {
+                    <label class="check">
+                        <input type="checkbox" checked={set.unwrap_or(default)} {onchange} />
+                        <span class="mono clip" title={gate.name()}>{ gate.name() }</span>
+                    </label>
+                }
+            }) }
+        </section>
+    }
+}

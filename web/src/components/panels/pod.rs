@@ -1,0 +1,292 @@
+//! A pod in depth.
+
+pub(crate) mod gone;
+pub(crate) mod refusals;
+pub(crate) mod toleration_form;
+pub(crate) mod why;
+
+use std::sync::Arc;
+
+use taintlab_core::api::Pod;
+use taintlab_core::command::{ApiErrorKind, Command, PodWrite};
+use taintlab_core::pod_state::{PodHealth, PodState, PodVerdict};
+use taintlab_core::controllers::taint_eviction::EvictionDecision;
+use taintlab_core::time::Timestamp;
+use taintlab_manifest::Diagnostic;
+use yew::prelude::*;
+
+use self::refusals::refusals;
+use super::head::head;
+use super::pod::toleration_form::TolerationForm;
+use super::pod::why::why;
+use crate::components::parts::forms::TextField;
+use crate::components::parts::icon;
+use crate::components::parts::label_form::LabelForm;
+use crate::components::parts::pod_mark::timer_style;
+use crate::components::parts::prose::in_words;
+use crate::components::parts::tabs::{Tab, tabs};
+use crate::components::parts::time_budget::time_budget;
+use crate::components::parts::yaml_tab::YamlTab;
+use crate::files;
+use crate::messages::{Dispatch, Msg, refused};
+use crate::test_id::TestId;
+use crate::text::at;
+use crate::view_models::inspector_model::InspectedPod;
+use crate::view_models::selection::Selection;
+
+/// A tab of the panel of a pod.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum PodTab {
+    /// Why it stays or goes.
+    Why,
+    /// Its tolerations, to be edited.
+    Tolerations,
+    /// Its labels, to be edited.
+    Labels,
+    /// The object.
+    Yaml,
+}
+
+impl Tab for PodTab {
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::Why => "why",
+            Self::Tolerations => "tolerations",
+            Self::Labels => "labels",
+            Self::Yaml => "yaml",
+        }
+    }
+
+    fn words(self) -> &'static str {
+        match self {
+            Self::Why => "Why",
+            Self::Tolerations => "Tolerations",
+            Self::Labels => "Labels",
+            Self::Yaml => "YAML",
+        }
+    }
+}
+
+/// Properties of [`PodPanel`].
+#[derive(Clone, PartialEq, Properties)]
+pub(crate) struct PodPanelProps {
+    /// The pod.
+    pub(crate) pod: InspectedPod,
+    /// Where messages go.
+    pub(crate) dispatch: Dispatch,
+}
+
+/// A pod in depth.
+#[component]
+pub(crate) fn PodPanel(props: &PodPanelProps) -> Html {
+    let tab = use_state(|| PodTab::Why);
+    let bind_to = use_state(String::new);
+    let (pod, dispatch) = (&props.pod, &props.dispatch);
+    let object = &pod.object;
+    let state = pod.view.state;
+    let name = html! {
+        <><span class="muted">{ pod.view.key.namespace() }{ "/" }</span>{ pod.view.key.name() }</>
+    };
+    let badge = html! {
+        <>
+            <span class="badge" data-state={state.verdict.as_str()}>{ state.verdict.words(1) }</span>
+            <span class="badge" data-health={state.health.as_str()}>{ state.health.words() }</span>
+        </>
+    };
+    let all = [
+        (PodTab::Why, None),
+        (PodTab::Tolerations, Some(object.spec.tolerations.len())),
+        (PodTab::Labels, Some(object.metadata.labels.len())),
+        (PodTab::Yaml, None),
+    ];
+    let body = match *tab {
+        PodTab::Tolerations => html! {
+            <TolerationForm pod={object.clone()} options={pod.options} dispatch={dispatch.clone()} />
+        },
+        PodTab::Labels => {
+            let key = pod.view.key.clone();
+            let command =
+                Callback::from(move |labels| Command::SetPodLabels { pod: key.clone(), labels });
+            html! {
+                <LabelForm labels={object.metadata.labels.clone()} {command}
+                    dispatch={dispatch.clone()} />
+            }
+        }
+        PodTab::Yaml => html! {
+            <YamlTab text={files::pod_text(object)} read={reader(object)}
+                replace={Some(replacer(object))} dispatch={dispatch.clone()} />
+        },
+        PodTab::Why => html! {
+            <div class="stack">
+                { verdict(pod) }
+                { pod.scheduling.as_deref().map(|decision| refusals(decision, dispatch)) }
+                if waits_for_node(pod) { { bind(props, &bind_to) } }
+                { pod.budget.as_deref().map(|budget| time_budget(budget, dispatch)) }
+                { why(&pod.explanation) }
+                { failures(props) }
+            </div>
+        },
+    };
+    html! {
+        <>
+            { head("Pod", name, badge, actions(props), dispatch) }
+            { tabs(&all, &tab) }
+            <div class="body">{ body }</div>
+        </>
+    }
+}
+
+/// Stands in for the scheduler.
+fn bind(props: &PodPanelProps, node: &UseStateHandle<String>) -> Html {
+    let set = node.clone();
+    let command = Command::BindPod { pod: props.pod.view.key.clone(), node: node.as_str().into() };
+    let refused = refused(&props.dispatch);
+    let onsubmit = props.dispatch.reform(move |event: SubmitEvent| {
+        event.prevent_default();
+        Msg::Edit(vec![command.clone()], refused.clone())
+    });
+    html! {
+        <form class="stack" {onsubmit} data-testid={TestId::Bind}>
+            <TextField label="Bind it to node" value={node.to_string()} placeholder="worker-1"
+                oninput={move |text: String| set.set(text.trim().to_owned())} />
+            <div><button class="btn small" disabled={node.is_empty()}>{ "Bind" }</button></div>
+        </form>
+    }
+}
+
+/// Whether the scheduler, or somebody in its place, has to find it a node.
+fn waits_for_node(pod: &InspectedPod) -> bool {
+    matches!(pod.view.state.health, PodHealth::Pending | PodHealth::Unschedulable)
+}
+
+/// Whether its containers have ended for good.
+fn has_ended(state: PodState) -> bool {
+    matches!(state.health, PodHealth::Failed | PodHealth::Succeeded)
+}
+
+fn capitalised(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
+
+/// What becomes of it, and at what time.
+fn verdict(pod: &InspectedPod) -> Html {
+    let state = pod.view.state;
+    let sentence = pod.explanation.matching.sentence();
+    // The headline says already that it stays.
+    let sentence = sentence.strip_prefix("stays: ").unwrap_or(&sentence);
+    let counts = timer_style(state);
+    let headline = match state.verdict {
+        PodVerdict::Stays if waits_for_node(pod) => "Has no node".to_owned(),
+        PodVerdict::Stays if has_ended(state) => format!("Has ended: {}", state.health),
+        _ => capitalised(&state.verdict_text()),
+    };
+    html! {
+        <div class="verdict" data-state={state.verdict.as_str()} data-health={state.health.as_str()}
+            data-testid={TestId::Verdict}>
+            <div class="row">
+                <b>{ headline }</b>
+                if let Some(counts) = counts {
+                    <span class="pod" data-state={state.verdict.as_str()} aria-hidden="true"
+                        style={format!("width:auto;padding:0;min-height:0;margin-left:auto;{counts}")}>
+                        <span class="ring"></span><span class="timer"></span>
+                    </span>
+                }
+            </div>
+            if let Some(wall_clock) = &pod.wall_clock {
+                <span class="muted num">{ wall_clock }</span>
+            }
+            if has_ended(state) {
+                <p>{ pod.object.status.message.clone() }</p>
+            } else if !waits_for_node(pod) {
+                <p>{ in_words(sentence) }</p>
+            }
+            { pod.decided.as_ref().map(|(when, decision)| decided(*when, decision)) }
+        </div>
+    }
+}
+
+/// What the controller decided last, where that is more than the table says.
+fn decided(when: Timestamp, decision: &EvictionDecision) -> Html {
+    html! { <p class="muted">{ format!("Decided at {}: {decision}", at(when)) }</p> }
+}
+
+fn actions(props: &PodPanelProps) -> Html {
+    let (pod, dispatch) = (&props.pod, &props.dispatch);
+    let key = &pod.view.key;
+    let edit = |command: Command| {
+        let refused = refused(dispatch);
+        dispatch.reform(move |_: MouseEvent| Msg::Edit(vec![command.clone()], refused.clone()))
+    };
+    let delete = |force: bool| {
+        edit(Command::DeletePod { pod: key.clone(), force, grace_period_seconds: None })
+    };
+    let node = pod.view.node.clone();
+    html! {
+        <>
+            if !node.is_empty() {
+                <button class="btn small" title="Select its node" onclick={dispatch.reform(move |_| {
+                    Msg::Select(Some(Selection::Node(node.as_str().into())))
+                })}><span class="muted">{ "on" }</span>{ pod.view.node.clone() }</button>
+            }
+            <button class="btn small danger" onclick={delete(false)}
+                disabled={matches!(pod.view.state.verdict,
+                    PodVerdict::Terminating | PodVerdict::Stuck)}>
+                { icon::bin() }{ "Delete" }
+            </button>
+            <button class="btn small danger" title="kubectl delete --force --grace-period=0"
+                onclick={delete(true)}>{ "Force" }</button>
+        </>
+    }
+}
+
+/// What can be made to go wrong with this pod.
+fn failures(props: &PodPanelProps) -> Html {
+    let key = &props.pod.view.key;
+    let fail = |times: u32| {
+        let (pod, error) = (key.clone(), ApiErrorKind::InternalError);
+        let command = Command::FailPodWrites { pod, verb: PodWrite::Delete, times, error };
+        let refused = refused(&props.dispatch);
+        props
+            .dispatch
+            .reform(move |_: MouseEvent| Msg::Edit(vec![command.clone()], refused.clone()))
+    };
+    html! {
+        <details>
+            <summary>{ "Make its deletion fail" }</summary>
+            <div class="stack">
+                <p class="hint">
+                    { "The API server answers the next DELETE of this pod with 500 InternalError. \
+                       The controller tries 5 times, 10 ms apart." }
+                </p>
+                <div class="row">
+                    <button class="btn small" onclick={fail(2)}>{ "2 times" }</button>
+                    <button class="btn small" onclick={fail(5)}>{ "5 times" }</button>
+                    <button class="btn small" onclick={fail(0)}>{ "No longer" }</button>
+                </div>
+            </div>
+        </details>
+    }
+}
+
+fn read_pod(text: &str, old: &Pod) -> Result<Pod, Vec<Diagnostic>> {
+    let key = old.key();
+    files::one_object(text, "pod", |mut read| {
+        let pod = read.pods.pop()?;
+        let alone = read.nodes.is_empty() && read.pods.is_empty() && read.others.is_empty();
+        (alone && pod.key() == key).then_some(pod)
+    })
+}
+
+fn reader(pod: &Arc<Pod>) -> Callback<String, Result<Vec<Command>, Vec<Diagnostic>>> {
+    let old = pod.clone();
+    Callback::from(move |text: String| Ok(vec![Command::UpdatePod(read_pod(&text, &old)?)]))
+}
+
+fn replacer(pod: &Arc<Pod>) -> Callback<String, Option<Vec<Command>>> {
+    let old = pod.clone();
+    Callback::from(move |text: String| {
+        let pod = read_pod(&text, &old).ok()?;
+        Some(files::replace_pod(pod).into())
+    })
+}

@@ -1,0 +1,110 @@
+//! The tolerations of a pod, to be edited.
+
+use taintlab_core::api::{Pod, TaintEffect, Toleration, TolerationOperator};
+use taintlab_core::command::Command;
+use taintlab_core::policy::validation::{
+    FieldErrorType, ValidationOptions, validate_only_added_tolerations, validate_tolerations,
+};
+use yew::prelude::*;
+
+use crate::components::parts::draft::use_form_draft;
+use crate::components::parts::forms::message;
+use crate::components::parts::icon;
+use crate::components::parts::new_row::use_new_row;
+use crate::components::parts::toleration_editor::{
+    Draft, PATH, TolerationEditor, drafts, read, readable,
+};
+use crate::files;
+use crate::messages::Dispatch;
+use crate::test_id::TestId;
+
+/// Properties of [`TolerationForm`].
+#[derive(Clone, PartialEq, Properties)]
+pub(crate) struct TolerationFormProps {
+    /// The pod.
+    pub(crate) pod: std::sync::Arc<Pod>,
+    /// How the API server checks.
+    pub(crate) options: ValidationOptions,
+    /// Where messages go.
+    pub(crate) dispatch: Dispatch,
+}
+
+/// The tolerations of a pod that exists. An API server lets nobody remove them, so it offers to put
+/// another pod in place of this one.
+#[component]
+pub(crate) fn TolerationForm(props: &TolerationFormProps) -> Html {
+    let old = &props.pod.spec.tolerations;
+    let draft = use_form_draft::<Vec<Draft>>();
+    let shown = draft.typed().cloned().unwrap_or_else(|| drafts(old));
+    let new = read(&shown);
+    let dirty = new.as_ref() != Some(old);
+    let checked = readable(&shown);
+    let errors = validate_only_added_tolerations(&checked, old, PATH, &props.options);
+    let forbidden = errors.iter().find(|error| error.type_ == FieldErrorType::Forbidden);
+    let errors_of_new = validate_tolerations(&checked, PATH, &props.options);
+    let valid_new = new.is_some() && errors_of_new.is_empty();
+    let onchange = draft.oninput();
+    let new_row = use_new_row(shown.len());
+    let add = {
+        let mut drafts = shown.clone();
+        let toleration = Toleration {
+            operator: TolerationOperator::Exists,
+            effect: TaintEffect::NoExecute,
+            ..Toleration::default()
+        };
+        drafts.push(Draft { toleration, seconds: String::new() });
+        let onchange = onchange.clone();
+        new_row.adds(move || onchange.emit(drafts.clone()))
+    };
+    let send = {
+        let (dispatch, pod, new) = (props.dispatch.clone(), props.pod.clone(), checked);
+        let draft = draft.clone();
+        move |replace: bool| {
+            let mut changed = Pod::clone(&pod);
+            changed.spec.tolerations.clone_from(&new);
+            let commands = if replace {
+                files::replace_pod(changed).into()
+            } else {
+                vec![Command::SetTolerations { pod: pod.key(), tolerations: new.clone() }]
+            };
+            draft.send(&dispatch, commands);
+        }
+    };
+    let can_apply = new.is_some() && errors.is_empty();
+    let onsubmit = {
+        let send = send.clone();
+        move |event: SubmitEvent| {
+            event.prevent_default();
+            if can_apply {
+                send(false);
+            }
+        }
+    };
+    let others = html! {
+        if forbidden.is_some() {
+            <button type="button" class="btn" disabled={!valid_new} data-testid={TestId::ReplacePod}
+                onclick={move |_| send(true)}>{ "Replace the pod" }</button>
+        }
+    };
+    html! {
+        <form class="stack" ref={new_row.form.clone()}
+            onclick={new_row.onclick()} {onsubmit} data-testid={TestId::TolerationForm}>
+            if shown.is_empty() {
+                <p class="hint">{ "No tolerations: any NoExecute taint evicts this pod at once." }</p>
+            }
+            <TolerationEditor drafts={shown} errors={errors_of_new}
+                numeric={props.options.comparison_operators} {onchange} />
+            <div><button type="button" class="btn small" onclick={add} data-testid={TestId::AddToleration}>
+                { icon::plus() }{ "Add a toleration" }
+            </button></div>
+            if let Some(forbidden) = forbidden {
+                <p class="error" role="alert">{ message(forbidden) }</p>
+                <p class="hint">
+                    { "So answers the API server for a pod that exists. A controller such as a \
+                       Deployment puts another pod in its place; the same can be done here." }
+                </p>
+            }
+            { draft.foot(dirty, can_apply, others) }
+        </form>
+    }
+}

@@ -1,0 +1,69 @@
+//! The pods of which one thing is true, as a list.
+
+use std::rc::Rc;
+
+use taintlab_core::api::PodKey;
+use yew::prelude::*;
+
+use super::head::head;
+use crate::components::parts::pod_mark::pod_row;
+use crate::messages::{Dispatch, Msg, maybe};
+use crate::test_id::TestId;
+use crate::text::{at, count};
+use crate::view_models::inspector_model::InspectedPods;
+use crate::view_models::selection::Selection;
+
+/// Of more pods than these it is only said how many there are.
+const MOST: usize = 200;
+
+/// Properties of [`PodsPanel`].
+#[derive(Clone, PartialEq, Properties)]
+pub(crate) struct PodsPanelProps {
+    /// The pods.
+    pub(crate) pods: Rc<InspectedPods>,
+    /// Where messages go.
+    pub(crate) dispatch: Dispatch,
+}
+
+/// The pods of which one thing is true, as a list. A click on one selects it.
+#[component]
+pub(crate) fn PodsPanel(props: &PodsPanelProps) -> Html {
+    let InspectedPods { group, pods, gone } = &*props.pods;
+    let total = pods.len() + gone.len();
+    let more = total.saturating_sub(MOST);
+    let name = html! { { format!("{} {}", count(total, "pod"), group.words()) } };
+    let onclick = maybe(&props.dispatch, |event: MouseEvent| {
+        let target: web_sys::Element = event.target_dyn_into()?;
+        let pod = target.closest("[data-pod]").ok().flatten()?.get_attribute("data-pod")?;
+        Some(Msg::Select(Some(Selection::Pod(PodKey::parse(&pod).ok()?))))
+    });
+    let gone = gone.iter().take(MOST.saturating_sub(pods.len()));
+    html! {
+        <>
+            { head("Pods", name, Html::default(), Html::default(), &props.dispatch) }
+            <div class="body stack" data-testid={TestId::PodsPanel}>
+                if total == 0 { <p class="hint">{ "None at this moment." }</p> }
+                <div class="podlist" {onclick}>
+                    { for pods.iter().take(MOST).map(|pod| html! {
+                        <>
+                            { pod_row(pod, false, None) }
+                            if !pod.why.is_empty() { <p class="whypending">{ &pod.why }</p> }
+                        </>
+                    }) }
+                    { for gone.enumerate().map(|(index, gone)| html! {
+                        <button key={format!("gone {index}")} class="pod" data-state="gone"
+                            data-pod={gone.pod.to_string()}>
+                            <span class="ring"></span>
+                            <span class="clip">{ gone.pod.to_string() }</span>
+                            <span class="remark">{ at(gone.evicted.unwrap_or(gone.at)) }</span>
+                        </button>
+                    }) }
+                </div>
+                if more > 0 { <p class="hint">{ format!("and {more} more") }</p> }
+                <p class="hint">
+                    { "“Only selected” shows their rows in the event log." }
+                </p>
+            </div>
+        </>
+    }
+}

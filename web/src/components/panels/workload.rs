@@ -1,0 +1,175 @@
+//! A workload in depth: its pods, its number of replicas, and how it fared.
+
+use std::rc::Rc;
+
+use taintlab_core::api::{WorkloadKey, WorkloadKind};
+use taintlab_core::command::Command;
+use taintlab_core::time::{Span, parse_duration};
+use yew::prelude::*;
+
+use super::head::head;
+use crate::components::parts::availability::{chart, numbers};
+use crate::components::parts::forms::{TextField, error_list};
+use crate::components::parts::pod_mark::pod_row;
+use crate::messages::{Dispatch, Msg, refused};
+use crate::test_id::TestId;
+use crate::view_models::board::PodView;
+use crate::view_models::selection::Selection;
+use crate::view_models::workloads::Track;
+
+/// Properties of [`WorkloadPanel`].
+#[derive(Clone, PartialEq, Properties)]
+pub(crate) struct WorkloadPanelProps {
+    /// The workload.
+    pub(crate) track: Rc<Track>,
+    /// Its pods as they are on the board.
+    pub(crate) pods: Vec<Rc<PodView>>,
+    /// Where messages go.
+    pub(crate) dispatch: Dispatch,
+}
+
+/// A workload in depth.
+#[component]
+pub(crate) fn WorkloadPanel(props: &WorkloadPanelProps) -> Html {
+    let (track, dispatch) = (&props.track, &props.dispatch);
+    let view = &track.view;
+    let key = &view.workload;
+    let whole = view.ready >= view.desired;
+    let badge = html! {
+        <span class="badge" data-state={if whole { "stays" } else { "terminating" }}>
+            { format!("{}/{} ready", view.ready, view.desired) }
+        </span>
+    };
+    let scaled = matches!(
+        key.kind,
+        WorkloadKind::Deployment | WorkloadKind::ReplicaSet | WorkloadKind::StatefulSet
+    );
+    let select = dispatch.reform(|pod| Msg::Select(Some(Selection::Pod(pod))));
+    html! {
+        <>
+            { head(key.kind.as_str(), html! { { key.name.to_string() } }, badge, Html::default(),
+                dispatch) }
+            <div class="body stack" data-testid={TestId::WorkloadPanel}>
+                if view.assumed {
+                    <p class="hint">
+                        { "This object is not in the cluster: its pods name it as their controller, \
+                           so it is assumed, and to want the pods that there were." }
+                    </p>
+                }
+                <dl class="facts">
+                    { fact("Desired", view.desired) }
+                    { fact("Ready", view.ready) }
+                    { fact("Up to date", view.updated) }
+                    { fact("Available", view.available) }
+                    { fact("Unavailable", view.unavailable) }
+                    { fact("Terminating", view.terminating) }
+                </dl>
+                { for view.pending.iter().map(|pending| html! {
+                    <p class="pendingpod" data-testid={TestId::PendingReason}>
+                        <b>{ pending.pod.to_string() }</b>{ " is pending" }
+                        if !pending.reason.is_empty() { { ": " }<code>{ &pending.reason }</code> }
+                    </p>
+                }) }
+                { chart(track) }
+                { numbers(track) }
+                if scaled {
+                    <SettingField key={format!("scale {}", view.desired)} label="Replicas"
+                        words="Scale" value={view.desired.to_string()} testid={TestId::Scale}
+                        workload={key.clone()} what={Setting::Replicas} dispatch={dispatch.clone()} />
+                }
+                <SettingField key={format!("start {:?}", track.start_up)} label="A pod is ready after"
+                    words="Set" value={track.start_up.clone().unwrap_or_default()}
+                    placeholder="2s" testid={TestId::StartUp} workload={key.clone()}
+                    what={Setting::StartUpTime} dispatch={dispatch.clone()} />
+                <h3>{ format!("Pods ({})", props.pods.len()) }</h3>
+                <div class="podlist">
+                    { for props.pods.iter().map(|pod| {
+                        let (select, key) = (select.clone(), pod.key.clone());
+                        html! {
+                            <div onclick={move |_: MouseEvent| select.emit(key.clone())}>
+                                { pod_row(pod, false, None) }
+                            </div>
+                        }
+                    }) }
+                </div>
+            </div>
+        </>
+    }
+}
+
+fn fact(name: &'static str, number: i64) -> Html {
+    html! { <><dt>{ name }</dt><dd class="num">{ number }</dd></> }
+}
+
+/// What a field sets.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Setting {
+    Replicas,
+    StartUpTime,
+}
+
+impl Setting {
+    /// What a text in its field asks for.
+    fn read(self, workload: &WorkloadKey, text: &str) -> Result<Command, String> {
+        let (workload, text) = (workload.clone(), text.trim());
+        match self {
+            Self::Replicas => {
+                let wrong = |_| {
+                    format!("`{text}` is not a number of replicas; write for example `3`, or `0`")
+                };
+                Ok(Command::Scale { workload, replicas: text.parse().map_err(wrong)? })
+            }
+            Self::StartUpTime => {
+                Ok(Command::SetStartUpTime { workload, time: Span(parse_duration(text)?) })
+            }
+        }
+    }
+}
+
+#[derive(Clone, PartialEq, Properties)]
+struct SettingFieldProps {
+    label: &'static str,
+    words: &'static str,
+    value: String,
+    #[prop_or_default]
+    placeholder: &'static str,
+    testid: TestId,
+    workload: WorkloadKey,
+    what: Setting,
+    dispatch: Dispatch,
+}
+
+/// A field with a button that makes a command of it.
+#[component]
+fn SettingField(props: &SettingFieldProps) -> Html {
+    let text = use_state(|| props.value.clone());
+    let failure = use_state(|| None::<AttrValue>);
+    let oninput = {
+        let (text, failure) = (text.clone(), failure.clone());
+        Callback::from(move |new: String| {
+            failure.set(None);
+            text.set(new);
+        })
+    };
+    let onsubmit = {
+        let (props, text, failure) = (props.clone(), text.clone(), failure.clone());
+        move |event: SubmitEvent| {
+            event.prevent_default();
+            match props.what.read(&props.workload, &text) {
+                Ok(command) => {
+                    let refused = refused(&props.dispatch);
+                    props.dispatch.emit(Msg::Edit(vec![command], refused));
+                }
+                Err(error) => failure.set(Some(error.into())),
+            }
+        }
+    };
+    html! {
+        <form class="setting" {onsubmit} data-testid={props.testid}>
+            <TextField label={props.label} value={(*text).clone()} placeholder={props.placeholder}
+                {oninput} />
+            <button class="btn" disabled={*text == props.value}>{ props.words }</button>
+            { error_list(failure.as_slice()) }
+        </form>
+    }
+}

@@ -1,0 +1,185 @@
+//! Fields of forms, with their errors beside them.
+
+use taintlab_core::command::CommandError;
+use taintlab_core::policy::validation::FieldError;
+use web_sys::{HtmlInputElement, HtmlSelectElement};
+use yew::prelude::*;
+
+use crate::test_id::TestId;
+
+/// The messages for one field among the errors of an object, without the path.
+pub(crate) fn messages(errors: &[FieldError], path: &str) -> Vec<AttrValue> {
+    errors.iter().filter(|error| error.field == path).map(message).collect()
+}
+
+/// What an error says, without the path.
+pub(crate) fn message(error: &FieldError) -> AttrValue {
+    let text = error.to_string();
+    let rest = text.strip_prefix(&error.field).and_then(|text| text.strip_prefix(": "));
+    rest.unwrap_or(&text).to_owned().into()
+}
+
+/// Properties of [`TextField`].
+#[derive(Clone, PartialEq, Properties)]
+pub(crate) struct TextFieldProps {
+    /// What the field is called.
+    pub(crate) label: AttrValue,
+    /// What is in it.
+    pub(crate) value: AttrValue,
+    /// What was typed.
+    pub(crate) oninput: Callback<String>,
+    /// What is wrong with it.
+    #[prop_or_default]
+    pub(crate) errors: Vec<AttrValue>,
+    /// What may be proposed.
+    #[prop_or_default]
+    pub(crate) list: Vec<AttrValue>,
+    /// What stands in it while it is empty.
+    #[prop_or_default]
+    pub(crate) placeholder: AttrValue,
+    /// Style classes, for its width.
+    #[prop_or_default]
+    pub(crate) class: Classes,
+    /// Whether nothing can be typed.
+    #[prop_or_default]
+    pub(crate) disabled: bool,
+    /// Whether it has the focus when it appears.
+    #[prop_or_default]
+    pub(crate) autofocus: bool,
+}
+
+/// A field for a line of text. Its errors stand below it.
+#[component]
+pub(crate) fn TextField(props: &TextFieldProps) -> Html {
+    let list_id = format!("list-{}", props.label.to_ascii_lowercase().replace(' ', "-"));
+    let has_list = !props.list.is_empty();
+    let oninput = props.oninput.reform(|event: InputEvent| {
+        let input: HtmlInputElement = event.target_unchecked_into();
+        input.value()
+    });
+    let invalid = !props.errors.is_empty();
+    html! {
+        <label class={classes!("field", props.class.clone())}>
+            <span>{ props.label.clone() }</span>
+            <input type="text" value={props.value.clone()} {oninput} autocomplete="off"
+                spellcheck="false" autocapitalize="off" disabled={props.disabled}
+                autofocus={props.autofocus} placeholder={props.placeholder.clone()}
+                list={has_list.then(|| list_id.clone())} aria-invalid={invalid.then_some("true")} />
+            if has_list {
+                <datalist id={list_id}>
+                    { for props.list.iter().map(|value| html! { <option value={value.clone()} /> }) }
+                </datalist>
+            }
+            { error_list(&props.errors) }
+        </label>
+    }
+}
+
+/// Errors below a field or a form.
+pub(crate) fn error_list(errors: &[AttrValue]) -> Html {
+    errors
+        .iter()
+        .map(|error| html! { <span class="error" role="alert">{ error.clone() }</span> })
+        .collect()
+}
+
+/// Puts why a command was refused where a form shows what is wrong.
+pub(crate) fn refused_into(failure: &UseStateHandle<Option<AttrValue>>) -> Callback<CommandError> {
+    let failure = failure.clone();
+    Callback::from(move |error: CommandError| failure.set(Some(error.to_string().into())))
+}
+
+/// Properties of [`SelectField`].
+#[derive(Clone, PartialEq, Properties)]
+pub(crate) struct SelectFieldProps {
+    /// What the field is called.
+    pub(crate) label: AttrValue,
+    /// What is chosen.
+    pub(crate) value: AttrValue,
+    /// What can be chosen: value and words.
+    pub(crate) options: Vec<(AttrValue, AttrValue)>,
+    /// What was chosen.
+    pub(crate) onchange: Callback<String>,
+    /// What is wrong with it.
+    #[prop_or_default]
+    pub(crate) errors: Vec<AttrValue>,
+    /// Style classes, for its width.
+    #[prop_or_default]
+    pub(crate) class: Classes,
+}
+
+/// A field with a few choices.
+#[component]
+pub(crate) fn SelectField(props: &SelectFieldProps) -> Html {
+    html! {
+        <label class={classes!("field", props.class.clone())}>
+            <span>{ props.label.clone() }</span>
+            <Choice value={props.value.clone()} options={props.options.clone()}
+                onchange={props.onchange.clone()} invalid={!props.errors.is_empty()} />
+            { error_list(&props.errors) }
+        </label>
+    }
+}
+
+/// Properties of [`Choice`].
+#[derive(Clone, PartialEq, Properties)]
+pub(crate) struct ChoiceProps {
+    /// What is chosen.
+    pub(crate) value: AttrValue,
+    /// What can be chosen: value and words.
+    pub(crate) options: Vec<(AttrValue, AttrValue)>,
+    /// What was chosen.
+    pub(crate) onchange: Callback<String>,
+    /// Whether something is wrong with it.
+    #[prop_or_default]
+    pub(crate) invalid: bool,
+    /// What it is called, where no label is around it.
+    #[prop_or_default]
+    pub(crate) label: Option<AttrValue>,
+    /// Its name for tests.
+    #[prop_or_default]
+    pub(crate) testid: Option<TestId>,
+}
+
+/// A list to choose from. A value that is none of the choices is kept and shown.
+///
+/// Once the user has chosen, the browser no longer looks at the attribute `selected`; so what is
+/// chosen is also said to the list itself, and it follows an undo.
+#[component]
+pub(crate) fn Choice(props: &ChoiceProps) -> Html {
+    let node = use_node_ref();
+    {
+        let node = node.clone();
+        use_effect_with(props.value.clone(), move |value| {
+            if let Some(select) = node.cast::<HtmlSelectElement>() {
+                select.set_value(value);
+            }
+        });
+    }
+    let onchange = props.onchange.reform(|event: Event| {
+        let select: HtmlSelectElement = event.target_unchecked_into();
+        select.value()
+    });
+    let known = props.options.iter().any(|(value, _)| *value == props.value);
+    html! {
+        <select ref={node} {onchange} aria-invalid={props.invalid.then_some("true")}
+            aria-label={props.label.clone()} data-testid={props.testid.map(TestId::as_str)}>
+            if !known {
+                <option value={props.value.clone()} selected=true>{ props.value.clone() }</option>
+            }
+            { for props.options.iter().map(|(value, words)| html! {
+                <option value={value.clone()} selected={*value == props.value}>
+                    { words.clone() }
+                </option>
+            }) }
+        </select>
+    }
+}
+
+/// Choices whose words are their values.
+pub(crate) fn plain_options<'a>(
+    values: impl IntoIterator<Item = &'a str>,
+) -> Vec<(AttrValue, AttrValue)> {
+    let pair = |value: &str| (value.to_owned().into(), value.to_owned().into());
+    values.into_iter().map(pair).collect()
+}

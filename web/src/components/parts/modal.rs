@@ -1,0 +1,61 @@
+//! The frame of a dialog. The browser keeps the focus in it, and Escape closes it.
+
+use web_sys::HtmlDialogElement;
+use yew::prelude::*;
+
+use super::icon;
+use crate::messages::{Dispatch, Msg};
+use crate::test_id::TestId;
+
+/// Properties of [`Modal`].
+#[derive(Clone, PartialEq, Properties)]
+pub(crate) struct ModalProps {
+    /// What it is about.
+    pub(crate) title: AttrValue,
+    /// Where messages go.
+    pub(crate) dispatch: Dispatch,
+    /// What is in it.
+    pub(crate) children: Html,
+    /// How wide it is at most, in pixels.
+    #[prop_or(720)]
+    pub(crate) width: u32,
+    /// Whether it is only read: then it takes the focus itself, to be scrolled by keyboard.
+    #[prop_or_default]
+    pub(crate) read_only: bool,
+}
+
+/// A dialog that is open as long as it is there.
+#[component]
+pub(crate) fn Modal(props: &ModalProps) -> Html {
+    let node = use_node_ref();
+    {
+        let node = node.clone();
+        use_effect_with((), move |()| {
+            let dialog = node.cast::<HtmlDialogElement>();
+            if let Some(dialog) = &dialog {
+                // It was just made, so it is not open yet.
+                let _ = dialog.show_modal();
+            }
+            // Closing gives the focus back to where it was, which removing does not.
+            move || {
+                if let Some(dialog) = dialog {
+                    dialog.close();
+                }
+            }
+        });
+    }
+    let close = props.dispatch.reform(|_: MouseEvent| Msg::CloseDialog);
+    let onclose = props.dispatch.reform(|_: Event| Msg::CloseDialog);
+    html! {
+        <dialog ref={node} {onclose} aria-label={props.title.clone()} data-testid={TestId::Dialog}
+            style={format!("--dialog-width:{}px", props.width)}>
+            <div class="head">
+                <h2>{ props.title.clone() }</h2>
+                <button class="btn quiet icon" aria-label="Close" onclick={close}>
+                    { icon::cross() }
+                </button>
+            </div>
+            <div class="body" tabindex={props.read_only.then_some("0")}>{ props.children.clone() }</div>
+        </dialog>
+    }
+}

@@ -1,0 +1,102 @@
+//! A pod: as a row with its name, or as a dot. Colour and outline say what is to become of it, the
+//! filling how it is doing.
+
+use taintlab_core::pod_state::{PodHealth, PodState, PodVerdict};
+use taintlab_core::warnings::Severity;
+use yew::prelude::*;
+
+use super::severity::picture;
+use crate::text::css_seconds;
+use crate::view_models::board::PodView;
+
+/// The times that a countdown runs between, for the style sheet.
+pub(crate) fn timer_style(state: PodState) -> Option<String> {
+    state.timer.filter(|timer| !timer.never_ends()).map(|timer| {
+        let from = css_seconds(timer.since.since_zero());
+        let total = css_seconds(timer.until - timer.since);
+        format!("--since:{from};--total:{total}")
+    })
+}
+
+/// Its state in words, and that there is a warning about it.
+fn words(pod: &PodView, warned: Option<Severity>) -> String {
+    match warned {
+        Some(severity) => format!("{}, with a {}", pod.state, severity.noun()),
+        None => pod.state.to_string(),
+    }
+}
+
+/// What a row says at its end, beside a countdown.
+fn remark(state: PodState) -> &'static str {
+    match (state.verdict, state.health) {
+        (PodVerdict::Stuck, _) => "stuck",
+        (PodVerdict::Evicted, _) => "evicted",
+        (PodVerdict::Counting, _) if state.timer.is_some_and(|timer| timer.never_ends()) => "never",
+        (_, PodHealth::Ready) => "",
+        (_, health) => health.words(),
+    }
+}
+
+/// A pod with its name, the time that is left, and a mark if there is a warning about it.
+pub(crate) fn pod_row(pod: &PodView, selected: bool, warned: Option<Severity>) -> Html {
+    row(pod, selected, warned, false)
+}
+
+/// The same on the board, where arrows lead from one to the other.
+pub(crate) fn pod_item(pod: &PodView, selected: bool, warned: Option<Severity>) -> Html {
+    row(pod, selected, warned, true)
+}
+
+fn row(pod: &PodView, selected: bool, warned: Option<Severity>, on_board: bool) -> Html {
+    let words = words(pod, warned);
+    let item = |value: &'static str| on_board.then_some(value);
+    let namespace = pod.key.namespace();
+    let remark = remark(pod.state);
+    html! {
+        <button key={pod.key.as_str()} class="pod" data-pod={pod.key.to_string()}
+            data-state={pod.state.verdict.as_str()} data-health={pod.state.health.as_str()}
+            data-selected={selected.to_string()} style={timer_style(pod.state)}
+            title={format!("{}: {words}", pod.key)}
+            role={item("treeitem")} aria-level={item("3")} tabindex={item("-1")}
+            aria-selected={on_board.then(|| selected.to_string())}>
+            <span class="ring"></span>
+            <span class="sr">{ "pod " }</span>
+            <span class="clip">
+                <span class={if namespace == "default" { "sr" } else { "ns" }}>
+                    { namespace }{ "/" }
+                </span>
+                { pod.key.name() }
+            </span>
+            <span class="sr">{ format!(", {words}") }</span>
+            if let Some(severity) = warned {
+                <span class="beware" data-severity={severity.as_str()}>{ picture(severity) }</span>
+            }
+            if !remark.is_empty() { <span class="remark" aria-hidden="true">{ remark }</span> }
+            if timer_style(pod.state).is_some() { <span class="timer" aria-hidden="true"></span> }
+        </button>
+    }
+}
+
+/// A pod as a dot that can be reached by arrows.
+pub(crate) fn pod_dot(pod: &PodView, selected: bool, warned: Option<Severity>) -> Html {
+    let label = format!("{}: {}", pod.key, words(pod, warned));
+    html! {
+        <button key={pod.key.as_str()} class="dotpod" data-pod={pod.key.to_string()}
+            data-state={pod.state.verdict.as_str()} data-health={pod.state.health.as_str()}
+            data-selected={selected.to_string()} data-severity={warned.map(Severity::as_str)}
+            title={label.clone()} aria-label={label} role="treeitem" aria-level="3"
+            aria-selected={selected.to_string()} tabindex="-1"></button>
+    }
+}
+
+/// A pod as one dot of tens of thousands, with nothing that is not needed. It cannot be reached
+/// by keyboard; its node can, and lists it.
+pub(crate) fn pod_speck(pod: &PodView, selected: bool, _: Option<Severity>) -> Html {
+    let selected = selected.then_some("true");
+    let PodState { verdict, health, .. } = pod.state;
+    let health = (health != PodHealth::Ready).then_some(health.as_str());
+    html! {
+        <i key={pod.key.as_str()} class="dotpod" data-pod={pod.key.to_string()}
+            data-state={verdict.as_str()} data-health={health} data-selected={selected}></i>
+    }
+}

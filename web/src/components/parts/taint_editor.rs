@@ -1,0 +1,96 @@
+//! A list of taints, to be edited.
+
+use taintlab_core::api::{Taint, TaintEffect, well_known};
+use taintlab_core::policy::validation::{FieldError, validate_node_taints};
+use yew::prelude::*;
+
+use super::forms::{SelectField, TextField, error_list, messages, plain_options};
+use super::icon;
+
+/// Where errors of taints are said to be.
+const PATH: &str = "taints";
+
+/// The taints that a click sets.
+pub(crate) const QUICK: [(&str, TaintEffect); 4] = [
+    (well_known::UNREACHABLE, TaintEffect::NoExecute),
+    (well_known::NOT_READY, TaintEffect::NoExecute),
+    (well_known::OUT_OF_SERVICE, TaintEffect::NoExecute),
+    ("example.com/maintenance", TaintEffect::NoSchedule),
+];
+
+/// Properties of [`TaintEditor`].
+#[derive(Clone, PartialEq, Properties)]
+pub(crate) struct TaintEditorProps {
+    /// The taints.
+    pub(crate) taints: Vec<Taint>,
+    /// They were changed.
+    pub(crate) onchange: Callback<Vec<Taint>>,
+    /// Whether taints can be removed from the list.
+    #[prop_or(true)]
+    pub(crate) removable: bool,
+}
+
+/// What is wrong with taints.
+pub(crate) fn taint_errors(taints: &[Taint]) -> Vec<FieldError> {
+    validate_node_taints(taints, PATH)
+}
+
+/// A list of taints, each with its fields.
+#[component]
+pub(crate) fn TaintEditor(props: &TaintEditorProps) -> Html {
+    let errors = taint_errors(&props.taints);
+    html! {
+        <ul class="items">
+            { for props.taints.iter().enumerate().map(|(index, taint)| {
+                html! { <li class="item" key={index}>{ fields(props, index, taint, &errors) }</li> }
+            }) }
+        </ul>
+    }
+}
+
+fn fields(props: &TaintEditorProps, index: usize, taint: &Taint, errors: &[FieldError]) -> Html {
+    let change = |apply: fn(&mut Taint, String)| {
+        let taints = props.taints.clone();
+        props.onchange.reform(move |text: String| {
+            let mut taints = taints.clone();
+            if let Some(taint) = taints.get_mut(index) {
+                apply(taint, text);
+            }
+            taints
+        })
+    };
+    let remove = {
+        let mut taints = props.taints.clone();
+        taints.remove(index);
+        props.onchange.reform(move |_: MouseEvent| taints.clone())
+    };
+    let at = |field: &str| messages(errors, &format!("{PATH}[{index}]{field}"));
+    // Of a key that is still to be typed, one message is enough.
+    let most = if taint.key.is_empty() { 1 } else { usize::MAX };
+    let key_errors: Vec<_> = at(".key").into_iter().take(most).collect();
+    let keys = well_known::ALL.iter().map(|key| AttrValue::from(*key)).collect::<Vec<_>>();
+    html! {
+        <>
+            <div class="grid">
+                <TextField class="w6" label="Key" value={taint.key.clone()} list={keys}
+                    errors={key_errors} placeholder="example.com/maintenance"
+                    oninput={change(|taint, text| taint.key = text.trim().to_owned())} />
+                <TextField class="w3" label="Value" value={taint.value.clone()}
+                    errors={at(".value")} placeholder="none"
+                    oninput={change(|taint, text| taint.value = text)} />
+                <SelectField class="w3" label="Effect" value={taint.effect.to_string()}
+                    errors={at(".effect")}
+                    options={plain_options(TaintEffect::KNOWN.iter().map(TaintEffect::as_str))}
+                    onchange={change(|taint, text| taint.effect = text.as_str().into())} />
+            </div>
+            { error_list(&at("")) }
+            if props.removable {
+                <div class="tools">
+                    <button type="button" class="btn quiet small danger" onclick={remove}>
+                        { icon::bin() }{ "Remove" }
+                    </button>
+                </div>
+            }
+        </>
+    }
+}

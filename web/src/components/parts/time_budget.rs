@@ -1,0 +1,100 @@
+//! The time budget of a pod: the terms that add up to the moment at which it goes.
+
+use taintlab_core::eviction_timeline::time_budget::{Term, TermKind, TimeBudget};
+use taintlab_core::time::format_duration;
+use yew::prelude::*;
+
+use super::copy::copy;
+use crate::messages::Dispatch;
+use crate::test_id::TestId;
+
+/// The terms as a bar and as a table.
+pub(crate) fn time_budget(budget: &TimeBudget, dispatch: &Dispatch) -> Html {
+    if budget.terms.is_empty() {
+        return Html::default();
+    }
+    let all: f64 = budget.terms.iter().map(|term| term.duration.as_secs_f64()).sum();
+    let share = |seconds: f64| if all > 0.0 { 100.0 * seconds / all } else { 0.0 };
+    let kind = if budget.over { "record" } else { "projection" };
+    let (after, before): (Vec<&Term>, Vec<&Term>) =
+        budget.terms.iter().partition(|term| term.is_after_deletion());
+    let text = budget.to_string();
+    let total = budget.rounded_total();
+    html! {
+        <section class="budget stack" data-testid={TestId::TimeBudget} data-kind={kind}>
+            <h3 class="row">
+                <span>{ budget.question() }</span>
+                <span class="badge">{ kind }</span>
+                <span class="grow"></span>
+                <span title="With exact times, as a table">{ copy(&text, dispatch) }</span>
+            </h3>
+            <div class="terms" aria-hidden="true">
+                { for budget.terms.iter().map(|term| html! {
+                    <span data-term={word(term.kind)} title={exact(term)}
+                        style={format!("width:{:.3}%", share(term.duration.as_secs_f64()))}></span>
+                }) }
+            </div>
+            <table>
+                <thead><tr><th>{ "From" }</th><th>{ "Takes" }</th><th>{ "What" }</th></tr></thead>
+                <tbody>{ for before.into_iter().map(row) }</tbody>
+                <tbody class="sum"><tr>
+                    <td title={budget.evicted_at.to_string()} data-testid={TestId::TimeBudgetAt}>
+                        { budget.evicted_at.rounded().to_string() }</td>
+                    <td class="number" data-testid={TestId::TimeBudgetTotal}
+                        title={format_duration(budget.total())}>{ format_duration(total) }</td>
+                    <td>
+                        { if budget.over { "deleted, counted from " } else { "to be deleted, counted from " } }
+                        { budget.counted_from }
+                    </td>
+                </tr></tbody>
+                <tbody>{ for after.into_iter().map(row) }</tbody>
+                if let Some(gone_at) = budget.gone_at {
+                    <tbody class="sum"><tr>
+                        <td title={gone_at.to_string()}>{ gone_at.rounded().to_string() }</td>
+                        <td></td>
+                        <td>{ if budget.over { "gone" } else { "to be gone" } }</td>
+                    </tr></tbody>
+                }
+            </table>
+        </section>
+    }
+}
+
+/// A term: rounded in sight, exact where the pointer rests.
+fn row(term: &Term) -> Html {
+    html! {
+        <tr data-term-row={word(term.kind)}>
+            <td title={term.start.to_string()}>{ term.start.rounded().to_string() }</td>
+            <td class="number" title={format_duration(term.duration)}>
+                <i data-term={word(term.kind)}></i>{ format_duration(term.rounded_duration()) }</td>
+            <td>
+                <span class="text">{ &term.text }</span>
+                if !term.set_by.is_empty() { <code>{ breakable(&term.set_by) }</code> }
+            </td>
+        </tr>
+    }
+}
+
+/// A term in a line, exactly.
+fn exact(term: &Term) -> String {
+    format!("{}: {}", format_duration(term.duration), term.text)
+}
+
+/// A flag or field with its value, which may be broken between its words, and never within a number.
+fn breakable(set_by: &str) -> Html {
+    let parts = set_by.split_inclusive(['.', '=', '-']);
+    html! { <>{ for parts.map(|part| html! { <><span>{ part }</span><wbr /></> }) }</> }
+}
+
+/// What a term is spent on, for its colour.
+fn word(kind: TermKind) -> &'static str {
+    match kind {
+        TermKind::LastHeartbeat | TermKind::Report | TermKind::DisruptionOver => "heartbeat",
+        TermKind::GracePeriod => "grace",
+        TermKind::MonitorPass | TermKind::QueueingPass => "pass",
+        TermKind::Limiter | TermKind::TaintingTick => "limiter",
+        TermKind::Tainted | TermKind::Noticed => "taint",
+        TermKind::Toleration | TermKind::PodEvictionTimeout => "toleration",
+        TermKind::Retries | TermKind::TerminationGrace | TermKind::KubeletAway => "delete",
+    }
+}

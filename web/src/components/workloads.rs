@@ -1,0 +1,129 @@
+//! The workloads under the board: a line each, with how many of its pods were ready over time.
+
+use std::rc::Rc;
+
+use taintlab_core::simulator::Readiness;
+use taintlab_core::time::Timestamp;
+use yew::prelude::*;
+
+use crate::components::parts::availability::{class, curve, seconds, summary};
+use crate::messages::{Dispatch, Msg};
+use crate::test_id::TestId;
+use crate::view_models::selection::Selection;
+use crate::view_models::workloads::{Track, WorkloadsModel};
+
+/// Properties of [`Workloads`].
+#[derive(Clone, PartialEq, Properties)]
+pub(crate) struct WorkloadsProps {
+    /// The workloads.
+    pub(crate) workloads: Rc<WorkloadsModel>,
+    /// What is selected.
+    pub(crate) selection: Option<Selection>,
+    /// Where messages go.
+    pub(crate) dispatch: Dispatch,
+}
+
+/// The workloads, line by line.
+#[component]
+pub(crate) fn Workloads(props: &WorkloadsProps) -> Html {
+    let open = use_state(|| true);
+    let workloads = &props.workloads;
+    let toggle = {
+        let open = open.clone();
+        move |_: MouseEvent| open.set(!*open)
+    };
+    let keep = props.dispatch.reform(|_| Msg::SetBaseline);
+    let title = "Later runs are compared with this one, after an undo or an edit, say";
+    html! {
+        <section class="workloads" aria-label="Workloads" data-testid={TestId::Workloads}>
+            <div class="bar">
+                <button class="btn quiet small" aria-expanded={open.to_string()} onclick={toggle}>
+                    <h2>{ "Workloads" }</h2>
+                    <span class="muted num">{ workloads.tracks.len() + workloads.more }</span>
+                </button>
+                if *open && !workloads.tracks.is_empty() {
+                    { legend() }
+                    <span class="grow"></span>
+                    <button class="btn small" onclick={keep} {title} data-testid={TestId::SetBaseline}>
+                        { if workloads.has_baseline { "Compare with this run instead" }
+                          else { "Compare with this run" } }
+                    </button>
+                }
+            </div>
+            if *open {
+                <div class={classes!("tracks", workloads.has_baseline.then_some("compared"))}>
+                    { for workloads.tracks.iter().map(|track| line(track, workloads.end, props)) }
+                    if workloads.more > 0 {
+                        <p class="hint">
+                            { format!("and {} more; those that lack pods come first", workloads.more) }
+                        </p>
+                    }
+                    if workloads.tracks.is_empty() {
+                        <p class="hint">
+                            { "No Deployment, StatefulSet, DaemonSet or Job is here. Import some, or \
+                               type " }
+                            <code>{ "kubectl create deployment web --image=nginx --replicas=3" }</code>
+                            { " below." }
+                        </p>
+                    }
+                </div>
+            }
+        </section>
+    }
+}
+
+fn legend() -> Html {
+    html! {
+        <div class="legend" aria-hidden="true">
+            { for Readiness::ALL.into_iter().map(|readiness| html! {
+                <span><i class={classes!("sample", class(readiness))}></i>{ readiness.words() }</span>
+            }) }
+        </div>
+    }
+}
+
+fn line(track: &Track, end: Timestamp, props: &WorkloadsProps) -> Html {
+    let view = &track.view;
+    let key = view.workload.clone();
+    let selection = Selection::Workload(key.clone());
+    let selected = props.selection.as_ref() == Some(&selection);
+    let onclick = props.dispatch.reform(move |_: MouseEvent| Msg::Select(Some(selection.clone())));
+    let pending = view.pending.first();
+    let words = summary(track);
+    html! {
+        <button key={key.to_string()} class="track" data-workload={key.to_string()} {onclick}
+            data-selected={selected.to_string()} title={words}>
+            <span class="clip">
+                <span class="ns">{ kind_and_namespace(track) }</span>{ key.name.name() }
+            </span>
+            <span class={classes!("num", "ready", class(track.availability.readiness_now()))}>
+                { format!("{}/{}", view.ready, view.desired) }
+            </span>
+            { curve(&track.availability, end) }
+            <span class="num lost">{ lost(track) }</span>
+            if let Some(pending) = pending {
+                <span class="whypending clip" title={pending.reason.clone()}>
+                    { format!("{} pending", view.pending.len()) }
+                    if !pending.reason.is_empty() { { format!(": {}", pending.reason) } }
+                </span>
+            }
+        </button>
+    }
+}
+
+fn kind_and_namespace(track: &Track) -> String {
+    let key = &track.view.workload;
+    match key.name.namespace() {
+        "default" => format!("{}/", key.kind.singular()),
+        namespace => format!("{}/{namespace}/", key.kind.singular()),
+    }
+}
+
+fn lost(track: &Track) -> String {
+    let time = track.availability.replica_time_lost;
+    match &track.baseline {
+        Some(baseline) => format!("{} ({})", seconds(time), seconds(baseline.replica_time_lost)),
+        None if time.is_zero() => String::new(),
+        None => seconds(time),
+    }
+}

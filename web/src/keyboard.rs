@@ -1,0 +1,210 @@
+//! The keyboard: one table, which the help shows and in which each key that is pressed is looked up.
+
+use web_sys::KeyboardEvent;
+
+use crate::board_keys::Step;
+use crate::browser;
+use crate::focus::Place;
+use crate::messages::{Dialog, Msg};
+
+/// Where a key means something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Where {
+    /// Everywhere but in a field or a dialog.
+    Page,
+    /// On a zone, a node or a pod of the board.
+    Board,
+    /// In the inspector.
+    Inspector,
+    /// In the console.
+    Console,
+    /// In a dialog.
+    Dialog,
+}
+
+impl Where {
+    /// All of them, as the help lists them.
+    pub(crate) const ALL: [Self; 5] =
+        [Self::Page, Self::Board, Self::Inspector, Self::Console, Self::Dialog];
+
+    /// The heading in the help.
+    pub(crate) const fn words(self) -> &'static str {
+        match self {
+            Self::Page => "Everywhere but in a field",
+            Self::Board => "On the board",
+            Self::Inspector => "In the inspector",
+            Self::Console => "In the kubectl console",
+            Self::Dialog => "In a dialog",
+        }
+    }
+}
+
+/// Keys, and what they do.
+pub(crate) struct Shortcut {
+    /// Where.
+    pub(crate) place: Where,
+    /// The keys, as the help shows them; each of them does it.
+    pub(crate) keys: &'static [&'static str],
+    /// What.
+    pub(crate) meaning: &'static str,
+    /// How; nothing if the control that has the focus does it by itself.
+    does: Option<fn() -> Msg>,
+}
+
+const fn page(keys: &'static [&'static str], meaning: &'static str, does: fn() -> Msg) -> Shortcut {
+    Shortcut { place: Where::Page, keys, meaning, does: Some(does) }
+}
+
+const fn board(key: &'static [&'static str], meaning: &'static str, does: fn() -> Msg) -> Shortcut {
+    Shortcut { place: Where::Board, keys: key, meaning, does: Some(does) }
+}
+
+const fn there(place: Where, keys: &'static [&'static str], meaning: &'static str) -> Shortcut {
+    Shortcut { place, keys, meaning, does: None }
+}
+
+/// All keys.
+pub(crate) const SHORTCUTS: &[Shortcut] = &[
+    page(&["Space"], "Play or pause", || Msg::TogglePlay),
+    page(&["N", "→"], "Step to the next event", || Msg::Step),
+    page(&["B", "←"], "Step back to the event before", || Msg::StepBack),
+    page(&["E"], "Run until nothing more happens", || Msg::RunToEnd),
+    page(&["0", "Home"], "Back to the start", || Msg::Seek(taintlab_core::time::Timestamp::ZERO)),
+    page(&["+"], "Faster", || Msg::Faster),
+    page(&["−"], "Slower", || Msg::Slower),
+    page(&["Ctrl Z"], "Undo", || Msg::Undo),
+    page(&["Ctrl Shift Z", "Ctrl Y"], "Redo", || Msg::Redo),
+    page(&["I"], "Import (or paste a manifest anywhere)", || {
+        Msg::Open(Dialog::Import("".into(), "".into()))
+    }),
+    page(&["X"], "Export", || Msg::Open(Dialog::Export)),
+    page(&["S"], "Scenarios", || Msg::Open(Dialog::Scenarios)),
+    page(&["A"], "Create a node", || Msg::Open(Dialog::CreateNode)),
+    page(&["P"], "Create a pod", || Msg::Open(Dialog::CreatePod("".into()))),
+    page(&["W"], "Warnings", || Msg::Open(Dialog::Warnings(None))),
+    page(&["K"], "kubectl", || Msg::OpenConsole(true)),
+    page(&["T"], "Light, dark or as the system", || Msg::NextTheme),
+    page(&["Esc"], "To the board; from there, close the inspector", || Msg::Escape),
+    page(&["?"], "This help", || Msg::Open(Dialog::Help)),
+    board(&["→"], "The next zone, node or pod", || Msg::Move(Step::Next)),
+    board(&["←"], "The zone, node or pod before", || Msg::Move(Step::Previous)),
+    board(
+        &["↓"],
+        "What is drawn below: from a zone to its nodes, from a node to its pods",
+        || Msg::Move(Step::Down),
+    ),
+    board(&["↑"], "What is drawn above", || Msg::Move(Step::Up)),
+    board(&["Home"], "The first zone", || Msg::Move(Step::First)),
+    board(&["End"], "The last of all", || Msg::Move(Step::Last)),
+    there(Where::Board, &["Enter"], "Select it and go into the inspector"),
+    there(Where::Inspector, &["←", "→", "Home", "End"], "Another tab, on the tabs"),
+    there(Where::Inspector, &["Enter"], "Apply what is typed, and go back to the board"),
+    there(Where::Inspector, &["Esc"], "Back to the board, with nothing applied"),
+    there(Where::Console, &["Enter"], "Run the line"),
+    there(Where::Console, &["Tab"], "Complete the word"),
+    there(Where::Console, &["↑", "↓"], "Earlier and later lines"),
+    there(Where::Console, &["Shift Enter"], "Begin another line"),
+    there(Where::Console, &["Esc"], "Close the console"),
+    there(Where::Dialog, &["Esc"], "Close it, as the browser’s Back does"),
+];
+
+/// What a key asks for, and keeps the browser from doing something else with it.
+pub(super) fn pressed(event: &KeyboardEvent) -> Option<Msg> {
+    if browser::dialog_is_open() || event.alt_key() || event.default_prevented() {
+        return None;
+    }
+    let control = event.ctrl_key() || event.meta_key();
+    let name = name(&event.key(), event.shift_key(), control);
+    let place = Place::now();
+    // A list that is open takes the key itself.
+    let leaves = name == "Esc" && (place == Place::Inspector || browser::list_has_the_focus());
+    let taken = browser::is_typing()
+        || !control && browser::list_has_the_focus()
+        || name == "Space" && place != Place::Board && browser::space_is_taken();
+    if event.is_composing() || taken && !leaves {
+        return None;
+    }
+    let on_board = place == Place::Board;
+    let msg = on_board.then(|| find(Where::Board, &name)).flatten();
+    let msg = msg.or_else(|| find(Where::Page, &name))?;
+    event.prevent_default();
+    Some(msg())
+}
+
+fn find(place: Where, name: &str) -> Option<fn() -> Msg> {
+    let here = SHORTCUTS.iter().filter(|shortcut| shortcut.place == place);
+    here.filter(|shortcut| shortcut.keys.contains(&name)).find_map(|shortcut| shortcut.does)
+}
+
+/// The name of a key in the table. With Caps Lock letters are capitals, and some signs need Shift.
+fn name(key: &str, shift: bool, control: bool) -> String {
+    let name = match key {
+        " " => "Space",
+        "ArrowLeft" => "←",
+        "ArrowRight" => "→",
+        "ArrowUp" => "↑",
+        "ArrowDown" => "↓",
+        "Escape" => "Esc",
+        "-" => "−",
+        // The plus without Shift, on most keyboards.
+        "=" => "+",
+        other => other,
+    };
+    let mut characters = name.chars();
+    let sign = match (characters.next(), characters.next()) {
+        (Some(one), None) => !one.is_alphanumeric() && !"←→↑↓".contains(one),
+        _ => false,
+    };
+    let control = if control { "Ctrl " } else { "" };
+    let shift = if shift && !sign { "Shift " } else { "" };
+    let name = if name.len() == 1 { name.to_ascii_uppercase() } else { name.to_owned() };
+    format!("{control}{shift}{name}")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn keys_are_called_as_in_the_help() {
+        for (key, shift, control, expected) in [
+            (" ", false, false, "Space"),
+            ("n", false, false, "N"),
+            ("N", false, false, "N"),
+            ("N", true, false, "Shift N"),
+            ("?", true, false, "?"),
+            ("+", true, false, "+"),
+            ("=", false, false, "+"),
+            ("-", false, false, "−"),
+            ("ArrowRight", true, false, "Shift →"),
+            ("Escape", false, false, "Esc"),
+            ("z", false, true, "Ctrl Z"),
+            ("Z", true, true, "Ctrl Shift Z"),
+            ("n", false, true, "Ctrl N"),
+        ] {
+            assert_eq!(name(key, shift, control), expected, "{key}");
+        }
+        assert!(find(Where::Page, "Shift N").is_none());
+        assert!(find(Where::Page, "Ctrl N").is_none());
+    }
+
+    #[test]
+    fn a_key_means_one_thing_at_one_place() {
+        let mut seen = BTreeSet::new();
+        for shortcut in SHORTCUTS {
+            for key in shortcut.keys {
+                assert!(seen.insert((shortcut.place.words(), *key)), "{key}: {}", shortcut.meaning);
+                assert_eq!(find(shortcut.place, key).is_some(), shortcut.does.is_some(), "{key}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_help_lists_every_place() {
+        for shortcut in SHORTCUTS {
+            assert!(Where::ALL.contains(&shortcut.place));
+        }
+    }
+}

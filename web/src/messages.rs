@@ -1,0 +1,233 @@
+//! What can happen to the application.
+
+use std::rc::Rc;
+
+use taintlab_core::command::{Command, CommandError};
+use taintlab_core::scenario::Scenario;
+use taintlab_core::time::Timestamp;
+use taintlab_kubectl::Completion;
+use taintlab_manifest::Import;
+use yew::prelude::*;
+
+use crate::board_keys::Step;
+use crate::files::ExportKind;
+use crate::playback::Speed;
+use crate::store::{Kept, WriteResult};
+use crate::view_models::import_report::Objects;
+use crate::view_models::selection::Selection;
+
+/// How components say what the user wants. There is one for the whole page, so that comparing it
+/// is comparing a pointer.
+pub(crate) type Dispatch = Callback<Msg>;
+
+/// What the user wants, or what happened.
+pub(crate) enum Msg {
+    /// A frame is painted, at this time of the page.
+    Frame(f64),
+    /// Commands, together, now; what is refused is told to the callback.
+    Edit(Vec<Command>, Callback<CommandError>),
+    /// The same, from a dialog, which closes if they are not refused.
+    EditAndClose(Vec<Command>, Callback<CommandError>),
+    /// Take the last edit back.
+    Undo,
+    /// Do it again.
+    Redo,
+    /// Play or pause.
+    TogglePlay,
+    /// Let time pass so fast.
+    SetSpeed(Speed),
+    /// Let time pass faster.
+    Faster,
+    /// Let time pass slower.
+    Slower,
+    /// Go to what happens next.
+    Step,
+    /// Back to what happened before.
+    StepBack,
+    /// Go on until nothing more happens.
+    RunToEnd,
+    /// Move the clock.
+    Seek(Timestamp),
+    /// Select something, or nothing.
+    Select(Option<Selection>),
+    /// Open a dialog.
+    Open(Dialog),
+    /// Close it.
+    CloseDialog,
+    /// Put a scenario in place of everything.
+    Load(Box<Scenario>),
+    /// Put what was read in place of the cluster; on the release that its nodes report (`true`), or
+    /// on the present one.
+    ReplaceCluster(Rc<Import>, bool),
+    /// What adding what was read to the cluster would do.
+    PlanImport(Rc<Import>, Rc<Objects>, Callback<Rc<Objects>>),
+    /// Add what was read to the cluster, as far as it fits.
+    AddToCluster(Rc<Import>, Rc<Objects>),
+    /// Hand out the work.
+    Export(ExportKind, ExportTarget),
+    /// Run the same on another Kubernetes.
+    ChangeStart(Box<dyn FnOnce(&mut Scenario)>),
+    /// The same, from the settings, which close unless it is refused.
+    ChangeSettings(Box<dyn FnOnce(&mut Scenario)>),
+    /// Later runs are to be compared with this one.
+    SetBaseline,
+    /// Select something, close the dialog that showed it, and go into the inspector.
+    Show(Selection),
+    /// Something got the focus.
+    Focused(web_sys::Element),
+    /// Move the focus on the board.
+    Move(Step),
+    /// Leave what has the focus for the board; from there, or from nowhere, close the inspector.
+    Escape,
+    /// Move the focus to the board.
+    ToBoard,
+    /// The browser went back or forth in its history.
+    WentBack,
+    /// Put a text on the clipboard.
+    Copy(Rc<str>),
+    /// Run a line of kubectl.
+    Kubectl(String),
+    /// Show the console, or hide it.
+    OpenConsole(bool),
+    /// What could stand at the cursor, a byte index into the line.
+    Complete(String, usize, Callback<Vec<Completion>>),
+    /// Change the colours.
+    NextTheme,
+    /// Say something.
+    Notice(Notice),
+    /// Take a message away.
+    Dismiss(u32),
+    /// Files are dragged over the page, or no longer.
+    Dropping(bool),
+    /// Files were given.
+    Files(Vec<web_sys::File>),
+    /// Offer a text as a file of that name.
+    Download(String, Rc<str>),
+    /// Store the work.
+    Save,
+    /// The work was stored, or not.
+    Written(Box<WriteResult>),
+    /// The page is left: store what is not stored yet.
+    Leave,
+    /// The page is there again as it was left.
+    Return,
+    /// Go on with a session that is kept.
+    OpenSession(Box<Kept>),
+    /// Read the session of this id and go on with it.
+    ContinueSession(Rc<str>),
+    /// Show the sessions that are kept.
+    Sessions,
+}
+
+/// How something is handed out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ExportTarget {
+    /// As a file.
+    Download,
+    /// On the clipboard.
+    Copy,
+}
+
+/// A dialog.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Dialog {
+    /// Import, with this text and its name.
+    Import(Rc<str>, Rc<str>),
+    /// Export.
+    Export,
+    /// The sessions that are kept; this tab works on the one of this id.
+    Sessions(Rc<str>),
+    /// Keyboard shortcuts and first steps.
+    Help,
+    /// The scenarios that come with the page.
+    Scenarios,
+    /// Flags of the controllers.
+    Settings,
+    /// Warnings: all, or those about one object.
+    Warnings(Option<Selection>),
+    /// A new node.
+    CreateNode,
+    /// A new pod, on that node if it is not empty.
+    CreatePod(Rc<str>),
+}
+
+/// A message to the user.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Notice {
+    /// Given when it is shown.
+    pub(crate) id: u32,
+    /// Whether something went wrong.
+    pub(crate) error: bool,
+    /// What.
+    pub(crate) text: String,
+    /// What can be done about it.
+    pub(crate) action: Option<NoticeAction>,
+}
+
+/// What can be done about a message.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum NoticeAction {
+    /// Download a copy of something: name and text.
+    Download(String, Rc<str>),
+    /// Go on with the session of this id.
+    Continue(Rc<str>),
+    /// Look at the sessions.
+    Sessions,
+}
+
+impl Notice {
+    /// Something went well.
+    pub(crate) fn info(text: impl Into<String>) -> Self {
+        Self { id: 0, error: false, text: text.into(), action: None }
+    }
+
+    /// Something went wrong.
+    pub(crate) fn error(text: impl Into<String>) -> Self {
+        Self { id: 0, error: true, text: text.into(), action: None }
+    }
+
+    /// The same, with something that can be done about it.
+    pub(crate) fn with(self, action: NoticeAction) -> Self {
+        Self { action: Some(action), ..self }
+    }
+
+    /// Whether it offers something that makes sense only as long as nothing was done.
+    pub(crate) fn is_offer(&self) -> bool {
+        matches!(self.action, Some(NoticeAction::Continue(_)))
+    }
+}
+
+/// A callback for events that may mean something, or not.
+pub(crate) fn maybe<E: 'static>(
+    dispatch: &Dispatch,
+    meaning: impl Fn(E) -> Option<Msg> + 'static,
+) -> Callback<E> {
+    let dispatch = dispatch.clone();
+    Callback::from(move |event| {
+        if let Some(msg) = meaning(event) {
+            dispatch.emit(msg);
+        }
+    })
+}
+
+/// Says what was refused at the edge of the page, for edits that no form waits for.
+pub(crate) fn refused(dispatch: &Dispatch) -> Callback<CommandError> {
+    dispatch.reform(|error: CommandError| Msg::Notice(Notice::error(error.to_string())))
+}
+
+/// Where the selection goes with an edit: to what was created, away from what was deleted.
+pub(crate) fn selection_after(
+    commands: &[Command],
+    selection: Option<&Selection>,
+) -> Option<Option<Selection>> {
+    match commands {
+        [Command::CreateNode(node)] => {
+            Some(Some(Selection::Node(node.metadata.name.as_str().into())))
+        }
+        [Command::CreatePod(pod)] => Some(Some(Selection::Pod(pod.key()))),
+        [Command::DeleteNode { node }] if selection == Some(&Selection::Node(node.clone())) => {
+            Some(None)
+        }
+        _ => None,
+    }
+}

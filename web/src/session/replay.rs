@@ -1,0 +1,186 @@
+//! Carrying out a timeline, from its beginning or from a checkpoint.
+
+use std::rc::Rc;
+
+use taintlab_core::command::{Command, CommandError};
+use taintlab_core::scenario::ScenarioError;
+use taintlab_core::time::Timestamp;
+
+use super::rows::Home;
+use super::{Checkpoint, Edit, Progress, RowKind, Session};
+
+/// How many rows of the log lie between two checkpoints.
+const ROWS_PER_CHECKPOINT: usize = 256;
+/// More checkpoints than this are thinned out.
+const MAX_CHECKPOINTS: usize = 48;
+
+impl Session {
+    /// Everything again from the beginning.
+    pub(super) fn replay(&mut self, to: Timestamp) -> Result<(), ScenarioError> {
+        self.simulator = self.timeline.start.simulator()?;
+        self.progress = Progress::at_the_beginning_of(&self.timeline.start);
+        self.rows = Rc::default();
+        self.gone = Rc::default();
+        self.checkpoints.clear();
+        self.unmark_from(0);
+        self.reached = Timestamp::ZERO;
+        self.begin();
+        self.advance(to);
+        Ok(())
+    }
+
+    pub(super) fn begin(&mut self) {
+        self.ahead.take();
+        self.touched.all = true;
+        self.homes.clear();
+        for (key, pod) in self.simulator.cluster().pods() {
+            self.homes.insert(key.clone(), Home::on(&pod.spec.node_name));
+        }
+        self.checkpoint();
+    }
+
+    /// Goes back to the nearest checkpoint before `to`.
+    pub(super) fn rewind(&mut self, to: Timestamp) {
+        let found = self.checkpoints.iter().rev().find(|checkpoint| checkpoint.at <= to);
+        if let Some(checkpoint) = found.cloned() {
+            self.ahead.take();
+            self.simulator.restore(&checkpoint.snapshot);
+            self.progress = checkpoint.progress;
+            self.homes = checkpoint.homes;
+            Rc::make_mut(&mut self.rows).truncate(checkpoint.rows);
+            Rc::make_mut(&mut self.gone).truncate(checkpoint.gone);
+        }
+        self.touched.all = true;
+    }
+
+    /// Lets time pass, with the steps and edits on the way.
+    pub(super) fn advance(&mut self, to: Timestamp) {
+        loop {
+            let step = self.progress.player.next_step().map(|step| step.at.timestamp());
+            let step = step.filter(|at| *at <= to);
+            let edit = self.timeline.log.get(self.progress.edits).cloned();
+            let edit = edit.filter(|edit| edit.at.timestamp() <= to);
+            match (step, edit) {
+                (Some(at), edit) if edit.as_ref().is_none_or(|e| at <= e.at.timestamp()) => {
+                    self.run_step(at);
+                }
+                (_, Some(edit)) => self.run_edit(&edit),
+                (_, None) => break,
+            }
+        }
+        self.pass_time(to);
+    }
+
+    /// Steps of one instant all come before what follows from any of them.
+    fn run_step(&mut self, at: Timestamp) {
+        if at > self.now() {
+            self.pass_time_until(at);
+        }
+        let Some(command) = self.progress.player.next_step().map(|step| step.command.clone()) else {
+            return;
+        };
+        self.ahead.take();
+        let row = match self.progress.player.play_step(&mut self.simulator) {
+            None | Some(Ok(None)) => RowKind::Step(command),
+            Some(Ok(Some(error))) => RowKind::Refused { command, error },
+            Some(Err(ScenarioError::Step { error, .. })) => RowKind::Skipped { command, error },
+            // The only other thing that can be wrong with a step.
+            Some(Err(_)) => RowKind::NotRefused(command),
+        };
+        self.push_row(at, row);
+        self.take_events();
+    }
+
+    fn run_edit(&mut self, edit: &Edit) {
+        let at = edit.at.timestamp();
+        self.pass_time(at);
+        self.progress.edits += 1;
+        for command in &edit.commands {
+            let row = match self.carry_out(at, command) {
+                Ok(()) => RowKind::Edit(command.clone()),
+                Err(error) => RowKind::Skipped { command: command.clone(), error },
+            };
+            self.push_row(at, row);
+            self.take_events();
+        }
+        self.pass_time(at);
+    }
+
+    fn carry_out(&mut self, at: Timestamp, command: &Command) -> Result<(), CommandError> {
+        self.ahead.take();
+        self.simulator.handle_command(at, command.clone())
+    }
+
+    /// Passes deadlines before `to` one by one, for the sake of checkpoints.
+    fn pass_time_until(&mut self, to: Timestamp) {
+        while let Some(next) = self.simulator.poll_timeout()
+            && next.at < to
+        {
+            if self.simulator.handle_timeout(next.at).is_err() {
+                break;
+            }
+            self.take_events();
+            self.maybe_checkpoint();
+        }
+    }
+
+    fn pass_time(&mut self, to: Timestamp) {
+        self.pass_time_until(to);
+        // Never in the past: callers go back with a checkpoint.
+        let _ = self.simulator.advance_to(to);
+        self.take_events();
+        self.maybe_checkpoint();
+    }
+
+    fn maybe_checkpoint(&mut self) {
+        let last = self.checkpoints.last();
+        let due = last.is_none_or(|last| {
+            last.rows + ROWS_PER_CHECKPOINT <= self.rows.len() && last.at < self.simulator.now()
+        });
+        if due {
+            self.checkpoint();
+        }
+    }
+
+    fn checkpoint(&mut self) {
+        if self.checkpoints.len() >= MAX_CHECKPOINTS {
+            // The first one stays: it is the way back to the beginning.
+            let mut index = 0_usize;
+            self.checkpoints.retain(|_| {
+                index += 1;
+                !index.is_multiple_of(2)
+            });
+        }
+        self.checkpoints.push(Checkpoint {
+            at: self.simulator.now(),
+            progress: self.progress.clone(),
+            rows: self.rows.len(),
+            gone: self.gone.len(),
+            homes: self.homes.clone(),
+            snapshot: self.simulator.snapshot(),
+        });
+    }
+
+    /// Forgets the checkpoints that a changed end of the log has made wrong.
+    pub(super) fn checkpoints_follow_timeline(&mut self) {
+        let log = self.timeline.log.clone();
+        let kept = self.progress.edits;
+        self.keep_checkpoints(&log, kept);
+    }
+
+    pub(super) fn checkpoints_follow(&mut self, old: &[Rc<Edit>]) {
+        let log = self.timeline.log.clone();
+        let same = old.iter().zip(&log).take_while(|(a, b)| Rc::ptr_eq(a, b)).count();
+        self.keep_checkpoints(&log, same);
+    }
+
+    /// A checkpoint is right if all edits it holds are the same, and it is not later than the
+    /// first edit that it does not hold.
+    fn keep_checkpoints(&mut self, log: &[Rc<Edit>], same: usize) {
+        self.checkpoints.retain(|checkpoint| {
+            let held = checkpoint.progress.edits;
+            let next = log.get(held);
+            held <= same && next.is_none_or(|edit| checkpoint.at <= edit.at.timestamp())
+        });
+    }
+}

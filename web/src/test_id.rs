@@ -1,0 +1,197 @@
+//! The elements that the page itself and the browser tests find by name, `data-testid`.
+
+use yew::AttrValue;
+use yew::html::IntoPropValue;
+
+macro_rules! test_ids {
+    ($($name:ident = $text:literal),* $(,)?) => {
+        /// The name of an element.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub(crate) enum TestId {
+            $(
+                #[doc = concat!("`", $text, "`")]
+                $name,
+            )*
+        }
+
+        impl TestId {
+            /// All of them.
+            #[cfg(test)]
+            const ALL: &[Self] = &[$(Self::$name),*];
+
+            /// The value of `data-testid`.
+            pub(crate) const fn as_str(self) -> &'static str {
+                match self {
+                    $(Self::$name => $text,)*
+                }
+            }
+        }
+    };
+}
+
+test_ids! {
+    AddNode = "add-node",
+    AddPod = "add-pod",
+    AddTaint = "add-taint",
+    AddToleration = "add-toleration",
+    Announcement = "announcement",
+    Apply = "apply",
+    ApplySettings = "apply-settings",
+    Availability = "availability",
+    AvailabilityChart = "availability-chart",
+    Bind = "bind",
+    Board = "board",
+    Clock = "clock",
+    Clockbar = "clockbar",
+    CompareRelease = "compare-release",
+    Completions = "completions",
+    Console = "console",
+    ConsoleLine = "console-line",
+    ConsoleOpen = "console-open",
+    ConsoleOutput = "console-output",
+    ControlPlane = "control-plane",
+    Create = "create",
+    CreateNode = "create-node",
+    CreatePod = "create-pod",
+    Diagnostics = "diagnostics",
+    Dialog = "dialog",
+    DrainRuns = "drain-runs",
+    Empty = "empty",
+    End = "end",
+    Excerpt = "excerpt",
+    Expectations = "expectations",
+    Export = "export",
+    Found = "found",
+    Help = "help",
+    Home = "home",
+    Import = "import",
+    ImportActions = "import-actions",
+    ImportAdd = "import-add",
+    ImportAddNow = "import-add-now",
+    ImportCluster = "import-cluster",
+    ImportFile = "import-file",
+    ImportPlan = "import-plan",
+    ImportReplace = "import-replace",
+    ImportSecrets = "import-secrets",
+    ImportText = "import-text",
+    Inspector = "inspector",
+    KeepAll = "keep-all",
+    LabelForm = "label-form",
+    Legend = "legend",
+    LoadForm = "load-form",
+    Log = "log",
+    LogMessage = "log-message",
+    Next = "next",
+    Node = "node",
+    NodeHealth = "node-health",
+    NodeResources = "node-resources",
+    Notice = "notice",
+    Objects = "objects",
+    Output = "output",
+    OwnRelease = "own-release",
+    Page = "page",
+    Pending = "pending",
+    PendingReason = "pending-reason",
+    Play = "play",
+    PodsPanel = "pods-panel",
+    Pressure = "pressure",
+    Ranking = "ranking",
+    Redo = "redo",
+    Refusals = "refusals",
+    Release = "release",
+    ReplacePod = "replace-pod",
+    SameLine = "same-line",
+    Scale = "scale",
+    ScenarioCount = "scenario-count",
+    ScenarioList = "scenario-list",
+    ScenarioSearch = "scenario-search",
+    ScenarioTags = "scenario-tags",
+    Scenarios = "scenarios",
+    Sessions = "sessions",
+    SessionsList = "sessions-list",
+    SetBaseline = "keep-run",
+    Settings = "settings",
+    SettingsRelease = "settings-release",
+    Silent = "silent",
+    Speed = "speed",
+    StartUp = "start-up",
+    Step = "step",
+    StepBack = "step-back",
+    TaintForm = "taint-form",
+    TaintZone = "taint-zone",
+    Theme = "theme",
+    ThresholdForm = "threshold-form",
+    Thresholds = "thresholds",
+    TimeBudget = "time-budget",
+    TimeBudgetAt = "time-budget-at",
+    TimeBudgetTotal = "time-budget-total",
+    Timeline = "scrub",
+    TolerationForm = "toleration-form",
+    Undo = "undo",
+    UsageChart = "usage-chart",
+    Verdict = "verdict",
+    Warnings = "warnings",
+    WarningsAbout = "warnings-about",
+    WarningsOpen = "warnings-open",
+    Why = "why",
+    WorkloadPanel = "workload-panel",
+    Workloads = "workloads",
+    Yaml = "yaml",
+    ZoneArithmetic = "zone-arithmetic",
+    ZonePanel = "zone-panel",
+    ZoneQueue = "zone-queue",
+    ZoneRate = "zone-rate",
+    ZoneRates = "zone-rates",
+    ZoneState = "zone-state",
+}
+
+impl TestId {
+    /// The selector that finds it.
+    pub(crate) fn selector(self) -> String {
+        format!("[data-testid={}]", self.as_str())
+    }
+}
+
+impl IntoPropValue<Option<AttrValue>> for TestId {
+    fn into_prop_value(self) -> Option<AttrValue> {
+        Some(AttrValue::Static(self.as_str()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+    use std::path::Path;
+
+    use super::*;
+
+    /// A name that the browser tests look for in vain would make a test wait, or pass for nothing.
+    #[test]
+    fn the_browser_tests_find_only_what_there_is() {
+        let known: BTreeSet<&str> = TestId::ALL.iter().map(|id| id.as_str()).collect();
+        assert_eq!(known.len(), TestId::ALL.len(), "two elements have one name");
+        let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/e2e");
+        let mut unknown = Vec::new();
+        for folder in [tests.clone(), tests.join("support")] {
+            for entry in std::fs::read_dir(folder).unwrap() {
+                let path = entry.unwrap().path();
+                if path.extension().is_none_or(|extension| extension != "mjs") {
+                    continue;
+                }
+                let text = std::fs::read_to_string(&path).unwrap();
+                for start in ["getByTestId(\"", "data-testid=\"", "data-testid="] {
+                    for after in text.split(start).skip(1) {
+                        let name: String = after
+                            .chars()
+                            .take_while(|c| c.is_ascii_lowercase() || *c == '-')
+                            .collect();
+                        if !name.is_empty() && !known.contains(name.as_str()) {
+                            unknown.push(format!("{}: {name}", path.display()));
+                        }
+                    }
+                }
+            }
+        }
+        assert!(unknown.is_empty(), "{unknown:#?}");
+    }
+}

@@ -1,0 +1,161 @@
+//! What components show: plain values, worked out from the session when something has changed.
+
+pub(crate) mod announcement;
+pub(crate) mod board;
+pub(crate) mod console;
+pub(crate) mod display;
+pub(crate) mod import_report;
+pub(crate) mod inspector_model;
+pub(crate) mod selection;
+pub(crate) mod timeline;
+pub(crate) mod warning_marks;
+pub(crate) mod workloads;
+
+use std::rc::Rc;
+
+use taintlab_core::simulator::Availability;
+use taintlab_core::time::{SECOND, Timestamp};
+
+use self::board::BoardModel;
+use self::inspector_model::InspectorModel;
+use self::selection::Selection;
+use self::timeline::TimelineModel;
+use self::workloads::WorkloadsModel;
+use crate::session::Session;
+
+/// The view models of a session, which follow it.
+#[derive(Default)]
+pub(crate) struct ViewModels {
+    /// The board.
+    pub(crate) board: BoardModel,
+    /// What is selected.
+    pub(crate) inspector: Rc<InspectorModel>,
+    /// The timeline.
+    pub(crate) timeline: Rc<TimelineModel>,
+    /// The workloads, if their controllers run.
+    pub(crate) workloads: Option<Rc<WorkloadsModel>>,
+    /// The run that others are compared with.
+    baseline: Vec<Availability>,
+    /// How often the inspector was worked out.
+    #[cfg(test)]
+    inspections: usize,
+}
+
+impl ViewModels {
+    /// Follows a session in which time has passed; `true` if something on the board may have
+    /// changed. What changes with time alone is not followed at each frame while it is `playing`.
+    pub(crate) fn follow(
+        &mut self,
+        session: &mut Session,
+        selection: Option<&Selection>,
+        playing: bool,
+    ) -> bool {
+        let changed = self.board.update(session);
+        if changed {
+            self.timeline = Rc::new(TimelineModel::new(session));
+        }
+        let now = session.now();
+        let is_old = |shown, axis| is_old(now, shown, axis, playing);
+        if changed || self.workloads.as_ref().is_some_and(|known| is_old(known.now, known.end)) {
+            self.look_at_workloads(session);
+        }
+        if changed || self.inspector.as_of().is_some_and(|at| is_old(at, Timestamp::ZERO)) {
+            self.inspect(session, selection);
+        }
+        changed
+    }
+
+    /// Follows a session that was changed by hand: not everything that can be changed shows on the
+    /// board. `true` if something on it may have changed.
+    pub(crate) fn follow_change(
+        &mut self,
+        session: &mut Session,
+        selection: Option<&Selection>,
+        playing: bool,
+    ) -> bool {
+        let changed = self.follow(session, selection, playing);
+        if !changed {
+            self.inspect(session, selection);
+        }
+        changed
+    }
+
+    /// Works out what the inspector shows.
+    pub(crate) fn inspect(&mut self, session: &Session, selection: Option<&Selection>) {
+        #[cfg(test)]
+        {
+            self.inspections += 1;
+        }
+        let inspector = InspectorModel::new(session, &self.board, &self.baseline, selection);
+        if *self.inspector != inspector {
+            self.inspector = Rc::new(inspector);
+        }
+    }
+
+    /// Later runs are compared with this one.
+    pub(crate) fn set_baseline(&mut self, session: &Session, selection: Option<&Selection>) {
+        self.baseline = self.workloads.as_ref().map(|known| known.run()).unwrap_or_default();
+        self.look_at_workloads(session);
+        self.inspect(session, selection);
+    }
+
+    /// There is no run to compare with any more.
+    pub(crate) fn forget_baseline(&mut self) {
+        self.baseline.clear();
+    }
+
+    fn look_at_workloads(&mut self, session: &Session) {
+        let workloads = WorkloadsModel::new(session, &self.baseline);
+        if self.workloads.as_deref() != workloads.as_ref() {
+            self.workloads = workloads.map(Rc::new);
+        }
+    }
+}
+
+/// Whether something that changes with time alone is shown as it was too long ago. While time runs
+/// that is a second of it, and at least a part of a long axis.
+fn is_old(now: Timestamp, shown: Timestamp, axis: Timestamp, playing: bool) -> bool {
+    let age = now.as_nanos().abs_diff(shown.as_nanos());
+    if playing { age >= SECOND.max(axis.as_nanos() / 200) } else { age > 0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use taintlab_core::api::{PodKey, Taint, TaintEffect};
+    use taintlab_core::command::Command;
+    use taintlab_core::scenario::Scenario;
+
+    use super::*;
+
+    /// A look ahead is part of it, which takes time in a large cluster.
+    #[test]
+    fn a_change_by_hand_is_inspected_once() {
+        let scenario: Scenario = serde_json::from_value(serde_json::json!({
+            "apiVersion": "taintlab/v1", "kind": "Scenario",
+            "objects": {
+                "nodes": [{ "metadata": { "name": "worker-1" } }],
+                "pods": [{ "metadata": { "name": "p" }, "spec": { "nodeName": "worker-1" } }],
+            }
+        }))
+        .unwrap();
+        let mut session = Session::new(scenario).unwrap();
+        let mut views = ViewModels::default();
+        let selection = Some(Selection::Pod(PodKey::new("", "p")));
+        views.follow(&mut session, selection.as_ref(), false);
+        let taint = Taint::new("k", "", TaintEffect::NoExecute);
+        for (command, on_board) in [
+            (Command::Taint { node: "worker-1".into(), taint }, true),
+            (Command::RestartTaintEvictionController, true),
+        ] {
+            let before = views.inspections;
+            session.apply(vec![command]).unwrap();
+            let changed = views.follow_change(&mut session, selection.as_ref(), false);
+            assert_eq!((changed, views.inspections - before), (on_board, 1));
+        }
+        let before = views.inspections;
+        assert!(!views.follow_change(&mut session, selection.as_ref(), false));
+        assert_eq!(views.inspections - before, 1);
+        assert!(!views.follow(&mut session, selection.as_ref(), false));
+        assert_eq!(views.inspections - before, 1, "nothing has happened");
+    }
+}

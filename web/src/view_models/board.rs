@@ -1,0 +1,365 @@
+//! What the board shows: plain values, shared, rebuilt only where something has changed.
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
+
+use taintlab_core::api::{ConditionStatus, Node, NodeName, Pod, PodKey, Taint};
+use taintlab_core::event::SilenceCause;
+use taintlab_core::controllers::node_lifecycle::zone::zone_key;
+use taintlab_core::pod_state::{PodCounts, PodState};
+use taintlab_core::simulator::Simulator;
+
+use crate::session::{Gone, Session, Touched};
+
+/// A pod on the board.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct PodView {
+    /// Which pod.
+    pub(crate) key: PodKey,
+    /// Its node; empty if it has none.
+    pub(crate) node: String,
+    /// What is to become of it, and how it is doing.
+    pub(crate) state: PodState,
+    /// Why it has no node, in the scheduler's words; empty if it has one or was not tried.
+    pub(crate) why: String,
+    /// The name of its controller; empty if it has none.
+    pub(crate) owner: Rc<str>,
+}
+
+/// A node on the board.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct NodeView {
+    /// Which node.
+    pub(crate) name: NodeName,
+    /// Its zone's key.
+    pub(crate) zone: Rc<str>,
+    /// The status of its condition `Ready`.
+    pub(crate) ready: ConditionStatus,
+    /// Why nobody hears its kubelet, if nobody does.
+    pub(crate) silent: Option<SilenceCause>,
+    /// Whether it is cordoned.
+    pub(crate) unschedulable: bool,
+    /// Its taints.
+    pub(crate) taints: Vec<Taint>,
+    /// Its pods.
+    pub(crate) pods: Vec<Rc<PodView>>,
+    /// The pods that left it, last one first, at most [`GONE_PER_NODE`].
+    pub(crate) gone: Vec<Rc<Gone>>,
+    /// How many pods left it.
+    pub(crate) gone_count: usize,
+    /// Whether the object exists; pods may be bound to a node that does not.
+    pub(crate) exists: bool,
+}
+
+/// How many pods that are gone a node remembers by name.
+pub(crate) const GONE_PER_NODE: usize = 6;
+
+impl NodeView {
+    /// As in the column STATUS of `kubectl get nodes`.
+    pub(crate) fn status(&self) -> &'static str {
+        match (&self.ready, self.unschedulable) {
+            _ if !self.exists => "NotFound",
+            (ConditionStatus::True, false) => "Ready",
+            (ConditionStatus::True, true) => "Ready,SchedulingDisabled",
+            (ConditionStatus::Empty, false) => "Unknown",
+            (ConditionStatus::Empty, true) => "Unknown,SchedulingDisabled",
+            (_, false) => "NotReady",
+            (_, true) => "NotReady,SchedulingDisabled",
+        }
+    }
+}
+
+/// A zone on the board.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ZoneView {
+    /// Its key.
+    pub(crate) key: Rc<str>,
+    /// Its name, as in the label.
+    pub(crate) name: String,
+    /// Its region, as in the label.
+    pub(crate) region: String,
+    /// Its nodes.
+    pub(crate) nodes: Vec<Rc<NodeView>>,
+}
+
+/// How many pods there are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Totals {
+    /// Nodes.
+    pub(crate) nodes: usize,
+    /// Pods.
+    pub(crate) pods: usize,
+    /// Pods by their state, those that are gone included.
+    pub(crate) counts: PodCounts,
+    /// How many times a pod was evicted.
+    pub(crate) evictions: usize,
+}
+
+/// Everything the board shows.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Board {
+    /// The zones, by key; then, as zones without nodes, places of pods whose node does not exist.
+    pub(crate) zones: Vec<Rc<ZoneView>>,
+    /// Pods without a node.
+    pub(crate) pending: Vec<Rc<PodView>>,
+    /// How many there are.
+    pub(crate) totals: Totals,
+}
+
+/// How much of each node is shown: the more nodes, the less.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Detail {
+    /// Pods with their names.
+    Full,
+    /// Pods as dots.
+    Compact,
+    /// Nodes as tiles.
+    Mini,
+}
+
+impl Detail {
+    /// What fits this board.
+    pub(crate) fn of(board: &Board) -> Self {
+        let Totals { nodes, pods, .. } = board.totals;
+        if nodes <= 14 && pods <= 160 {
+            Self::Full
+        } else if nodes <= 90 {
+            Self::Compact
+        } else {
+            Self::Mini
+        }
+    }
+
+    /// The word for it in style sheets.
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Self::Full => "full",
+            Self::Compact => "compact",
+            Self::Mini => "mini",
+        }
+    }
+}
+
+/// The key of the zone of pods whose node does not exist.
+const NOWHERE: &str = "\0";
+
+/// Keeps a [`Board`] up to date.
+#[derive(Default)]
+pub(crate) struct BoardModel {
+    pods: BTreeMap<PodKey, Rc<PodView>>,
+    nodes: BTreeMap<NodeName, Rc<NodeView>>,
+    zones: BTreeMap<Rc<str>, Rc<ZoneView>>,
+    gone: usize,
+    evictions: usize,
+    board: Rc<Board>,
+}
+
+impl BoardModel {
+    /// What to show.
+    pub(crate) fn board(&self) -> &Rc<Board> {
+        &self.board
+    }
+
+    /// All pods.
+    pub(crate) fn pods(&self) -> &BTreeMap<PodKey, Rc<PodView>> {
+        &self.pods
+    }
+
+    /// A pod as it is shown.
+    pub(crate) fn pod(&self, key: &PodKey) -> Option<&Rc<PodView>> {
+        self.pods.get(key)
+    }
+
+    /// A node as it is shown.
+    pub(crate) fn node(&self, name: &str) -> Option<&Rc<NodeView>> {
+        self.nodes.get(name)
+    }
+
+    /// A zone as it is shown.
+    pub(crate) fn zone(&self, key: &str) -> Option<&Rc<ZoneView>> {
+        self.zones.get(key)
+    }
+
+    /// Rebuilds what the session says has changed; `false` if nothing has.
+    pub(crate) fn update(&mut self, session: &mut Session) -> bool {
+        let touched = session.take_touched();
+        if touched == Touched::default() {
+            return false;
+        }
+        let simulator = session.simulator();
+        let nodes = self.update_pods(simulator, &touched);
+        let by_node = gone_by_node(session.gone());
+        if touched.all {
+            self.rebuild_all_nodes(simulator, &by_node);
+        } else {
+            for name in nodes {
+                self.rebuild_node(simulator, &name, &by_node);
+            }
+        }
+        self.gone = session.gone().len();
+        self.evictions = session.simulator().evictions_until_now();
+        self.rebuild_board();
+        true
+    }
+
+    /// Rebuilds pods and returns the nodes that they are or were on.
+    fn update_pods(&mut self, simulator: &Simulator, touched: &Touched) -> BTreeSet<NodeName> {
+        let mut nodes = touched.nodes.clone();
+        let states = simulator.pod_states();
+        let view = |key: &PodKey, pod: &Pod| PodView {
+            key: key.clone(),
+            node: pod.spec.node_name.clone(),
+            state: states.get(key).unwrap_or_else(|| PodState::at_rest(pod)),
+            why: why_pending(pod),
+            owner: owner(pod),
+        };
+        if touched.all {
+            let old = std::mem::take(&mut self.pods);
+            for (key, pod) in simulator.cluster().pods() {
+                let new = view(key, pod);
+                let shared = old.get(key).filter(|old| ***old == new).cloned();
+                self.pods.insert(key.clone(), shared.unwrap_or_else(|| Rc::new(new)));
+            }
+            return nodes;
+        }
+        for key in &touched.pods {
+            if let Some(old) = self.pods.get(key) {
+                nodes.insert(old.node.as_str().into());
+            }
+            match simulator.cluster().get_pod(key) {
+                Some(pod) => {
+                    nodes.insert(pod.spec.node_name.as_str().into());
+                    self.pods.insert(key.clone(), Rc::new(view(key, pod)));
+                }
+                None => {
+                    self.pods.remove(key);
+                }
+            }
+        }
+        nodes.remove("");
+        nodes
+    }
+
+    fn rebuild_all_nodes(&mut self, simulator: &Simulator, gone: &GoneByNode) {
+        let old = std::mem::take(&mut self.nodes);
+        let mut names = BTreeSet::new();
+        for (name, _) in simulator.cluster().nodes() {
+            names.insert(name.clone());
+        }
+        for pod in self.pods.values().filter(|pod| !pod.node.is_empty()) {
+            names.insert(pod.node.as_str().into());
+        }
+        for name in names {
+            self.rebuild_node(simulator, &name, gone);
+            if let Some(new) = self.nodes.get_mut(&name)
+                && let Some(old) = old.get(&name)
+                && **old == **new
+            {
+                *new = old.clone();
+            }
+        }
+    }
+
+    fn rebuild_node(&mut self, simulator: &Simulator, name: &NodeName, gone: &GoneByNode) {
+        let pods = simulator.cluster().pods_of(name.as_str());
+        let pods: Vec<_> = pods.filter_map(|(key, _)| self.pods.get(key).cloned()).collect();
+        let node = simulator.cluster().get_node(name.as_str());
+        if node.is_none() && pods.is_empty() {
+            self.nodes.remove(name);
+            return;
+        }
+        let left = gone.get(name).map(Vec::as_slice).unwrap_or_default();
+        let mut view = node_view(name, node.map(AsRef::as_ref), pods, left);
+        view.silent = simulator.silence_cause(name);
+        self.nodes.insert(name.clone(), Rc::new(view));
+    }
+
+    /// Groups the nodes by zone; zones in which nothing has changed stay the same value.
+    fn rebuild_board(&mut self) {
+        let mut by_zone: BTreeMap<Rc<str>, Vec<Rc<NodeView>>> = BTreeMap::new();
+        let mut totals = Totals { evictions: self.evictions, ..Totals::default() };
+        totals.counts.add_gone(self.gone);
+        for node in self.nodes.values() {
+            totals.nodes += usize::from(node.exists);
+            by_zone.entry(node.zone.clone()).or_default().push(node.clone());
+        }
+        for pod in self.pods.values() {
+            totals.pods += 1;
+            totals.counts.add(pod.state);
+        }
+        let old = std::mem::take(&mut self.zones);
+        for (key, nodes) in by_zone {
+            let same = old.get(&key).filter(|zone| same_nodes(&zone.nodes, &nodes)).cloned();
+            let zone = same.unwrap_or_else(|| Rc::new(zone_view(&key, nodes)));
+            self.zones.insert(key, zone);
+        }
+        let pending = self.pods.values().filter(|pod| pod.node.is_empty()).cloned().collect();
+        // Nodes that do not exist come last.
+        let (nowhere, zones): (Vec<_>, Vec<_>) =
+            self.zones.values().cloned().partition(|zone| &*zone.key == NOWHERE);
+        let zones = zones.into_iter().chain(nowhere).collect();
+        self.board = Rc::new(Board { zones, pending, totals });
+    }
+}
+
+type GoneByNode = BTreeMap<NodeName, Vec<Rc<Gone>>>;
+
+fn gone_by_node(gone: &[Rc<Gone>]) -> GoneByNode {
+    let mut by_node = GoneByNode::new();
+    for pod in gone {
+        by_node.entry(pod.node.clone()).or_default().push(pod.clone());
+    }
+    by_node
+}
+
+fn same_nodes(a: &[Rc<NodeView>], b: &[Rc<NodeView>]) -> bool {
+    a.len() == b.len() && a.iter().zip(b).all(|(a, b)| Rc::ptr_eq(a, b))
+}
+
+/// Who makes another pod when this one goes.
+fn owner(pod: &Pod) -> Rc<str> {
+    pod.metadata.controller().map(|owner| owner.name.as_str().into()).unwrap_or_default()
+}
+
+/// What the scheduler says of a pod that it found no node for.
+fn why_pending(pod: &Pod) -> String {
+    if !pod.spec.node_name.is_empty() {
+        return String::new();
+    }
+    pod.condition("PodScheduled").map(|scheduled| scheduled.message.clone()).unwrap_or_default()
+}
+
+fn node_view(
+    name: &NodeName,
+    node: Option<&Node>,
+    pods: Vec<Rc<PodView>>,
+    gone: &[Rc<Gone>],
+) -> NodeView {
+    let ready = node.and_then(|node| node.condition("Ready"));
+    NodeView {
+        name: name.clone(),
+        zone: node.map_or_else(|| NOWHERE.to_owned(), |n| zone_key(&n.metadata.labels)).into(),
+        ready: ready.map(|ready| ready.status.clone()).unwrap_or_default(),
+        silent: None,
+        unschedulable: node.is_some_and(|node| node.spec.unschedulable),
+        taints: node.map(|node| node.spec.taints.clone()).unwrap_or_default(),
+        pods,
+        gone: gone.iter().rev().take(GONE_PER_NODE).cloned().collect(),
+        gone_count: gone.len(),
+        exists: node.is_some(),
+    }
+}
+
+fn zone_view(key: &Rc<str>, nodes: Vec<Rc<NodeView>>) -> ZoneView {
+    let (region, name) = key.split_once(":\0:").unwrap_or_default();
+    let name = match (&**key, name) {
+        (NOWHERE, _) => "Nodes that do not exist",
+        ("", _) => "No zone",
+        (_, "") => "No zone",
+        (_, name) => name,
+    };
+    ZoneView { key: key.clone(), name: name.to_owned(), region: region.to_owned(), nodes }
+}

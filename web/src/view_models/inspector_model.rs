@@ -1,0 +1,278 @@
+//! What the inspector shows, worked out when something of it has changed.
+
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Duration;
+
+use taintlab_core::api::{Node, Pod, PodKey};
+use taintlab_core::command::NodeResources;
+use taintlab_core::event::EventKind;
+use taintlab_core::kubelet::Ranking;
+use taintlab_core::controllers::node_lifecycle::ZoneView as ZoneRates;
+use taintlab_core::release::KubernetesRelease;
+use taintlab_core::scenario::Scenario;
+use taintlab_core::policy::scheduling::Decision;
+use taintlab_core::simulator::{
+    Availability, EvictionView, NodeView as NodeHealth, PodExplanation, UsageSeries,
+};
+use taintlab_core::controllers::taint_eviction::EvictionDecision;
+use taintlab_core::time::Timestamp;
+use taintlab_core::eviction_timeline::time_budget::TimeBudget;
+use taintlab_core::policy::validation::ValidationOptions;
+
+use super::board::{BoardModel, NodeView, PodView, Totals, ZoneView};
+use super::selection::{PodGroup, Selection};
+use super::workloads::{Track, track};
+use crate::session::{Gone, RowKind, Session};
+
+/// What the inspector shows.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum InspectorModel {
+    /// Nothing is selected: the whole.
+    Overview(Rc<Overview>),
+    /// A node.
+    Node(InspectedNode),
+    /// A pod.
+    Pod(Box<InspectedPod>),
+    /// All pods of which one thing is true.
+    Pods(Rc<InspectedPods>),
+    /// A pod that is gone.
+    Gone(Rc<Gone>, Option<Rc<TimeBudget>>),
+    /// A zone.
+    Zone(InspectedZone),
+    /// A workload, and its pods.
+    Workload(Rc<Track>, Vec<Rc<PodView>>),
+}
+
+impl Default for InspectorModel {
+    fn default() -> Self {
+        Self::Overview(Rc::default())
+    }
+}
+
+/// All pods of which one thing is true.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct InspectedPods {
+    /// What.
+    pub(crate) group: PodGroup,
+    /// Those that are there, by key.
+    pub(crate) pods: Vec<Rc<PodView>>,
+    /// Those that are gone, the last one first.
+    pub(crate) gone: Vec<Rc<Gone>>,
+}
+
+impl InspectedPods {
+    fn new(session: &Session, model: &BoardModel, group: PodGroup) -> Self {
+        let pods = model.pods().values().filter(|pod| group.holds(pod.state));
+        let gone = session.gone().iter().rev().filter(|gone| group.holds_gone(gone));
+        Self { group, pods: pods.cloned().collect(), gone: gone.cloned().collect() }
+    }
+
+    /// Whether that pod is one of them.
+    pub(crate) fn holds(&self, key: &PodKey) -> bool {
+        // Those that are there are sorted.
+        self.pods.binary_search_by(|pod| pod.key.cmp(key)).is_ok()
+            || self.gone.iter().any(|gone| gone.pod == *key)
+    }
+}
+
+/// The whole cluster, and the scenario it comes from.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Overview {
+    /// Where it began.
+    pub(crate) start: Rc<Scenario>,
+    /// How many there are of what.
+    pub(crate) totals: Totals,
+    /// What the scenario expects, and what has come of it until now.
+    pub(crate) outcomes: Vec<Expected>,
+}
+
+/// What a scenario expects.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Expected {
+    /// In words.
+    pub(crate) text: String,
+    /// Why it is not so; absent if it is.
+    pub(crate) failure: Option<String>,
+}
+
+/// A node.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct InspectedNode {
+    /// As it is on the board.
+    pub(crate) view: Rc<NodeView>,
+    /// The object; absent if pods are bound to a node that does not exist.
+    pub(crate) object: Option<Arc<Node>>,
+    /// How it is doing; absent unless there are kubelets.
+    pub(crate) kubelet: Option<Rc<NodeHealth>>,
+    /// What is used of what it has; absent unless somebody has said something about that.
+    pub(crate) resources: Option<Rc<InspectedResources>>,
+    /// What it has, and what its system uses of that.
+    pub(crate) has: Option<Rc<NodeResources>>,
+}
+
+/// What a node has, what is used of it, and what its kubelet makes of that.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct InspectedResources {
+    /// What the kubelet makes of it.
+    pub(crate) view: EvictionView,
+    /// Usage of what each signal watches, and who would go first.
+    pub(crate) signals: Vec<(UsageSeries, Option<Ranking>)>,
+    /// The kubelet's flags about eviction.
+    pub(crate) flags: Vec<(&'static str, String)>,
+    /// The release of the kubelet.
+    pub(crate) release: KubernetesRelease,
+    /// When that was.
+    pub(crate) now: Timestamp,
+}
+
+/// How far a chart goes back and forth, and how many moments it has.
+const CHART: (Duration, usize) = (Duration::from_secs(300), 61);
+
+fn resources(session: &Session, node: &str) -> Option<InspectedResources> {
+    let simulator = session.simulator();
+    let view = simulator.eviction_view(node)?;
+    let now = session.now();
+    let (around, points) = CHART;
+    let from = Timestamp::from_nanos(
+        now.as_nanos().saturating_sub(Timestamp::ZERO.saturating_add(around).as_nanos()),
+    );
+    let to = now.saturating_add(around);
+    let signals = view.signals.iter().filter_map(|known| {
+        let series = simulator.usage_series(node, known.signal, from, to, points)?;
+        Some((series, simulator.eviction_ranking(node, known.signal)))
+    });
+    Some(InspectedResources {
+        signals: signals.collect(),
+        flags: simulator.eviction_flags(node).unwrap_or_default(),
+        release: simulator.config().release,
+        view,
+        now,
+    })
+}
+
+/// A zone.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct InspectedZone {
+    /// As it is on the board.
+    pub(crate) view: Rc<ZoneView>,
+    /// As the node lifecycle controller sees it; absent unless that runs.
+    pub(crate) rates: Option<Rc<ZoneRates>>,
+    /// When that was.
+    pub(crate) now: Timestamp,
+}
+
+/// A pod.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct InspectedPod {
+    /// As it is on the board.
+    pub(crate) view: Rc<PodView>,
+    /// The object.
+    pub(crate) object: Arc<Pod>,
+    /// Why it stays or goes.
+    pub(crate) explanation: Rc<PodExplanation>,
+    /// What the controller decided last, and when.
+    pub(crate) decided: Option<(Timestamp, EvictionDecision)>,
+    /// Why it goes when it goes, if it went or will go as things are.
+    pub(crate) budget: Option<Rc<TimeBudget>>,
+    /// The wall-clock time at which it is deleted or gone, if a timer runs.
+    pub(crate) wall_clock: Option<String>,
+    /// How the API server checks objects.
+    pub(crate) options: ValidationOptions,
+    /// What the scheduler says of each node; absent unless the pod waits for it.
+    pub(crate) scheduling: Option<Rc<Decision>>,
+}
+
+impl InspectorModel {
+    /// Whether it shows what changes with time alone, usage or a chart, and as of when that is.
+    pub(crate) fn as_of(&self) -> Option<Timestamp> {
+        match self {
+            Self::Node(node) => node.resources.as_ref().map(|known| known.now),
+            Self::Workload(track, _) => Some(track.availability.until),
+            _ => None,
+        }
+    }
+
+    /// What is selected, as it is now.
+    pub(crate) fn new(
+        session: &Session,
+        model: &BoardModel,
+        baseline: &[Availability],
+        selection: Option<&Selection>,
+    ) -> Self {
+        let found = selection.and_then(|selection| match selection {
+            Selection::Node(name) => model.node(name.as_str()).map(|view| {
+                let object = session.simulator().cluster().get_node(name.as_str()).cloned();
+                let kubelet = session.simulator().node_view(name.as_str()).map(Rc::new);
+                let resources = resources(session, name.as_str()).map(Rc::new);
+                let has = session.simulator().node_resources(name.as_str()).map(Rc::new);
+                Self::Node(InspectedNode { view: view.clone(), object, kubelet, resources, has })
+            }),
+            Selection::Zone(key) => model.zone(key).cloned().map(|view| {
+                let mut zones = session.simulator().zones().into_iter();
+                let rates = zones.find(|zone| zone.key.as_str() == &*view.key).map(Rc::new);
+                Self::Zone(InspectedZone { view, rates, now: session.now() })
+            }),
+            Selection::Workload(key) => {
+                let simulator = session.simulator();
+                let workload = simulator.cluster().get_workload(key);
+                workload.and_then(|found| track(simulator, key, found, baseline)).map(|track| {
+                    let pods = track.view.pods.iter();
+                    let pods = pods.filter_map(|pod| model.pod(pod).cloned()).collect();
+                    Self::Workload(Rc::new(track), pods)
+                })
+            }
+            Selection::Pods(group) => {
+                Some(Self::Pods(Rc::new(InspectedPods::new(session, model, *group))))
+            }
+            Selection::Pod(key) => pod(session, model, key).or_else(|| gone(session, key)),
+        });
+        found.unwrap_or_else(|| Self::Overview(Rc::new(overview(session, model))))
+    }
+}
+
+fn pod(session: &Session, model: &BoardModel, key: &PodKey) -> Option<InspectorModel> {
+    let simulator = session.simulator();
+    let view = model.pod(key)?.clone();
+    let wall_clock = view
+        .state
+        .timer
+        .filter(|timer| !timer.never_ends())
+        .map(|timer| simulator.wall_clock(timer.until).truncated_to_seconds().to_string());
+    Some(InspectorModel::Pod(Box::new(InspectedPod {
+        view,
+        object: simulator.cluster().get_pod(key)?.clone(),
+        explanation: Rc::new(simulator.explain(key)?),
+        decided: last_decision(session, key),
+        budget: session.time_budget(key).map(Rc::new),
+        wall_clock,
+        options: simulator.validation_options(),
+        scheduling: simulator.scheduling_decision(key).map(Rc::new),
+    })))
+}
+
+fn last_decision(session: &Session, key: &PodKey) -> Option<(Timestamp, EvictionDecision)> {
+    session.rows().iter().rev().find_map(|row| match &row.kind {
+        RowKind::Happened(EventKind::Decided(decision)) if decision.pod == *key => {
+            Some((row.at, decision.ruling.clone()))
+        }
+        _ => None,
+    })
+}
+
+fn gone(session: &Session, key: &PodKey) -> Option<InspectorModel> {
+    let gone = session.gone().iter().rev().find(|gone| gone.pod == *key)?;
+    Some(InspectorModel::Gone(gone.clone(), session.time_budget(key).map(Rc::new)))
+}
+
+fn overview(session: &Session, model: &BoardModel) -> Overview {
+    let start = session.timeline().start.clone();
+    let outcomes = if start.expect.is_empty() {
+        Vec::new()
+    } else {
+        let events = session.events();
+        let outcomes = start.expect.iter().map(|e| e.check(&events, session.simulator()));
+        outcomes.map(|o| Expected { text: o.expectation, failure: o.failure }).collect()
+    };
+    Overview { start, totals: model.board().totals, outcomes }
+}

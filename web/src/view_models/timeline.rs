@@ -1,0 +1,101 @@
+//! What the timeline shows: marks of what happened, and what is due.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use taintlab_core::time::Timestamp;
+
+use crate::session::{MarkKind, Session};
+
+/// The timeline is painted in so many parts, each with one mark at most.
+const PARTS: u64 = 400;
+/// What is due later than this is not waited for on the timeline.
+const FAR: Duration = Duration::from_secs(24 * 60 * 60);
+/// An empty timeline is this long.
+const SHORTEST: Timestamp = Timestamp::from_secs(60);
+
+/// A mark, the more important the greater.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum TimelineMark {
+    /// A deadline.
+    Due,
+    /// The state or the rate of a zone changed.
+    Zone,
+    /// A pod was evicted.
+    Eviction,
+    /// The user or the scenario did something.
+    Change,
+}
+
+/// What the timeline shows.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct TimelineModel {
+    marks: Vec<(Timestamp, TimelineMark)>,
+    last: Timestamp,
+}
+
+impl TimelineModel {
+    /// What there is to show about a session.
+    pub(crate) fn new(session: &Session) -> Self {
+        let simulator = session.simulator();
+        let far = simulator.now().saturating_add(FAR);
+        let mut marks: Vec<(Timestamp, TimelineMark)> = session
+            .marks()
+            .iter()
+            .map(|mark| match mark.kind {
+                MarkKind::Change => (mark.at, TimelineMark::Change),
+                MarkKind::Eviction => (mark.at, TimelineMark::Eviction),
+                MarkKind::Zone => (mark.at, TimelineMark::Zone),
+            })
+            .collect();
+        let due = simulator.taint_eviction().scheduled_evictions().into_iter().map(|e| e.fire_at);
+        let ends = simulator.terminations().map(|(_, end)| end);
+        let steps = session.timeline().start.steps.iter().map(|step| step.at.timestamp());
+        let steps = steps.filter(|at| *at > simulator.now());
+        marks.extend(due.chain(steps).filter(|at| *at <= far).map(|at| (at, TimelineMark::Due)));
+        // The end of a grace period has no mark: the eviction before it has one.
+        let shown = marks.iter().map(|(at, _)| *at).chain(ends.filter(|at| *at <= far));
+        let last = shown.max().unwrap_or_default();
+        Self { marks, last }
+    }
+
+    /// How far the timeline reaches when the clock has been at `reached`.
+    pub(crate) fn end(&self, reached: Timestamp) -> Timestamp {
+        self.last.max(reached).max(SHORTEST)
+    }
+
+    /// The marks, in thousandths of the timeline.
+    pub(crate) fn marks(&self, end: Timestamp) -> BTreeMap<u64, TimelineMark> {
+        let part = (end.as_nanos() / PARTS).max(1);
+        let mut marks = BTreeMap::new();
+        for (at, sign) in &self.marks {
+            let place = (at.as_nanos() / part).min(PARTS) * 1_000 / PARTS;
+            let strongest = marks.entry(place).or_insert(*sign);
+            *strongest = (*strongest).max(*sign);
+        }
+        marks
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn marks_share_places_and_the_strongest_is_seen() {
+        let at = Timestamp::from_secs;
+        let marks = vec![
+            (at(0), TimelineMark::Change),
+            (at(50), TimelineMark::Eviction),
+            (Timestamp::from_millis(50_001), TimelineMark::Due),
+            (at(100), TimelineMark::Due),
+        ];
+        let timeline = TimelineModel { marks, last: at(100) };
+        let end = timeline.end(at(10));
+        assert_eq!(end, at(100));
+        let expected =
+            [(0, TimelineMark::Change), (500, TimelineMark::Eviction), (1_000, TimelineMark::Due)];
+        assert_eq!(timeline.marks(end), BTreeMap::from(expected));
+        assert_eq!(TimelineModel::default().end(Timestamp::ZERO), at(60));
+    }
+}

@@ -1,0 +1,91 @@
+//! Which objects the warnings speak of.
+
+use std::collections::BTreeMap;
+
+use taintlab_core::api::{NodeName, PodKey};
+use taintlab_core::warnings::{Severity, Subject, Warning};
+
+use super::selection::Selection;
+use crate::text::count;
+
+/// The marks on the board, and how many warnings there are.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct WarningMarks {
+    /// Pods with the most pressing severity of their warnings. What is only noted is not marked: it
+    /// is true of many pods, and nothing is wrong with them yet.
+    pub(crate) pods: BTreeMap<PodKey, Severity>,
+    /// Nodes, likewise.
+    pub(crate) nodes: BTreeMap<NodeName, Severity>,
+    /// How many are critical, warnings and notes.
+    pub(crate) counts: [usize; 3],
+}
+
+impl WarningMarks {
+    /// Those of these warnings.
+    pub(crate) fn of(warnings: &[Warning]) -> Self {
+        let mut marked = Self::default();
+        // The most pressing come first, and stay.
+        for Warning { severity, subjects, .. } in warnings {
+            let [critical, warning, note] = &mut marked.counts;
+            *match severity {
+                Severity::Critical => critical,
+                Severity::Warning => warning,
+                Severity::Note => note,
+            } += 1;
+            if *severity == Severity::Note {
+                continue;
+            }
+            for subject in subjects {
+                match subject {
+                    Subject::Pod { name } => {
+                        marked.pods.entry(name.clone()).or_insert(*severity);
+                    }
+                    Subject::Node { name } => {
+                        marked.nodes.entry(name.clone()).or_insert(*severity);
+                    }
+                    Subject::Owner { .. } | Subject::Budget { .. } | Subject::Zone { .. } => {}
+                }
+            }
+        }
+        marked
+    }
+}
+
+/// How many there are of each severity, in words: `1 critical warning, 2 notes`.
+pub(crate) fn counted([critical, warning, note]: [usize; 3]) -> String {
+    let all =
+        [(critical, Severity::Critical), (warning, Severity::Warning), (note, Severity::Note)];
+    let said = all.iter().filter(|(number, _)| *number > 0);
+    let said: Vec<String> =
+        said.map(|(number, severity)| count(*number, severity.noun())).collect();
+    said.join(", ")
+}
+
+/// How many of these warnings speak of an object, by severity.
+pub(crate) fn counts_about(warnings: &[Warning], selection: &Selection) -> [usize; 3] {
+    let about = |wanted: Severity| {
+        let of = warnings.iter().filter(|one| one.severity == wanted && is_about(one, selection));
+        of.count()
+    };
+    [about(Severity::Critical), about(Severity::Warning), about(Severity::Note)]
+}
+
+/// What a click on an object selects.
+pub(crate) fn selects(subject: &Subject) -> Option<Selection> {
+    match subject {
+        Subject::Pod { name } => Some(Selection::Pod(name.clone())),
+        Subject::Node { name } => Some(Selection::Node(name.clone())),
+        Subject::Zone { name } => Some(Selection::Zone(name.as_str().into())),
+        Subject::Owner { .. } | Subject::Budget { .. } => None,
+    }
+}
+
+/// Whether a warning speaks of that object.
+pub(crate) fn is_about(warning: &Warning, selection: &Selection) -> bool {
+    warning.subjects.iter().any(|subject| match (subject, selection) {
+        (Subject::Owner { kind, name }, Selection::Workload(key)) => {
+            key.kind.as_str() == kind.as_str() && key.name == *name
+        }
+        _ => selects(subject).as_ref() == Some(selection),
+    })
+}

@@ -1,0 +1,90 @@
+//! The workloads: how each fares, and how it fared.
+
+use std::rc::Rc;
+
+use taintlab_core::api::{Workload, WorkloadKey};
+use taintlab_core::simulator::{Availability, Simulator, WorkloadView};
+use taintlab_core::time::Timestamp;
+
+use crate::session::Session;
+
+/// More workloads than this are only counted.
+const MOST: usize = 80;
+/// An empty axis is this long.
+const SHORTEST: Timestamp = Timestamp::from_secs(60);
+
+/// A workload over time.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Track {
+    /// How it is.
+    pub(crate) view: WorkloadView,
+    /// How it was.
+    pub(crate) availability: Availability,
+    /// How it was in the run that it is compared with.
+    pub(crate) baseline: Option<Availability>,
+    /// How long its pods take to start, if it says so.
+    pub(crate) start_up: Option<String>,
+}
+
+/// All workloads that no other workload owns, by key; of too many, those that lack pods come first.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct WorkloadsModel {
+    /// As many as are shown.
+    pub(crate) tracks: Vec<Rc<Track>>,
+    /// How many more there are.
+    pub(crate) more: usize,
+    /// How far the axis of time goes.
+    pub(crate) end: Timestamp,
+    /// As of when it is.
+    pub(crate) now: Timestamp,
+    /// Whether there is a run to compare with.
+    pub(crate) has_baseline: bool,
+}
+
+impl WorkloadsModel {
+    /// The workloads of a session; none unless their controllers run.
+    pub(crate) fn new(session: &Session, baseline: &[Availability]) -> Option<Self> {
+        let simulator = session.simulator();
+        if !simulator.config().control_plane {
+            return None;
+        }
+        let of_nobody = simulator.cluster().workloads().filter(|(_, w)| w.owner().is_none());
+        let mut shown: Vec<_> = of_nobody.collect();
+        let more = shown.len().saturating_sub(MOST);
+        if more > 0 {
+            // Of many, those that lack pods must not be among the others.
+            let whole = |key| simulator.workload_view(key).is_none_or(|v| v.ready >= v.desired);
+            shown.sort_by_cached_key(|(key, _)| whole(*key));
+            shown.truncate(MOST);
+        }
+        let tracks: Vec<_> = shown
+            .into_iter()
+            .filter_map(|(key, workload)| track(simulator, key, workload, baseline))
+            .map(Rc::new)
+            .collect();
+        let last = baseline.iter().map(|run| run.until).max().unwrap_or_default();
+        let end = session.reached().max(last).max(SHORTEST);
+        Some(Self { tracks, more, end, now: session.now(), has_baseline: !baseline.is_empty() })
+    }
+
+    /// What a later run can be compared with.
+    pub(crate) fn run(&self) -> Vec<Availability> {
+        self.tracks.iter().map(|track| track.availability.clone()).collect()
+    }
+}
+
+/// One workload over time.
+pub(crate) fn track(
+    simulator: &Simulator,
+    key: &WorkloadKey,
+    workload: &Workload,
+    baseline: &[Availability],
+) -> Option<Track> {
+    let start_up = workload.start_up_time().ok().flatten();
+    Some(Track {
+        view: simulator.workload_view(key)?,
+        availability: simulator.availability(key)?,
+        baseline: baseline.iter().find(|run| run.workload == *key).cloned(),
+        start_up: start_up.map(crate::text::span),
+    })
+}
