@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use taintlab_core::api::{ConditionStatus, PodKey, Taint, TaintEffect};
 use taintlab_core::event::EventKind;
+use taintlab_core::eviction_timeline::time_budget::{Term, TermKind, TimeBudget};
 use taintlab_core::protocol::zone::ZoneState;
 use taintlab_core::scenario::{Report, Scenario};
 use taintlab_core::simulator::Gap;
 use taintlab_core::time::{Span, Timestamp};
-use taintlab_core::time_budget::{Term, TermKind, TimeBudget};
 
 use crate::rows::{Row, rows};
 

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use mdbook_preprocessor::book;
+use taintlab_core::controllers::node_lifecycle::NodeLifecycleConfig;
 use taintlab_core::event::EventKind;
-use taintlab_core::node_lifecycle::NodeLifecycleConfig;
 use taintlab_core::release::KubernetesRelease;
 
 use crate::chapter::shown_examples;
