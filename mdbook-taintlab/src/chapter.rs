@@ -132,9 +132,12 @@ impl<'a> Chapter<'a> {
             [name, path] => (name, path),
             _ => return Err(format!("`{words}`: write `{{{{taintlab SCENARIO PATH}}}}`")),
         };
-        let run = match self.own.get(name) {
-            Some(run) => run.clone(),
-            None => self.library.example(name)?,
+        let run = match (self.own.get(name), self.library.example(name)) {
+            (Some(run), _) => run.clone(),
+            (None, Ok(run)) => run,
+            // That of a fence which is wrong, perhaps; what is wrong with it was said.
+            (None, Err(_)) if !self.problems.is_empty() => return Ok(String::new()),
+            (None, Err(error)) => return Err(error),
         };
         run.value(path).map(escape)
     }

@@ -9,6 +9,9 @@ use taintlab_manifest::{Limits, read_scenario};
 
 use crate::run::Run;
 
+/// How many letters may be wrong in a name that was probably meant.
+const MEANT: usize = 3;
+
 /// The examples, each read and run at most once.
 pub(crate) struct Library {
     folder: PathBuf,
@@ -58,7 +61,13 @@ impl Library {
     fn run_example(&self, name: &str) -> Result<Run, String> {
         let names = self.names()?;
         if !names.iter().any(|known| known == name) {
-            return Err(format!("there is no scenario `{name}`; there are {}", names.join(", ")));
+            let distance = |known: &&String| strsim::osa_distance(known, name);
+            let near = names.iter().min_by_key(distance).filter(|known| distance(known) <= MEANT);
+            let help = match near {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => format!("there are {}", names.join(", ")),
+            };
+            return Err(format!("there is no scenario `{name}`; {help}"));
         }
         let file = format!("{name}.yaml");
         let text = fs::read_to_string(self.folder.join(&file))

@@ -9,6 +9,7 @@ use taintlab_core::event::EventKind;
 use taintlab_core::release::KubernetesRelease;
 
 use crate::chapter::shown_examples;
+use crate::html::escape;
 use crate::library::Library;
 
 /// In which chapters examples are shown.
@@ -59,16 +60,14 @@ fn events(library: &mut Library) -> Result<String, String> {
         for event in &run.report.events {
             if let EventKind::EventRecorded(recorded) = &event.what {
                 let key = (recorded.component, recorded.reason, recorded.type_);
-                let message = || (recorded.message.clone(), run.scenario.metadata.name.clone());
-                kinds.entry(key).or_insert_with(message);
+                kinds.entry(key).or_insert_with(|| recorded.message.clone());
             }
         }
     }
-    let mut table = String::from("| component | reason | type | message, for example | in |\n");
-    table += "|---|---|---|---|---|\n";
-    for ((component, reason, type_), (message, name)) in kinds {
-        let message = cell(&message);
-        table += &format!("| {component} | `{reason}` | {type_} | `{message}` | `{name}` |\n");
+    let head = "| component | reason and type | message, for example |\n|---|---|---|\n";
+    let mut table = String::from(head);
+    for ((component, reason, type_), message) in kinds {
+        table += &format!("| {component} | `{reason}` {type_} | {} |\n", cell(&escape(&message)));
     }
     Ok(table)
 }

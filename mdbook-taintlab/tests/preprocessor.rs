@@ -127,7 +127,11 @@ fn what_cannot_be_read_or_run_stops_the_book() {
     let found = error(&SCENARIO.replace("node: worker-1,", "node: worker-9,"));
     assert!(found.contains("chapter.md:10:5: steps[0]"), "{found}");
     let found = error("```taintlab scenario=why-345-second\n```");
-    assert!(found.contains("there is no scenario `why-345-second`"), "{found}");
+    assert!(
+        found.contains("no scenario `why-345-second`; did you mean `why-345-seconds`?"),
+        "{found}"
+    );
+    assert!(error("{{taintlab something evicted.at}}").contains("there are 499-of-500-nodes, "));
     assert!(error("```taintlab\n```").contains("the fence is empty"));
     assert!(error("```taintlab scenario=sample-cluster\n```").contains("expects nothing"));
     let found = error("```taintlab scenario=why-345-seconds start=4s\n```");
@@ -142,6 +146,10 @@ fn what_cannot_be_read_or_run_stops_the_book() {
 fn all_errors_of_a_book_are_told_at_once() {
     let found = error("```taintlab\n```\n\n{{taintlab why-345-seconds x}}\n");
     assert_eq!(found.matches("src/part/chapter.md:").count(), 2, "{found}");
+    // Not those that follow from another.
+    let wrong = SCENARIO.replace("at: 10s }\n```", "at: 11s }\n```");
+    let found = error(&format!("{wrong}\n{{{{taintlab small evicted.at}}}}"));
+    assert_eq!(found.lines().count(), 2, "{found}");
 }
 
 fn program(arguments: &[&str], input: &str) -> Output {
