@@ -30,24 +30,22 @@ pub(crate) struct Run {
     values: Values,
 }
 
-/// Values by path.
+/// Values by path:
 ///
-/// | path | value |
-/// |---|---|
-/// | `outcome` | how the run ended, in a sentence |
-/// | `ended.at` | when the run ended |
-/// | `evictions` | how many times a pod was evicted |
-/// | `evicted.at` | when a pod was evicted for the first time |
-/// | `events.N.at`, `events.N.text` | row N of the table of events, counted from 1 |
-/// | `pod.NAMESPACE/NAME.evicted.at`, `.gone.at` | the first time of each |
-/// | `pod.NAMESPACE/NAME.evicted.last.at`, `.evictions` | the last time, and how many |
-/// | `pod.NAMESPACE/NAME.budget.total`, `.budget.N` | the time budget, and its terms from 1 on |
-/// | `node.NAME.unreachable.at`, `.unknown.at`, `.tainted.at`, `.untainted.at`, `.deleted.at` | the first time of each; taints are `NoExecute` |
-/// | `zone.NAME.STATE.at` | when the zone came into that state from another than `Initial`; `none` is for nodes without a zone |
-/// | `workload.KIND/NAMESPACE/NAME.longestBelow`, `.longestAtZero`, `.replicaTimeLost` | how long replicas were missing |
+/// - `outcome`: how the run ended, in a sentence; `ended.at`; `evictions`: how many there were;
+///   `evicted.at`: the first;
+/// - `events.N.at`, `events.N.text`: row N of the table of events, counted from 1;
+/// - `pod.NAMESPACE/NAME.` with `evicted.at` and `gone.at`, the first time of each,
+///   `evicted.last.at`, `evictions`, `budget.total` and `budget.N`, the terms of its time budget from 1;
+/// - `node.NAME.` with `unreachable.at`, `unknown.at`, `tainted.at`, `untainted.at` and `deleted.at`,
+///   the first time of each; taints are `NoExecute`;
+/// - `zone.NAME.STATE.at`: when the zone came into that state from another than `Initial`; the name
+///   of nodes without a zone is `none`;
+/// - `workload.KIND/NAMESPACE/NAME.` with `longestBelow`, `longestAtZero` and `replicaTimeLost`: how
+///   long replicas were missing.
 ///
-/// A time is written as Kubernetes does, `5m50s`; with `.seconds` behind, as a number: `350`. It is the
-/// nearest millisecond.
+/// A time is written as Kubernetes does, `5m50s`; with `.seconds` behind, as a number: `350`. It is
+/// the nearest millisecond.
 #[derive(Debug, Default)]
 struct Values(BTreeMap<String, String>);
 
