@@ -23,8 +23,9 @@ pub use self::config::{ConfigError, DEFAULT_START_UP_TIME, SimulatorConfig};
 pub(crate) use self::store::Write;
 pub(crate) use self::workloads::complete_workload;
 use crate::api::{
-    MAX_REPLICAS, Node, NodeName, ObjectMeta, Pod, PodDisruptionBudget, PodKey, PodPhase,
-    PodStatus, PriorityClass, Toleration, Workload, WorkloadKey, node_allocatable, start_up_time,
+    MAX_REPLICAS, Node, NodeName, ObjectMeta, Pod, PodCondition, PodDisruptionBudget, PodKey,
+    PodPhase, PodStatus, PriorityClass, Toleration, Workload, WorkloadKey, node_allocatable,
+    start_up_time,
 };
 use crate::cluster::Cluster;
 use crate::command::CommandError;
@@ -183,6 +184,31 @@ impl ApiServer {
             None => DEFAULT_TERMINATION_GRACE_PERIOD_SECONDS,
             Some(seconds) if seconds < 0 => 1,
             Some(seconds) => seconds,
+        }
+    }
+
+    /// Writes a condition into a pod; whether that changes anything. Mirrors
+    /// `podutil.UpdatePodCondition`.
+    pub(crate) fn update_pod_condition(&self, pod: &mut Pod, mut condition: PodCondition) -> bool {
+        if self.config.release.sets_observed_generation() {
+            let generation = pod.metadata.other.get("generation");
+            condition.observed_generation = generation.and_then(serde_json::Value::as_i64);
+        }
+        condition.last_transition_time = Some(self.wall_clock(self.now).truncated_to_seconds());
+        let conditions = &mut pod.status.conditions;
+        match conditions.iter_mut().find(|known| known.type_ == condition.type_) {
+            Some(known) => {
+                if known.status == condition.status {
+                    condition.last_transition_time = known.last_transition_time;
+                }
+                let changes = *known != condition;
+                *known = condition;
+                changes
+            }
+            None => {
+                conditions.push(condition);
+                true
+            }
         }
     }
 

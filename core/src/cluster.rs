@@ -9,7 +9,9 @@ use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 
 pub use self::change::Change;
-use crate::api::{Node, NodeName, Pod, PodDisruptionBudget, PodKey, Workload, WorkloadKey, WorkloadKind};
+use crate::api::{
+    Node, NodeName, Pod, PodDisruptionBudget, PodKey, Workload, WorkloadKey, WorkloadKind,
+};
 
 /// What a controller reads, as from the cache of an informer.
 pub trait Lister {

@@ -2,6 +2,7 @@
 
 pub mod admission;
 pub mod drain;
+pub mod eviction;
 pub mod matching;
 pub mod scheduling;
 pub mod taints;

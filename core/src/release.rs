@@ -110,6 +110,48 @@ impl KubernetesRelease {
         }
     }
 
+    /// Whether budgets are served as `policy/v1`, where an empty selector selects all pods of the
+    /// namespace, not none: since 1.21.
+    #[must_use]
+    pub const fn has_policy_v1(self) -> bool {
+        self.minor >= 21
+    }
+
+    /// Whether a pod that is not ready may be evicted as long as a budget has enough that are:
+    /// since 1.20 (kubernetes#94381). Before, it counts as if it were ready.
+    #[must_use]
+    pub const fn evicts_unready_pods_within_budgets(self) -> bool {
+        self.minor >= 20
+    }
+
+    /// Whether a budget over pods without a controller leaves them out where it needs the scale of
+    /// controllers: since 1.22 (kubernetes#103414; the minor is not certain). Before, it cannot be
+    /// worked out.
+    #[must_use]
+    pub const fn leaves_out_unmanaged_pods(self) -> bool {
+        self.minor >= 22
+    }
+
+    /// Whether an event says so of such a budget: since 1.27 (kubernetes#115861).
+    #[must_use]
+    pub const fn warns_of_unmanaged_pods(self) -> bool {
+        self.minor >= 27
+    }
+
+    /// Whether a budget over pods of Jobs or DaemonSets names the resource that has no scale, in
+    /// place of *found no controllers*: since 1.21. The minor is not certain.
+    #[must_use]
+    pub const fn names_missing_scale(self) -> bool {
+        self.minor >= 21
+    }
+
+    /// Whether the eviction API writes the condition `DisruptionTarget`, if the gate
+    /// `PodDisruptionConditions` is on: since 1.26. The minor is not certain.
+    #[must_use]
+    pub const fn eviction_sets_disruption_target(self) -> bool {
+        self.minor >= 26
+    }
+
     /// Whether budgets have `unhealthyPodEvictionPolicy`: since 1.27, where the gate
     /// `PDBUnhealthyPodEvictionPolicy` is on by default.
     #[must_use]
@@ -122,6 +164,27 @@ impl KubernetesRelease {
     #[must_use]
     pub const fn collects_pods_out_of_service(self) -> bool {
         self.minor >= 26
+    }
+
+    /// Whether the pod garbage collector marks a pod as failed before it deletes it, if the gate
+    /// `PodDisruptionConditions` is on: since 1.26. The minor is not certain.
+    #[must_use]
+    pub const fn marks_collected_pods_as_failed(self) -> bool {
+        self.minor >= 26
+    }
+
+    /// Whether a daemon pod that has ended and is deleted does not keep its node occupied: since
+    /// 1.28 (kubernetes#118716).
+    #[must_use]
+    pub const fn overlooks_deleted_daemon_pods_that_ended(self) -> bool {
+        self.minor >= 28
+    }
+
+    /// Whether a daemon pod that has ended well is replaced, as one that has failed: since 1.28
+    /// (kubernetes#117073, which late patches of 1.26 and 1.27 have too).
+    #[must_use]
+    pub const fn replaces_succeeded_daemon_pods(self) -> bool {
+        self.minor >= 28
     }
 
     /// Whether Jobs have `podReplacementPolicy`, and wait with a `podFailurePolicy` until a pod has
@@ -422,8 +485,8 @@ impl KubernetesRelease {
         self.minor >= 29
     }
 
-    /// The order in which the scheduler asks its filters: those that no preemption helps with before
-    /// resources since 1.20 (kubernetes#95539).
+    /// The order in which the scheduler asks its filters: those that no preemption helps with
+    /// before resources since 1.20 (kubernetes#95539).
     #[must_use]
     pub const fn filters_taints_before_resources(self) -> bool {
         self.minor >= 20
@@ -489,7 +552,8 @@ impl KubernetesRelease {
     }
 
     /// Whether pods without topology spread constraints are spread by `PodTopologySpread`: since
-    /// 1.20, where the gate `DefaultPodTopologySpread` is on by default; by `SelectorSpread` before.
+    /// 1.20, where the gate `DefaultPodTopologySpread` is on by default; by `SelectorSpread`
+    /// before.
     #[must_use]
     pub const fn spreads_by_default_constraints(self) -> bool {
         self.minor >= 20
@@ -511,8 +575,8 @@ impl KubernetesRelease {
     }
 
     /// Whether pods on nodes that the pod's own node affinity excludes do not count for topology
-    /// spread: since 1.24 (kubernetes#107009). Before, they counted if another node of their part of
-    /// the cluster was not excluded.
+    /// spread: since 1.24 (kubernetes#107009). Before, they counted if another node of their part
+    /// of the cluster was not excluded.
     #[must_use]
     pub const fn spread_excludes_nodes_by_affinity(self) -> bool {
         self.minor >= 24
@@ -532,15 +596,15 @@ impl KubernetesRelease {
         self.minor >= 28
     }
 
-    /// Whether a score counts all nodes that have an image: since 1.29. Before, those that had it when
-    /// the node was added. The minor is not certain.
+    /// Whether a score counts all nodes that have an image: since 1.29. Before, those that had it
+    /// when the node was added. The minor is not certain.
     #[must_use]
     pub const fn counts_images_at_any_time(self) -> bool {
         self.minor >= 29
     }
 
-    /// Whether preferred node affinity reads `matchFields`, and an empty preference prefers nothing:
-    /// since 1.20. Before, it preferred every node alike. The minor is not certain.
+    /// Whether preferred node affinity reads `matchFields`, and an empty preference prefers
+    /// nothing: since 1.20. Before, it preferred every node alike. The minor is not certain.
     #[must_use]
     pub const fn prefers_nodes_by_fields(self) -> bool {
         self.minor >= 20
@@ -579,8 +643,8 @@ impl KubernetesRelease {
         self.minor >= 27
     }
 
-    /// Whether a request that is larger than all that a node has is unresolvable, so that preemption
-    /// is not thought of: since 1.34 (kubernetes#131345).
+    /// Whether a request that is larger than all that a node has is unresolvable, so that
+    /// preemption is not thought of: since 1.34 (kubernetes#131345).
     #[must_use]
     pub const fn gives_up_on_small_nodes(self) -> bool {
         self.minor >= 34
@@ -594,8 +658,8 @@ impl KubernetesRelease {
     }
 
     /// Whether the scheduler takes the write of a pod's status, by which it says that the pod is
-    /// unschedulable, for a change of the pod, and tries it once more at once: to 1.20, which compares
-    /// `managedFields` too. The minor is not certain.
+    /// unschedulable, for a change of the pod, and tries it once more at once: to 1.20, which
+    /// compares `managedFields` too. The minor is not certain.
     #[must_use]
     pub const fn retries_after_status_write(self) -> bool {
         self.minor <= 20

@@ -45,9 +45,9 @@ pub use self::when_evicted::{
     Assumption, EvictionQuestion, NodeFault, PodSource, WhenEvicted, WhenEvictedError, when_evicted,
 };
 pub use self::workload_views::{PendingPod, PodStatusView, WorkloadView, pod_status};
+pub use crate::api::BudgetStatus;
 use crate::api_server::ApiServer;
 pub use crate::api_server::{ConfigError, DEFAULT_START_UP_TIME, SimulatorConfig};
-pub use crate::controllers::disruption::BudgetStatus;
 pub use crate::kubelet::{EvictionView, PodSeries, SignalView, ThresholdLine, UsageSeries};
 
 use crate::api::{Lease, Node, Pod, PodDisruptionBudget, PriorityClass, Workload};
@@ -108,9 +108,6 @@ pub struct InitialState {
     pub priority_classes: Vec<PriorityClass>,
 }
 
-/// The old name of [`InitialState`].
-pub use self::InitialState as Beginning;
-
 /// The clock was told to go back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TimeWentBack {
@@ -132,7 +129,8 @@ impl Simulator {
     /// A cluster of these nodes and pods at time zero, and controllers that have just started.
     ///
     /// They look at the objects with the first [`advance_to`](Self::advance_to), so that commands
-    /// at time zero, such as scripted failures, come before. Objects are taken as they are; of two with the same name the last one counts.
+    /// at time zero, such as scripted failures, come before. Objects are taken as they are; of two
+    /// with the same name the last one counts.
     ///
     /// # Errors
     /// A feature gate, flag or setting that cannot be; see [`SimulatorConfig::check`].
@@ -141,23 +139,7 @@ impl Simulator {
         nodes: impl IntoIterator<Item = Node>,
         pods: impl IntoIterator<Item = Pod>,
     ) -> Result<Self, ConfigError> {
-        Self::with_leases(config, nodes, pods, [])
-    }
-
-    /// The same as [`new`](Self::new), with the leases of nodes: they tell when a kubelet that
-    /// beats did so last.
-    ///
-    /// # Errors
-    /// As [`new`](Self::new).
-    pub fn with_leases(
-        config: SimulatorConfig,
-        nodes: impl IntoIterator<Item = Node>,
-        pods: impl IntoIterator<Item = Pod>,
-        leases: impl IntoIterator<Item = Lease>,
-    ) -> Result<Self, ConfigError> {
-        let begin =
-            InitialState { leases: leases.into_iter().collect(), ..InitialState::default() };
-        Self::beginning_with(config, nodes, pods, begin)
+        Self::beginning_with(config, nodes, pods, InitialState::default())
     }
 
     /// The same as [`new`](Self::new), with all else that can be there at the beginning.
@@ -229,6 +211,7 @@ impl Simulator {
         for set in control.initial_statuses(&api.context(sequence)) {
             api.cluster.put_workload(set);
         }
+        self.sync_budgets();
         Ok(())
     }
 
@@ -262,8 +245,8 @@ impl Simulator {
         self.apply(command)
     }
 
-    /// The last moment that a simulation reaches, a day before [`Timestamp::MAX`]. Times saturate there, so
-    /// that whatever comes again and again would come without end.
+    /// The last moment that a simulation reaches, a day before [`Timestamp::MAX`]. Times saturate
+    /// there, so that whatever comes again and again would come without end.
     pub const LAST_MOMENT: Timestamp = Timestamp::from_nanos(Timestamp::MAX.as_nanos() - A_DAY);
 
     /// The clock has reached `now`: all that is due happens.

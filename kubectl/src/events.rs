@@ -47,6 +47,9 @@ fn reference(object: &ObjectReference) -> (&str, &str, &str) {
     match object {
         ObjectReference::Pod { pod, .. } => ("Pod", pod.namespace(), pod.name()),
         ObjectReference::Node { node } => ("Node", "", node.as_str()),
+        ObjectReference::Budget { budget } => {
+            ("PodDisruptionBudget", budget.namespace(), budget.name())
+        }
         ObjectReference::Workload { workload } => {
             (workload.kind.as_str(), workload.name.namespace(), workload.name.name())
         }
@@ -145,6 +148,10 @@ fn uid(session: &Session<'_>, recorded: &RecordedEvent) -> String {
         ObjectReference::Node { node } => {
             let node = cluster.get_node(node.as_str());
             node.map_or_else(String::new, |node| node.metadata.uid.clone())
+        }
+        ObjectReference::Budget { budget } => {
+            let budget = cluster.get_budget(budget);
+            budget.map_or_else(String::new, |budget| budget.metadata.uid.clone())
         }
         ObjectReference::Workload { workload } => {
             let workload = cluster.get_workload(workload);

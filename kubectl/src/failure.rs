@@ -94,7 +94,8 @@ impl From<CommandError> for Failure {
                 Self::server("AlreadyExists", error.to_string())
             }
             CommandError::NotAdmitted { .. } => Self::server("Forbidden", error.to_string()),
-            CommandError::DisruptionBudget { .. } => {
+            CommandError::BudgetForbids { .. } => Self::server("Forbidden", error.to_string()),
+            CommandError::DisruptionBudget { .. } | CommandError::BudgetNotProcessed { .. } => {
                 Self::server("TooManyRequests", error.to_string())
             }
             CommandError::NoControlPlane => Self::plain(

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
-use taintlab_core::release::{FeatureGate, FeatureGates, KubernetesRelease};
 use taintlab_core::policy::validation::ValidationOptions;
+use taintlab_core::release::{FeatureGate, FeatureGates, KubernetesRelease};
 use tsify::Tsify;
 
 #[cfg(feature = "simulator")]

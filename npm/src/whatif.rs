@@ -253,12 +253,10 @@ pub fn schedule(
     let pods: Vec<Pod> = if pods.is_undefined() { Vec::new() } else { read_list(&pods, "pods")? };
     let options: ReleaseOptions = read_options(&options, "options")?;
     let config = match options.comparison_operators() {
-        Ok(comparison_operators) => {
-            SchedulerConfig {
-                comparison_operators,
-                ..SchedulerConfig::of(options.release.unwrap_or_default())
-            }
-        }
+        Ok(comparison_operators) => SchedulerConfig {
+            comparison_operators,
+            ..SchedulerConfig::of(options.release.unwrap_or_default())
+        },
         Err(problem) => return fail(vec![problem]),
     };
     match scheduling::schedule(&pod, &nodes, &pods, config) {

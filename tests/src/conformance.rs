@@ -4,12 +4,16 @@
 //! lines hold is in `tests/vectors/README.md`. [`FAMILIES`] says who runs which.
 
 pub mod admission;
+mod control;
+pub mod daemon_set;
+pub mod disruption;
 pub mod kubectl_describe;
 pub mod kubectl_get;
 pub mod kubectl_taint;
 pub mod kubelet_eviction;
 pub mod matching;
 pub mod node_lifecycle;
+pub mod pod_gc;
 pub mod qps;
 pub mod rate_limited_queue;
 pub mod runner;
@@ -42,6 +46,8 @@ pub const FAMILIES: &[Family] = &[
     Family { name: "job_1.20", run: workloads::job },
     Family { name: "kubectl_describe_1.20", run: kubectl_describe::run },
     Family { name: "kubectl_get_1.20", run: kubectl_get::run },
+    Family { name: "daemonset_1.20", run: daemon_set::run },
+    Family { name: "disruption_1.20", run: disruption::run },
     Family { name: "kubectl_taint", run: kubectl_taint::run },
     Family { name: "kubelet_eviction_parse", run: kubelet_eviction::parse },
     Family { name: "kubelet_eviction_rank", run: kubelet_eviction::rank },
@@ -51,6 +57,7 @@ pub const FAMILIES: &[Family] = &[
     Family { name: "node_lifecycle_current", run: node_lifecycle::run },
     Family { name: "node_lifecycle_legacy", run: node_lifecycle::run },
     Family { name: "priority_admission_1.20", run: admission::priority },
+    Family { name: "podgc_1.20", run: pod_gc::run },
     Family { name: "qps", run: qps::run },
     Family { name: "rate_limited_queue", run: rate_limited_queue::run },
     Family { name: "replicaset_1.20", run: workloads::replica_set },
@@ -122,6 +129,11 @@ pub(crate) fn with_flagged_case<C: DeserializeOwned>(
             Err(error) => Outcome::Failed(error),
         }
     })
+}
+
+/// A release that is known.
+pub(crate) fn release(minor: &str) -> KubernetesRelease {
+    KubernetesRelease::parse(minor).expect("a known release")
 }
 
 /// Agrees if both are equal.

@@ -469,6 +469,7 @@ pub fn drain(
                     taintlab_core::event::ObjectReference::Pod { pod, .. } => {
                         format!("pod/{}", pod.name())
                     }
+                    taintlab_core::event::ObjectReference::Budget { budget } => budget.to_string(),
                     taintlab_core::event::ObjectReference::Workload { workload } => {
                         workload.to_string()
                     }

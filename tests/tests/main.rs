@@ -33,8 +33,9 @@ mod scenarios {
     mod text;
 }
 mod scheduling {
+    mod back_off;
     mod placement;
-    mod preemption;
+    mod preemption_runs;
 }
 mod taint_eviction {
     mod upstream_cases;

@@ -32,10 +32,10 @@ use serde::{Deserialize, Serialize};
 use taintlab_core::api::{NodeName, PodKey};
 use taintlab_core::command::{Command, CommandError};
 use taintlab_core::event::TimeoutReason;
+use taintlab_core::eviction_timeline::time_budget::TimeBudget;
 use taintlab_core::scenario::{self, Player, Scenario, ScenarioError};
 use taintlab_core::simulator::{Forecast, Simulator, Snapshot};
 use taintlab_core::time::{Span, Timestamp};
-use taintlab_core::eviction_timeline::time_budget::TimeBudget;
 
 use self::history::History;
 use self::rows::Home;

@@ -134,9 +134,9 @@ pub(crate) async fn read(id: &str) -> Result<Option<Kept>, Failure> {
     get_all_of(&transaction, id).await
 }
 
-/// Writes a session, unless another page has written it since the one of the stamp `seen`; the
-/// writes of the previous page of the same tab are its own. Without `start` it begins as it did. The name that the user gave it stays. If there are too many, the
-/// oldest go.
+/// Writes a session, unless another page has written it since the one of the stamp `seen`; what the
+/// previous page of the same tab wrote is its own. Without `start` it begins as it did. The name
+/// that the user gave it stays. If there are too many, the oldest go.
 ///
 /// # Errors
 /// Why it cannot be written. Then nothing has changed.

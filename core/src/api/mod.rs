@@ -42,9 +42,7 @@ pub use node::{
 pub use pod::{Pod, PodCondition, PodKind, PodPhase, PodSpec, PodStatus};
 pub use priority_class::{PriorityClass, PriorityClassKind};
 pub use quantity::{Format, Quantity, QuantityError};
-pub use requests::{
-    Amounts, extended_resources, node_allocatable, overhead_cpu, pod_requests,
-};
+pub use requests::{Amounts, extended_resources, node_allocatable, overhead_cpu, pod_requests};
 pub use resources::{
     ContainerResources, PodResources, QosClass, ResourceError, Resources, Volume, VolumeSource,
 };
@@ -61,7 +59,8 @@ pub use workload::{
     WorkloadKind, WorkloadSpec,
 };
 pub use workload_status::{
-    DeploymentStatus, JobStatus, ReplicaSetStatus, StatefulSetStatus, WorkloadCondition,
+    BudgetStatus, DaemonSetStatus, DeploymentStatus, JobStatus, ReplicaSetStatus,
+    StatefulSetStatus, WorkloadCondition,
 };
 
 pub(crate) use fields::{is_default, nullable};

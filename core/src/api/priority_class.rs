@@ -17,14 +17,11 @@ impl TypeName for PriorityClassKind {
 /// `scheduling.k8s.io/v1` `PriorityClass`: a name for a priority of pods.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase", default)]
 pub struct PriorityClass {
     /// `scheduling.k8s.io/v1`.
-    #[cfg_attr(feature = "typescript-all", tsify(type = "string"))]
     pub api_version: ApiVersion<PriorityClassKind>,
     /// `PriorityClass`.
-    #[cfg_attr(feature = "typescript-all", tsify(type = "string"))]
     pub kind: Kind<PriorityClassKind>,
     /// Name, labels and so on; it has no namespace.
     #[serde(deserialize_with = "nullable")]

@@ -55,7 +55,10 @@ impl Requirement {
             SelectorOperator::Gt | SelectorOperator::Lt => {
                 let [wanted] = self.values.as_slice() else { return false };
                 let number = |text: &str| text.parse::<i64>().ok();
-                let (Some(value), Some(wanted)) = (value.and_then(number), number(wanted)) else {
+                // What no label can have, such as a negative number, makes the term invalid.
+                let wanted = Some(wanted).filter(|wanted| is_valid_label_value(wanted).is_empty());
+                let numbers = value.and_then(number).zip(wanted.and_then(|text| number(text)));
+                let Some((value, wanted)) = numbers else {
                     return false;
                 };
                 if self.operator == SelectorOperator::Gt { value > wanted } else { value < wanted }
@@ -74,9 +77,7 @@ impl Requirement {
             (Exists | DoesNotExist, [_, ..]) => {
                 "values set must be empty for exists and does not exist"
             }
-            (Gt | Lt, [] | [_, _, ..]) => {
-                "for 'Gt', 'Lt' operators, exactly one value is required"
-            }
+            (Gt | Lt, [] | [_, _, ..]) => "for 'Gt', 'Lt' operators, exactly one value is required",
             (Gt | Lt, [value]) if value.parse::<i64>().is_err() => {
                 "for 'Gt', 'Lt' operators, the value must be an integer"
             }

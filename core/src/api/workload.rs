@@ -498,6 +498,12 @@ impl PodDisruptionBudget {
         PodKey::new(&self.metadata.namespace, &self.metadata.name)
     }
 
+    /// `metadata.generation`: how often its `spec` has changed.
+    #[must_use]
+    pub fn generation(&self) -> i64 {
+        self.metadata.other.get("generation").and_then(Value::as_i64).unwrap_or(0)
+    }
+
     /// Which pods it counts; none without a selector. An empty selector selects all pods of the
     /// namespace, but none under `policy/v1beta1`.
     ///

@@ -7,7 +7,9 @@ use alloc::vec::Vec;
 use core::time::Duration;
 
 use super::{ApiServer, Write, keep_identity};
-use crate::api::{NodeName, OwnerReference, Pod, PodCondition, PodKey, Toleration};
+use crate::api::{
+    ConditionStatus, NodeName, OwnerReference, Pod, PodCondition, PodKey, PodPhase, Toleration,
+};
 use crate::command::{CommandError, PodWrite};
 use crate::controllers::node_lifecycle::PodStatusPatch;
 use crate::event::{EventKind, RequestResult, RequestVerb};
@@ -190,7 +192,7 @@ impl ApiServer {
     pub(crate) fn patch_pod_condition(
         &mut self,
         key: &PodKey,
-        mut condition: PodCondition,
+        condition: PodCondition,
     ) -> (RequestResult, Option<Write>) {
         let Some(stored) = self.cluster.get_pod(key) else {
             let (pod, uid, verb) = (key.clone(), String::new(), RequestVerb::Get);
@@ -198,29 +200,41 @@ impl ApiServer {
             self.emit(EventKind::Request { pod, uid, verb, result });
             return (result, None);
         };
-        if self.config.release.sets_observed_generation() {
-            let generation = stored.metadata.other.get("generation");
-            condition.observed_generation = generation.and_then(serde_json::Value::as_i64);
-        }
-        let now = self.wall_clock(self.now).truncated_to_seconds();
-        condition.last_transition_time = Some(now);
         let mut pod = Pod::clone(stored);
-        let conditions = &mut pod.status.conditions;
-        match conditions.iter_mut().find(|known| known.type_ == condition.type_) {
-            Some(known) => {
-                if known.status == condition.status {
-                    condition.last_transition_time = known.last_transition_time;
-                }
-                if *known == condition {
-                    return (RequestResult::Ok, None);
-                }
-                *known = condition;
-            }
-            None => conditions.push(condition),
+        if !self.update_pod_condition(&mut pod, condition) {
+            return (RequestResult::Ok, None);
         }
         let result = self.request_status_patch(key, &pod);
         let accepted = result == RequestResult::Ok;
         (result, accepted.then(|| Write::PutPod(key.clone(), Box::new(pod))))
+    }
+
+    /// A pod that is evicted says so. Mirrors `addConditionAndDeletePod`.
+    pub(crate) fn mark_evicted(&self, key: &PodKey) -> Option<Write> {
+        let mut pod = Pod::clone(self.cluster.get_pod(key)?);
+        let condition = PodCondition {
+            type_: "DisruptionTarget".into(),
+            status: ConditionStatus::True,
+            reason: "EvictionByEvictionAPI".into(),
+            message: "Eviction API: evicting".into(),
+            ..PodCondition::default()
+        };
+        let changed = self.update_pod_condition(&mut pod, condition);
+        changed.then(|| Write::PutPod(key.clone(), Box::new(pod)))
+    }
+
+    /// The pod garbage collector marks a pod as failed before it deletes it.
+    pub(crate) fn mark_failed(
+        &self,
+        key: PodKey,
+        condition: Option<PodCondition>,
+    ) -> Option<Write> {
+        let mut pod = Pod::clone(self.cluster.get_pod(&key)?);
+        pod.status.phase = PodPhase::Failed;
+        if let Some(condition) = condition {
+            self.update_pod_condition(&mut pod, condition);
+        }
+        Some(Write::PutPod(key, Box::new(pod)))
     }
 
     /// A patch of the node lifecycle controller: what came of it, and what is to be stored.

@@ -32,6 +32,8 @@ pub(crate) enum Write {
     RemoveWorkload(WorkloadKey),
     /// Creates or replaces a budget.
     PutBudget(Box<PodDisruptionBudget>),
+    /// Replaces a budget of which only the status is new, which is no event.
+    PutBudgetStatus(Box<PodDisruptionBudget>),
     /// Removes a budget.
     RemoveBudget(PodKey),
 }
@@ -80,6 +82,12 @@ impl ApiServer {
                 let old = self.cluster.put_budget(new.clone());
                 self.emit(EventKind::BudgetChanged { budget: key.clone(), deleted: false });
                 Some(Change::Budget { key, old, new: Some(new) })
+            }
+            Write::PutBudgetStatus(budget) => {
+                let (key, new) = (budget.key(), Arc::new(*budget));
+                let old = self.cluster.put_budget(new.clone());
+                let changed = old.as_ref() != Some(&new);
+                changed.then_some(Change::Budget { key, old, new: Some(new) })
             }
             Write::RemoveBudget(key) => {
                 let old = self.cluster.remove_budget(&key)?;

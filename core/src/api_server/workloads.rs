@@ -7,7 +7,8 @@ use alloc::vec::Vec;
 
 use super::{ApiServer, Write, keep_identity};
 use crate::api::{
-    PodDisruptionBudget, PodKey, START_UP_TIME_ANNOTATION, Workload, WorkloadKey, WorkloadKind,
+    BudgetStatus, PodDisruptionBudget, PodKey, START_UP_TIME_ANNOTATION, Workload, WorkloadKey,
+    WorkloadKind,
 };
 use crate::command::{Cascade, CommandError};
 use crate::time::Span;
@@ -55,6 +56,8 @@ impl ApiServer {
         mut workload: Workload,
     ) -> Result<Write, CommandError> {
         complete_workload(&mut workload);
+        // The status is not part of what a user creates.
+        workload.set_status(serde_json::Value::Null);
         let key = workload.key();
         self.check_new(&workload)?;
         if self.cluster.get_workload(&key).is_some_and(|known| !known.assumed) {
@@ -151,6 +154,7 @@ impl ApiServer {
             return Err(CommandError::BudgetAlreadyExists(key));
         }
         self.default_metadata(&mut budget.metadata);
+        budget.metadata.other.set("generation", 1.into());
         Ok(Write::PutBudget(Box::new(budget)))
     }
 
@@ -163,7 +167,19 @@ impl ApiServer {
         let old = self.cluster.get_budget(&key);
         let old = old.ok_or(CommandError::BudgetNotFound(key))?;
         keep_identity(&mut budget.metadata, &old.metadata);
+        let generation = old.generation() + i64::from(old.spec != budget.spec);
+        budget.metadata.other.set("generation", generation.into());
+        budget.other.set("status", old.other.get("status").cloned().unwrap_or_default());
         Ok(Write::PutBudget(Box::new(budget)))
+    }
+
+    /// The disruption controller or the eviction API has written the status of a budget.
+    pub(crate) fn write_budget_status(&self, key: &PodKey, status: &BudgetStatus) -> Option<Write> {
+        let old = self.cluster.get_budget(key).filter(|old| BudgetStatus::of(old) != *status)?;
+        let mut budget = PodDisruptionBudget::clone(old);
+        // Every key is a string, so that there is a JSON form.
+        budget.other.set("status", serde_json::to_value(status).unwrap_or_default());
+        Some(Write::PutBudgetStatus(Box::new(budget)))
     }
 
     pub(crate) fn delete_budget(&self, key: PodKey) -> Result<Write, CommandError> {

@@ -7,6 +7,7 @@ use core::fmt;
 
 use crate::api::{NodeName, PodKey, WorkloadKey};
 use crate::kubelet::KubeletError;
+use crate::policy::eviction::EvictionError;
 use crate::policy::validation::FieldError;
 use crate::protocol::FlagError;
 use crate::time::Timestamp;
@@ -78,6 +79,18 @@ pub enum CommandError {
         needs: i64,
         /// How many there are.
         has: i64,
+    },
+    /// 429: the disruption controller has not looked at a budget since it was changed.
+    BudgetNotProcessed {
+        /// Which budget.
+        budget: PodKey,
+    },
+    /// 403: the status of a budget is not what it can be.
+    BudgetForbids {
+        /// Which budget.
+        budget: PodKey,
+        /// What is wrong with it.
+        reason: &'static str,
     },
     /// 500: several budgets select the pod, which the eviction API does not support.
     SeveralBudgets {
@@ -160,13 +173,19 @@ impl fmt::Display for CommandError {
             }
             Self::ApiServerFlag(error) => error.fmt(f),
             Self::NotAdmitted { object, reason } => write!(f, "{object} is forbidden: {reason}"),
-            Self::DisruptionBudget { .. } => {
-                f.write_str("Cannot evict pod as it would violate the pod's disruption budget.")
+            Self::DisruptionBudget { budget, needs, has } => {
+                let (budget, needs, has) = (budget.clone(), *needs, *has);
+                EvictionError::DisruptionBudget { budget, needs, has }.fmt(f)
             }
-            Self::SeveralBudgets { .. } => f.write_str(
-                "This pod has more than one PodDisruptionBudget, which the eviction subresource \
-                 does not support.",
-            ),
+            Self::BudgetNotProcessed { budget } => {
+                EvictionError::NotProcessed { budget: budget.clone() }.fmt(f)
+            }
+            Self::BudgetForbids { budget, reason } => {
+                EvictionError::Forbidden { budget: budget.clone(), reason }.fmt(f)
+            }
+            Self::SeveralBudgets { budgets } => {
+                EvictionError::SeveralBudgets { budgets: budgets.clone() }.fmt(f)
+            }
             Self::ZoneNotFound { zone, zones, ambiguous } => {
                 let known: Vec<String> = zones.iter().map(|zone| format!("\"{zone}\"")).collect();
                 let known = known.join(", ");
@@ -201,6 +220,20 @@ impl From<KubeletError> for CommandError {
                 Self::ZoneNotFound { zone, zones, ambiguous }
             }
             KubeletError::InvalidUsage(error) => Self::InvalidUsage(error),
+        }
+    }
+}
+
+impl From<EvictionError> for CommandError {
+    fn from(error: EvictionError) -> Self {
+        match error {
+            EvictionError::PodNotFound(pod) => Self::PodNotFound(pod),
+            EvictionError::SeveralBudgets { budgets } => Self::SeveralBudgets { budgets },
+            EvictionError::NotProcessed { budget } => Self::BudgetNotProcessed { budget },
+            EvictionError::Forbidden { budget, reason } => Self::BudgetForbids { budget, reason },
+            EvictionError::DisruptionBudget { budget, needs, has } => {
+                Self::DisruptionBudget { budget, needs, has }
+            }
         }
     }
 }

@@ -53,9 +53,8 @@ impl Claims {
                 };
                 if old.as_ref().is_none_or(|old| old.spec.selector != new.spec.selector) {
                     let owned = cluster.owned_pods(key).pods.iter();
-                    let others = owned.filter(|pod| {
-                        cluster.get_pod(pod).is_some_and(|pod| !selects(new, pod))
-                    });
+                    let others = owned
+                        .filter(|pod| cluster.get_pod(pod).is_some_and(|pod| !selects(new, pod)));
                     self.mismatched.insert(key.clone(), others.cloned().collect());
                 }
                 Vec::new()
@@ -75,7 +74,8 @@ impl Claims {
     fn observe_pod(&mut self, cluster: &Cluster, key: &PodKey, pod: &Pod) -> Vec<WorkloadKey> {
         if pod.metadata.controller().is_none() {
             let known = cluster.workloads_in(self.kind, &pod.metadata.namespace);
-            let selecting = known.filter(|(_, workload)| selector_of(workload).is_some())
+            let selecting = known
+                .filter(|(_, workload)| selector_of(workload).is_some())
                 .filter(|(_, workload)| selects(workload, pod));
             return selecting.map(|(key, _)| key.clone()).collect();
         }
@@ -122,11 +122,7 @@ impl Claims {
 
 impl Claimed {
     /// The pods of a workload when that is done, by name.
-    pub(super) fn pods<'a>(
-        &self,
-        cluster: &'a Cluster,
-        key: &WorkloadKey,
-    ) -> Vec<&'a Arc<Pod>> {
+    pub(super) fn pods<'a>(&self, cluster: &'a Cluster, key: &WorkloadKey) -> Vec<&'a Arc<Pod>> {
         let owned = cluster.owned_pods(key).pods.iter();
         let mut pods: Vec<_> = owned
             .filter(|pod| !self.released.contains(pod))
@@ -148,9 +144,8 @@ fn selector_of(workload: &Workload) -> Option<LabelSelector> {
 }
 
 fn selects(workload: &Workload, pod: &Pod) -> bool {
-    selector_of(workload).is_none_or(|selector| {
-        selector.matches(&pod.metadata.labels) && is_member(workload, pod)
-    })
+    selector_of(workload)
+        .is_none_or(|selector| selector.matches(&pod.metadata.labels) && is_member(workload, pod))
 }
 
 /// A StatefulSet has only pods with its own name and a number. Mirrors `isMemberOf`.

@@ -1,5 +1,8 @@
 //! DaemonSets: a pod on every node that takes it.
 
+mod state;
+
+use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::string::String;
@@ -8,30 +11,39 @@ use alloc::vec::Vec;
 
 use serde_json::{Value, json};
 
+use self::state::{Backoff, Counts, Plan, Step};
 use super::workload::{
     REVISION_LABEL, Reconcile, Reconciler, WorkloadAction, comparable, generated_name,
-    known_revision, template_changed,
+    is_available, known_revision, template_changed,
 };
-use super::{Context, WorkTicket, names};
+use super::{Context, names};
 use crate::api::{
-    Node, NodeName, Pod, PodKey, PodPhase, SchedulingFields, TaintEffect, Toleration, Workload,
-    WorkloadKey, WorkloadKind,
+    DaemonSetStatus, LabelSelector, Node, NodeName, Pod, PodKey, PodPhase, SchedulingFields,
+    TaintEffect, Toleration, Workload, WorkloadKey, WorkloadKind,
 };
 use crate::cluster::{Change, Cluster};
 use crate::policy::admission::{Addition, add_daemon_pod_tolerations};
 use crate::policy::matching::find_matching_untolerated_taint;
-use crate::queue::work_queue::NumberedWorkQueue;
 use crate::release::KubernetesRelease;
 
-/// The controller of DaemonSets, which looks at one node at a time. Mirrors
-/// `pkg/controller/daemon`.
+/// Whether a DaemonSet wants a pod on a node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ShouldRun {
+    /// A pod is created if there is none.
+    pub should_run: bool,
+    /// A pod that is there stays.
+    pub should_continue_running: bool,
+}
+
+/// The controller of DaemonSets. Mirrors `pkg/controller/daemon`, but looks only at nodes where
+/// something has changed.
 #[derive(Clone, Debug)]
 pub struct DaemonSetController {
     reconciler: Reconciler<Step>,
     comparison_operators: bool,
-    /// Nodes that DaemonSets are to look at.
-    nodes: NumberedWorkQueue<(WorkloadKey, NodeName)>,
     sets: BTreeMap<WorkloadKey, DaemonSetState>,
+    /// Pods without a controller, which a DaemonSet may adopt.
+    orphans: BTreeSet<PodKey>,
 }
 
 /// What is known of a DaemonSet.
@@ -39,31 +51,53 @@ pub struct DaemonSetController {
 struct DaemonSetState {
     /// How many names it has made up.
     created: u64,
-    /// Its pods by the node that each is for, and the nodes that are to have one.
+    /// Its pods by the node that each is for.
     by_node: BTreeMap<NodeName, BTreeSet<PodKey>>,
-    wanted: BTreeSet<NodeName>,
-    /// Whether there may be pods of another template.
+    /// Pods that it may adopt.
+    orphans: BTreeSet<PodKey>,
+    /// Nodes to look at.
+    changed: BTreeSet<NodeName>,
+    /// What each node adds to the status, and the sum.
+    counted: BTreeMap<NodeName, Counts>,
+    counts: Counts,
+    /// Whether there may be pods of another template, and those there are.
     outdated: bool,
+    old: BTreeSet<PodKey>,
     /// The label of the pods of the present template.
     revision: Option<String>,
+    /// Nodes on which a failed pod was deleted.
+    backoff: BTreeMap<NodeName, Backoff>,
+    /// As it was written last.
+    status: Option<DaemonSetStatus>,
 }
 
-#[derive(Clone, Debug)]
-pub(super) enum Step {
-    /// A pod that has failed is replaced.
-    DeleteFailed(Arc<Workload>, NodeName, PodKey),
-    Delete(Arc<Workload>, PodKey),
-    Create(Arc<Workload>, NodeName),
-    Update(Arc<Workload>),
+/// A DaemonSet whose template has been read.
+struct Target {
+    set: Arc<Workload>,
+    /// Which pods it claims; all that name it, if nobody gave the object.
+    selector: Option<LabelSelector>,
+    node_name: String,
+    tolerations: Vec<Toleration>,
+    fields: Option<SchedulingFields>,
 }
 
-/// What a daemon pod does on a node. Mirrors `NodeShouldRunDaemonPod`.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Should {
-    Run,
-    /// It stays where it is, but none is created.
-    Stay,
-    Go,
+impl Target {
+    fn new(set: Arc<Workload>) -> Self {
+        let spec = set.spec.template.spec.clone();
+        let mut pod = Pod { spec, ..Pod::default() };
+        add_tolerations(&mut pod);
+        Self {
+            selector: claims(&set),
+            node_name: pod.spec.node_name.clone(),
+            fields: SchedulingFields::of(&pod).ok(),
+            tolerations: pod.spec.tolerations,
+            set,
+        }
+    }
+
+    fn selects(&self, pod: &Pod) -> bool {
+        self.selector.as_ref().is_none_or(|selector| selector.matches(&pod.metadata.labels))
+    }
 }
 
 impl DaemonSetController {
@@ -74,8 +108,8 @@ impl DaemonSetController {
         Self {
             reconciler: Reconciler::new(release, WorkloadKind::DaemonSet),
             comparison_operators,
-            nodes: NumberedWorkQueue::default(),
             sets: BTreeMap::new(),
+            orphans: BTreeSet::new(),
         }
     }
 
@@ -88,19 +122,56 @@ impl DaemonSetController {
         }
     }
 
+    /// The label of pods of the present template, as a `ControllerRevision` has it. Pods with
+    /// another label are replaced.
+    pub fn set_revision(&mut self, key: &WorkloadKey, revision: &str) {
+        let state = self.sets.entry(key.clone()).or_default();
+        state.revision = Some(revision.into());
+        state.outdated = true;
+    }
+
     /// The label of pods of the present template, if it is known.
     #[must_use]
     pub fn revision(&self, key: &WorkloadKey) -> Option<&str> {
         self.sets.get(key)?.revision.as_deref()
     }
 
-    /// How many nodes are to have a pod.
+    /// The status of a DaemonSet, as it was written last.
     #[must_use]
-    pub fn desired(&self, key: &WorkloadKey) -> i64 {
-        self.sets.get(key).map_or(0, |set| i64::try_from(set.wanted.len()).unwrap_or(i64::MAX))
+    pub fn status(&self, key: &WorkloadKey) -> Option<DaemonSetStatus> {
+        self.sets.get(key)?.status
     }
 
-    /// A daemon pod has changed: its DaemonSet looks at the node that it is for.
+    /// Whether a DaemonSet wants a pod on a node. Mirrors `nodeShouldRunDaemonPod`.
+    #[must_use]
+    pub fn node_should_run(&self, set: &Workload, node: &Node) -> ShouldRun {
+        self.should_run(&Target::new(Arc::new(set.clone())), node)
+    }
+
+    fn should_run(&self, target: &Target, node: &Node) -> ShouldRun {
+        const NO: ShouldRun = ShouldRun { should_run: false, should_continue_running: false };
+        let Some(fields) = &target.fields else { return NO };
+        let (name, labels) = (&node.metadata.name, &node.metadata.labels);
+        let fits = fields.node_selector.matches(labels)
+            && (fields.required_node_terms.as_ref())
+                .is_none_or(|terms| terms.iter().any(|term| term.matches(name, labels)));
+        if !fits || !(target.node_name.is_empty() || target.node_name == *name) {
+            return NO;
+        }
+        let tolerates = |effects: &[TaintEffect]| {
+            let (taints, gate) = (&node.spec.taints, self.comparison_operators);
+            find_matching_untolerated_taint(taints, &target.tolerations, gate, |taint| {
+                effects.contains(&taint.effect)
+            })
+            .is_none()
+        };
+        ShouldRun {
+            should_run: tolerates(&[TaintEffect::NoExecute, TaintEffect::NoSchedule]),
+            should_continue_running: tolerates(&[TaintEffect::NoExecute]),
+        }
+    }
+
+    /// A pod has changed: its DaemonSet looks at the node that it is for.
     fn observe_pod(
         &mut self,
         context: &mut Context<'_>,
@@ -108,27 +179,38 @@ impl DaemonSetController {
         old: Option<&Pod>,
         new: Option<&Pod>,
     ) {
-        let owner = |pod: Option<&Pod>| pod.and_then(|pod| pod.metadata.controller_key());
-        let (before, after) = (owner(old), owner(new));
-        if !before.as_ref().or(after.as_ref()).is_some_and(is_daemon_set) {
-            return;
-        }
-        if let (Some(owner), Some(old)) = (before, old) {
+        let owner = |pod: Option<&Pod>| pod?.metadata.controller_key().filter(is_daemon_set);
+        if let (Some(owner), Some(old)) = (owner(old), old) {
             let node = target_node(old);
-            let set = self.sets.entry(owner.clone()).or_default();
-            if let Some(pods) = set.by_node.get_mut(&node) {
+            let state = self.sets.entry(owner.clone()).or_default();
+            state.old.remove(key);
+            if let Some(pods) = state.by_node.get_mut(&node) {
                 pods.remove(key);
                 if pods.is_empty() {
-                    set.by_node.remove(&node);
+                    state.by_node.remove(&node);
                 }
             }
-            self.nodes.push(context.sequence, (owner, node));
+            state.changed.insert(node);
+            self.reconciler.enqueue(context, owner);
         }
-        if let (Some(owner), Some(new)) = (after, new) {
+        if let (Some(owner), Some(new)) = (owner(new), new) {
             let node = target_node(new);
-            let set = self.sets.entry(owner.clone()).or_default();
-            set.by_node.entry(node.clone()).or_default().insert(key.clone());
-            self.nodes.push(context.sequence, (owner, node));
+            let state = self.sets.entry(owner.clone()).or_default();
+            state.by_node.entry(node.clone()).or_default().insert(key.clone());
+            state.changed.insert(node);
+            self.reconciler.enqueue(context, owner);
+        }
+        if new.is_some_and(is_orphan) {
+            self.orphans.insert(key.clone());
+            for (owner, state) in &mut self.sets {
+                let set = context.cluster.get_workload(owner);
+                if set.is_some_and(|set| may_adopt(set, key, new)) {
+                    state.orphans.insert(key.clone());
+                    self.reconciler.enqueue(context, owner.clone());
+                }
+            }
+        } else {
+            self.orphans.remove(key);
         }
     }
 
@@ -146,136 +228,236 @@ impl DaemonSetController {
         {
             return;
         }
-        let sets = context.cluster.workloads().map(|(key, _)| key);
-        for set in sets.filter(|key| is_daemon_set(key)) {
-            self.nodes.push(context.sequence, (set.clone(), name.clone()));
+        for (key, state) in &mut self.sets {
+            if context.cluster.get_workload(key).is_some() {
+                state.changed.insert(name.clone());
+                self.reconciler.enqueue(context, key.clone());
+            }
         }
+    }
+
+    /// A DaemonSet is there or has changed, or time has passed: it looks at all nodes.
+    fn look_everywhere(&mut self, context: &mut Context<'_>, key: WorkloadKey) {
+        let state = self.sets.entry(key.clone()).or_default();
+        let nodes = context.cluster.nodes().map(|(name, _)| name);
+        let known = state.by_node.keys().chain(state.counted.keys());
+        state.changed.extend(nodes.chain(known).cloned());
+        self.reconciler.enqueue(context, key);
+    }
+
+    /// Pods without a controller become its own: which. Mirrors
+    /// `BaseControllerRefManager.ClaimObject`.
+    fn adopt(
+        &mut self,
+        cluster: &Cluster,
+        target: &Target,
+        state: &mut DaemonSetState,
+    ) -> Vec<PodKey> {
+        let mut adopted = Vec::new();
+        for key in core::mem::take(&mut state.orphans) {
+            let Some(pod) = cluster.get_pod(&key) else { continue };
+            if may_adopt(&target.set, &key, Some(pod)) {
+                let node = target_node(pod);
+                state.by_node.entry(node.clone()).or_default().insert(key.clone());
+                state.changed.insert(node);
+                adopted.push(key.clone());
+                let owner = Box::new(target.set.owner_reference());
+                self.reconciler.push(WorkloadAction::AdoptPod { pod: key, owner });
+            }
+        }
+        adopted
+    }
+
+    /// The pods of a DaemonSet for a node, those on the node before those that wait for the
+    /// scheduler, the oldest first. What it does not select is released. Mirrors
+    /// `getNodesToDaemonPods`.
+    fn pods_for<'a>(
+        &mut self,
+        cluster: &'a Cluster,
+        target: &Target,
+        state: &mut DaemonSetState,
+        node: &NodeName,
+    ) -> Vec<&'a Pod> {
+        let overlooks = self.reconciler.release.overlooks_deleted_daemon_pods_that_ended();
+        let revision = state.revision.as_deref();
+        let mut pods = Vec::new();
+        for key in state.by_node.get(node).into_iter().flatten() {
+            let Some(pod) = cluster.get_pod(key) else { continue };
+            if !target.selects(pod) {
+                self.reconciler.push(WorkloadAction::ReleasePod { pod: key.clone() });
+                state.old.remove(key);
+                continue;
+            }
+            if is_updated(pod, revision) {
+                state.old.remove(key);
+            } else {
+                state.old.insert(key.clone());
+            }
+            let overlooked = overlooks && pod.is_terminating() && pod.has_ended();
+            // A pod that says not where it wants to be is for no node.
+            if !overlooked && !node.as_str().is_empty() {
+                pods.push(pod.as_ref());
+            }
+        }
+        pods.sort_by_key(|pod| {
+            let created = pod.metadata.creation_timestamp.map(|time| time.unix_seconds());
+            (pod.spec.node_name.is_empty(), created, &pod.metadata.name)
+        });
+        pods
     }
 
     /// The DaemonSet looks at one node. Mirrors `podsShouldBeOnNode`.
-    fn reconcile_node(&mut self, context: &Context<'_>, key: &WorkloadKey, name: &NodeName) {
+    fn look_at(
+        &mut self,
+        context: &mut Context<'_>,
+        target: &Target,
+        state: &mut DaemonSetState,
+        name: &NodeName,
+        plan: &mut Plan,
+    ) {
         let cluster = context.cluster;
-        let Some(set) = cluster.get_workload(key) else { return };
-        let (template, _) = daemon_template(set, name.as_str());
-        let node = cluster.get_node(name.as_str());
-        let should = node.map_or(Should::Go, |node| self.should_run(&template, node));
-        self.set_wanted(key, name, node.is_some() && should == Should::Run);
-        let known = self.sets.get(key).and_then(|known| known.by_node.get(name));
-        let pods: Vec<PodKey> = known.into_iter().flatten().cloned().collect();
-        let steps = &mut self.reconciler.steps;
-        let mut running = 0;
-        for pod in pods {
-            let Some(object) = cluster.get_pod(&pod) else { continue };
-            if object.is_terminating() {
-                continue;
+        let pods = self.pods_for(cluster, target, state, name);
+        let should = cluster.get_node(name.as_str()).map(|node| self.should_run(target, node));
+        match should {
+            // A pod on a node that is gone is the garbage collector's.
+            None => {
+                let waiting = pods.iter().filter(|pod| pod.spec.node_name.is_empty());
+                plan.deletes.extend(waiting.map(|pod| pod.key()));
             }
-            if object.status.phase == PodPhase::Failed {
-                steps.push_back(Step::DeleteFailed(set.clone(), name.clone(), pod));
-                continue;
+            Some(should) if should.should_run && pods.is_empty() => {
+                plan.creates.push(name.clone());
             }
-            running += 1;
-            // A pod on a node that is gone is the garbage collector's; one too many goes.
-            if node.is_some() && (should == Should::Go || running > 1) {
-                steps.push_back(Step::Delete(set.clone(), pod));
+            Some(should) if should.should_continue_running => {
+                let active = pods.iter().filter(|pod| !pod.is_terminating());
+                let (ended, running): (Vec<&Pod>, Vec<&Pod>) =
+                    active.copied().partition(|pod| self.is_to_be_replaced(pod));
+                for pod in ended {
+                    self.replace(context, target, state, name, pod, plan);
+                }
+                plan.deletes.extend(running.iter().skip(1).map(|pod| pod.key()));
+            }
+            Some(_) => {
+                let active = pods.iter().filter(|pod| !pod.is_terminating());
+                plan.deletes.extend(active.map(|pod| pod.key()));
             }
         }
-        if running == 0 && should == Should::Run {
-            steps.push_back(Step::Create(set.clone(), name.clone()));
-        } else if running > 0 {
-            steps.push_back(Step::Update(set.clone()));
-        }
+        self.count_node(context, target, state, name, &pods);
     }
 
-    fn set_wanted(&mut self, key: &WorkloadKey, node: &NodeName, wanted: bool) {
-        let state = self.sets.entry(key.clone()).or_default();
-        if wanted {
-            state.wanted.insert(node.clone());
+    /// What a node adds to the status. Mirrors `updateDaemonSetStatus` and
+    /// `getUnavailableNumbers`.
+    fn count_node(
+        &self,
+        context: &Context<'_>,
+        target: &Target,
+        state: &mut DaemonSetState,
+        name: &NodeName,
+        pods: &[&Pod],
+    ) {
+        let before = state.counted.remove(name).unwrap_or_default();
+        state.counts.add(before, -1);
+        let Some(node) = context.cluster.get_node(name.as_str()) else { return };
+        let revision = state.revision.as_deref();
+        let counts = if self.should_run(target, node).should_run {
+            let available = |pod: &Pod| is_ready_and_available(context, &target.set, pod);
+            let stays = pods.iter().any(|pod| !pod.is_terminating() && available(pod));
+            let oldest = |test: &dyn Fn(&Pod) -> bool| {
+                i64::from(pods.first().is_some_and(|oldest| test(oldest)))
+            };
+            Counts {
+                desired: 1,
+                current: oldest(&|_| true),
+                misscheduled: 0,
+                ready: oldest(&Pod::has_ready_condition),
+                updated: oldest(&|pod| is_updated(pod, revision)),
+                available: oldest(&available),
+                missing: i64::from(!stays),
+            }
         } else {
-            state.wanted.remove(node);
-        }
-        let (workload, desired) = (key.clone(), self.desired(key));
-        self.reconciler.push(WorkloadAction::ReportDesired { workload, desired });
-    }
-
-    fn should_run(&self, pod: &Pod, node: &Node) -> Should {
-        let Ok(fields) = SchedulingFields::of(pod) else { return Should::Go };
-        let labels = &node.metadata.labels;
-        let name = &node.metadata.name;
-        let terms = fields.required_node_terms.unwrap_or_default();
-        if !fields.node_selector.matches(labels)
-            || !terms.iter().any(|term| term.matches(name, labels))
-        {
-            return Should::Go;
-        }
-        let gate = self.comparison_operators;
-        let untolerated = |effects: &[TaintEffect]| {
-            let tolerations = &pod.spec.tolerations;
-            find_matching_untolerated_taint(&node.spec.taints, tolerations, gate, |taint| {
-                effects.contains(&taint.effect)
-            })
-            .is_some()
+            Counts { misscheduled: i64::from(!pods.is_empty()), ..Counts::default() }
         };
-        if untolerated(&[TaintEffect::NoExecute]) {
-            Should::Go
-        } else if untolerated(&[TaintEffect::NoSchedule]) {
-            Should::Stay
-        } else {
-            Should::Run
+        state.counts.add(counts, 1);
+        state.counted.insert(name.clone(), counts);
+    }
+
+    fn is_to_be_replaced(&self, pod: &Pod) -> bool {
+        pod.status.phase == PodPhase::Failed
+            || pod.status.phase == PodPhase::Succeeded
+                && self.reconciler.release.replaces_succeeded_daemon_pods()
+    }
+
+    /// A pod that has ended goes; after a failed one, others of the node that fail are let be for
+    /// a while.
+    fn replace(
+        &mut self,
+        context: &mut Context<'_>,
+        target: &Target,
+        state: &mut DaemonSetState,
+        node: &NodeName,
+        pod: &Pod,
+        plan: &mut Plan,
+    ) {
+        if pod.status.phase == PodPhase::Failed {
+            let last = state.backoff.get(node).copied();
+            if let Some(last) = last.filter(|last| last.passed(context.now) < last.length) {
+                let at = context.now.saturating_add(last.length);
+                self.reconciler.retry_at(context, at, target.set.key());
+                return;
+            }
+            state.backoff.insert(node.clone(), Backoff::next(last, context.now));
         }
+        plan.ended.push((node.clone(), pod.key()));
     }
 
     fn create(&mut self, cluster: &Cluster, set: &Arc<Workload>, node: &NodeName) {
         let state = self.sets.entry(set.key()).or_default();
-        let revision = state
-            .revision
-            .get_or_insert_with(|| names::template_hash(&comparable(&set.spec.template)));
-        let revision = revision.clone();
+        let revision = state.revision.clone();
         let name = generated_name(cluster, set, &mut state.created);
         let (template, additions) = daemon_template(set, node.as_str());
         self.reconciler.create_pod(set, name, |pod| {
             pod.spec = template.spec;
-            pod.metadata.labels.insert(REVISION_LABEL.into(), revision);
+            pod.metadata.labels.extend(revision.map(|revision| (REVISION_LABEL.into(), revision)));
             additions
         });
     }
 
-    fn delete_failed(&mut self, set: &Workload, node: &NodeName, pod: PodKey) {
-        let message = format!("Found failed daemon pod {pod} on node {node}, will try to kill it");
-        self.reconciler.record(&set.key(), "Warning", "FailedDaemonPod", message);
+    fn delete_ended(&mut self, cluster: &Cluster, set: &Workload, node: &NodeName, pod: PodKey) {
+        let phase = cluster.get_pod(&pod).map(|pod| &pod.status.phase);
+        let (type_, reason, message) = if phase == Some(&PodPhase::Succeeded) {
+            let message =
+                format!("Found succeeded daemon pod {pod} on node {node}, will try to delete it");
+            ("Normal", "SucceededDaemonPod", message)
+        } else {
+            let message =
+                format!("Found failed daemon pod {pod} on node {node}, will try to kill it");
+            ("Warning", "FailedDaemonPod", message)
+        };
+        self.reconciler.record(&set.key(), type_, reason, message);
         self.reconciler.delete_pod(set, pod);
     }
+}
 
-    /// Pods of another template are replaced, as many at once as may be missing. Mirrors
-    /// `rollingUpdate` without surge.
-    fn update(&mut self, cluster: &Cluster, set: &Arc<Workload>) {
-        let key = set.key();
-        let desired = self.desired(&key);
-        let Some(state) = self.sets.get_mut(&key) else { return };
-        if set.strategy() == "OnDelete" || !state.outdated {
-            return;
-        }
-        let owned = cluster.owned_pods(&key);
-        let revision = state.revision.as_deref().unwrap_or_default();
-        let unavailable = set.rolling_update("maxUnavailable").ok().flatten();
-        let most = unavailable.map_or(1, |most| most.of(desired, true)).max(1);
-        let mut room = most - (desired - owned.ready).max(0);
-        state.outdated = false;
-        for key in &owned.pods {
-            let Some(pod) = cluster.get_pod(key) else { continue };
-            let label = pod.metadata.labels.get(REVISION_LABEL);
-            if !pod.is_active() || label.is_none_or(|label| *label == revision) {
-                continue;
-            }
-            // One that is not ready is missed by nobody.
-            let ready = pod.is_ready_replica();
-            if ready && room <= 0 {
-                state.outdated = true;
-                continue;
-            }
-            room -= i64::from(ready);
-            self.reconciler.steps.push_back(Step::Delete(set.clone(), key.clone()));
-        }
+/// Pods of another template are replaced, as many at once as may be missing. Mirrors
+/// `rollingUpdate` without surge.
+fn rolling_update(
+    context: &Context<'_>,
+    set: &Workload,
+    state: &mut DaemonSetState,
+    plan: &mut Plan,
+) {
+    if set.strategy() == "OnDelete" || !state.outdated {
+        return;
     }
+    state.outdated = !state.old.is_empty();
+    let most = set.rolling_update("maxUnavailable").ok().flatten();
+    let most = most.map_or(1, |most| most.of(state.counts.desired, true));
+    let room = usize::try_from(most - state.counts.missing).unwrap_or(0);
+    let old = state.old.iter().filter_map(|key| context.cluster.get_pod(key));
+    let (available, others): (Vec<_>, Vec<_>) =
+        old.partition(|pod| is_ready_and_available(context, set, pod));
+    // One that is not available is missed by nobody.
+    let others = others.into_iter().filter(|pod| !pod.is_terminating());
+    plan.deletes.extend(others.chain(available.into_iter().take(room)).map(|pod| pod.key()));
 }
 
 impl Reconcile for DaemonSetController {
@@ -293,10 +475,20 @@ impl Reconcile for DaemonSetController {
         match change {
             Change::Workload { key, old, new: Some(new) } if is_daemon_set(key) => {
                 let state = self.sets.entry(key.clone()).or_default();
+                if old.is_none() {
+                    state.status = DaemonSetStatus::of(new);
+                }
                 if template_changed(old.as_deref(), Some(new)) {
                     (state.revision, state.outdated) = (None, true);
                 }
-                self.reconciler.enqueue(context, key.clone());
+                let cluster = context.cluster;
+                let orphans = self.orphans.iter();
+                state.orphans.extend(
+                    orphans
+                        .filter(|pod| may_adopt(new, pod, cluster.get_pod(pod).map(AsRef::as_ref)))
+                        .cloned(),
+                );
+                self.look_everywhere(context, key.clone());
             }
             Change::Pod { key, old, new } => {
                 self.observe_pod(context, key, old.as_deref(), new.as_deref());
@@ -308,49 +500,113 @@ impl Reconcile for DaemonSetController {
         }
     }
 
-    /// All nodes are looked at again.
+    /// Mirrors `syncDaemonSet`.
     fn reconcile(&mut self, context: &mut Context<'_>, key: &WorkloadKey) {
-        let cluster = context.cluster;
-        let Some(set) = cluster.get_workload(key) else { return };
-        for (node, _) in cluster.nodes() {
-            self.nodes.push(context.sequence, (key.clone(), node.clone()));
+        let Some(set) = context.cluster.get_workload(key).cloned() else { return };
+        if set.metadata.deletion_timestamp.is_some() {
+            return;
         }
-        for (name, node) in cluster.nodes() {
-            let (template, _) = daemon_template(set, name.as_str());
-            let wanted = self.should_run(&template, node) == Should::Run;
-            self.set_wanted(key, name, wanted);
+        let mut state = core::mem::take(self.sets.entry(key.clone()).or_default());
+        let hash = || names::template_hash(&comparable(&set.spec.template));
+        state.revision.get_or_insert_with(hash);
+        let target = Target::new(set.clone());
+        let adopted = self.adopt(context.cluster, &target, &mut state);
+        let mut plan = Plan::default();
+        for node in core::mem::take(&mut state.changed) {
+            self.look_at(context, &target, &mut state, &node, &mut plan);
         }
+        if plan.is_empty() {
+            rolling_update(context, &set, &mut state, &mut plan);
+        }
+        // Pods are claimed anew for the status, and those that are gone by then cannot be adopted.
+        for pod in adopted.iter().filter(|pod| plan.removes(pod)) {
+            let Some(node) = context.cluster.get_pod(pod).map(|pod| target_node(pod)) else {
+                continue;
+            };
+            let mut pods = self.pods_for(context.cluster, &target, &mut state, &node);
+            pods.retain(|pod| !(adopted.contains(&pod.key()) && plan.removes(&pod.key())));
+            self.count_node(context, &target, &mut state, &node, &pods);
+        }
+        self.reconciler.steps.extend(plan.steps(&set));
+        let status = state.counts.status(&set);
+        let observed = state.status.map_or(0, |status| status.observed_generation);
+        let newer = DaemonSetStatus {
+            observed_generation: status.observed_generation.max(observed),
+            ..status
+        };
+        if state.status != Some(newer) {
+            state.status = Some(status);
+            self.reconciler.steps.push_back(Step::UpdateStatus(key.clone(), status));
+        }
+        if status.number_ready != status.number_available {
+            self.reconciler.await_availability(context, &set);
+        }
+        self.sets.insert(key.clone(), state);
     }
 
     fn step(&mut self, context: &mut Context<'_>, step: Step) {
         match step {
-            Step::DeleteFailed(set, node, pod) => self.delete_failed(&set, &node, pod),
+            Step::DeleteEnded(set, node, pod) => {
+                self.delete_ended(context.cluster, &set, &node, pod);
+            }
             Step::Delete(set, pod) => self.reconciler.delete_pod(&set, pod),
             Step::Create(set, node) => self.create(context.cluster, &set, &node),
-            Step::Update(set) => self.update(context.cluster, &set),
+            Step::UpdateStatus(workload, status) => {
+                self.reconciler.push(WorkloadAction::UpdateDaemonSetStatus { workload, status });
+            }
         }
     }
 
-    fn other_work(&self) -> Option<WorkTicket> {
-        self.nodes.first().map(|number| (1, number))
+    fn woken(&mut self, context: &mut Context<'_>, key: WorkloadKey) {
+        self.look_everywhere(context, key);
     }
 
-    fn do_other_work(&mut self, context: &mut Context<'_>) {
-        if let Some((set, node)) = self.nodes.pop() {
-            self.reconcile_node(context, &set, &node);
-        }
-    }
+    /// Other nodes are not concerned.
+    fn refused(&mut self, _error: &str) {}
 }
 
 fn is_daemon_set(key: &WorkloadKey) -> bool {
     key.kind == WorkloadKind::DaemonSet
 }
 
+/// Which pods a DaemonSet claims. Of one that nobody gave the selector is not known: its pods are
+/// those that name it.
+fn claims(set: &Workload) -> Option<LabelSelector> {
+    set.selector().ok().filter(|_| !set.assumed)
+}
+
+fn is_orphan(pod: &Pod) -> bool {
+    pod.metadata.controller().is_none() && !pod.is_terminating()
+}
+
+fn may_adopt(set: &Workload, key: &PodKey, pod: Option<&Pod>) -> bool {
+    set.key().name.namespace() == key.namespace()
+        && pod.is_some_and(|pod| {
+            is_orphan(pod) && claims(set).is_some_and(|own| own.matches(&pod.metadata.labels))
+        })
+}
+
+/// Whether a pod is of the present template. A label that it lacks tells nothing. Mirrors
+/// `IsPodUpdated`.
+fn is_updated(pod: &Pod, revision: Option<&str>) -> bool {
+    let label = pod.metadata.labels.get(REVISION_LABEL);
+    revision.is_none_or(|revision| label.is_none_or(|label| label == revision))
+}
+
+fn is_ready_and_available(context: &Context<'_>, set: &Workload, pod: &Pod) -> bool {
+    pod.has_ready_condition() && is_available(context, set, pod)
+}
+
+/// What the controller adds to the tolerations of a daemon pod.
+fn add_tolerations(pod: &mut Pod) -> Vec<Addition<Toleration>> {
+    let host = pod.spec.other.get("hostNetwork").is_some_and(|host| *host == true);
+    add_daemon_pod_tolerations(&mut pod.spec.tolerations, host)
+}
+
 /// A daemon pod for a node, before admission, and what the controller adds to the template.
 pub(super) fn daemon_template(set: &Workload, node: &str) -> (Pod, Vec<Addition<Toleration>>) {
     let mut pod = Pod { spec: set.spec.template.spec.clone(), ..Pod::default() };
-    let host = pod.spec.other.get("hostNetwork").is_some_and(|host| *host == true);
-    let additions = add_daemon_pod_tolerations(&mut pod.spec.tolerations, host);
+    let additions = add_tolerations(&mut pod);
     let affinity = pod.spec.other.get("affinity").cloned().unwrap_or_else(|| json!({}));
     pod.spec.other.set("affinity", pinned(affinity, node));
     (pod, additions)
@@ -368,30 +624,15 @@ fn target_node(pod: &Pod) -> NodeName {
     names.find_map(|field| field.values.first()).map_or("", String::as_str).into()
 }
 
-/// The affinity of a template for one node. Mirrors `ReplaceDaemonSetPodNodeNameNodeAffinity`.
+/// The affinity of a template for one node, in place of what it requires of nodes. Mirrors
+/// `ReplaceDaemonSetPodNodeNameNodeAffinity`.
 fn pinned(mut affinity: Value, node: &str) -> Value {
-    const REQUIRED: &str = "requiredDuringSchedulingIgnoredDuringExecution";
     let field = json!([{ "key": "metadata.name", "operator": "In", "values": [node] }]);
-    let terms = affinity
-        .pointer(&format!("/nodeAffinity/{REQUIRED}/nodeSelectorTerms"))
-        .and_then(Value::as_array)
-        .cloned()
-        .unwrap_or_default();
-    let pinned: Vec<Value> = if terms.is_empty() {
-        Vec::from([json!({ "matchFields": field })])
-    } else {
-        let pin = |mut term: Value| {
-            if let Some(term) = term.as_object_mut() {
-                term.insert("matchFields".into(), field.clone());
-            }
-            term
-        };
-        terms.into_iter().map(pin).collect()
-    };
     if let Some(affinity) = affinity.as_object_mut() {
         let node = affinity.entry("nodeAffinity").or_insert_with(|| json!({}));
         if let Some(node) = node.as_object_mut() {
-            node.insert(REQUIRED.into(), json!({ "nodeSelectorTerms": pinned }));
+            let terms = json!({ "nodeSelectorTerms": [{ "matchFields": field }] });
+            node.insert("requiredDuringSchedulingIgnoredDuringExecution".into(), terms);
         }
     }
     affinity

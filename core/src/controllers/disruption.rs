@@ -1,212 +1,411 @@
-//! PodDisruptionBudgets: what they allow, and whether they let a pod go.
+//! PodDisruptionBudgets: what they allow.
 
-use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::sync::Arc;
 use alloc::vec::Vec;
+use core::time::Duration;
 
-use serde::Serialize;
+use serde_json::Value;
 
 use super::{Context, Controller, WorkTicket};
-use crate::api::{IntOrPercent, LabelSelector, Pod, PodDisruptionBudget, PodKey, WorkloadKey};
+use crate::api::{
+    BudgetStatus, IntOrPercent, LabelSelector, Pod, PodDisruptionBudget, PodKey, Workload,
+    WorkloadKey, WorkloadKind,
+};
 use crate::cluster::{Change, Cluster};
-use crate::protocol::{RequestId, TimeoutReason};
-use crate::queue::timer_queue::TimerId;
+use crate::policy::eviction::budget_selector;
+use crate::protocol::{ObjectReference, RecordedEvent, RequestId, TimeoutReason};
+use crate::queue::timer_queue::{TimerId, TimerQueue};
+use crate::queue::work_queue::NumberedWorkQueue;
 use crate::release::KubernetesRelease;
+use crate::time::{Time, Timestamp};
 
-/// Knows which pods each budget protects, and how many of them are healthy. Mirrors
-/// `pkg/controller/disruption`. What a budget allows is worked out when it is asked for.
+/// How long a pod may stay after its eviction was granted. Mirrors `DeletionTimeout`.
+const DELETION_TIMEOUT: Duration = Duration::from_secs(2 * 60);
+
+/// Works out what each budget allows. Mirrors `pkg/controller/disruption`.
 #[derive(Clone, Debug)]
 pub struct DisruptionController {
     release: KubernetesRelease,
-    protected: BTreeMap<PodKey, Protected>,
+    budgets: BTreeMap<PodKey, Covered>,
+    queue: NumberedWorkQueue<PodKey>,
+    /// Budgets to look at again, since an evicted pod may have stayed.
+    rechecks: TimerQueue<PodKey>,
+    actions: VecDeque<DisruptionAction>,
 }
 
-/// What is known of one budget's pods.
+/// The pods of a budget.
 #[derive(Clone, Debug)]
-struct Protected {
+struct Covered {
     selector: Option<LabelSelector>,
-    /// Those that it selects and that have not ended.
     pods: BTreeSet<PodKey>,
-    /// Those of them that are ready and not terminating.
-    healthy: BTreeSet<PodKey>,
 }
 
-/// `status` of a budget, as the disruption controller writes it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct BudgetStatus {
-    /// How many pods there should be, as their controllers say.
-    pub expected_pods: i64,
-    /// How many of them are ready and not terminating.
-    pub current_healthy: i64,
-    /// How many must be.
-    pub desired_healthy: i64,
-    /// How many may be evicted now.
-    pub disruptions_allowed: i64,
+/// What the disruption controller wants done.
+#[derive(Clone, Debug, PartialEq)]
+pub enum DisruptionAction {
+    /// Record a Kubernetes Event.
+    RecordEvent(RecordedEvent),
+    /// Write the status of a budget.
+    UpdateStatus {
+        /// Which one.
+        budget: PodKey,
+        /// What it is now.
+        status: BudgetStatus,
+    },
+}
+
+/// Why it is not known how many pods there should be.
+struct ScaleError {
+    /// The event that is recorded besides.
+    reason: Option<&'static str>,
+    message: String,
 }
 
 impl DisruptionController {
     /// A controller that knows nothing yet: tell it of all budgets and pods.
     #[must_use]
-    pub const fn new(release: KubernetesRelease) -> Self {
-        Self { release, protected: BTreeMap::new() }
-    }
-
-    /// The status of a budget now; `None` if there is no such budget.
-    #[must_use]
-    pub fn status(&self, cluster: &Cluster, key: &PodKey) -> Option<BudgetStatus> {
-        let budget = cluster.get_budget(key)?;
-        let protected = self.protected.get(key)?;
-        let [min, max] = budget.limits().ok()?;
-        let pods = count(protected.pods.len());
-        let (expected, desired) = match (min, max) {
-            (_, Some(max)) => {
-                let expected = expected_scale(cluster, &protected.pods);
-                (expected, (expected - max.of(expected, true)).max(0))
-            }
-            (Some(IntOrPercent::Int(least)), None) => (pods, least),
-            (Some(part), None) => {
-                let expected = expected_scale(cluster, &protected.pods);
-                (expected, part.of(expected, true))
-            }
-            // Without either, `minAvailable` is 1 by default, for API servers that take such a
-            // budget.
-            (None, None) => (pods, 1),
-        };
-        let healthy = count(protected.healthy.len());
-        let allowed = if expected <= 0 { 0 } else { (healthy - desired).max(0) };
-        Some(BudgetStatus {
-            expected_pods: expected,
-            current_healthy: healthy,
-            desired_healthy: desired,
-            disruptions_allowed: allowed,
-        })
+    pub fn new(release: KubernetesRelease) -> Self {
+        Self {
+            release,
+            budgets: BTreeMap::new(),
+            queue: NumberedWorkQueue::default(),
+            rechecks: TimerQueue::default(),
+            actions: VecDeque::new(),
+        }
     }
 
     /// The budgets that select a pod, by name.
     #[must_use]
     pub fn budgets_of(&self, pod: &PodKey) -> Vec<PodKey> {
-        let selecting = self.protected.iter().filter(|(_, known)| known.pods.contains(pod));
+        let selecting = self.budgets.iter().filter(|(_, covered)| covered.pods.contains(pod));
         selecting.map(|(budget, _)| budget.clone()).collect()
     }
 
     /// Whether there is no budget at all.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.protected.is_empty()
-    }
-
-    /// Whether a budget lets one of its pods go; if not, its status. Mirrors
-    /// `EvictionREST.checkAndDecrement`.
-    ///
-    /// # Errors
-    /// The status of the budget that forbids it.
-    pub fn allows(&self, cluster: &Cluster, key: &PodKey, ready: bool) -> Result<(), BudgetStatus> {
-        let Some(status) = self.status(cluster, key) else { return Ok(()) };
-        if status.disruptions_allowed > 0 || !ready && self.lets_unready_go(cluster, key, status) {
-            return Ok(());
-        }
-        Err(status)
-    }
-
-    /// Whether a pod that is not ready may go without counting.
-    fn lets_unready_go(&self, cluster: &Cluster, key: &PodKey, status: BudgetStatus) -> bool {
-        let healthy = status.current_healthy >= status.desired_healthy;
-        let always = self.release.has_unhealthy_pod_eviction_policy()
-            && cluster
-                .get_budget(key)
-                .is_some_and(|budget| budget.spec.unhealthy_pod_eviction_policy == "AlwaysAllow");
-        always || (healthy && status.desired_healthy > 0)
+        self.budgets.is_empty()
     }
 
     /// A budget is there, or has changed.
-    fn protect(&mut self, cluster: &Cluster, budget: &PodDisruptionBudget) {
-        let selector = budget.selector().ok().flatten();
-        let known = Protected { selector, pods: BTreeSet::new(), healthy: BTreeSet::new() };
-        let budget = budget.key();
-        self.protected.insert(budget.clone(), known);
-        for (key, pod) in cluster.pods().filter(|(key, _)| key.namespace() == budget.namespace()) {
-            self.observe_pod(key, Some(pod));
+    fn observe_budget(&mut self, context: &mut Context<'_>, budget: &PodDisruptionBudget) {
+        let (key, selector) = (budget.key(), budget_selector(self.release, budget));
+        if self.budgets.get(&key).is_none_or(|covered| covered.selector != selector) {
+            let pods = context.cluster.pods().filter(|(pod, object)| {
+                pod.namespace() == key.namespace()
+                    && selector.as_ref().is_some_and(|own| own.matches(&object.metadata.labels))
+            });
+            let pods = pods.map(|(pod, _)| pod.clone()).collect();
+            self.budgets.insert(key.clone(), Covered { selector, pods });
+        }
+        self.queue.push(context.sequence, key);
+    }
+
+    fn observe_pod(&mut self, context: &mut Context<'_>, key: &PodKey, pod: Option<&Pod>) {
+        for (budget, covered) in &mut self.budgets {
+            if budget.namespace() != key.namespace() {
+                continue;
+            }
+            let selects = pod.is_some_and(|pod| {
+                let selector = covered.selector.as_ref();
+                selector.is_some_and(|selector| selector.matches(&pod.metadata.labels))
+            });
+            let known =
+                if selects { !covered.pods.insert(key.clone()) } else { covered.pods.remove(key) };
+            if selects || known {
+                self.queue.push(context.sequence, budget.clone());
+            }
         }
     }
 
-    fn observe_pod(&mut self, key: &PodKey, pod: Option<&Pod>) {
-        let namespace = key.namespace();
-        for (budget, protected) in &mut self.protected {
-            if budget.namespace() != namespace {
+    /// The scale of a controller has changed: its budgets are looked at.
+    fn observe_scale(&mut self, context: &mut Context<'_>, key: &WorkloadKey) {
+        let pods = context.cluster.pods_of_workload(key);
+        for (budget, covered) in &self.budgets {
+            if pods.iter().any(|pod| covered.pods.contains(pod)) {
+                self.queue.push(context.sequence, budget.clone());
+            }
+        }
+    }
+
+    fn record(
+        &mut self,
+        object: ObjectReference,
+        type_: &'static str,
+        reason: &'static str,
+        message: String,
+    ) {
+        let component = "controllermanager";
+        let event = RecordedEvent { involved_object: object, type_, reason, message, component };
+        self.actions.push_back(DisruptionAction::RecordEvent(event));
+    }
+
+    /// Mirrors `DisruptionController.sync`.
+    fn sync(&mut self, context: &mut Context<'_>, key: &PodKey) {
+        let cluster = context.cluster;
+        let (Some(budget), Some(covered)) = (cluster.get_budget(key), self.budgets.get(key)) else {
+            return;
+        };
+        let object = || ObjectReference::Budget { budget: key.clone() };
+        let pods: Vec<Arc<Pod>> =
+            covered.pods.iter().filter_map(|pod| cluster.get_pod(pod).cloned()).collect();
+        if pods.is_empty() {
+            self.record(object(), "Normal", "NoPods", "No matching pods found".into());
+        }
+        let written = BudgetStatus::of(budget);
+        let (expected_pods, desired_healthy) = match self.expected(cluster, budget, &pods) {
+            Ok(expected) => expected,
+            Err(error) => {
+                if let Some(reason) = error.reason {
+                    self.record(object(), "Warning", reason, error.message.clone());
+                }
+                let message =
+                    format!("Failed to calculate the number of expected pods: {}", error.message);
+                self.record(object(), "Warning", "CalculateExpectedPodCountFailed", message);
+                // The rest is left as it was. Mirrors `failSafe`.
+                let (budget, status) =
+                    (key.clone(), BudgetStatus { disruptions_allowed: 0, ..written });
+                self.actions.push_back(DisruptionAction::UpdateStatus { budget, status });
+                return;
+            }
+        };
+        let now = context.wall_clock();
+        let disrupted_pods = self.disrupted_pods(key, &pods, &written, now);
+        let healthy = pods.iter().filter(|pod| {
+            let evicted = disrupted_pods.contains_key(&pod.metadata.name);
+            !pod.is_terminating() && !evicted && pod.has_ready_condition()
+        });
+        let current_healthy = count(healthy.count());
+        let allowed = (current_healthy - desired_healthy).max(0);
+        if let Some(first) = disrupted_pods.values().min() {
+            let start = context.start.unix_seconds();
+            let ends = first.saturating_add(DELETION_TIMEOUT).unix_seconds().saturating_sub(start);
+            let at = Timestamp::from_secs(u64::try_from(ends).unwrap_or(0).saturating_add(1));
+            self.rechecks.start(context.sequence, at.max(context.now), key.clone());
+        }
+        let status = BudgetStatus {
+            expected_pods,
+            current_healthy,
+            desired_healthy,
+            disruptions_allowed: if expected_pods <= 0 { 0 } else { allowed },
+            disrupted_pods,
+            observed_generation: budget.generation(),
+        };
+        if status != written {
+            let budget = key.clone();
+            self.actions.push_back(DisruptionAction::UpdateStatus { budget, status });
+        }
+    }
+
+    /// How many pods there should be, and how many must be healthy. Mirrors `getExpectedPodCount`.
+    fn expected(
+        &mut self,
+        cluster: &Cluster,
+        budget: &PodDisruptionBudget,
+        pods: &[Arc<Pod>],
+    ) -> Result<(i64, i64), ScaleError> {
+        let limits = budget.limits();
+        let [min, max] =
+            limits.map_err(|error| ScaleError { reason: None, message: error.to_string() })?;
+        match (min, max) {
+            (_, Some(max)) => {
+                let expected = self.expected_scale(cluster, budget, pods)?;
+                Ok((expected, (expected - max.of(expected, true)).max(0)))
+            }
+            (Some(IntOrPercent::Int(least)), None) => Ok((count(pods.len()), least)),
+            (Some(part), None) => {
+                let expected = self.expected_scale(cluster, budget, pods)?;
+                Ok((expected, part.of(expected, true)))
+            }
+            (None, None) => Ok((0, 0)),
+        }
+    }
+
+    /// How many pods the controllers of these want. Mirrors `getExpectedScale`.
+    fn expected_scale(
+        &mut self,
+        cluster: &Cluster,
+        budget: &PodDisruptionBudget,
+        pods: &[Arc<Pod>],
+    ) -> Result<i64, ScaleError> {
+        let mut scales: BTreeMap<WorkloadKey, i64> = BTreeMap::new();
+        let mut unmanaged = false;
+        for pod in pods {
+            let name = &pod.metadata.name;
+            if pod.metadata.controller().is_none() {
+                if !self.release.leaves_out_unmanaged_pods() {
+                    let message = format!("found no controller ref for pod \"{name}\"");
+                    return Err(ScaleError { reason: Some("NoControllerRef"), message });
+                }
+                unmanaged = true;
                 continue;
             }
-            let counts = |pod: &&Pod| {
-                let selector = protected.selector.as_ref();
-                !pod.has_ended()
-                    && selector.is_some_and(|selector| selector.matches(&pod.metadata.labels))
-            };
-            let pod = pod.filter(counts);
-            set(&mut protected.pods, key, pod.is_some());
-            set(&mut protected.healthy, key, pod.is_some_and(Pod::is_ready_replica));
+            match scale_of(cluster, pod) {
+                Ok((key, scale)) => {
+                    scales.insert(key, scale);
+                }
+                Err(Some(kind)) if self.release.names_missing_scale() => {
+                    let (resource, group) = (kind.resource(), kind.group());
+                    let message =
+                        format!("{resource}.{group} does not implement the scale subresource");
+                    return Err(ScaleError { reason: None, message });
+                }
+                Err(_) => {
+                    let message = format!("found no controllers for pod \"{name}\"");
+                    return Err(ScaleError { reason: Some("NoControllers"), message });
+                }
+            }
         }
+        if unmanaged && self.release.warns_of_unmanaged_pods() {
+            let message = format!(
+                "Pods selected by this PodDisruptionBudget (selector: {}) were found to be \
+                 unmanaged. As a result, the status of the PDB cannot be calculated correctly, \
+                 which may result in undefined behavior. To account for these pods please set \
+                 \".spec.minAvailable\" field of the PDB to an integer value.",
+                go_selector(budget.spec.selector.as_ref())
+            );
+            let object = ObjectReference::Budget { budget: budget.key() };
+            self.record(object, "Warning", "UnmanagedPods", message);
+        }
+        Ok(scales.into_values().fold(0, i64::saturating_add))
+    }
+
+    /// Pods whose eviction was granted a short time ago, and that are not seen to terminate. Mirrors
+    /// `buildDisruptedPodMap`.
+    fn disrupted_pods(
+        &mut self,
+        budget: &PodKey,
+        pods: &[Arc<Pod>],
+        status: &BudgetStatus,
+        now: Time,
+    ) -> BTreeMap<String, Time> {
+        let mut found = BTreeMap::new();
+        for pod in pods.iter().filter(|pod| !pod.is_terminating()) {
+            let name = &pod.metadata.name;
+            let Some(since) = status.disrupted_pods.get(name) else { continue };
+            if since.saturating_add(DELETION_TIMEOUT) < now {
+                // The namespace is there twice.
+                let namespace = budget.namespace();
+                let message = format!(
+                    "Pod was expected by PDB {namespace}/{namespace} to be deleted but it wasn't"
+                );
+                let object = ObjectReference::Pod { api_version: "v1", pod: pod.key() };
+                self.record(object, "Warning", "NotDeleted", message);
+            } else {
+                found.insert(name.clone(), *since);
+            }
+        }
+        found
     }
 }
 
 impl Controller for DisruptionController {
-    type Action = core::convert::Infallible;
+    type Action = DisruptionAction;
     type Answer = ();
 
     fn handle_change(&mut self, context: &mut Context<'_>, change: &Change) {
         match change {
-            Change::Pod { key, new, .. } => self.observe_pod(key, new.as_deref()),
-            Change::Budget { new: Some(budget), .. } => self.protect(context.cluster, budget),
+            Change::Pod { key, new, .. } => self.observe_pod(context, key, new.as_deref()),
+            Change::Budget { new: Some(budget), .. } => self.observe_budget(context, budget),
             Change::Budget { key, new: None, .. } => {
-                self.protected.remove(key);
+                self.budgets.remove(key);
             }
-            Change::Node { .. } | Change::Workload { .. } | Change::Lease { .. } => {}
+            Change::Workload { key, old, new } => {
+                let scale = |workload: &Option<Arc<Workload>>| {
+                    workload.as_ref().map(|workload| workload.replicas())
+                };
+                if scale(old) != scale(new) {
+                    self.observe_scale(context, key);
+                }
+            }
+            Change::Node { .. } | Change::Lease { .. } => {}
         }
     }
 
-    fn handle_timeout(&mut self, _: &mut Context<'_>) {}
+    fn handle_timeout(&mut self, context: &mut Context<'_>) {
+        if let Some(key) = self.rechecks.pop_due(context.now).or_else(|| self.queue.pop()) {
+            self.sync(context, &key);
+        }
+    }
 
-    fn poll_action(&mut self, _: &mut Context<'_>) -> Option<Self::Action> {
-        None
+    fn poll_action(&mut self, _: &mut Context<'_>) -> Option<DisruptionAction> {
+        self.actions.pop_front()
     }
 
     fn handle_action_result(&mut self, _: &mut Context<'_>, _: RequestId, (): ()) {}
 
     fn next_timer(&self) -> Option<TimerId> {
-        None
+        self.rechecks.next()
     }
 
     fn timer_reason(&self) -> Option<TimeoutReason> {
-        None
+        let budget = self.rechecks.peek()?.clone();
+        Some(TimeoutReason::RecheckBudget { budget })
     }
 
+    /// After all others, so that one look at a budget tells of all that has happened.
     fn next_work(&self) -> Option<WorkTicket> {
-        None
+        self.queue.first().map(|number| (2, number))
     }
 }
 
-/// How many pods the controllers of these want. Mirrors `getExpectedScale`; a pod without a
-/// controller counts for itself.
-fn expected_scale(cluster: &Cluster, pods: &BTreeSet<PodKey>) -> i64 {
-    let mut owners: BTreeMap<WorkloadKey, i64> = BTreeMap::new();
-    let mut alone = 0;
-    for pod in pods.iter().filter_map(|key| cluster.get_pod(key)) {
-        let Some(owner) = pod.metadata.controller_key() else {
-            alone += 1;
-            continue;
-        };
-        let workload = cluster.get_workload(&owner);
-        let top = workload.and_then(|workload| workload.owner()).unwrap_or(owner);
-        let wanted = cluster.get_workload(&top).map(|workload| workload.replicas());
-        owners.entry(top).or_insert(wanted.unwrap_or_default());
+/// The controller whose scale counts for a pod, and that scale; or the kind of the controller, if it
+/// is one without. Mirrors `DisruptionController.finders`.
+fn scale_of(cluster: &Cluster, pod: &Pod) -> Result<(WorkloadKey, i64), Option<WorkloadKind>> {
+    let owner = get_owner(cluster, &pod.metadata).ok_or(None)?;
+    let deployment = get_owner(cluster, &owner.metadata).filter(|top| {
+        (owner.kind, top.kind) == (WorkloadKind::ReplicaSet, WorkloadKind::Deployment)
+    });
+    let counts = deployment.unwrap_or(owner);
+    match counts.kind {
+        WorkloadKind::Deployment | WorkloadKind::ReplicaSet | WorkloadKind::StatefulSet => {
+            Ok((counts.key(), counts.replicas()))
+        }
+        WorkloadKind::DaemonSet | WorkloadKind::Job => Err(Some(counts.kind)),
     }
-    owners.into_values().sum::<i64>().saturating_add(alone)
 }
 
-fn set(keys: &mut BTreeSet<PodKey>, key: &PodKey, there: bool) {
-    if there {
-        keys.insert(key.clone());
-    } else {
-        keys.remove(key);
-    }
+/// The controller of an object, if it is there and not another one of its name.
+fn get_owner<'a>(cluster: &'a Cluster, metadata: &crate::api::ObjectMeta) -> Option<&'a Workload> {
+    let uid = &metadata.controller()?.uid;
+    let owner = cluster.get_workload(&metadata.controller_key()?)?;
+    let known = &owner.metadata.uid;
+    (uid.is_empty() || known.is_empty() || known == uid || owner.assumed).then_some(owner)
+}
+
+/// A `metav1.LabelSelector` as Go's `%v` prints it.
+fn go_selector(selector: Option<&Value>) -> String {
+    let Some(selector) = selector else { return "nil".into() };
+    let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), String::from);
+    let labels = selector.get("matchLabels").and_then(Value::as_object);
+    let labels: String = labels
+        .into_iter()
+        .flatten()
+        .map(|(key, value)| format!("{key}: {},", text(value)))
+        .collect();
+    let part = |value: &Value, name: &str| value.get(name).map_or_else(String::new, text);
+    let expressions = selector.get("matchExpressions").and_then(Value::as_array);
+    let expressions: String = expressions
+        .into_iter()
+        .flatten()
+        .map(|one| {
+            let values = one.get("values").and_then(Value::as_array);
+            let values: Vec<String> = values.into_iter().flatten().map(text).collect();
+            format!(
+                "LabelSelectorRequirement{{Key:{},Operator:{},Values:[{}],}},",
+                part(one, "key"),
+                part(one, "operator"),
+                values.join(" ")
+            )
+        })
+        .collect();
+    format!(
+        "&LabelSelector{{MatchLabels:map[string]string{{{labels}}},\
+         MatchExpressions:[]LabelSelectorRequirement{{{expressions}}},}}"
+    )
 }
 
 fn count(number: usize) -> i64 {

@@ -19,8 +19,8 @@ use self::indexed::{
 };
 use super::Context;
 use super::workload::{
-    Reconcile, Reconciler, WorkloadAction, container_restarts, count, generated_name, owners_to_look,
-    slow_start_batches, surplus_pods,
+    Reconcile, Reconciler, WorkloadAction, container_restarts, count, generated_name,
+    owners_to_look, slow_start_batches, surplus_pods,
 };
 use crate::api::{
     ConditionStatus, JobStatus, Pod, PodKey, PodPhase, Workload, WorkloadCondition, WorkloadKey,
@@ -411,9 +411,8 @@ fn has_restarted_too_often(job: &Workload, limit: i64, pods: &[&Arc<Pod>]) -> bo
     if policy != Some("OnFailure") {
         return false;
     }
-    let started = pods.iter().filter(|pod| {
-        matches!(pod.status.phase, PodPhase::Running | PodPhase::Pending)
-    });
+    let started =
+        pods.iter().filter(|pod| matches!(pod.status.phase, PodPhase::Running | PodPhase::Pending));
     let restarts: i64 = started
         .flat_map(|pod| {
             let init = container_restarts(pod, "initContainerStatuses");
@@ -536,7 +535,8 @@ impl Reconcile for JobController {
         self.plan_deadline(context, job, &status);
         let active: Vec<&Arc<Pod>> = pods.iter().filter(|pod| pod.is_active()).copied().collect();
         let failure = self.failure(context, job, &status, &pods, failed);
-        (status.active, status.succeeded, status.failed) = (count(active.iter()), succeeded, failed);
+        (status.active, status.succeeded, status.failed) =
+            (count(active.iter()), succeeded, failed);
         if failure.is_some() || suspended {
             let deletes = active.iter().map(|pod| Step::Delete(job.clone(), pod.key()));
             self.reconciler.steps.extend(deletes);

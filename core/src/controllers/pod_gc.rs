@@ -1,11 +1,12 @@
-//! The pod garbage collector: pods on nodes that are gone, or out of service.
+//! The pod garbage collector: pods on nodes that are gone or out of service, pods that wait for a
+//! node and are deleted, and the oldest of too many that have ended.
 
-use alloc::collections::{BTreeMap, VecDeque};
+use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
 use alloc::vec::Vec;
 use core::time::Duration;
 
 use super::{Context, Controller, WorkTicket};
-use crate::api::{NodeName, PodKey, TaintEffect};
+use crate::api::{ConditionStatus, NodeName, Pod, PodCondition, PodKey, PodPhase, TaintEffect};
 use crate::cluster::{Change, Cluster};
 use crate::protocol::{RequestId, TimeoutReason};
 use crate::queue::timer_queue::{TimerId, TimerQueue};
@@ -19,43 +20,107 @@ const QUARANTINE: Duration = Duration::from_secs(40);
 /// The taint by which an administrator says that a node is down for good.
 const OUT_OF_SERVICE: &str = "node.kubernetes.io/out-of-service";
 
-/// What the garbage collector wants done: `DELETE` a pod with a grace period of zero.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CollectPod {
-    /// For [`Controller::handle_action_result`].
-    pub id: RequestId,
-    /// Which pod.
-    pub pod: PodKey,
+/// What the garbage collector wants done.
+#[derive(Clone, Debug, PartialEq)]
+pub enum PodGcAction {
+    /// `GET` a node that the cache does not show.
+    GetNode {
+        /// For [`Controller::handle_action_result`].
+        id: RequestId,
+        /// Which node.
+        node: NodeName,
+    },
+    /// `PATCH` the status of a pod: it has failed.
+    MarkFailed {
+        /// For [`Controller::handle_action_result`].
+        id: RequestId,
+        /// Which pod.
+        pod: PodKey,
+        /// The condition `DisruptionTarget`, if it says why.
+        condition: Option<PodCondition>,
+    },
+    /// `DELETE` a pod with a grace period of zero.
+    DeletePod {
+        /// For [`Controller::handle_action_result`].
+        id: RequestId,
+        /// Which pod.
+        pod: PodKey,
+    },
 }
 
-/// The pod garbage collector. Mirrors `pkg/controller/podgc`, without the threshold for pods that
-/// have ended.
+/// What comes back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PodGcAnswer {
+    /// It was done.
+    Done,
+    /// Whether there is such a node.
+    NodeExists(bool),
+}
+
+/// How the garbage collector works.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PodGcConfig {
+    /// The release.
+    pub release: KubernetesRelease,
+    /// The gate `PodDisruptionConditions`: pods are marked as failed before they are deleted.
+    pub marks_failed: bool,
+    /// `--terminated-pod-gc-threshold`: how many pods that have ended are left; all, if it is not
+    /// positive.
+    pub terminated_pod_threshold: i64,
+    /// Whether a pod without a phase has ended, as Kubernetes takes it. The API server gives every
+    /// pod a phase; the store of a simulation may have pods without, which run.
+    pub missing_phase_is_ended: bool,
+}
+
+impl PodGcConfig {
+    /// The default of `--terminated-pod-gc-threshold`.
+    pub const DEFAULT_TERMINATED_POD_THRESHOLD: i64 = 12_500;
+}
+
+/// The pod garbage collector. Mirrors `pkg/controller/podgc`.
 ///
 /// A pass is not planned where nothing would come of it.
 #[derive(Clone, Debug)]
 pub struct PodGcController {
-    release: KubernetesRelease,
-    /// Nodes that are gone while their pods are not, and since when that is known.
+    config: PodGcConfig,
+    /// Nodes that are gone while their pods are not, and when it is looked whether they still are.
     quarantine: BTreeMap<NodeName, Timestamp>,
+    /// Pods that have ended, and those that are deleted without having a node.
+    ended: BTreeSet<PodKey>,
+    unscheduled: BTreeSet<PodKey>,
     /// The next pass, if one is planned.
     timers: TimerQueue<()>,
     planned: bool,
-    /// How many requests of a pass are out.
-    awaited: usize,
+    pass: Pass,
     next_id: u64,
-    actions: VecDeque<CollectPod>,
+    actions: VecDeque<PodGcAction>,
+}
+
+/// A pass that is under way.
+#[derive(Clone, Debug, Default)]
+struct Pass {
+    /// How many requests are out.
+    awaited: usize,
+    /// Nodes that are looked for, by the request.
+    lookups: BTreeMap<RequestId, NodeName>,
+    /// Nodes that are gone for good.
+    gone: Vec<NodeName>,
+    /// Pods that are deleted already.
+    taken: BTreeSet<PodKey>,
 }
 
 impl PodGcController {
     /// A collector that knows nothing yet.
     #[must_use]
-    pub fn new(release: KubernetesRelease) -> Self {
+    pub fn new(config: PodGcConfig) -> Self {
         Self {
-            release,
+            config,
             quarantine: BTreeMap::new(),
+            ended: BTreeSet::new(),
+            unscheduled: BTreeSet::new(),
             timers: TimerQueue::default(),
             planned: false,
-            awaited: 0,
+            pass: Pass::default(),
             next_id: 0,
             actions: VecDeque::new(),
         }
@@ -65,7 +130,9 @@ impl PodGcController {
     fn look_at(&mut self, context: &mut Context<'_>, node: &str) {
         let cluster = context.cluster;
         let matters = has_orphans(cluster, node)
-            || !out_of_service_pods(cluster, self.release, node).is_empty();
+            || !self.unscheduled.is_empty()
+            || self.surplus() > 0
+            || !out_of_service_pods(cluster, self.config.release, node).is_empty();
         if matters && !self.planned {
             let period = COLLECTION_PERIOD.as_nanos();
             let passed = context.now.since_zero().as_nanos();
@@ -80,38 +147,127 @@ impl PodGcController {
         self.timers.start(context.sequence, at, ());
     }
 
+    /// Whether a pod has ended. Mirrors `isPodTerminated`.
+    fn is_ended(&self, pod: &Pod) -> bool {
+        match pod.status.phase {
+            PodPhase::Pending | PodPhase::Running | PodPhase::Unknown => false,
+            PodPhase::Empty => self.config.missing_phase_is_ended,
+            PodPhase::Succeeded | PodPhase::Failed | PodPhase::Other(_) => true,
+        }
+    }
+
+    fn observe_pod(&mut self, key: &PodKey, pod: Option<&Pod>) {
+        let waits = pod.is_some_and(|pod| pod.is_terminating() && pod.spec.node_name.is_empty());
+        let ended = pod.is_some_and(|pod| self.is_ended(pod));
+        for (known, holds) in [(&mut self.unscheduled, waits), (&mut self.ended, ended)] {
+            if holds {
+                known.insert(key.clone());
+            } else {
+                known.remove(key);
+            }
+        }
+    }
+
+    /// How many pods that have ended are too many.
+    fn surplus(&self) -> usize {
+        match usize::try_from(self.config.terminated_pod_threshold) {
+            Ok(threshold @ 1..) => self.ended.len().saturating_sub(threshold),
+            _ => 0,
+        }
+    }
+
+    fn request(&mut self, action: impl FnOnce(RequestId) -> PodGcAction) -> RequestId {
+        let id = RequestId(self.next_id);
+        self.next_id += 1;
+        self.pass.awaited += 1;
+        self.actions.push_back(action(id));
+        id
+    }
+
+    /// Deletes a pod, once in a pass. Mirrors `markFailedAndDeletePodWithCondition`.
+    fn collect_pod(&mut self, cluster: &Cluster, key: PodKey, condition: Option<PodCondition>) {
+        let Some(pod) = cluster.get_pod(&key) else { return };
+        if !self.pass.taken.insert(key.clone()) {
+            return;
+        }
+        if self.config.marks_failed && !pod.has_ended() {
+            let pod = key.clone();
+            self.request(|id| PodGcAction::MarkFailed { id, pod, condition });
+        }
+        self.request(|id| PodGcAction::DeletePod { id, pod: key });
+    }
+
     /// A pass. Mirrors `PodGCController.gc`.
     fn collect(&mut self, context: &mut Context<'_>) {
         let (cluster, now) = (context.cluster, context.now);
-        let nodes = cluster.nodes().map(|(name, _)| name.as_str());
-        let mut pods: Vec<PodKey> =
-            nodes.flat_map(|node| out_of_service_pods(cluster, self.release, node)).collect();
-        let known = core::mem::take(&mut self.quarantine);
-        for node in cluster.node_names_of_pods() {
-            if !has_orphans(cluster, node.as_str()) {
-                continue;
-            }
-            let since = known.get(node.as_str()).copied().unwrap_or(now);
-            if now.since_zero().saturating_sub(since.since_zero()) >= QUARANTINE {
-                pods.extend(cluster.pods_of(node.as_str()).map(|(key, _)| key.clone()));
-            } else {
-                self.quarantine.insert(node.clone(), since);
+        let surplus = self.surplus();
+        if surplus > 0 {
+            let mut ended: Vec<&PodKey> = self.ended.iter().collect();
+            let created = |key: &PodKey| cluster.get_pod(key)?.metadata.creation_timestamp;
+            ended.sort_by_key(|key| (created(key).map(|time| time.unix_seconds()), key.name()));
+            let oldest: Vec<PodKey> = ended.into_iter().take(surplus).cloned().collect();
+            for pod in oldest {
+                self.collect_pod(cluster, pod, None);
             }
         }
-        self.awaited = pods.len();
-        for pod in pods {
-            let id = RequestId(self.next_id);
-            self.next_id += 1;
-            self.actions.push_back(CollectPod { id, pod });
+        for (node, _) in cluster.nodes() {
+            for pod in out_of_service_pods(cluster, self.config.release, node.as_str()) {
+                self.collect_pod(cluster, pod, None);
+            }
         }
-        if self.awaited == 0 {
+        // A node that is still gone goes into quarantine once more, whatever is found of it now.
+        let due: Vec<NodeName> = self
+            .quarantine
+            .iter()
+            .filter(|(_, at)| **at <= now)
+            .map(|(node, _)| node.clone())
+            .collect();
+        self.quarantine.retain(|_, at| *at > now);
+        let ready = now.saturating_add(QUARANTINE);
+        for node in cluster.node_names_of_pods().filter(|node| has_orphans(cluster, node.as_str()))
+        {
+            self.quarantine.entry(node.clone()).or_insert(ready);
+        }
+        for node in due.into_iter().filter(|node| cluster.get_node(node.as_str()).is_none()) {
+            let asked = node.clone();
+            let id = self.request(|id| PodGcAction::GetNode { id, node: asked });
+            self.pass.lookups.insert(id, node);
+        }
+        if self.pass.lookups.is_empty() {
+            self.collect_orphans(context);
+        }
+    }
+
+    /// It is known which nodes are gone. Mirrors `gcOrphaned` and `gcUnscheduledTerminating`.
+    fn collect_orphans(&mut self, context: &mut Context<'_>) {
+        let cluster = context.cluster;
+        for node in core::mem::take(&mut self.pass.gone) {
+            let pods: Vec<PodKey> =
+                cluster.pods_of(node.as_str()).map(|(key, _)| key.clone()).collect();
+            for pod in pods {
+                let condition = PodCondition {
+                    type_: "DisruptionTarget".into(),
+                    status: ConditionStatus::True,
+                    reason: "DeletionByPodGC".into(),
+                    message: "PodGC: node no longer exists".into(),
+                    ..PodCondition::default()
+                };
+                self.collect_pod(cluster, pod, Some(condition));
+            }
+        }
+        for pod in self.unscheduled.clone() {
+            self.collect_pod(cluster, pod, None);
+        }
+        if self.pass.awaited == 0 {
             self.end_pass(context);
         }
     }
 
     fn end_pass(&mut self, context: &mut Context<'_>) {
         self.planned = false;
-        if !self.quarantine.is_empty() {
+        self.pass.taken.clear();
+        let cluster = context.cluster;
+        if self.quarantine.keys().any(|node| has_orphans(cluster, node.as_str())) {
             let next = context.now.saturating_add(COLLECTION_PERIOD);
             self.plan(context, next);
         }
@@ -119,17 +275,19 @@ impl PodGcController {
 }
 
 impl Controller for PodGcController {
-    type Action = CollectPod;
-    type Answer = ();
+    type Action = PodGcAction;
+    type Answer = PodGcAnswer;
 
     fn handle_change(&mut self, context: &mut Context<'_>, change: &Change) {
         match change {
             Change::Node { name, .. } => self.look_at(context, name.as_str()),
-            Change::Pod { new: Some(pod), .. } => self.look_at(context, &pod.spec.node_name),
-            Change::Lease { .. }
-            | Change::Pod { .. }
-            | Change::Workload { .. }
-            | Change::Budget { .. } => {}
+            Change::Pod { key, new, .. } => {
+                self.observe_pod(key, new.as_deref());
+                if let Some(pod) = new {
+                    self.look_at(context, &pod.spec.node_name);
+                }
+            }
+            Change::Lease { .. } | Change::Workload { .. } | Change::Budget { .. } => {}
         }
     }
 
@@ -139,16 +297,29 @@ impl Controller for PodGcController {
         }
     }
 
-    fn poll_action(&mut self, _: &mut Context<'_>) -> Option<CollectPod> {
+    fn poll_action(&mut self, _: &mut Context<'_>) -> Option<PodGcAction> {
         self.actions.pop_front()
     }
 
-    fn handle_action_result(&mut self, context: &mut Context<'_>, _: RequestId, (): ()) {
-        if self.awaited > 0 {
-            self.awaited -= 1;
-            if self.awaited == 0 {
-                self.end_pass(context);
+    fn handle_action_result(
+        &mut self,
+        context: &mut Context<'_>,
+        id: RequestId,
+        answer: PodGcAnswer,
+    ) {
+        if self.pass.awaited == 0 {
+            return;
+        }
+        self.pass.awaited -= 1;
+        if let Some(node) = self.pass.lookups.remove(&id) {
+            if answer == PodGcAnswer::NodeExists(false) {
+                self.pass.gone.push(node);
             }
+            if self.pass.lookups.is_empty() {
+                self.collect_orphans(context);
+            }
+        } else if self.pass.awaited == 0 {
+            self.end_pass(context);
         }
     }
 
@@ -176,7 +347,7 @@ fn out_of_service_pods(cluster: &Cluster, release: KubernetesRelease, name: &str
     }
     let Some(node) = cluster.get_node(name) else { return Vec::new() };
     let ready = node.condition("Ready");
-    let ready = ready.is_some_and(|ready| ready.status == crate::api::ConditionStatus::True);
+    let ready = ready.is_some_and(|ready| ready.status == ConditionStatus::True);
     let marked = node.spec.taints.iter().any(|taint| {
         taint.key == OUT_OF_SERVICE
             && matches!(taint.effect, TaintEffect::NoExecute | TaintEffect::NoSchedule)

@@ -107,7 +107,7 @@ impl ReplicaSetController {
                 {
                     return;
                 }
-                if let Some(owner) = old.as_ref().and_then(|old| replica_set_of(old))
+                if let Some(owner) = old.as_ref().and_then(replica_set_of)
                     && let Some(pods) = self.unlabeled.get_mut(&owner)
                 {
                     pods.remove(key);
@@ -120,7 +120,9 @@ impl ReplicaSetController {
                     self.unlabeled.entry(owner).or_default().insert(key.clone());
                 }
             }
-            Change::Workload { key, old, new: Some(new) } if key.kind == WorkloadKind::ReplicaSet => {
+            Change::Workload { key, old, new: Some(new) }
+                if key.kind == WorkloadKind::ReplicaSet =>
+            {
                 let labels = |set: &Workload| set.spec.template.metadata.labels.clone();
                 if old.as_ref().is_some_and(|old| labels(old) == labels(new)) {
                     return;
@@ -227,9 +229,7 @@ impl Reconcile for ReplicaSetController {
                 if key.kind == WorkloadKind::ReplicaSet =>
             {
                 // What it does depends on all but its status.
-                let same = |old: &Workload| {
-                    old.spec == new.spec && old.metadata == new.metadata
-                };
+                let same = |old: &Workload| old.spec == new.spec && old.metadata == new.metadata;
                 if !old.as_ref().is_some_and(|old| same(old)) {
                     self.reconciler.enqueue(context, key.clone());
                 }

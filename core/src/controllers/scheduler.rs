@@ -7,7 +7,6 @@ use alloc::vec::Vec;
 use core::cmp::Reverse;
 use core::time::Duration;
 
-use super::disruption::DisruptionController;
 use super::{Context, Controller, WorkTicket};
 use crate::api::{Node, NodeName, Pod, PodCondition, PodKey, SchedulingFields};
 use crate::cluster::{Change, Cluster};
@@ -49,8 +48,8 @@ pub enum SchedulerAction {
     PreemptPod {
         /// Which pod.
         pod: PodKey,
-        /// Its condition `DisruptionTarget`, written before if the gate `PodDisruptionConditions` is
-        /// on.
+        /// Its condition `DisruptionTarget`, written before if the gate `PodDisruptionConditions`
+        /// is on.
         condition: PodCondition,
         /// The event that is recorded after it.
         event: RecordedEvent,
@@ -77,8 +76,6 @@ pub struct Scheduler {
     /// Where the search for nodes goes on.
     next: usize,
     entered: u64,
-    /// What budgets allow, which preemption asks.
-    budgets: DisruptionController,
     /// What was said last of pods of one controller, and when in terms of `version`.
     failures: BTreeMap<String, (u64, String, bool)>,
     /// When pods are tried again.
@@ -111,7 +108,6 @@ impl Scheduler {
     #[must_use]
     pub fn new(snapshot: Snapshot) -> Self {
         Self {
-            budgets: DisruptionController::new(snapshot.release()),
             snapshot,
             version: 0,
             waiting: BTreeMap::new(),
@@ -312,10 +308,7 @@ impl Scheduler {
         if pod.nominated_node_name().is_empty() && !self.snapshot.has_lower_priority(priority) {
             return None;
         }
-        let budgets = cluster.budgets().filter_map(|(key, budget)| {
-            let disruptions_allowed = self.budgets.status(cluster, key)?.disruptions_allowed;
-            Some(BudgetOfVictims { disruptions_allowed, ..BudgetOfVictims::of(budget)? })
-        });
+        let budgets = cluster.budgets().filter_map(|(_, budget)| BudgetOfVictims::of(budget));
         let budgets: Vec<BudgetOfVictims> = budgets.collect();
         let preemption = self.snapshot.preempt(pod, &budgets).ok()?;
         let Some(chosen) = preemption.chosen() else {
@@ -405,11 +398,7 @@ impl Scheduler {
         if !same {
             self.record(&key, "Warning", "FailedScheduling", message.clone());
         }
-        self.actions.push_back(SchedulerAction::MarkUnschedulable {
-            pod: key,
-            message,
-            nominated,
-        });
+        self.actions.push_back(SchedulerAction::MarkUnschedulable { pod: key, message, nominated });
     }
 
     fn record(&mut self, pod: &PodKey, type_: &'static str, reason: &'static str, message: String) {
@@ -454,7 +443,6 @@ impl Controller for Scheduler {
     type Answer = ();
 
     fn handle_change(&mut self, context: &mut Context<'_>, change: &Change) {
-        self.budgets.handle_change(context, change);
         match change {
             Change::Node { old, new, .. } => {
                 self.observe_node(context, old.as_deref(), new.as_deref());

@@ -130,10 +130,10 @@ impl StatefulSetController {
         let name = key.name().to_string();
         let index = self.reconciler.release.labels_pods_with_index();
         let known = self.revisions.get(&set.key()).into_iter().flatten();
-        let template = known.filter(|known| known.name == revision).map(|known| &known.template);
+        let mut known = known.rev().filter(|known| known.name == revision);
         let mut set = set.clone();
-        if let Some(template) = template.last() {
-            set.spec.template.clone_from(template);
+        if let Some(known) = known.next() {
+            set.spec.template.clone_from(&known.template);
         }
         self.reconciler.create_pod(&set, key, |pod| {
             let labels = &mut pod.metadata.labels;
@@ -202,9 +202,7 @@ impl<'a> Sync<'a> {
         let rolling = field("rollingUpdate").is_some_and(|rolling| !rolling.is_null());
         let first = first_ordinal(self.set, self.release);
         let kept = match kind {
-            "RollingUpdate" if !rolling => {
-                self.set.status::<StatefulSetStatus>().current_replicas
-            }
+            "RollingUpdate" if !rolling => self.set.status::<StatefulSetStatus>().current_replicas,
             "OnDelete" if !rolling => 0,
             _ => partition(self.set),
         };

@@ -14,8 +14,8 @@ use serde_json::Value;
 use super::claims::{Claimed, Claims};
 use super::{Context, Controller, WorkTicket};
 use crate::api::{
-    OwnerReference, Pod, PodKey, PodPhase, PodTemplate, Toleration, Workload, WorkloadKey,
-    WorkloadKind,
+    DaemonSetStatus, OwnerReference, Pod, PodKey, PodPhase, PodTemplate, Toleration, Workload,
+    WorkloadKey, WorkloadKind,
 };
 use crate::cluster::{Change, Cluster};
 use crate::policy::admission::Addition;
@@ -82,12 +82,12 @@ pub enum WorkloadAction {
         /// Annotations that are set with it: the revision of a Deployment.
         annotations: BTreeMap<String, String>,
     },
-    /// Write `status.desiredNumberScheduled` of a DaemonSet.
-    ReportDesired {
+    /// Write the status of a DaemonSet.
+    UpdateDaemonSetStatus {
         /// Which one.
         workload: WorkloadKey,
-        /// How many.
-        desired: i64,
+        /// What it is now.
+        status: DaemonSetStatus,
     },
 }
 
@@ -262,6 +262,12 @@ impl<S> Reconciler<S> {
             self.enqueue_at(context, at, key, reason);
         }
     }
+
+    /// Looks at a workload again after a back-off.
+    pub(super) fn retry_at(&mut self, context: &mut Context<'_>, at: Timestamp, key: WorkloadKey) {
+        let reason = TimeoutReason::RetryWorkload { workload: key.clone() };
+        self.enqueue_at(context, at, key, reason);
+    }
 }
 
 /// What is special about one kind of workload.
@@ -280,18 +286,15 @@ pub(super) trait Reconcile {
     /// Does the next of the steps to which that has led.
     fn step(&mut self, context: &mut Context<'_>, step: Self::Step);
 
+    /// A workload is to be looked at again, since time has passed.
+    fn woken(&mut self, context: &mut Context<'_>, key: WorkloadKey) {
+        self.reconciler().enqueue(context, key);
+    }
+
     /// A pod was refused, with that error: drops the steps that are not done for that reason.
     fn refused(&mut self, _error: &str) {
         self.reconciler().steps.clear();
     }
-
-    /// The place of work other than that of the queue of workloads.
-    fn other_work(&self) -> Option<WorkTicket> {
-        None
-    }
-
-    /// Does a piece of that.
-    fn do_other_work(&mut self, _: &mut Context<'_>) {}
 }
 
 fn go_on<T: Reconcile>(controller: &mut T, context: &mut Context<'_>) {
@@ -323,11 +326,9 @@ impl<T: Reconcile> Controller for T {
 
     fn handle_timeout(&mut self, context: &mut Context<'_>) {
         if let Some((key, _)) = self.reconciler().timers.pop_due(context.now) {
-            self.reconciler().enqueue(context, key);
+            self.woken(context, key);
         } else if let Some(key) = self.reconciler().queue.pop() {
             self.reconcile(context, &key);
-        } else {
-            self.do_other_work(context);
         }
         go_on(self, context);
     }
@@ -372,8 +373,10 @@ impl<T: Reconcile> Controller for T {
     }
 
     fn next_work(&self) -> Option<WorkTicket> {
-        let first = self.reconciler_ref().queue.first().map(|number| (0, number));
-        first.or_else(|| self.other_work())
+        let Reconciler { kind, queue, .. } = self.reconciler_ref();
+        // Nodes are many: others go first.
+        let class = u8::from(*kind == WorkloadKind::DaemonSet);
+        queue.first().map(|number| (class, number))
     }
 }
 
@@ -565,7 +568,8 @@ pub(crate) fn comparable(template: &PodTemplate) -> String {
 pub(super) fn template_changed(old: Option<&Workload>, new: Option<&Workload>) -> bool {
     let (Some(old), Some(new)) = (old, new) else { return false };
     // The text is only needed to leave the hash out.
-    old.spec.template != new.spec.template && comparable(&old.spec.template) != comparable(&new.spec.template)
+    old.spec.template != new.spec.template
+        && comparable(&old.spec.template) != comparable(&new.spec.template)
 }
 
 /// What the label [`REVISION_LABEL`] of pods that were there at the beginning says of a template.

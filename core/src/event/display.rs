@@ -56,6 +56,7 @@ impl EventKind {
             Self::EventRecorded(event) => match &event.involved_object {
                 ObjectReference::Node { node } => EventSubject { node: Some(node), ..nothing },
                 ObjectReference::Pod { pod, .. } => EventSubject { pod: Some(pod), ..nothing },
+                ObjectReference::Budget { .. } => nothing,
                 ObjectReference::Workload { workload } => {
                     EventSubject { workload: Some(workload), ..nothing }
                 }
@@ -311,6 +312,12 @@ impl fmt::Display for TimeoutReason {
             Self::RetryScheduling { pod } => write!(f, "the scheduler tries {pod} again"),
             Self::DrainGoesOn { node } => write!(f, "the drain of {node} goes on"),
             Self::CollectPods => f.write_str("the pod garbage collector looks around"),
+            Self::RecheckBudget { budget } => {
+                write!(f, "the disruption controller looks at the budget {budget} again")
+            }
+            Self::RetryWorkload { workload } => {
+                write!(f, "the controller of {workload} tries again")
+            }
             Self::PodsAvailable { workload } => write!(f, "pods of {workload} are available"),
             Self::ProgressDeadline { workload } => {
                 write!(f, "{workload} has exceeded its progress deadline")

@@ -1,7 +1,7 @@
 //! The kubelets of a cluster as one machine: changes, commands and time go in, actions come out.
 //!
 //! What a kubelet does, such as to come back from an outage, is a row of [`Step`]s, of which some
-//! give an [`KubeletAction`] whose effects the next ones must see: a kubelet compares its pods with
+//! give a [`KubeletAction`] whose effects the next ones must see: a kubelet compares its pods with
 //! those of the API server after it has patched their status. So the steps wait on a stack, an
 //! action is carried out before [`poll_action`](Controller::poll_action) goes on with the step
 //! after it, and the steps that follow from its effects come before those that were waiting.

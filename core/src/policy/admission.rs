@@ -325,10 +325,11 @@ pub fn add_daemon_pod_tolerations(
             continue;
         }
         let added = exists(key, effect);
-        if tolerations.contains(&added) {
+        let before = tolerations.clone();
+        add_or_update_toleration(tolerations, &added);
+        if *tolerations == before {
             continue;
         }
-        add_or_update_toleration(tolerations, &added);
         let (plugin, because) = (AdmissionPlugin::DaemonSetController, because.to_owned());
         additions.push(Addition { plugin, added, because });
     }

@@ -15,8 +15,8 @@
 //! - Where a pod has no topology spread constraints, upstream spreads it over hosts and zones by the
 //!   selectors of services and controllers. Here the pods of the same controller are counted,
 //!   unless [`Snapshot::set_workload_selector`] told of the controller.
-//! - Of volumes only missing claims are looked at, if [`Snapshot::set_claims`] told which there are.
-//!   Resource claims are ignored.
+//! - Of volumes only missing claims are looked at, if [`Snapshot::set_claims`] told which there
+//!   are. Resource claims are ignored.
 
 mod affinity;
 mod arithmetic;
@@ -286,10 +286,8 @@ impl Snapshot {
             return Ok(Vec::new());
         };
         let unchanged = Change::default();
-        let verdict = |plugin| FilterVerdict {
-            plugin,
-            rejection: cycle.filter(plugin, node, &unchanged),
-        };
+        let verdict =
+            |plugin| FilterVerdict { plugin, rejection: cycle.filter(plugin, node, &unchanged) };
         Ok(cycle.plugins().into_iter().map(verdict).collect())
     }
 }

@@ -43,6 +43,11 @@ pub enum ObjectReference {
         /// Its name.
         node: NodeName,
     },
+    /// A PodDisruptionBudget.
+    Budget {
+        /// Namespace and name.
+        budget: PodKey,
+    },
     /// A Deployment, ReplicaSet, StatefulSet, DaemonSet or Job.
     Workload {
         /// Kind, namespace and name.

@@ -126,6 +126,16 @@ pub enum TimeoutReason {
         /// Which Job.
         workload: WorkloadKey,
     },
+    /// The disruption controller looks whether a pod that was evicted is still there.
+    RecheckBudget {
+        /// Which budget.
+        budget: PodKey,
+    },
+    /// The controller of a workload looks at it again after a back-off.
+    RetryWorkload {
+        /// Which workload.
+        workload: WorkloadKey,
+    },
 }
 
 /// What the manager is to be called for.

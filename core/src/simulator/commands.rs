@@ -64,8 +64,7 @@ impl Simulator {
                 writes.extend(self.api.user_deletes_pod(pod, force, grace_period_seconds)?);
             }
             Command::EvictPod { pod, grace_period_seconds } => {
-                let control = self.control.as_ref().ok_or(CommandError::NoControlPlane)?;
-                writes.extend(control.evict(&self.api, &pod, grace_period_seconds)?);
+                self.evict(&pod, grace_period_seconds)?;
             }
             Command::SetTolerations { pod, tolerations } => {
                 writes.push(self.api.change_pod(pod, |pod| pod.spec.tolerations = tolerations)?);
@@ -107,8 +106,16 @@ impl Simulator {
             Command::SetStartUpTime { workload, time } => {
                 writes.push(self.api.set_start_up_time(&workload, time)?);
             }
-            Command::CreateBudget(budget) => writes.push(self.api.create_budget(*budget)?),
-            Command::UpdateBudget(budget) => writes.push(self.api.update_budget(*budget)?),
+            Command::CreateBudget(budget) => {
+                let write = self.api.create_budget(*budget)?;
+                self.commit([write]);
+                self.sync_budgets();
+            }
+            Command::UpdateBudget(budget) => {
+                let write = self.api.update_budget(*budget)?;
+                self.commit([write]);
+                self.sync_budgets();
+            }
             Command::DeleteBudget { budget } => writes.push(self.api.delete_budget(budget)?),
             Command::SetApiServerFlags { flags } => self.api.set_flags(flags)?,
             Command::RestartTaintEvictionController => self.restart_taint_eviction(),
@@ -221,9 +228,10 @@ impl Simulator {
         };
         match self.apply(command) {
             Ok(()) => EvictAnswer::Accepted,
-            Err(error @ CommandError::DisruptionBudget { .. }) => {
-                EvictAnswer::Forbidden(error.to_string())
-            }
+            Err(
+                error @ (CommandError::DisruptionBudget { .. }
+                | CommandError::BudgetNotProcessed { .. }),
+            ) => EvictAnswer::Forbidden(error.to_string()),
             Err(CommandError::PodNotFound(_)) => EvictAnswer::NotFound,
             Err(error) => EvictAnswer::Failed(error.to_string()),
         }

@@ -9,20 +9,21 @@ use alloc::vec::Vec;
 
 use super::ConfigError;
 use super::ready_history::ReadyHistory;
-use crate::api::{Pod, PodDisruptionBudget, PodKey, PodPhase, Workload, WorkloadKind};
-use crate::api_server::{ApiServer, Write, check_workload, complete_workload};
+use crate::api::{Pod, PodDisruptionBudget, PodKey, Workload, WorkloadKind};
+use crate::api_server::{ApiServer, check_workload, complete_workload};
 use crate::cluster::{Change, Cluster};
 use crate::command::CommandError;
 use crate::controllers::daemon_set::DaemonSetController;
 use crate::controllers::deployment::DeploymentController;
-use crate::controllers::disruption::DisruptionController;
+use crate::controllers::disruption::{DisruptionAction, DisruptionController};
 use crate::controllers::job::JobController;
-use crate::controllers::pod_gc::{CollectPod, PodGcController};
+use crate::controllers::pod_gc::{PodGcAction, PodGcAnswer, PodGcConfig, PodGcController};
 use crate::controllers::replica_set::ReplicaSetController;
 use crate::controllers::scheduler::{Scheduler, SchedulerAction};
 use crate::controllers::stateful_set::StatefulSetController;
 use crate::controllers::workload::{WorkloadAction, WriteAnswer};
 use crate::controllers::{Context, Controller};
+use crate::policy::eviction::{DeleteOptions, Eviction, evict};
 use crate::policy::scheduling::{SchedulerConfig, SchedulingError, Snapshot};
 use crate::policy::validation::{FieldError, validate_budget, validate_workload};
 use crate::protocol::{RequestId, TimeoutReason};
@@ -34,7 +35,7 @@ use crate::release::FeatureGate;
 pub(super) struct ControlPlane {
     replica_sets: ReplicaSetController,
     stateful_sets: StatefulSetController,
-    daemon_sets: DaemonSetController,
+    pub(super) daemon_sets: DaemonSetController,
     jobs: JobController,
     deployments: DeploymentController,
     pub(super) disruption: DisruptionController,
@@ -47,7 +48,8 @@ pub(super) struct ControlPlane {
 pub(super) enum ControlAction {
     Workload(WorkloadKind, WorkloadAction),
     Scheduler(SchedulerAction),
-    Collect(CollectPod),
+    Collect(PodGcAction),
+    Disruption(DisruptionAction),
 }
 
 /// Calls something on each controller, in the order of their precedence.
@@ -89,7 +91,8 @@ impl ControlPlane {
             ..SchedulerConfig::of(api.config.release)
         };
         let admission = api.config.admission().map_err(ConfigError::ApiServerFlag)?;
-        let mut control = Self::new(config, &api.cluster)?;
+        let conditions = api.gates.is_enabled(FeatureGate::PodDisruptionConditions);
+        let mut control = Self::new(config, conditions, &api.cluster)?;
         api.admission = Some(admission);
         control.adopt_workloads(api, sequence, workloads)?;
         control.adopt_budgets(api, sequence, budgets)?;
@@ -144,7 +147,12 @@ impl ControlPlane {
     }
 
     /// Controllers that know the nodes of the cluster, and nothing else yet.
-    fn new(config: SchedulerConfig, cluster: &Cluster) -> Result<Self, ConfigError> {
+    /// `conditions` is the gate `PodDisruptionConditions`.
+    pub(super) fn new(
+        config: SchedulerConfig,
+        conditions: bool,
+        cluster: &Cluster,
+    ) -> Result<Self, ConfigError> {
         let wrong = |error: SchedulingError| ConfigError::Object(error.to_string());
         let nodes = cluster.nodes().map(|(_, node)| node.as_ref());
         let snapshot = Snapshot::new(config, nodes, []).map_err(wrong)?;
@@ -160,7 +168,12 @@ impl ControlPlane {
             deployments: DeploymentController::new(release),
             disruption: DisruptionController::new(release),
             scheduler: Scheduler::new(snapshot),
-            pod_gc: PodGcController::new(release),
+            pod_gc: PodGcController::new(PodGcConfig {
+                release,
+                marks_failed: conditions && release.marks_collected_pods_as_failed(),
+                terminated_pod_threshold: PodGcConfig::DEFAULT_TERMINATED_POD_THRESHOLD,
+                missing_phase_is_ended: false,
+            }),
             ready_history: ReadyHistory::default(),
         })
     }
@@ -174,7 +187,8 @@ impl ControlPlane {
 
     /// ReplicaSets with the status that their controller had written before the beginning.
     pub(super) fn initial_statuses(&self, context: &Context<'_>) -> Vec<Arc<Workload>> {
-        let sets = context.cluster.workloads().filter(|(key, _)| key.kind == WorkloadKind::ReplicaSet);
+        let sets =
+            context.cluster.workloads().filter(|(key, _)| key.kind == WorkloadKind::ReplicaSet);
         let sets = sets.map(|(_, set)| {
             let status = self.replica_sets.initial_status(context, set);
             let mut set = Workload::clone(set);
@@ -206,7 +220,8 @@ impl ControlPlane {
             self.jobs.next_timer(),
             self.deployments.next_timer(),
         ];
-        let others = [self.scheduler.next_timer(), self.pod_gc.next_timer()];
+        let others =
+            [self.scheduler.next_timer(), self.pod_gc.next_timer(), self.disruption.next_timer()];
         workloads.into_iter().chain(others).flatten().min()
     }
 
@@ -217,6 +232,10 @@ impl ControlPlane {
             self.scheduler.timer_reason()
         } else if self.pod_gc.next_timer() == timer {
             self.pod_gc.timer_reason()
+        } else if self.disruption.next_timer() == timer {
+            self.disruption.timer_reason()
+        } else if self.daemon_sets.next_timer() == timer {
+            self.daemon_sets.timer_reason()
         } else if self.replica_sets.next_timer() == timer {
             self.replica_sets.timer_reason()
         } else if self.deployments.next_timer() == timer {
@@ -247,6 +266,7 @@ impl ControlPlane {
             || self.daemon_sets.next_work().is_some()
             || self.jobs.next_work().is_some()
             || self.scheduler.next_work().is_some()
+            || self.disruption.next_work().is_some()
     }
 
     /// Looks at one thing, the one that is first; whether there was any.
@@ -258,6 +278,7 @@ impl ControlPlane {
             self.jobs.next_work(),
             self.deployments.next_work(),
             self.scheduler.next_work(),
+            self.disruption.next_work(),
         ];
         let first = work.into_iter().flatten().min();
         if first.is_none() {
@@ -291,6 +312,9 @@ impl ControlPlane {
         if let Some(action) = self.scheduler.poll_action(context) {
             return Some(ControlAction::Scheduler(action));
         }
+        if let Some(action) = self.disruption.poll_action(context) {
+            return Some(ControlAction::Disruption(action));
+        }
         self.pod_gc.poll_action(context).map(ControlAction::Collect)
     }
 
@@ -315,50 +339,46 @@ impl ControlPlane {
         }
     }
 
-    /// Tells the garbage collector that a pod is gone.
-    pub(super) fn collected(&mut self, context: &mut Context<'_>, id: RequestId) {
-        self.pod_gc.handle_action_result(context, id, ());
+    /// Tells the garbage collector what came of its request.
+    pub(super) fn collected(
+        &mut self,
+        context: &mut Context<'_>,
+        id: RequestId,
+        answer: PodGcAnswer,
+    ) {
+        self.pod_gc.handle_action_result(context, id, answer);
     }
 
-    /// The eviction subresource of a pod. Mirrors `EvictionREST.Create`.
-    pub(super) fn evict(
+    /// What the eviction subresource of a pod decides. Mirrors `EvictionREST.Create`.
+    pub(super) fn decide_eviction(
         &self,
         api: &ApiServer,
         key: &PodKey,
         grace: Option<u32>,
-    ) -> Result<Option<Write>, CommandError> {
+    ) -> Result<Eviction, CommandError> {
         let pod = api.pod(key)?;
-        let ignores =
-            pod.has_ended() || pod.status.phase == PodPhase::Pending || pod.is_terminating();
-        if !ignores {
-            let budgets = self.disruption.budgets_of(key);
-            match budgets.as_slice() {
-                [] => {}
-                [budget] => self.ask(&api.cluster, budget, pod.has_ready_condition())?,
-                _ => return Err(CommandError::SeveralBudgets { budgets }),
-            }
-        }
-        Ok(api.delete_gracefully(key, grace.map(i64::from)))
-    }
-
-    /// Whether a budget lets one of its pods go.
-    fn ask(&self, cluster: &Cluster, key: &PodKey, ready: bool) -> Result<(), CommandError> {
-        self.disruption.allows(cluster, key, ready).map_err(|status| {
-            CommandError::DisruptionBudget {
-                budget: key.clone(),
-                needs: status.desired_healthy,
-                has: status.current_healthy,
-            }
-        })
+        let budgets = self.disruption.budgets_of(key);
+        let budgets = budgets.iter().filter_map(|budget| api.cluster.get_budget(budget));
+        let budgets: Vec<&PodDisruptionBudget> = budgets.map(AsRef::as_ref).collect();
+        let grace_period_seconds = grace.map(i64::from);
+        let options = DeleteOptions { grace_period_seconds, ..DeleteOptions::default() };
+        let now = api.wall_clock(api.now).truncated_to_seconds();
+        Ok(evict(api.config.release, pod, &budgets, &options, now)?)
     }
 
     /// The budgets that would have forbidden to evict a pod, which a controller deletes without
     /// asking them.
-    pub(super) fn unasked_budgets(&self, cluster: &Cluster, key: &PodKey) -> Vec<PodKey> {
-        let pod = cluster.get_pod(key).filter(|_| !self.disruption.is_empty());
-        let Some(ready) = pod.map(|pod| pod.has_ready_condition()) else { return Vec::new() };
+    pub(super) fn unasked_budgets(&self, api: &ApiServer, key: &PodKey) -> Vec<PodKey> {
+        let pod = api.cluster.get_pod(key).filter(|_| !self.disruption.is_empty());
+        let Some(pod) = pod else { return Vec::new() };
+        let (options, now) = (DeleteOptions::default(), api.wall_clock(api.now));
         let mut budgets = self.disruption.budgets_of(key);
-        budgets.retain(|budget| self.ask(cluster, budget, ready).is_err());
+        budgets.retain(|budget| {
+            let budget = api.cluster.get_budget(budget);
+            budget.is_some_and(|budget| {
+                evict(api.config.release, pod, &[budget], &options, now).is_err()
+            })
+        });
         budgets
     }
 

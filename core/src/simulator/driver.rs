@@ -9,9 +9,10 @@ use super::control_plane::ControlAction;
 use crate::api::{Node, PodKey};
 use crate::api_server::Write;
 use crate::cluster::Change;
-use crate::command::{Cascade, NodeWrite};
+use crate::command::{Cascade, CommandError, NodeWrite};
+use crate::controllers::disruption::DisruptionAction;
 use crate::controllers::drain::{DrainAction, DrainController};
-use crate::controllers::pod_gc::CollectPod;
+use crate::controllers::pod_gc::{PodGcAction, PodGcAnswer};
 use crate::controllers::scheduler::SchedulerAction;
 use crate::controllers::taint_eviction::shard_of;
 use crate::controllers::workload::{WorkloadAction, WriteAnswer};
@@ -152,14 +153,61 @@ impl Simulator {
                     }
                 }
                 ControlAction::Scheduler(action) => self.act_for_scheduler(action),
-                ControlAction::Collect(CollectPod { id, pod }) => {
-                    self.commit([Write::RemovePod(pod)]);
+                ControlAction::Disruption(DisruptionAction::RecordEvent(event)) => {
+                    self.api.emit(EventKind::EventRecorded(event));
+                }
+                ControlAction::Disruption(DisruptionAction::UpdateStatus { budget, status }) => {
+                    self.commit(self.api.write_budget_status(&budget, &status));
+                }
+                ControlAction::Collect(action) => {
+                    let (id, answer) = match action {
+                        PodGcAction::GetNode { id, node } => {
+                            let exists = self.api.cluster.get_node(node.as_str()).is_some();
+                            (id, PodGcAnswer::NodeExists(exists))
+                        }
+                        PodGcAction::MarkFailed { id, pod, condition } => {
+                            self.commit(self.api.mark_failed(pod, condition));
+                            (id, PodGcAnswer::Done)
+                        }
+                        PodGcAction::DeletePod { id, pod } => {
+                            self.commit([Write::RemovePod(pod)]);
+                            (id, PodGcAnswer::Done)
+                        }
+                    };
                     if let Some(control) = &mut self.control {
-                        control.collected(&mut self.api.context(&mut self.sequence), id);
+                        control.collected(&mut self.api.context(&mut self.sequence), id, answer);
                     }
                 }
             }
         }
+    }
+
+    /// The disruption controller looks at all budgets that wait for it: nobody who asks a budget is
+    /// quicker.
+    pub(super) fn sync_budgets(&mut self) {
+        while let Some(control) = &mut self.control
+            && control.disruption.next_work().is_some()
+        {
+            control.disruption.handle_timeout(&mut self.api.context(&mut self.sequence));
+            self.run_control_actions();
+        }
+    }
+
+    /// The eviction subresource of a pod.
+    pub(super) fn evict(&mut self, pod: &PodKey, grace: Option<u32>) -> Result<(), CommandError> {
+        let control = self.control.as_ref().ok_or(CommandError::NoControlPlane)?;
+        let eviction = control.decide_eviction(&self.api, pod, grace)?;
+        if let Some((budget, status)) = eviction.charged {
+            self.commit(self.api.write_budget_status(&budget, &status));
+        }
+        if self.api.gates.is_enabled(FeatureGate::PodDisruptionConditions)
+            && self.api.config.release.eviction_sets_disruption_target()
+        {
+            self.commit(self.api.mark_evicted(pod));
+        }
+        let grace = eviction.delete_options.grace_period_seconds;
+        self.commit(self.api.delete_gracefully(pod, grace));
+        Ok(())
     }
 
     fn act_for_scheduler(&mut self, action: SchedulerAction) {
@@ -212,7 +260,9 @@ impl Simulator {
                 self.api.default_metadata(&mut set.metadata);
                 self.commit([Write::PutWorkload(set)]);
             }
-            WorkloadAction::AdoptPod { pod, owner } => self.commit(self.api.adopt_pod(&pod, *owner)),
+            WorkloadAction::AdoptPod { pod, owner } => {
+                self.commit(self.api.adopt_pod(&pod, *owner))
+            }
             WorkloadAction::UpdatePod(pod) => self.commit([Write::PutPod(pod.key(), pod)]),
             WorkloadAction::UpdateReplicaSet(set) => {
                 self.commit(self.api.update_replica_set(*set));
@@ -225,7 +275,8 @@ impl Simulator {
             WorkloadAction::UpdateStatus { workload, status, annotations } => {
                 self.commit(self.api.write_workload_status(&workload, status, annotations));
             }
-            WorkloadAction::ReportDesired { workload, desired } => {
+            WorkloadAction::UpdateDaemonSetStatus { workload, status } => {
+                let desired = status.desired_number_scheduled;
                 if let Some(control) = &mut self.control {
                     let context = self.api.context(&mut self.sequence);
                     control.ready_history.set_desired(&context, &workload, desired);
@@ -335,8 +386,9 @@ impl Simulator {
         if result != RequestResult::Ok {
             return result;
         }
+        self.sync_budgets();
         if let Some(control) = &self.control {
-            for budget in control.unasked_budgets(&self.api.cluster, pod) {
+            for budget in control.unasked_budgets(&self.api, pod) {
                 self.api.emit(EventKind::BudgetNotAsked { pod: pod.clone(), budget });
             }
         }

@@ -6,7 +6,7 @@ use core::time::Duration;
 
 use serde::Serialize;
 
-use crate::api::{WorkloadKey, WorkloadKind};
+use crate::api::{DaemonSetStatus, WorkloadKey, WorkloadKind};
 use crate::cluster::Change;
 use crate::controllers::Context;
 use crate::time::{Span, Timestamp};
@@ -145,6 +145,10 @@ impl ReadyHistory {
                 match new {
                     Some(new) if key.kind != WorkloadKind::DaemonSet => {
                         curve.desired = new.replicas();
+                    }
+                    Some(new) if old.is_none() => {
+                        let status = DaemonSetStatus::of(new).unwrap_or_default();
+                        curve.desired = status.desired_number_scheduled;
                     }
                     Some(_) => {}
                     None => curve.desired = 0,

@@ -9,9 +9,9 @@ use super::{
     Availability, EvictionView, Forecast, NodeView, PodExplanation, PodStates, RunOutcome,
     Simulator, UsageSeries, WorkloadView, forecast,
 };
+use crate::api::BudgetStatus;
 use crate::api::{Lease, Node, NodeName, PodKey, WorkloadKey};
 use crate::command::NodeResources;
-use crate::controllers::disruption::BudgetStatus;
 use crate::controllers::node_lifecycle::ZoneView;
 use crate::event::SilenceCause;
 use crate::eviction_timeline::time_budget::TimeBudget;
@@ -233,9 +233,11 @@ impl Simulator {
         self.control.as_ref()?.scheduler.decision(self.api.cluster.get_pod(pod)?)
     }
 
-    /// The status of a budget now; `None` if there is no such budget.
+    /// The status of a budget, as the disruption controller and the eviction API wrote it last;
+    /// `None` if there is no such budget.
     #[must_use]
     pub fn budget_status(&self, key: &PodKey) -> Option<BudgetStatus> {
-        self.control.as_ref()?.disruption.status(&self.api.cluster, key)
+        self.control.as_ref()?;
+        self.api.cluster.get_budget(key).map(|budget| BudgetStatus::of(budget))
     }
 }

@@ -26,7 +26,8 @@ pub struct WorkloadView {
     pub owner: Option<WorkloadKey>,
     /// How many pods it wants.
     pub desired: i64,
-    /// How many it has that are neither terminating nor at their end.
+    /// How many it has that are neither terminating nor at their end. Of a DaemonSet these are
+    /// nodes, as its controller counts them: only those on which it wants a pod.
     pub current: i64,
     /// How many of those are of the present template.
     pub updated: i64,
@@ -111,6 +112,7 @@ impl ControlPlane {
             i64::try_from(objects().filter(|pod| test(pod)).count()).unwrap_or(i64::MAX)
         };
         let desired = self.ready_history.desired(key);
+        let daemons = self.daemon_sets.status(key);
         let now = api.wall_clock(api.now);
         let available = of(&|pod| pod.is_ready_replica() && is_available_at(now, workload, pod));
         let pending = objects().filter(|pod| pod.spec.node_name.is_empty() && pod.is_active());
@@ -120,7 +122,7 @@ impl ControlPlane {
                 .condition("PodScheduled")
                 .map_or_else(String::new, |condition| condition.message.clone()),
         });
-        Some(WorkloadView {
+        let mut view = WorkloadView {
             workload: key.clone(),
             assumed: workload.assumed,
             owner: workload.owner(),
@@ -133,6 +135,14 @@ impl ControlPlane {
             terminating: of(&|pod| pod.is_terminating()),
             pending: pending.collect(),
             pods: pods.iter().cloned().collect(),
-        })
+        };
+        if let Some(status) = daemons {
+            view.current = status.current_number_scheduled;
+            view.updated = status.updated_number_scheduled;
+            view.ready = status.number_ready;
+            view.available = status.number_available;
+            view.unavailable = status.number_unavailable;
+        }
+        Some(view)
     }
 }

@@ -1,11 +1,12 @@
-//! `priority_admission_1.20`, `defaulttolerations_1.20`: what admission of 1.20.2 makes of new pods.
+//! `priority_admission_1.20`, `defaulttolerations_1.20`: what admission of 1.20.2 makes of new
+//! pods.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
-use taintlab_core::admission::{AdmissionConfig, admit, admit_priority};
 use taintlab_core::api::{Pod, PriorityClass, Toleration};
 use taintlab_core::command::CommandError;
+use taintlab_core::policy::admission::{AdmissionConfig, admit, admit_priority};
 
 use super::{Outcome, compare, nullable, release_of, with_case, with_flagged_case};
 

@@ -1,5 +1,5 @@
-//! `scheduler_filter_1.20`, `scheduler_score_1.20`, `scheduler_preempt_1.20`, `scheduler_decisions`:
-//! where the scheduler of 1.20.2 puts pods, and whom it preempts.
+//! `scheduler_filter_1.20`, `scheduler_score_1.20`, `scheduler_preempt_1.20`,
+//! `scheduler_decisions`: where the scheduler of 1.20.2 puts pods, and whom it preempts.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use taintlab_core::api::{LabelSelector, Node, ObjectMeta, Pod, PodDisruptionBudget};
 use taintlab_core::controllers::scheduler::preempted_event;
-use taintlab_core::scheduling::{
+use taintlab_core::policy::scheduling::{
     BudgetOfVictims, Decision, NodeVerdict, Rejection, SchedulerConfig, Snapshot,
 };
 use taintlab_core::time::Time;
@@ -60,8 +60,10 @@ struct WorkloadSpec {
 
 impl Input {
     fn snapshot(&self) -> Result<Snapshot, String> {
-        let config =
-            SchedulerConfig { requires_allocatable: true, ..SchedulerConfig::of(release_of("1.20")) };
+        let config = SchedulerConfig {
+            requires_allocatable: true,
+            ..SchedulerConfig::of(release_of("1.20"))
+        };
         let mut snapshot =
             Snapshot::new(config, &self.nodes, &self.pods).map_err(|error| error.to_string())?;
         for Service { metadata, spec } in &self.services {
@@ -116,7 +118,15 @@ struct Case<A> {
 }
 
 const INPUT: &[&str] = &[
-    "id", "flagged", "different", "nodes", "pods", "pod", "services", "replicaSets", "statefulSets",
+    "id",
+    "flagged",
+    "different",
+    "nodes",
+    "pods",
+    "pod",
+    "services",
+    "replicaSets",
+    "statefulSets",
 ];
 
 /// Plays a case unless it has other members than these; serde cannot tell for flattened parts.
@@ -325,7 +335,7 @@ pub fn preempt(line: &str) -> Outcome {
     ];
     play(line, &members, |input, case: PreemptCase| {
         let snapshot = input.snapshot()?;
-        let wrong = |error: taintlab_core::scheduling::SchedulingError| error.to_string();
+        let wrong = |error: taintlab_core::policy::scheduling::SchedulingError| error.to_string();
         let budgets: Vec<_> =
             case.pod_disruption_budgets.iter().filter_map(BudgetOfVictims::of).collect();
         let preemption = snapshot.preempt(&input.pod, &budgets).map_err(wrong)?;

@@ -286,7 +286,7 @@ impl Objects {
                 answer.deletes.push(format!("{}/{}", key.kind.resource(), key.name.name()));
             }
             WorkloadAction::UpdateStatus { status, .. } => answer.status = Some(status),
-            WorkloadAction::ReportDesired { .. } => {}
+            WorkloadAction::UpdateDaemonSetStatus { .. } => {}
         }
     }
 

@@ -118,7 +118,7 @@ impl Kind {
                 return Some(Self::pod(if marking { "marking" } else { "cancelling" }, pod));
             }
             ObjectReference::Pod { pod, .. } => Self::pod("pod_event", pod),
-            ObjectReference::Workload { .. } => return None,
+            ObjectReference::Budget { .. } | ObjectReference::Workload { .. } => return None,
         };
         this.0.reason = Some(event.reason.into());
         Some(this)

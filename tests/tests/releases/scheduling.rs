@@ -1,13 +1,13 @@
 //! What the scheduler does and says differently from release to release.
 
 use serde_json::{Value, json};
-use taintlab_core::admission::admit_priority;
 use taintlab_core::api::{LabelSelector, Node, Pod, PriorityClass, pod_requests};
 use taintlab_core::controllers::scheduler::preempted_event;
-use taintlab_core::release::{KubernetesRelease, PreemptionMessage, TaintReason};
-use taintlab_core::scheduling::{
+use taintlab_core::policy::admission::admit_priority;
+use taintlab_core::policy::scheduling::{
     Decision, SchedulerConfig, ScorePlugin, Snapshot, preempted_condition,
 };
+use taintlab_core::release::{KubernetesRelease, PreemptionMessage, TaintReason};
 use taintlab_core::time::Time;
 
 use super::Difference;
@@ -367,9 +367,7 @@ pub(super) const DIFFERENCES: &[Difference] = &[
         last: "1.26",
         before: "PreemptionByKubeScheduler",
         after: "PreemptionByScheduler",
-        observe: |release| {
-            preempted_condition(release, &pod("p", "", json!({}), json!({}))).reason
-        },
+        observe: |release| preempted_condition(release, &pod("p", "", json!({}), json!({}))).reason,
     },
     Difference {
         name: "awaits_victims_only",

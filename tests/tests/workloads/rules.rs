@@ -35,8 +35,7 @@ fn end(simulator: &mut Simulator, now: Timestamp, mut pod: Pod, phase: PodPhase)
     pod.status.phase = phase;
     for condition in pod.status.conditions.iter_mut().filter(|known| known.type_ == "Ready") {
         condition.status = ConditionStatus::False;
-        condition.last_transition_time =
-            Some(Time::DEFAULT_START.saturating_add(now.since_zero()));
+        condition.last_transition_time = Some(Time::DEFAULT_START.saturating_add(now.since_zero()));
     }
     simulator.handle_command(now, Command::UpdatePod(pod)).unwrap();
     simulator.advance_to(now).unwrap();
@@ -190,9 +189,7 @@ fn a_failure_policy_ignores_disruptions() {
             { "action": "Ignore", "onPodConditions": [{ "type": "DisruptionTarget" }] },
         ] },
     });
-    for (release, failed) in
-        [("1.25", "Failed BackoffLimitExceeded"), ("1.26", ""), ("1.35", "")]
-    {
+    for (release, failed) in [("1.25", "Failed BackoffLimitExceeded"), ("1.26", ""), ("1.35", "")] {
         let mut simulator = cluster(release, 1, vec![job(policy.clone())]);
         simulator.advance_to(at(10)).unwrap();
         let mut pod = running(&simulator, "job/sum").remove(0);
@@ -228,7 +225,8 @@ fn a_partition_keeps_the_old_template() {
         assert_eq!(version(&simulator, "db-2"), "2", "{release}");
         assert_eq!(version(&simulator, "db-1"), "", "{release}");
         let uid = simulator.cluster().get_pod(&pod("db-1")).unwrap().metadata.uid.clone();
-        let delete = Command::DeletePod { pod: pod("db-1"), force: true, grace_period_seconds: None };
+        let delete =
+            Command::DeletePod { pod: pod("db-1"), force: true, grace_period_seconds: None };
         simulator.handle_command(at(80), delete).unwrap();
         simulator.advance_to(at(100)).unwrap();
         assert_ne!(simulator.cluster().get_pod(&pod("db-1")).unwrap().metadata.uid, uid);
@@ -273,14 +271,13 @@ fn a_stateful_set_recreates_pods_that_have_ended() {
 
 #[test]
 fn pods_are_adopted_and_released() {
-    let mut simulator = cluster("1.35", 1, vec![workload(WorkloadKind::ReplicaSet, "web", 2, json!({}))]);
+    let mut simulator =
+        cluster("1.35", 1, vec![workload(WorkloadKind::ReplicaSet, "web", 2, json!({}))]);
     simulator.advance_to(at(10)).unwrap();
     assert_eq!(running(&simulator, "rs/web").len(), 2);
     let first = running(&simulator, "rs/web").remove(0);
-    let relabel = Command::SetPodLabels {
-        pod: first.key(),
-        labels: [("app".into(), "other".into())].into(),
-    };
+    let relabel =
+        Command::SetPodLabels { pod: first.key(), labels: [("app".into(), "other".into())].into() };
     simulator.handle_command(at(10), relabel).unwrap();
     simulator.advance_to(at(20)).unwrap();
     let released = simulator.cluster().get_pod(&first.key()).unwrap();

@@ -39,7 +39,8 @@ impl App {
         html! {
             <div class="app" data-testid={TestId::Page}>
                 { self.header() }
-                <main id="board" class={classes!("board", counts.then_some(turn))} data-testid={TestId::Board}
+                <main id="board" class={classes!("board", counts.then_some(turn))}
+                    data-testid={TestId::Board}
                     data-detail={detail.word()} {onclick} aria-label="Cluster"
                     style={counts.then(|| self.running())}>
                     <Board {board} {detail} selection={self.selection.clone()}

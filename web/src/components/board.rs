@@ -63,7 +63,8 @@ pub(crate) fn Board(props: &BoardProps) -> Html {
                 }) }
             </div>
             if !board.pending.is_empty() {
-                <div class="zone" role="group" aria-label="Pods without a node" data-testid={TestId::Pending}>
+                <div class="zone" role="group" aria-label="Pods without a node"
+                    data-testid={TestId::Pending}>
                     <div class="zonehead">
                         <b>{ "Pending" }</b>
                         <span class="muted">

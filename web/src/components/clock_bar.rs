@@ -52,7 +52,8 @@ pub(crate) fn clock_bar(props: &ClockBar) -> Html {
     html! {
         <section class="clockbar" aria-label="Clock" data-testid={TestId::Clockbar}>
             <div class="clock">
-                <time data-testid={TestId::Clock} data-sim-time-ns={props.now.as_nanos().to_string()}
+                <time
+                    data-testid={TestId::Clock} data-sim-time-ns={props.now.as_nanos().to_string()}
                     aria-label="Simulated time">{ clock(props.now) }</time>
                 <small>{ props.wall_clock.clone() }</small>
             </div>
@@ -79,11 +80,13 @@ fn controls(props: &ClockBar) -> Html {
                 disabled={props.now == Timestamp::ZERO}
                 onclick={dispatch.reform(|_| Msg::StepBack)}>{ icon::step() }</button>
             <button class="btn primary play" title={format!("{label} (Space)")} aria-label={label}
-                data-testid={TestId::Play} onclick={dispatch.reform(|_| Msg::TogglePlay)}>{ picture }</button>
+                data-testid={TestId::Play}
+                onclick={dispatch.reform(|_| Msg::TogglePlay)}>{ picture }</button>
             <button class="btn icon" title="Step to the next event (→)" data-testid={TestId::Step}
                 aria-label="Step to the next event" disabled={idle}
                 onclick={dispatch.reform(|_| Msg::Step)}>{ icon::step() }</button>
-            <button class="btn icon" title="Run until nothing more happens (E)" data-testid={TestId::End}
+            <button class="btn icon" title="Run until nothing more happens (E)"
+                data-testid={TestId::End}
                 aria-label="Run until nothing more happens" disabled={idle}
                 onclick={dispatch.reform(|_| Msg::RunToEnd)}>{ icon::end() }</button>
         </div>
@@ -164,7 +167,8 @@ fn timeline(props: &ClockBar) -> Html {
                 }) }
             </div>
             <input type="range" min="0" max={millis(end)} value={millis(props.now)} step="1"
-                {oninput} aria-label="Time" aria-valuetext={clock(props.now)} data-testid={TestId::Timeline} />
+                {oninput} aria-label="Time" aria-valuetext={clock(props.now)}
+                    data-testid={TestId::Timeline} />
         </div>
     }
 }

@@ -44,8 +44,10 @@ pub(crate) fn Header(props: &HeaderProps) -> Html {
                 onclick={dispatch.reform(|_| Msg::Open(Dialog::Scenarios))}>{ "Scenarios" }</button>
             <span class="title clip" title={props.title.clone()}>{ props.title.clone() }</span>
             <span class="grow"></span>
-            { button("Undo (Ctrl Z)", icon::undo(), !props.can_undo, dispatch.reform(|_| Msg::Undo), TestId::Undo) }
-            { button("Redo (Ctrl Shift Z)", icon::redo(), !props.can_redo, dispatch.reform(|_| Msg::Redo), TestId::Redo) }
+            { button("Undo (Ctrl Z)", icon::undo(), !props.can_undo, dispatch.reform(|_| Msg::Undo),
+                TestId::Undo) }
+            { button("Redo (Ctrl Shift Z)", icon::redo(), !props.can_redo, dispatch.reform(|_| Msg::Redo),
+                TestId::Redo) }
             <span class="sep"></span>
             <button class="btn" data-testid={TestId::Import} title="Import (I)" aria-label="Import"
                 onclick={dispatch.reform(|_| Msg::Open(Dialog::Import("".into(), "".into())))}>
@@ -63,8 +65,10 @@ pub(crate) fn Header(props: &HeaderProps) -> Html {
             { release_select(props) }
             <button class="btn" data-testid={TestId::Settings} title="Flags of the controllers"
                 onclick={dispatch.reform(|_| Msg::Open(Dialog::Settings))}>{ "Flags" }</button>
-            { button(&format!("Colours: {theme} (T)"), picture, false, dispatch.reform(|_| Msg::NextTheme), TestId::Theme) }
-            { button("Help (?)", icon::question(), false, dispatch.reform(|_| Msg::Open(Dialog::Help)), TestId::Help) }
+            { button(&format!("Colours: {theme} (T)"), picture, false, dispatch.reform(|_| Msg::NextTheme),
+                TestId::Theme) }
+            { button("Help (?)", icon::question(), false, dispatch.reform(|_| Msg::Open(Dialog::Help)),
+                TestId::Help) }
         </header>
     }
 }

@@ -44,7 +44,8 @@ pub(crate) fn Workloads(props: &WorkloadsProps) -> Html {
                 if *open && !workloads.tracks.is_empty() {
                     { legend() }
                     <span class="grow"></span>
-                    <button class="btn small" onclick={keep} {title} data-testid={TestId::SetBaseline}>
+                    <button class="btn small" onclick={keep} {title}
+                        data-testid={TestId::SetBaseline}>
                         { if workloads.has_baseline { "Compare with this run instead" }
                           else { "Compare with this run" } }
                     </button>
@@ -55,7 +56,8 @@ pub(crate) fn Workloads(props: &WorkloadsProps) -> Html {
                     { for workloads.tracks.iter().map(|track| line(track, workloads.end, props)) }
                     if workloads.more > 0 {
                         <p class="hint">
-                            { format!("and {} more; those that lack pods come first", workloads.more) }
+                            { format!("and {} more; those that lack pods come first",
+                                workloads.more) }
                         </p>
                     }
                     if workloads.tracks.is_empty() {

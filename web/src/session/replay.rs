@@ -76,7 +76,8 @@ impl Session {
         if at > self.now() {
             self.pass_time_until(at);
         }
-        let Some(command) = self.progress.player.next_step().map(|step| step.command.clone()) else {
+        let Some(command) = self.progress.player.next_step().map(|step| step.command.clone())
+        else {
             return;
         };
         self.ahead.take();

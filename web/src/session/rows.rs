@@ -175,7 +175,7 @@ impl Session {
             EventKind::EventRecorded(event) => match &event.involved_object {
                 ObjectReference::Pod { pod, .. } => self.touch_pod(pod),
                 ObjectReference::Node { node } => self.touch_node(node),
-                ObjectReference::Workload { .. } => {}
+                ObjectReference::Budget { .. } | ObjectReference::Workload { .. } => {}
             },
             EventKind::NodeAdded { node }
             | EventKind::NodeUpdated { node }

@@ -7,8 +7,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use taintlab_core::api::{ConditionStatus, Node, NodeName, Pod, PodKey, Taint};
-use taintlab_core::event::SilenceCause;
 use taintlab_core::controllers::node_lifecycle::zone::zone_key;
+use taintlab_core::event::SilenceCause;
 use taintlab_core::pod_state::{PodCounts, PodState};
 use taintlab_core::simulator::Simulator;
 

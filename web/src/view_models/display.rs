@@ -107,6 +107,9 @@ fn happened(happening: &EventKind) -> RowText {
             let (object, selects) = match &event.involved_object {
                 ObjectReference::Pod { pod, .. } => pod_object(pod),
                 ObjectReference::Node { node } => node_object(node),
+                ObjectReference::Budget { budget } => {
+                    (format!("poddisruptionbudget/{budget}"), None)
+                }
                 ObjectReference::Workload { workload } => workload_object(workload),
             };
             RowText {

@@ -6,19 +6,19 @@ use std::time::Duration;
 
 use taintlab_core::api::{Node, Pod, PodKey};
 use taintlab_core::command::NodeResources;
-use taintlab_core::event::EventKind;
-use taintlab_core::kubelet::Ranking;
 use taintlab_core::controllers::node_lifecycle::ZoneView as ZoneRates;
+use taintlab_core::controllers::taint_eviction::EvictionDecision;
+use taintlab_core::event::EventKind;
+use taintlab_core::eviction_timeline::time_budget::TimeBudget;
+use taintlab_core::kubelet::Ranking;
+use taintlab_core::policy::scheduling::Decision;
+use taintlab_core::policy::validation::ValidationOptions;
 use taintlab_core::release::KubernetesRelease;
 use taintlab_core::scenario::Scenario;
-use taintlab_core::policy::scheduling::Decision;
 use taintlab_core::simulator::{
     Availability, EvictionView, NodeView as NodeHealth, PodExplanation, UsageSeries,
 };
-use taintlab_core::controllers::taint_eviction::EvictionDecision;
 use taintlab_core::time::Timestamp;
-use taintlab_core::eviction_timeline::time_budget::TimeBudget;
-use taintlab_core::policy::validation::ValidationOptions;
 
 use super::board::{BoardModel, NodeView, PodView, Totals, ZoneView};
 use super::selection::{PodGroup, Selection};

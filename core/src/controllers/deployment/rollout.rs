@@ -128,7 +128,8 @@ impl<'a> Rollout<'a> {
     pub(super) fn sync(&mut self, cluster: &Cluster) {
         let selector = self.deployment.spec.selector.as_ref().and(self.deployment.selector().ok());
         if selector.is_some_and(|selector| selector.requirements.is_empty()) {
-            let message = "This deployment is selecting all pods. A non-empty selector is required.";
+            let message =
+                "This deployment is selecting all pods. A non-empty selector is required.";
             self.record("Warning", "SelectingAll", message.to_string());
             if self.status.observed_generation < self.deployment.generation() {
                 self.status.observed_generation = self.deployment.generation();
@@ -164,22 +165,29 @@ impl<'a> Rollout<'a> {
     /// `getNewReplicaSet` where there is one.
     fn present_set(&mut self) -> Option<Set> {
         let mut set = self.present.clone()?;
-        let mut object = Workload::clone(&set.object);
-        let newest = self.old.iter().map(|old| revision(&old.object)).max().unwrap_or(0).max(0) + 1;
-        let noted = sync_new(self.deployment, &mut object.metadata.annotations, newest);
+        let mut annotations = set.object.metadata.annotations.clone();
+        let newest = self.newest_revision();
+        let noted = sync_new(self.deployment, &mut annotations, newest);
         let min_ready = |workload: &Workload| workload.number("minReadySeconds").unwrap_or(0);
         let wanted = min_ready(self.deployment);
-        if noted || min_ready(&object) != wanted {
+        if noted || min_ready(&set.object) != wanted {
+            let mut object = Workload::clone(&set.object);
+            object.metadata.annotations = annotations;
             let wanted = if wanted == 0 { serde_json::Value::Null } else { wanted.into() };
             object.spec.other.set("minReadySeconds", wanted);
             self.actions.push(WorkloadAction::UpdateReplicaSet(Box::new(object.clone())));
             set.object = Arc::new(object);
             return Some(set);
         }
-        let revision = object.metadata.annotations.get(REVISION).cloned().unwrap_or_default();
-        self.note_revision(revision);
+        self.note_revision(annotations.remove(REVISION).unwrap_or_default());
         self.note_new_set(false, set.name());
         Some(set)
+    }
+
+    /// The revision after those of the old ReplicaSets. Mirrors `MaxRevision`.
+    fn newest_revision(&self) -> i64 {
+        let newest = self.old.iter().map(|old| revision(&old.object)).max();
+        newest.unwrap_or(0).max(0).saturating_add(1)
     }
 
     /// Mirrors `SetDeploymentRevision`.
@@ -197,7 +205,7 @@ impl<'a> Rollout<'a> {
     fn create_set(&mut self, cluster: &Cluster) -> Set {
         let replicas = self.new_replicas(total(&self.old), 0);
         let mut object = new_set(cluster, self.deployment, replicas);
-        let newest = self.old.iter().map(|old| revision(&old.object)).max().unwrap_or(0).max(0) + 1;
+        let newest = self.newest_revision();
         let annotations = &mut object.metadata.annotations;
         sync_new(self.deployment, annotations, newest);
         set_replicas(annotations, self.desired, self.desired + self.max_surge);
@@ -309,21 +317,19 @@ impl<'a> Rollout<'a> {
         if to_add > 0 { part.min(left) } else { part.max(left) }
     }
 
-    /// Mirrors `getReplicaSetFraction`, which calculates in floating point.
-    #[allow(clippy::cast_precision_loss, clippy::cast_possible_truncation)]
+    /// Mirrors `getReplicaSetFraction`, which rounds half away from zero; in Go, what is not a number
+    /// of 32 bits becomes the smallest one.
     fn fraction(&self, set: &Set) -> i64 {
         let replicas = set.replicas();
         if self.desired == 0 {
             return -replicas;
         }
-        let max = self.desired + self.max_surge;
+        let size = replicas.saturating_mul(self.desired + self.max_surge).saturating_mul(2);
         let before = max_replicas(&set.object).unwrap_or(self.status.replicas);
-        let size = replicas.saturating_mul(max) as f64 / before as f64;
-        let size = size + if size < 0.0 { -0.5 } else { 0.5 };
-        // What does not fit becomes the smallest number in Go.
-        let fits = size > f64::from(i32::MIN) && size < f64::from(i32::MAX);
-        let size = if fits { size as i32 } else { i32::MIN };
-        i64::from(size.wrapping_sub(replicas as i32))
+        let half = if before < 0 { -1 } else { 1 } * before.saturating_mul(size.signum());
+        let size = size.saturating_add(half).checked_div(before.saturating_mul(2));
+        let size = size.and_then(|size| i32::try_from(size).ok()).unwrap_or(i32::MIN);
+        i64::from(size.wrapping_sub(i32::try_from(replicas).unwrap_or(i32::MAX)))
     }
 
     /// Mirrors `scaleReplicaSetAndRecordEvent`.

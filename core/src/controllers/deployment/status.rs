@@ -206,8 +206,7 @@ impl Rollout<'_> {
             let what = " has successfully progressed.";
             status.set_condition(say(ConditionStatus::True, NEW_SET_AVAILABLE, what));
         } else if self.has_progressed(status) {
-            let mut progress =
-                say(ConditionStatus::True, "ReplicaSetUpdated", " is progressing.");
+            let mut progress = say(ConditionStatus::True, "ReplicaSetUpdated", " is progressing.");
             if let Some(known) = known {
                 if known.status == ConditionStatus::True {
                     progress.last_transition_time = known.last_transition_time;

@@ -1,4 +1,5 @@
-//! What kubelets post: status and heartbeats of their nodes, leases, events, and that pods are ready.
+//! What kubelets post: status and heartbeats of their nodes, leases, events, and that pods are
+//! ready.
 
 use alloc::boxed::Box;
 use alloc::format;

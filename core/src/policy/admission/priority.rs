@@ -47,13 +47,15 @@ impl fmt::Display for PriorityError {
             Self::NotFound(name) => write!(f, "no PriorityClass with name {name} was found"),
             Self::Value { given, computed } => write!(
                 f,
-                "the integer value of priority ({given}) must not be provided in pod spec; priority \
-                 admission controller computed {computed} from the given PriorityClass name"
+                "the integer value of priority ({given}) must not be provided in pod spec; \
+                 priority admission controller computed {computed} from the given PriorityClass \
+                 name"
             ),
             Self::PreemptionPolicy { given, computed } => write!(
                 f,
                 "the string value of PreemptionPolicy ({given}) must not be provided in pod spec; \
-                 priority admission controller computed {computed} from the given PriorityClass name"
+                 priority admission controller computed {computed} from the given PriorityClass \
+                 name"
             ),
         }
     }
@@ -62,8 +64,8 @@ impl fmt::Display for PriorityError {
 impl core::error::Error for PriorityError {}
 
 /// The priority of a new pod among these classes. Without a class it is that of the class that is
-/// the global default, of several the one with the lowest value; and 0 without such a class. Mirrors
-/// `priority.admitPod`.
+/// the global default, of several the one with the lowest value; and 0 without such a class.
+/// Mirrors `priority.admitPod`.
 ///
 /// # Errors
 /// There is no such class, or the pod says something else than its class.

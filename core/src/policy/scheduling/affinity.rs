@@ -75,13 +75,7 @@ impl AffinityState {
     }
 
     /// Counts one pod of a node, or takes it away.
-    pub(super) fn add(
-        &mut self,
-        pod: &PodInfo,
-        existing: &PodInfo,
-        node: &NodeInfo,
-        amount: i64,
-    ) {
+    pub(super) fn add(&mut self, pod: &PodInfo, existing: &PodInfo, node: &NodeInfo, amount: i64) {
         for term in &existing.fields.required_anti_affinity {
             if means(term, existing, pod) {
                 self.existing_anti.count(node, &term.topology_key, amount);
@@ -128,9 +122,8 @@ impl AffinityState {
             together &= left.is_some_and(|left| left > 0);
         }
         // The first of a group that wants to be together has nobody to be with.
-        let is_first = || {
-            self.affinity.sum() + change.affinity.sum() == 0 && means_by_all(required, pod, pod)
-        };
+        let is_first =
+            || self.affinity.sum() + change.affinity.sum() == 0 && means_by_all(required, pod, pod);
         if !(labelled && (together || is_first())) {
             return (words("node(s) didn't match pod affinity rules"), false);
         }

@@ -84,9 +84,9 @@ impl<'a> Cycle<'a> {
         let exact = snapshot.config.release.scores_overhead_in_thousandths();
         let claims = claim_names(pod).map_err(wrong)?;
         let missing = snapshot.claims.as_ref().and_then(|known| {
-            claims.into_iter().find(|claim| {
-                !known.contains(&(key.namespace().to_owned(), claim.clone()))
-            })
+            claims
+                .into_iter()
+                .find(|claim| !known.contains(&(key.namespace().to_owned(), claim.clone())))
         });
         let refusal = missing.map(|claim| Rejection {
             plugin: FilterPlugin::VolumeBinding,
@@ -132,13 +132,7 @@ impl<'a> Cycle<'a> {
     }
 
     /// Adds a pod to the node in thought (`amount` 1), or takes one away (-1).
-    pub(super) fn alter(
-        &self,
-        change: &mut Change,
-        node: &NodeInfo,
-        pod: &PodInfo,
-        amount: i64,
-    ) {
+    pub(super) fn alter(&self, change: &mut Change, node: &NodeInfo, pod: &PodInfo, amount: i64) {
         change.pods += amount;
         add(&mut change.requested, &pod.requests, amount);
         if !pod.fields.host_ports.is_empty() {
@@ -182,7 +176,13 @@ impl<'a> Cycle<'a> {
             && untolerated_taint(self.snapshot, &self.pod, node).is_none()
             && matches_node_affinity(&self.pod, node)
             && self.shortages(node, unchanged).next().is_none()
-            && self.first_rejection(node, unchanged).is_none()
+            && !self.has_port_conflict(node, unchanged)
+            && match self.snapshot.nominated_on(&node.name).next() {
+                Some(_) => self.first_rejection(node, unchanged).is_none(),
+                None => [FilterPlugin::PodTopologySpread, FilterPlugin::InterPodAffinity]
+                    .into_iter()
+                    .all(|plugin| self.filter(plugin, node, unchanged).is_none()),
+            }
     }
 
     /// The only nodes that the pod can go to, if its affinity names them. Mirrors the

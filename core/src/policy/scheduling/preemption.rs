@@ -11,9 +11,7 @@ use core::cmp::Reverse;
 use serde_json::Value;
 
 use super::filters::{Change, Cycle};
-use super::snapshot::{
-    DISRUPTION_TARGET, NodeInfo, PREEMPTION_BY_SCHEDULER, PodInfo, Snapshot,
-};
+use super::snapshot::{DISRUPTION_TARGET, NodeInfo, PREEMPTION_BY_SCHEDULER, PodInfo, Snapshot};
 use super::{Rejection, SchedulingError};
 use crate::api::{ConditionStatus, LabelSelector, Pod, PodCondition, PodDisruptionBudget, PodKey};
 use crate::release::{KubernetesRelease, PreemptedMessage};
@@ -161,9 +159,10 @@ impl Snapshot {
         if !self.has_lower_priority(cycle.pod.fields.priority) {
             return Ok(nothing);
         }
-        let most = cycle.release().preemption_candidates().map_or(usize::MAX, |(percent, least)| {
-            (refusals.len() * percent / 100).max(least)
-        });
+        let most = cycle
+            .release()
+            .preemption_candidates()
+            .map_or(usize::MAX, |(percent, least)| (refusals.len() * percent / 100).max(least));
         let helps = |refusal: &&(&NodeInfo, Option<Rejection>)| {
             refusal.1.as_ref().is_some_and(|refusal| refusal.preemption_may_help)
         };
@@ -215,13 +214,9 @@ impl<'a> Cycle<'a> {
         lower.map(|(key, _)| key.clone()).collect()
     }
 
-    /// Who has to go from the node so that the pod fits, or why it does not fit even then. Mirrors
-    /// `SelectVictimsOnNode`.
-    fn victims_on(
-        &self,
-        node: &'a NodeInfo,
-        budgets: &[BudgetOfVictims],
-    ) -> Result<(&'a NodeInfo, Chosen<'a>), Vec<String>> {
+    /// The node without the pods of lower priority, and those pods in the order in which they came;
+    /// or why the pod does not fit even then.
+    fn without_lower(&self, node: &'a NodeInfo) -> Result<(Change, Vec<Victim<'a>>), Vec<String>> {
         let priority = self.pod.fields.priority;
         let pods = node.pods.iter().map(|(key, pod)| Victim { key, pod });
         let mut lower: Vec<Victim<'a>> =
@@ -234,9 +229,20 @@ impl<'a> Cycle<'a> {
         for victim in &lower {
             self.alter(&mut change, node, victim.pod, -1);
         }
-        if let Some(rejection) = self.first_rejection(node, &change) {
-            return Err(rejection.reasons);
+        match self.first_rejection(node, &change) {
+            Some(rejection) => Err(rejection.reasons),
+            None => Ok((change, lower)),
         }
+    }
+
+    /// Who has to go from the node so that the pod fits, or why it does not fit even then. Mirrors
+    /// `SelectVictimsOnNode`.
+    fn victims_on(
+        &self,
+        node: &'a NodeInfo,
+        budgets: &[BudgetOfVictims],
+    ) -> Result<(&'a NodeInfo, Chosen<'a>), Vec<String>> {
+        let (mut change, mut lower) = self.without_lower(node)?;
         lower.sort_by_key(|victim| {
             (Reverse(victim.pod.fields.priority), started(victim.pod), victim.pod.entered)
         });
@@ -268,7 +274,7 @@ impl<'a> Cycle<'a> {
                 reasons.push("Preemption is not helpful for scheduling".to_string());
                 continue;
             }
-            match self.victims_on(node, &[]) {
+            match self.without_lower(node) {
                 Ok(_) => preemptable.push(node.name.clone()),
                 Err(why) => reasons.extend(why),
             }

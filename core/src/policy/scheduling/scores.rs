@@ -77,9 +77,8 @@ impl Cycle<'_> {
     /// `RunScorePlugins`.
     pub(super) fn score_error(&self) -> Option<String> {
         let mut likes = self.pod.fields.preferred_node_terms.iter();
-        let error = likes.find_map(|like| {
-            like.term.parse_error.as_ref().filter(|_| like.weight != 0)
-        })?;
+        let error =
+            likes.find_map(|like| like.term.parse_error.as_ref().filter(|_| like.weight != 0))?;
         let plugin = "running Score plugins: plugin \"NodeAffinity\" failed with: ";
         Some([plugin, error].concat())
     }
@@ -260,7 +259,8 @@ impl Cycle<'_> {
             let (used, most) = self.use_of(node, name, all, wanted)?;
             Some(used as f64 / most as f64)
         };
-        let difference = |cpu: f64, memory: f64| if cpu > memory { cpu - memory } else { memory - cpu };
+        let difference =
+            |cpu: f64, memory: f64| if cpu > memory { cpu - memory } else { memory - cpu };
         let share = |imbalance: f64| ((1.0 - imbalance) * MAX_NODE_SCORE as f64) as i64;
         match (fraction("cpu"), fraction("memory")) {
             (Some(cpu), Some(memory)) if new => {

@@ -158,9 +158,9 @@ pub(super) type OwnerKey = (String, String, String);
 pub(super) const SERVICE: &str = "Service";
 
 impl Snapshot {
-    /// Counts what is on the nodes; pods that are bound to no node, or have ended, do not count. The
-    /// order of the nodes matters for nothing but [`ScorePlugin::ImageLocality`], that of the pods
-    /// for nothing but the choice among victims of preemption that are equally important.
+    /// Counts what is on the nodes; pods that are bound to no node, or have ended, do not count.
+    /// The order of the nodes matters for nothing but [`ScorePlugin::ImageLocality`], that of the
+    /// pods for nothing but the choice among victims of preemption that are equally important.
     ///
     /// # Errors
     /// The first object with a field that cannot be read.

@@ -292,11 +292,7 @@ pub(super) struct SpreadScores {
 }
 
 /// Mirrors `podtopologyspread.PreScore`, `Score` and `NormalizeScore`.
-pub(super) fn scores(
-    snapshot: &Snapshot,
-    pod: &PodInfo,
-    feasible: &[&NodeInfo],
-) -> SpreadScores {
+pub(super) fn scores(snapshot: &Snapshot, pod: &PodInfo, feasible: &[&NodeInfo]) -> SpreadScores {
     let release = snapshot.config.release;
     let mut constraints = constraints(snapshot, pod, &WhenUnsatisfiable::ScheduleAnyway);
     let own = !pod.fields.topology_spread.is_empty();
@@ -378,9 +374,8 @@ pub(super) fn selector_scores(
         Some(constraint) => feasible.iter().map(|node| constraint.count(snapshot, node)).collect(),
         None => none(),
     };
-    let zone = |node: &NodeInfo| {
-        Some(ZoneKey::of(&node.labels)).filter(|zone| !zone.as_str().is_empty())
-    };
+    let zone =
+        |node: &NodeInfo| Some(ZoneKey::of(&node.labels)).filter(|zone| !zone.as_str().is_empty());
     let mut zones: BTreeMap<ZoneKey, i64> = BTreeMap::new();
     for (node, count) in feasible.iter().zip(&raw) {
         if let Some(zone) = zone(node) {

@@ -101,6 +101,9 @@ impl EventExpectation {
                     && self.workload.is_none()
                     && wanted.is_none_or(|wanted| wanted == node.as_str())
             }
+            ObjectReference::Budget { .. } => {
+                self.pod.is_none() && self.node.is_none() && self.workload.is_none()
+            }
             ObjectReference::Workload { workload } => {
                 self.pod.is_none()
                     && self.node.is_none()

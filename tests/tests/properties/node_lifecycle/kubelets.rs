@@ -5,7 +5,7 @@ use taintlab_core::command::Command;
 use taintlab_core::event::EventKind;
 use taintlab_core::eviction_timeline::time_budget::Moment;
 use taintlab_core::release::KubernetesRelease;
-use taintlab_core::simulator::{Simulator, SimulatorConfig};
+use taintlab_core::simulator::{InitialState, Simulator, SimulatorConfig};
 use taintlab_core::time::{Time, Timestamp};
 use taintlab_tests::notation;
 
@@ -47,6 +47,15 @@ fn ready(simulator: &Simulator, name: &str) -> NodeCondition {
 }
 
 /// An imported node is taken to be as its conditions say, and its own words are kept.
+fn with_lease<const N: usize>(
+    config: SimulatorConfig,
+    nodes: [Node; N],
+    lease: Lease,
+) -> Simulator {
+    let begin = InitialState { leases: vec![lease], ..InitialState::default() };
+    Simulator::beginning_with(config, nodes, [], begin).unwrap()
+}
+
 #[test]
 fn imported_nodes_are_as_their_conditions_say() {
     let config = SimulatorConfig::with_node_lifecycle(KubernetesRelease::NEWEST);
@@ -59,7 +68,7 @@ fn imported_nodes_are_as_their_conditions_say() {
     lease.metadata.name = "up".into();
     lease.metadata.namespace = Lease::NODE_NAMESPACE.into();
     lease.spec.renew_time = Some(wall(-7));
-    let mut simulator = Simulator::with_leases(config, nodes, [], [lease]).unwrap();
+    let mut simulator = with_lease(config, nodes, lease);
     simulator.advance_to(s(0)).unwrap();
     let view = simulator.node_view("up").unwrap();
     assert_eq!(view.lease_renewed_at, Some(Moment::of(wall(-7), wall(0))));
@@ -96,7 +105,7 @@ fn heartbeats_of_the_future_do_no_harm() {
     lease.metadata.name = "n".into();
     lease.spec.renew_time = Some(wall(year));
     let node = imported("n", "True", year);
-    let mut simulator = Simulator::with_leases(config, [node], [], [lease]).unwrap();
+    let mut simulator = with_lease(config, [node], lease);
     simulator.advance_to(s(100_000)).unwrap();
     let lost = |what: &EventKind| matches!(what, EventKind::NodeConditionChanged { .. });
     assert!(!simulator.drain_events().iter().any(|event| lost(&event.what)));

@@ -266,7 +266,8 @@ fn cluster_view(read: &Read, own: bool, present: KubernetesRelease, set: &Callba
             { match read.detected_release() {
                 Some(detected) => html! {
                     <label class="check">
-                        <input type="checkbox" checked={own} {onchange} data-testid={TestId::OwnRelease} />
+                        <input type="checkbox" checked={own} {onchange}
+                            data-testid={TestId::OwnRelease} />
                         <span>{ release_words(&detected) }</span>
                     </label>
                 },
@@ -301,7 +302,8 @@ fn secrets_view(dropped: Dropped, keep_all: bool, set: &Callback<bool>) -> Html 
                     {dropped}.") }</p>
             }
             <label class="check">
-                <input type="checkbox" checked={keep_all} {onchange} data-testid={TestId::KeepAll} />
+                <input type="checkbox" checked={keep_all} {onchange}
+                    data-testid={TestId::KeepAll} />
                 <span>{ "Keep everything: it will be in exports and in this browser's storage" }</span>
             </label>
         </section>

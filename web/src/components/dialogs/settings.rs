@@ -124,7 +124,8 @@ pub(crate) fn Settings(props: &SettingsProps) -> Html {
                 <div class="actions">
                     <button type="button" class="btn"
                         onclick={props.dispatch.reform(|_| Msg::CloseDialog)}>{ "Cancel" }</button>
-                    <button class="btn primary" disabled={wrong} data-testid={TestId::ApplySettings}>
+                    <button class="btn primary" disabled={wrong}
+                        data-testid={TestId::ApplySettings}>
                         { "Apply" }
                     </button>
                 </div>

@@ -47,7 +47,8 @@ pub(crate) fn Inspector(props: &InspectorProps) -> Html {
 fn warnings_about((selection, counts): &(Selection, [usize; 3]), dispatch: &Dispatch) -> Html {
     let about = selection.clone();
     html! {
-        <button class="aboutit" data-testid={TestId::WarningsAbout} onclick={dispatch.reform(move |_| {
+        <button class="aboutit"
+            data-testid={TestId::WarningsAbout} onclick={dispatch.reform(move |_| {
             Msg::Open(Dialog::Warnings(Some(about.clone())))
         })}>{ icon::warning() }{ counted(*counts) }{ " about it" }</button>
     }

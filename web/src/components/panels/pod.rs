@@ -9,8 +9,8 @@ use std::sync::Arc;
 
 use taintlab_core::api::Pod;
 use taintlab_core::command::{ApiErrorKind, Command, PodWrite};
-use taintlab_core::pod_state::{PodHealth, PodState, PodVerdict};
 use taintlab_core::controllers::taint_eviction::EvictionDecision;
+use taintlab_core::pod_state::{PodHealth, PodState, PodVerdict};
 use taintlab_core::time::Timestamp;
 use taintlab_manifest::Diagnostic;
 use yew::prelude::*;

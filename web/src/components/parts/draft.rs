@@ -75,7 +75,8 @@ impl<T: Clone + 'static> FormDraft<T> {
                 { self.failure() }
                 if dirty {
                     <div class="sticky">
-                        <button class="btn primary" disabled={!can_apply} data-testid={TestId::Apply}>
+                        <button class="btn primary" disabled={!can_apply}
+                            data-testid={TestId::Apply}>
                             { "Apply" }
                         </button>
                         { others }

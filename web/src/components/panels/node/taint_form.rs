@@ -55,7 +55,8 @@ pub(crate) fn TaintForm(props: &TaintFormProps) -> Html {
                 <p class="hint">{ "No taints. Add one, or use one of those above." }</p>
             }
             <TaintEditor taints={shown} {onchange} />
-            <div><button type="button" class="btn small" onclick={add} data-testid={TestId::AddTaint}>
+            <div><button type="button" class="btn small" onclick={add}
+                data-testid={TestId::AddTaint}>
                 { icon::plus() }{ "Add a taint" }
             </button></div>
             { draft.foot(dirty, valid, Html::default()) }

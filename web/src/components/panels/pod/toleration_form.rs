@@ -94,7 +94,8 @@ pub(crate) fn TolerationForm(props: &TolerationFormProps) -> Html {
             }
             <TolerationEditor drafts={shown} errors={errors_of_new}
                 numeric={props.options.comparison_operators} {onchange} />
-            <div><button type="button" class="btn small" onclick={add} data-testid={TestId::AddToleration}>
+            <div><button type="button" class="btn small" onclick={add}
+                data-testid={TestId::AddToleration}>
                 { icon::plus() }{ "Add a toleration" }
             </button></div>
             if let Some(forbidden) = forbidden {

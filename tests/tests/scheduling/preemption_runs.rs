@@ -1,12 +1,15 @@
-//! Preemption in a simulation: who goes, when the pod that needs the room gets it, and what is said.
+//! Preemption in a simulation: who goes, when the pod that needs the room gets it, and what is
+//! said.
 
 use serde_json::{Value, json};
 use taintlab_core::api::{Node, Pod, PodDisruptionBudget, PodKey, PriorityClass};
 use taintlab_core::command::Command;
 use taintlab_core::event::EventKind;
 use taintlab_core::release::KubernetesRelease;
+use taintlab_core::scenario::Scenario;
 use taintlab_core::simulator::{InitialState, Simulator, SimulatorConfig};
 use taintlab_core::time::Timestamp;
+use taintlab_manifest::{Limits, import};
 
 fn node(name: &str) -> Node {
     serde_json::from_value(json!({
@@ -77,10 +80,7 @@ fn get<'a>(simulator: &'a Simulator, name: &str) -> Option<&'a Pod> {
 fn a_pod_of_higher_priority_gets_room() {
     let classes = || vec![class("high", 1000), class("low", 10)];
     let begin = InitialState { priority_classes: classes(), ..InitialState::default() };
-    let there = vec![
-        pod("low", "n", "500m", "low", Some(10)),
-        pod("none", "n", "500m", "", None),
-    ];
+    let there = vec![pod("low", "n", "500m", "low", Some(10)), pod("none", "n", "500m", "", None)];
     for (release, words, reason) in [
         ("1.20", "Preempted by default/high on node n", None),
         ("1.26", "Preempted by default/high on node n", Some("PreemptionByKubeScheduler")),
@@ -91,7 +91,7 @@ fn a_pod_of_higher_priority_gets_room() {
         let mut high = pod("high", "", "400m", "high", None);
         high.metadata.uid = "u".into();
         let at = Timestamp::from_secs(2);
-        simulator.handle_command(at, Command::CreatePod(high.into())).unwrap();
+        simulator.handle_command(at, Command::CreatePod(high)).unwrap();
         simulator.advance_to(at).unwrap();
         let high = get(&simulator, "high").unwrap();
         assert_eq!(high.spec.other.get("priority"), Some(&json!(1000)), "{release}");
@@ -121,7 +121,7 @@ fn room_is_kept_for_whom_it_was_made() {
     let mut simulator = simulator("1.30", &[node("n")], there, begin);
     let at = Timestamp::from_secs(2);
     for new in [pod("high", "", "1", "high", None), pod("other", "", "1", "", None)] {
-        simulator.handle_command(at, Command::CreatePod(new.into())).unwrap();
+        simulator.handle_command(at, Command::CreatePod(new)).unwrap();
     }
     simulator.advance_to(Timestamp::from_secs(60)).unwrap();
     assert_eq!(get(&simulator, "high").unwrap().spec.node_name, "n");
@@ -145,7 +145,7 @@ fn budgets_are_respected_where_possible() {
     let mut simulator = simulator("1.30", &[node("n1"), node("n2")], there, begin);
     let at = Timestamp::from_secs(2);
     let new = pod("high", "", "1", "high", None);
-    simulator.handle_command(at, Command::CreatePod(new.into())).unwrap();
+    simulator.handle_command(at, Command::CreatePod(new)).unwrap();
     simulator.advance_to(Timestamp::from_secs(20)).unwrap();
     assert_eq!(get(&simulator, "high").unwrap().spec.node_name, "n2");
     assert!(get(&simulator, "a").is_some() && get(&simulator, "b").is_none());
@@ -161,7 +161,7 @@ fn never_and_equals_wait() {
         let there = vec![pod("a", "n", "1", "", None)];
         let mut simulator = simulator("1.30", &[node("n")], there, begin);
         let at = Timestamp::from_secs(2);
-        simulator.handle_command(at, Command::CreatePod(new.into())).unwrap();
+        simulator.handle_command(at, Command::CreatePod(new)).unwrap();
         simulator.advance_to(Timestamp::from_secs(60)).unwrap();
         assert!(!get(&simulator, "a").unwrap().is_terminating());
         assert_eq!(get(&simulator, "new").unwrap().nominated_node_name(), "");
@@ -178,7 +178,7 @@ fn priority_comes_from_classes() {
     let mut simulator = simulator("1.30", &[node("n")], there, begin);
     let mut create = |name: &str, class: &str, priority: Option<i64>| {
         let new = pod(name, "", "1m", class, priority);
-        let created = simulator.handle_command(Timestamp::from_secs(2), Command::CreatePod(new.into()));
+        let created = simulator.handle_command(Timestamp::from_secs(2), Command::CreatePod(new));
         created.map(|()| get(&simulator, name).unwrap().spec.other.get("priority").cloned())
     };
     let priority = |value: i64| Ok(Some(Value::from(value)));
@@ -189,5 +189,27 @@ fn priority_comes_from_classes() {
     let refused = create("f", "unknown", None).unwrap_err().to_string();
     assert!(refused.ends_with("no PriorityClass with name unknown was found"), "{refused}");
     let refused = create("g", "", Some(8)).unwrap_err().to_string();
-    assert!(refused.contains("the integer value of priority (8) must not be provided"), "{refused}");
+    assert!(
+        refused.contains("the integer value of priority (8) must not be provided"),
+        "{refused}"
+    );
+}
+
+/// `kubectl get pc -o yaml` is imported, and a scenario with it has the classes.
+#[test]
+fn classes_are_imported() {
+    let manifests = "apiVersion: scheduling.k8s.io/v1\nkind: PriorityClass\n\
+                     metadata: {name: high}\nvalue: 1000\npreemptionPolicy: Never\n\
+                     description: for what must run\n";
+    let import = import(manifests, "classes.yaml", &Limits::default());
+    assert!(!import.has_errors(), "{:#?}", import.diagnostics);
+    let mut scenario = Scenario::default();
+    scenario.objects.others = import.others;
+    scenario.kubernetes.control_plane = Some(true);
+    let mut simulator = scenario.simulator().unwrap();
+    let new = pod("new", "", "1m", "high", None);
+    simulator.handle_command(Timestamp::ZERO, Command::CreatePod(new)).unwrap();
+    let other = &get(&simulator, "new").unwrap().spec.other;
+    assert_eq!(other.get("priority"), Some(&json!(1000)));
+    assert_eq!(other.get("preemptionPolicy"), Some(&json!("Never")));
 }
