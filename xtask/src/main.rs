@@ -4,6 +4,7 @@
 //! says plainly what to install by hand where it cannot. The tasks hold no rule of Kubernetes.
 
 mod bench;
+mod book;
 mod count;
 mod determinism;
 mod npm;
@@ -43,6 +44,8 @@ enum Task {
     Serve(playground::ServeOptions),
     /// Build the playground for release, into dist/
     Build,
+    /// Build the book, into target/book/, and serve it
+    Docs(book::DocsOptions),
     /// Build the npm package, into target/npm/
     Npm,
     /// Run every test: Rust, conformance, wasm in Node, the playground in Chromium, the npm package
@@ -93,6 +96,7 @@ fn run(workspace: &mut Workspace, task: Task) -> anyhow::Result<ExitCode> {
     match task {
         Task::Serve(options) => playground::serve(workspace, &options)?,
         Task::Build => playground::set_up_and_build(workspace)?,
+        Task::Docs(options) => book::docs(workspace, &options)?,
         Task::Npm => npm::set_up_and_build(workspace)?,
         Task::Test { suite: None, .. } => return Ok(suite::run(workspace, Scope::Tests)),
         Task::Test { suite: Some(suite), filter } => {

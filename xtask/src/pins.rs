@@ -1,7 +1,7 @@
 //! Every version and limit that the tasks hold to.
 //!
-//! Two live elsewhere because their own tools read them there: wasm-bindgen's in Cargo.lock
-//! (its command-line tool must be of the library's version) and the npm packages' in package.json.
+//! Others live elsewhere because their own tools read them there: those of wasm-bindgen and mdBook in
+//! Cargo.lock (the tools must be of the libraries' versions) and the npm packages' in package.json.
 
 /// A command-line tool that cargo builds from crates.io.
 pub(crate) struct CargoTool {
@@ -30,6 +30,16 @@ pub(crate) const TRUNK: CargoTool = CargoTool {
 
 /// The version of [`TRUNK`].
 pub(crate) const TRUNK_VERSION: &str = "0.21.14";
+
+/// Builds and serves the book, in the version of `mdbook-preprocessor` in Cargo.lock: they are released
+/// together.
+pub(crate) const MDBOOK: CargoTool = CargoTool {
+    package: "mdbook",
+    program: "mdbook",
+    purpose: "builds and serves the book",
+    install_args: &["--locked"],
+    build_time: "2 minutes",
+};
 
 /// Writes the JavaScript beside the wasm. Not `--locked`: its lock file names yanked versions.
 pub(crate) const WASM_BINDGEN: CargoTool = CargoTool {

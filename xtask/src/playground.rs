@@ -33,14 +33,7 @@ pub(crate) struct ServeOptions {
 /// # Errors
 /// When something is missing and cannot be installed, or Trunk fails, as when the port is taken.
 pub(crate) fn serve(workspace: &mut Workspace, options: &ServeOptions) -> Result<()> {
-    let address = (Ipv4Addr::LOCALHOST, options.port);
-    // Asked before minutes of building; Trunk would ask after.
-    drop(TcpListener::bind(address).with_context(|| {
-        let port = options.port;
-        format!(
-            "cannot listen on port {port}: stop what listens there, or give another with --port"
-        )
-    })?);
+    check_port(options.port)?;
     set_up(workspace)?;
     let port = options.port.to_string();
     println!("The playground will be at http://127.0.0.1:{port}/ once it is built; Ctrl-C stops.");
@@ -57,7 +50,20 @@ pub(crate) fn serve(workspace: &mut Workspace, options: &ServeOptions) -> Result
     workspace::run(&mut command)
 }
 
-/// Installs what building needs and builds the release.
+/// Says in time that a port is taken: before minutes of building, where Trunk would ask after.
+///
+/// # Errors
+/// When it is.
+pub(crate) fn check_port(port: u16) -> Result<()> {
+    drop(TcpListener::bind((Ipv4Addr::LOCALHOST, port)).with_context(|| {
+        format!(
+            "cannot listen on port {port}: stop what listens there, or give another with --port"
+        )
+    })?);
+    Ok(())
+}
+
+/// Installs what building the playground needs and builds the release.
 ///
 /// # Errors
 /// As [`set_up`] and [`build`].

@@ -82,20 +82,35 @@ pub(crate) fn playground_tools(workspace: &mut Workspace) -> Result<()> {
     cargo_tool(workspace, &pins::TRUNK, pins::TRUNK_VERSION)
 }
 
+/// mdBook, of the version that the preprocessor speaks with according to Cargo.lock.
+///
+/// # Errors
+/// When it cannot be built, or Cargo.lock has none.
+pub(crate) fn book_tools(workspace: &mut Workspace) -> Result<()> {
+    let version = locked_version(workspace, "mdbook-preprocessor")?;
+    cargo_tool(workspace, &pins::MDBOOK, &version)
+}
+
 /// wasm-bindgen, of the version in Cargo.lock.
 ///
 /// # Errors
 /// When it cannot be built, or Cargo.lock has none.
 pub(crate) fn wasm_bindgen(workspace: &mut Workspace) -> Result<()> {
+    let version = locked_version(workspace, "wasm-bindgen")?;
+    cargo_tool(workspace, &pins::WASM_BINDGEN, &version)
+}
+
+/// The version of a library in Cargo.lock, of which its command-line tool must be too.
+fn locked_version(workspace: &Workspace, library: &str) -> Result<String> {
     let metadata = MetadataCommand::new()
         .manifest_path(workspace.path("Cargo.toml"))
         .exec()
-        .context("cannot tell which wasm-bindgen is locked")?;
-    let locked = metadata.packages.iter().find(|package| package.name.as_str() == "wasm-bindgen");
-    let version = locked.context(
-        "Cargo.lock has no `wasm-bindgen`, so the version of its command-line tool is unknown",
-    )?;
-    cargo_tool(workspace, &pins::WASM_BINDGEN, &version.version.to_string())
+        .with_context(|| format!("cannot tell which {library} is locked"))?;
+    let locked = metadata.packages.iter().find(|package| package.name.as_str() == library);
+    let locked = locked.with_context(|| {
+        format!("Cargo.lock has no `{library}`, so the version of its command-line tool is unknown")
+    })?;
+    Ok(locked.version.to_string())
 }
 
 /// The npm packages of package-lock.json, wasm-opt among them.
@@ -229,7 +244,13 @@ fn cargo_tool(workspace: &mut Workspace, tool: &CargoTool, version: &str) -> Res
 fn has_version(workspace: &Workspace, program: &Path, version: &str) -> bool {
     program.is_file()
         && workspace::output(workspace.command(program).arg("--version"))
-            .is_ok_and(|text| text.split_whitespace().nth(1) == Some(version))
+            .is_ok_and(|text| says_version(&text, version))
+}
+
+/// Whether `trunk 0.21.14`, or `mdbook v0.5.4`, is of that version.
+fn says_version(text: &str, version: &str) -> bool {
+    let said = text.split_whitespace().nth(1);
+    said.is_some_and(|said| said.strip_prefix('v').unwrap_or(said) == version)
 }
 
 /// The major and the minor version in `v20.11.1`.
@@ -264,6 +285,14 @@ fn install(what: &str, purpose: &str, how: &str, body: impl FnOnce() -> Result<(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn reads_the_version_of_a_tool() {
+        assert!(says_version("trunk 0.21.14\n", "0.21.14"));
+        assert!(says_version("mdbook v0.5.4\n", "0.5.4"));
+        assert!(!says_version("mdbook v0.5.40\n", "0.5.4"));
+        assert!(!says_version("", "0.5.4"));
+    }
 
     #[test]
     fn reads_the_version_of_node() {

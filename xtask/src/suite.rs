@@ -23,6 +23,8 @@ pub(crate) enum Suite {
     Manifest,
     /// Lines of kubectl
     Kubectl,
+    /// The book: its scenarios, values and links, and the preprocessor
+    Book,
     /// The page without a browser
     Web,
     /// Scenarios, properties, worked examples, recorded answers
@@ -114,6 +116,7 @@ pub(crate) fn run_one(workspace: &mut Workspace, suite: Suite, filter: &str) -> 
         Suite::Core => return cargo_tests(workspace, report, "taintlab-core", filter),
         Suite::Manifest => return cargo_tests(workspace, report, "taintlab-manifest", filter),
         Suite::Kubectl => return cargo_tests(workspace, report, "taintlab-kubectl", filter),
+        Suite::Book => return cargo_tests(workspace, report, "mdbook-taintlab", filter),
         Suite::Web => return cargo_tests(workspace, report, "taintlab-web", filter),
         Suite::Rust => return cargo_tests(workspace, report, "taintlab-tests", filter),
         Suite::Xtask => return cargo_tests(workspace, report, "xtask", filter),

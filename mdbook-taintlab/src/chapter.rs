@@ -1,0 +1,201 @@
+//! One chapter: its fences, and the values in its text.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::path::Path;
+use std::rc::Rc;
+
+use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
+
+use crate::fence::Fence;
+use crate::figure::figure;
+use crate::html::escape;
+use crate::library::Library;
+use crate::run::Run;
+use crate::tables::{Demos, table};
+
+/// What stands for a value of a run.
+const VALUE: &str = "{{taintlab ";
+/// What stands for a table.
+const TABLE: &str = "{{taintlab-table ";
+
+/// The work on one chapter.
+pub(crate) struct Chapter<'a> {
+    library: &'a mut Library,
+    demos: &'a Demos,
+    path: &'a Path,
+    /// As errors name it.
+    file: String,
+    /// The scenarios that fences of this chapter hold, by name.
+    own: BTreeMap<String, Rc<Run>>,
+    problems: Vec<String>,
+}
+
+/// A code block of a chapter.
+struct Block {
+    range: Range<usize>,
+    info: String,
+    content: String,
+    /// The line on which the content begins.
+    line: usize,
+}
+
+impl<'a> Chapter<'a> {
+    /// The chapter at a path relative to the folder of chapters.
+    pub(crate) fn new(
+        library: &'a mut Library,
+        demos: &'a Demos,
+        path: &'a Path,
+        file: String,
+    ) -> Self {
+        Self { library, demos, path, file, own: BTreeMap::new(), problems: Vec::new() }
+    }
+
+    /// The text of the chapter with figures and values.
+    ///
+    /// # Errors
+    /// All that is wrong, each with file and line.
+    pub(crate) fn process(mut self, text: &str) -> Result<String, Vec<String>> {
+        let (blocks, code) = code_of(text);
+        let mut changes: Vec<(Range<usize>, String)> = Vec::new();
+        let mut number = 0;
+        for block in &blocks {
+            let Some(fence) = Fence::parse(&block.info) else { continue };
+            number += 1;
+            match fence.and_then(|fence| self.fence(&fence, block, number)) {
+                Ok(html) => changes.push((block.range.clone(), html)),
+                Err(problem) => self.problem(text, block.range.start, &problem),
+            }
+        }
+        for (marker, render) in [
+            (VALUE, Self::value as fn(&mut Self, &str) -> Result<String, String>),
+            (TABLE, Self::table),
+        ] {
+            for (start, _) in text.match_indices(marker) {
+                if code.iter().any(|range| range.contains(&start)) {
+                    continue;
+                }
+                let rest = text.get(start + marker.len()..).unwrap_or_default();
+                let rendered = match rest.split_once("}}") {
+                    Some((words, _)) if !words.contains("\n\n") => {
+                        let range = start..start + marker.len() + words.len() + 2;
+                        render(&mut self, words.trim()).map(|text| (range, text))
+                    }
+                    _ => Err(format!("`{}` has no `}}}}` in its paragraph", marker.trim())),
+                };
+                match rendered {
+                    Ok(change) => changes.push(change),
+                    Err(problem) => self.problem(text, start, &problem),
+                }
+            }
+        }
+        if self.problems.is_empty() { Ok(replaced(text, changes)) } else { Err(self.problems) }
+    }
+
+    fn problem(&mut self, text: &str, offset: usize, problem: &str) {
+        let line = line_of(text, offset);
+        self.problems.push(format!("{}:{line}: {problem}", self.file));
+    }
+
+    fn fence(&mut self, fence: &Fence, block: &Block, number: usize) -> Result<String, String> {
+        let is_empty = block.content.trim().is_empty();
+        let run = match &fence.scenario {
+            Some(_) if !is_empty => {
+                return Err("the fence names a scenario and holds another; leave one out".into());
+            }
+            Some(name) => self
+                .library
+                .example(name)
+                .map_err(|error| format!("the scenario `{name}` is wrong:\n{error}"))?,
+            None if is_empty => {
+                return Err("the fence is empty: name a scenario, or write one into it".into());
+            }
+            None => {
+                let run = self.library.run_text(&block.content, &self.file, block.line);
+                let run = Rc::new(run.map_err(|error| format!("a scenario is wrong:\n{error}"))?);
+                self.own.insert(run.scenario.metadata.name.clone(), run.clone());
+                run
+            }
+        };
+        if run.scenario.expect.is_empty() {
+            return Err("the scenario expects nothing, so that nothing is checked: give it an \
+                        `expect`"
+                .into());
+        }
+        let slug: String = self.path.with_extension("").to_string_lossy().into();
+        let slug = slug.replace(|c: char| !c.is_ascii_alphanumeric(), "-");
+        figure(&run, fence, &format!("taintlab-{slug}-{number}"))
+    }
+
+    fn value(&mut self, words: &str) -> Result<String, String> {
+        let (name, path) = match *words.split_whitespace().collect::<Vec<_>>() {
+            [name, path] => (name, path),
+            _ => return Err(format!("`{words}`: write `{{{{taintlab SCENARIO PATH}}}}`")),
+        };
+        let run = match (self.own.get(name), self.library.example(name)) {
+            (Some(run), _) => run.clone(),
+            (None, Ok(run)) => run,
+            // That of a fence which is wrong, perhaps; what is wrong with it was said.
+            (None, Err(_)) if !self.problems.is_empty() => return Ok(String::new()),
+            (None, Err(error)) => return Err(error),
+        };
+        run.value(path).map(escape)
+    }
+
+    fn table(&mut self, words: &str) -> Result<String, String> {
+        table(words, self.library, self.demos, self.path)
+    }
+}
+
+/// The code blocks of a text, and where all of its code is, that in lines included.
+fn code_of(text: &str) -> (Vec<Block>, Vec<Range<usize>>) {
+    let (mut blocks, mut code): (Vec<Block>, Vec<Range<usize>>) = (Vec::new(), Vec::new());
+    let mut open: Option<Block> = None;
+    for (event, range) in Parser::new_ext(text, Options::ENABLE_TABLES).into_offset_iter() {
+        match event {
+            Event::Start(Tag::CodeBlock(kind)) => {
+                let info = match kind {
+                    CodeBlockKind::Fenced(info) => info.to_string(),
+                    CodeBlockKind::Indented => String::new(),
+                };
+                code.push(range.clone());
+                let line = line_of(text, range.start) + 1;
+                open = Some(Block { range, info, content: String::new(), line });
+            }
+            Event::Text(content) => {
+                if let Some(block) = &mut open {
+                    block.content += &content;
+                }
+            }
+            Event::End(TagEnd::CodeBlock) => blocks.extend(open.take()),
+            Event::Code(_) => code.push(range),
+            _ => {}
+        }
+    }
+    (blocks, code)
+}
+
+/// The line of an offset, counted from 1.
+fn line_of(text: &str, offset: usize) -> usize {
+    text.bytes().take(offset).filter(|byte| *byte == b'\n').count() + 1
+}
+
+/// The text with other texts in the place of parts that do not overlap.
+fn replaced(text: &str, mut changes: Vec<(Range<usize>, String)>) -> String {
+    changes.sort_by_key(|(range, _)| range.start);
+    let mut result = String::new();
+    let mut done = 0;
+    for (range, new) in changes {
+        result += text.get(done..range.start).unwrap_or_default();
+        result += &new;
+        done = range.end;
+    }
+    result + text.get(done..).unwrap_or_default()
+}
+
+/// The names of the examples that fences of a text show.
+pub(crate) fn shown_examples(text: &str) -> Vec<String> {
+    let (blocks, _) = code_of(text);
+    let fences = blocks.iter().filter_map(|block| Fence::parse(&block.info)?.ok());
+    fences.filter_map(|fence| fence.scenario).collect()
+}

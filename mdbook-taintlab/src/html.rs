@@ -1,0 +1,41 @@
+//! Text for HTML.
+
+/// A text as HTML shows it, in one line: an empty line would end the HTML block in Markdown.
+pub(crate) fn escape(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '&' => escaped += "&amp;",
+            '<' => escaped += "&lt;",
+            '>' => escaped += "&gt;",
+            '"' => escaped += "&quot;",
+            '\n' => escaped += "&#10;",
+            other => escaped.push(other),
+        }
+    }
+    escaped
+}
+
+/// A sentence of a scenario: what stands in backticks is code.
+pub(crate) fn prose(text: &str) -> String {
+    let parts: Vec<&str> = text.trim().split('`').collect();
+    if parts.len().is_multiple_of(2) {
+        return escape(text);
+    }
+    let part = |(index, part): (usize, &&str)| match index % 2 {
+        0 => escape(part),
+        _ => format!("<code>{}</code>", escape(part)),
+    };
+    parts.iter().enumerate().map(part).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn backticks_in_pairs_are_code() {
+        assert_eq!(prose("`a<b` & c\n"), "<code>a&lt;b</code> &amp; c");
+        assert_eq!(prose("a ` b"), "a ` b");
+    }
+}

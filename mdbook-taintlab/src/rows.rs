@@ -1,0 +1,177 @@
+//! What happened in a run, for readers: what a cluster would show, and what was done to it.
+
+use serde_json::Value;
+use taintlab_core::api::ConditionStatus;
+use taintlab_core::event::{Event, EventKind};
+use taintlab_core::scenario::{Report, Scenario};
+use taintlab_core::time::Timestamp;
+
+/// More rows of one moment that are alike are counted, not shown.
+const MOST_ALIKE: usize = 3;
+
+/// One row.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Row {
+    /// When.
+    pub(crate) at: Timestamp,
+    /// What, as a person reads it.
+    pub(crate) text: String,
+    /// Whether the scenario did it, and not the cluster.
+    pub(crate) is_step: bool,
+    /// Rows with the same word are alike.
+    kind: String,
+}
+
+/// The rows of a run, in the order of time; steps come before what follows from them.
+pub(crate) fn rows(scenario: &Scenario, report: &Report) -> Vec<Row> {
+    let mut rows: Vec<Row> = scenario
+        .steps
+        .iter()
+        .filter_map(|step| {
+            let command = serde_json::to_value(&step.command).ok()?;
+            let (kind, text) = in_words(&command);
+            Some(Row { at: step.at.timestamp(), text, is_step: true, kind })
+        })
+        .collect();
+    rows.extend(report.events.iter().filter_map(row));
+    rows.sort_by_key(|row| row.at);
+    without_repetition(rows)
+}
+
+/// Leaves out what is alike in one moment, and says how many rows that are.
+fn without_repetition(rows: Vec<Row>) -> Vec<Row> {
+    let mut shown: Vec<Row> = Vec::new();
+    for group in rows.chunk_by(|a, b| a.at == b.at) {
+        let mut kinds: Vec<&str> = Vec::new();
+        for row in group {
+            if !kinds.contains(&row.kind.as_str()) {
+                kinds.push(&row.kind);
+            }
+        }
+        for kind in kinds {
+            let alike: Vec<&Row> = group.iter().filter(|row| row.kind == kind).collect();
+            let most = if alike.len() > MOST_ALIKE { MOST_ALIKE - 1 } else { MOST_ALIKE };
+            shown.extend(alike.iter().take(most).map(|row| (*row).clone()));
+            if let Some(next) = alike.get(most) {
+                let text = format!("{} more like this", alike.len() - most);
+                shown.push(Row { text, ..(*next).clone() });
+            }
+        }
+    }
+    shown
+}
+
+/// A command in words: its name and what it names.
+fn in_words(command: &Value) -> (String, String) {
+    match command {
+        Value::Object(fields) => match fields.iter().next() {
+            Some((name, arguments)) => {
+                let mut words = vec![name.clone()];
+                collect(arguments, "", &mut words);
+                (name.clone(), words.join(" "))
+            }
+            None => Default::default(),
+        },
+        other => {
+            let name = other.as_str().unwrap_or_default().to_owned();
+            (name.clone(), name)
+        }
+    }
+}
+
+/// The plain values of an argument; of an object the kind and the name say enough.
+fn collect(value: &Value, name: &str, words: &mut Vec<String>) {
+    let plain = |value: &Value| match value {
+        Value::String(text) => Some(text.clone()),
+        Value::Number(number) => Some(number.to_string()),
+        Value::Bool(on) => Some(on.to_string()),
+        Value::Null | Value::Array(_) | Value::Object(_) => None,
+    };
+    match value {
+        Value::Object(fields) => {
+            if let Some(metadata) = fields.get("metadata") {
+                words.extend(["kind", "name"].iter().filter_map(|field| {
+                    plain(fields.get(*field).or_else(|| metadata.get(*field))?)
+                }));
+                return;
+            }
+            for (field, value) in fields {
+                collect(value, field, words);
+            }
+        }
+        Value::Array(items) => {
+            for item in items {
+                collect(item, name, words);
+            }
+        }
+        _ => words.extend(plain(value).map(|text| {
+            let named = name.is_empty() || text.is_empty();
+            if named { text } else { format!("{name}={text}") }
+        })),
+    }
+}
+
+/// An event, if a cluster would show it: Kubernetes' Events, and what happens to nodes, pods, zones.
+fn row(event: &Event) -> Option<Row> {
+    let kind = match &event.what {
+        // Every node has one at the beginning.
+        EventKind::EventRecorded(recorded) if recorded.reason == "RegisteredNode" => return None,
+        EventKind::EventRecorded(recorded) => recorded.reason.to_owned(),
+        // Three more conditions become Unknown with this one.
+        EventKind::NodeConditionChanged { condition, to, .. }
+            if condition != "Ready" && *to == ConditionStatus::Unknown =>
+        {
+            return None;
+        }
+        EventKind::NodeConditionChanged { condition, .. } => condition.clone(),
+        EventKind::ZoneStateChanged { from: None, .. } => return None,
+        EventKind::ZoneStateChanged { .. } => "zoneState".into(),
+        EventKind::ZoneRateChanged { .. } => "zoneRate".into(),
+        EventKind::NodeTaintsChanged { added, removed, .. } => {
+            let named = |taints: &[taintlab_core::api::Taint]| {
+                taints.iter().map(|taint| format!("{}:{}", taint.key, taint.effect)).collect()
+            };
+            let (added, removed): (String, String) = (named(added), named(removed));
+            format!("+{added}-{removed}")
+        }
+        EventKind::PodDeleted { .. } => "podDeleted".into(),
+        EventKind::HeartbeatLost { .. } => "heartbeatLost".into(),
+        EventKind::HeartbeatResumed { .. } => "heartbeatResumed".into(),
+        EventKind::NodeWriteRefused { .. } => "nodeWriteRefused".into(),
+        EventKind::TaintEvictionControllerRestarted { .. }
+        | EventKind::ControllerManagerRestarted
+        | EventKind::MasterDisruptionEntered
+        | EventKind::MasterDisruptionLeft
+        | EventKind::BudgetNotAsked { .. }
+        | EventKind::DrainPrinted { .. }
+        | EventKind::DrainEnded { .. } => String::new(),
+        EventKind::NodeAdded { .. }
+        | EventKind::NodeUpdated { .. }
+        | EventKind::NodeDeleted { .. }
+        | EventKind::PodAdded { .. }
+        | EventKind::PodUpdated { .. }
+        | EventKind::Request { .. }
+        | EventKind::Decided(_)
+        | EventKind::NodeEvaluated { .. }
+        | EventKind::NodeSkipped { .. }
+        | EventKind::NodeQueued { .. }
+        | EventKind::NodeDequeued { .. }
+        | EventKind::KubeletEviction { .. }
+        | EventKind::WorkloadAdded { .. }
+        | EventKind::WorkloadUpdated { .. }
+        | EventKind::WorkloadDeleted { .. }
+        | EventKind::OwnerInferred { .. }
+        | EventKind::PodAdmitted { .. }
+        | EventKind::NodeAdmitted { .. }
+        | EventKind::BudgetChanged { .. }
+        | EventKind::DrainStarted { .. } => return None,
+    };
+    let mut text = event.what.to_string();
+    // Such as `Node is not ready`, which is said of a pod.
+    if let Some(pod) = event.what.pod()
+        && !text.contains(pod.name())
+    {
+        text += &format!(" ({pod})");
+    }
+    Some(Row { at: event.at, text, is_step: false, kind })
+}
