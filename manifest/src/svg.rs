@@ -82,7 +82,7 @@ pub fn timeline_svg(lanes: &Lanes, options: &SvgOptions) -> String {
     let _ = write!(
         svg,
         "</desc><style>{STYLE}</style><defs><pattern id=\"{id}h\" width=\"6\" height=\"6\" \
-         patternUnits=\"userSpaceOnUse\"><path d=\"M0 6L6 0\"/></pattern></defs>\
+         patternUnits=\"userSpaceOnUse\"><path d=\"m0 6 6-6\"/></pattern></defs>\
          <svg width=\"{NAMES}%\">"
     );
     for (index, row) in rows.iter().enumerate() {

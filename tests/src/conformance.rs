@@ -42,13 +42,13 @@ pub struct Family {
 
 /// Every family that the engine answers.
 pub const FAMILIES: &[Family] = &[
+    Family { name: "daemonset_1.20", run: daemon_set::run },
     Family { name: "defaulttolerations_1.20", run: admission::default_tolerations },
     Family { name: "deployment_1.20", run: workloads::deployment },
+    Family { name: "disruption_1.20", run: disruption::run },
     Family { name: "job_1.20", run: workloads::job },
     Family { name: "kubectl_describe_1.20", run: kubectl_describe::run },
     Family { name: "kubectl_get_1.20", run: kubectl_get::run },
-    Family { name: "daemonset_1.20", run: daemon_set::run },
-    Family { name: "disruption_1.20", run: disruption::run },
     Family { name: "kubectl_taint", run: kubectl_taint::run },
     Family { name: "kubelet_eviction_parse", run: kubelet_eviction::parse },
     Family { name: "kubelet_eviction_rank", run: kubelet_eviction::rank },
@@ -57,8 +57,8 @@ pub const FAMILIES: &[Family] = &[
     Family { name: "node_lifecycle", run: node_lifecycle::run },
     Family { name: "node_lifecycle_current", run: node_lifecycle::run },
     Family { name: "node_lifecycle_legacy", run: node_lifecycle::run },
-    Family { name: "priority_admission_1.20", run: admission::priority },
     Family { name: "podgc_1.20", run: pod_gc::run },
+    Family { name: "priority_admission_1.20", run: admission::priority },
     Family { name: "qps", run: qps::run },
     Family { name: "rate_limited_queue", run: rate_limited_queue::run },
     Family { name: "replicaset_1.20", run: workloads::replica_set },

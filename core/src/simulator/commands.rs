@@ -118,11 +118,15 @@ impl Simulator {
             }
             Command::DeleteBudget { budget } => writes.push(self.api.delete_budget(budget)?),
             Command::SetApiServerFlags { flags } => self.api.set_flags(flags)?,
-            Command::RestartTaintEvictionController => self.restart_taint_eviction(),
+            Command::RestartTaintEvictionController => {
+                if let Some(timers_lost) = self.nodes.start_taint_eviction(&self.api) {
+                    self.api.emit(EventKind::TaintEvictionControllerRestarted { timers_lost });
+                }
+            }
             Command::RestartControllerManager => {
                 self.api.emit(EventKind::ControllerManagerRestarted);
                 self.nodes.start_lifecycle(&mut self.api, &self.kubelets);
-                self.restart_taint_eviction();
+                self.apply(Command::RestartTaintEvictionController)?;
             }
             Command::StopKubelet { node } => {
                 self.with_kubelets(|kubelets, _| kubelets.run(&node, false))?;
@@ -205,13 +209,6 @@ impl Simulator {
             self.with_kubelets(|kubelets, context| kubelets.register(context, &name, kubelet_runs));
         }
         Ok(name)
-    }
-
-    /// The taint-eviction controller starts anew, if it runs.
-    fn restart_taint_eviction(&mut self) {
-        if let Some(timers_lost) = self.nodes.start_taint_eviction(&self.api) {
-            self.api.emit(EventKind::TaintEvictionControllerRestarted { timers_lost });
-        }
     }
 
     pub(super) fn evict_for_drain(

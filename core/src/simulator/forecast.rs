@@ -63,7 +63,8 @@ impl Forecast {
 /// Why a pod was deleted when it was, or will be: `None` unless it was, or its time runs.
 pub(super) fn time_budget(simulator: &Simulator, pod: &PodKey) -> Option<TimeBudget> {
     let eviction = simulator.nodes.records.get(pod)?;
-    let ends = simulator.grace_period_ends(pod).filter(|_| eviction.gone_at.is_none());
+    let ends = simulator.kubelets.grace_period_ends(&simulator.api.cluster, pod);
+    let ends = ends.filter(|_| eviction.gone_at.is_none());
     let waits = eviction.gone_at.is_none() && simulator.awaits_kubelet(pod);
     let start = simulator.api.config.start;
     Some(eviction.budget(pod, start, &simulator.nodes.flags, ends, waits))

@@ -32,12 +32,6 @@ impl Simulator {
         PodStates::of(self)
     }
 
-    /// When the grace period of a terminating pod ends.
-    #[must_use]
-    pub fn grace_period_ends(&self, pod: &PodKey) -> Option<Timestamp> {
-        self.kubelets.grace_period_ends(&self.api.cluster, pod)
-    }
-
     /// The terminating pods and when the grace period of each ends, soonest first.
     pub fn terminations(&self) -> impl Iterator<Item = (&PodKey, Timestamp)> {
         self.kubelets.terminations()

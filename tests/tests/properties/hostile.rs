@@ -160,7 +160,6 @@ fn nothing_panics() {
             for key in keys {
                 let explanation = simulator.explain(&key).unwrap();
                 serde_json::to_string(&explanation).unwrap();
-                let _ = simulator.grace_period_ends(&key);
             }
             let Some(next) = simulator.poll_timeout() else { break };
             simulator.handle_timeout(next.at).unwrap();
