@@ -218,14 +218,14 @@ impl LaneRecorder {
                 if let Some(counting) = before.filter(|it| it.state == LaneState::Counting) {
                     return counting.began.clone();
                 }
-                let evicted_for = match now.state {
+                let follows = matches!(
+                    now.state,
                     LaneState::Counting
-                    | LaneState::Terminating
-                    | LaneState::Stuck
-                    | LaneState::NotReady => now.node.as_ref(),
-                    _ => None,
-                };
-                let lane = LaneSubject::Node { node: evicted_for?.clone() };
+                        | LaneState::Terminating
+                        | LaneState::Stuck
+                        | LaneState::NotReady
+                );
+                let lane = LaneSubject::Node { node: now.node.clone().filter(|_| follows)? };
                 let node = self.lanes.get(&lane).and_then(|segments| segments.last());
                 node.filter(|node| node.goes_on && node.matters_to(now))
                     .and_then(|node| node.began.clone())
