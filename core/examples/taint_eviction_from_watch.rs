@@ -1,7 +1,8 @@
 //! The taint-eviction controller, fed from a recorded watch: one JSON object a line.
 //!
-//! `cargo run -p taintlab-core --example taint_eviction_from_watch [FILE]`. Each line has the moment
-//! (`at`), the type of a watch event (`ADDED`, `MODIFIED`, `DELETED`) and the object, a Node or a Pod.
+//! `cargo run -p taintlab-core --example taint_eviction_from_watch [FILE]`. Each line has the
+//! moment (`at`), the type of a watch event (`ADDED`, `MODIFIED`, `DELETED`) and the object, a Node
+//! or a Pod.
 
 use std::error::Error;
 use std::sync::Arc;

@@ -80,8 +80,8 @@ pub(crate) struct Fault {
 }
 
 impl ApiServer {
-    /// Begins with these priority classes. Pods that are there name classes that are not among them:
-    /// such a class is inferred from the pod's own priority.
+    /// Begins with these priority classes. Pods that are there name classes that are not among
+    /// them: such a class is inferred from the pod's own priority.
     pub(crate) fn adopt_priority_classes(&mut self, classes: Vec<PriorityClass>) {
         let known = &mut self.priority_classes;
         let mut add = |class: PriorityClass| {

@@ -132,7 +132,8 @@ pub struct Cause {
 #[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase")]
 pub enum LaneState {
-    /// A node whose condition `Ready` is `True` and whose kubelet is connected; a pod that is ready.
+    /// A node whose condition `Ready` is `True` and whose kubelet is connected; a pod that is
+    /// ready.
     Ready,
     /// A node or a pod whose condition `Ready` is `False`.
     NotReady,

@@ -298,8 +298,8 @@ impl PodCounts {
     }
 }
 
-/// How many pods have which verdict, those first that matter most: `5 pods being deleted, 3 counting
-/// down`; empty without pods.
+/// How many pods have which verdict, those first that matter most: `5 pods being deleted, 3
+/// counting down`; empty without pods.
 impl fmt::Display for PodCounts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut separator = "";

@@ -47,8 +47,8 @@ fn is_print(c: char) -> bool {
     text.is_some_and(|text| text.escape_debug().nth(1) == Some(c))
 }
 
-/// How much of a text that is wrong is repeated in the error: no name, key or value of Kubernetes is
-/// longer.
+/// How much of a text that is wrong is repeated in the error: no name, key or value of Kubernetes
+/// is longer.
 const LONGEST_ECHO: usize = 1_000;
 
 /// A text that is wrong, or its beginning.

@@ -159,8 +159,9 @@ impl KubernetesRelease {
         self.minor >= 27
     }
 
-    /// Whether the pod garbage collector removes terminating pods from nodes with the out-of-service
-    /// taint: since 1.26, where the gate `NodeOutOfServiceVolumeDetach` is on by default.
+    /// Whether the pod garbage collector removes terminating pods from nodes with the
+    /// out-of-service taint: since 1.26, where the gate `NodeOutOfServiceVolumeDetach` is on by
+    /// default.
     #[must_use]
     pub const fn collects_pods_out_of_service(self) -> bool {
         self.minor >= 26
@@ -194,15 +195,15 @@ impl KubernetesRelease {
         self.minor >= 29
     }
 
-    /// Whether a pod of a Job that is deleted counts as one that failed: with the finalizers by which
-    /// Jobs are tracked, taken to have come for good with 1.26.
+    /// Whether a pod of a Job that is deleted counts as one that failed: with the finalizers by
+    /// which Jobs are tracked, taken to have come for good with 1.26.
     #[must_use]
     pub const fn counts_deleted_pods_as_failed(self) -> bool {
         self.minor >= 26
     }
 
-    /// Whether `podFailurePolicy` of a Job counts: since 1.26, where the gate `JobPodFailurePolicy` is
-    /// on by default.
+    /// Whether `podFailurePolicy` of a Job counts: since 1.26, where the gate `JobPodFailurePolicy`
+    /// is on by default.
     #[must_use]
     pub const fn has_pod_failure_policy(self) -> bool {
         self.minor >= 26
@@ -215,15 +216,17 @@ impl KubernetesRelease {
         if self.minor >= 27 { JobBackoff::Pods } else { JobBackoff::Queue }
     }
 
-    /// Whether a Job fails when its queue has looked again `backoffLimit` times, whatever the number
-    /// of its failed pods: to 1.19; 1.20.2 is recorded to count pods. The minor is not certain.
+    /// Whether a Job fails when its queue has looked again `backoffLimit` times, whatever the
+    /// number of its failed pods: to 1.19; 1.20.2 is recorded to count pods. The minor is not
+    /// certain.
     #[must_use]
     pub const fn counts_job_requeues(self) -> bool {
         self.minor <= 19
     }
 
     /// Whether `backoffLimit` of a Job only counts when a pod has failed that its status does not
-    /// know, and not as many run as may: to 1.26, as recorded from 1.20.2. The minor is not certain.
+    /// know, and not as many run as may: to 1.26, as recorded from 1.20.2. The minor is not
+    /// certain.
     #[must_use]
     pub const fn backoff_limit_asks_for_new_failure(self) -> bool {
         self.minor <= 26
@@ -243,15 +246,15 @@ impl KubernetesRelease {
         self.minor >= 21
     }
 
-    /// Whether the pods of a Job can have numbers (`completionMode: Indexed`): since 1.22, where the
-    /// gate `IndexedJob` is on by default.
+    /// Whether the pods of a Job can have numbers (`completionMode: Indexed`): since 1.22, where
+    /// the gate `IndexedJob` is on by default.
     #[must_use]
     pub const fn has_indexed_jobs(self) -> bool {
         self.minor >= 22
     }
 
-    /// Whether the label `batch.kubernetes.io/job-completion-index` is on the pods of an Indexed Job
-    /// besides the annotation: since 1.28.
+    /// Whether the label `batch.kubernetes.io/job-completion-index` is on the pods of an Indexed
+    /// Job besides the annotation: since 1.28.
     #[must_use]
     pub const fn labels_pods_with_completion_index(self) -> bool {
         self.minor >= 28
@@ -270,20 +273,22 @@ impl KubernetesRelease {
         self.minor >= 22
     }
 
-    /// Whether the annotation `controller.kubernetes.io/pod-deletion-cost` says which pods go first:
-    /// since 1.22.
+    /// Whether the annotation `controller.kubernetes.io/pod-deletion-cost` says which pods go
+    /// first: since 1.22.
     #[must_use]
     pub const fn has_pod_deletion_cost(self) -> bool {
         self.minor >= 22
     }
 
-    /// Whether the pods of a StatefulSet carry the label `apps.kubernetes.io/pod-index`: since 1.28.
+    /// Whether the pods of a StatefulSet carry the label `apps.kubernetes.io/pod-index`: since
+    /// 1.28.
     #[must_use]
     pub const fn labels_pods_with_index(self) -> bool {
         self.minor >= 28
     }
 
-    /// Whether a StatefulSet can begin at another number than 0 (`spec.ordinals.start`): since 1.27.
+    /// Whether a StatefulSet can begin at another number than 0 (`spec.ordinals.start`): since
+    /// 1.27.
     #[must_use]
     pub const fn has_first_ordinal(self) -> bool {
         self.minor >= 27
@@ -296,8 +301,8 @@ impl KubernetesRelease {
         self.minor >= 23
     }
 
-    /// Whether a StatefulSet replaces a pod that has ended well, as one that has failed: since 1.28.
-    /// The minor is not certain.
+    /// Whether a StatefulSet replaces a pod that has ended well, as one that has failed: since
+    /// 1.28. The minor is not certain.
     #[must_use]
     pub const fn recreates_succeeded_pods(self) -> bool {
         self.minor >= 28
@@ -512,8 +517,8 @@ impl KubernetesRelease {
         self.minor >= 26
     }
 
-    /// How much the scheduler's scores weigh: TaintToleration 3, NodeAffinity and InterPodAffinity 2
-    /// since 1.23 (`kubescheduler.config.k8s.io/v1beta3`), all of them 1 before.
+    /// How much the scheduler's scores weigh: TaintToleration 3, NodeAffinity and InterPodAffinity
+    /// 2 since 1.23 (`kubescheduler.config.k8s.io/v1beta3`), all of them 1 before.
     #[must_use]
     pub const fn score_weights_of_v1beta3(self) -> bool {
         self.minor >= 23
@@ -706,8 +711,8 @@ impl KubernetesRelease {
         }
     }
 
-    /// Whether the scheduler names a node that lacks the label of a topology spread constraint apart
-    /// from one with too many pods: since 1.20. The minor is not certain.
+    /// Whether the scheduler names a node that lacks the label of a topology spread constraint
+    /// apart from one with too many pods: since 1.20. The minor is not certain.
     #[must_use]
     pub const fn names_missing_topology_label(self) -> bool {
         self.minor >= 20
@@ -732,9 +737,9 @@ impl KubernetesRelease {
         }
     }
 
-    /// Whether the scheduler asks the plugin DynamicResources for room before it thinks of preemption, and
-    /// says of a pod without claims that there are `no new claims to deallocate`: since 1.34, where the
-    /// gate `DynamicResourceAllocation` is on by default.
+    /// Whether the scheduler asks the plugin DynamicResources for room before it thinks of
+    /// preemption, and says of a pod without claims that there are `no new claims to deallocate`:
+    /// since 1.34, where the gate `DynamicResourceAllocation` is on by default.
     #[must_use]
     pub const fn deallocates_claims(self) -> bool {
         self.minor >= 34
@@ -884,8 +889,8 @@ pub enum PreemptedMessage {
 /// How the Job controller waits after a failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum JobBackoff {
-    /// The Job waits in the queue: not for the first failure, then 10 s, doubled each time, 6 minutes
-    /// at most.
+    /// The Job waits in the queue: not for the first failure, then 10 s, doubled each time, 6
+    /// minutes at most.
     Queue,
     /// Pods are replaced 10 s after the last one failed, doubled for each failure since the last
     /// success, 10 minutes at most.

@@ -421,8 +421,8 @@ impl Scenario {
     /// Its cluster at the beginning. `objects.files` must have been read into the other objects.
     ///
     /// # Errors
-    /// A feature gate, a flag, a setting of the kubelets or a group of nodes is wrong, or two objects
-    /// have one name.
+    /// A feature gate, a flag, a setting of the kubelets or a group of nodes is wrong, or two
+    /// objects have one name.
     pub fn simulator(&self) -> Result<Simulator, ScenarioError> {
         if let Some(name) = self.objects.duplicate_names().into_iter().next() {
             return Err(ScenarioError::DuplicateName(name));

@@ -1,7 +1,8 @@
-//! What is likely to surprise the owner of a cluster, found in its objects: with a reason and a fix.
+//! What is likely to surprise the owner of a cluster, found in its objects: with a reason and a
+//! fix.
 //!
-//! A warning is about objects as they are, not about what has happened. [`warnings`] is a pure function
-//! of the cluster and of how its control plane is set.
+//! A warning is about objects as they are, not about what has happened. [`warnings`] is a pure
+//! function of the cluster and of how its control plane is set.
 //!
 //! # What causes no warning
 //!
@@ -54,7 +55,8 @@ pub enum WarningCode {
     BarePodLost,
     /// A PodDisruptionBudget that does not protect what it seems to.
     BudgetDoesNotHelp,
-    /// A zone of a size at which the thresholds of the eviction limiter do not do what they are for.
+    /// A zone of a size at which the thresholds of the eviction limiter do not do what they are
+    /// for.
     ZoneTooSmall,
     /// A Deployment all of whose pods are lost with one zone.
     OneZone,
@@ -272,8 +274,8 @@ fn find(
     found
 }
 
-/// All warnings about the cluster of a simulation as it is now; see [`warnings`]. A node whose kubelet
-/// nobody hears counts as lost at once, before its conditions say so.
+/// All warnings about the cluster of a simulation as it is now; see [`warnings`]. A node whose
+/// kubelet nobody hears counts as lost at once, before its conditions say so.
 #[must_use]
 pub fn warnings_of(simulator: &Simulator) -> Vec<Warning> {
     find(simulator.cluster(), simulator.config(), |name, node| {

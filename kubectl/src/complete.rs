@@ -30,8 +30,8 @@ pub struct Completion {
 const MOST: usize = 200;
 
 /// What could stand at `cursor`, a byte index into `line` (one inside a character means before it):
-/// verbs, types, names, flags and their values, taints. In the order of their texts, the most likely
-/// kind first.
+/// verbs, types, names, flags and their values, taints. In the order of their texts, the most
+/// likely kind first.
 #[must_use]
 pub fn complete(context: &Context<'_>, line: &str, cursor: usize) -> Vec<Completion> {
     let before = line.get(..line.floor_char_boundary(cursor)).unwrap_or(line);

@@ -1,15 +1,15 @@
 //! Runs lines of `kubectl` against a simulation: a line goes in, its output and commands come out.
 //!
-//! Planning is pure. [`run`] changes nothing; it returns the [`Command`]s that do what the line says,
-//! in their order, and the caller applies them at the simulation's current time, so that it can
-//! record and undo them. They are tried on a copy first, so that each of them will be accepted; what
-//! is refused becomes an error in the API server's words. A line that fails halfway returns the
-//! commands up to there, as `kubectl` itself would have done some of its work.
+//! Planning is pure. [`run`] changes nothing; it returns the [`Command`]s that do what the line
+//! says, in their order, and the caller applies them at the simulation's current time, so that it
+//! can record and undo them. They are tried on a copy first, so that each of them will be accepted;
+//! what is refused becomes an error in the API server's words. A line that fails halfway returns
+//! the commands up to there, as `kubectl` itself would have done some of its work.
 //!
-//! The tables and messages are those of the `kubectl` of the simulated release; [`print`](mod@print)
-//! has the tables and pages for who has objects and no simulation. No rule of Kubernetes
-//! is here: `taintlab_core` decides what a taint argument means, what an API server refuses and which
-//! pods a drain evicts.
+//! The tables and messages are those of the `kubectl` of the simulated release;
+//! [`print`](mod@print) has the tables and pages for who has objects and no simulation. No rule of
+//! Kubernetes is here: `taintlab_core` decides what a taint argument means, what an API server
+//! refuses and which pods a drain evicts.
 
 mod apply;
 mod arguments;

@@ -70,8 +70,8 @@ fn restart(session: &mut Session<'_>, object: &Object) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Tells where a rollout is, and whether that is the end. Mirrors `DeploymentStatusViewer.Status` and
-/// the others.
+/// Tells where a rollout is, and whether that is the end. Mirrors `DeploymentStatusViewer.Status`
+/// and the others.
 fn rollout_status(session: &mut Session<'_>, object: &Object) -> bool {
     let value = object.value();
     let status = |name: &str| objects::number(&value, &format!("/status/{name}")).unwrap_or(0);

@@ -115,7 +115,8 @@ pub(crate) fn parse_fields(text: &str) -> Result<Vec<FieldTerm>, Failure> {
     Ok(terms)
 }
 
-/// A `metav1.LabelSelector` in JSON form as text, empty if there is none or it has no terms. Mirrors
+/// A `metav1.LabelSelector` in JSON form as text, empty if there is none or it has no terms.
+/// Mirrors
 /// `labels.Selector.String`.
 pub(crate) fn selector_text(selector: Option<&Value>) -> String {
     let null = Value::Null;

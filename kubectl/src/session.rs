@@ -138,8 +138,8 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Drops what may be secret from what a line gives, unless the object that is there was imported
-    /// with all of it.
+    /// Drops what may be secret from what a line gives, unless the object that is there was
+    /// imported with all of it.
     fn redact(&mut self, command: Command) -> Result<Command, Failure> {
         let failed = |error: serde_json::Error| Failure::plain(error.to_string());
         let mut clean = command.clone();

@@ -14,8 +14,8 @@ use crate::import::Import;
 /// The Kubernetes that nodes report, and which release to simulate.
 ///
 /// A kubelet may be older than the control plane, and never newer, so that the control plane is at
-/// least as new as the newest kubelet. It prints as a sentence: `3 nodes report v1.30.4, 1 node reports
-/// v1.29.9; the control plane is at least 1.30`.
+/// least as new as the newest kubelet. It prints as a sentence: `3 nodes report v1.30.4, 1 node
+/// reports v1.29.9; the control plane is at least 1.30`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct DetectedRelease {
@@ -95,8 +95,8 @@ impl Import {
     ///
     /// What `base` leaves open is taken from the text: the release is that of the newest kubelet
     /// ([`detected_release`](Self::detected_release)), and it begins at the newest time in the
-    /// objects ([`newest_time`](Self::newest_time)), so that ages, grace periods and leases that are
-    /// under way go on as they were. Leases of nodes count. Objects of `base` are replaced.
+    /// objects ([`newest_time`](Self::newest_time)), so that ages, grace periods and leases that
+    /// are under way go on as they were. Leases of nodes count. Objects of `base` are replaced.
     #[must_use]
     pub fn into_scenario(self, base: Scenario) -> Scenario {
         let mut scenario = base;

@@ -238,8 +238,8 @@ impl<'f> Diagnostics<'f> {
         self.all.iter().chain(&self.others).any(Diagnostic::is_error)
     }
 
-    /// Names the objects that diagnostics of this file are about, by their paths and whether they are
-    /// errors.
+    /// Names the objects that diagnostics of this file are about, by their paths and whether they
+    /// are errors.
     pub(crate) fn name_objects(
         &mut self,
         object_at: impl Fn(&str, bool) -> Option<DiagnosedObject>,

@@ -27,8 +27,8 @@ pub enum Purpose {
     /// says about it (status, UID, times, owners, computed priority). A pod without containers,
     /// which no API server takes, gets one that does nothing. Pods stay bound to their nodes.
     ///
-    /// Secrets and ConfigMaps without data are left out: it was dropped at import, and applying them
-    /// would remove it from the cluster. What was dropped of other objects, such as values of
+    /// Secrets and ConfigMaps without data are left out: it was dropped at import, and applying
+    /// them would remove it from the cluster. What was dropped of other objects, such as values of
     /// environment variables and commands, is missing in them.
     Apply,
 }

@@ -83,15 +83,16 @@ impl Import {
 /// `NodeList`, `PodList`, plain lists.
 ///
 /// It never fails as a whole. An object with an error is left out, and the diagnostics say why;
-/// objects of other kinds are kept. [`Import::objects`] tells of each object what became of it. YAML
-/// is understood as `kubectl` understands it (`yes` is a boolean, `0644` is octal). The objects are
-/// checked as the API server would, with the toleration operators `Lt` and `Gt` allowed.
+/// objects of other kinds are kept. [`Import::objects`] tells of each object what became of it.
+/// YAML is understood as `kubectl` understands it (`yes` is a boolean, `0644` is octal). The
+/// objects are checked as the API server would, with the toleration operators `Lt` and `Gt`
+/// allowed.
 ///
 /// What may be secret does not enter, unless [`ImportOptions::keep_all`] says so: data of Secrets
-/// and ConfigMaps, values of environment variables, command lines, copies of the object in annotations
-/// and all else that [`Dropped`] lists and [`Import::dropped`] counts. `metadata.resourceVersion`,
-/// which says how one API server stored the object, is always dropped: `kubectl apply` does not take
-/// it. A `null` is the same as an absent field.
+/// and ConfigMaps, values of environment variables, command lines, copies of the object in
+/// annotations and all else that [`Dropped`] lists and [`Import::dropped`] counts.
+/// `metadata.resourceVersion`, which says how one API server stored the object, is always dropped:
+/// `kubectl apply` does not take it. A `null` is the same as an absent field.
 ///
 /// `file` is the name that diagnostics show, for example `cluster.yaml`; `options` are
 /// [`ImportOptions`], or [`Limits`](crate::Limits) alone.

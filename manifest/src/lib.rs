@@ -15,10 +15,10 @@
 //!   one from the other.
 //! - A [`Diagnostic`] says what is wrong where: file, line, column, field, and what would be valid.
 //!   One run reports all errors, and what is valid is read all the same.
-//! - What may be secret does not enter: [`Dropped`] says what that is, [`ImportOptions::keep_all`] keeps
-//!   it, and [`redact_scenario`] cleans what was stored without that rule.
-//! - [`Import::into_scenario`] makes a scenario of an import that begins with the release and the clock of
-//!   the cluster that it was taken from.
+//! - What may be secret does not enter: [`Dropped`] says what that is, [`ImportOptions::keep_all`]
+//!   keeps it, and [`redact_scenario`] cleans what was stored without that rule.
+//! - [`Import::into_scenario`] makes a scenario of an import that begins with the release and the
+//!   clock of the cluster that it was taken from.
 //! - [`timeline_svg`] draws the lanes of a run.
 //! - [`Limits`] stop hostile texts.
 //!

@@ -1,11 +1,12 @@
 //! The memory of a wasm module, which grows best in large steps.
 
-/// Takes more memory from the system if it has grown since this was called last: a quarter of what there
-/// is, which is left to the allocator.
+/// Takes more memory from the system if it has grown since this was called last: a quarter of what
+/// there is, which is left to the allocator.
 ///
-/// The allocator asks for no more than it needs, and at each step JavaScript counts all of the memory as
-/// new and collects garbage, which takes longer than all the rest. Whoever makes many objects calls this
-/// again and again; it takes no time. Where memory is not that of a wasm module it does nothing.
+/// The allocator asks for no more than it needs, and at each step JavaScript counts all of the
+/// memory as new and collects garbage, which takes longer than all the rest. Whoever makes many
+/// objects calls this again and again; it takes no time. Where memory is not that of a wasm module
+/// it does nothing.
 pub fn grow_ahead() {
     #[cfg(target_arch = "wasm32")]
     wasm::grow_ahead();

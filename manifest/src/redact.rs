@@ -1,8 +1,9 @@
 //! What does not enter a simulation: what may be secret, and what only one API server can use.
 //!
-//! A cluster that is pasted holds passwords in many places, and a simulation needs none of them. The
-//! rule of what is left out is here alone; [`Dropped`] says what it is. It goes by the shape of the
-//! fields, not by their path, so that it also holds for pod templates in objects of unknown kinds.
+//! A cluster that is pasted holds passwords in many places, and a simulation needs none of them.
+//! The rule of what is left out is here alone; [`Dropped`] says what it is. It goes by the shape of
+//! the fields, not by their path, so that it also holds for pod templates in objects of unknown
+//! kinds.
 //!
 //! Of kinds that the engine does not use more is left out, since nobody knows what they hold.
 
@@ -28,7 +29,8 @@ const LONGEST_TEXT: usize = 256;
 enum LastApplied {
     /// They go.
     Dropped,
-    /// Those stay that hold nothing which would be dropped: `kubectl apply` of the console wrote them.
+    /// Those stay that hold nothing which would be dropped: `kubectl apply` of the console wrote
+    /// them.
     KeptIfClean,
     /// They stay.
     Kept,

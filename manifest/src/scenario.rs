@@ -118,7 +118,8 @@ fn read(
     read
 }
 
-/// The object of a scenario that a field path leads into, about which there is an error or a warning.
+/// The object of a scenario that a field path leads into, about which there is an error or a
+/// warning.
 fn object_at(tree: &Spanned<'_>, path: &str, left_out: bool) -> Option<DiagnosedObject> {
     let (list, rest) = path.strip_prefix("objects.")?.split_once('[')?;
     let (index, _) = rest.split_once(']')?;
@@ -141,9 +142,9 @@ fn object_at(tree: &Spanned<'_>, path: &str, left_out: bool) -> Option<Diagnosed
     Some(DiagnosedObject { left_out, ..DiagnosedObject::taken(&kind, &namespace, &name) })
 }
 
-/// Reads a value of any type that has a YAML or JSON form, such as an argument of a program. Nothing but
-/// its form is checked; [`crate::to_yaml`] writes it. A field without effect that is nearly another is an
-/// error, as there is nobody to warn.
+/// Reads a value of any type that has a YAML or JSON form, such as an argument of a program.
+/// Nothing but its form is checked; [`crate::to_yaml`] writes it. A field without effect that is
+/// nearly another is an error, as there is nobody to warn.
 ///
 /// # Errors
 /// What is wrong with the text, by line and column.

@@ -11,8 +11,8 @@ use crate::yaml;
 
 /// The command that prints what a simulation needs to know of a cluster.
 ///
-/// With `leases` of the namespace `kube-node-lease` beside it, heartbeats go on to the second as they
-/// were.
+/// With `leases` of the namespace `kube-node-lease` beside it, heartbeats go on to the second as
+/// they were.
 pub const HOW_TO_GET_COMMAND: &str =
     "kubectl get nodes,pods,deploy,rs,sts,ds,jobs,pdb,pc -A -o yaml";
 

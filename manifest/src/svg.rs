@@ -53,8 +53,8 @@ svg.tl:root{color-scheme:light dark;background:light-dark(#fff,#171c24)}\
 /// that were on it first.
 ///
 /// The picture is as wide as the place it stands in, at least 300 pixels; its text keeps its size.
-/// It follows `color-scheme` of the page, alone that of the system. What it shows stands in words in
-/// its `desc`.
+/// It follows `color-scheme` of the page, alone that of the system. What it shows stands in words
+/// in its `desc`.
 #[must_use]
 pub fn timeline_svg(lanes: &Lanes, options: &SvgOptions) -> String {
     let rows = rows(lanes);

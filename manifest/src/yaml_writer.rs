@@ -1,7 +1,7 @@
 //! Writes values as YAML text.
 //!
-//! Written here because of the weight: 2 KB in the page, where `serde_norway`, reader and writer, has
-//! 62 KB after brotli.
+//! Written here because of the weight: 2 KB in the page, where `serde_norway`, reader and writer,
+//! has 62 KB after brotli.
 //!
 //! Every string that any reader of YAML 1.1 or 1.2 could take for something else is in double
 //! quotes. Mirrors the look of `kubectl get -o yaml`: two spaces, and lists as far to the left as

@@ -1,9 +1,10 @@
 //! A preprocessor for mdBook 0.5: scenarios in a book, run when the book is built.
 //!
-//! A fence ` ```taintlab scenario=NAME ` (a file of the folder of examples), or one whose content is
-//! a whole scenario, becomes a figure of plain HTML that needs no JavaScript: picture, answer, events
-//! and YAML. `{{taintlab NAME PATH}}` becomes a value of a run, and `{{taintlab-table NAME}}` a table
-//! about the engine or about all examples. Code, in line or in other fences, is left as it is.
+//! A fence ` ```taintlab scenario=NAME ` (a file of the folder of examples), or one whose content
+//! is a whole scenario, becomes a figure of plain HTML that needs no JavaScript: picture, answer,
+//! events and YAML. `{{taintlab NAME PATH}}` becomes a value of a run, and `{{taintlab-table
+//! NAME}}` a table about the engine or about all examples. Code, in line or in other fences, is
+//! left as it is.
 //!
 //! What a scenario expects is checked. If it turns out to be false, or if a scenario cannot be read
 //! or run, the book is not built, and the error names the file and the line of the chapter and what
@@ -56,8 +57,8 @@ impl Preprocessor for Taintlab {
     }
 }
 
-/// Runs all scenarios of a book and puts figures and values in their places. `examples` is the folder
-/// of scenario files; `source` is the folder of the chapters, as errors name it.
+/// Runs all scenarios of a book and puts figures and values in their places. `examples` is the
+/// folder of scenario files; `source` is the folder of the chapters, as errors name it.
 ///
 /// # Errors
 /// Everything that is wrong in the whole book, each with file, line and what the engine says.

@@ -111,7 +111,8 @@ fn collect(value: &Value, name: &str, words: &mut Vec<String>) {
     }
 }
 
-/// An event, if a cluster would show it: Kubernetes' Events, and what happens to nodes, pods, zones.
+/// An event, if a cluster would show it: Kubernetes' Events, and what happens to nodes, pods,
+/// zones.
 fn row(event: &Event) -> Option<Row> {
     let kind = match &event.what {
         // Every node has one at the beginning.

@@ -36,13 +36,14 @@ pub(crate) struct Run {
 ///   `evicted.at`: the first;
 /// - `events.N.at`, `events.N.text`: row N of the table of events, counted from 1;
 /// - `pod.NAMESPACE/NAME.` with `evicted.at` and `gone.at`, the first time of each,
-///   `evicted.last.at`, `evictions`, `budget.total` and `budget.N`, the terms of its time budget from 1;
-/// - `node.NAME.` with `unreachable.at`, `unknown.at`, `tainted.at`, `untainted.at` and `deleted.at`,
-///   the first time of each; taints are `NoExecute`;
+///   `evicted.last.at`, `evictions`, `budget.total` and `budget.N`, the terms of its time budget
+///   from 1;
+/// - `node.NAME.` with `unreachable.at`, `unknown.at`, `tainted.at`, `untainted.at` and
+///   `deleted.at`, the first time of each; taints are `NoExecute`;
 /// - `zone.NAME.STATE.at`: when the zone came into that state from another than `Initial`; the name
 ///   of nodes without a zone is `none`;
-/// - `workload.KIND/NAMESPACE/NAME.` with `longestBelow`, `longestAtZero` and `replicaTimeLost`: how
-///   long replicas were missing.
+/// - `workload.KIND/NAMESPACE/NAME.` with `longestBelow`, `longestAtZero` and `replicaTimeLost`:
+///   how long replicas were missing.
 ///
 /// A time is written as Kubernetes does, `5m50s`; with `.seconds` behind, as a number: `350`. It is
 /// the nearest millisecond.

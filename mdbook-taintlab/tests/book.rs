@@ -1,5 +1,5 @@
-//! The book of this repository: each of its fences runs, its links lead somewhere, and each chapter has
-//! something that is checked. mdBook itself is not needed.
+//! The book of this repository: each of its fences runs, its links lead somewhere, and each chapter
+//! has something that is checked. mdBook itself is not needed.
 
 #![expect(clippy::panic, clippy::unwrap_used, reason = "a test says with a panic that it failed")]
 

@@ -1,12 +1,13 @@
 // The part of the boundary that is JavaScript.
 //
-// The module must survive whatever a caller gives it: objects whose getters throw, proxies, predicates
-// that call the module again, and a trap of its own. Two things see to that:
+// The module must survive whatever a caller gives it: objects whose getters throw, proxies,
+// predicates that call the module again, and a trap of its own. Two things see to that:
 //
-// - Code of a caller runs only inside what the module imports from here. Each of these imports is caught
-//   on its way back (`catch` in `js.rs`), and what they hand over is plain.
-// - What the package exports is wrapped by `guarded` and `guardedClass`: no object is called while it is at
-//   work, and a call that ends half-way leaves nothing behind but the object that was at work.
+// - Code of a caller runs only inside what the module imports from here. Each of these imports is
+//   caught on its way back (`catch` in `js.rs`), and what they hand over is plain.
+// - What the package exports is wrapped by `guarded` and `guardedClass`: no object is called while
+//   it is at work, and a call that ends half-way leaves nothing behind but the object that was at
+//   work.
 
 /** The stack pointer of the module; absent until it is loaded. */
 let stack;
@@ -43,13 +44,14 @@ const isObject = (value) => typeof value === "object" && value !== null && !Arra
 
 /** As JSON has it: a date is the text that stands for it. */
 function asInJson(value) {
-  if (typeof value !== "object" || value === null || typeof value.toJSON !== "function") return value;
+  if (typeof value !== "object" || value === null || typeof value.toJSON !== "function")
+    return value;
   return value.toJSON() ?? value;
 }
 
 /**
- * The fields of these names of an object, after the names that it has besides, a line for each. What it is,
- * in words, if it is no object.
+ * The fields of these names of an object, after the names that it has besides, a line for each.
+ * What it is, in words, if it is no object.
  */
 export function record(object, text) {
   if (!isObject(object)) return describe(object);
@@ -58,7 +60,8 @@ export function record(object, text) {
   for (let i = 0; i < names.length; i++) fields.push(asInJson(object[names[i]]));
   const all = Object.keys(object);
   for (let i = 0; i < all.length; i++) {
-    if (!names.includes(all[i])) fields[0] = fields[0] === undefined ? all[i] : `${fields[0]}\n${all[i]}`;
+    if (!names.includes(all[i]))
+      fields[0] = fields[0] === undefined ? all[i] : `${fields[0]}\n${all[i]}`;
   }
   return fields;
 }
@@ -67,7 +70,8 @@ export function record(object, text) {
 export function records(list, text) {
   if (!Array.isArray(list)) return undefined;
   const { length } = list;
-  if (length > MOST) throw new RangeError(`a list of ${length} elements; at most ${MOST} can be read`);
+  if (length > MOST)
+    throw new RangeError(`a list of ${length} elements; at most ${MOST} can be read`);
   const all = [];
   for (let index = 0; index < length; index++) {
     const fields = record(list[index], text);
@@ -142,7 +146,9 @@ const STATE = Symbol("taintlab");
 /** Calls the module. If the call does not come to its end, the stack is put back to where it was. */
 function enter(work, self, args, stopped) {
   if (stack === undefined) {
-    throw new Error("taintlab: the module is not loaded; call `await init(…)` or `initSync(…)` first");
+    throw new Error(
+      "taintlab: the module is not loaded; call `await init(…)` or `initSync(…)` first",
+    );
   }
   const pointer = stack;
   let before = pointer.value;
@@ -186,10 +192,14 @@ function usable(object, type) {
   const state = stateOf(object, type);
   const it = `this ${type.name}`;
   if (state.freed) throw new TypeError(`${it} has been freed`);
-  if (state.generation !== generation) throw new TypeError(`${it} is from before reset(); create a new one`);
-  if (state.stopped) throw new Error(`${it} stopped because of an internal error; create a new one`);
+  if (state.generation !== generation)
+    throw new TypeError(`${it} is from before reset(); create a new one`);
+  if (state.stopped)
+    throw new Error(`${it} stopped because of an internal error; create a new one`);
   if (state.atWork) {
-    throw new Error(`${it} is at work; it cannot be called from its own predicate, nor by what it reads`);
+    throw new Error(
+      `${it} is at work; it cannot be called from its own predicate, nor by what it reads`,
+    );
   }
   return state;
 }
@@ -217,7 +227,8 @@ function guardedFree(type, work) {
   return function free() {
     const state = stateOf(this, type);
     if (state.freed) return;
-    if (state.atWork) throw new Error(`this ${type.name} is at work; free it when the call is over`);
+    if (state.atWork)
+      throw new Error(`this ${type.name} is at work; free it when the call is over`);
     state.freed = true;
     if (state.stopped || state.generation !== generation) this.__destroy_into_raw();
     else enter(work, this, []);
@@ -225,8 +236,8 @@ function guardedFree(type, work) {
 }
 
 /**
- * A class of the module as the package exports it, under this name, which the bundler has changed. `takes` says
- * which method takes an object of which class.
+ * A class of the module as the package exports it, under this name, which the bundler has changed.
+ * `takes` says which method takes an object of which class.
  */
 export function guardedClass(name, type, takes = {}) {
   const { prototype, __wrap: wrap } = named(type, name);
@@ -235,7 +246,8 @@ export function guardedClass(name, type, takes = {}) {
     return Object.defineProperty(wrap(pointer), STATE, { value });
   };
   for (const name of Object.getOwnPropertyNames(type)) {
-    if (typeof type[name] === "function" && !name.startsWith("__")) type[name] = guarded(type[name]);
+    if (typeof type[name] === "function" && !name.startsWith("__"))
+      type[name] = guarded(type[name]);
   }
   const free = guardedFree(type, prototype.free);
   for (const [name, property] of Object.entries(Object.getOwnPropertyDescriptors(prototype))) {

@@ -6,8 +6,8 @@ use wasm_bindgen::{JsError, JsValue};
 
 /// A value that is taken out while it is at work.
 ///
-/// `boundary.js` lets nobody call an object that is at work. So what is not there is what was at work
-/// when the module stopped, and nobody sees again what was left half-way.
+/// `boundary.js` lets nobody call an object that is at work. So what is not there is what was at
+/// work when the module stopped, and nobody sees again what was left half-way.
 pub(crate) struct ExclusiveCell<T>(Cell<Option<Box<T>>>);
 
 impl<T> ExclusiveCell<T> {

@@ -51,8 +51,8 @@ pub fn start() {
 /// Loads the module anew: what is called next begins with memory of its own, and what was before is
 /// given back. Simulators and snapshots from before can no longer be used, and say so.
 ///
-/// Nobody needs it but after an internal error, such as when memory runs out: a call that ends so leaves
-/// the simulator that was at work unusable, and what that held allocated.
+/// Nobody needs it but after an internal error, such as when memory runs out: a call that ends so
+/// leaves the simulator that was at work unusable, and what that held allocated.
 #[wasm_bindgen]
 pub fn reset() {
     wasm_bindgen::handler::schedule_reinit();

@@ -47,14 +47,16 @@ pub struct Imported {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[tsify(type = "KubernetesRelease")]
     pub release: Option<KubernetesRelease>,
-    /// What the nodes report, in words: `3 nodes report v1.30.4; the control plane is at least 1.30`.
+    /// What the nodes report, in words: `3 nodes report v1.30.4; the control plane is at least
+    /// 1.30`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub release_text: Option<String>,
     /// The newest time in the objects, at which a simulation begins unless told otherwise; absent
     /// if there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub newest_time: Option<Time>,
-    /// What was dropped because it may be secret, in words; absent if nothing was. `keepAll` keeps it.
+    /// What was dropped because it may be secret, in words; absent if nothing was. `keepAll` keeps
+    /// it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dropped: Option<String>,
 }
@@ -82,8 +84,8 @@ pub(crate) fn import_options(keep_all: bool) -> ImportOptions {
 pub struct ManifestOptions {
     /// The name that errors show, for example `cluster.yaml`.
     pub file: String,
-    /// Whether to keep what may be secret and is not needed: values of environment variables, data of
-    /// Secrets and so on. It is dropped unless this is `true`.
+    /// Whether to keep what may be secret and is not needed: values of environment variables, data
+    /// of Secrets and so on. It is dropped unless this is `true`.
     pub keep_all: bool,
 }
 

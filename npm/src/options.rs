@@ -41,8 +41,8 @@ pub struct ReleaseOptions {
 #[derive(Debug, Default, Deserialize, Tsify)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub struct SimulatorOptions {
-    /// The release, for example `1.34`. Unless given, that of the newest kubelet among the nodes, or
-    /// else the newest known one.
+    /// The release, for example `1.34`. Unless given, that of the newest kubelet among the nodes,
+    /// or else the newest known one.
     #[tsify(type = "KubernetesRelease")]
     pub release: Option<KubernetesRelease>,
     /// Feature gates that differ from the defaults of the release.
@@ -74,14 +74,14 @@ pub struct SimulatorOptions {
     /// otherwise; 2 seconds unless given.
     #[tsify(type = "Span")]
     pub start_up_time: Option<DurationText>,
-    /// The wall-clock time at which the simulation begins, RFC 3339. Unless given, the newest time in
-    /// the objects, or else 2020-01-01T00:00:00Z.
+    /// The wall-clock time at which the simulation begins, RFC 3339. Unless given, the newest time
+    /// in the objects, or else 2020-01-01T00:00:00Z.
     #[tsify(type = "Time | Date")]
     pub start: Option<Time>,
     /// The name that errors in the manifests show, for example `cluster.yaml`.
     pub file: String,
-    /// Whether to keep what may be secret and is not needed: values of environment variables, data of
-    /// Secrets and so on. It is dropped unless this is `true`.
+    /// Whether to keep what may be secret and is not needed: values of environment variables, data
+    /// of Secrets and so on. It is dropped unless this is `true`.
     pub keep_all: bool,
 }
 
@@ -130,8 +130,8 @@ impl TimelineOptions {
     }
 }
 
-/// A duration among the options of a call: Kubernetes' text. A number would be seconds in a scenario
-/// file and milliseconds elsewhere in JavaScript, so that it is refused.
+/// A duration among the options of a call: Kubernetes' text. A number would be seconds in a
+/// scenario file and milliseconds elsewhere in JavaScript, so that it is refused.
 #[cfg(feature = "simulator")]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct DurationText(pub Span);

@@ -66,7 +66,8 @@ codes! {
         NotAdmitted = "notAdmitted",
         /// 429: a budget does not allow the eviction now.
         DisruptionBudget = "disruptionBudget",
-        /// A value of a command is out of range, or the cluster does not take it for another reason.
+        /// A value of a command is out of range, or the cluster does not take it for another
+        /// reason.
         InvalidCommand = "invalidCommand",
         /// The simulation has passed that moment.
         TimeWentBack = "timeWentBack",

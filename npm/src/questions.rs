@@ -155,8 +155,8 @@ pub fn match_tolerations(
     encode::explanation(&explain(&read_taints, &read_tolerations, operators))
 }
 
-/// The least `tolerationSeconds` of tolerations that are all in use: `Infinity` for ever, 0 if there
-/// are none or one has 0 or less.
+/// The least `tolerationSeconds` of tolerations that are all in use: `Infinity` for ever, 0 if
+/// there are none or one has 0 or less.
 ///
 /// Mirrors `getMinTolerationTime`, with seconds so large that they overflow there.
 #[wasm_bindgen(js_name = minTolerationSeconds)]

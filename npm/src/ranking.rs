@@ -47,8 +47,8 @@ pub struct RankOptions {
     pub release: Option<KubeletVersion>,
     /// Where images and writable layers are: `oneFilesystem` unless given.
     pub layout: Layout,
-    /// What each pod uses, by its `namespace/name`, or `name` for the namespace `default`. A pod that
-    /// is not named uses nothing.
+    /// What each pod uses, by its `namespace/name`, or `name` for the namespace `default`. A pod
+    /// that is not named uses nothing.
     #[tsify(type = "Record<string, PodUsage>")]
     pub usage: BTreeMap<PodKey, PodUsage>,
     /// At which moment after all pods started, if their usage changes over time: 0 unless given.
@@ -56,8 +56,8 @@ pub struct RankOptions {
     pub at: Option<DurationText>,
 }
 
-/// The pods in the order in which the kubelet would evict them if a signal fell below its threshold,
-/// why each goes before the next one, and what change of it alone would put it behind.
+/// The pods in the order in which the kubelet would evict them if a signal fell below its
+/// threshold, why each goes before the next one, and what change of it alone would put it behind.
 ///
 /// Static, mirror and critical pods have their place too; `critical` says why they are skipped when
 /// their turn comes. Mirrors `buildSignalToRankFunc` and the comparisons that it names.

@@ -265,8 +265,8 @@ pub fn schedule(
     }
 }
 
-/// What is likely to surprise in a cluster, the most pressing first: what it is about, why, and what to
-/// do. `problems` is what is probably not meant in the text of the manifests.
+/// What is likely to surprise in a cluster, the most pressing first: what it is about, why, and
+/// what to do. `problems` is what is probably not meant in the text of the manifests.
 #[wasm_bindgen(
     unchecked_return_type = "{ ok: true; warnings: Warning[]; problems: Problem[] } | Failure"
 )]

@@ -58,7 +58,11 @@ test("minTolerationSeconds: seconds, Infinity, zero", () => {
 test("zoneState counts nodes as the controller does", () => {
   const ready = (status) => ({ status: { conditions: [{ type: "Ready", status }] } });
   const nodes = [ready("True"), ready("True"), ready("Unknown"), ready("False"), {}];
-  assert.deepEqual(taintlab.zoneState(nodes), { state: "PartialDisruption", ready: 2, notReady: 3 });
+  assert.deepEqual(taintlab.zoneState(nodes), {
+    state: "PartialDisruption",
+    ready: 2,
+    notReady: 3,
+  });
 });
 
 test("parseTaint, and what is no taint", () => {
@@ -98,7 +102,10 @@ spec:
 `;
   const answer = taintlab.parseManifests(text, { file: "cluster.yaml" });
   assert.equal(answer.ok, false);
-  assert.deepEqual(answer.nodes.map(({ metadata }) => metadata.name), ["good"]);
+  assert.deepEqual(
+    answer.nodes.map(({ metadata }) => metadata.name),
+    ["good"],
+  );
   assert.deepEqual(answer.errors, [
     {
       code: "invalidManifest",
@@ -132,25 +139,36 @@ const workload = (kind, spec = {}) => ({
   apiVersion: kind.endsWith("Job") ? "batch/v1" : "apps/v1",
   kind,
   metadata: { name: "web", namespace: "default" },
-  spec: kind === "CronJob" ? { jobTemplate: { spec: { template: { spec } } } } : { template: { spec } },
+  spec:
+    kind === "CronJob" ? { jobTemplate: { spec: { template: { spec } } } } : { template: { spec } },
 });
 
 test("whenEvicted of a workload is that of the pod which its controller makes and admission changes", () => {
   const { whenEvicted } = taintlab;
   const options = { nodeFault: "unreachable" };
   const seconds = ({ matching }) =>
-    matching.tolerations.find(({ key }) => key === "node.kubernetes.io/unreachable")?.tolerationSeconds;
+    matching.tolerations.find(({ key }) => key === "node.kubernetes.io/unreachable")
+      ?.tolerationSeconds;
   const template = { metadata: { labels: { app: "web" } }, spec: { containers: [] } };
-  for (const pod of ["Deployment", "ReplicaSet", "StatefulSet", "Job", "CronJob"].map((kind) => workload(kind)).concat(template)) {
+  for (const pod of ["Deployment", "ReplicaSet", "StatefulSet", "Job", "CronJob"]
+    .map((kind) => workload(kind))
+    .concat(template)) {
     const answer = whenEvicted(pod, node("a"), options);
     assert.equal(seconds(answer), 300, pod.kind);
     const added = answer.assumed.filter(({ type }) => type === "tolerationAdded");
-    assert.deepEqual(added.map(({ by }) => by), ["DefaultTolerationSeconds", "DefaultTolerationSeconds"], pod.kind);
+    assert.deepEqual(
+      added.map(({ by }) => by),
+      ["DefaultTolerationSeconds", "DefaultTolerationSeconds"],
+      pod.kind,
+    );
     assert.match(added[1].text, /^DefaultTolerationSeconds adds the toleration .*unreachable/);
     assert.equal(added[1].toleration.tolerationSeconds, 300);
   }
   const [made] = whenEvicted(workload("Deployment"), node("a"), options).assumed;
-  assert.deepEqual([made.type, made.by, made.workload], ["podCreated", "replicaset-controller", "deployment/default/web"]);
+  assert.deepEqual(
+    [made.type, made.by, made.workload],
+    ["podCreated", "replicaset-controller", "deployment/default/web"],
+  );
   const daemon = whenEvicted(workload("DaemonSet"), node("a"), options);
   assert.deepEqual([daemon.evicted, "at" in daemon, "budget" in daemon], [false, false, false]);
   assert.ok(daemon.assumed.some(({ by }) => by === "DaemonSetController"));
@@ -158,7 +176,10 @@ test("whenEvicted of a workload is that of the pod which its controller makes an
   assert.equal(seconds(bare), undefined);
   assert.ok(bare.at < 100_000 && bare.assumed.some(({ type }) => type === "admissionSkipped"));
   const flag = { "default-unreachable-toleration-seconds": "20" };
-  assert.equal(seconds(whenEvicted(workload("Job"), node("a"), { ...options, apiServerFlags: flag })), 20);
+  assert.equal(
+    seconds(whenEvicted(workload("Job"), node("a"), { ...options, apiServerFlags: flag })),
+    20,
+  );
   const stored = { ...pod("p", "b"), metadata: { name: "p", uid: "1" } };
   const types = whenEvicted(stored, node("a"), options).assumed.map(({ type }) => type);
   assert.deepEqual(types, ["alreadyAdmitted", "moved", "otherNodeHealthy"]);
@@ -170,8 +191,14 @@ test("whenEvicted reads the old name of its option, and says what it cannot read
   const [now, before] = [{ nodeFault: "unreachable" }, { trouble: "lost" }];
   assert.deepEqual(whenEvicted(p, node("a"), before), whenEvicted(p, node("a"), now));
   const { kind, apiVersion, ...listed } = workload("Deployment");
-  assert.throws(() => whenEvicted(listed, node("a")), /^TypeError: pod\.kind: expected the kind of the workload/);
-  assert.throws(() => whenEvicted(node("a"), node("a")), /pod\.kind: expected `Pod`, `Deployment`.*found `Node`/);
+  assert.throws(
+    () => whenEvicted(listed, node("a")),
+    /^TypeError: pod\.kind: expected the kind of the workload/,
+  );
+  assert.throws(
+    () => whenEvicted(node("a"), node("a")),
+    /pod\.kind: expected `Pod`, `Deployment`.*found `Node`/,
+  );
   const refused = { "default-unreachable-toleration-seconds": "soon" };
   const { errors } = whenEvicted(p, node("a"), { apiServerFlags: refused });
   assert.deepEqual([errors[0].code, errors[0].path], ["invalidConfiguration", "apiServerFlags"]);
@@ -191,7 +218,10 @@ test("a number where a duration belongs is refused, since nobody can tell its un
 test("nothing is null", () => {
   const labels = { app: "web" };
   const deployment = workload("Deployment");
-  deployment.spec = { selector: { matchLabels: labels }, template: { metadata: { labels }, spec: {} } };
+  deployment.spec = {
+    selector: { matchLabels: labels },
+    template: { metadata: { labels }, spec: {} },
+  };
   const s = simulator([node("a"), pod("p", "a", [tolerating(90)]), deployment]);
   s.command({ taint: { node: "a", taint: MAINTENANCE } }, "10s");
   s.command({ stopKubelet: { node: "a" } }, "20s");
@@ -212,7 +242,8 @@ test("nothing is null", () => {
   const paths = [];
   const look = (value, path) => {
     if (value === null) paths.push(path);
-    else if (typeof value === "object") Object.entries(value).forEach(([key, one]) => look(one, `${path}.${key}`));
+    else if (typeof value === "object")
+      Object.entries(value).forEach(([key, one]) => look(one, `${path}.${key}`));
   };
   look(all, "");
   assert.deepEqual(paths, []);
@@ -238,14 +269,21 @@ test("taints that are no plain objects are read too", () => {
   const later = { ...MAINTENANCE, timeAdded: "2026-01-02T03:04:05Z" };
   assert.deepEqual(explain(new Date("2026-01-02T03:04:05Z")).taints[0].taint, later);
   assert.deepEqual(explain("2026-01-02T04:04:05+01:00").taints[0].taint, later);
-  assert.throws(() => explain(new Date(NaN)), /taints\[0\]\.timeAdded: expected a time in RFC 3339/);
+  assert.throws(
+    () => explain(new Date(NaN)),
+    /taints\[0\]\.timeAdded: expected a time in RFC 3339/,
+  );
   assert.throws(() => explain("soon"), /taints\[0\]\.timeAdded: `soon` is not a time in RFC 3339/);
 });
 
 test("what failed is said, with both values", () => {
   const { taints, tolerations, verdict } = taintlab.matchTolerations(
     [{ key: "a", value: "1", effect: "NoExecute" }],
-    [{ key: "a", operator: "Equal", value: "2" }, { effect: "NoSchedule", operator: "Exists" }, { operator: "Near", key: "a" }],
+    [
+      { key: "a", operator: "Equal", value: "2" },
+      { effect: "NoSchedule", operator: "Exists" },
+      { operator: "Near", key: "a" },
+    ],
   );
   assert.deepEqual(taints[0].outcomes, [
     { type: "failed", test: "value", tolerationValue: "2", taintValue: "1" },
@@ -263,7 +301,11 @@ test("rankForEviction: who goes first, why, and what would change it", () => {
     spec: { priority, containers: [{ name: "main", resources: { requests: { memory } } }] },
   });
   const using = (constant) => ({ containers: [{ name: "main", memory: { constant } }] });
-  const pods = [asking("calm", "1Gi", 0), asking("greedy", "100Mi", 0), asking("dear", "100Mi", 1000)];
+  const pods = [
+    asking("calm", "1Gi", 0),
+    asking("greedy", "100Mi", 0),
+    asking("dear", "100Mi", 1000),
+  ];
   const usage = { calm: using("500Mi"), "default/greedy": using("300Mi"), dear: using("900Mi") };
   const ranking = taintlab.rankForEviction(pods, "memory.available", { usage });
   assert.equal(ranking.ok, true, JSON.stringify(ranking.errors));
@@ -275,8 +317,15 @@ test("rankForEviction: who goes first, why, and what would change it", () => {
     ["default/calm", undefined],
   ]);
   const [greedy] = ranking.pods;
-  assert.deepEqual([greedy.usage, greedy.request, greedy.qosClass], [300 * 2 ** 20, "100Mi", "Burstable"]);
-  assert.deepEqual(greedy.behindNextIf[0], { type: "raisePriority", to: 1000 }, "then the other one is further above its request");
+  assert.deepEqual(
+    [greedy.usage, greedy.request, greedy.qosClass],
+    [300 * 2 ** 20, "100Mi", "Burstable"],
+  );
+  assert.deepEqual(
+    greedy.behindNextIf[0],
+    { type: "raisePriority", to: 1000 },
+    "then the other one is further above its request",
+  );
   const old = taintlab.rankForEviction(pods, "memory.available", { release: "1.5", usage });
   assert.deepEqual(old.keys, ["qosClass", "usageAboveRequest"]);
 });
@@ -289,12 +338,24 @@ test("rankForEviction says what is wrong", () => {
   };
   const p = pod("p", "a");
   assert.deepEqual(wrong([p], "memory.free"), ["invalidSignal", "signal"]);
-  assert.deepEqual(wrong([p], "containerfs.available", { release: "1.28" }), ["invalidSignal", "signal"]);
+  assert.deepEqual(wrong([p], "containerfs.available", { release: "1.28" }), [
+    "invalidSignal",
+    "signal",
+  ]);
   assert.deepEqual(wrong([p, p], "pid.available"), ["podAlreadyExists", "pods[1]"]);
-  assert.deepEqual(wrong([p], "pid.available", { usage: { q: {} } }), ["podNotFound", "options.usage"]);
+  assert.deepEqual(wrong([p], "pid.available", { usage: { q: {} } }), [
+    "podNotFound",
+    "options.usage",
+  ]);
   const containers = [{ name: "c", resources: { requests: { memory: "much" } } }];
-  assert.deepEqual(wrong([{ ...p, spec: { containers } }], "pid.available"), ["invalidObject", "pods"]);
-  assert.throws(() => taintlab.rankForEviction([p], 5), /signal: expected a string, found the number `5`/);
+  assert.deepEqual(wrong([{ ...p, spec: { containers } }], "pid.available"), [
+    "invalidObject",
+    "pods",
+  ]);
+  assert.throws(
+    () => taintlab.rankForEviction([p], 5),
+    /signal: expected a string, found the number `5`/,
+  );
   assert.throws(() => taintlab.rankForEviction([p], "pid.available", { use: {} }), TypeError);
 });
 
@@ -336,7 +397,10 @@ test("runUntil a predicate, with batches of one moment", () => {
   });
   assert.equal(answer.stopped, "predicate");
   assert.equal(answer.now, 120_000);
-  assert.deepEqual(moments, [...moments].sort((a, b) => a - b));
+  assert.deepEqual(
+    moments,
+    [...moments].sort((a, b) => a - b),
+  );
   assert.equal(s.runUntil(() => false).stopped, "idle");
   s.free();
 });
@@ -344,7 +408,13 @@ test("runUntil a predicate, with batches of one moment", () => {
 test("a predicate that throws or calls back does no harm", () => {
   const s = simulator([node("a"), pod("p", "a", [tolerating(90)])]);
   s.command({ taint: { node: "a", taint: MAINTENANCE } });
-  assert.throws(() => s.runUntil(() => { throw new RangeError("mine"); }), /mine/);
+  assert.throws(
+    () =>
+      s.runUntil(() => {
+        throw new RangeError("mine");
+      }),
+    /mine/,
+  );
   assert.throws(() => s.runUntil(() => s.advanceTo(5)), /cannot be called from its own predicate/);
   assert.throws(() => s.runUntil(() => "yes"), TypeError);
   assert.equal(s.advanceTo("5m").ok, true);
@@ -400,11 +470,14 @@ test("lanes, as data and as a picture, are the same however time passes", () => 
   };
   const once = of((s) => s.advanceTo("10m"));
   const { segments } = once.lanes.find(({ subject }) => subject.pod === "default/p");
-  assert.deepEqual(segments.map(({ state, from, to }) => [state, from, to]), [
-    ["ready", 0, 1_000],
-    ["counting", 1_000, 91_000],
-    ["terminating", 91_000, 121_000],
-  ]);
+  assert.deepEqual(
+    segments.map(({ state, from, to }) => [state, from, to]),
+    [
+      ["ready", 0, 1_000],
+      ["counting", 1_000, 91_000],
+      ["terminating", 91_000, 121_000],
+    ],
+  );
   assert.match(segments[1].cause.text, /^node a /);
   assert.match(once.svg, /^<svg xmlns.*<title id="xt">A &amp; B<\/title>.*class="at".*<\/svg>$/s);
   const stepwise = of((s) => {
@@ -430,7 +503,10 @@ test("the timeline of a scenario", () => {
   const { ok, svg, lanes } = taintlab.timelineSvg(scenario);
   assert.equal(ok, true);
   assert.match(svg, /<title id="t">A node is tainted<\/title>/);
-  assert.deepEqual(lanes.lanes.map(({ subject }) => subject.type), ["zone", "node", "pod"].slice(-lanes.lanes.length));
+  assert.deepEqual(
+    lanes.lanes.map(({ subject }) => subject.type),
+    ["zone", "node", "pod"].slice(-lanes.lanes.length),
+  );
   assert.equal(taintlab.timelineSvg("kind: Scenario").ok, false);
   assert.throws(() => taintlab.timelineSvg(scenario, {}, { colour: "red" }), TypeError);
 });
@@ -438,8 +514,14 @@ test("the timeline of a scenario", () => {
 test("views: nodes, pods, zones, kubelets, explanations", () => {
   const s = simulator([node("a"), node("b"), pod("p", "a", [tolerating(90)]), pod("q", "b")]);
   s.advanceTo("1m");
-  assert.deepEqual(s.nodes().map(({ metadata }) => metadata.name), ["a", "b"]);
-  assert.deepEqual(s.pods({ node: "b" }).map(({ metadata }) => metadata.name), ["q"]);
+  assert.deepEqual(
+    s.nodes().map(({ metadata }) => metadata.name),
+    ["a", "b"],
+  );
+  assert.deepEqual(
+    s.pods({ node: "b" }).map(({ metadata }) => metadata.name),
+    ["q"],
+  );
   assert.equal(s.zones()[0].ready, 2);
   assert.equal(s.node("a").kubeletRuns, true);
   assert.equal(s.node("c"), undefined);
@@ -483,7 +565,10 @@ test("workloads are seen, and how they fare", () => {
   assert.equal("owner" in view, false);
   const [set] = s.workloads().filter(({ owner }) => owner === "deployment/default/web");
   assert.equal(set.workload.startsWith("replicaset/default/web-"), true);
-  const ready = s.workloads().filter(({ owner }) => owner === undefined).map((one) => one.ready);
+  const ready = s
+    .workloads()
+    .filter(({ owner }) => owner === undefined)
+    .map((one) => one.ready);
   assert.deepEqual(ready, [2], "the pods of the ReplicaSet are those of the Deployment");
   assert.ok(s.availability("deployment/web").steps.length > 0);
   assert.equal(s.availability("deployment/other"), undefined);
@@ -491,7 +576,10 @@ test("workloads are seen, and how they fare", () => {
 });
 
 test("lint says what is the matter, why, and what to do", () => {
-  const answer = taintlab.lint([node("a"), pod("p", "a", [{ key: "nonsense", operator: "Exists" }])]);
+  const answer = taintlab.lint([
+    node("a"),
+    pod("p", "a", [{ key: "nonsense", operator: "Exists" }]),
+  ]);
   assert.equal(answer.ok, true);
   const found = answer.warnings.find(({ code }) => code === "toleration-matches-nothing");
   assert.equal(found.field, "spec.tolerations[0].key");
@@ -518,7 +606,10 @@ test("a scenario's steps happen as time passes, and testScenario judges", () => 
   assert.ok(s.events().some(({ type, at }) => type === "podDeleted" && at === 40_000));
   s.free();
   const report = taintlab.testScenario(scenario, { file: "s.yaml" });
-  assert.deepEqual(report.outcomes.map(({ passed }) => passed), [true, false]);
+  assert.deepEqual(
+    report.outcomes.map(({ passed }) => passed),
+    [true, false],
+  );
   assert.equal(report.passed, false);
   const { code, path, file } = report.outcomes[1].failure;
   assert.deepEqual([code, path, file], ["expectationNotMet", "expect[1]", "s.yaml"]);
@@ -544,10 +635,16 @@ test("a wrong call throws a TypeError that says what was expected", () => {
   const s = simulator([node("a")]);
   const cases = [
     [() => taintlab.matchTolerations("x", []), "taints: expected an array, found the string `x`"],
-    [() => taintlab.matchTolerations([{ key: 5 }], []), "taints[0].key: expected a string, found the number `5`"],
+    [
+      () => taintlab.matchTolerations([{ key: 5 }], []),
+      "taints[0].key: expected a string, found the number `5`",
+    ],
     [() => taintlab.matchTolerations([], [], { release: "1.99" }), "use 1.18 to 1.35"],
     [() => taintlab.parseTaint(), "text: expected a string, found nothing"],
-    [() => taintlab.Simulator.fromManifests(5), "manifests: expected an object or an array, found the number `5`"],
+    [
+      () => taintlab.Simulator.fromManifests(5),
+      "manifests: expected an object or an array, found the number `5`",
+    ],
     [() => s.advanceTo(-1), "at: expected milliseconds since the start"],
     [() => s.advanceTo(NaN), "at: expected milliseconds since the start"],
     [() => s.command({ explode: {} }), "command"],

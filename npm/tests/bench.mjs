@@ -1,5 +1,5 @@
-// What the installed package weighs and takes. Run by `cargo xtask bench`; it measures, and fails on
-// nothing.
+// What the installed package weighs and takes. Run by `cargo xtask bench`; it measures, and fails
+// on nothing.
 //
 // Environment: TAINTLAB_PACKAGE, the tarball that `cargo xtask npm` built.
 
@@ -130,16 +130,27 @@ for (const as of ["objects", "text"]) {
   let before;
   for (const pods of [10_000, 20_000, 40_000, 80_000, 150_000]) {
     const [first, again] = loading(pods, as);
-    const ratio = before === undefined ? "" : `, ${(first / before[1] / (pods / before[0])).toFixed(2)} a pod of the size before`;
+    const ratio =
+      before === undefined
+        ? ""
+        : `, ${(first / before[1] / (pods / before[0])).toFixed(2)} a pod of the size before`;
     const figure = `${first.toFixed(1)} s, again ${again.toFixed(1)} s${ratio}`;
-    row(`fromManifests of 5,000 nodes and ${pods} pods as ${as}`, figure, pods === 150_000 ? "6 s" : "");
+    row(
+      `fromManifests of 5,000 nodes and ${pods} pods as ${as}`,
+      figure,
+      pods === 150_000 ? "6 s" : "",
+    );
     before = [pods, first];
   }
 }
 
-const widths = ["what", "figure", "aim"].map((name) => Math.max(...rows.map((r) => r[name].length)));
+const widths = ["what", "figure", "aim"].map((name) =>
+  Math.max(...rows.map((r) => r[name].length)),
+);
 console.log("the npm package");
 for (const { what, figure, aim } of rows) {
-  console.log(`  ${what.padEnd(widths[0])}  ${figure.padStart(widths[1])}${aim && `  (aim: ${aim})`}`);
+  console.log(
+    `  ${what.padEnd(widths[0])}  ${figure.padStart(widths[1])}${aim && `  (aim: ${aim})`}`,
+  );
 }
 process.exit(0);

@@ -119,7 +119,10 @@ for (const [title, script, ...args] of [
 ]) {
   test(`esbuild, ${title}`, async () => {
     const name = title.replaceAll(" ", "-");
-    const at = project(folder, name, { "main.js": IMPORT + USE + SHOW, "index.html": HTML + script });
+    const at = project(folder, name, {
+      "main.js": IMPORT + USE + SHOW,
+      "index.html": HTML + script,
+    });
     const all = ["main.js", "--bundle", "--outfile=out.js", "--log-level=warning", ...args];
     const { stderr } = await execute(join(ROOT, "node_modules/.bin/esbuild"), all, { cwd: at });
     assert.equal(stderr, "");
@@ -137,7 +140,11 @@ test("a Content-Security-Policy needs 'wasm-unsafe-eval', and it is said where i
 } catch (error) {
   document.title = error.message;
 }`;
-  project(folder, "csp", { "main.js": main, "with.html": page("'wasm-unsafe-eval'"), "without.html": page("") });
+  project(folder, "csp", {
+    "main.js": main,
+    "with.html": page("'wasm-unsafe-eval'"),
+    "without.html": page(""),
+  });
   const titleOf = async (path) => {
     const tab = await browser.newPage();
     await tab.goto(url + path);
@@ -162,7 +169,10 @@ try { await import("./out/web.js"); } catch (error) { document.title = error.mes
   const tab = await browser.newPage();
   await tab.goto(`${url}left-out/index.html`);
   await tab.waitForFunction(() => document.title !== "", undefined, { timeout: 20_000 });
-  assert.match(await tab.title(), /taintlab: .*taintlab_bg\.wasm cannot be loaded: .*"taintlab\/inline"/);
+  assert.match(
+    await tab.title(),
+    /taintlab: .*taintlab_bg\.wasm cannot be loaded: .*"taintlab\/inline"/,
+  );
   await tab.close();
 });
 

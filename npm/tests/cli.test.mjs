@@ -11,7 +11,8 @@ before(async () => {
   folder = await install();
 });
 
-const taintlab = (...args) => execute(join(folder, "node_modules/.bin/taintlab"), args, { cwd: folder });
+const taintlab = (...args) =>
+  execute(join(folder, "node_modules/.bin/taintlab"), args, { cwd: folder });
 
 const CLUSTER = `apiVersion: v1
 kind: Node
@@ -32,11 +33,21 @@ const TAINT = JSON.stringify({
 test("run prints a table", async () => {
   const at = project(folder, "run", { "cluster.yaml": CLUSTER });
   const { stdout, code } = await taintlab(
-    "run", join(at, "cluster.yaml"), "--command", TAINT, "--at", "30s", "--until", "5m",
+    "run",
+    join(at, "cluster.yaml"),
+    "--command",
+    TAINT,
+    "--at",
+    "30s",
+    "--until",
+    "5m",
   );
   assert.equal(code, 0);
   assert.match(stdout, /^TIME +OBJECT +REASON +WHAT\n/);
-  assert.match(stdout, /2m0s +default\/web-0 +TaintManagerEviction +.*Marking for deletion Pod default\/web-0/);
+  assert.match(
+    stdout,
+    /2m0s +default\/web-0 +TaintManagerEviction +.*Marking for deletion Pod default\/web-0/,
+  );
   assert.match(stdout, /until 5m0s\n$/);
   assert.doesNotMatch(stdout, /\x1b/, "no colours into a pipe");
 });
@@ -44,7 +55,15 @@ test("run prints a table", async () => {
 test("run --svg prints a picture, with what the commands did", async () => {
   const at = project(folder, "run-svg", { "cluster.yaml": CLUSTER });
   const cluster = join(at, "cluster.yaml");
-  const { stdout, code } = await taintlab("run", cluster, "--command", TAINT, "--at", "30s", "--svg");
+  const { stdout, code } = await taintlab(
+    "run",
+    cluster,
+    "--command",
+    TAINT,
+    "--at",
+    "30s",
+    "--svg",
+  );
   assert.equal(code, 0);
   assert.match(stdout, /^<svg xmlns="http:\/\/www.w3.org\/2000\/svg".*<\/svg>\n$/s);
   assert.match(stdout, /tainted from 30s/);
@@ -55,15 +74,31 @@ test("run --svg prints a picture, with what the commands did", async () => {
 
 test("run --json prints one event a line, in milliseconds", async () => {
   const at = project(folder, "json", { "cluster.yaml": CLUSTER });
-  const { stdout, code } = await taintlab("run", join(at, "cluster.yaml"), "--command", TAINT, "--json");
+  const { stdout, code } = await taintlab(
+    "run",
+    join(at, "cluster.yaml"),
+    "--command",
+    TAINT,
+    "--json",
+  );
   assert.equal(code, 0);
-  const events = stdout.trim().split("\n").map((line) => JSON.parse(line));
+  const events = stdout
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line));
   assert.ok(events.some(({ type, at: time }) => type === "podDeleted" && time === 120_000));
 });
 
 test("run takes scenarios, releases and flags", async () => {
   const file = join(ROOT, "examples/why-345-seconds.yaml");
-  const { stdout, code } = await taintlab("run", file, "--flag", "node-monitor-grace-period=20s", "--release", "1.31");
+  const { stdout, code } = await taintlab(
+    "run",
+    file,
+    "--flag",
+    "node-monitor-grace-period=20s",
+    "--release",
+    "1.31",
+  );
   assert.equal(code, 0);
   assert.match(stdout, /TaintManagerEviction/);
 });
@@ -86,7 +121,10 @@ test("run tells errors by file, line and column", async () => {
   const file = join(at, "wrong.yaml");
   const { stderr, code } = await taintlab("run", file);
   assert.equal(code, 1);
-  assert.match(stderr, /wrong\.yaml:11:\d+: error: spec\.tolerations\[0\]\.tolerationSeconds: expected/);
+  assert.match(
+    stderr,
+    /wrong\.yaml:11:\d+: error: spec\.tolerations\[0\]\.tolerationSeconds: expected/,
+  );
   const missing = await taintlab("run", join(at, "nothing.yaml"));
   assert.equal(missing.code, 1);
   assert.match(missing.stderr, /nothing\.yaml: error: no such file/);
@@ -127,7 +165,8 @@ test("test fails with 1 and says where", async () => {
 });
 
 test("test reads the files that a scenario names", async () => {
-  const scenario = FAILING.split("expect:")[0].replace(/objects:[\s\S]*/, "") +
+  const scenario =
+    FAILING.split("expect:")[0].replace(/objects:[\s\S]*/, "") +
     "objects: {files: [cluster.yaml]}\nexpect:\n- present: {pod: default/web-0}\n";
   const at = project(folder, "beside", { "s.yaml": scenario, "cluster.yaml": CLUSTER });
   const { stdout, stderr, code } = await taintlab("test", join(at, "s.yaml"));
@@ -136,7 +175,13 @@ test("test reads the files that a scenario names", async () => {
 
 test("explain", async () => {
   const { stdout, code } = await taintlab(
-    "explain", "--taint", "a=1:NoExecute", "--toleration", "a=2:NoExecute", "--toleration", "a:NoExecute@300",
+    "explain",
+    "--taint",
+    "a=1:NoExecute",
+    "--toleration",
+    "a=2:NoExecute",
+    "--toleration",
+    "a:NoExecute@300",
   );
   assert.equal(code, 0);
   assert.equal(
@@ -153,13 +198,26 @@ a running pod is evicted after 5m0s: toleration 2 limits the time
 });
 
 test("help, version and wrong command lines", async () => {
-  for (const args of [["--help"], ["help", "run"], ["run", "--help"], ["test", "-h"], ["explain", "-h"]]) {
+  for (const args of [
+    ["--help"],
+    ["help", "run"],
+    ["run", "--help"],
+    ["test", "-h"],
+    ["explain", "-h"],
+  ]) {
     const { stdout, code } = await taintlab(...args);
     assert.equal(code, 0);
     assert.match(stdout, /Usage: taintlab/);
   }
   assert.match((await taintlab("--version")).stdout, /^\d+\.\d+\.\d+\n$/);
-  for (const args of [[], ["jump"], ["run"], ["run", "--nonsense"], ["run", "a", "--flag", "x"], ["run", "a", "--at", "1s"]]) {
+  for (const args of [
+    [],
+    ["jump"],
+    ["run"],
+    ["run", "--nonsense"],
+    ["run", "a", "--flag", "x"],
+    ["run", "a", "--at", "1s"],
+  ]) {
     const { stderr, code } = await taintlab(...args);
     assert.equal(code, 2, args.join(" "));
     assert.match(stderr, /error: |Usage: /);
@@ -171,23 +229,47 @@ test("a wrong value of an option is said of that option, and ends with 2", async
   const [cluster, scenario] = [join(at, "cluster.yaml"), join(at, "failing.yaml")];
   const cordon = ["--kubectl", "cordon worker-1"];
   const cases = [
-    [["run", cluster, "--release", "9"], /^error: --release: `9` is not a known Kubernetes release/],
-    [["test", scenario, "--release", "9"], /^error: --release: `9` is not a known Kubernetes release/],
-    [["explain", "--taint", "a:NoExecute", "--release", "9"], /^error: --release: `9` is not a known/],
+    [
+      ["run", cluster, "--release", "9"],
+      /^error: --release: `9` is not a known Kubernetes release/,
+    ],
+    [
+      ["test", scenario, "--release", "9"],
+      /^error: --release: `9` is not a known Kubernetes release/,
+    ],
+    [
+      ["explain", "--taint", "a:NoExecute", "--release", "9"],
+      /^error: --release: `9` is not a known/,
+    ],
     [["run", cluster, "--until", "soon"], /^error: --until: .*write for example `1m30s`/],
     [["run", cluster, ...cordon, "--at", "soon"], /^error: --at: .*write for example `1m30s`/],
-    [["run", cluster, ...cordon, "--at", "2m", ...cordon, "--at", "1m"], /error: --at 1m: .*cannot go back/],
+    [
+      ["run", cluster, ...cordon, "--at", "2m", ...cordon, "--at", "1m"],
+      /error: --at 1m: .*cannot go back/,
+    ],
     [["run", cluster, "--flag", "nonsense=1"], /^error: --flag nonsense: unknown flag: --nonsense/],
-    [["run", scenario, "--flag", "nonsense=1"], /^error: --flag nonsense: unknown flag: --nonsense/],
-    [["run", cluster, "--flag", "node-monitor-grace-period=x"], /^error: --flag node-monitor-grace-period: invalid/],
+    [
+      ["run", scenario, "--flag", "nonsense=1"],
+      /^error: --flag nonsense: unknown flag: --nonsense/,
+    ],
+    [
+      ["run", cluster, "--flag", "node-monitor-grace-period=x"],
+      /^error: --flag node-monitor-grace-period: invalid/,
+    ],
     [["run", cluster, "--flag", "--until=5m"], /^error: .*'--flag/],
     [["run", cluster, "--command", '{"bad": 1}'], /^error: --command: bad: `bad` is none of those/],
-    [["run", cluster, "--command", '{"taint": {"node": 5}}'], /^error: --command: taint\.node: expected a string/],
+    [
+      ["run", cluster, "--command", '{"taint": {"node": 5}}'],
+      /^error: --command: taint\.node: expected a string/,
+    ],
     [["run", cluster, "--command", "{"], /^error: --command: this is not JSON/],
     [["run", ""], /^error: run: the name of a file is empty/],
     [["run", "-", "-"], /^error: run: standard input, `-`, can be read once only/],
     [["explain", "--taint", "a-"], /^error: --taint: `a-` removes a taint/],
-    [["explain", "--taint", "a:NoExecute", "--toleration", '{"key": 5}'], /^error: --toleration .*: key: expected a string/],
+    [
+      ["explain", "--taint", "a:NoExecute", "--toleration", '{"key": 5}'],
+      /^error: --toleration .*: key: expected a string/,
+    ],
     [["explain", "--taint", "a:NoExecute", "cluster.yaml"], /^error: explain: it reads no file/],
   ];
   for (const [args, message] of cases) {
@@ -196,7 +278,12 @@ test("a wrong value of an option is said of that option, and ends with 2", async
     assert.match(stderr, message);
     assert.doesNotMatch(stderr, /options\.|(?<!--)\bat:|command\./, args.join(" "));
   }
-  const { stderr, code } = await taintlab("run", cluster, "--command", '{"deleteNode": {"node": "z"}}');
+  const { stderr, code } = await taintlab(
+    "run",
+    cluster,
+    "--command",
+    '{"deleteNode": {"node": "z"}}',
+  );
   assert.deepEqual([code, stderr], [1, 'error: --command: nodes "z" not found\n']);
 });
 
@@ -204,7 +291,8 @@ test("a flag is written as its component writes it, too", async () => {
   const at = project(folder, "flags", { "cluster.yaml": CLUSTER });
   const file = join(at, "cluster.yaml");
   const stop = ["--command", '{"stopKubelet": {"node": "worker-1"}}'];
-  const events = async (...args) => (await taintlab("run", file, ...stop, "--json", ...args)).stdout;
+  const events = async (...args) =>
+    (await taintlab("run", file, ...stop, "--json", ...args)).stdout;
   const expected = await events("--flag", "node-monitor-grace-period=20s");
   assert.notEqual(expected, await events());
   assert.equal(await events("--flag", "--node-monitor-grace-period=20s"), expected);
@@ -229,13 +317,20 @@ test("every event of the table says what it is about", async () => {
   const [head, ...rows] = stdout.trimEnd().split("\n").slice(0, -1);
   const [start, end] = [head.indexOf("OBJECT"), head.indexOf("REASON")];
   const objects = rows.map((row) => row.slice(start, end).trim());
-  assert.ok(objects.every((object) => object !== ""), stdout);
+  assert.ok(
+    objects.every((object) => object !== ""),
+    stdout,
+  );
   assert.ok(objects.includes("deployment/default/web"), stdout);
 });
 
 test("texts in UTF-8 and UTF-16, of either order", async () => {
   const little = Buffer.from(`\ufeff${CLUSTER}`, "utf16le");
-  const files = { "le.yaml": little, "be.yaml": Buffer.from(little).swap16(), "8.yaml": `\ufeff${CLUSTER}` };
+  const files = {
+    "le.yaml": little,
+    "be.yaml": Buffer.from(little).swap16(),
+    "8.yaml": `\ufeff${CLUSTER}`,
+  };
   const at = project(folder, "encodings", files);
   for (const name of Object.keys(files)) {
     const { stdout, stderr, code } = await taintlab("run", join(at, name));
@@ -268,15 +363,24 @@ test("what manifests say of their cluster is used and told, what may be secret i
     assert.equal(code, 0, stderr);
     const lines = stderr.trimEnd().split("\n");
     assert.match(lines[0], /^simulating release 1\.29: 1 node reports v1\.29\.4/);
-    assert.equal(lines[1], "the clock begins at 2026-01-02T03:04:05Z, the newest time in the objects");
+    assert.equal(
+      lines[1],
+      "the clock begins at 2026-01-02T03:04:05Z, the newest time in the objects",
+    );
     assert.equal(lines[2], "left out, since it may be secret: 1 env value (--keep-all keeps it)");
   }
   const kept = await taintlab("run", file, "--keep-all", "--release", "1.31");
-  assert.equal(kept.stderr, "the clock begins at 2026-01-02T03:04:05Z, the newest time in the objects\n");
+  assert.equal(
+    kept.stderr,
+    "the clock begins at 2026-01-02T03:04:05Z, the newest time in the objects\n",
+  );
 });
 
 test("a table of many rows is printed", async () => {
-  const nodes = Array.from({ length: 150 }, (_, i) => `---\napiVersion: v1\nkind: Node\nmetadata: {name: n${i}}\n`);
+  const nodes = Array.from(
+    { length: 150 },
+    (_, i) => `---\napiVersion: v1\nkind: Node\nmetadata: {name: n${i}}\n`,
+  );
   const at = project(folder, "rows", { "cluster.yaml": nodes.join("") });
   const { stdout, code } = await taintlab("run", join(at, "cluster.yaml"), "--until", "1m");
   assert.equal(code, 0);

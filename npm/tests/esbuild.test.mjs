@@ -39,7 +39,13 @@ for (const [title, args] of Object.entries(WAYS)) {
 test("require, bundled for Node", async () => {
   const main = `const taintlab = require("taintlab");\n${USE}console.log(result);\n`;
   const at = project(folder, "require", { "main.cjs": main });
-  const args = ["main.cjs", "--bundle", "--platform=node", "--outfile=out.cjs", "--log-level=warning"];
+  const args = [
+    "main.cjs",
+    "--bundle",
+    "--platform=node",
+    "--outfile=out.cjs",
+    "--log-level=warning",
+  ];
   await succeed(join(ROOT, "node_modules/.bin/esbuild"), args, { cwd: at });
   assert.equal((await succeed("node", [join(at, "out.cjs")])).trim(), RESULT);
 });

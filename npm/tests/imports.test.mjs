@@ -48,7 +48,10 @@ for (const build of ["dist", "dist/lite"]) {
     const imports = WebAssembly.Module.imports(wasm);
     const direct = imports.filter(({ module }) => module !== "./taintlab_bg.js");
     // It keeps what it is given.
-    assert.deepEqual(direct.map(({ module, name }) => `${module} ${name}`), ["./boundary.js attach"]);
+    assert.deepEqual(
+      direct.map(({ module, name }) => `${module} ${name}`),
+      ["./boundary.js attach"],
+    );
     const generated = imports.filter(({ module }) => module === "./taintlab_bg.js");
     const uncaught = generated.filter(({ name }) => !bodyOf(glue, name).includes("handleError("));
     for (const { name } of uncaught) {

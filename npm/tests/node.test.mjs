@@ -5,7 +5,17 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { before, test } from "node:test";
 
-import { RESULT, RESULT_LITE, ROOT, USE, USE_LITE, copy, install, project, succeed } from "./support.mjs";
+import {
+  RESULT,
+  RESULT_LITE,
+  ROOT,
+  USE,
+  USE_LITE,
+  copy,
+  install,
+  project,
+  succeed,
+} from "./support.mjs";
 
 let folder;
 before(async () => {
@@ -74,7 +84,8 @@ console.log(Object.keys(lite).sort().join(" "), ask(lite) === ask(whole));
 `;
   const at = project(folder, "lite", { "main.mjs": text });
   const said = (await succeed("node", [join(at, "main.mjs")])).trim();
-  const names = "matchTolerations minTolerationSeconds parseTaint releases reset validateTaints validateTolerations version zoneState";
+  const names =
+    "matchTolerations minTolerationSeconds parseTaint releases reset validateTaints validateTolerations version zoneState";
   assert.equal(said, `${names} true`);
 });
 

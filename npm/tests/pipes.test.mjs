@@ -90,13 +90,19 @@ test("a producer that says nothing", async () => {
   producer.send(null);
   const { stderr, code } = await end;
   assert.equal(code, 1);
-  assert.equal(stderr, "standard input: error: it is empty; did the command before the pipe fail?\n");
+  assert.equal(
+    stderr,
+    "standard input: error: it is empty; did the command before the pipe fail?\n",
+  );
 });
 
 test("what is larger than the limit is refused, and what is large is announced", async () => {
   const endless = await execute("sh", ["-c", '"$0" run - < /dev/zero', program]);
   assert.equal(endless.code, 1);
-  assert.match(endless.stderr, /standard input: error: it has more than 500 MB, which is the limit/);
+  assert.match(
+    endless.stderr,
+    /standard input: error: it has more than 500 MB, which is the limit/,
+  );
   const at = project(folder, "large", { "large.yaml": "", "announced.yaml": "" });
   truncateSync(join(at, "large.yaml"), 600_000_000);
   const { stderr, code } = await execute(program, ["run", join(at, "large.yaml")]);

@@ -36,13 +36,22 @@ test("JavaScript: runs, and prints what its comments say", async () => {
 });
 
 test("commands: each line runs", async () => {
-  const lines = blocks("").flatMap((text) => text.split("\n")).filter((line) => line.startsWith("npx taintlab"));
+  const lines = blocks("")
+    .flatMap((text) => text.split("\n"))
+    .filter((line) => line.startsWith("npx taintlab"));
   assert.equal(lines.length, 3);
   const cluster = `apiVersion: v1\nkind: Node\nmetadata: {name: worker-1}\n`;
   const scenario = `apiVersion: taintlab/v1\nkind: Scenario\nobjects: {nodes: [{metadata: {name: a}}]}\n`;
-  const at = project(folder, "readme-commands", { "cluster.yaml": cluster, "scenarios/a.yaml": scenario });
+  const at = project(folder, "readme-commands", {
+    "cluster.yaml": cluster,
+    "scenarios/a.yaml": scenario,
+  });
   for (const line of lines) {
-    const { code, stdout, stderr } = await execute("sh", ["-c", line.replace("npx", "npx --no-install")], { cwd: at });
+    const { code, stdout, stderr } = await execute(
+      "sh",
+      ["-c", line.replace("npx", "npx --no-install")],
+      { cwd: at },
+    );
     assert.equal(code, 0, `${line}\n${stdout}${stderr}`);
   }
 });
@@ -55,7 +64,14 @@ console.log(JSON.stringify([...Object.keys(taintlab), ...methods]));
 `;
   const at = project(folder, "readme-names", { "main.mjs": list });
   const names = JSON.parse(await succeed("node", [join(at, "main.mjs")]));
-  const beside = ["constructor", "__destroy_into_raw", "Snapshot", "releases", "version", "wallClock"];
+  const beside = [
+    "constructor",
+    "__destroy_into_raw",
+    "Snapshot",
+    "releases",
+    "version",
+    "wallClock",
+  ];
   const missing = names.filter((name) => !beside.includes(name) && !readme.includes(name));
   assert.deepEqual(missing, []);
 });

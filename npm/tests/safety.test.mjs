@@ -21,7 +21,10 @@ const POD = {
   apiVersion: "v1",
   kind: "Pod",
   metadata: { name: "p", namespace: "default" },
-  spec: { nodeName: "a", tolerations: [{ operator: "Exists", effect: "NoExecute", tolerationSeconds: 90 }] },
+  spec: {
+    nodeName: "a",
+    tolerations: [{ operator: "Exists", effect: "NoExecute", tolerationSeconds: 90 }],
+  },
 };
 const TAINT = { key: "a", effect: "NoExecute" };
 const MINE = new RangeError("mine");
@@ -45,7 +48,10 @@ function predicated(predicate) {
 }
 /** The module answers as it did when it was loaded. */
 function works(module) {
-  assert.equal(module.matchTolerations([TAINT], [{ operator: "Exists" }]).taints[0].tolerationIndex, 0);
+  assert.equal(
+    module.matchTolerations([TAINT], [{ operator: "Exists" }]).taints[0].tolerationIndex,
+    0,
+  );
   assert.equal(module.minTolerationSeconds([{ operator: "Exists", tolerationSeconds: 5 }]), 5);
 }
 const thrownBy = (call) => {
@@ -59,18 +65,28 @@ const thrownBy = (call) => {
 
 /** What throws \`MINE\` wherever it is looked at. */
 const HOSTILE = {
-  "a getter": { get key() { throw MINE; } },
+  "a getter": {
+    get key() {
+      throw MINE;
+    },
+  },
   "a getter of a Proxy": new Proxy({}, { get: throwing }),
   "the names of a Proxy": new Proxy({}, { ownKeys: throwing }),
-  "toJSON": { key: { toJSON: throwing } },
+  toJSON: { key: { toJSON: throwing } },
 };
 
 for (const [title, value] of Object.entries(HOSTILE)) {
   test(`100,000 exceptions of ${title} are passed on and leave nothing behind`, () => {
     for (const module of [whole, lite]) {
       for (let i = 0; i < 25_000; i++) {
-        assert.equal(thrownBy(() => module.matchTolerations([value], [])), MINE);
-        assert.equal(thrownBy(() => module.minTolerationSeconds([value])), MINE);
+        assert.equal(
+          thrownBy(() => module.matchTolerations([value], [])),
+          MINE,
+        );
+        assert.equal(
+          thrownBy(() => module.minTolerationSeconds([value])),
+          MINE,
+        );
       }
       works(module);
     }
@@ -79,19 +95,35 @@ for (const [title, value] of Object.entries(HOSTILE)) {
 
 test("exceptions of options, lists and JSON are passed on as well", () => {
   const list = new Proxy([], { get: throwing });
-  const options = { get release() { throw MINE; } };
+  const options = {
+    get release() {
+      throw MINE;
+    },
+  };
   const simulator = made();
   for (let i = 0; i < 2_000; i++) {
     for (const call of [
       () => whole.matchTolerations(list, []),
       () => whole.matchTolerations([], [], options),
-      () => lite.zoneState([{ get status() { throw MINE; } }]),
+      () =>
+        lite.zoneState([
+          {
+            get status() {
+              throw MINE;
+            },
+          },
+        ]),
       () => lite.zoneState([{ status: { conditions: list } }]),
       () => lite.validateTolerations([], { featureGates: new Proxy({}, { ownKeys: throwing }) }),
       () => whole.whenEvicted({ toJSON: throwing }, NODE),
       () => whole.schedule(POD, list),
       () => whole.Simulator.fromManifests([NODE], options),
-      () => simulator.command({ get taint() { throw MINE; } }),
+      () =>
+        simulator.command({
+          get taint() {
+            throw MINE;
+          },
+        }),
       () => simulator.events({ toJSON: throwing }),
       () => predicated(throwing),
     ]) {
@@ -111,27 +143,85 @@ test("values of every kind get an answer or a TypeError", () => {
   let deep = {};
   for (let i = 0; i < 100_000; i++) deep = { deep };
   const values = [
-    undefined, null, true, 0, -0, NaN, Infinity, 1e308, 10n, "", "x".repeat(10_000_000), Symbol("s"),
-    () => 1, class {}, /x/, new Date(), new Date(NaN), new Map([[1, 2]]), new Set([1]), new Uint8Array(9),
-    new ArrayBuffer(9), new Error("e"), Promise.resolve(), new WeakMap(), proxy, cycle, deep,
-    Object.create(null), Object.create({ key: 5 }), [,,], new Array(5), [[[]]], [null], [undefined], ["x"],
-    [deep], [cycle], [proxy], [Symbol("s")], [10n], new String("s"), [new Number(5)],
-    runInNewContext("[{ key: 5 }]"), runInNewContext("({ key: 'a' })"), globalThis,
+    undefined,
+    null,
+    true,
+    0,
+    -0,
+    NaN,
+    Infinity,
+    1e308,
+    10n,
+    "",
+    "x".repeat(10_000_000),
+    Symbol("s"),
+    () => 1,
+    class {},
+    /x/,
+    new Date(),
+    new Date(NaN),
+    new Map([[1, 2]]),
+    new Set([1]),
+    new Uint8Array(9),
+    new ArrayBuffer(9),
+    new Error("e"),
+    Promise.resolve(),
+    new WeakMap(),
+    proxy,
+    cycle,
+    deep,
+    Object.create(null),
+    Object.create({ key: 5 }),
+    [, ,],
+    new Array(5),
+    [[[]]],
+    [null],
+    [undefined],
+    ["x"],
+    [deep],
+    [cycle],
+    [proxy],
+    [Symbol("s")],
+    [10n],
+    new String("s"),
+    [new Number(5)],
+    runInNewContext("[{ key: 5 }]"),
+    runInNewContext("({ key: 'a' })"),
+    globalThis,
     new Proxy([], { get: (array, name) => (name === "length" ? 2 ** 32 : array[name]) }),
   ];
   const simulator = made();
   const functions = [
     ...Object.values(whole).filter((f) => typeof f === "function" && !/^class/.test(f)),
     ...Object.values(lite),
-    ...["command", "kubectl", "advanceTo", "runUntil", "events", "node", "pods", "explain", "restore"].map(
-      (name) => (...args) => simulator[name](...args),
+    ...[
+      "command",
+      "kubectl",
+      "advanceTo",
+      "runUntil",
+      "events",
+      "node",
+      "pods",
+      "explain",
+      "restore",
+    ].map(
+      (name) =>
+        (...args) =>
+          simulator[name](...args),
     ),
   ].filter((f) => f !== whole.reset && f !== lite.reset);
   for (const f of functions) {
     for (const value of values) {
-      for (const args of [[value], [[], value], [[], [], value], [POD, value], [[value], [value]]]) {
+      for (const args of [
+        [value],
+        [[], value],
+        [[], [], value],
+        [POD, value],
+        [[value], [value]],
+      ]) {
         const error = thrownBy(() => f(...args));
-        const fine = error === undefined || error instanceof TypeError || error instanceof RangeError;
+        const fine =
+          error === undefined || error instanceof TypeError || error instanceof RangeError;
         assert.ok(fine, `${f.name}: ${error?.stack}`);
       }
     }
@@ -147,16 +237,27 @@ test("what Object.prototype is polluted with is passed on", () => {
     throw MINE;
   };
   for (const name of ["key", "taint", "ok", "verdict", "simulator"]) {
-    Object.defineProperty(Object.prototype, name, { set, get: () => undefined, configurable: true });
+    Object.defineProperty(Object.prototype, name, {
+      set,
+      get: () => undefined,
+      configurable: true,
+    });
   }
   try {
     for (let i = 0; i < 2_000; i++) {
-      assert.equal(thrownBy(() => lite.matchTolerations([TAINT], [{ operator: "Exists" }])), MINE);
-      assert.equal(thrownBy(() => whole.parseTaint("=")), MINE);
+      assert.equal(
+        thrownBy(() => lite.matchTolerations([TAINT], [{ operator: "Exists" }])),
+        MINE,
+      );
+      assert.equal(
+        thrownBy(() => whole.parseTaint("=")),
+        MINE,
+      );
     }
     assert.equal(whole.Simulator.fromManifests([NODE]).ok, true);
   } finally {
-    for (const name of ["key", "taint", "ok", "verdict", "simulator"]) delete Object.prototype[name];
+    for (const name of ["key", "taint", "ok", "verdict", "simulator"])
+      delete Object.prototype[name];
   }
   works(lite);
   works(whole);
@@ -165,9 +266,22 @@ test("what Object.prototype is polluted with is passed on", () => {
 test("a simulator at work refuses to be called, by a predicate and by what it reads", () => {
   const simulator = made();
   const atWork = /this Simulator is at work/;
-  for (const call of [(s) => s.now, (s) => s.advanceTo(5), (s) => s.snapshot(), (s) => s.runUntil(() => true)]) {
+  for (const call of [
+    (s) => s.now,
+    (s) => s.advanceTo(5),
+    (s) => s.snapshot(),
+    (s) => s.runUntil(() => true),
+  ]) {
     assert.throws(() => predicated(call), atWork);
-    assert.throws(() => simulator.events({ get limit() { return call(simulator); } }), atWork);
+    assert.throws(
+      () =>
+        simulator.events({
+          get limit() {
+            return call(simulator);
+          },
+        }),
+      atWork,
+    );
   }
   const other = made();
   assert.equal(predicated(() => other.advanceTo("1h").ok).stopped, "predicate");
@@ -180,7 +294,15 @@ test("free() in a predicate is refused, and leaves the simulator as it was", () 
   const simulator = made();
   const refused = /this Simulator is at work; free it when the call is over/;
   assert.throws(() => predicated((s) => s.free()), refused);
-  assert.throws(() => simulator.pods({ get node() { simulator.free(); } }), refused);
+  assert.throws(
+    () =>
+      simulator.pods({
+        get node() {
+          simulator.free();
+        },
+      }),
+    refused,
+  );
   assert.equal(simulator.nodes().length, 1);
   simulator.free();
 });
@@ -190,7 +312,8 @@ test("what was freed says so, and can be freed again", () => {
   const snapshot = simulator.snapshot();
   const freed = (name) => ({ name: "TypeError", message: `this ${name} has been freed` });
   snapshot.free();
-  for (let i = 0; i < 2_000; i++) assert.throws(() => simulator.restore(snapshot), freed("Snapshot"));
+  for (let i = 0; i < 2_000; i++)
+    assert.throws(() => simulator.restore(snapshot), freed("Snapshot"));
   simulator.free();
   for (let i = 0; i < 2_000; i++) {
     assert.throws(() => simulator.now, freed("Simulator"));
@@ -235,11 +358,17 @@ test("where the stack ends, the simulators that are at work stop, and nothing el
     simulator.runUntil(() => predicate(simulator));
   };
   const error = thrownBy(() => predicatedWith(made(), deeper));
-  assert.ok(error instanceof RangeError || error instanceof WebAssembly.RuntimeError, String(error));
+  assert.ok(
+    error instanceof RangeError || error instanceof WebAssembly.RuntimeError,
+    String(error),
+  );
   const said = simulators.map((simulator) => thrownBy(() => simulator.nodes())?.message);
   const stopped = /^this simulator stopped because of an internal error; create a new one$/i;
   // Whether one stopped depends on whose frame was the last: the module's, or that of a predicate.
-  assert.ok(said.every((message) => message === undefined || stopped.test(message)), said.join());
+  assert.ok(
+    said.every((message) => message === undefined || stopped.test(message)),
+    said.join(),
+  );
   for (const simulator of simulators) simulator.free();
   works(whole);
   assert.equal(bystander.advanceTo("1m").ok, true);
@@ -276,9 +405,15 @@ test("reset() begins anew: what was before says so, and its memory is given back
   for (let i = 0; i < 3; i++) {
     const simulator = made();
     const snapshot = simulator.snapshot();
-    assert.throws(() => predicated(() => whole.reset()), /reset\(\) cannot be called while a call is under way/);
+    assert.throws(
+      () => predicated(() => whole.reset()),
+      /reset\(\) cannot be called while a call is under way/,
+    );
     whole.reset();
-    const before = (name) => ({ name: "TypeError", message: `this ${name} is from before reset(); create a new one` });
+    const before = (name) => ({
+      name: "TypeError",
+      message: `this ${name} is from before reset(); create a new one`,
+    });
     assert.throws(() => simulator.now, before("Simulator"));
     const next = made();
     assert.throws(() => next.restore(snapshot), before("Snapshot"));
@@ -304,7 +439,10 @@ test("what is not Unicode is refused, and what stands in its place is not", () =
     assert.equal(taint.key, "\ufffd 𝒳");
   }
   assert.throws(() => whole.parseManifests("kind: \ud800"), { message: `text: ${message}` });
-  assert.equal(whole.Simulator.fromManifests([{ ...NODE, metadata: { name: "\ud800" } }]).ok, false);
+  assert.equal(
+    whole.Simulator.fromManifests([{ ...NODE, metadata: { name: "\ud800" } }]).ok,
+    false,
+  );
   assert.throws(() => whole.whenEvicted({ ...POD, metadata: { name: "\ud800" } }, NODE), TypeError);
 });
 
@@ -314,12 +452,26 @@ test("a field that is nearly right is said", () => {
   for (const module of [whole, lite]) {
     assert.throws(() => module.matchTolerations([], [toleration]), near);
     assert.throws(() => module.validateTolerations([toleration]), near);
-    assert.throws(() => module.matchTolerations([{ ...TAINT, time_added: "" }], []), /did you mean `timeAdded`\?/);
-    assert.throws(() => module.matchTolerations([], [], { releas: "1.34" }), /did you mean `release`\?/);
-    assert.throws(() => module.matchTolerations([], [], { color: 1 }), /the fields here are `release`, `featureGates`/);
-    assert.equal(module.matchTolerations([{ ...TAINT, id: 5 }], []).taints.length, 1, "others have no effect");
+    assert.throws(
+      () => module.matchTolerations([{ ...TAINT, time_added: "" }], []),
+      /did you mean `timeAdded`\?/,
+    );
+    assert.throws(
+      () => module.matchTolerations([], [], { releas: "1.34" }),
+      /did you mean `release`\?/,
+    );
+    assert.throws(
+      () => module.matchTolerations([], [], { color: 1 }),
+      /the fields here are `release`, `featureGates`/,
+    );
+    assert.equal(
+      module.matchTolerations([{ ...TAINT, id: 5 }], []).taints.length,
+      1,
+      "others have no effect",
+    );
   }
   const pod = { ...POD, spec: { tolerations: [toleration] } };
-  const nowhere = /pod\.spec\.tolerations\[0\]\.tolerationseconds: .*did you mean `tolerationSeconds`\?/;
+  const nowhere =
+    /pod\.spec\.tolerations\[0\]\.tolerationseconds: .*did you mean `tolerationSeconds`\?/;
   assert.throws(() => whole.whenEvicted(pod, NODE), nowhere);
 });

@@ -5,7 +5,15 @@
 
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -13,8 +21,7 @@ import { promisify } from "node:util";
 
 export const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 
-export const TARBALL =
-  process.env.TAINTLAB_PACKAGE ?? join(ROOT, "target", "npm", "taintlab.tgz");
+export const TARBALL = process.env.TAINTLAB_PACKAGE ?? join(ROOT, "target", "npm", "taintlab.tgz");
 
 const run = promisify(execFile);
 

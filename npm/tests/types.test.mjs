@@ -112,14 +112,15 @@ const BAD = {
   "a taint without an effect": 'matchTolerations([{ key: "a" }], []);',
   "tolerations as text": 'matchTolerations([], "a");',
   "an unknown command": "simulator.command({ tain: { node: 'a' } });",
-  "a release of another kind": 'matchTolerations([], [], { release: 1.34 });',
+  "a release of another kind": "matchTolerations([], [], { release: 1.34 });",
   "an unknown option": 'parseManifests("", { files: "a" });',
   "an unknown signal": 'rankForEviction([], "memory.free");',
-  "a misspelt field of a node": 'whenEvicted({}, { spec: { tains: [] } });',
-  "a misspelt field of a pod": 'schedule({ spec: { toleration: [] } }, []);',
-  "a misspelt field of a command": 'simulator.command({ createNode: { spec: { tains: [] } } });',
-  "a number for a duration": 'Simulator.fromManifests([], { startUpTime: 300 });',
-  "the moment of a pod that is not evicted": 'const answer = whenEvicted({}, {}); if (answer.ok && !answer.evicted) answer.at;',
+  "a misspelt field of a node": "whenEvicted({}, { spec: { tains: [] } });",
+  "a misspelt field of a pod": "schedule({ spec: { toleration: [] } }, []);",
+  "a misspelt field of a command": "simulator.command({ createNode: { spec: { tains: [] } } });",
+  "a number for a duration": "Simulator.fromManifests([], { startUpTime: 300 });",
+  "the moment of a pod that is not evicted":
+    "const answer = whenEvicted({}, {}); if (answer.ok && !answer.evicted) answer.at;",
   "an unknown state": 'zoneState([]).state === "Broken";',
 };
 
@@ -148,7 +149,9 @@ for (const module of ["nodenext", "esnext"]) {
   test(`strict TypeScript, module ${module}`, async () => {
     // The client's own declarations are not what is tested.
     const { stdout, code } = await compile(`good-${module}`, module, GOOD);
-    const ours = stdout.split("\n").filter((line) => /^\S*(main\.ts|node_modules\/taintlab\/)/.test(line));
+    const ours = stdout
+      .split("\n")
+      .filter((line) => /^\S*(main\.ts|node_modules\/taintlab\/)/.test(line));
     assert.deepEqual(ours, []);
     assert.ok(code === 0 || !/error/.test(ours.join()), stdout);
   });
@@ -169,7 +172,8 @@ test("nothing is `any`, and everything exported is documented", () => {
   assert.doesNotMatch(code, /\bany\b/);
   const lines = declarations.split("\n");
   const bare = lines.filter(
-    (line, index) => /^export (interface|type|class|function) /.test(line) && lines[index - 1].trim() !== "*/",
+    (line, index) =>
+      /^export (interface|type|class|function) /.test(line) && lines[index - 1].trim() !== "*/",
   );
   assert.deepEqual(bare, []);
   const members = lines.filter(
@@ -185,20 +189,33 @@ test("what is exported hides nothing of the language's and the browser's", () =>
   const names = (text, pattern) => [...text.matchAll(pattern)].map(([, name]) => name);
   const globals = new Set(
     files.flatMap((file) =>
-      names(readFileSync(join(lib, file), "utf8"), /^(?:declare )?(?:interface|type|var|class|function) (\w+)/gm),
+      names(
+        readFileSync(join(lib, file), "utf8"),
+        /^(?:declare )?(?:interface|type|var|class|function) (\w+)/gm,
+      ),
     ),
   );
   assert.ok(globals.has("Node") && globals.has("Event") && globals.has("Map"));
   const ours = names(declarations, /^export (?:interface|type|class|function) (\w+)/gm);
   assert.ok(ours.length > 100);
-  assert.deepEqual(ours.filter((name) => globals.has(name)), []);
+  assert.deepEqual(
+    ours.filter((name) => globals.has(name)),
+    [],
+  );
 });
 
 test("the declarations name only types that are there, without those of browsers", async () => {
   const at = project(folder, "no-dom", {
     "main.ts": 'import * as taintlab from "taintlab";\nvoid taintlab;\n',
     "tsconfig.json": JSON.stringify({
-      compilerOptions: { strict: true, noEmit: true, target: "es2022", lib: ["es2022", "esnext.disposable"], types: [], module: "nodenext" },
+      compilerOptions: {
+        strict: true,
+        noEmit: true,
+        target: "es2022",
+        lib: ["es2022", "esnext.disposable"],
+        types: [],
+        module: "nodenext",
+      },
       files: ["main.ts"],
     }),
   });
@@ -208,32 +225,56 @@ test("the declarations name only types that are there, without those of browsers
 
 test("Kubernetes' fields are all there", async () => {
   const pairs = [
-    ["V1NodeSpec", "NodeSpec"], ["V1NodeStatus", "NodeStatus"], ["V1PodSpec", "PodSpec"], ["V1PodStatus", "PodStatus"],
-    ["V1ObjectMeta", "ObjectMeta"], ["V1Container", "Container"], ["V1OwnerReference", "OwnerReference"],
-    ["V1DeploymentSpec", "WorkloadSpec"], ["V1ReplicaSetSpec", "WorkloadSpec"], ["V1StatefulSetSpec", "WorkloadSpec"],
-    ["V1DaemonSetSpec", "WorkloadSpec"], ["V1JobSpec", "WorkloadSpec"], ["V1CronJobSpec", "CronJobSpecInput"],
+    ["V1NodeSpec", "NodeSpec"],
+    ["V1NodeStatus", "NodeStatus"],
+    ["V1PodSpec", "PodSpec"],
+    ["V1PodStatus", "PodStatus"],
+    ["V1ObjectMeta", "ObjectMeta"],
+    ["V1Container", "Container"],
+    ["V1OwnerReference", "OwnerReference"],
+    ["V1DeploymentSpec", "WorkloadSpec"],
+    ["V1ReplicaSetSpec", "WorkloadSpec"],
+    ["V1StatefulSetSpec", "WorkloadSpec"],
+    ["V1DaemonSetSpec", "WorkloadSpec"],
+    ["V1JobSpec", "WorkloadSpec"],
+    ["V1CronJobSpec", "CronJobSpecInput"],
   ];
-  const [theirs, ours] = [0, 1].map((side) => [...new Set(pairs.map((pair) => pair[side]))].join(", "));
-  const check = ([their, our]) => `const ${their}: Exclude<keyof ${their}, keyof ${our}> extends never ? true : never = true;`;
+  const [theirs, ours] = [0, 1].map((side) =>
+    [...new Set(pairs.map((pair) => pair[side]))].join(", "),
+  );
+  const check = ([their, our]) =>
+    `const ${their}: Exclude<keyof ${their}, keyof ${our}> extends never ? true : never = true;`;
   const text = `import type { ${theirs} } from "@kubernetes/client-node";
 import type { ${ours} } from "taintlab";
-${pairs.map(check).join("\n").replaceAll(/^const (\w+):/gm, "export const is$1:")}
+${pairs
+  .map(check)
+  .join("\n")
+  .replaceAll(/^const (\w+):/gm, "export const is$1:")}
 `;
   const { stdout } = await compile("fields", "nodenext", text);
-  assert.deepEqual(stdout.split("\n").filter((line) => line.includes("main.ts")), []);
+  assert.deepEqual(
+    stdout.split("\n").filter((line) => line.includes("main.ts")),
+    [],
+  );
 });
 
 test("the words are JavaScript's, not Rust's", () => {
-  const docs = ["dist/taintlab.d.ts", "dist/lite/taintlab.d.ts"].flatMap((file) => declared(file).match(/\/\*\*[\s\S]*?\*\//g));
-  const rust = /`(None|Some|Ok|Err|Vec|Option|String|Self|self)\b|\[`|::|`[a-z0-9]+(_[a-z0-9]+)+(\(\))?`|\b(u8|u16|u32|u64|i32|i64|f32|f64|usize|struct|enum|trait|serde)\b/;
-  assert.deepEqual(docs.filter((doc) => rust.test(doc)), []);
+  const docs = ["dist/taintlab.d.ts", "dist/lite/taintlab.d.ts"].flatMap((file) =>
+    declared(file).match(/\/\*\*[\s\S]*?\*\//g),
+  );
+  const rust =
+    /`(None|Some|Ok|Err|Vec|Option|String|Self|self)\b|\[`|::|`[a-z0-9]+(_[a-z0-9]+)+(\(\))?`|\b(u8|u16|u32|u64|i32|i64|f32|f64|usize|struct|enum|trait|serde)\b/;
+  assert.deepEqual(
+    docs.filter((doc) => rust.test(doc)),
+    [],
+  );
 });
 
 test("one tag, no null", () => {
   const code = declarations.replace(/\/\*[\s\S]*?\*\//g, "");
   assert.doesNotMatch(code, /\bnull\b/);
-  // Of a union of objects, whatever tells them apart is named `type`; what is keyed by its name is not
-  // tagged at all.
+  // Of a union of objects, whatever tells them apart is named `type`; what is keyed by its name is
+  // not tagged at all.
   const tags = [...code.matchAll(/\{ (\w+): "\w+"/g)].map(([, tag]) => tag);
   assert.ok(tags.length > 50);
   assert.deepEqual([...new Set(tags)], ["type"]);
@@ -250,7 +291,10 @@ test("lite declares what it has, as the whole does", async () => {
   const functions = (text) => text.match(/^export function [^(]+\(.*$/gm);
   const [whole, lite] = [functions(declarations), functions(declared("dist/lite/taintlab.d.ts"))];
   assert.ok(lite.length > 0 && lite.length < whole.length);
-  assert.deepEqual(lite.filter((line) => !whole.includes(line)), []);
+  assert.deepEqual(
+    lite.filter((line) => !whole.includes(line)),
+    [],
+  );
   const text = `import { matchTolerations, zoneState } from "taintlab/lite";
 void [matchTolerations([{ key: "a", effect: "NoExecute" }], []).verdict.type, zoneState([]).state];
 import { Simulator } from "taintlab/lite";

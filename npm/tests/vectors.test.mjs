@@ -96,6 +96,9 @@ test("validation: validateTaints and validateTolerations", () => {
     const errors = answer.ok ? [] : answer.errors;
     // The path is apart from the message.
     const said = errors.map(({ message, path, code }) => [`${path}: ${message}`, path, code]);
-    assert.deepEqual(said, list(line.errors).map(({ error, field, type }) => [error, field, type]));
+    assert.deepEqual(
+      said,
+      list(line.errors).map(({ error, field, type }) => [error, field, type]),
+    );
   }
 });

@@ -7,8 +7,17 @@ import axe from "axe-core";
 
 import { playgroundTest } from "./support/browser.mjs";
 import {
-  loadScenario, openImport, ready, runToEnd, scrubTo, seconds, selectNode, selectPod,
-  selectZone, tab, taint,
+  loadScenario,
+  openImport,
+  ready,
+  runToEnd,
+  scrubTo,
+  seconds,
+  selectNode,
+  selectPod,
+  selectZone,
+  tab,
+  taint,
 } from "./support/page.mjs";
 
 const RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
@@ -31,7 +40,9 @@ async function examine(page, found, what) {
         if (id === "target-size") {
           const element = document.querySelector(node.target[0]);
           element.scrollIntoView({ block: "center", inline: "center" });
-          const again = await globalThis.axe.run(element, { runOnly: { type: "rule", values: [id] } });
+          const again = await globalThis.axe.run(element, {
+            runOnly: { type: "rule", values: [id] },
+          });
           if (again.violations.length === 0) continue;
         }
         found.push(`${id}: ${help}: ${node.html.slice(0, 200)}: ${node.failureSummary}`);
@@ -53,8 +64,10 @@ items:
 const BAD = "apiVersion: v1\nkind: Node\nmetadata: {name: A_B}\n---\nkind: Pod\n";
 
 for (const colorScheme of ["light", "dark"]) {
-  playgroundTest(`nothing stands in anybody's way, in ${colorScheme} colours`,
-    { context: { colorScheme } }, async ({ page }) => {
+  playgroundTest(
+    `nothing stands in anybody's way, in ${colorScheme} colours`,
+    { context: { colorScheme } },
+    async ({ page }) => {
       const found = [];
       await ready(page);
       await examine(page, found, "the board");
@@ -99,7 +112,10 @@ for (const colorScheme of ["light", "dark"]) {
         await page.keyboard.press("Escape");
         await page.getByTestId("dialog").waitFor({ state: "detached" });
       }
-      for (const [words, title] of [["Create a node", "Create a node"], ["Create a pod", "Create a pod"]]) {
+      for (const [words, title] of [
+        ["Create a node", "Create a node"],
+        ["Create a pod", "Create a pod"],
+      ]) {
         await page.getByRole("button", { name: words }).click();
         await page.getByRole("dialog", { name: title }).waitFor();
         await examine(page, found, title);
@@ -124,12 +140,15 @@ for (const colorScheme of ["light", "dark"]) {
       await loadScenario(page, "");
       await examine(page, found, "an empty cluster");
       assert.ok(found.length === 0, found.join("\n\n"));
-    });
+    },
+  );
 }
 
 for (const colorScheme of ["light", "dark"]) {
-  playgroundTest(`nor in resources, workloads, refusals and drains, in ${colorScheme} colours`,
-    { context: { colorScheme } }, async ({ page }) => {
+  playgroundTest(
+    `nor in resources, workloads, refusals and drains, in ${colorScheme} colours`,
+    { context: { colorScheme } },
+    async ({ page }) => {
       const found = [];
       await ready(page);
       await loadScenario(page, "who-goes-first");
@@ -146,7 +165,11 @@ for (const colorScheme of ["light", "dark"]) {
       await page.locator('[data-workload="deployment/default/web"]').click();
       await page.getByTestId("availability-chart").waitFor();
       await examine(page, found, "a workload that lacks a pod");
-      await page.getByTestId("board").locator('[data-pod][data-health="unschedulable"]').first().click();
+      await page
+        .getByTestId("board")
+        .locator('[data-pod][data-health="unschedulable"]')
+        .first()
+        .click();
       await page.getByTestId("refusals").waitFor();
       await examine(page, found, "a pod that has nowhere to go");
 
@@ -156,10 +179,12 @@ for (const colorScheme of ["light", "dark"]) {
       await page.getByTestId("drain-runs").waitFor();
       await examine(page, found, "a drain");
       assert.deepEqual(found, []);
-    });
+    },
+  );
 }
 
-playgroundTest("nor on a phone, where whatever is pressed has room for a finger",
+playgroundTest(
+  "nor on a phone, where whatever is pressed has room for a finger",
   { context: { viewport: { width: 360, height: 740 }, hasTouch: true, isMobile: true } },
   async ({ page }) => {
     const found = [];
@@ -171,6 +196,11 @@ playgroundTest("nor on a phone, where whatever is pressed has room for a finger"
       controls
         .map((control) => [control, control.getBoundingClientRect()])
         .filter(([, { width, height }]) => width < 24 || height < 24)
-        .map(([control, { width, height }]) => `${width} x ${height}: ${control.outerHTML.slice(0, 120)}`));
+        .map(
+          ([control, { width, height }]) =>
+            `${width} x ${height}: ${control.outerHTML.slice(0, 120)}`,
+        ),
+    );
     assert.deepEqual([...found, ...small], []);
-  });
+  },
+);

@@ -15,13 +15,16 @@ playgroundTest("every scenario gives the same events as natively", async ({ page
   });
   const base = `${url}determinism/`;
   for (const { name, events } of scenarios()) {
-    const answer = await page.evaluate(async ({ base, name }) => {
-      const { runScenario } = await import(`${base}engine.mjs`);
-      const bytes = async (file) => (await fetch(`${base}${file}`)).arrayBuffer();
-      const module = await WebAssembly.compile(await bytes("engine.wasm"));
-      const scenario = new Uint8Array(await bytes(`${name}.scenario.yaml`));
-      return new TextDecoder().decode(await runScenario(module, scenario));
-    }, { base, name });
+    const answer = await page.evaluate(
+      async ({ base, name }) => {
+        const { runScenario } = await import(`${base}engine.mjs`);
+        const bytes = async (file) => (await fetch(`${base}${file}`)).arrayBuffer();
+        const module = await WebAssembly.compile(await bytes("engine.wasm"));
+        const scenario = new Uint8Array(await bytes(`${name}.scenario.yaml`));
+        return new TextDecoder().decode(await runScenario(module, scenario));
+      },
+      { base, name },
+    );
     assert.equal(answer, events, name);
   }
 });

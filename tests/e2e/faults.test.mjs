@@ -22,124 +22,146 @@ async function stepUntil(page, holds) {
   assert.fail("it never came");
 }
 
-playgroundTest("a zone is cut: state, rate, queue and the budget of its pods are on the page", async ({
-  page,
-}) => {
-  await ready(page);
-  await selectZone(page, "eu-1b");
-  const inspector = page.getByTestId("inspector");
-  await inspector.getByRole("button", { name: "Cut the zone's network" }).click();
-  await page.getByText("node lifecycle controller run now").first().waitFor();
-  await until(page, async () =>
-    assert.equal(await page.getByTestId("board").locator(".silent").count(), 2),
-  );
-  const state = inspector.getByTestId("zone-state");
-  await stepUntil(page, async () => (await state.innerText()) === "FullDisruption");
-  assert.equal(await inspector.getByTestId("zone-arithmetic").innerText(), "not ready 2 of 2: none is ready");
-  assert.match(await inspector.getByTestId("zone-rate").innerText(), /--node-eviction-rate/);
+playgroundTest(
+  "a zone is cut: state, rate, queue and the budget of its pods are on the page",
+  async ({ page }) => {
+    await ready(page);
+    await selectZone(page, "eu-1b");
+    const inspector = page.getByTestId("inspector");
+    await inspector.getByRole("button", { name: "Cut the zone's network" }).click();
+    await page.getByText("node lifecycle controller run now").first().waitFor();
+    await until(page, async () =>
+      assert.equal(await page.getByTestId("board").locator(".silent").count(), 2),
+    );
+    const state = inspector.getByTestId("zone-state");
+    await stepUntil(page, async () => (await state.innerText()) === "FullDisruption");
+    assert.equal(
+      await inspector.getByTestId("zone-arithmetic").innerText(),
+      "not ready 2 of 2: none is ready",
+    );
+    assert.match(await inspector.getByTestId("zone-rate").innerText(), /--node-eviction-rate/);
 
-  // A pod of it: the terms of its budget add up, and what is foretold is what comes.
-  await page.locator('[data-pod="shop/web-7d4b9c6f5-8kq2v"]').first().click();
-  const budget = inspector.getByTestId("time-budget");
-  await budget.waitFor();
-  assert.equal(await budget.getAttribute("data-kind"), "projection");
-  const foretold = await budget.getByTestId("time-budget-total").innerText();
-  assert.match(await budget.innerText(), /--node-monitor-grace-period/);
-  assert.match(await budget.innerText(), /tolerationSeconds/);
-  await stepUntil(
-    page,
-    async () => (await budget.getAttribute("data-kind").catch(() => null)) === "record",
-  );
-  assert.equal(await budget.getByTestId("time-budget-total").innerText(), foretold);
-  // Nobody confirms the deletion as long as the zone is cut off.
-  const all = await pods(page);
-  assert.equal(all["shop/web-7d4b9c6f5-8kq2v"], "stuck");
-});
+    // A pod of it: the terms of its budget add up, and what is foretold is what comes.
+    await page.locator('[data-pod="shop/web-7d4b9c6f5-8kq2v"]').first().click();
+    const budget = inspector.getByTestId("time-budget");
+    await budget.waitFor();
+    assert.equal(await budget.getAttribute("data-kind"), "projection");
+    const foretold = await budget.getByTestId("time-budget-total").innerText();
+    assert.match(await budget.innerText(), /--node-monitor-grace-period/);
+    assert.match(await budget.innerText(), /tolerationSeconds/);
+    await stepUntil(
+      page,
+      async () => (await budget.getAttribute("data-kind").catch(() => null)) === "record",
+    );
+    assert.equal(await budget.getByTestId("time-budget-total").innerText(), foretold);
+    // Nobody confirms the deletion as long as the zone is cut off.
+    const all = await pods(page);
+    assert.equal(all["shop/web-7d4b9c6f5-8kq2v"], "stuck");
+  },
+);
 
-playgroundTest("a kubelet is stopped and started by keyboard, and the board says so", async ({
-  page,
-}) => {
-  await ready(page);
-  await page.locator('[data-node="worker-1"] button.name').focus();
-  await page.keyboard.press("Enter");
-  const inspector = page.getByTestId("inspector");
-  await inspector.getByRole("tab", { name: "Health" }).focus();
-  await page.keyboard.press("Enter");
-  await inspector.getByRole("button", { name: "Stop kubelet" }).focus();
-  await page.keyboard.press("Enter");
-  const silent = page.locator('[data-node="worker-1"] .silent');
-  await silent.waitFor();
-  assert.equal(await silent.innerText(), "kubelet stopped");
-  await inspector.getByRole("button", { name: "Start kubelet" }).focus();
-  await page.keyboard.press("Enter");
-  await silent.waitFor({ state: "detached" });
-  await page.keyboard.press("Control+z");
-  await silent.waitFor();
-});
+playgroundTest(
+  "a kubelet is stopped and started by keyboard, and the board says so",
+  async ({ page }) => {
+    await ready(page);
+    await page.locator('[data-node="worker-1"] button.name').focus();
+    await page.keyboard.press("Enter");
+    const inspector = page.getByTestId("inspector");
+    await inspector.getByRole("tab", { name: "Health" }).focus();
+    await page.keyboard.press("Enter");
+    await inspector.getByRole("button", { name: "Stop kubelet" }).focus();
+    await page.keyboard.press("Enter");
+    const silent = page.locator('[data-node="worker-1"] .silent');
+    await silent.waitFor();
+    assert.equal(await silent.innerText(), "kubelet stopped");
+    await inspector.getByRole("button", { name: "Start kubelet" }).focus();
+    await page.keyboard.press("Enter");
+    await silent.waitFor({ state: "detached" });
+    await page.keyboard.press("Control+z");
+    await silent.waitFor();
+  },
+);
 
-playgroundTest("flags: a bad value is refused beside its field, a good one changes what happens", async ({
-  page,
-}) => {
-  await ready(page);
-  await page.getByTestId("settings").click();
-  const flag = page.locator('[data-flag="node-monitor-grace-period"]');
-  await flag.getByRole("textbox").fill("soon");
-  await until(page, async () =>
-    assert.match(await flag.getByRole("alert").innerText(), /--node-monitor-grace-period/),
-  );
-  assert.ok(await page.getByTestId("apply-settings").isDisabled());
-  // 1.18 gave a silent node 40 s.
-  assert.equal(await flag.getAttribute("data-differs"), "true");
-  await flag.getByRole("textbox").fill("20s");
-  await page.getByLabel("Kubelets send heartbeats").check();
-  await page.getByTestId("apply-settings").click();
-  await page.getByTestId("dialog").waitFor({ state: "detached" });
-  await page.locator('[data-node="worker-1"] button.name').click();
-  await page.getByRole("tab", { name: "Health" }).click();
-  await page.getByText("20s (--node-monitor-grace-period)").waitFor();
-});
+playgroundTest(
+  "flags: a bad value is refused beside its field, a good one changes what happens",
+  async ({ page }) => {
+    await ready(page);
+    await page.getByTestId("settings").click();
+    const flag = page.locator('[data-flag="node-monitor-grace-period"]');
+    await flag.getByRole("textbox").fill("soon");
+    await until(page, async () =>
+      assert.match(await flag.getByRole("alert").innerText(), /--node-monitor-grace-period/),
+    );
+    assert.ok(await page.getByTestId("apply-settings").isDisabled());
+    // 1.18 gave a silent node 40 s.
+    assert.equal(await flag.getAttribute("data-differs"), "true");
+    await flag.getByRole("textbox").fill("20s");
+    await page.getByLabel("Kubelets send heartbeats").check();
+    await page.getByTestId("apply-settings").click();
+    await page.getByTestId("dialog").waitFor({ state: "detached" });
+    await page.locator('[data-node="worker-1"] button.name').click();
+    await page.getByRole("tab", { name: "Health" }).click();
+    await page.getByText("20s (--node-monitor-grace-period)").waitFor();
+  },
+);
 
 for (const name of ["one-zone-of-three", "every-zone-lost-and-back", "same-outage-1.26"]) {
-  playgroundTest(`${name}: state, rate, queue and budgets are the engine's own`, async ({ page }) => {
-    await ready(page);
-    await loadScenario(page, name);
-    await page.getByTestId("end").click();
-    const inspector = page.getByTestId("inspector");
-    const moments = views(name);
-    assert.ok(moments.some(({ budgets }) => budgets.length > 0), "somebody has a time budget");
-    for (const { at, zones, budgets } of moments) {
-      await scrubTo(page, BigInt(at));
-      for (const zone of zones) {
-        await selectZone(page, zone.key.split("/").at(-1));
-        await until(page, async () => {
-          const text = (part) => inspector.getByTestId(`zone-${part}`).innerText();
-          assert.equal(await text("state"), zone.state ?? "not seen yet");
-          assert.equal(await text("arithmetic"), zone.arithmetic);
-          assert.equal(await text("rate"), zone.rateText);
-          const queue = inspector.getByTestId("zone-queue").getByRole("button");
-          assert.deepEqual(await queue.allInnerTexts(), zone.queue.map(({ node }) => node));
-        });
-      }
-      // The first and the last of them.
-      for (const budget of new Set([budgets[0], budgets.at(-1)].filter(Boolean))) {
-        const gone = (await pods(page))[budget.pod] ?? "gone";
-        if (gone === "gone") {
-          continue;
+  playgroundTest(
+    `${name}: state, rate, queue and budgets are the engine's own`,
+    async ({ page }) => {
+      await ready(page);
+      await loadScenario(page, name);
+      await page.getByTestId("end").click();
+      const inspector = page.getByTestId("inspector");
+      const moments = views(name);
+      assert.ok(
+        moments.some(({ budgets }) => budgets.length > 0),
+        "somebody has a time budget",
+      );
+      for (const { at, zones, budgets } of moments) {
+        await scrubTo(page, BigInt(at));
+        for (const zone of zones) {
+          await selectZone(page, zone.key.split("/").at(-1));
+          await until(page, async () => {
+            const text = (part) => inspector.getByTestId(`zone-${part}`).innerText();
+            assert.equal(await text("state"), zone.state ?? "not seen yet");
+            assert.equal(await text("arithmetic"), zone.arithmetic);
+            assert.equal(await text("rate"), zone.rateText);
+            const queue = inspector.getByTestId("zone-queue").getByRole("button");
+            assert.deepEqual(
+              await queue.allInnerTexts(),
+              zone.queue.map(({ node }) => node),
+            );
+          });
         }
-        await selectPod(page, budget.pod);
-        await until(page, async () => {
-          const shown = inspector.getByTestId("time-budget");
-          assert.equal(await shown.getAttribute("data-kind"), budget.record ? "record" : "projection");
-          const cells = await shown.locator("[data-term-row]").evaluateAll((rows) =>
-            rows.map((row) => [".text", "code"].map((part) =>
-              row.querySelector(part)?.textContent ?? "")));
-          assert.deepEqual(cells, budget.terms);
-          assert.equal(await shown.getByTestId("time-budget-total").innerText(), budget.total);
-          assert.equal(await shown.getByTestId("time-budget-at").innerText(), budget.evictedAt);
-        });
+        // The first and the last of them.
+        for (const budget of new Set([budgets[0], budgets.at(-1)].filter(Boolean))) {
+          const gone = (await pods(page))[budget.pod] ?? "gone";
+          if (gone === "gone") {
+            continue;
+          }
+          await selectPod(page, budget.pod);
+          await until(page, async () => {
+            const shown = inspector.getByTestId("time-budget");
+            assert.equal(
+              await shown.getAttribute("data-kind"),
+              budget.record ? "record" : "projection",
+            );
+            const cells = await shown
+              .locator("[data-term-row]")
+              .evaluateAll((rows) =>
+                rows.map((row) =>
+                  [".text", "code"].map((part) => row.querySelector(part)?.textContent ?? ""),
+                ),
+              );
+            assert.deepEqual(cells, budget.terms);
+            assert.equal(await shown.getByTestId("time-budget-total").innerText(), budget.total);
+            assert.equal(await shown.getByTestId("time-budget-at").innerText(), budget.evictedAt);
+          });
+        }
       }
-    }
-  });
+    },
+  );
 }
 
 playgroundTest("a node that registers late: Unknown until its kubelet starts", async ({ page }) => {

@@ -24,17 +24,20 @@ playgroundTest("the page says that the engine is loaded until it is there", asyn
   assert.equal(await page.getByText("Loading the engine…").count(), 0);
 });
 
-playgroundTest("without the engine the page says so, and tries again", async ({ page, problems }) => {
-  let reachable = false;
-  await page.route(ENGINE, (route) => (reachable ? route.continue() : route.abort()));
-  await page.reload({ waitUntil: "commit" });
-  await page.getByRole("alert").getByText("The engine could not be loaded").waitFor();
-  reachable = true;
-  await page.getByRole("button", { name: "Try again" }).click();
-  await ready(page);
-  // The browser says on its console that a request failed.
-  problems.length = 0;
-});
+playgroundTest(
+  "without the engine the page says so, and tries again",
+  async ({ page, problems }) => {
+    let reachable = false;
+    await page.route(ENGINE, (route) => (reachable ? route.continue() : route.abort()));
+    await page.reload({ waitUntil: "commit" });
+    await page.getByRole("alert").getByText("The engine could not be loaded").waitFor();
+    reachable = true;
+    await page.getByRole("button", { name: "Try again" }).click();
+    await ready(page);
+    // The browser says on its console that a request failed.
+    problems.length = 0;
+  },
+);
 
 playgroundTest("loading the page draws no warning from the browser", async ({ page, problems }) => {
   await ready(page);

@@ -5,7 +5,18 @@ import { readFileSync } from "node:fs";
 
 import { playgroundTest } from "./support/browser.mjs";
 import {
-  exported, log, openImport, pods, ready, replaceCluster, runToEnd, scrubTo, seconds, selectNode, tab, taint,
+  exported,
+  log,
+  openImport,
+  pods,
+  ready,
+  replaceCluster,
+  runToEnd,
+  scrubTo,
+  seconds,
+  selectNode,
+  tab,
+  taint,
   until,
 } from "./support/page.mjs";
 
@@ -52,17 +63,21 @@ shop          web-7d4b9c6f5-x2x8p    1/1     Running   0          3d
 
 /** Subject, place, message and advice of each diagnostic. */
 const diagnostics = (page) =>
-  page.getByTestId("diagnostics").locator(".diag").evaluateAll((items) =>
-    items.map((item) => {
-      const text = (part) => item.querySelector(part)?.textContent.replaceAll(/\s+/g, " ").trim();
-      return [text(".what"), text(".where, .line"), text(".said"), text(".help")];
-    }),
-  );
+  page
+    .getByTestId("diagnostics")
+    .locator(".diag")
+    .evaluateAll((items) =>
+      items.map((item) => {
+        const text = (part) => item.querySelector(part)?.textContent.replaceAll(/\s+/g, " ").trim();
+        return [text(".what"), text(".where, .line"), text(".said"), text(".help")];
+      }),
+    );
 
 /** What the report says it found. */
 const found = (page) => page.getByTestId("found");
 
-playgroundTest("mistakes name the object, the line, and what becomes of it; the rest can be imported",
+playgroundTest(
+  "mistakes name the object, the line, and what becomes of it; the rest can be imported",
   async ({ page }) => {
     await ready(page);
     const before = await pods(page);
@@ -90,7 +105,8 @@ playgroundTest("mistakes name the object, the line, and what becomes of it; the 
     const text = page.getByTestId("import-text");
     assert.deepEqual(
       await text.evaluate((area) => [
-        area.value.slice(area.selectionStart, area.selectionEnd), area === document.activeElement,
+        area.value.slice(area.selectionStart, area.selectionEnd),
+        area === document.activeElement,
       ]),
       ["      tolerationSeconds: 5m", true],
     );
@@ -107,15 +123,20 @@ playgroundTest("mistakes name the object, the line, and what becomes of it; the 
     await page.locator('[data-node="good"]').waitFor();
     assert.equal(await page.locator('[data-node="bad"]').count(), 0);
     assert.deepEqual(await pods(page), before, "what was there is still there");
-  });
+  },
+);
 
-playgroundTest("a text that is no manifest is refused with advice, and nothing is lost",
+playgroundTest(
+  "a text that is no manifest is refused with advice, and nothing is lost",
   async ({ page }) => {
     await ready(page);
     const before = await pods(page);
     for (const [text, message] of [
       [TABLE, "this looks like the table that `kubectl get` prints"],
-      ["error: the server doesn't have a resource type \"node\"", "this is an error message of kubectl"],
+      [
+        'error: the server doesn\'t have a resource type "node"',
+        "this is an error message of kubectl",
+      ],
       ["$ kubectl get nodes -o yaml\napiVersion: v1", "this line is a command, not YAML"],
       ["<!DOCTYPE html><html></html>", "this looks like a web page"],
     ]) {
@@ -131,48 +152,58 @@ playgroundTest("a text that is no manifest is refused with advice, and nothing i
       await page.getByTestId("dialog").waitFor({ state: "detached" });
     }
     assert.deepEqual(await pods(page), before);
-  });
+  },
+);
 
-playgroundTest("bad YAML in the inspector: where it is, and what was typed stays", async ({ page }) => {
-  await ready(page);
-  await selectNode(page, "worker-1");
-  await tab(page, "yaml").click();
-  const text = page.getByTestId("yaml").getByLabel("YAML");
-  const good = await text.inputValue();
-  const bad = good.replace("metadata:", "metadata:\n\tname: tab");
-  await text.fill(bad);
-  const [[, where, , help]] = await diagnostics(page);
-  assert.match(where, /^node\.yaml:\d+:\d+/);
-  assert.equal(help, "YAML is indented with spaces; replace the tab");
-  assert.equal(await page.getByTestId("apply").isDisabled(), true);
-  assert.equal(await text.inputValue(), bad);
-  await page.getByTestId("yaml").getByRole("button", { name: "Discard" }).click();
-  assert.equal(await text.inputValue(), good);
-});
+playgroundTest(
+  "bad YAML in the inspector: where it is, and what was typed stays",
+  async ({ page }) => {
+    await ready(page);
+    await selectNode(page, "worker-1");
+    await tab(page, "yaml").click();
+    const text = page.getByTestId("yaml").getByLabel("YAML");
+    const good = await text.inputValue();
+    const bad = good.replace("metadata:", "metadata:\n\tname: tab");
+    await text.fill(bad);
+    const [[, where, , help]] = await diagnostics(page);
+    assert.match(where, /^node\.yaml:\d+:\d+/);
+    assert.equal(help, "YAML is indented with spaces; replace the tab");
+    assert.equal(await page.getByTestId("apply").isDisabled(), true);
+    assert.equal(await text.inputValue(), bad);
+    await page.getByTestId("yaml").getByRole("button", { name: "Discard" }).click();
+    assert.equal(await text.inputValue(), good);
+  },
+);
 
-playgroundTest("a form says beside the field what is wrong, in Kubernetes' words", async ({ page }) => {
-  await ready(page);
-  await selectNode(page, "worker-1");
-  await page.getByTestId("add-taint").click();
-  const item = page.getByTestId("taint-form").locator(".item").last();
-  await item.getByLabel("Key").fill("a b");
-  await item.locator(".field", { hasText: "Key" }).getByRole("alert")
-    .getByText('Invalid value: "a b": name part must consist of alphanumeric characters').waitFor();
-  assert.equal(await item.locator('[aria-invalid="true"]').count(), 1);
-  assert.equal(await page.getByTestId("apply").isDisabled(), true);
-  await item.getByLabel("Key").fill("a.b");
-  assert.equal(await item.getByRole("alert").count(), 0);
-  assert.equal(await page.getByTestId("apply").isDisabled(), false);
-});
+playgroundTest(
+  "a form says beside the field what is wrong, in Kubernetes' words",
+  async ({ page }) => {
+    await ready(page);
+    await selectNode(page, "worker-1");
+    await page.getByTestId("add-taint").click();
+    const item = page.getByTestId("taint-form").locator(".item").last();
+    await item.getByLabel("Key").fill("a b");
+    await item
+      .locator(".field", { hasText: "Key" })
+      .getByRole("alert")
+      .getByText('Invalid value: "a b": name part must consist of alphanumeric characters')
+      .waitFor();
+    assert.equal(await item.locator('[aria-invalid="true"]').count(), 1);
+    assert.equal(await page.getByTestId("apply").isDisabled(), true);
+    await item.getByLabel("Key").fill("a.b");
+    assert.equal(await item.getByRole("alert").count(), 0);
+    assert.equal(await page.getByTestId("apply").isDisabled(), false);
+  },
+);
 
 playgroundTest("a dropped or opened file is imported; so are several", async ({ page }) => {
   await ready(page);
   const file = (name, text) => ({ name, mimeType: "text/yaml", buffer: Buffer.from(text) });
   const node = (name) => `apiVersion: v1\nkind: Node\nmetadata: {name: ${name}}\n`;
   await page.getByTestId("import").click();
-  await page.getByTestId("import-file").setInputFiles([
-    file("a.yaml", node("a")), file("b.yaml", node("b")),
-  ]);
+  await page
+    .getByTestId("import-file")
+    .setInputFiles([file("a.yaml", node("a")), file("b.yaml", node("b"))]);
   await found(page).getByText("2 nodes, 0 pods").waitFor();
   await page.getByTestId("import-replace").click();
   await page.locator('[data-node="b"]').waitFor();
@@ -196,7 +227,10 @@ playgroundTest("an exported cluster imports to the same cluster", async ({ page 
   await replaceCluster(page, CLUSTER);
   await scrubTo(page, seconds(5));
   await taint(page, "worker-a", { key: "node.kubernetes.io/unreachable" });
-  for (const [kind, name] of [["State", "cluster.yaml"], ["Json", "cluster.json"]]) {
+  for (const [kind, name] of [
+    ["State", "cluster.yaml"],
+    ["Json", "cluster.json"],
+  ]) {
     const first = await exported(page, kind);
     assert.equal(first.name, name);
     const before = await page.getByTestId("board").locator("[data-node]").allInnerTexts();

@@ -40,7 +40,10 @@ playgroundTest("Back closes a dialog, and does not leave the page", async ({ pag
 playgroundTest("a dialog keeps the focus, and gives it back", async ({ page }) => {
   await ready(page);
   for (const [opener, title] of [
-    ["scenarios", "Scenarios"], ["import", "Import"], ["export", "Export"], ["help", "Help"],
+    ["scenarios", "Scenarios"],
+    ["import", "Import"],
+    ["export", "Export"],
+    ["help", "Help"],
   ]) {
     for (const close of ["Escape", "the button"]) {
       await tabTo(page, `[data-testid="${opener}"]`);

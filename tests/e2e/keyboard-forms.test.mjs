@@ -7,12 +7,15 @@ import { edits, focused, focusedWords } from "./support/focus.mjs";
 import { keyboard } from "./support/hands.mjs";
 import { log, now, pods, ready, seconds, until } from "./support/page.mjs";
 
-playgroundTest("a taint that is typed: the new row has the focus, Enter applies and leaves",
+playgroundTest(
+  "a taint that is typed: the new row has the focus, Enter applies and leaves",
   async ({ page }) => {
     await ready(page);
     await keyboard(page).node("worker-1");
     await keyboard(page).press(page.getByTestId("add-taint"));
-    await until(page, async () => assert.ok(await focused(page, '[data-testid="taint-form"] input')));
+    await until(page, async () =>
+      assert.ok(await focused(page, '[data-testid="taint-form"] input')),
+    );
     // Among these are the letters of all shortcuts of one key.
     await page.keyboard.type("node.kubernetes.io/unreachable");
     await page.keyboard.press("Tab");
@@ -37,9 +40,11 @@ playgroundTest("a taint that is typed: the new row has the focus, Enter applies 
     assert.deepEqual((await log(page)).length, 2);
     await page.keyboard.press("b");
     await until(page, async () => assert.equal(await now(page), seconds(5)));
-  });
+  },
+);
 
-playgroundTest("new rows of labels, tolerations and new nodes have the focus too",
+playgroundTest(
+  "new rows of labels, tolerations and new nodes have the focus too",
   async ({ page }) => {
     await ready(page);
     const hand = keyboard(page);
@@ -84,25 +89,39 @@ playgroundTest("new rows of labels, tolerations and new nodes have the focus too
       assert.ok(await focused(page, '[data-node="worker-7"] > .name'));
     });
     assert.equal(await now(page), 0n);
-  });
+  },
+);
 
 /** Every toggle and button of faults: where it is, and what it is called. */
 const FAULTS = [
-  ["taints", "unreachable"], ["taints", "not-ready"], ["taints", "out-of-service"],
-  ["taints", "maintenance:NoSchedule"], ["health", "Cut network"], ["health", "Stop kubelet"],
-  ["health", "Restart kubelet"], ["health", "Flap kubelet"], ["health", "Ready=False"],
-  ["health", "MemoryPressure"], ["health", "DiskPressure"], ["health", "PIDPressure"],
-  ["health", "NetworkUnavailable"], ["health", "Cordon"],
+  ["taints", "unreachable"],
+  ["taints", "not-ready"],
+  ["taints", "out-of-service"],
+  ["taints", "maintenance:NoSchedule"],
+  ["health", "Cut network"],
+  ["health", "Stop kubelet"],
+  ["health", "Restart kubelet"],
+  ["health", "Flap kubelet"],
+  ["health", "Ready=False"],
+  ["health", "MemoryPressure"],
+  ["health", "DiskPressure"],
+  ["health", "PIDPressure"],
+  ["health", "NetworkUnavailable"],
+  ["health", "Cordon"],
 ];
 
 for (const [by, act] of [
-  ["keyboard", async (button) => {
-    await button.focus();
-    await button.press("Enter");
-  }],
+  [
+    "keyboard",
+    async (button) => {
+      await button.focus();
+      await button.press("Enter");
+    },
+  ],
   ["mouse", (button) => button.click()],
 ]) {
-  playgroundTest(`after a fault by ${by} the space bar plays, and takes nothing back`,
+  playgroundTest(
+    `after a fault by ${by} the space bar plays, and takes nothing back`,
     async ({ page }) => {
       await ready(page);
       await page.locator('[data-node="worker-2"] > .name').click();
@@ -136,5 +155,6 @@ for (const [by, act] of [
         await page.keyboard.press("Space");
         assert.equal(await edits(page), done);
       }
-    });
+    },
+  );
 }

@@ -8,11 +8,19 @@ import { keyboard } from "./support/hands.mjs";
 import { now, ready, seconds, until } from "./support/page.mjs";
 
 /** A key of the help as the browser calls it. */
-const called = (key) => ({
-  "→": "ArrowRight", "←": "ArrowLeft", "↑": "ArrowUp", "↓": "ArrowDown", "−": "-", "Esc": "Escape",
-  "Ctrl Z": "ControlOrMeta+z", "Ctrl Shift Z": "ControlOrMeta+Shift+z", "Ctrl Y": "ControlOrMeta+y",
-  "Shift Enter": "Shift+Enter",
-})[key] ?? (key.length === 1 ? key.toLowerCase() : key);
+const called = (key) =>
+  ({
+    "→": "ArrowRight",
+    "←": "ArrowLeft",
+    "↑": "ArrowUp",
+    "↓": "ArrowDown",
+    "−": "-",
+    Esc: "Escape",
+    "Ctrl Z": "ControlOrMeta+z",
+    "Ctrl Shift Z": "ControlOrMeta+Shift+z",
+    "Ctrl Y": "ControlOrMeta+y",
+    "Shift Enter": "Shift+Enter",
+  })[key] ?? (key.length === 1 ? key.toLowerCase() : key);
 
 const opens = (title) => async (page, press) => {
   await press();
@@ -99,22 +107,22 @@ const HELP = {
       await press();
       await clockIs(page, 0);
     },
-    "Faster": async (page, press) => {
+    Faster: async (page, press) => {
       const before = await speed(page);
       await press();
       await until(page, async () => assert.equal(await speed(page), before + 1));
     },
-    "Slower": async (page, press) => {
+    Slower: async (page, press) => {
       const before = await speed(page);
       await press();
       await until(page, async () => assert.equal(await speed(page), before - 1));
     },
-    "Undo": async (page, press) => {
+    Undo: async (page, press) => {
       await taintWorker(page);
       await press();
       await until(page, async () => assert.equal(await edits(page), 0));
     },
-    "Redo": async (page, press) => {
+    Redo: async (page, press) => {
       await taintWorker(page);
       await page.keyboard.press("ControlOrMeta+z");
       await until(page, async () => assert.equal(await edits(page), 0));
@@ -122,12 +130,12 @@ const HELP = {
       await until(page, async () => assert.equal(await edits(page), 1));
     },
     "Import (or paste a manifest anywhere)": opens("Import"),
-    "Export": opens("Export"),
-    "Scenarios": opens("Scenarios"),
+    Export: opens("Export"),
+    Scenarios: opens("Scenarios"),
     "Create a node": opens("Create a node"),
     "Create a pod": opens("Create a pod"),
-    "Warnings": opens("Warnings"),
-    "kubectl": async (page, press) => {
+    Warnings: opens("Warnings"),
+    kubectl: async (page, press) => {
       await press();
       await until(page, async () => assert.ok(await focused(page, "[data-testid=console-line]")));
     },
@@ -165,7 +173,7 @@ const HELP = {
       await keyboard(page).node("worker-1");
       await keyboard(page).tab("health");
       await press();
-      const shown = { "←": "taints", "→": "resources", "Home": "taints", "End": "yaml" }[key];
+      const shown = { "←": "taints", "→": "resources", Home: "taints", End: "yaml" }[key];
       await page.locator(`[data-tab="${shown}"][aria-selected="true"]:focus`).waitFor();
       assert.equal(await now(page), 0n);
     },
@@ -196,7 +204,8 @@ const HELP = {
       await inConsole(page, "kubectl get nod");
       await press();
       await until(page, async () =>
-        assert.match(await page.getByTestId("console-line").inputValue(), /^kubectl get nodes?/));
+        assert.match(await page.getByTestId("console-line").inputValue(), /^kubectl get nodes?/),
+      );
     },
     "Earlier and later lines": async (page, press, key) => {
       await inConsole(page, "kubectl get nodes");
@@ -235,13 +244,18 @@ const HELP = {
 /** The rows of the help: `[place, [meaning, keys][]][]`. */
 async function helpRows(page) {
   await page.keyboard.press("?");
-  const rows = await page.getByTestId("dialog").locator("dl.keys").evaluateAll((lists) =>
-    lists.map((list) => {
-      const texts = (parent, part) => [...parent.querySelectorAll(part)].map((it) => it.textContent);
-      const keys = [...list.querySelectorAll("dt")].map((dt) => texts(dt, "kbd"));
-      const meanings = texts(list, "dd");
-      return [list.previousElementSibling.textContent, meanings.map((it, i) => [it, keys[i]])];
-    }));
+  const rows = await page
+    .getByTestId("dialog")
+    .locator("dl.keys")
+    .evaluateAll((lists) =>
+      lists.map((list) => {
+        const texts = (parent, part) =>
+          [...parent.querySelectorAll(part)].map((it) => it.textContent);
+        const keys = [...list.querySelectorAll("dt")].map((dt) => texts(dt, "kbd"));
+        const meanings = texts(list, "dd");
+        return [list.previousElementSibling.textContent, meanings.map((it, i) => [it, keys[i]])];
+      }),
+    );
   await page.keyboard.press("Escape");
   return rows;
 }
@@ -256,7 +270,8 @@ playgroundTest("the help has the rows that are tested here, and no other", async
 });
 
 for (const [place, meanings] of Object.entries(HELP)) {
-  playgroundTest(`every key of the help does what it says: ${place.toLowerCase()}`,
+  playgroundTest(
+    `every key of the help does what it says: ${place.toLowerCase()}`,
     async ({ page, url }) => {
       await ready(page);
       const rows = new Map((await helpRows(page)).find(([found]) => found === place)[1]);
@@ -275,10 +290,12 @@ for (const [place, meanings] of Object.entries(HELP)) {
           }
         }
       }
-    });
+    },
+  );
 }
 
-playgroundTest("letters are no shortcuts in fields and lists, nor with Ctrl, Alt or Shift",
+playgroundTest(
+  "letters are no shortcuts in fields and lists, nor with Ctrl, Alt or Shift",
   async ({ page }) => {
     await ready(page);
     const letters = "nbe0+-ixsapwkt?";
@@ -301,4 +318,5 @@ playgroundTest("letters are no shortcuts in fields and lists, nor with Ctrl, Alt
     assert.equal(await page.getByTestId("console-line").count(), 0);
     assert.equal(await page.evaluate(() => document.documentElement.dataset.theme), undefined);
     assert.equal(await now(page), 0n);
-  });
+  },
+);

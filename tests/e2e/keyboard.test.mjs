@@ -1,5 +1,5 @@
-// Everything by the keyboard alone: no test of this and of the files beside it moves a mouse, but to
-// compare.
+// Everything by the keyboard alone: no test of this and of the files beside it moves a mouse, but
+// to compare.
 
 import assert from "node:assert/strict";
 
@@ -8,7 +8,8 @@ import { assertFocusShows, focused, focusedWords, tabTo } from "./support/focus.
 import { keyboard } from "./support/hands.mjs";
 import { now, pods, ready, seconds, until } from "./support/page.mjs";
 
-playgroundTest("the main job takes at most 15 keys: reach a node, taint it, play, read why",
+playgroundTest(
+  "the main job takes at most 15 keys: reach a node, taint it, play, read why",
   async ({ page }) => {
     await ready(page);
     let pressed = 0;
@@ -35,33 +36,50 @@ playgroundTest("the main job takes at most 15 keys: reach a node, taint it, play
     await press("ArrowDown", "Enter");
     const inspector = page.getByTestId("inspector");
     // While time runs the pod may be gone before it is looked at.
-    await inspector.getByText(/not tolerate|Evicted at 0s/).first().waitFor();
+    await inspector
+      .getByText(/not tolerate|Evicted at 0s/)
+      .first()
+      .waitFor();
     await inspector.getByText(/^Why/).first().waitFor();
     await until(page, async () => assert.ok((await now(page)) > 0n));
     assert.ok(pressed <= 15, `${pressed} keys`);
     console.log(`the main job took ${pressed} keys`);
-  });
+  },
+);
 
-playgroundTest("arrows move over zones, nodes and pods; Enter goes into the inspector, Escape back",
+playgroundTest(
+  "arrows move over zones, nodes and pods; Enter goes into the inspector, Escape back",
   async ({ page }) => {
     await ready(page);
     await page.keyboard.press("Tab");
     assert.equal(await focusedWords(page), "Skip to the board");
     await page.keyboard.press("Enter");
-    const at = (pattern) => until(page, async () => {
-      assert.match(await focusedWords(page), pattern);
-      await assertFocusShows(page);
-    });
+    const at = (pattern) =>
+      until(page, async () => {
+        assert.match(await focusedWords(page), pattern);
+        await assertFocusShows(page);
+      });
     await at(/^zone eu-1a, 3 nodes/);
     for (const [key, pattern] of [
-      ["ArrowRight", /^zone eu-1b/], ["ArrowRight", /^zone eu-1c/], ["ArrowRight", /^zone eu-1c/],
-      ["ArrowLeft", /^zone eu-1b/], ["ArrowDown", /^node worker-3, Ready, \d pods/],
-      ["ArrowLeft", /^node worker-2/], ["ArrowRight", /^node worker-3/],
+      ["ArrowRight", /^zone eu-1b/],
+      ["ArrowRight", /^zone eu-1c/],
+      ["ArrowRight", /^zone eu-1c/],
+      ["ArrowLeft", /^zone eu-1b/],
+      ["ArrowDown", /^node worker-3, Ready, \d pods/],
+      ["ArrowLeft", /^node worker-2/],
+      ["ArrowRight", /^node worker-3/],
       ["ArrowDown", /^pod kube-system\/kube-proxy-r4tvz, stays/],
-      ["ArrowRight", /^pod monitoring\/node-exporter/], ["ArrowUp", /^pod kube-system/],
-      ["ArrowUp", /^node worker-3/], ["ArrowUp", /^zone eu-1b/],
-      ["Home", /^zone eu-1a/], ["End", /^pod shop\//], ["Home", /^zone eu-1a/],
-      ["ArrowDown", /^node control-plane-1.*taint node-role.kubernetes.io\/control-plane:NoSchedule/],
+      ["ArrowRight", /^pod monitoring\/node-exporter/],
+      ["ArrowUp", /^pod kube-system/],
+      ["ArrowUp", /^node worker-3/],
+      ["ArrowUp", /^zone eu-1b/],
+      ["Home", /^zone eu-1a/],
+      ["End", /^pod shop\//],
+      ["Home", /^zone eu-1a/],
+      [
+        "ArrowDown",
+        /^node control-plane-1.*taint node-role.kubernetes.io\/control-plane:NoSchedule/,
+      ],
     ]) {
       await page.keyboard.press(key);
       await at(pattern);
@@ -94,9 +112,11 @@ playgroundTest("arrows move over zones, nodes and pods; Enter goes into the insp
     await until(page, async () => assert.ok(await focused(page, ".inspector input")));
     await page.keyboard.press("Escape");
     await at(/^node worker-1/);
-  });
+  },
+);
 
-playgroundTest("the focus stays on the board when its pod goes, and in the inspector when it changes",
+playgroundTest(
+  "the focus stays on the board when its pod goes, and in the inspector when it changes",
   async ({ page }) => {
     await ready(page);
     const hand = keyboard(page);
@@ -124,27 +144,31 @@ playgroundTest("the focus stays on the board when its pod goes, and in the inspe
     await until(page, async () => {
       assert.match(await focusedWords(page), /^pod shop\/search-0/);
     });
-  });
+  },
+);
 
-playgroundTest("the slider and the tabs of the inspector take arrow keys or Tab", async ({ page }) => {
-  await ready(page);
-  await tabTo(page, '[data-testid="scrub"]');
-  await page.keyboard.press("End");
-  await until(page, async () => assert.equal(await now(page), seconds(60)));
-  await page.keyboard.press("ArrowLeft");
-  await until(page, async () => assert.ok((await now(page)) < seconds(60)));
+playgroundTest(
+  "the slider and the tabs of the inspector take arrow keys or Tab",
+  async ({ page }) => {
+    await ready(page);
+    await tabTo(page, '[data-testid="scrub"]');
+    await page.keyboard.press("End");
+    await until(page, async () => assert.equal(await now(page), seconds(60)));
+    await page.keyboard.press("ArrowLeft");
+    await until(page, async () => assert.ok((await now(page)) < seconds(60)));
 
-  await page.evaluate(() => document.activeElement.blur());
-  await keyboard(page).node("worker-2");
-  await tabTo(page, '[data-tab="taints"]');
-  for (const tab of ["health", "resources", "pods", "labels", "yaml", "taints"]) {
-    await page.keyboard.press("ArrowRight");
-    await page.locator(`[data-tab="${tab}"][aria-selected="true"]:focus`).waitFor();
-  }
-  await page.keyboard.press("Escape");
-  await page.keyboard.press("Escape");
-  await page.locator('[data-testid="inspector"][data-empty="true"]').waitFor();
-});
+    await page.evaluate(() => document.activeElement.blur());
+    await keyboard(page).node("worker-2");
+    await tabTo(page, '[data-tab="taints"]');
+    for (const tab of ["health", "resources", "pods", "labels", "yaml", "taints"]) {
+      await page.keyboard.press("ArrowRight");
+      await page.locator(`[data-tab="${tab}"][aria-selected="true"]:focus`).waitFor();
+    }
+    await page.keyboard.press("Escape");
+    await page.keyboard.press("Escape");
+    await page.locator('[data-testid="inspector"][data-empty="true"]').waitFor();
+  },
+);
 
 playgroundTest("a scenario is chosen and run by keyboard", async ({ page }) => {
   await ready(page);

@@ -5,7 +5,13 @@ import assert from "node:assert/strict";
 
 import { playgroundTest } from "./support/browser.mjs";
 import {
-  loadScenario, pods, ready, replaceCluster, selectNode, taint, until,
+  loadScenario,
+  pods,
+  ready,
+  replaceCluster,
+  selectNode,
+  taint,
+  until,
 } from "./support/page.mjs";
 
 /** Types a line into the console, which is open, and gives what it printed. */
@@ -54,7 +60,11 @@ playgroundTest("kubectl taint is typed, and prints what kubectl prints", async (
     await kubectl(page, "kubectl taint nodes worker-1 example.com/gpu=a100:NoExecute"),
     "node/worker-1 tainted\n",
   );
-  assert.ok(await page.locator('[data-node="worker-1"] .taint[title="example.com/gpu=a100:NoExecute"]').isVisible());
+  assert.ok(
+    await page
+      .locator('[data-node="worker-1"] .taint[title="example.com/gpu=a100:NoExecute"]')
+      .isVisible(),
+  );
   assert.equal(
     await kubectl(page, "kubectl taint nodes worker-1 example.com/gpu=h100:NoExecute"),
     "error: node worker-1 already has example.com/gpu taint(s) with same effect(s) and --overwrite is false\n",
@@ -104,7 +114,10 @@ playgroundTest("the console is used by keyboard alone, and is no trap", async ({
   await line.fill("kubectl uncordon wor");
   await page.keyboard.press("Tab");
   await until(page, async () => assert.equal(await line.inputValue(), "kubectl uncordon worker-"));
-  await page.getByTestId("completions").getByRole("button", { name: "worker-1", exact: true }).waitFor();
+  await page
+    .getByTestId("completions")
+    .getByRole("button", { name: "worker-1", exact: true })
+    .waitFor();
   // and goes on where there is nothing; Escape leaves.
   await line.fill("");
   await page.keyboard.press("Tab");
@@ -115,22 +128,32 @@ playgroundTest("the console is used by keyboard alone, and is no trap", async ({
   assert.equal(await page.evaluate(() => document.activeElement.dataset.testid), "console-open");
 });
 
-playgroundTest("several lines are applied, and what is clicked is shown as a line", async ({ page }) => {
-  await ready(page);
-  await taint(page, "worker-1", { key: "example.com/gpu", value: "a100" });
-  assert.match(
-    await page.getByTestId("same-line").textContent(),
-    /^kubectl taint nodes? worker-1 example\.com\/gpu=a100:NoExecute$/,
-  );
-  await page.keyboard.press("Escape");
-  await page.getByTestId("console-open").click();
-  const printed = await kubectl(page, [
-    "kubectl apply -f - <<EOF", "apiVersion: v1", "kind: Pod", "metadata: {name: typed}",
-    "spec: {containers: [{name: c, image: nginx}]}", "EOF",
-  ].join("\n"));
-  assert.equal(printed, "pod/typed created\n");
-  await until(page, async () => assert.ok("default/typed" in (await pods(page))));
-});
+playgroundTest(
+  "several lines are applied, and what is clicked is shown as a line",
+  async ({ page }) => {
+    await ready(page);
+    await taint(page, "worker-1", { key: "example.com/gpu", value: "a100" });
+    assert.match(
+      await page.getByTestId("same-line").textContent(),
+      /^kubectl taint nodes? worker-1 example\.com\/gpu=a100:NoExecute$/,
+    );
+    await page.keyboard.press("Escape");
+    await page.getByTestId("console-open").click();
+    const printed = await kubectl(
+      page,
+      [
+        "kubectl apply -f - <<EOF",
+        "apiVersion: v1",
+        "kind: Pod",
+        "metadata: {name: typed}",
+        "spec: {containers: [{name: c, image: nginx}]}",
+        "EOF",
+      ].join("\n"),
+    );
+    assert.equal(printed, "pod/typed created\n");
+    await until(page, async () => assert.ok("default/typed" in (await pods(page))));
+  },
+);
 
 playgroundTest("warnings are listed, select what they speak of, and mark it", async ({ page }) => {
   await ready(page);
@@ -148,7 +171,10 @@ playgroundTest("warnings are listed, select what they speak of, and mark it", as
     (await typo.locator(".fix pre").textContent()).trim(),
     '- key: "example.com/maintenance"\n  operator: Exists',
   );
-  assert.equal(await list.locator('[data-code="stateful-set-stuck"]').getAttribute("data-severity"), "note");
+  assert.equal(
+    await list.locator('[data-code="stateful-set-stuck"]').getAttribute("data-severity"),
+    "note",
+  );
   await typo.getByRole("button", { name: "pod data/db-0" }).click();
   await page.getByTestId("dialog").waitFor({ state: "detached" });
   await page.getByTestId("warnings-about").waitFor();
@@ -176,7 +202,8 @@ playgroundTest("warnings are listed, select what they speak of, and mark it", as
   );
 });
 
-playgroundTest("what was just done is no longer said when it is undone or another cluster is loaded",
+playgroundTest(
+  "what was just done is no longer said when it is undone or another cluster is loaded",
   async ({ page }) => {
     await ready(page);
     const same = page.getByTestId("same-line");
@@ -188,4 +215,5 @@ playgroundTest("what was just done is no longer said when it is undone or anothe
     await same.waitFor();
     await loadScenario(page, "three-effects");
     await same.waitFor({ state: "detached" });
-  });
+  },
+);

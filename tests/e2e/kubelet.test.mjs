@@ -1,11 +1,21 @@
-// A node runs out: what the page says of usage, thresholds, conditions and of who goes first, when a
-// user fills it by the forms of the tab Resources.
+// A node runs out: what the page says of usage, thresholds, conditions and of who goes first, when
+// a user fills it by the forms of the tab Resources.
 
 import assert from "node:assert/strict";
 
 import { playgroundTest } from "./support/browser.mjs";
 import {
-  loadScenario, log, now, pods, ready, replaceCluster, scrubTo, seconds, selectNode, selectPod, tab,
+  loadScenario,
+  log,
+  now,
+  pods,
+  ready,
+  replaceCluster,
+  scrubTo,
+  seconds,
+  selectNode,
+  selectPod,
+  tab,
   until,
 } from "./support/page.mjs";
 
@@ -61,20 +71,31 @@ async function load(page, { who, what, shape, ...fields }) {
 
 /** The candidates in their order: `[pod, { key: value }, the key that decides]`. */
 const ranking = (page) =>
-  page.getByTestId("ranking").locator("li").evaluateAll((rows) => rows.map((row) => {
-    const keys = [...row.querySelectorAll("[data-key]")];
-    const decides = keys.find(({ dataset }) => dataset.decides === "true");
-    return [
-      row.dataset.pod,
-      Object.fromEntries(keys.map((key) => [key.dataset.key, key.querySelector("dd").textContent])),
-      decides?.dataset.key,
-    ];
-  }));
+  page
+    .getByTestId("ranking")
+    .locator("li")
+    .evaluateAll((rows) =>
+      rows.map((row) => {
+        const keys = [...row.querySelectorAll("[data-key]")];
+        const decides = keys.find(({ dataset }) => dataset.decides === "true");
+        return [
+          row.dataset.pod,
+          Object.fromEntries(
+            keys.map((key) => [key.dataset.key, key.querySelector("dd").textContent]),
+          ),
+          decides?.dataset.key,
+        ];
+      }),
+    );
 
 /** The cells of the thresholds of the signal that is shown. */
 const thresholds = (page) =>
-  page.getByTestId("thresholds").locator("tbody tr").evaluateAll((rows) =>
-    rows.map((row) => [...row.cells].map((cell) => cell.textContent.trim())));
+  page
+    .getByTestId("thresholds")
+    .locator("tbody tr")
+    .evaluateAll((rows) =>
+      rows.map((row) => [...row.cells].map((cell) => cell.textContent.trim())),
+    );
 
 /** Steps from event to event until something holds. */
 async function stepUntil(page, holds) {
@@ -92,7 +113,8 @@ async function stepUntil(page, holds) {
 const taintOf = (page, node, key) =>
   page.locator(`[data-node="${node}"] .taint[title^="node.kubernetes.io/${key}"]`);
 
-playgroundTest("memory is filled by hand: ranking, eviction, condition, taint, and the way back",
+playgroundTest(
+  "memory is filled by hand: ranking, eviction, condition, taint, and the way back",
   async ({ page }) => {
     await ready(page);
     await replaceCluster(page, CLUSTER);
@@ -102,8 +124,11 @@ playgroundTest("memory is filled by hand: ranking, eviction, condition, taint, a
     // What is no amount is refused in the form, and nothing has changed.
     await load(page, { who: "default/cache", shape: "constant", Amount: "much" });
     await until(page, async () =>
-      assert.match(await page.getByTestId("load-form").getByRole("alert").innerText(),
-        /^Amount: quantities must match the regular expression/));
+      assert.match(
+        await page.getByTestId("load-form").getByRole("alert").innerText(),
+        /^Amount: quantities must match the regular expression/,
+      ),
+    );
     assert.equal(await page.getByTestId("usage-chart").count(), 0);
 
     await load(page, { who: "default/cache", Amount: "1Gi" });
@@ -112,20 +137,46 @@ playgroundTest("memory is filled by hand: ranking, eviction, condition, taint, a
     await load(page, { who: "default/db", Amount: "900Mi" });
 
     // The three keys of each pod, and which of them decides.
-    await until(page, async () => assert.deepEqual(await ranking(page), [
-      ["default/cache", {
-        "Uses more than it asked for": "yes", Priority: "0", "Above its request": "1Gi (1Gi of 0)",
-      }, "Above its request"],
-      ["default/web", {
-        "Uses more than it asked for": "yes", Priority: "0", "Above its request": "200Mi (700Mi of 500Mi)",
-      }, "Uses more than it asked for"],
-      ["default/db", {
-        "Uses more than it asked for": "no", Priority: "0", "Above its request": "-124Mi (900Mi of 1Gi)",
-      }, undefined],
-    ]));
+    await until(page, async () =>
+      assert.deepEqual(await ranking(page), [
+        [
+          "default/cache",
+          {
+            "Uses more than it asked for": "yes",
+            Priority: "0",
+            "Above its request": "1Gi (1Gi of 0)",
+          },
+          "Above its request",
+        ],
+        [
+          "default/web",
+          {
+            "Uses more than it asked for": "yes",
+            Priority: "0",
+            "Above its request": "200Mi (700Mi of 500Mi)",
+          },
+          "Uses more than it asked for",
+        ],
+        [
+          "default/db",
+          {
+            "Uses more than it asked for": "no",
+            Priority: "0",
+            "Above its request": "-124Mi (900Mi of 1Gi)",
+          },
+          undefined,
+        ],
+      ]),
+    );
     const first = page.getByTestId("ranking").locator("li").first();
-    assert.match(await first.innerText(), /Before the next one because it is further above its request\./);
-    assert.match(await first.innerText(), /behind it with a priority of 1 or more, or a request of .* or more, or a usage of .* or less/);
+    assert.match(
+      await first.innerText(),
+      /Before the next one because it is further above its request\./,
+    );
+    assert.match(
+      await first.innerText(),
+      /behind it with a priority of 1 or more, or a request of .* or more, or a usage of .* or less/,
+    );
 
     // The chart stacks the pods on what the system uses.
     const bands = await page.getByTestId("usage-chart").locator("polygon title").allTextContents();
@@ -137,55 +188,91 @@ playgroundTest("memory is filled by hand: ranking, eviction, condition, taint, a
     await until(page, async () =>
       assert.deepEqual(await thresholds(page), [
         ["hard < 100Mi", "60Mi", "-40Mi", "too little; the next pass sees it"],
-      ]));
+      ]),
+    );
     assert.equal((await pods(page))["default/cache"], "stays");
     await stepUntil(page, async () => (await pods(page))["default/cache"] === "evicted");
     assert.deepEqual(await pods(page), {
-      "default/cache": "evicted", "default/db": "stays", "default/web": "stays",
+      "default/cache": "evicted",
+      "default/db": "stays",
+      "default/web": "stays",
     });
-    assert.deepEqual((await ranking(page)).map(([pod]) => pod), ["default/web", "default/db"]);
+    assert.deepEqual(
+      (await ranking(page)).map(([pod]) => pod),
+      ["default/web", "default/db"],
+    );
     const told = (await log(page)).join("\n");
-    assert.match(told, /^\S+ Warning EvictionThresholdMet node\/worker-1: Attempting to reclaim memory$/m);
-    assert.match(told, /^\S+ Warning Evicted pod\/default\/cache: The node was low on resource: memory\. Threshold quantity: 100Mi, available: /m);
+    assert.match(
+      told,
+      /^\S+ Warning EvictionThresholdMet node\/worker-1: Attempting to reclaim memory$/m,
+    );
+    assert.match(
+      told,
+      /^\S+ Warning Evicted pod\/default\/cache: The node was low on resource: memory\. Threshold quantity: 100Mi, available: /m,
+    );
     const legend = page.getByTestId("legend");
     assert.match(await legend.innerText(), /1\s*evicted/);
 
     // The condition, with its taint, outlasts its cause.
     const pressure = page.getByTestId("pressure");
     await pressure.getByText("MemoryPressure").waitFor();
-    await stepUntil(page, async () => (await taintOf(page, "worker-1", "memory-pressure").count()) === 1);
-    await stepUntil(page, async () =>
-      (await pressure.count()) === 1 && /There is enough again/.test(await pressure.innerText()));
-    assert.match(await pressure.innerText(), /it stays until 5m1\ds \(--eviction-pressure-transition-period 5m0s\)/);
+    await stepUntil(
+      page,
+      async () => (await taintOf(page, "worker-1", "memory-pressure").count()) === 1,
+    );
+    await stepUntil(
+      page,
+      async () =>
+        (await pressure.count()) === 1 && /There is enough again/.test(await pressure.innerText()),
+    );
+    assert.match(
+      await pressure.innerText(),
+      /it stays until 5m1\ds \(--eviction-pressure-transition-period 5m0s\)/,
+    );
     await stepUntil(page, async () => (await pressure.count()) === 0);
     assert.ok((await now(page)) >= seconds(310));
-    await stepUntil(page, async () => (await taintOf(page, "worker-1", "memory-pressure").count()) === 0);
+    await stepUntil(
+      page,
+      async () => (await taintOf(page, "worker-1", "memory-pressure").count()) === 0,
+    );
     assert.equal((await pods(page))["default/web"], "stays");
 
     // The pod says what became of it.
     await selectPod(page, "default/cache");
-    assert.match(await page.getByTestId("verdict").innerText(), /Evicted by its kubelet[\s\S]*low on resource: memory/);
+    assert.match(
+      await page.getByTestId("verdict").innerText(),
+      /Evicted by its kubelet[\s\S]*low on resource: memory/,
+    );
 
     // Undo: nobody has filled the node.
     await page.getByTestId("undo").click();
     await until(page, async () => assert.equal((await pods(page))["default/cache"], "stays"));
     assert.doesNotMatch((await log(page)).join("\n"), /EvictionThresholdMet/);
-  });
+  },
+);
 
-playgroundTest("what is used and what is left follow the clock, also where nothing happens",
+playgroundTest(
+  "what is used and what is left follow the clock, also where nothing happens",
   async ({ page }) => {
     await ready(page);
     await replaceCluster(page, CLUSTER);
     await resources(page, "worker-1");
     await load(page, { who: "default/cache", shape: "ramp", From: "0", To: "2Gi", Within: "1m" });
     await until(page, async () => assert.deepEqual((await thresholds(page))[0][1], "4Gi"));
-    for (const [at, left] of [[30, "3Gi"], [60, "2Gi"], [30, "3Gi"], [0, "4Gi"]]) {
+    for (const [at, left] of [
+      [30, "3Gi"],
+      [60, "2Gi"],
+      [30, "3Gi"],
+      [0, "4Gi"],
+    ]) {
       await scrubTo(page, seconds(at));
       await until(page, async () => assert.equal((await thresholds(page))[0][1], left));
     }
-  });
+  },
+);
 
-playgroundTest("thresholds of a kubelet by keyboard: refused, set, and a soft grace period that counts",
+playgroundTest(
+  "thresholds of a kubelet by keyboard: refused, set, and a soft grace period that counts",
   async ({ page }) => {
     await ready(page);
     await replaceCluster(page, CLUSTER);
@@ -199,7 +286,11 @@ playgroundTest("thresholds of a kubelet by keyboard: refused, set, and a soft gr
     await flag("eviction-hard").fill("memory.available<lots");
     await page.keyboard.press("Enter");
     await until(page, async () =>
-      assert.match(await form.getByRole("alert").first().innerText(), /quantities must match the regular expression/));
+      assert.match(
+        await form.getByRole("alert").first().innerText(),
+        /quantities must match the regular expression/,
+      ),
+    );
     assert.equal(await flag("eviction-hard").inputValue(), "memory.available<lots");
     await flag("eviction-hard").fill("memory.available<200Mi");
 
@@ -208,13 +299,22 @@ playgroundTest("thresholds of a kubelet by keyboard: refused, set, and a soft gr
     await page.keyboard.type("memory.available<1Gi");
     await page.keyboard.press("Enter");
     await until(page, async () =>
-      assert.match(await form.getByRole("alert").innerText(), /grace period/));
+      assert.match(await form.getByRole("alert").innerText(), /grace period/),
+    );
     await page.keyboard.press("Tab");
-    assert.ok(await flag("eviction-soft-grace-period").evaluate((field) => field === document.activeElement));
+    assert.ok(
+      await flag("eviction-soft-grace-period").evaluate(
+        (field) => field === document.activeElement,
+      ),
+    );
     await page.keyboard.type("memory.available=1m30s");
     await page.keyboard.press("Enter");
-    await until(page, async () => assert.deepEqual((await thresholds(page)).map(([what]) => what),
-      ["hard < 200Mi", "soft < 1Gi"]));
+    await until(page, async () =>
+      assert.deepEqual(
+        (await thresholds(page)).map(([what]) => what),
+        ["hard < 200Mi", "soft < 1Gi"],
+      ),
+    );
 
     // Soft, then hard: each has its line in the chart, and the grace period counts.
     assert.equal(await page.getByTestId("usage-chart").locator("line.hard").count(), 1);
@@ -234,64 +334,110 @@ playgroundTest("thresholds of a kubelet by keyboard: refused, set, and a soft gr
     await until(page, async () => assert.equal((await pods(page))["default/cache"], "stays"));
     await page.getByTestId("undo").click();
     await until(page, async () =>
-      assert.deepEqual((await thresholds(page)).map(([what]) => what), ["hard < 100Mi"]));
+      assert.deepEqual(
+        (await thresholds(page)).map(([what]) => what),
+        ["hard < 100Mi"],
+      ),
+    );
     await until(page, async () =>
-      assert.match(await flag("eviction-hard").inputValue(), /(^|,)memory\.available<100Mi(,|$)/));
-  });
+      assert.match(await flag("eviction-hard").inputValue(), /(^|,)memory\.available<100Mi(,|$)/),
+    );
+  },
+);
 
-playgroundTest("disk, inodes and processes: what nobody said the node has is asked for", async ({ page }) => {
-  await ready(page);
-  await replaceCluster(page, CLUSTER);
-  await resources(page, "worker-1");
-  await load(page, { who: "", what: "Disk", shape: "fill, leaving", Left: "5Gi" });
-  await until(page, async () =>
-    assert.match(await page.getByTestId("load-form").getByRole("alert").innerText(), /^The node has: /));
-  await load(page, { "The node has": "100Gi" });
-  const signal = (name) => page.getByTestId("node-resources").getByRole("button", { name, exact: true });
-  await signal("nodefs.available").click();
-  await until(page, async () =>
-    assert.deepEqual((await thresholds(page))[0].slice(0, 3), ["hard < 10Gi", "5Gi", "-5Gi"]));
-  await stepUntil(page, async () => (await taintOf(page, "worker-1", "disk-pressure").count()) === 1);
-  await page.getByTestId("pressure").getByText("DiskPressure").waitFor();
+playgroundTest(
+  "disk, inodes and processes: what nobody said the node has is asked for",
+  async ({ page }) => {
+    await ready(page);
+    await replaceCluster(page, CLUSTER);
+    await resources(page, "worker-1");
+    await load(page, { who: "", what: "Disk", shape: "fill, leaving", Left: "5Gi" });
+    await until(page, async () =>
+      assert.match(
+        await page.getByTestId("load-form").getByRole("alert").innerText(),
+        /^The node has: /,
+      ),
+    );
+    await load(page, { "The node has": "100Gi" });
+    const signal = (name) =>
+      page.getByTestId("node-resources").getByRole("button", { name, exact: true });
+    await signal("nodefs.available").click();
+    await until(page, async () =>
+      assert.deepEqual((await thresholds(page))[0].slice(0, 3), ["hard < 10Gi", "5Gi", "-5Gi"]),
+    );
+    await stepUntil(
+      page,
+      async () => (await taintOf(page, "worker-1", "disk-pressure").count()) === 1,
+    );
+    await page.getByTestId("pressure").getByText("DiskPressure").waitFor();
 
-  // Inodes are counted: an amount of space is none of them.
-  const form = page.getByTestId("load-form");
-  await form.getByLabel("What").selectOption({ label: "Inodes" });
-  const has = form.getByRole("textbox", { name: "The node has", exact: true });
-  await until(page, async () => assert.equal(await has.inputValue(), ""));
+    // Inodes are counted: an amount of space is none of them.
+    const form = page.getByTestId("load-form");
+    await form.getByLabel("What").selectOption({ label: "Inodes" });
+    const has = form.getByRole("textbox", { name: "The node has", exact: true });
+    await until(page, async () => assert.equal(await has.inputValue(), ""));
 
-  // Another node, by its inodes.
-  await resources(page, "worker-2");
-  await load(page, { what: "Inodes", shape: "fill, leaving", "The node has": "1M", Left: "10k" });
-  await signal("nodefs.inodesFree").click();
-  await until(page, async () =>
-    assert.deepEqual((await thresholds(page))[0].slice(0, 3), ["hard < 50000", "10000", "-40000"]));
-  await stepUntil(page, async () => (await taintOf(page, "worker-2", "disk-pressure").count()) === 1);
-  assert.match((await log(page)).join("\n"),
-    /^\S+ Warning EvictionThresholdMet node\/worker-2: Attempting to reclaim inodes$/m);
+    // Another node, by its inodes.
+    await resources(page, "worker-2");
+    await load(page, { what: "Inodes", shape: "fill, leaving", "The node has": "1M", Left: "10k" });
+    await signal("nodefs.inodesFree").click();
+    await until(page, async () =>
+      assert.deepEqual((await thresholds(page))[0].slice(0, 3), [
+        "hard < 50000",
+        "10000",
+        "-40000",
+      ]),
+    );
+    await stepUntil(
+      page,
+      async () => (await taintOf(page, "worker-2", "disk-pressure").count()) === 1,
+    );
+    assert.match(
+      (await log(page)).join("\n"),
+      /^\S+ Warning EvictionThresholdMet node\/worker-2: Attempting to reclaim inodes$/m,
+    );
 
-  // And by its processes.
-  await load(page, { what: "Processes", shape: "fill, leaving", "The node has": "1000", Left: "10" });
-  await signal("pid.available").waitFor();
-  await signal("pid.available").click();
-  assert.equal(await signal("pid.available").getAttribute("aria-pressed"), "true");
-  await page.getByTestId("usage-chart").getByText("Used, of 1000").waitFor();
-  await page.getByText("No pod runs here that could be evicted.").waitFor();
-});
+    // And by its processes.
+    await load(page, {
+      what: "Processes",
+      shape: "fill, leaving",
+      "The node has": "1000",
+      Left: "10",
+    });
+    await signal("pid.available").waitFor();
+    await signal("pid.available").click();
+    assert.equal(await signal("pid.available").getAttribute("aria-pressed"), "true");
+    await page.getByTestId("usage-chart").getByText("Used, of 1000").waitFor();
+    await page.getByText("No pod runs here that could be evicted.").waitFor();
+  },
+);
 
-playgroundTest("a scenario: the ranking on the page is who goes, and static pods never do", async ({ page }) => {
-  await ready(page);
-  await loadScenario(page, "who-goes-first");
-  await page.getByTestId("end").click();
-  await scrubTo(page, seconds(16));
-  await resources(page, "worker-1");
-  const before = await ranking(page);
-  assert.deepEqual(before.map(([pod]) => pod),
-    ["default/batch", "default/cache", "default/etcd-worker-1", "default/web", "default/db"]);
-  assert.equal(before[0][2], "Priority");
-  await page.getByTestId("ranking").locator('[data-pod="default/etcd-worker-1"]').getByText("never evicted").waitFor();
-  await scrubTo(page, seconds(40));
-  await until(page, async () =>
-    assert.deepEqual((await ranking(page)).map(([pod]) => pod), before.slice(1).map(([pod]) => pod)));
-  assert.equal((await pods(page))["default/batch"], "evicted");
-});
+playgroundTest(
+  "a scenario: the ranking on the page is who goes, and static pods never do",
+  async ({ page }) => {
+    await ready(page);
+    await loadScenario(page, "who-goes-first");
+    await page.getByTestId("end").click();
+    await scrubTo(page, seconds(16));
+    await resources(page, "worker-1");
+    const before = await ranking(page);
+    assert.deepEqual(
+      before.map(([pod]) => pod),
+      ["default/batch", "default/cache", "default/etcd-worker-1", "default/web", "default/db"],
+    );
+    assert.equal(before[0][2], "Priority");
+    await page
+      .getByTestId("ranking")
+      .locator('[data-pod="default/etcd-worker-1"]')
+      .getByText("never evicted")
+      .waitFor();
+    await scrubTo(page, seconds(40));
+    await until(page, async () =>
+      assert.deepEqual(
+        (await ranking(page)).map(([pod]) => pod),
+        before.slice(1).map(([pod]) => pod),
+      ),
+    );
+    assert.equal((await pods(page))["default/batch"], "evicted");
+  },
+);

@@ -3,7 +3,16 @@
 import assert from "node:assert/strict";
 
 import { playgroundTest } from "./support/browser.mjs";
-import { evictions, legend, now, ready, runToEnd, seconds, selectZone, until } from "./support/page.mjs";
+import {
+  evictions,
+  legend,
+  now,
+  ready,
+  runToEnd,
+  seconds,
+  selectZone,
+  until,
+} from "./support/page.mjs";
 
 const NODES = 600;
 const PODS = 20;
@@ -15,17 +24,32 @@ function cluster() {
   for (let node = 0; node < NODES; node += 1) {
     const name = `node-${String(node).padStart(3, "0")}`;
     lines.push(
-      "- apiVersion: v1", "  kind: Node", "  metadata:", `    name: ${name}`, "    labels:",
+      "- apiVersion: v1",
+      "  kind: Node",
+      "  metadata:",
+      `    name: ${name}`,
+      "    labels:",
       `      topology.kubernetes.io/zone: ${ZONES[node % ZONES.length]}`,
-      "  status:", "    conditions:", '    - {type: Ready, status: "True"}',
+      "  status:",
+      "    conditions:",
+      '    - {type: Ready, status: "True"}',
     );
     for (let pod = 0; pod < PODS; pod += 1) {
       lines.push(
-        "- apiVersion: v1", "  kind: Pod", "  metadata:", `    name: web-${node}-${pod}`,
-        "    namespace: shop", "  spec:", `    nodeName: ${name}`,
-        "    containers:", "    - {name: web, image: nginx}", "    tolerations:",
-        "    - effect: NoExecute", "      key: node.kubernetes.io/unreachable",
-        "      operator: Exists", "      tolerationSeconds: 300",
+        "- apiVersion: v1",
+        "  kind: Pod",
+        "  metadata:",
+        `    name: web-${node}-${pod}`,
+        "    namespace: shop",
+        "  spec:",
+        `    nodeName: ${name}`,
+        "    containers:",
+        "    - {name: web, image: nginx}",
+        "    tolerations:",
+        "    - effect: NoExecute",
+        "      key: node.kubernetes.io/unreachable",
+        "      operator: Exists",
+        "      tolerationSeconds: 300",
       );
     }
   }
@@ -38,19 +62,25 @@ const focusedText = (page) => page.evaluate(() => document.activeElement.textCon
 /** How many elements the page has. */
 const elements = (page) => page.evaluate(() => document.querySelectorAll("*").length);
 
-playgroundTest("600 nodes and 12,000 pods: imported, inspected, tainted, evicted to the last",
+playgroundTest(
+  "600 nodes and 12,000 pods: imported, inspected, tainted, evicted to the last",
   async ({ page }) => {
     await ready(page);
     await page.getByTestId("import").click();
     await page.getByTestId("import-file").setInputFiles({
-      name: "large.yaml", mimeType: "text/yaml", buffer: cluster(),
+      name: "large.yaml",
+      mimeType: "text/yaml",
+      buffer: cluster(),
     });
     await page.getByTestId("found").getByText("600 nodes, 12000 pods").waitFor();
     await page.getByTestId("import-replace").click();
     await page.getByTestId("dialog").waitFor({ state: "detached" });
     assert.equal(await page.getByTestId("node").count(), NODES);
     assert.deepEqual(await legend(page), {
-      stay: NODES * PODS, "counting down": 0, "being deleted": 0, gone: 0,
+      stay: NODES * PODS,
+      "counting down": 0,
+      "being deleted": 0,
+      gone: 0,
     });
     assert.ok((await elements(page)) < 30 * NODES, `${await elements(page)} elements`);
 
@@ -95,7 +125,10 @@ playgroundTest("600 nodes and 12,000 pods: imported, inspected, tainted, evicted
       await page.locator('[data-testid="taint-zone"]:disabled').waitFor();
     }
     assert.deepEqual(await legend(page), {
-      stay: 0, "counting down": NODES * PODS, "being deleted": 0, gone: 0,
+      stay: 0,
+      "counting down": NODES * PODS,
+      "being deleted": 0,
+      gone: 0,
     });
 
     // The time passes while the page is painted, then to the end at once.
@@ -105,7 +138,10 @@ playgroundTest("600 nodes and 12,000 pods: imported, inspected, tainted, evicted
     await page.getByRole("button", { name: "Pause" }).click();
     await runToEnd(page);
     assert.deepEqual(await legend(page), {
-      stay: 0, "counting down": 0, "being deleted": 0, gone: NODES * PODS,
+      stay: 0,
+      "counting down": 0,
+      "being deleted": 0,
+      gone: NODES * PODS,
     });
     assert.equal(await now(page), seconds(330), "300 s, and 30 s of grace");
 
@@ -114,4 +150,5 @@ playgroundTest("600 nodes and 12,000 pods: imported, inspected, tainted, evicted
     assert.ok((await elements(page)) < 30 * NODES, `${await elements(page)} elements`);
     await page.getByLabel("Filter events").fill("web-123-7");
     assert.deepEqual(await evictions(page), [["5m0s", "shop/web-123-7"]]);
-  });
+  },
+);

@@ -4,7 +4,17 @@ import assert from "node:assert/strict";
 
 import { playgroundTest } from "./support/browser.mjs";
 import {
-  loadScenario, pods, ready, replaceCluster, scrubTo, seconds, selectNode, selectPod, tab, taint, until,
+  loadScenario,
+  pods,
+  ready,
+  replaceCluster,
+  scrubTo,
+  seconds,
+  selectNode,
+  selectPod,
+  tab,
+  taint,
+  until,
 } from "./support/page.mjs";
 
 const WINDOWS = {
@@ -37,15 +47,29 @@ async function assertReachable(locator) {
 }
 
 for (const [name, context] of Object.entries(WINDOWS)) {
-  playgroundTest(`${name}: no sideways scrolling, and all is within reach`, { context },
+  playgroundTest(
+    `${name}: no sideways scrolling, and all is within reach`,
+    { context },
     async ({ page }) => {
       await ready(page);
       await assertFits(page, "the board");
-      for (const control of ["play", "step", "end", "scrub", "speed", "import", "release", "theme"]) {
+      for (const control of [
+        "play",
+        "step",
+        "end",
+        "scrub",
+        "speed",
+        "import",
+        "release",
+        "theme",
+      ]) {
         await assertReachable(page.getByTestId(control));
       }
 
-      await taint(page, "worker-1", { key: "node.kubernetes.io/unreachable", value: "x".repeat(60) });
+      await taint(page, "worker-1", {
+        key: "node.kubernetes.io/unreachable",
+        value: "x".repeat(60),
+      });
       for (const part of ["taints", "pods", "labels", "yaml"]) {
         await tab(page, part).click();
         await assertFits(page, `the inspector, ${part}`);
@@ -80,20 +104,26 @@ for (const [name, context] of Object.entries(WINDOWS)) {
         assert.equal((await pods(page))["data/report-28930120-vq7x4"], "gone");
       });
       await assertFits(page, "the log");
-    });
+    },
+  );
 }
 
-playgroundTest("on a phone the inspector does not hide what is selected",
+playgroundTest(
+  "on a phone the inspector does not hide what is selected",
   { context: { viewport: { width: 360, height: 740 }, hasTouch: true, isMobile: true } },
   async ({ page }) => {
     await ready(page);
-    const inSight = (locator) => until(page, async () => {
-      const box = await locator.boundingBox();
-      const sheet = await page.getByTestId("inspector").boundingBox();
-      const head = await page.locator(".top").boundingBox();
-      assert.ok(box.y >= head.y + head.height - 1, `${box.y} is below the head`);
-      assert.ok(box.y + box.height <= sheet.y + 1, `${box.y} is above the inspector at ${sheet.y}`);
-    });
+    const inSight = (locator) =>
+      until(page, async () => {
+        const box = await locator.boundingBox();
+        const sheet = await page.getByTestId("inspector").boundingBox();
+        const head = await page.locator(".top").boundingBox();
+        assert.ok(box.y >= head.y + head.height - 1, `${box.y} is below the head`);
+        assert.ok(
+          box.y + box.height <= sheet.y + 1,
+          `${box.y} is above the inspector at ${sheet.y}`,
+        );
+      });
     for (const node of ["worker-1", "worker-6", "control-plane-1"]) {
       const name = page.locator(`[data-node="${node}"] > .name`);
       await name.tap();
@@ -104,16 +134,23 @@ playgroundTest("on a phone the inspector does not hide what is selected",
     await pod.tap();
     await page.getByTestId("verdict").waitFor();
     await inSight(pod);
-  });
+  },
+);
 
-playgroundTest("the page does not jump while time passes or something is selected",
-  { context: { viewport: { width: 1280, height: 800 } } }, async ({ page }) => {
+playgroundTest(
+  "the page does not jump while time passes or something is selected",
+  { context: { viewport: { width: 1280, height: 800 } } },
+  async ({ page }) => {
     await ready(page);
-    const places = () => page.evaluate(() =>
-      ["board", "inspector", "log", "clockbar", "play"].map((id) => {
-        const { x, y, width, height } = document.querySelector(`[data-testid="${id}"]`).getBoundingClientRect();
-        return `${id} ${x} ${y} ${width} ${height}`;
-      }));
+    const places = () =>
+      page.evaluate(() =>
+        ["board", "inspector", "log", "clockbar", "play"].map((id) => {
+          const { x, y, width, height } = document
+            .querySelector(`[data-testid="${id}"]`)
+            .getBoundingClientRect();
+          return `${id} ${x} ${y} ${width} ${height}`;
+        }),
+      );
     const before = await places();
     await selectNode(page, "worker-1");
     assert.deepEqual(await places(), before, "a node");
@@ -123,94 +160,129 @@ playgroundTest("the page does not jump while time passes or something is selecte
       await page.getByTestId("step").click();
       assert.deepEqual(await places(), before, "a step");
     }
-  });
+  },
+);
 
-playgroundTest("the colours follow the system until one is chosen",
-  { context: { colorScheme: "dark" } }, async ({ page }) => {
+playgroundTest(
+  "the colours follow the system until one is chosen",
+  { context: { colorScheme: "dark" } },
+  async ({ page }) => {
     await ready(page);
-    const light = () => page.evaluate(() => {
-      const [red] = getComputedStyle(document.documentElement).backgroundColor.match(/\d+/g);
-      return Number(red) > 128;
-    });
+    const light = () =>
+      page.evaluate(() => {
+        const [red] = getComputedStyle(document.documentElement).backgroundColor.match(/\d+/g);
+        return Number(red) > 128;
+      });
     assert.equal(await light(), false);
     await page.emulateMedia({ colorScheme: "light" });
     await until(page, async () => assert.equal(await light(), true));
     await page.getByTestId("theme").click();
     await page.getByTestId("theme").click();
     await until(page, async () => assert.equal(await light(), false, "dark was chosen"));
-  });
+  },
+);
 
 /** What lies outside the box of its scrolling parent, or is cut short. */
-const cutOff = (page) => page.evaluate(() => {
-  const board = document.querySelector('[data-testid="board"]');
-  const edge = board.getBoundingClientRect();
-  const below = [...board.querySelectorAll("[data-node]")]
-    .filter((node) => node.getBoundingClientRect().bottom > edge.bottom).map((node) => node.dataset.node);
-  const short = [...board.querySelectorAll("[data-zone] > header > *")]
-    .filter((part) => part.scrollWidth > part.clientWidth + 1 && getComputedStyle(part).overflow !== "visible"
-      || part.getBoundingClientRect().right > part.closest("[data-zone]").getBoundingClientRect().right)
-    .map((part) => part.textContent);
-  return { below, short };
-});
+const cutOff = (page) =>
+  page.evaluate(() => {
+    const board = document.querySelector('[data-testid="board"]');
+    const edge = board.getBoundingClientRect();
+    const below = [...board.querySelectorAll("[data-node]")]
+      .filter((node) => node.getBoundingClientRect().bottom > edge.bottom)
+      .map((node) => node.dataset.node);
+    const short = [...board.querySelectorAll("[data-zone] > header > *")]
+      .filter(
+        (part) =>
+          (part.scrollWidth > part.clientWidth + 1 &&
+            getComputedStyle(part).overflow !== "visible") ||
+          part.getBoundingClientRect().right >
+            part.closest("[data-zone]").getBoundingClientRect().right,
+      )
+      .map((part) => part.textContent);
+    return { below, short };
+  });
 
-playgroundTest("at 1440×900 nothing of the first screen is cut off",
-  { context: { viewport: { width: 1440, height: 900 } } }, async ({ page }) => {
+playgroundTest(
+  "at 1440×900 nothing of the first screen is cut off",
+  { context: { viewport: { width: 1440, height: 900 } } },
+  async ({ page }) => {
     await ready(page);
     assert.deepEqual(await cutOff(page), { below: [], short: [] });
     const height = await page.getByTestId("log").evaluate((log) => log.clientHeight);
     assert.ok(height < 200, `the log has ${height} px of the first screen`);
-  });
+  },
+);
 
-playgroundTest("at 1280 px captions of zones are whole, and so is the log",
-  { context: { viewport: { width: 1280, height: 720 } } }, async ({ page }) => {
+playgroundTest(
+  "at 1280 px captions of zones are whole, and so is the log",
+  { context: { viewport: { width: 1280, height: 720 } } },
+  async ({ page }) => {
     await ready(page);
     assert.deepEqual((await cutOff(page)).short, []);
     await page.getByRole("button", { name: "Decisions" }).click();
     await taint(page, "worker-1", { key: "node.kubernetes.io/unreachable" });
     const rows = page.getByTestId("log").locator('.ev[data-category="event"]');
     await rows.first().waitFor();
-    const cut = await rows.locator(".t, .ty, .r, .o, .m").evaluateAll((cells) =>
-      cells.filter((cell) => cell.scrollWidth > cell.clientWidth).map((cell) => cell.textContent));
+    const cut = await rows
+      .locator(".t, .ty, .r, .o, .m")
+      .evaluateAll((cells) =>
+        cells.filter((cell) => cell.scrollWidth > cell.clientWidth).map((cell) => cell.textContent),
+      );
     assert.deepEqual(cut, []);
     // What is longer than its column is read in full at the foot.
     await rows.first().click();
     const message = await rows.first().locator(".m").innerText();
     assert.ok((await page.getByTestId("log-message").innerText()).includes(message));
-  });
+  },
+);
 
-playgroundTest("columns and height of the log are changed by keyboard, and stay so", async ({ page }) => {
-  await ready(page);
-  await taint(page, "worker-1", { key: "node.kubernetes.io/unreachable" });
-  const width = () => page.getByTestId("log").locator(".ev .o").first()
-    .evaluate((cell) => cell.getBoundingClientRect().width);
-  const height = () => page.getByTestId("log").evaluate((log) => log.clientHeight);
-  const before = { width: await width(), height: await height() };
-  const objects = page.getByRole("separator", { name: "Width of objects" });
-  await objects.focus();
-  await page.keyboard.press("ArrowRight");
-  await page.keyboard.press("ArrowRight");
-  await until(page, async () => assert.equal(await width(), before.width + 32));
-  const log = page.getByRole("separator", { name: "Height of the event log" });
-  await log.focus();
-  await page.keyboard.press("ArrowUp");
-  await until(page, async () => assert.ok((await height()) > before.height));
-  const changed = { width: await width(), height: await height() };
-  // With the pointer, too.
-  const edge = await objects.boundingBox();
-  await page.mouse.move(edge.x + 5, edge.y + 5);
-  await page.mouse.down();
-  await page.mouse.move(edge.x - 35, edge.y + 5);
-  await page.mouse.up();
-  await until(page, async () => assert.equal(await width(), changed.width - 40));
-  await page.reload();
-  await ready(page);
-  await page.getByTestId("log").locator(".ev").first().waitFor();
-  assert.deepEqual({ width: await width(), height: await height() },
-    { width: changed.width - 40, height: changed.height });
-});
+playgroundTest(
+  "columns and height of the log are changed by keyboard, and stay so",
+  async ({ page }) => {
+    await ready(page);
+    await taint(page, "worker-1", { key: "node.kubernetes.io/unreachable" });
+    const width = () =>
+      page
+        .getByTestId("log")
+        .locator(".ev .o")
+        .first()
+        .evaluate((cell) => cell.getBoundingClientRect().width);
+    const height = () => page.getByTestId("log").evaluate((log) => log.clientHeight);
+    const before = { width: await width(), height: await height() };
+    const objects = page.getByRole("separator", { name: "Width of objects" });
+    await objects.focus();
+    await page.keyboard.press("ArrowRight");
+    await page.keyboard.press("ArrowRight");
+    await until(page, async () => assert.equal(await width(), before.width + 32));
+    const log = page.getByRole("separator", { name: "Height of the event log" });
+    await log.focus();
+    await page.keyboard.press("ArrowUp");
+    await until(page, async () => assert.ok((await height()) > before.height));
+    const changed = { width: await width(), height: await height() };
+    // With the pointer, too.
+    const edge = await objects.boundingBox();
+    await page.mouse.move(edge.x + 5, edge.y + 5);
+    await page.mouse.down();
+    await page.mouse.move(edge.x - 35, edge.y + 5);
+    await page.mouse.up();
+    await until(page, async () => assert.equal(await width(), changed.width - 40));
+    await page.reload();
+    await ready(page);
+    await page.getByTestId("log").locator(".ev").first().waitFor();
+    assert.deepEqual(
+      { width: await width(), height: await height() },
+      { width: changed.width - 40, height: changed.height },
+    );
+  },
+);
 
-for (const viewport of [{ width: 1280, height: 720 }, { width: 360, height: 740 }]) {
-  playgroundTest(`a message covers nothing at ${viewport.width} px`, { context: { viewport } },
+for (const viewport of [
+  { width: 1280, height: 720 },
+  { width: 360, height: 740 },
+]) {
+  playgroundTest(
+    `a message covers nothing at ${viewport.width} px`,
+    { context: { viewport } },
     async ({ page }) => {
       await ready(page);
       await page.locator('[data-zone$="eu-1b"] .zonename').click();
@@ -223,34 +295,54 @@ for (const viewport of [{ width: 1280, height: 720 }, { width: 360, height: 740 
         // On a phone the board scrolls away under the message, as under the header.
         return ["log", "inspector", "console", "clockbar", "workloads", ...board].filter((id) => {
           const other = document.querySelector(`[data-testid="${id}"]`)?.getBoundingClientRect();
-          return other && box.left < other.right && other.left < box.right
-            && box.top < other.bottom - 1 && other.top < box.bottom - 1;
+          return (
+            other &&
+            box.left < other.right &&
+            other.left < box.right &&
+            box.top < other.bottom - 1 &&
+            other.top < box.bottom - 1
+          );
         });
       });
       assert.deepEqual(covered, []);
-    });
+    },
+  );
 }
 
 playgroundTest("a long name of a zone stays in its card", async ({ page }) => {
   await ready(page);
   const zone = "a-zone-with-a-name-that-is-as-long-as-a-label-of-kubernetes-may".slice(0, 63);
-  await replaceCluster(page, ["a", "b", "c"].map((name) => `
+  await replaceCluster(
+    page,
+    ["a", "b", "c"]
+      .map(
+        (name) => `
 apiVersion: v1
 kind: Node
 metadata: {name: ${name}, labels: {topology.kubernetes.io/zone: ${zone.slice(0, 62)}${name}}}
 status: {conditions: [{type: Ready, status: "True"}]}
-`).join("---"));
+`,
+      )
+      .join("---"),
+  );
   await until(page, async () => assert.equal(await page.locator("[data-zone]").count(), 3));
   const names = page.locator("[data-zone] .zonename");
-  const over = await names.evaluateAll((all) => all.filter((name) =>
-    name.getBoundingClientRect().right > name.parentElement.getBoundingClientRect().right).length);
+  const over = await names.evaluateAll(
+    (all) =>
+      all.filter(
+        (name) =>
+          name.getBoundingClientRect().right > name.parentElement.getBoundingClientRect().right,
+      ).length,
+  );
   assert.equal(over, 0);
   assert.ok((await names.first().getAttribute("title")).startsWith(zone.slice(0, 62)));
 });
 
 playgroundTest("what never comes is not waited for", async ({ page }) => {
   await ready(page);
-  await replaceCluster(page, `
+  await replaceCluster(
+    page,
+    `
 apiVersion: v1
 kind: Node
 metadata: {name: worker}
@@ -261,7 +353,8 @@ metadata: {name: p, namespace: default}
 spec:
   nodeName: worker
   tolerations: [{key: k, operator: Exists, effect: NoExecute, tolerationSeconds: 9223372036}]
-`);
+`,
+  );
   // Five seconds and 292 years are more than the clock has.
   await scrubTo(page, seconds(5));
   await taint(page, "worker", { key: "k" });
@@ -273,8 +366,10 @@ spec:
   assert.match(await row.getAttribute("title"), /counting down, for ever/);
 });
 
-playgroundTest("why pods are pending stands in a row of its own, and bars have the colour of their number",
-  { context: { viewport: { width: 1280, height: 720 } } }, async ({ page }) => {
+playgroundTest(
+  "why pods are pending stands in a row of its own, and bars have the colour of their number",
+  { context: { viewport: { width: 1280, height: 720 } } },
+  async ({ page }) => {
     await ready(page);
     await loadScenario(page, "nowhere-to-go");
     await page.getByTestId("end").click();
@@ -282,28 +377,36 @@ playgroundTest("why pods are pending stands in a row of its own, and bars have t
     const workloads = page.getByTestId("workloads");
     await workloads.locator(".whypending").first().waitFor();
     const overlaps = await workloads.evaluate((workloads) => {
-      const tracks = [...workloads.querySelectorAll(".track")].map((track) => track.getBoundingClientRect());
+      const tracks = [...workloads.querySelectorAll(".track")].map((track) =>
+        track.getBoundingClientRect(),
+      );
       return [...workloads.querySelectorAll(".whypending")].filter((why) => {
         const box = why.getBoundingClientRect();
         const own = why.closest(".track").getBoundingClientRect();
-        return box.bottom > own.bottom + 1
-          || tracks.some((other) => other.top > own.top && box.bottom > other.top + 1);
+        return (
+          box.bottom > own.bottom + 1 ||
+          tracks.some((other) => other.top > own.top && box.bottom > other.top + 1)
+        );
       }).length;
     });
     assert.equal(overlaps, 0);
     const legend = await workloads.locator(".legend > span").allInnerTexts();
     assert.deepEqual(legend, ["all ready", "some missing", "none ready", "not ready yet"]);
-    const pairs = await workloads.locator(".track").evaluateAll((tracks) => tracks.map((track) => {
-      const bars = [...track.querySelectorAll(".curve rect")];
-      return [track.querySelector(".ready").classList[2], bars.at(-1).getAttribute("class")];
-    }));
+    const pairs = await workloads.locator(".track").evaluateAll((tracks) =>
+      tracks.map((track) => {
+        const bars = [...track.querySelectorAll(".curve rect")];
+        return [track.querySelector(".ready").classList[2], bars.at(-1).getAttribute("class")];
+      }),
+    );
     for (const [number, bar] of pairs) {
       assert.equal(number, bar);
     }
     // The classes of bars are those of the legend.
-    const classes = await workloads.locator(".legend .sample").evaluateAll((all) =>
-      all.map((sample) => sample.classList[1]));
+    const classes = await workloads
+      .locator(".legend .sample")
+      .evaluateAll((all) => all.map((sample) => sample.classList[1]));
     for (const [, bar] of pairs) {
       assert.ok(classes.includes(bar), bar);
     }
-  });
+  },
+);

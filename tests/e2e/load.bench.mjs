@@ -17,7 +17,10 @@ import { FLAGS } from "./support/flags.mjs";
 const DIST = process.env.DIST ?? fileURLToPath(new URL("../../dist", import.meta.url));
 const RUNS = 5;
 const TYPES = {
-  ".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml",
+  ".html": "text/html",
+  ".js": "text/javascript",
+  ".css": "text/css",
+  ".svg": "image/svg+xml",
   ".wasm": "application/wasm",
 };
 /** Lines as Chromium's developer tools name them, and a line without limits. */

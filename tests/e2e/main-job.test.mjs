@@ -5,7 +5,16 @@ import { readFileSync } from "node:fs";
 
 import { playgroundTest } from "./support/browser.mjs";
 import {
-  evictions, legend, log, now, pods, ready, scrubTo, seconds, taint, until,
+  evictions,
+  legend,
+  log,
+  now,
+  pods,
+  ready,
+  scrubTo,
+  seconds,
+  taint,
+  until,
 } from "./support/page.mjs";
 
 const CLUSTER = readFileSync(new URL("fixtures/cluster.yaml", import.meta.url), "utf8");
@@ -18,7 +27,11 @@ const CHECKOUT = "shop/checkout-5b8f7d9c4-4fvlc";
 const WEB = "shop/web-7d4b9c6f5-x2x8p";
 
 /** Tainted at 5 s: what is not tolerated goes at once, 30 s and the default 300 s later the rest. */
-const EVICTIONS = [["5s", REPORT], ["35s", CHECKOUT], ["5m5s", WEB]];
+const EVICTIONS = [
+  ["5s", REPORT],
+  ["35s", CHECKOUT],
+  ["5m5s", WEB],
+];
 
 /** They tolerate everything, or this taint without a limit, or are on the other node. */
 const THOSE_THAT_STAY = {
@@ -40,14 +53,19 @@ async function pasteAndTaint(page) {
   await page.getByTestId("dialog").waitFor({ state: "detached" });
   await until(page, async () => {
     assert.deepEqual(await legend(page), {
-      stay: 8, "counting down": 0, "being deleted": 0, gone: 0,
+      stay: 8,
+      "counting down": 0,
+      "being deleted": 0,
+      gone: 0,
     });
   });
   await scrubTo(page, seconds(5));
   await taint(page, "worker-a", { key: "node.kubernetes.io/unreachable" });
 }
 
-playgroundTest("paste, taint, play: exactly the right pods leave at the right times", CLIPBOARD,
+playgroundTest(
+  "paste, taint, play: exactly the right pods leave at the right times",
+  CLIPBOARD,
   async ({ page }) => {
     await pasteAndTaint(page);
     assert.deepEqual(await pods(page), {
@@ -70,11 +88,17 @@ playgroundTest("paste, taint, play: exactly the right pods leave at the right ti
       [WEB]: "gone",
     });
     assert.deepEqual(await legend(page), {
-      stay: 5, "counting down": 0, "being deleted": 0, gone: 3,
+      stay: 5,
+      "counting down": 0,
+      "being deleted": 0,
+      gone: 3,
     });
-  });
+  },
+);
 
-playgroundTest("stepping stops at each thing that happens, and says what is next", CLIPBOARD,
+playgroundTest(
+  "stepping stops at each thing that happens, and says what is next",
+  CLIPBOARD,
   async ({ page }) => {
     await pasteAndTaint(page);
     const next = page.getByTestId("next");
@@ -92,16 +116,21 @@ playgroundTest("stepping stops at each thing that happens, and says what is next
       await page.getByTestId("step").click();
       await until(page, async () => assert.equal(await now(page), seconds(at)));
       const after = (await pods(page))[pod];
-      const expected = words.includes("grace") ? ["terminating", "gone"] : ["counting", "terminating"];
+      const expected = words.includes("grace")
+        ? ["terminating", "gone"]
+        : ["counting", "terminating"];
       assert.deepEqual([before, after], expected, `${pod} at ${at} s`);
     }
     await next.getByText("Ended at 5m35s:").waitFor();
     await next.getByRole("button", { name: "3 pods evicted" }).waitFor();
     assert.equal(await page.getByTestId("step").isDisabled(), true);
     assert.deepEqual(await evictions(page), EVICTIONS);
-  });
+  },
+);
 
-playgroundTest("a taint that is removed in time saves the pods that were counting down", CLIPBOARD,
+playgroundTest(
+  "a taint that is removed in time saves the pods that were counting down",
+  CLIPBOARD,
   async ({ page }) => {
     await pasteAndTaint(page);
     await page.getByTestId("step").click();
@@ -113,6 +142,10 @@ playgroundTest("a taint that is removed in time saves the pods that were countin
       `10s Normal TaintManagerEviction pod/${WEB}: Cancelling deletion of Pod ${WEB}`,
     ]);
     assert.deepEqual(await pods(page), {
-      ...THOSE_THAT_STAY, [REPORT]: "gone", [CHECKOUT]: "stays", [WEB]: "stays",
+      ...THOSE_THAT_STAY,
+      [REPORT]: "gone",
+      [CHECKOUT]: "stays",
+      [WEB]: "stays",
     });
-  });
+  },
+);

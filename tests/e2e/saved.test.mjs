@@ -5,7 +5,15 @@ import { readFileSync } from "node:fs";
 
 import { playgroundTest } from "./support/browser.mjs";
 import {
-  keptSessions, log, now, pods, ready, scrubTo, seconds, taint, until,
+  keptSessions,
+  log,
+  now,
+  pods,
+  ready,
+  scrubTo,
+  seconds,
+  taint,
+  until,
 } from "./support/page.mjs";
 
 /** Where earlier versions of the page stored its only session. */
@@ -36,11 +44,14 @@ async function openWith(page, url, text) {
   const body = '<link rel="icon" href="data:,">';
   await page.route(elsewhere, (route) => route.fulfill({ contentType: "text/html", body }));
   await page.goto(elsewhere);
-  await page.evaluate(([key, value]) => {
-    localStorage.clear();
-    sessionStorage.clear();
-    localStorage.setItem(key, value);
-  }, [SESSION, text]);
+  await page.evaluate(
+    ([key, value]) => {
+      localStorage.clear();
+      sessionStorage.clear();
+      localStorage.setItem(key, value);
+    },
+    [SESSION, text],
+  );
   await page.goto(url);
   await ready(page);
 }
@@ -95,20 +106,24 @@ const SCENARIO = { apiVersion: "taintlab/v1", kind: "Scenario" };
 const UNREADABLE = {
   "cut off": '{"format":1,"now":0,"edits":[{"at":"1s","comm',
   "no JSON": "hello",
-  "empty": "",
+  empty: "",
   "a list": "[1,2,3]",
-  "null": "null",
+  null: "null",
   "another program's": '{"theme":"dark","user":{"id":7}}',
   "of a later format": '{"format":7,"everything":"new"}',
   "without its fields": '{"format":1}',
-  "with an unknown command": '{"format":1,"now":0,"edits":[{"at":"1s","commands":[{"explode":{}}]}],"start":{}}',
-  "with a scenario of another kind": '{"format":1,"now":0,"edits":[],"start":{"objects":{"nodes":7}}}',
+  "with an unknown command":
+    '{"format":1,"now":0,"edits":[{"at":"1s","commands":[{"explode":{}}]}],"start":{}}',
+  "with a scenario of another kind":
+    '{"format":1,"now":0,"edits":[],"start":{"objects":{"nodes":7}}}',
 };
 
 const MESSAGE = "The work stored in this browser could not be read";
 
-playgroundTest("a stored session that cannot be read: a message, and a copy is kept",
-  { closed: true }, async ({ page, url }) => {
+playgroundTest(
+  "a stored session that cannot be read: a message, and a copy is kept",
+  { closed: true },
+  async ({ page, url }) => {
     for (const [name, text] of Object.entries(UNREADABLE)) {
       await openWith(page, url, text);
       await page.getByTestId("notice").getByText(MESSAGE).waitFor();
@@ -117,10 +132,13 @@ playgroundTest("a stored session that cannot be read: a message, and a copy is k
       assert.equal(await stored(page), null, `${name}: it is moved, not copied`);
       assert.ok((await page.getByTestId("node").count()) > 0, `${name}: the sample is there`);
     }
-  });
+  },
+);
 
-playgroundTest("after a session that cannot be read the page works, and the copy can be had",
-  { closed: true }, async ({ page, url }) => {
+playgroundTest(
+  "after a session that cannot be read the page works, and the copy can be had",
+  { closed: true },
+  async ({ page, url }) => {
     const text = UNREADABLE["cut off"];
     await openWith(page, url, text);
     const notice = page.getByTestId("notice");
@@ -140,36 +158,67 @@ playgroundTest("after a session that cannot be read the page works, and the copy
     const again = page.locator("[data-session]", { hasText: "Work that could not be read" });
     const second = page.waitForEvent("download");
     await again.getByRole("button", { name: "Download" }).click();
-    assert.equal(readFileSync(await (await second).path(), "utf8"), text, "the copy is still there");
-  });
+    assert.equal(
+      readFileSync(await (await second).path(), "utf8"),
+      text,
+      "the copy is still there",
+    );
+  },
+);
 
-playgroundTest("the session of an earlier version is gone on with, and becomes one of the list",
-  { closed: true }, async ({ page, url }) => {
+playgroundTest(
+  "the session of an earlier version is gone on with, and becomes one of the list",
+  { closed: true },
+  async ({ page, url }) => {
     const session = {
-      format: 1, now: "7s", selection: "node old",
-      edits: [{ at: "2s", commands: [{ taint: { node: "old", taint: { key: "k", effect: "NoExecute" } } }] }],
-      start: { ...SCENARIO, objects: { nodes: [{ apiVersion: "v1", kind: "Node", metadata: { name: "old" } }] } },
+      format: 1,
+      now: "7s",
+      selection: "node old",
+      edits: [
+        {
+          at: "2s",
+          commands: [{ taint: { node: "old", taint: { key: "k", effect: "NoExecute" } } }],
+        },
+      ],
+      start: {
+        ...SCENARIO,
+        objects: { nodes: [{ apiVersion: "v1", kind: "Node", metadata: { name: "old" } }] },
+      },
     };
     await openWith(page, url, JSON.stringify(session));
     await page.locator('[data-node="old"] .taint').waitFor();
     assert.equal(await now(page), seconds(7));
     assert.equal(await page.getByTestId("notice").count(), 0);
     const kept = await keptSessions(page);
-    assert.deepEqual(kept.map(({ title }) => title), ["1 node, 0 pods"]);
+    assert.deepEqual(
+      kept.map(({ title }) => title),
+      ["1 node, 0 pods"],
+    );
     assert.equal(await stored(page), null);
     await page.reload();
     await ready(page);
     await page.locator('[data-node="old"] .taint').waitFor();
     assert.equal((await keptSessions(page)).length, 1);
-  });
+  },
+);
 
-playgroundTest("strange but readable sessions give a page that works", { closed: true },
+playgroundTest(
+  "strange but readable sessions give a page that works",
+  { closed: true },
   async ({ page, url }) => {
     const now = "5s";
     const untaint = { untaint: { node: "nowhere", key: "k" } };
     for (const text of [
       // Edits in the wrong order, of what is not there, and a clock that is at its end.
-      { format: 1, now, edits: [{ at: "9s", commands: [untaint] }, { at: "1s", commands: [untaint] }], start: {} },
+      {
+        format: 1,
+        now,
+        edits: [
+          { at: "9s", commands: [untaint] },
+          { at: "1s", commands: [untaint] },
+        ],
+        start: {},
+      },
       { format: 1, now: "0s", edits: [{ at: "0s", commands: [] }], start: {} },
     ]) {
       await openWith(page, url, JSON.stringify(text));
@@ -180,7 +229,8 @@ playgroundTest("strange but readable sessions give a page that works", { closed:
       await dialog.getByTestId("create").click();
       await page.locator('[data-node="fresh"]').waitFor();
     }
-  });
+  },
+);
 
 for (const [name, forbid] of Object.entries({
   "that is full": () => {
@@ -204,8 +254,10 @@ for (const [name, forbid] of Object.entries({
     Object.defineProperty(window, "indexedDB", { value: undefined });
   },
 })) {
-  playgroundTest(`a browser ${name} says that nothing is kept, and the page works`,
-    { closed: true }, async ({ page, url }) => {
+  playgroundTest(
+    `a browser ${name} says that nothing is kept, and the page works`,
+    { closed: true },
+    async ({ page, url }) => {
       await page.addInitScript(forbid);
       await page.goto(url);
       await ready(page);
@@ -214,5 +266,6 @@ for (const [name, forbid] of Object.entries({
       await page.locator('[data-node="worker-1"] .taint').waitFor();
       await page.getByTestId("sessions").click();
       await page.getByRole("dialog", { name: "Sessions" }).waitFor();
-    });
+    },
+  );
 }

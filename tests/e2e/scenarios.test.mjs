@@ -6,20 +6,31 @@ import { readdirSync } from "node:fs";
 
 import { playgroundTest } from "./support/browser.mjs";
 import {
-  evictions, loadScenario, log, now, pods, ready, runToEnd, scrubTo, seconds, until,
+  evictions,
+  loadScenario,
+  log,
+  now,
+  pods,
+  ready,
+  runToEnd,
+  scrubTo,
+  seconds,
+  until,
 } from "./support/page.mjs";
 
 const EXAMPLES = readdirSync(new URL("../../examples/", import.meta.url))
   .filter((file) => file.endsWith(".yaml"))
   .map((file) => file.replace(/\.yaml$/, ""));
 
-playgroundTest("every scenario opens, has its question and answer, and meets its expectations",
+playgroundTest(
+  "every scenario opens, has its question and answer, and meets its expectations",
   async ({ page, problems }) => {
     await ready(page);
     await page.getByTestId("scenarios").click();
     const entries = page.getByTestId("scenario-list").locator("[data-scenario]");
     const listed = await entries.evaluateAll((buttons) =>
-      buttons.map(({ dataset, innerText }) => ({ name: dataset.scenario, text: innerText })));
+      buttons.map(({ dataset, innerText }) => ({ name: dataset.scenario, text: innerText })),
+    );
     await page.keyboard.press("Escape");
     const names = listed.map(({ name }) => name).filter((name) => name);
     assert.deepEqual(names.toSorted(), EXAMPLES.toSorted());
@@ -43,17 +54,24 @@ playgroundTest("every scenario opens, has its question and answer, and meets its
         await page.getByTestId("end").click();
       }
       await until(page, async () => {
-        const open = await inspector.locator('.expect [data-ok]:not([data-ok="true"])').allInnerTexts();
+        const open = await inspector
+          .locator('.expect [data-ok]:not([data-ok="true"])')
+          .allInnerTexts();
         assert.deepEqual(open, [], name);
       });
       if (name !== "sample-cluster") {
-        assert.ok((await inspector.locator(".expect [data-ok]").count()) > 0, `${name} expects something`);
+        assert.ok(
+          (await inspector.locator(".expect [data-ok]").count()) > 0,
+          `${name} expects something`,
+        );
       }
       assert.deepEqual(problems, [], name);
     }
-  });
+  },
+);
 
-playgroundTest("1.18 deletes a pod whose taint was removed in time; 1.20 does not",
+playgroundTest(
+  "1.18 deletes a pod whose taint was removed in time; 1.20 does not",
   async ({ page }) => {
     await ready(page);
     const release = page.getByTestId("release");
@@ -82,7 +100,8 @@ playgroundTest("1.18 deletes a pod whose taint was removed in time; 1.20 does no
     await scrubTo(page, 0n);
     await runToEnd(page);
     assert.deepEqual(await evictions(page), [["1m20s", pod]]);
-  });
+  },
+);
 
 playgroundTest("an empty cluster helps to begin, and takes nodes and pods", async ({ page }) => {
   await ready(page);
@@ -109,38 +128,46 @@ playgroundTest("an empty cluster helps to begin, and takes nodes and pods", asyn
   assert.equal(await now(page), seconds(0));
 });
 
-playgroundTest("scenarios are found by words and by tag, with the keyboard alone", async ({ page }) => {
-  await ready(page);
-  await page.keyboard.press("s");
-  const list = page.getByTestId("scenario-list").locator("[data-scenario]");
-  const names = () => list.evaluateAll((all) => all.map(({ dataset }) => dataset.scenario));
-  const all = (await names()).length;
-  assert.equal(await page.evaluate(() => document.activeElement.dataset.testid), "scenario-search");
-  await page.keyboard.type("statefulset stuck");
-  await until(page, async () => {
-    const found = await names();
-    assert.ok(found.includes("stuck-terminating") && found.length < 8, `${found}`);
-  });
-  await page.keyboard.press("ControlOrMeta+A");
-  await page.keyboard.press("Delete");
-  await until(page, async () => assert.equal((await names()).length, all));
+playgroundTest(
+  "scenarios are found by words and by tag, with the keyboard alone",
+  async ({ page }) => {
+    await ready(page);
+    await page.keyboard.press("s");
+    const list = page.getByTestId("scenario-list").locator("[data-scenario]");
+    const names = () => list.evaluateAll((all) => all.map(({ dataset }) => dataset.scenario));
+    const all = (await names()).length;
+    assert.equal(
+      await page.evaluate(() => document.activeElement.dataset.testid),
+      "scenario-search",
+    );
+    await page.keyboard.type("statefulset stuck");
+    await until(page, async () => {
+      const found = await names();
+      assert.ok(found.includes("stuck-terminating") && found.length < 8, `${found}`);
+    });
+    await page.keyboard.press("ControlOrMeta+A");
+    await page.keyboard.press("Delete");
+    await until(page, async () => assert.equal((await names()).length, all));
 
-  // The tags come from the scenarios, each with how many have it.
-  const tag = page.getByTestId("scenario-tags").locator('[data-tag="disruption-budget"]');
-  await tag.focus();
-  await page.keyboard.press("Enter");
-  await until(page, async () => assert.deepEqual(await names(), ["disruption-budget-is-not-asked"]));
-  assert.equal(await tag.getAttribute("aria-pressed"), "true");
-  assert.match(await page.getByTestId("scenario-count").innerText(), /^1 of \d+/);
-  for (const button of await page.getByTestId("scenario-tags").getByRole("button").all()) {
-    const wanted = await button.getAttribute("data-tag");
-    assert.match(await button.innerText(), new RegExp(`^${wanted}\\s*[1-9]`));
-  }
-  await page.getByTestId("scenario-search").fill("nothing has these words");
-  await page.getByText("No scenario has all of that").waitFor();
-  await page.getByTestId("scenario-search").fill("");
-  await list.first().focus();
-  await page.keyboard.press("Enter");
-  await page.getByTestId("dialog").waitFor({ state: "detached" });
-  await page.getByTestId("inspector").getByRole("heading", { level: 2 }).waitFor();
-});
+    // The tags come from the scenarios, each with how many have it.
+    const tag = page.getByTestId("scenario-tags").locator('[data-tag="disruption-budget"]');
+    await tag.focus();
+    await page.keyboard.press("Enter");
+    await until(page, async () =>
+      assert.deepEqual(await names(), ["disruption-budget-is-not-asked"]),
+    );
+    assert.equal(await tag.getAttribute("aria-pressed"), "true");
+    assert.match(await page.getByTestId("scenario-count").innerText(), /^1 of \d+/);
+    for (const button of await page.getByTestId("scenario-tags").getByRole("button").all()) {
+      const wanted = await button.getAttribute("data-tag");
+      assert.match(await button.innerText(), new RegExp(`^${wanted}\\s*[1-9]`));
+    }
+    await page.getByTestId("scenario-search").fill("nothing has these words");
+    await page.getByText("No scenario has all of that").waitFor();
+    await page.getByTestId("scenario-search").fill("");
+    await list.first().focus();
+    await page.keyboard.press("Enter");
+    await page.getByTestId("dialog").waitFor({ state: "detached" });
+    await page.getByTestId("inspector").getByRole("heading", { level: 2 }).waitFor();
+  },
+);

@@ -4,7 +4,14 @@ import assert from "node:assert/strict";
 
 import { playgroundTest } from "./support/browser.mjs";
 import {
-  exported, keptSessions, openImport, ready, replaceCluster, storedWith, taint, until,
+  exported,
+  keptSessions,
+  openImport,
+  ready,
+  replaceCluster,
+  storedWith,
+  taint,
+  until,
 } from "./support/page.mjs";
 
 const MARK = "hunter2-5d3c";
@@ -60,9 +67,9 @@ items:
 
 /** All that the browser stores of the page, and its address, as one text. */
 async function remembered(page) {
-  const all = await page.evaluate(() => JSON.stringify([
-    location.href, { ...localStorage }, { ...sessionStorage },
-  ]));
+  const all = await page.evaluate(() =>
+    JSON.stringify([location.href, { ...localStorage }, { ...sessionStorage }]),
+  );
   return all + JSON.stringify(await keptSessions(page));
 }
 
@@ -100,8 +107,12 @@ playgroundTest("secrets of a pasted cluster are dropped, and counted", async ({ 
   await openImport(page, CLUSTER);
   const said = page.getByTestId("import-secrets");
   for (const part of [
-    "4 env values", "data of 1 Secret", "data of 1 ConfigMap", "1 command line",
-    "last-applied-configuration of 3 objects", "managedFields of 3 objects",
+    "4 env values",
+    "data of 1 Secret",
+    "data of 1 ConfigMap",
+    "1 command line",
+    "last-applied-configuration of 3 objects",
+    "managedFields of 3 objects",
   ]) {
     await said.getByText(part).waitFor();
   }
@@ -125,7 +136,8 @@ playgroundTest("keeping everything is a choice of its own", async ({ page }) => 
   assert.ok((await exported(page, "State")).text.includes(MARK_64), "and is still there");
 });
 
-playgroundTest("secrets that are added to the cluster, or in a scenario, are dropped too",
+playgroundTest(
+  "secrets that are added to the cluster, or in a scenario, are dropped too",
   async ({ page, url }) => {
     await ready(page);
     await openImport(page, CLUSTER);
@@ -134,66 +146,98 @@ playgroundTest("secrets that are added to the cluster, or in a scenario, are dro
     await page.locator('[data-node="n-1"]').waitFor();
     await storedWith(page, "n-1");
     clean(await remembered(page), "added");
-    const objects = CLUSTER.slice(CLUSTER.indexOf("- apiVersion: v1\n  kind: Pod"), CLUSTER.indexOf("- apiVersion: apps/v1"));
-    await openImport(page, `apiVersion: taintlab/v1\nkind: Scenario\nmetadata: {title: Marked}\nobjects:\n  pods:\n${objects.replaceAll(/^/gm, "  ")}`);
+    const objects = CLUSTER.slice(
+      CLUSTER.indexOf("- apiVersion: v1\n  kind: Pod"),
+      CLUSTER.indexOf("- apiVersion: apps/v1"),
+    );
+    await openImport(
+      page,
+      `apiVersion: taintlab/v1\nkind: Scenario\nmetadata: {title: Marked}\nobjects:\n  pods:\n${objects.replaceAll(/^/gm, "  ")}`,
+    );
     await page.getByTestId("import-secrets").waitFor();
     await page.getByRole("button", { name: "Load the scenario" }).click();
     await page.getByTestId("dialog").waitFor({ state: "detached" });
     await nothingLeaks(page, url, /Marked|default/);
-  });
+  },
+);
 
-playgroundTest("a manifest that is pasted into the console leaves no secret", async ({ page, url }) => {
-  await ready(page);
-  await page.keyboard.press("k");
-  const type = async (line) => {
-    const entries = page.getByTestId("console-output").locator(".entry");
-    const before = await entries.count();
-    await page.getByTestId("console-line").fill(line);
-    await page.keyboard.press("Enter");
-    await until(page, async () => assert.equal(await entries.count(), before + 1));
-  };
-  const pod = CLUSTER.slice(CLUSTER.indexOf("- apiVersion: v1\n  kind: Pod"), CLUSTER.indexOf("- apiVersion: apps/v1"));
-  const manifest = pod.replaceAll(/^(- | {2})/gm, "");
-  await type(`kubectl apply -f - <<EOF\n${manifest}EOF`);
-  await page.getByTestId("output").last().getByText("pod/p created").waitFor();
-  await type(`kubectl annotate pod p example.com/password=${MARK}`);
-  await type(`kubectl create secret generic s --from-literal=a=${MARK}`);
-  await type(MARK);
-  await type("kubectl get nodes");
-  // Until the page is left the lines are there for the arrow keys.
-  await page.getByTestId("console-line").focus();
-  await page.keyboard.press("ArrowUp");
-  await page.keyboard.press("ArrowUp");
-  await until(page, async () =>
-    assert.equal(await page.getByTestId("console-line").inputValue(), MARK));
-  await page.keyboard.press("Escape");
-  assert.deepEqual(
-    await page.evaluate(() => JSON.parse(localStorage.getItem("taintlab.console"))),
-    ["kubectl get nodes"],
-  );
-  await nothingLeaks(page, url, /default/);
-});
+playgroundTest(
+  "a manifest that is pasted into the console leaves no secret",
+  async ({ page, url }) => {
+    await ready(page);
+    await page.keyboard.press("k");
+    const type = async (line) => {
+      const entries = page.getByTestId("console-output").locator(".entry");
+      const before = await entries.count();
+      await page.getByTestId("console-line").fill(line);
+      await page.keyboard.press("Enter");
+      await until(page, async () => assert.equal(await entries.count(), before + 1));
+    };
+    const pod = CLUSTER.slice(
+      CLUSTER.indexOf("- apiVersion: v1\n  kind: Pod"),
+      CLUSTER.indexOf("- apiVersion: apps/v1"),
+    );
+    const manifest = pod.replaceAll(/^(- | {2})/gm, "");
+    await type(`kubectl apply -f - <<EOF\n${manifest}EOF`);
+    await page.getByTestId("output").last().getByText("pod/p created").waitFor();
+    await type(`kubectl annotate pod p example.com/password=${MARK}`);
+    await type(`kubectl create secret generic s --from-literal=a=${MARK}`);
+    await type(MARK);
+    await type("kubectl get nodes");
+    // Until the page is left the lines are there for the arrow keys.
+    await page.getByTestId("console-line").focus();
+    await page.keyboard.press("ArrowUp");
+    await page.keyboard.press("ArrowUp");
+    await until(page, async () =>
+      assert.equal(await page.getByTestId("console-line").inputValue(), MARK),
+    );
+    await page.keyboard.press("Escape");
+    assert.deepEqual(
+      await page.evaluate(() => JSON.parse(localStorage.getItem("taintlab.console"))),
+      ["kubectl get nodes"],
+    );
+    await nothingLeaks(page, url, /default/);
+  },
+);
 
-playgroundTest("what earlier versions stored is cleaned when it is read, and that is said",
-  { closed: true }, async ({ page, url }) => {
+playgroundTest(
+  "what earlier versions stored is cleaned when it is read, and that is said",
+  { closed: true },
+  async ({ page, url }) => {
     await leftBehind(page, url);
     const env = [{ name: "PASSWORD", value: MARK }];
     const spec = { nodeName: "n-1", containers: [{ name: "c", image: "i", env }] };
-    const made = { apiVersion: "v1", kind: "Pod", metadata: { name: "late", namespace: "x" }, spec };
+    const made = {
+      apiVersion: "v1",
+      kind: "Pod",
+      metadata: { name: "late", namespace: "x" },
+      spec,
+    };
     const session = {
-      format: 1, now: "1s", edits: [{ at: "1s", commands: [{ createPod: made }] }],
+      format: 1,
+      now: "1s",
+      edits: [{ at: "1s", commands: [{ createPod: made }] }],
       start: {
-        apiVersion: "taintlab/v1", kind: "Scenario",
+        apiVersion: "taintlab/v1",
+        kind: "Scenario",
         objects: {
           nodes: [{ apiVersion: "v1", kind: "Node", metadata: { name: "n-1" } }],
-          others: [{ apiVersion: "v1", kind: "Secret", metadata: { name: "s" }, data: { a: MARK_64 } }],
+          others: [
+            { apiVersion: "v1", kind: "Secret", metadata: { name: "s" }, data: { a: MARK_64 } },
+          ],
         },
       },
     };
-    await page.evaluate(([work, lines]) => {
-      localStorage.setItem("taintlab.session", work);
-      localStorage.setItem("taintlab.console", lines);
-    }, [JSON.stringify(session), JSON.stringify([`kubectl apply -f - <<EOF\n${MARK}\nEOF`, "kubectl get pods"])]);
+    await page.evaluate(
+      ([work, lines]) => {
+        localStorage.setItem("taintlab.session", work);
+        localStorage.setItem("taintlab.console", lines);
+      },
+      [
+        JSON.stringify(session),
+        JSON.stringify([`kubectl apply -f - <<EOF\n${MARK}\nEOF`, "kubectl get pods"]),
+      ],
+    );
     await page.goto(url);
     await ready(page);
     await page.locator('[data-pod="x/late"]').waitFor();
@@ -201,7 +245,8 @@ playgroundTest("what earlier versions stored is cleaned when it is read, and tha
     await notice.getByText("An earlier version of this page stored what may be secret").waitFor();
     await notice.getByText("1 env value, data of 1 Secret").waitFor();
     await nothingLeaks(page, url, /late/);
-  });
+  },
+);
 
 playgroundTest("a cluster without secrets is not told about them", async ({ page }) => {
   await ready(page);

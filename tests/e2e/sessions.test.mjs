@@ -5,18 +5,31 @@ import { readFileSync } from "node:fs";
 
 import { playgroundTest } from "./support/browser.mjs";
 import {
-  keptSessions, loadScenario, openImport, ready, replaceCluster, storedWith, taint, until,
+  keptSessions,
+  loadScenario,
+  openImport,
+  ready,
+  replaceCluster,
+  storedWith,
+  taint,
+  until,
 } from "./support/page.mjs";
 
 /** The taints on a node's card. */
 const taints = (page, node) =>
-  page.locator(`[data-node="${node}"] .taint`).evaluateAll((chips) => chips.map(({ title }) => title));
+  page
+    .locator(`[data-node="${node}"] .taint`)
+    .evaluateAll((chips) => chips.map(({ title }) => title));
 
 /** Waits until these nodes have exactly these taints. */
 const tainted = (page, expected) =>
   until(page, async () => {
     for (const [node, wanted] of Object.entries(expected)) {
-      assert.deepEqual(await taints(page, node), wanted.map((key) => `${key}:NoExecute`), node);
+      assert.deepEqual(
+        await taints(page, node),
+        wanted.map((key) => `${key}:NoExecute`),
+        node,
+      );
     }
   });
 
@@ -60,7 +73,11 @@ playgroundTest("two tabs keep their work apart", async ({ page, url }) => {
   await taint(other, "worker-2", { key: "example.com/second" });
   await storedWith(other, "example.com/second");
   await taint(page, "worker-3", { key: "example.com/third" });
-  const first = { "worker-1": ["example.com/first"], "worker-2": [], "worker-3": ["example.com/third"] };
+  const first = {
+    "worker-1": ["example.com/first"],
+    "worker-2": [],
+    "worker-3": ["example.com/third"],
+  };
   const second = { "worker-1": [], "worker-2": ["example.com/second"], "worker-3": [] };
   for (const tab of [page, other, page]) {
     await reload(tab);
@@ -78,7 +95,8 @@ playgroundTest("what was just done survives a reload of a page that is busy", as
   // The edit is not stored: the page has no time for it.
   await page.evaluate(() => {
     const later = globalThis.setTimeout;
-    globalThis.setTimeout = (task, wait, ...rest) => (wait === 400 ? 0 : later(task, wait, ...rest));
+    globalThis.setTimeout = (task, wait, ...rest) =>
+      wait === 400 ? 0 : later(task, wait, ...rest);
   });
   await taint(page, "worker-2", { key: "example.com/new" });
   // Messages that take long go on in a task of their own, which a page that is left does not have.
@@ -95,35 +113,38 @@ playgroundTest("what was just done survives a reload of a page that is busy", as
   assert.equal((await keptSessions(page)).length, 1);
 });
 
-playgroundTest("what was being stored when the page was left is the tab's own", async ({ page }) => {
-  await ready(page);
-  await taint(page, "worker-1", { key: "example.com/known" });
-  await storedWith(page, "example.com/known");
-  // The next write is carried out, and the page is not told.
-  await page.evaluate(() => {
-    const { put } = IDBObjectStore.prototype;
-    const listen = EventTarget.prototype.addEventListener;
-    const untold = new Set();
-    IDBObjectStore.prototype.put = function (value, key) {
-      if (value.includes("example.com/untold")) {
-        untold.add(this.transaction);
-      }
-      return put.call(this, value, key);
-    };
-    IDBTransaction.prototype.addEventListener = function (type, ...rest) {
-      if (type !== "complete" || !untold.has(this)) {
-        listen.call(this, type, ...rest);
-      }
-    };
-  });
-  await taint(page, "worker-2", { key: "example.com/untold" });
-  await storedWith(page, "example.com/untold");
-  await reload(page);
-  await taint(page, "worker-3", { key: "example.com/next" });
-  await storedWith(page, "example.com/next");
-  assert.equal(await page.getByTestId("notice").count(), 0);
-  assert.equal((await keptSessions(page)).length, 1);
-});
+playgroundTest(
+  "what was being stored when the page was left is the tab's own",
+  async ({ page }) => {
+    await ready(page);
+    await taint(page, "worker-1", { key: "example.com/known" });
+    await storedWith(page, "example.com/known");
+    // The next write is carried out, and the page is not told.
+    await page.evaluate(() => {
+      const { put } = IDBObjectStore.prototype;
+      const listen = EventTarget.prototype.addEventListener;
+      const untold = new Set();
+      IDBObjectStore.prototype.put = function (value, key) {
+        if (value.includes("example.com/untold")) {
+          untold.add(this.transaction);
+        }
+        return put.call(this, value, key);
+      };
+      IDBTransaction.prototype.addEventListener = function (type, ...rest) {
+        if (type !== "complete" || !untold.has(this)) {
+          listen.call(this, type, ...rest);
+        }
+      };
+    });
+    await taint(page, "worker-2", { key: "example.com/untold" });
+    await storedWith(page, "example.com/untold");
+    await reload(page);
+    await taint(page, "worker-3", { key: "example.com/next" });
+    await storedWith(page, "example.com/next");
+    assert.equal(await page.getByTestId("notice").count(), 0);
+    assert.equal((await keptSessions(page)).length, 1);
+  },
+);
 
 playgroundTest("a duplicated tab goes on with a copy", async ({ page }) => {
   await ready(page);
@@ -147,7 +168,10 @@ playgroundTest("a tab in which nothing was done keeps nothing", async ({ page, u
   await ready(page);
   await page.locator('[data-node="worker-1"] > .name').click();
   await reload(page);
-  await page.getByTestId("inspector").getByRole("heading", { name: "worker-1", level: 2 }).waitFor();
+  await page
+    .getByTestId("inspector")
+    .getByRole("heading", { name: "worker-1", level: 2 })
+    .waitFor();
   const other = await newTab(page, url);
   assert.deepEqual(await keptSessions(other), []);
   assert.equal(await other.getByTestId("notice").count(), 0);
@@ -155,22 +179,26 @@ playgroundTest("a tab in which nothing was done keeps nothing", async ({ page, u
   await other.getByTestId("sessions-list").getByText("Nothing is kept yet").waitFor();
 });
 
-playgroundTest("what was done in a tab that is closed can be gone on with", async ({ page, url }) => {
-  await ready(page);
-  await taint(page, "worker-1", { key: "example.com/yesterday" });
-  await storedWith(page, "example.com/yesterday");
-  const next = await newTab(page, url);
-  await page.close();
-  const offer = next.getByTestId("notice").filter({ hasText: "Your last session" });
-  await offer.getByRole("button", { name: "Continue" }).click();
-  await tainted(next, { "worker-1": ["example.com/yesterday"] });
-  await offer.waitFor({ state: "detached" });
-  await taint(next, "worker-2", { key: "example.com/today" });
-  await storedWith(next, "example.com/today");
-  assert.equal((await keptSessions(next)).length, 1);
-});
+playgroundTest(
+  "what was done in a tab that is closed can be gone on with",
+  async ({ page, url }) => {
+    await ready(page);
+    await taint(page, "worker-1", { key: "example.com/yesterday" });
+    await storedWith(page, "example.com/yesterday");
+    const next = await newTab(page, url);
+    await page.close();
+    const offer = next.getByTestId("notice").filter({ hasText: "Your last session" });
+    await offer.getByRole("button", { name: "Continue" }).click();
+    await tainted(next, { "worker-1": ["example.com/yesterday"] });
+    await offer.waitFor({ state: "detached" });
+    await taint(next, "worker-2", { key: "example.com/today" });
+    await storedWith(next, "example.com/today");
+    assert.equal((await keptSessions(next)).length, 1);
+  },
+);
 
-playgroundTest("sessions are listed, renamed, opened, downloaded, deleted and put back",
+playgroundTest(
+  "sessions are listed, renamed, opened, downloaded, deleted and put back",
   async ({ page, url }) => {
     await ready(page);
     await replaceCluster(page, cluster("alone"));
@@ -181,8 +209,12 @@ playgroundTest("sessions are listed, renamed, opened, downloaded, deleted and pu
     let row = await openSessions(other);
     const present = other.locator('[data-present="true"]');
     assert.match(await present.innerText(), /this tab\s+changed just now, \d+ KB/);
-    assert.deepEqual(await present.getByRole("button").evaluateAll((buttons) =>
-      buttons.map((button) => button.getAttribute("aria-label"))), ["Rename", "Download"]);
+    assert.deepEqual(
+      await present
+        .getByRole("button")
+        .evaluateAll((buttons) => buttons.map((button) => button.getAttribute("aria-label"))),
+      ["Rename", "Download"],
+    );
 
     const first = row("1 node, 0 pods");
     await first.getByRole("button", { name: "Rename" }).click();
@@ -219,9 +251,11 @@ playgroundTest("sessions are listed, renamed, opened, downloaded, deleted and pu
     // The file is a scenario like any other.
     await openImport(other, file);
     await other.getByTestId("found").getByText("Scenario").waitFor();
-  });
+  },
+);
 
-playgroundTest("two tabs on one session: who stores second keeps a session of its own",
+playgroundTest(
+  "two tabs on one session: who stores second keeps a session of its own",
   async ({ page, url }) => {
     await ready(page);
     await taint(page, "worker-1", { key: "example.com/shared" });
@@ -232,14 +266,18 @@ playgroundTest("two tabs on one session: who stores second keeps a session of it
     await taint(other, "worker-2", { key: "example.com/theirs" });
     await storedWith(other, "example.com/theirs");
     await taint(page, "worker-3", { key: "example.com/mine" });
-    await page.getByTestId("notice").getByText("Another tab goes on with the same session").waitFor();
+    await page
+      .getByTestId("notice")
+      .getByText("Another tab goes on with the same session")
+      .waitFor();
     await storedWith(page, "example.com/mine");
     await reload(page);
     await tainted(page, { "worker-2": [], "worker-3": ["example.com/mine"] });
     await reload(other);
     await tainted(other, { "worker-2": ["example.com/theirs"], "worker-3": [] });
     assert.equal((await keptSessions(page)).length, 2);
-  });
+  },
+);
 
 playgroundTest("of more sessions than are kept the oldest goes", async ({ page }) => {
   await ready(page);
@@ -253,7 +291,13 @@ playgroundTest("of more sessions than are kept the oldest goes", async ({ page }
     });
     const transaction = database.transaction(["sessions", "starts", "edits"], "readwrite");
     for (let number = 1; number < 30; number += 1) {
-      const entry = { id: `old-${number}`, title: `Old ${number}`, changed: number, size: 2, stamp: "x:1" };
+      const entry = {
+        id: `old-${number}`,
+        title: `Old ${number}`,
+        changed: number,
+        size: 2,
+        stamp: "x:1",
+      };
       transaction.objectStore("sessions").put(JSON.stringify(entry), entry.id);
       transaction.objectStore("starts").put("{}", entry.id);
       transaction.objectStore("edits").put("{}", entry.id);
@@ -284,7 +328,9 @@ playgroundTest("a full storage is told, and what was stored is still there", asy
   await page.evaluate(FULL);
   await taint(page, "worker-2", { key: "example.com/too-much" });
   const notice = page.getByTestId("notice");
-  await notice.getByText("not kept when the tab is closed: the browser's storage is full").waitFor();
+  await notice
+    .getByText("not kept when the tab is closed: the browser's storage is full")
+    .waitFor();
   assert.deepEqual(await keptSessions(page), before);
   // The way out: the list, from which something can be deleted.
   await notice.getByRole("button", { name: "Sessions" }).click();
@@ -294,28 +340,34 @@ playgroundTest("a full storage is told, and what was stored is still there", asy
   await tainted(page, { "worker-1": ["example.com/stored"], "worker-2": ["example.com/too-much"] });
 });
 
-playgroundTest("a cluster of more than 5 million characters survives a reload", async ({ page }) => {
-  await ready(page);
-  const pod = (number) =>
-    `- {apiVersion: v1, kind: Pod, metadata: {name: p-${number}, annotations: {example.com/note: "${"x".repeat(200)}"}}, spec: {nodeName: "large", containers: [{name: c, image: i}]}}`;
-  const pods = Array.from({ length: 18_000 }, (_, number) => pod(number));
-  const text = `${cluster("large")}---\napiVersion: v1\nkind: List\nitems:\n${pods.join("\n")}\n`;
-  await page.getByTestId("import").click();
-  await page.getByTestId("import-file").setInputFiles({
-    name: "large.yaml", mimeType: "text/yaml", buffer: Buffer.from(text),
-  });
-  await page.getByTestId("import-replace").click();
-  await page.getByTestId("dialog").waitFor({ state: "detached" });
-  await until(page, async () => {
-    const [kept] = await keptSessions(page);
-    assert.ok(kept?.size > 5_000_000, `${kept?.size}`);
-  });
-  await reload(page);
-  assert.equal(await page.locator('[data-node="large"]').count(), 1);
-  assert.equal(await page.getByTestId("notice").count(), 0);
-});
+playgroundTest(
+  "a cluster of more than 5 million characters survives a reload",
+  async ({ page }) => {
+    await ready(page);
+    const pod = (number) =>
+      `- {apiVersion: v1, kind: Pod, metadata: {name: p-${number}, annotations: {example.com/note: "${"x".repeat(200)}"}}, spec: {nodeName: "large", containers: [{name: c, image: i}]}}`;
+    const pods = Array.from({ length: 18_000 }, (_, number) => pod(number));
+    const text = `${cluster("large")}---\napiVersion: v1\nkind: List\nitems:\n${pods.join("\n")}\n`;
+    await page.getByTestId("import").click();
+    await page.getByTestId("import-file").setInputFiles({
+      name: "large.yaml",
+      mimeType: "text/yaml",
+      buffer: Buffer.from(text),
+    });
+    await page.getByTestId("import-replace").click();
+    await page.getByTestId("dialog").waitFor({ state: "detached" });
+    await until(page, async () => {
+      const [kept] = await keptSessions(page);
+      assert.ok(kept?.size > 5_000_000, `${kept?.size}`);
+    });
+    await reload(page);
+    assert.equal(await page.locator('[data-node="large"]').count(), 1);
+    assert.equal(await page.getByTestId("notice").count(), 0);
+  },
+);
 
-playgroundTest("a fresh start keeps the earlier work, however often it is asked for",
+playgroundTest(
+  "a fresh start keeps the earlier work, however often it is asked for",
   async ({ page, url }) => {
     await ready(page);
     await loadScenario(page, "three-effects");
@@ -335,5 +387,7 @@ playgroundTest("a fresh start keeps the earlier work, however often it is asked 
     const row = await openSessions(page);
     await row(title).getByRole("button", { name: "Open" }).click();
     await until(page, async () =>
-      assert.equal(await page.locator("header .title").textContent(), title));
-  });
+      assert.equal(await page.locator("header .title").textContent(), title),
+    );
+  },
+);

@@ -19,5 +19,8 @@ playgroundTest("the page asks for no file twice", { closed: true }, async ({ pag
   await page.locator(TEXT).first().waitFor();
   const twice = asked.filter((file, index) => asked.indexOf(file) !== index);
   assert.deepEqual(twice, []);
-  assert.ok(asked.some((file) => file.endsWith(".wasm")), `no wasm among ${asked.join(", ")}`);
+  assert.ok(
+    asked.some((file) => file.endsWith(".wasm")),
+    `no wasm among ${asked.join(", ")}`,
+  );
 });

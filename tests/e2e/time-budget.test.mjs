@@ -1,4 +1,5 @@
-// The time budget as a table: rounded in sight, exact where the pointer rests and when it is copied.
+// The time budget as a table: rounded in sight, exact where the pointer rests and when it is
+// copied.
 
 import assert from "node:assert/strict";
 
@@ -7,12 +8,15 @@ import { ready, selectPod, taint } from "./support/page.mjs";
 
 /** The seconds of `1m19.9s`. */
 function inSeconds(text) {
-  const [, hours = 0, minutes = 0, rest = 0] = /^(?:(\d+)h)?(?:(\d+)m)?(?:([\d.]+)s)?$/.exec(text) ?? assert.fail(text);
+  const [, hours = 0, minutes = 0, rest = 0] =
+    /^(?:(\d+)h)?(?:(\d+)m)?(?:([\d.]+)s)?$/.exec(text) ?? assert.fail(text);
   return Number(hours) * 3_600 + Number(minutes) * 60 + Number(rest);
 }
 
-playgroundTest("terms are rounded in sight and add up; what is exact is in titles and in the copy",
-  { context: { permissions: ["clipboard-read", "clipboard-write"] } }, async ({ page }) => {
+playgroundTest(
+  "terms are rounded in sight and add up; what is exact is in titles and in the copy",
+  { context: { permissions: ["clipboard-read", "clipboard-write"] } },
+  async ({ page }) => {
     await ready(page);
     // The second node of the zone waits for a token to the nanosecond, which nobody wants to read.
     await page.locator('[data-zone$="eu-1b"] .zonename').click();
@@ -24,16 +28,23 @@ playgroundTest("terms are rounded in sight and add up; what is exact is in title
       all.map((row) => {
         const [from, takes, what] = row.cells;
         return {
-          from: from.innerText, takes: takes.innerText.trim(), exact: takes.title,
-          text: what.querySelector(".text").textContent, wraps: takes.getClientRects().length,
+          from: from.innerText,
+          takes: takes.innerText.trim(),
+          exact: takes.title,
+          text: what.querySelector(".text").textContent,
+          wraps: takes.getClientRects().length,
         };
-      }));
+      }),
+    );
     assert.ok(rows.length >= 4);
     for (const { from, takes } of rows) {
       assert.match(takes, /^(\d+h)?(\d+m)?\d+(\.\d)?s$/);
       assert.match(from, /^-?(\d+h)?(\d+m)?\d+(\.\d)?s$/);
     }
-    assert.ok(rows.some(({ takes, exact }) => takes !== exact), "something was rounded");
+    assert.ok(
+      rows.some(({ takes, exact }) => takes !== exact),
+      "something was rounded",
+    );
     const total = inSeconds(await budget.getByTestId("time-budget-total").innerText());
     const sum = rows.reduce((sum, { takes }) => sum + inSeconds(takes), 0);
     assert.equal(sum.toFixed(1), total.toFixed(1));
@@ -47,10 +58,14 @@ playgroundTest("terms are rounded in sight and add up; what is exact is in title
     const overflow = await budget.evaluate((section) => section.scrollWidth - section.clientWidth);
     assert.ok(overflow <= 0, `the table is ${overflow} px too wide`);
     // A number is never broken in two.
-    const broken = await budget.locator("code span").evaluateAll((parts) =>
-      parts.filter((part) => part.getClientRects().length > 1).map((part) => part.textContent));
+    const broken = await budget
+      .locator("code span")
+      .evaluateAll((parts) =>
+        parts.filter((part) => part.getClientRects().length > 1).map((part) => part.textContent),
+      );
     assert.deepEqual(broken, []);
-  });
+  },
+);
 
 playgroundTest("a pod that goes at once is asked about as such", async ({ page }) => {
   await ready(page);

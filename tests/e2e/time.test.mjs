@@ -4,7 +4,16 @@ import assert from "node:assert/strict";
 
 import { playgroundTest } from "./support/browser.mjs";
 import {
-  evictions, loadScenario, log, now, pods, ready, runToEnd, scrubTo, seconds, until,
+  evictions,
+  loadScenario,
+  log,
+  now,
+  pods,
+  ready,
+  runToEnd,
+  scrubTo,
+  seconds,
+  until,
 } from "./support/page.mjs";
 
 const KINDS = ["event", "change", "fact"];
@@ -27,33 +36,36 @@ async function start(page) {
   await loadScenario(page, "default-tolerations");
 }
 
-playgroundTest("playing fast, as fast as possible, and stepping give the same log", async ({ page }) => {
-  await start(page);
-  await runToEnd(page);
-  const expected = await everything(page);
-  assert.deepEqual(await evictions(page), [
-    ["5m5s", "default/patient-0"],
-    ["5m5s", "default/web-7d4b9c6f5-x2x8p"],
-  ]);
+playgroundTest(
+  "playing fast, as fast as possible, and stepping give the same log",
+  async ({ page }) => {
+    await start(page);
+    await runToEnd(page);
+    const expected = await everything(page);
+    assert.deepEqual(await evictions(page), [
+      ["5m5s", "default/patient-0"],
+      ["5m5s", "default/web-7d4b9c6f5-x2x8p"],
+    ]);
 
-  for (const speed of ["1000×", "max"]) {
+    for (const speed of ["1000×", "max"]) {
+      await loadScenario(page, "default-tolerations");
+      await playToEnd(page, speed);
+      assert.deepEqual(await everything(page), expected, speed);
+    }
+
     await loadScenario(page, "default-tolerations");
-    await playToEnd(page, speed);
-    assert.deepEqual(await everything(page), expected, speed);
-  }
-
-  await loadScenario(page, "default-tolerations");
-  const step = page.getByTestId("step");
-  let steps = 0;
-  while (await step.isEnabled()) {
-    const before = await now(page);
-    await step.click();
-    await until(page, async () => assert.notEqual(await now(page), before, "the clock moves"));
-    steps += 1;
-    assert.ok(steps < 50, "it comes to an end");
-  }
-  assert.deepEqual(await everything(page), expected, "by steps");
-});
+    const step = page.getByTestId("step");
+    let steps = 0;
+    while (await step.isEnabled()) {
+      const before = await now(page);
+      await step.click();
+      await until(page, async () => assert.notEqual(await now(page), before, "the clock moves"));
+      steps += 1;
+      assert.ok(steps < 50, "it comes to an end");
+    }
+    assert.deepEqual(await everything(page), expected, "by steps");
+  },
+);
 
 playgroundTest("scrubbing back and forth gives the same log", async ({ page }) => {
   await start(page);
@@ -97,35 +109,42 @@ playgroundTest("pausing keeps the clock where it is, and no time is lost", async
   assert.equal(await now(page), paused);
 });
 
-playgroundTest("stepping back stops where something happened, and ends at the start", async ({ page }) => {
-  await start(page);
-  await runToEnd(page);
-  const times = [];
-  for (let before = await now(page); before > 0n; before = await now(page)) {
-    await page.keyboard.press("ArrowLeft");
-    await until(page, async () => assert.notEqual(await now(page), before, "the clock moves"));
-    times.push(await now(page));
-    assert.ok(times.length < 50, "it comes to the start");
-  }
-  // The taint; a toleration of 60 s is over, and the pod is gone; two of 300 s are over.
-  const marks = [seconds(305), seconds(65.01), seconds(65), seconds(5), 0n];
-  assert.deepEqual(times, marks);
-  assert.ok(await page.getByTestId("step-back").isDisabled());
-});
+playgroundTest(
+  "stepping back stops where something happened, and ends at the start",
+  async ({ page }) => {
+    await start(page);
+    await runToEnd(page);
+    const times = [];
+    for (let before = await now(page); before > 0n; before = await now(page)) {
+      await page.keyboard.press("ArrowLeft");
+      await until(page, async () => assert.notEqual(await now(page), before, "the clock moves"));
+      times.push(await now(page));
+      assert.ok(times.length < 50, "it comes to the start");
+    }
+    // The taint; a toleration of 60 s is over, and the pod is gone; two of 300 s are over.
+    const marks = [seconds(305), seconds(65.01), seconds(65), seconds(5), 0n];
+    assert.deepEqual(times, marks);
+    assert.ok(await page.getByTestId("step-back").isDisabled());
+  },
+);
 
-playgroundTest("as fast as possible is more than one thing that happens in a frame", async ({ page }) => {
-  await start(page);
-  await loadScenario(page, "recovery-storm");
-  await page.evaluate(() => {
-    const clock = document.querySelector('[data-testid="clock"]');
-    globalThis.painted = new Set();
-    new MutationObserver(() => globalThis.painted.add(clock.dataset.simTimeNs))
-      .observe(clock, { attributes: true });
-  });
-  await page.getByTestId("speed").selectOption("max");
-  await page.getByRole("button", { name: "Play" }).click();
-  await page.getByTestId("announcement").getByText("Nothing more is due").waitFor();
-  const painted = await page.evaluate(() => globalThis.painted.size);
-  const times = new Set((await log(page, KINDS)).map((line) => line.split(" ")[0]));
-  assert.ok(painted * 3 < times.size, `${painted} frames for ${times.size} moments`);
-});
+playgroundTest(
+  "as fast as possible is more than one thing that happens in a frame",
+  async ({ page }) => {
+    await start(page);
+    await loadScenario(page, "recovery-storm");
+    await page.evaluate(() => {
+      const clock = document.querySelector('[data-testid="clock"]');
+      globalThis.painted = new Set();
+      new MutationObserver(() => globalThis.painted.add(clock.dataset.simTimeNs)).observe(clock, {
+        attributes: true,
+      });
+    });
+    await page.getByTestId("speed").selectOption("max");
+    await page.getByRole("button", { name: "Play" }).click();
+    await page.getByTestId("announcement").getByText("Nothing more is due").waitFor();
+    const painted = await page.evaluate(() => globalThis.painted.size);
+    const times = new Set((await log(page, KINDS)).map((line) => line.split(" ")[0]));
+    assert.ok(painted * 3 < times.size, `${painted} frames for ${times.size} moments`);
+  },
+);

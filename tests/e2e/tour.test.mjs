@@ -32,7 +32,8 @@ async function open(page, hand, title) {
 
 /** How many pods of a node are in each state. */
 async function statesOf(page, node) {
-  const states = await page.locator(`[data-testid=board] [data-node="${node}"] [data-pod]`)
+  const states = await page
+    .locator(`[data-testid=board] [data-node="${node}"] [data-pod]`)
     .evaluateAll((found) => found.map((pod) => pod.dataset.state));
   const counts = {};
   for (const state of states) counts[state] = (counts[state] ?? 0) + 1;
@@ -55,7 +56,11 @@ const TOUR = {
       assert.match(await preset.getAttribute("title"), /:NoExecute$/);
       await hand.press(preset);
       await until(page, async () => {
-        assert.deepEqual(await statesOf(page, "worker-1"), { terminating: 1, counting: 3, stays: 2 });
+        assert.deepEqual(await statesOf(page, "worker-1"), {
+          terminating: 1,
+          counting: 3,
+          stays: 2,
+        });
       });
     },
 
@@ -70,13 +75,19 @@ const TOUR = {
       await page.keyboard.press("n");
       await until(page, async () => assert.ok((await now(page)) > before));
       await page.keyboard.press("n");
-      assert.match((await log(page))[0], /TaintManagerEviction .*Marking for deletion Pod data\/report/);
+      assert.match(
+        (await log(page))[0],
+        /TaintManagerEviction .*Marking for deletion Pod data\/report/,
+      );
     },
 
   "Select the pod of `web` on `worker-1` and read *Why*: the taint against its tolerations, which test failed, when it ends.":
     async (page, hand) => {
       await hand.pod(WEB);
-      await inspector(page).getByTestId("verdict").getByText(/^Deleted at 5m/).waitFor();
+      await inspector(page)
+        .getByTestId("verdict")
+        .getByText(/^Deleted at 5m/)
+        .waitFor();
       const why = inspector(page).getByTestId("why");
       await why.getByText("node.kubernetes.io/unreachable:NoExecute").first().waitFor();
       assert.equal(await why.locator('[data-outcome="failed"]').count(), 1);
@@ -114,13 +125,17 @@ const TOUR = {
         }
         assert.fail((await log(page, ["event", "change", "fact"])).join("\n"));
       };
-      await stepped([/worker-3.*NodeNotReady|NodeNotReady.*worker-3/, /NodeNotReady.*worker-4|worker-4.*NodeNotReady/]);
+      await stepped([
+        /worker-3.*NodeNotReady|NodeNotReady.*worker-3/,
+        /NodeNotReady.*worker-4|worker-4.*NodeNotReady/,
+      ]);
       await stepped([/taint-eviction|TaintManagerEviction/]);
       await hand.pod("shop/checkout-5b8f7d9c4-zz6rb");
       const budget = inspector(page).locator(".budget");
       await budget.waitFor();
-      const terms = await budget.locator("[data-term]").evaluateAll((found) =>
-        [...new Set(found.map((term) => term.dataset.term))]);
+      const terms = await budget
+        .locator("[data-term]")
+        .evaluateAll((found) => [...new Set(found.map((term) => term.dataset.term))]);
       for (const term of ["grace", "limiter", "toleration"]) {
         assert.ok(terms.includes(term), `${term} is a term of ${terms}`);
       }
@@ -153,7 +168,11 @@ const TOUR = {
       await page.keyboard.press("n");
       await hand.node("worker-1");
       await hand.tab("resources");
-      await inspector(page).getByTestId("node-resources").getByText("memory.available").first().waitFor();
+      await inspector(page)
+        .getByTestId("node-resources")
+        .getByText("memory.available")
+        .first()
+        .waitFor();
       await inspector(page).locator('.ranking [data-decides="true"]').first().waitFor();
     },
 
@@ -163,21 +182,24 @@ const TOUR = {
       await page.keyboard.press("e");
       const web = page.locator('[data-workload="deployment/shop/web"]');
       await web.getByText("replica-s").waitFor();
-      const states = await web.locator(".curve rect").evaluateAll((found) =>
-        found.map((part) => part.getAttribute("class")));
+      const states = await web
+        .locator(".curve rect")
+        .evaluateAll((found) => found.map((part) => part.getAttribute("class")));
       assert.ok(states.includes("some") && states.at(-1) === "whole", states.join(", "));
     },
 
-  "Press *Import* and paste the output of the command that it shows, of your own cluster.":
-    async (page, hand) => {
-      await page.evaluate((text) => navigator.clipboard.writeText(text), CLUSTER);
-      await hand.press(page.getByTestId("import"));
-      await hand.enter(page.getByTestId("import-text"));
-      await page.keyboard.press("ControlOrMeta+V");
-      await hand.press(page.getByTestId("import-replace"));
-      await page.getByTestId("dialog").waitFor({ state: "detached" });
-      await page.locator('[data-node="worker-a"]').waitFor();
-    },
+  "Press *Import* and paste the output of the command that it shows, of your own cluster.": async (
+    page,
+    hand,
+  ) => {
+    await page.evaluate((text) => navigator.clipboard.writeText(text), CLUSTER);
+    await hand.press(page.getByTestId("import"));
+    await hand.enter(page.getByTestId("import-text"));
+    await page.keyboard.press("ControlOrMeta+V");
+    await hand.press(page.getByTestId("import-replace"));
+    await page.getByTestId("dialog").waitFor({ state: "detached" });
+    await page.locator('[data-node="worker-a"]').waitFor();
+  },
 };
 
 const CLIPBOARD = { context: { permissions: ["clipboard-read", "clipboard-write"] } };

@@ -4,8 +4,21 @@ import assert from "node:assert/strict";
 
 import { playgroundTest } from "./support/browser.mjs";
 import {
-  loadScenario, log, now, openImport, pods, ready, replaceCluster, scrubTo, seconds, selectNode,
-  selectPod, selectZone, tab, taint, until,
+  loadScenario,
+  log,
+  now,
+  openImport,
+  pods,
+  ready,
+  replaceCluster,
+  scrubTo,
+  seconds,
+  selectNode,
+  selectPod,
+  selectZone,
+  tab,
+  taint,
+  until,
 } from "./support/page.mjs";
 
 const NODE = (name) => JSON.stringify({ apiVersion: "v1", kind: "Node", metadata: { name } });
@@ -57,7 +70,8 @@ const EDITS = {
   "no taint": async (page) => {
     await selectNode(page, "worker-2");
     await apply(page, () =>
-      page.getByTestId("taint-form").getByRole("button", { name: "Remove" }).click());
+      page.getByTestId("taint-form").getByRole("button", { name: "Remove" }).click(),
+    );
   },
   "a toleration added": async (page) => {
     await selectPod(page, POD);
@@ -87,9 +101,11 @@ const EDITS = {
   },
   "a node as YAML": async (page) => {
     await selectNode(page, "worker-5");
-    await editYaml(page, (text) => text.replace("status:", "spec:\n  unschedulable: true\nstatus:"));
+    await editYaml(page, (text) =>
+      text.replace("status:", "spec:\n  unschedulable: true\nstatus:"),
+    );
   },
-  "cordon": async (page) => {
+  cordon: async (page) => {
     await selectNode(page, "worker-4");
     await page.getByTestId("inspector").getByRole("button", { name: "Cordon" }).click();
     await page.getByTestId("inspector").getByRole("button", { name: "Uncordon" }).waitFor();
@@ -170,18 +186,21 @@ playgroundTest("every edit is undone and redone, one by one and all in a row", a
   for (let index = names.length - 1; index >= 0; index -= 1) {
     await page.keyboard.press("ControlOrMeta+z");
     await until(page, async () =>
-      assert.deepEqual(await state(page), states[index], `undo again: ${names[index]}`));
+      assert.deepEqual(await state(page), states[index], `undo again: ${names[index]}`),
+    );
   }
   assert.equal(await undo.isDisabled(), true);
   for (const [index, name] of names.entries()) {
     await page.keyboard.press("ControlOrMeta+y");
     await until(page, async () =>
-      assert.deepEqual(await state(page), states[index + 1], `redo again: ${name}`));
+      assert.deepEqual(await state(page), states[index + 1], `redo again: ${name}`),
+    );
   }
   assert.equal(await redo.isDisabled(), true);
 });
 
-playgroundTest("an edit in the past replaces the later ones, and undo brings them back",
+playgroundTest(
+  "an edit in the past replaces the later ones, and undo brings them back",
   async ({ page }) => {
     await ready(page);
     await scrubTo(page, seconds(50));
@@ -195,7 +214,8 @@ playgroundTest("an edit in the past replaces the later ones, and undo brings the
     await page.getByTestId("undo").click();
     await scrubTo(page, seconds(50));
     await until(page, async () => assert.deepEqual(await state(page), late));
-  });
+  },
+);
 
 playgroundTest("an edit after an undo cannot be redone away", async ({ page }) => {
   await ready(page);

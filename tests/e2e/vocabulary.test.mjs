@@ -5,22 +5,41 @@ import assert from "node:assert/strict";
 
 import { playgroundTest } from "./support/browser.mjs";
 import {
-  legend, loadScenario, log, pods, ready, replaceCluster, scrubTo, seconds, selectPod, taint, until,
+  legend,
+  loadScenario,
+  log,
+  pods,
+  ready,
+  replaceCluster,
+  scrubTo,
+  seconds,
+  selectPod,
+  taint,
+  until,
 } from "./support/page.mjs";
 
 /** Legend words by the name that an element carries. */
 const VERDICTS = {
-  stays: ["stays", "stay"], counting: ["counting down"], terminating: ["being deleted"],
-  stuck: ["stuck Terminating"], evicted: ["evicted"],
+  stays: ["stays", "stay"],
+  counting: ["counting down"],
+  terminating: ["being deleted"],
+  stuck: ["stuck Terminating"],
+  evicted: ["evicted"],
 };
 const HEALTHS = {
-  notReady: "not ready", starting: "starting", pending: "pending", unschedulable: "unschedulable",
-  failed: "failed", succeeded: "succeeded",
+  notReady: "not ready",
+  starting: "starting",
+  pending: "pending",
+  unschedulable: "unschedulable",
+  failed: "failed",
+  succeeded: "succeeded",
 };
 
 /** How many pods on the board carry each name. */
 async function marks(page, what) {
-  const found = await page.getByTestId("board").locator("[data-pod]:not([data-state=gone])")
+  const found = await page
+    .getByTestId("board")
+    .locator("[data-pod]:not([data-state=gone])")
     .evaluateAll((elements, what) => elements.map(({ dataset }) => dataset[what]), what);
   const counts = {};
   for (const name of found) {
@@ -41,8 +60,9 @@ async function assertAgrees(page, what) {
   for (const [name, word] of Object.entries(HEALTHS)) {
     assert.equal(healths[name] ?? 0, said[word] ?? 0, `${what}: ${name}`);
   }
-  const evicted = (await log(page, ["event", "fact"])).filter((line) =>
-    / Request .*: DELETE: ok$/.test(line) || / Warning Evicted /.test(line));
+  const evicted = (await log(page, ["event", "fact"])).filter(
+    (line) => / Request .*: DELETE: ok$/.test(line) || / Warning Evicted /.test(line),
+  );
   const stat = page.getByTestId("inspector").locator('[data-stat="eviction"] b');
   assert.equal(Number(await stat.innerText()), evicted.length, `${what}: evictions`);
 }
@@ -64,46 +84,67 @@ for (const [name, times] of Object.entries({
   });
 }
 
-playgroundTest("verdict and health are told apart by shape as well as by colour", async ({ page }) => {
-  await ready(page);
-  const shapes = await page.evaluate(() => {
-    const board = document.querySelector("[data-testid=board]");
-    const look = (state, health) => {
-      const dot = document.createElement("i");
-      dot.className = "dotpod";
-      dot.dataset.state = state;
-      dot.dataset.health = health;
-      board.append(dot);
-      const { borderRadius, rotate, backgroundImage, boxShadow, borderStyle } = getComputedStyle(dot);
-      const image = backgroundImage.replaceAll(/rgb\([^)]*\)|color\([^)]*\)/g, "c");
-      const shadow = boxShadow.replaceAll(/rgb\([^)]*\)|color\([^)]*\)/g, "c");
-      dot.remove();
-      return [borderRadius, rotate, image, shadow, borderStyle].join(" | ");
-    };
-    const verdicts = ["stays", "counting", "terminating", "stuck", "evicted"];
-    const healths = ["ready", "notReady", "starting", "pending", "unschedulable", "failed", "succeeded"];
-    return { verdicts: verdicts.map((verdict) => look(verdict, "ready")),
-      healths: healths.map((health) => look("stays", health)) };
-  });
-  for (const [what, looks] of Object.entries(shapes)) {
-    assert.equal(new Set(looks).size, looks.length, `${what}: ${looks.join("\n")}`);
-  }
-});
+playgroundTest(
+  "verdict and health are told apart by shape as well as by colour",
+  async ({ page }) => {
+    await ready(page);
+    const shapes = await page.evaluate(() => {
+      const board = document.querySelector("[data-testid=board]");
+      const look = (state, health) => {
+        const dot = document.createElement("i");
+        dot.className = "dotpod";
+        dot.dataset.state = state;
+        dot.dataset.health = health;
+        board.append(dot);
+        const { borderRadius, rotate, backgroundImage, boxShadow, borderStyle } =
+          getComputedStyle(dot);
+        const image = backgroundImage.replaceAll(/rgb\([^)]*\)|color\([^)]*\)/g, "c");
+        const shadow = boxShadow.replaceAll(/rgb\([^)]*\)|color\([^)]*\)/g, "c");
+        dot.remove();
+        return [borderRadius, rotate, image, shadow, borderStyle].join(" | ");
+      };
+      const verdicts = ["stays", "counting", "terminating", "stuck", "evicted"];
+      const healths = [
+        "ready",
+        "notReady",
+        "starting",
+        "pending",
+        "unschedulable",
+        "failed",
+        "succeeded",
+      ];
+      return {
+        verdicts: verdicts.map((verdict) => look(verdict, "ready")),
+        healths: healths.map((health) => look("stays", health)),
+      };
+    });
+    for (const [what, looks] of Object.entries(shapes)) {
+      assert.equal(new Set(looks).size, looks.length, `${what}: ${looks.join("\n")}`);
+    }
+  },
+);
 
-playgroundTest("a class of pods is listed by its legend, and the log can show it alone", async ({ page }) => {
-  await ready(page);
-  await taint(page, "worker-1", { key: "node.kubernetes.io/unreachable" });
-  await page.getByTestId("legend").getByRole("button", { name: "counting down" }).click();
-  const panel = page.getByTestId("pods-panel");
-  const listed = await panel.locator("[data-pod]").evaluateAll((all) => all.map((pod) => pod.dataset.pod));
-  const counting = Object.entries(await pods(page)).filter(([, state]) => state === "counting");
-  assert.deepEqual(listed.toSorted(), counting.map(([pod]) => pod).toSorted());
-  assert.ok(listed.length > 1);
-  await page.getByRole("button", { name: "Decisions" }).click();
-  await page.getByRole("button", { name: "Only selected" }).click();
-  const about = new Set((await log(page, ["event", "change", "fact"])).map((line) => /pod\/(\S+):/.exec(line)[1]));
-  assert.deepEqual([...about].toSorted(), listed.toSorted());
-});
+playgroundTest(
+  "a class of pods is listed by its legend, and the log can show it alone",
+  async ({ page }) => {
+    await ready(page);
+    await taint(page, "worker-1", { key: "node.kubernetes.io/unreachable" });
+    await page.getByTestId("legend").getByRole("button", { name: "counting down" }).click();
+    const panel = page.getByTestId("pods-panel");
+    const listed = await panel
+      .locator("[data-pod]")
+      .evaluateAll((all) => all.map((pod) => pod.dataset.pod));
+    const counting = Object.entries(await pods(page)).filter(([, state]) => state === "counting");
+    assert.deepEqual(listed.toSorted(), counting.map(([pod]) => pod).toSorted());
+    assert.ok(listed.length > 1);
+    await page.getByRole("button", { name: "Decisions" }).click();
+    await page.getByRole("button", { name: "Only selected" }).click();
+    const about = new Set(
+      (await log(page, ["event", "change", "fact"])).map((line) => /pod\/(\S+):/.exec(line)[1]),
+    );
+    assert.deepEqual([...about].toSorted(), listed.toSorted());
+  },
+);
 
 playgroundTest("what is announced and what is warned of is called what it is", async ({ page }) => {
   await ready(page);
@@ -113,7 +154,10 @@ playgroundTest("what is announced and what is warned of is called what it is", a
   await selectPod(page, "data/postgres-0");
   assert.match(await page.getByTestId("warnings-about").innerText(), /^\d notes? about it$/);
   await taint(page, "worker-1", { key: "node.kubernetes.io/unreachable" });
-  await page.getByTestId("announcement").getByText("1 pod being deleted, 3 counting down, 2 stay").waitFor();
+  await page
+    .getByTestId("announcement")
+    .getByText("1 pod being deleted, 3 counting down, 2 stay")
+    .waitFor();
 });
 
 playgroundTest("an end says how it ended, and leads to the pods it speaks of", async ({ page }) => {
@@ -125,20 +169,32 @@ playgroundTest("an end says how it ended, and leads to the pods it speaks of", a
   await page.getByTestId("end").click();
   await next.getByText(/^Ended at /).waitFor();
   const text = await next.innerText();
-  const [, number] = /(\d+) stuck Terminating until worker-3 and worker-4 are back/.exec(text.replaceAll("\n", " "));
+  const [, number] = /(\d+) stuck Terminating until worker-3 and worker-4 are back/.exec(
+    text.replaceAll("\n", " "),
+  );
   const announced = await page.getByTestId("announcement").innerText();
-  assert.match(announced, new RegExp(`Nothing more is due\\. Ended at .*${number} stuck Terminating until worker-3 and worker-4 are back`));
+  assert.match(
+    announced,
+    new RegExp(
+      `Nothing more is due\\. Ended at .*${number} stuck Terminating until worker-3 and worker-4 are back`,
+    ),
+  );
   await next.getByRole("button", { name: /stuck Terminating/ }).click();
   const panel = page.getByTestId("pods-panel");
   assert.equal(await panel.locator('[data-pod][data-state="stuck"]').count(), Number(number));
   await panel.locator("[data-pod]").first().click();
-  assert.match(await page.getByTestId("verdict").innerText(), /Stuck Terminating until its kubelet is back/);
+  assert.match(
+    await page.getByTestId("verdict").innerText(),
+    /Stuck Terminating until its kubelet is back/,
+  );
   assert.equal((await legend(page))["stuck Terminating"], Number(number));
 });
 
 playgroundTest("what cannot be scheduled at the end says why", async ({ page }) => {
   await ready(page);
-  await replaceCluster(page, `
+  await replaceCluster(
+    page,
+    `
 apiVersion: v1
 kind: Node
 metadata: {name: small}
@@ -153,24 +209,35 @@ spec:
   template:
     metadata: {labels: {app: web}}
     spec: {containers: [{name: c, image: c, resources: {requests: {cpu: 900m}}}]}
-`);
+`,
+  );
   const control = page.getByTestId("control-plane");
   if (!(await control.isChecked())) {
     await control.check();
   }
   await page.getByTestId("end").click();
   const next = page.getByTestId("next");
-  await next.getByRole("button", { name: "2 cannot be scheduled (0/1 nodes are available: 1 Insufficient cpu)" }).click();
-  assert.equal(await page.getByTestId("pods-panel").locator('[data-health="unschedulable"]').count(), 2);
+  await next
+    .getByRole("button", {
+      name: "2 cannot be scheduled (0/1 nodes are available: 1 Insufficient cpu)",
+    })
+    .click();
+  assert.equal(
+    await page.getByTestId("pods-panel").locator('[data-health="unschedulable"]').count(),
+    2,
+  );
 });
 
-playgroundTest("a zone that takes the whole control plane with it is warned of", async ({ page }) => {
-  await ready(page);
-  await page.locator('[data-zone$="eu-1a"] .zonename').click();
-  await page.getByRole("button", { name: "Cut the zone's network" }).click();
-  await page.getByTestId("notice").getByText("its controllers go on here").waitFor();
-  await page.getByTestId("warnings-about").getByText("1 warning").waitFor();
-  await page.getByTestId("warnings-open").click();
-  const warning = page.getByTestId("warnings").locator('[data-code="control-plane-lost"]');
-  assert.match(await warning.innerText(), /Taintlab assumes that the controllers are reachable/);
-});
+playgroundTest(
+  "a zone that takes the whole control plane with it is warned of",
+  async ({ page }) => {
+    await ready(page);
+    await page.locator('[data-zone$="eu-1a"] .zonename').click();
+    await page.getByRole("button", { name: "Cut the zone's network" }).click();
+    await page.getByTestId("notice").getByText("its controllers go on here").waitFor();
+    await page.getByTestId("warnings-about").getByText("1 warning").waitFor();
+    await page.getByTestId("warnings-open").click();
+    const warning = page.getByTestId("warnings").locator('[data-code="control-plane-lost"]');
+    assert.match(await warning.innerText(), /Taintlab assumes that the controllers are reachable/);
+  },
+);

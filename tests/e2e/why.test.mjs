@@ -4,7 +4,15 @@ import assert from "node:assert/strict";
 
 import { playgroundTest } from "./support/browser.mjs";
 import {
-  pods, ready, replaceCluster, scrubTo, seconds, selectPod, tab, taint, until,
+  pods,
+  ready,
+  replaceCluster,
+  scrubTo,
+  seconds,
+  selectPod,
+  tab,
+  taint,
+  until,
 } from "./support/page.mjs";
 
 /** Two taints against tolerations of which the first one answers, and each other fails otherwise. */
@@ -56,9 +64,13 @@ const table = (page) =>
   );
 
 const verdict = async (page) =>
-  (await page.getByTestId("verdict").innerText()).split("\n").map((line) => line.trim()).filter(Boolean);
+  (await page.getByTestId("verdict").innerText())
+    .split("\n")
+    .map((line) => line.trim())
+    .filter(Boolean);
 
-playgroundTest("the matching table says of every taint and toleration what became of it",
+playgroundTest(
+  "the matching table says of every taint and toleration what became of it",
   async ({ page }) => {
     await ready(page);
     await replaceCluster(page, CASE);
@@ -70,7 +82,11 @@ playgroundTest("the matching table says of every taint and toleration what becam
         tolerations: [
           ["failed", "cpu:NoExecute op=Exists", "key differs: it has cpu, the taint has disk"],
           ["failed", "disk=fast:NoExecute", "value differs: it has fast, the taint has slow"],
-          ["used", "disk:NoExecute op=Exists for 90s", "tolerates the taint, and is the first to do so"],
+          [
+            "used",
+            "disk:NoExecute op=Exists for 90s",
+            "tolerates the taint, and is the first to do so",
+          ],
           ["shadowed", "disk=slow", "tolerates the taint too, but tolerations[2] comes first"],
         ],
       },
@@ -78,9 +94,21 @@ playgroundTest("the matching table says of every taint and toleration what becam
         taint: "gpu=a100:NoSchedule",
         consequence: "such a pod is not scheduled here; a running one stays",
         tolerations: [
-          ["failed", "cpu:NoExecute op=Exists", "effect differs: it has NoExecute, the taint has NoSchedule"],
-          ["failed", "disk=fast:NoExecute", "effect differs: it has NoExecute, the taint has NoSchedule"],
-          ["failed", "disk:NoExecute op=Exists for 90s", "effect differs: it has NoExecute, the taint has NoSchedule"],
+          [
+            "failed",
+            "cpu:NoExecute op=Exists",
+            "effect differs: it has NoExecute, the taint has NoSchedule",
+          ],
+          [
+            "failed",
+            "disk=fast:NoExecute",
+            "effect differs: it has NoExecute, the taint has NoSchedule",
+          ],
+          [
+            "failed",
+            "disk:NoExecute op=Exists for 90s",
+            "effect differs: it has NoExecute, the taint has NoSchedule",
+          ],
           ["failed", "disk=slow", "key differs: it has disk, the taint has gpu"],
         ],
       },
@@ -88,11 +116,14 @@ playgroundTest("the matching table says of every taint and toleration what becam
     const lines = await verdict(page);
     assert.equal(lines[0], "Deleted at 1m30s");
     assert.equal(lines[1], "2020-01-01T00:01:30Z");
-    const sentence = "evicted after 1m30s: tolerations[2].tolerationSeconds: 90 is the shortest in use";
+    const sentence =
+      "evicted after 1m30s: tolerations[2].tolerationSeconds: 90 is the shortest in use";
     assert.equal(lines[2].toLowerCase(), sentence.toLowerCase());
-  });
+  },
+);
 
-playgroundTest("the verdict has the clock time at which it falls, and follows what happens",
+playgroundTest(
+  "the verdict has the clock time at which it falls, and follows what happens",
   async ({ page }) => {
     await ready(page);
     const pod = "shop/web-7d4b9c6f5-x2x8p";
@@ -121,9 +152,11 @@ playgroundTest("the verdict has the clock time at which it falls, and follows wh
     // The same pod at an earlier time is there again.
     await scrubTo(page, seconds(9));
     await until(page, async () => assert.equal((await verdict(page))[0], "Stays"));
-  });
+  },
+);
 
-playgroundTest("a shorter toleration does not shorten a timer that runs, and the page says so",
+playgroundTest(
+  "a shorter toleration does not shorten a timer that runs, and the page says so",
   async ({ page }) => {
     await ready(page);
     const pod = "shop/web-7d4b9c6f5-x2x8p";
@@ -138,5 +171,9 @@ playgroundTest("a shorter toleration does not shorten a timer that runs, and the
     await tab(page, "why").click();
     const lines = await verdict(page);
     assert.equal(lines[0], "Deleted at 5m0s");
-    assert.ok(lines.some((line) => line.includes("Decided at 10s: timer for 5m0s kept")), `${lines}`);
-  });
+    assert.ok(
+      lines.some((line) => line.includes("Decided at 10s: timer for 5m0s kept")),
+      `${lines}`,
+    );
+  },
+);

@@ -5,7 +5,15 @@ import assert from "node:assert/strict";
 
 import { playgroundTest } from "./support/browser.mjs";
 import {
-  loadScenario, now, openImport, pods, ready, scrubTo, seconds, selectPod, until,
+  loadScenario,
+  now,
+  openImport,
+  pods,
+  ready,
+  scrubTo,
+  seconds,
+  selectPod,
+  until,
 } from "./support/page.mjs";
 
 /** Three replicas on two nodes, of which two must be available; a pod needs 20 s to be ready. */
@@ -33,8 +41,7 @@ objects:
       spec: { minAvailable: 2, selector: { matchLabels: { app: web } } }
 `;
 
-const REFUSED =
-  "Cannot evict pod as it would violate the pod's disruption budget.";
+const REFUSED = "Cannot evict pod as it would violate the pod's disruption budget.";
 
 async function importScenario(page, text) {
   await openImport(page, text);
@@ -70,13 +77,15 @@ async function stepUntil(page, holds) {
   assert.fail("it never came");
 }
 
-playgroundTest("a drain waits for a budget: its retries are in the console as the clock goes",
+playgroundTest(
+  "a drain waits for a budget: its retries are in the console as the clock goes",
   async ({ page }) => {
     await ready(page);
     await importScenario(page, SERVICE);
     await passTo(page, seconds(60));
-    const drained = await page.locator('[data-node="worker-1"] [data-pod]').evaluateAll((all) =>
-      all.map(({ dataset }) => dataset.pod));
+    const drained = await page
+      .locator('[data-node="worker-1"] [data-pod]')
+      .evaluateAll((all) => all.map(({ dataset }) => dataset.pod));
     assert.equal(drained.length, 2);
     const [first, second] = drained;
     const name = (pod) => pod.split("/")[1];
@@ -84,10 +93,8 @@ playgroundTest("a drain waits for a budget: its retries are in the console as th
     await page.keyboard.press("k");
     await page.getByTestId("console-line").fill("kubectl drain worker-1");
     await page.keyboard.press("Enter");
-    const retry =
-      `error when evicting pods/"${name(second)}" -n "default" (will retry after 5s): ${REFUSED}\n`;
-    const begun =
-      `node/worker-1 cordoned\nevicting pod ${first}\nevicting pod ${second}\n${retry}`;
+    const retry = `error when evicting pods/"${name(second)}" -n "default" (will retry after 5s): ${REFUSED}\n`;
+    const begun = `node/worker-1 cordoned\nevicting pod ${first}\nevicting pod ${second}\n${retry}`;
     await until(page, async () => assert.equal(await printed(page), begun));
     await page.getByTestId("drain-runs").waitFor();
     await page.locator('[data-node="worker-1"]').getByText("cordoned").waitFor();
@@ -99,7 +106,10 @@ playgroundTest("a drain waits for a budget: its retries are in the console as th
     await passTo(page, seconds(76));
     assert.equal(await printed(page), begun + again.repeat(3));
     // Where nothing happens, replica-seconds are lost nevertheless.
-    assert.match(await track(page, "deployment/default/web").locator(".lost").innerText(), /^16 replica-s$/);
+    assert.match(
+      await track(page, "deployment/default/web").locator(".lost").innerText(),
+      /^16 replica-s$/,
+    );
     // Back in time it has printed less.
     await passTo(page, seconds(66));
     assert.equal(await printed(page), begun + again);
@@ -107,7 +117,12 @@ playgroundTest("a drain waits for a budget: its retries are in the console as th
     // The replacement is ready after 20 s; both pods have 30 s to end.
     await stepUntil(page, async () => /drained/.test(await printed(page)));
     const text = await printed(page);
-    assert.match(text, new RegExp(`evicting pod ${second}\\npod/${name(first)} evicted\\npod/${name(second)} evicted\\nnode/worker-1 drained\\n$`));
+    assert.match(
+      text,
+      new RegExp(
+        `evicting pod ${second}\\npod/${name(first)} evicted\\npod/${name(second)} evicted\\nnode/worker-1 drained\\n$`,
+      ),
+    );
     assert.equal(text.split(REFUSED).length - 1, 4);
     assert.equal(await page.getByTestId("drain-runs").count(), 0);
     assert.ok((await now(page)) >= seconds(110));
@@ -119,13 +134,16 @@ playgroundTest("a drain waits for a budget: its retries are in the console as th
     // Never fewer than the budget says; taken back, the drain has not been.
     await track(page, "deployment/default/web").click();
     await page.getByTestId("availability-chart").waitFor();
-    const fewest = page.getByTestId("availability").locator("tr", { hasText: "Fewest ready at once" });
+    const fewest = page
+      .getByTestId("availability")
+      .locator("tr", { hasText: "Fewest ready at once" });
     assert.match(await fewest.innerText(), /2/);
     await page.getByTestId("console-output").focus();
     await page.keyboard.press("Escape");
     await page.keyboard.press("Control+z");
     await until(page, async () => assert.equal((await pods(page))[first], "stays"));
-  });
+  },
+);
 
 playgroundTest("a drain that goes on can be stopped", async ({ page }) => {
   await ready(page);
@@ -137,35 +155,53 @@ playgroundTest("a drain that goes on can be stopped", async ({ page }) => {
   const runs = page.getByTestId("drain-runs");
   await runs.getByRole("button", { name: "Stop it" }).click();
   await runs.waitFor({ state: "detached" });
-  const entry = page.getByTestId("console-output").locator(".entry", { hasText: "drain worker-1" }).first();
+  const entry = page
+    .getByTestId("console-output")
+    .locator(".entry", { hasText: "drain worker-1" })
+    .first();
   const stopped = await entry.getByTestId("output").textContent();
   await passTo(page, seconds(120));
   assert.equal(await entry.getByTestId("output").textContent(), stopped);
 });
 
-playgroundTest("a StatefulSet pod is stuck on a lost node: it stands out, and is freed by the taint or by force",
+playgroundTest(
+  "a StatefulSet pod is stuck on a lost node: it stands out, and is freed by the taint or by force",
   async ({ page }) => {
     await ready(page);
     await loadScenario(page, "out-of-service-taint");
     await passTo(page, seconds(600));
-    const stuck = page.locator('[data-node="worker-1"] [data-pod="default/db-0"][data-state="stuck"]');
+    const stuck = page.locator(
+      '[data-node="worker-1"] [data-pod="default/db-0"][data-state="stuck"]',
+    );
     await stuck.waitFor();
     const db = track(page, "statefulset/default/db");
     assert.match(await db.innerText(), /1\/2/);
     await db.locator(".ready.some").waitFor();
-    assert.match(await db.getAttribute("title"), /1 of 2 ready, 1 unavailable, 0 pending, 1 terminating/);
+    assert.match(
+      await db.getAttribute("title"),
+      /1 of 2 ready, 1 unavailable, 0 pending, 1 terminating/,
+    );
     await page.getByTestId("warnings-open").click();
-    await page.getByTestId("warnings")
-      .locator('[data-code="stateful-set-stuck"][data-severity="critical"]').waitFor();
+    await page
+      .getByTestId("warnings")
+      .locator('[data-code="stateful-set-stuck"][data-severity="critical"]')
+      .waitFor();
     await page.keyboard.press("Escape");
 
     // By force: the name is free at once, and the pod is placed elsewhere.
     await selectPod(page, "default/db-0");
-    assert.match(await page.getByTestId("verdict").innerText(), /Stuck Terminating until its kubelet is back/);
+    assert.match(
+      await page.getByTestId("verdict").innerText(),
+      /Stuck Terminating until its kubelet is back/,
+    );
     await page.getByRole("button", { name: "Force", exact: true }).click();
     await stuck.waitFor({ state: "detached" });
     await until(page, async () =>
-      assert.equal(await page.locator('[data-node="worker-1"] .pods [data-pod="default/db-0"]').count(), 0));
+      assert.equal(
+        await page.locator('[data-node="worker-1"] .pods [data-pod="default/db-0"]').count(),
+        0,
+      ),
+    );
     await passTo(page, seconds(603));
     assert.match(await db.innerText(), /2\/2/);
 
@@ -175,16 +211,21 @@ playgroundTest("a StatefulSet pod is stuck on a lost node: it stands out, and is
     await passTo(page, seconds(600));
     await stuck.waitFor();
     await page.getByTestId("console-open").click();
-    await page.getByTestId("console-line").fill(
-      "kubectl taint nodes worker-1 node.kubernetes.io/out-of-service=nodeshutdown:NoExecute");
+    await page
+      .getByTestId("console-line")
+      .fill(
+        "kubectl taint nodes worker-1 node.kubernetes.io/out-of-service=nodeshutdown:NoExecute",
+      );
     await page.keyboard.press("Enter");
     await until(page, async () => assert.equal(await printed(page), "node/worker-1 tainted\n"));
     await passTo(page, seconds(625));
     await until(page, async () => assert.equal(await stuck.count(), 0));
     assert.match(await db.innerText(), /2\/2/);
-  });
+  },
+);
 
-playgroundTest("a pod that has nowhere to go: the scheduler's words, for all nodes and for each",
+playgroundTest(
+  "a pod that has nowhere to go: the scheduler's words, for all nodes and for each",
   async ({ page }) => {
     await ready(page);
     await loadScenario(page, "nowhere-to-go");
@@ -196,19 +237,31 @@ playgroundTest("a pod that has nowhere to go: the scheduler's words, for all nod
     assert.ok((await web.innerText()).includes(`1 pending: ${said}`), await web.innerText());
     await web.click();
     const inspector = page.getByTestId("inspector");
-    const facts = await inspector.getByTestId("workload-panel").locator(".facts").first().innerText();
+    const facts = await inspector
+      .getByTestId("workload-panel")
+      .locator(".facts")
+      .first()
+      .innerText();
     for (const fact of [/Desired\s+5/, /Ready\s+4/, /Unavailable\s+1/]) {
       assert.match(facts, fact);
     }
     assert.ok((await inspector.getByTestId("pending-reason").innerText()).includes(said));
-    assert.match(await inspector.getByTestId("availability").innerText(), /Longest below desired\s+4m\d*s? ?/);
+    assert.match(
+      await inspector.getByTestId("availability").innerText(),
+      /Longest below desired\s+4m\d*s? ?/,
+    );
 
     // Node by node, on the pod.
-    const pending = Object.entries(await pods(page, "health")).find(([, health]) => health === "unschedulable")[0];
+    const pending = Object.entries(await pods(page, "health")).find(
+      ([, health]) => health === "unschedulable",
+    )[0];
     await selectPod(page, pending);
     const refusals = inspector.getByTestId("refusals");
-    const rows = await refusals.locator("tbody tr").evaluateAll((all) =>
-      all.map((row) => [...row.cells].map((cell) => cell.textContent.trim())));
+    const rows = await refusals
+      .locator("tbody tr")
+      .evaluateAll((all) =>
+        all.map((row) => [...row.cells].map((cell) => cell.textContent.trim())),
+      );
     assert.deepEqual(rows, [
       ["worker-1", "node(s) had untolerated taint {example.com/maintenance: }", "TaintToleration"],
       ["worker-2", "Insufficient cpu", "NodeResourcesFit"],
@@ -220,7 +273,8 @@ playgroundTest("a pod that has nowhere to go: the scheduler's words, for all nod
     await until(page, async () => assert.equal((await pods(page))[pending], "stays"));
     assert.equal(await refusals.count(), 0);
     assert.match(await web.innerText(), /5\/5/);
-  });
+  },
+);
 
 playgroundTest("a workload is scaled, and two runs are compared", async ({ page }) => {
   await ready(page);

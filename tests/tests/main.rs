@@ -1,7 +1,8 @@
 //! The tests of the engine and of manifests, as one program: what all of them use is compiled and
 //! linked once. There is a folder for each subject; the modules below are its files.
 //!
-//! `cargo test -p taintlab-tests NAME` runs the tests of which `NAME` is a part of the path, such as
+//! `cargo test -p taintlab-tests NAME` runs the tests of which `NAME` is a part of the path, such
+//! as
 //! `kubelet::worked_examples::`.
 
 mod admission {

@@ -5,7 +5,8 @@
 //! columns run through all of them. It is a horizontal tree, in which left and right are siblings
 //! and up and down are levels, and where something is drawn decides between several.
 //!
-//! All of this happens on the elements. Were it in the view, each arrow would paint the board again.
+//! All of this happens on the elements. Were it in the view, each arrow would paint the board
+//! again.
 
 use wasm_bindgen::JsCast;
 use web_sys::{DomRect, Element, HtmlElement};

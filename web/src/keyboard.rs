@@ -1,4 +1,5 @@
-//! The keyboard: one table, which the help shows and in which each key that is pressed is looked up.
+//! The keyboard: one table, which the help shows and in which each key that is pressed is looked
+//! up.
 
 use web_sys::KeyboardEvent;
 

@@ -70,7 +70,8 @@ impl PodAnimation {
                 ("duration", DURATION.into()),
                 ("easing", "cubic-bezier(.3, .8, .3, 1)".into()),
             ]);
-            // By name: the bindings have no stable form of it. A browser without it shows no flight.
+            // By name: the bindings have no stable form of it. A browser without it shows no
+            // flight.
             let animate = Reflect::get(&element, &"animate".into()).unwrap_or_default();
             if let Some(animate) = animate.dyn_ref::<Function>() {
                 let _ = animate.call2(&element, &frames, &options);

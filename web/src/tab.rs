@@ -1,9 +1,9 @@
-//! What a tab remembers by itself, in the browser's `sessionStorage`: which session it works on, and
-//! how it was left.
+//! What a tab remembers by itself, in the browser's `sessionStorage`: which session it works on,
+//! and how it was left.
 //!
-//! A tab that is duplicated begins with a copy of that memory. When a page is left, by a reload too,
-//! it notes how; a page that finds an id without such a note is a duplicate of a tab that is still
-//! open, and gets an id of its own, so that the two do not overwrite each other's work.
+//! A tab that is duplicated begins with a copy of that memory. When a page is left, by a reload
+//! too, it notes how; a page that finds an id without such a note is a duplicate of a tab that is
+//! still open, and gets an id of its own, so that the two do not overwrite each other's work.
 
 use std::rc::Rc;
 

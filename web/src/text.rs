@@ -24,7 +24,8 @@ pub(crate) fn clock(at: Timestamp) -> String {
     format!("{hours}h{minutes:02}m{:02}.{tenth}s", seconds % 60)
 }
 
-/// A moment in a sentence, as Go prints it, to the millisecond: `5m45s`; the end of time is `never`.
+/// A moment in a sentence, as Go prints it, to the millisecond: `5m45s`; the end of time is
+/// `never`.
 pub(crate) fn at(at: Timestamp) -> String {
     if at >= Timestamp::MAX { "never".to_owned() } else { span(at.since_zero()) }
 }

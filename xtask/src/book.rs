@@ -29,8 +29,8 @@ pub(crate) struct DocsOptions {
 /// Builds the book, and serves it until the user stops it, built anew on every change.
 ///
 /// # Errors
-/// When mdBook is missing and cannot be installed, when a scenario in the book is wrong, or when the
-/// port is taken.
+/// When mdBook is missing and cannot be installed, when a scenario in the book is wrong, or when
+/// the port is taken.
 pub(crate) fn docs(workspace: &mut Workspace, options: &DocsOptions) -> Result<()> {
     if !options.no_serve {
         check_port(options.port)?;

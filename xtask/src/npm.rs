@@ -29,8 +29,8 @@ struct Build {
     entry: &'static str,
     /// The features of the crate.
     features: &'static str,
-    /// What rustc aims at: `opt-level` of the cargo profile. Not a profile of its own, for which all
-    /// macros would be compiled again.
+    /// What rustc aims at: `opt-level` of the cargo profile. Not a profile of its own, for which
+    /// all macros would be compiled again.
     opt_level: &'static str,
     /// What wasm-opt aims at.
     optimise: &'static str,
@@ -128,7 +128,8 @@ fn build_one(workspace: &Workspace, to: &Path, build: &Build) -> Result<()> {
     if work.exists() {
         fs::remove_dir_all(&work)?;
     }
-    // The second one for its declarations, which are those without a function that loads the module.
+    // The second one for its declarations, which are those without a function that loads the
+    // module.
     for target in ["web", "nodejs"] {
         let mut bindgen = workspace.command(pins::WASM_BINDGEN.program);
         bindgen.arg(&wasm).args(["--target", target, "--out-name", "taintlab"]);

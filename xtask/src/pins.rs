@@ -1,7 +1,8 @@
 //! Every version and limit that the tasks hold to.
 //!
-//! Others live elsewhere because their own tools read them there: those of wasm-bindgen and mdBook in
-//! Cargo.lock (the tools must be of the libraries' versions) and the npm packages' in package.json.
+//! Others live elsewhere because their own tools read them there: those of wasm-bindgen and mdBook
+//! in Cargo.lock (the tools must be of the libraries' versions) and the npm packages' in
+//! package.json.
 
 /// A command-line tool that cargo builds from crates.io.
 pub(crate) struct CargoTool {
@@ -31,8 +32,8 @@ pub(crate) const TRUNK: CargoTool = CargoTool {
 /// The version of [`TRUNK`].
 pub(crate) const TRUNK_VERSION: &str = "0.21.14";
 
-/// Builds and serves the book, in the version of `mdbook-preprocessor` in Cargo.lock: they are released
-/// together.
+/// Builds and serves the book, in the version of `mdbook-preprocessor` in Cargo.lock: they are
+/// released together.
 pub(crate) const MDBOOK: CargoTool = CargoTool {
     package: "mdbook",
     program: "mdbook",
@@ -50,7 +51,8 @@ pub(crate) const WASM_BINDGEN: CargoTool = CargoTool {
     build_time: "2 minutes",
 };
 
-/// The oldest Node that has all that the tests use, `--test-concurrency` last: major and minor version.
+/// The oldest Node that has all that the tests use, `--test-concurrency` last: major and minor
+/// version.
 pub(crate) const NODE: (u32, u32) = (20, 10);
 
 /// What the page and the wasm tests are compiled for.

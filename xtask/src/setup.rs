@@ -1,4 +1,5 @@
-//! Installing what the tasks need: each once, pinned, said aloud, and nothing that is there already.
+//! Installing what the tasks need: each once, pinned, said aloud, and nothing that is there
+//! already.
 
 use std::env;
 use std::fs;

@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 use super::{Fields, ObjectMeta, Workload, WorkloadKind, WorkloadSpec, is_default, nullable};
 use crate::time::Time;
 
-/// `batch/v1` `CronJob`: makes Jobs by the clock. The engine runs none; it reads what their pods are
-/// like.
+/// `batch/v1` `CronJob`: makes Jobs by the clock. The engine runs none; it reads what their pods
+/// are like.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct CronJob {

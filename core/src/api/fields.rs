@@ -15,7 +15,8 @@ use serde_json::{Map, Value};
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Fields(Option<Box<Map<String, Value>>>);
 
-// The other fields of each type have a name of their own, so that TypeScript can say which there are.
+// The other fields of each type have a name of their own, so that TypeScript can say which there
+// are.
 
 /// The other fields of an object whose fields are all typed.
 pub type NoOtherFields = Fields;

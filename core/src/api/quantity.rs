@@ -323,8 +323,8 @@ impl<'a> Pieces<'a> {
         amount
     }
 
-    /// Whether upstream takes the text to be in canonical form, which it tells at a glance. Mirrors the
-    /// end of the fast path of `ParseQuantity`.
+    /// Whether upstream takes the text to be in canonical form, which it tells at a glance. Mirrors
+    /// the end of the fast path of `ParseQuantity`.
     fn is_canonical(&self, format: Format, exponent: i32) -> bool {
         if format == Format::BinarySI {
             return self

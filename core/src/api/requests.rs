@@ -26,8 +26,8 @@ pub fn node_allocatable(node: &Node) -> Result<Amounts, ResourceError> {
     amounts(&Field { path: format!("status.{name}"), value })
 }
 
-/// What a pod asks of a node: its containers together, or the largest need while its init containers
-/// run, and its overhead. A limit without a request is the request. Mirrors
+/// What a pod asks of a node: its containers together, or the largest need while its init
+/// containers run, and its overhead. A limit without a request is the request. Mirrors
 /// `resource.PodRequests`.
 ///
 /// `least` is what a container counts for at least where it asks for nothing; the scheduler has

@@ -43,7 +43,8 @@ pub struct Requirement {
 
 impl Requirement {
     /// Whether `value`, that of the label if it is there, is as required. An operator that does not
-    /// exist, or has the wrong number of values, matches nothing. Mirrors `labels.Requirement.Matches`.
+    /// exist, or has the wrong number of values, matches nothing. Mirrors
+    /// `labels.Requirement.Matches`.
     #[must_use]
     pub fn matches(&self, value: Option<&str>) -> bool {
         let listed = || self.values.iter().any(|wanted| Some(wanted.as_str()) == value);

@@ -48,8 +48,8 @@ pub struct SimulatorConfig {
     /// How the kubelets are set; counts with `node_lifecycle`.
     #[serde(skip_serializing_if = "is_default")]
     pub kubelets: KubeletSettings,
-    /// The KubeletConfiguration of all kubelets, as far as it is about eviction; it counts for nodes
-    /// whose resources are known.
+    /// The KubeletConfiguration of all kubelets, as far as it is about eviction; it counts for
+    /// nodes whose resources are known.
     #[serde(skip_serializing_if = "is_default")]
     pub kubelet_configuration: KubeletConfiguration,
     /// Flags of all kubelets about eviction, by name without dashes; they count before the

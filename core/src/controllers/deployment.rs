@@ -63,8 +63,8 @@ impl DeploymentController {
     }
 
     /// The ReplicaSet of the present template, if there is one: the oldest. Mirrors
-    /// `FindNewReplicaSet`; one that is inferred, or was imported with the Deployment, is taken to be
-    /// of the template that the Deployment had then.
+    /// `FindNewReplicaSet`; one that is inferred, or was imported with the Deployment, is taken to
+    /// be of the template that the Deployment had then.
     fn present_set(&mut self, deployment: &Workload, sets: &[Set]) -> Option<usize> {
         let key = deployment.key();
         if let Some(revision) = self.revisions.get(&key)

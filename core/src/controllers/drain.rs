@@ -330,8 +330,8 @@ impl DrainController {
         }
     }
 
-    /// Nobody waits any longer for pods that are terminating; those that are to be evicted once more
-    /// notice it when they are. Deleted pods are waited for together.
+    /// Nobody waits any longer for pods that are terminating; those that are to be evicted once
+    /// more notice it when they are. Deleted pods are waited for together.
     fn time_over(&mut self, context: &mut Context<'_>, id: u64) {
         let Some(drain) = self.running.get(&id) else { return };
         let release = self.release;

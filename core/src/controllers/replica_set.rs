@@ -192,8 +192,8 @@ fn status_of(
     status
 }
 
-/// How many active pods that a ReplicaSet of the same Deployment selects are on each of these nodes;
-/// none for a ReplicaSet without one. Mirrors `getIndirectlyRelatedPods`.
+/// How many active pods that a ReplicaSet of the same Deployment selects are on each of these
+/// nodes; none for a ReplicaSet without one. Mirrors `getIndirectlyRelatedPods`.
 fn related_pods<'a>(
     cluster: &Cluster,
     set: &Workload,

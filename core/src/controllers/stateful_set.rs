@@ -81,8 +81,8 @@ impl StatefulSetController {
         Some(&self.revisions.get(key)?.last()?.name)
     }
 
-    /// The names of the current and of the update revision; a template that has changed gets one, or
-    /// has its old one again. Mirrors `getStatefulSetRevisions`.
+    /// The names of the current and of the update revision; a template that has changed gets one,
+    /// or has its old one again. Mirrors `getStatefulSetRevisions`.
     fn current_and_update(&mut self, set: &Workload) -> (String, String) {
         let known = self.revisions.entry(set.key()).or_default();
         let template = &set.spec.template;

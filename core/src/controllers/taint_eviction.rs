@@ -285,7 +285,8 @@ impl TaintEvictionController {
         }
     }
 
-    /// Mirrors `Controller.processPodOnNode`. `taints` is never empty: upstream would evict at once.
+    /// Mirrors `Controller.processPodOnNode`. `taints` is never empty: upstream would evict at
+    /// once.
     fn process_pod_on_node(
         &mut self,
         now: Timestamp,

@@ -174,8 +174,8 @@ impl<S> Reconciler<S> {
         self.push(WorkloadAction::RecordEvent(event));
     }
 
-    /// Finds out which pods a workload adopts and releases, of those for which `counts` says so, and
-    /// does it; one that is being deleted lets its pods be.
+    /// Finds out which pods a workload adopts and releases, of those for which `counts` says so,
+    /// and does it; one that is being deleted lets its pods be.
     pub(super) fn claim(
         &mut self,
         cluster: &Cluster,
@@ -486,8 +486,9 @@ pub(super) fn suffixed_name(owner: &WorkloadKey, number: u64) -> PodKey {
     PodKey::new(owner.name.namespace(), &format!("{}-{suffix}", owner.name.name()))
 }
 
-/// Which pods of a ReplicaSet go first where there are too many; `related` says how many active pods
-/// of the ReplicaSets of the same Deployment are on a node. Mirrors `ActivePodsWithRanks.Less`.
+/// Which pods of a ReplicaSet go first where there are too many; `related` says how many active
+/// pods of the ReplicaSets of the same Deployment are on a node. Mirrors
+/// `ActivePodsWithRanks.Less`.
 pub(super) fn surplus_of_replica_set(
     release: KubernetesRelease,
     pods: &[&Arc<Pod>],

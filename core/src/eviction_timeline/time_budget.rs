@@ -173,8 +173,8 @@ pub struct TimeBudget {
     pub awaits_kubelet: bool,
     /// What the first term begins with, as the end of a sentence: `the last heartbeat`.
     pub counted_from: &'static str,
-    /// The terms, each beginning where the one before ends; the last one ends when the pod object is
-    /// gone or, if that is not known, when the pod is deleted.
+    /// The terms, each beginning where the one before ends; the last one ends when the pod object
+    /// is gone or, if that is not known, when the pod is deleted.
     pub terms: Vec<Term>,
 }
 

@@ -23,12 +23,12 @@ pub fn pod_phase(pod: &Pod) -> PodPhase {
     }
 }
 
-/// A pod on this node with the status that the API server has of it: phase, QoS class, priority, and
-/// what a kubelet posts of a pod that it runs. What the pod says itself stays as it is; one whose
-/// status lists containers has been posted by a real kubelet.
+/// A pod on this node with the status that the API server has of it: phase, QoS class, priority,
+/// and what a kubelet posts of a pod that it runs. What the pod says itself stays as it is; one
+/// whose status lists containers has been posted by a real kubelet.
 ///
-/// Addresses and the identifiers of containers are made up of the pod's UID and name; they are always
-/// the same for one pod. Mirrors `generateAPIPodStatus`.
+/// Addresses and the identifiers of containers are made up of the pod's UID and name; they are
+/// always the same for one pod. Mirrors `generateAPIPodStatus`.
 #[must_use]
 pub fn pod_as_served(pod: &Pod, node: Option<&Node>) -> Pod {
     let mut served = pod.clone();

@@ -353,7 +353,8 @@ impl Now {
 
     /// Whether a segment goes on.
     fn is(&self, segment: &Segment) -> bool {
-        // What the scheduler says of a pod changes with every node; it is unschedulable all the same.
+        // What the scheduler says of a pod changes with every node; it is unschedulable all the
+        // same.
         self.state == segment.state
             && self.taints == segment.taints
             && self.node == segment.node

@@ -354,8 +354,8 @@ const DAEMON_TOLERATIONS: [(&str, TaintEffect, &str); 7] = {
     ]
 };
 
-/// Whether one of them answers for the `NoExecute` taint `key`, as the plugin looks at it: operator,
-/// value and seconds do not count.
+/// Whether one of them answers for the `NoExecute` taint `key`, as the plugin looks at it:
+/// operator, value and seconds do not count.
 fn covers(tolerations: &[Toleration], key: &str) -> bool {
     tolerations.iter().any(|toleration| {
         (toleration.key.is_empty() || toleration.key == key)

@@ -219,7 +219,8 @@ pub fn lines_of_failed_node(
 }
 
 /// What `kubectl drain` says in the end of the nodes that were not drained, each with its errors.
-/// `is_plain` says that the only error is none of a list, as that of a wait for deleted pods is not.
+/// `is_plain` says that the only error is none of a list, as that of a wait for deleted pods is
+/// not.
 #[must_use]
 pub fn lines_of_pending_nodes(
     release: KubernetesRelease,

@@ -1,6 +1,7 @@
 //! Which toleration tolerates which taint, for how long, and why.
 //!
-//! Mirrors `k8s.io/component-helpers/scheduling/corev1` and parts of `pkg/controller/tainteviction`.
+//! Mirrors `k8s.io/component-helpers/scheduling/corev1` and parts of
+//! `pkg/controller/tainteviction`.
 //! [`check`] alone decides whether one toleration tolerates one taint; everything else here, the
 //! [`Explanation`] included, calls it.
 

@@ -8,12 +8,12 @@
 //!
 //! - [`Snapshot::schedule`] looks at all nodes, however many fit; [`Snapshot::place`], which the
 //!   simulator asks, stops at a share of a large cluster, as upstream does.
-//! - Among nodes of the same score upstream picks one at random. Here the one with the fewest pods is
-//!   picked, and among those the first by name, so that the order of the input does not matter.
+//! - Among nodes of the same score upstream picks one at random. Here the one with the fewest pods
+//!   is picked, and among those the first by name, so that the order of the input does not matter.
 //! - A node without allocatable `cpu`, `memory`, `ephemeral-storage` or `pods` has no limit of it,
 //!   unless [`SchedulerConfig::requires_allocatable`]; upstream takes it as zero.
-//! - Where a pod has no topology spread constraints, upstream spreads it over hosts and zones by the
-//!   selectors of services and controllers. Here the pods of the same controller are counted,
+//! - Where a pod has no topology spread constraints, upstream spreads it over hosts and zones by
+//!   the selectors of services and controllers. Here the pods of the same controller are counted,
 //!   unless [`Snapshot::set_workload_selector`] told of the controller.
 //! - Of volumes only missing claims are looked at, if [`Snapshot::set_claims`] told which there
 //!   are. Resource claims are ignored.

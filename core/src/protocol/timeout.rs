@@ -154,7 +154,8 @@ pub enum DeadlineReason {
     },
     /// Evicted pods are cleaned up, or have had their time; the next pass follows at once.
     PodsCleanedUp,
-    /// A pod that was bound to the node under pressure is looked at; only a simulated node tells it.
+    /// A pod that was bound to the node under pressure is looked at; only a simulated node tells
+    /// it.
     Admission {
         /// Which pod.
         pod: PodKey,

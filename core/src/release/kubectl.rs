@@ -16,8 +16,8 @@ macro_rules! since {
 }
 
 impl KubernetesRelease {
-    /// Whether `kubectl drain` says before it aborts that it will go on in the next release: in 1.22
-    /// alone.
+    /// Whether `kubectl drain` says before it aborts that it will go on in the next release: in
+    /// 1.22 alone.
     #[must_use]
     pub const fn drain_warns_before_it_aborts(self) -> bool {
         self.minor == 22
@@ -45,7 +45,8 @@ since! {
     /// Whether the last column of the pods in `kubectl describe node` is `Age`: since 1.21, `AGE`
     /// before.
     describe_node_writes_age = 21;
-    /// Whether `kubectl describe deployment` is silent about ReplicaSets where there are none: since
+    /// Whether `kubectl describe deployment` is silent about ReplicaSets where there are none:
+    /// since
     /// 1.22.
     describe_leaves_out_absent_replica_sets = 22;
     /// Whether `kubectl describe job` tells the completion mode, which the API server sets since
@@ -71,8 +72,8 @@ since! {
     drain_names_namespace_of_awaited_pod = 27;
     /// Whether there is a space after `due to error:`: since 1.31.
     drain_has_space_before_error = 31;
-    /// Whether `kubectl drain --dry-run=server` finds out what kind a pod is, and so whether the API
-    /// server supports that: since 1.22.
+    /// Whether `kubectl drain --dry-run=server` finds out what kind a pod is, and so whether the
+    /// API server supports that: since 1.22.
     drain_can_be_tried_on_server = 22;
     /// Whether `kubectl drain` has no flag `--delete-local-data` any longer: since 1.31.
     drain_has_no_delete_local_data = 31;
@@ -93,7 +94,8 @@ since! {
     /// Whether `kubectl describe pod` computes the QoS class and does not read it from the status:
     /// since 1.29.
     describe_computes_qos_class = 29;
-    /// Whether `kubectl describe` tells node selector and tolerations of a pod template: since 1.30.
+    /// Whether `kubectl describe` tells node selector and tolerations of a pod template: since
+    /// 1.30.
     describe_tells_template_tolerations = 30;
     /// Whether `kubectl describe job` tells `Suspend`, `Backoff Limit` and `TTL Seconds After
     /// Finished`: since 1.30.

@@ -13,8 +13,8 @@ use crate::time::{Span, Timestamp};
 /// What a scenario still has to do with its simulation, and when it ends. It is cheap to clone.
 ///
 /// Whoever wants to do something between two moments (show them, ask a predicate, make an edit)
-/// drives it with [`next`](Self::next) and [`play_to`](Self::play_to); [`run_to_end`](Self::run_to_end)
-/// does the rest at once.
+/// drives it with [`next`](Self::next) and [`play_to`](Self::play_to);
+/// [`run_to_end`](Self::run_to_end) does the rest at once.
 #[derive(Clone, Debug)]
 pub struct Player {
     /// In the order of time, each with its number in the scenario.

@@ -71,7 +71,8 @@ impl Simulator {
     }
 
     /// The record of a pod that was deleted, or what is to come of one that is on a node that is
-    /// tainted or silent, as far as [`look_ahead`](Self::look_ahead) tells. The look ahead is kept in
+    /// tainted or silent, as far as [`look_ahead`](Self::look_ahead) tells. The look ahead is kept
+    /// in
     /// `ahead`, to be given again until something is done to this simulation.
     #[must_use]
     pub fn record_or_forecast(

@@ -217,7 +217,8 @@ impl<'t, 'f> Importer<'t, 'f> {
         taken.then_some(ObjectOutcome::Read)
     }
 
-    /// Gives what was found in an object to the diagnostics, now that it is known what becomes of it.
+    /// Gives what was found in an object to the diagnostics, now that it is known what becomes of
+    /// it.
     fn tell_findings(&mut self, report: &ObjectReport) {
         for (severity, problem) in std::mem::take(&mut self.found) {
             let object = DiagnosedObject {

@@ -7,8 +7,8 @@ use serde::Serialize;
 
 /// What was dropped of objects because it may be secret, or because only one API server can use it.
 ///
-/// The engine uses none of it. It prints as a list: `12 env values, data of 3 Secrets, managedFields
-/// of 40 objects`.
+/// The engine uses none of it. It prints as a list: `12 env values, data of 3 Secrets,
+/// managedFields of 40 objects`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Dropped {
@@ -26,8 +26,8 @@ pub struct Dropped {
     pub values: usize,
     /// Texts under names such as `password` and `token`, wherever they stand.
     pub passwords: usize,
-    /// Annotations with such a name, and those that hold a document: JSON, several lines, or more than
-    /// 256 bytes.
+    /// Annotations with such a name, and those that hold a document: JSON, several lines, or more
+    /// than 256 bytes.
     pub annotations: usize,
     /// Annotations `kubectl.kubernetes.io/last-applied-configuration`, a copy of the object.
     pub last_applied: usize,

@@ -9,8 +9,8 @@ use taintlab_core::scenario::{Scenario, Step};
 use super::tree::Tree;
 use super::{Dropped, LastApplied, Redactor};
 
-/// Drops from a scenario what [`read_scenario`](crate::read_scenario) would have dropped, for one that
-/// was stored before that was so.
+/// Drops from a scenario what [`read_scenario`](crate::read_scenario) would have dropped, for one
+/// that was stored before that was so.
 ///
 /// # Errors
 /// A part of the scenario has no JSON form, which nothing that was read has. The scenario may be
@@ -47,7 +47,8 @@ pub fn redact_scenario(scenario: &mut Scenario) -> Result<Dropped, Error> {
 }
 
 /// Drops from commands, such as the edits of a session, what an import would have dropped from the
-/// objects in them. What `kubectl apply` of the console remembers of objects that it was given stays.
+/// objects in them. What `kubectl apply` of the console remembers of objects that it was given
+/// stays.
 ///
 /// # Errors
 /// A command has no JSON form, which none that was read has. Those before it are cleaned.

@@ -43,7 +43,13 @@ const VERDICT = {
     `a running pod is evicted at once: toleration ${tolerationIndex + 1} tolerates for no time`,
 };
 
-const tolerationText = ({ key = "", operator = "Equal", value = "", effect = "", tolerationSeconds }) =>
+const tolerationText = ({
+  key = "",
+  operator = "Equal",
+  value = "",
+  effect = "",
+  tolerationSeconds,
+}) =>
   `${key || "every key"} ${operator}${value ? ` ${value}` : ""}, ${effect || "every effect"}` +
   (tolerationSeconds === undefined ? "" : `, ${tolerationSeconds} s`);
 
@@ -82,7 +88,9 @@ export function explain(args, help) {
   }
   answer.taints.forEach(({ taint, consequence, outcomes }, index) => {
     const value = taint.value ? `=${taint.value}` : "";
-    console.log(bold(`taint ${index + 1}: ${taint.key}${value}:${taint.effect}: ${words(consequence)}`));
+    console.log(
+      bold(`taint ${index + 1}: ${taint.key}${value}:${taint.effect}: ${words(consequence)}`),
+    );
     outcomes.forEach((outcome, position) => {
       const text = tolerationText(answer.tolerations[position]);
       console.log(`  toleration ${position + 1} (${text}): ${outcomeText(outcome)}`);

@@ -37,7 +37,8 @@ async function readBytes(file) {
   tell(size);
   for await (const chunk of file === "-" ? process.stdin : createReadStream(file)) {
     length += chunk.length;
-    if (length > LIMIT) throw stop(file, `it has more than ${megabytes(LIMIT)}, which is the limit`);
+    if (length > LIMIT)
+      throw stop(file, `it has more than ${megabytes(LIMIT)}, which is the limit`);
     chunks.push(chunk);
     tell(length);
   }
@@ -59,7 +60,10 @@ export async function readText(file) {
     text = new TextDecoder(encodingOf(bytes), { fatal: true }).decode(bytes);
   } catch (error) {
     if (error instanceof Stop) throw error;
-    throw stop(file, error instanceof TypeError ? "this is not a text in UTF-8" : systemText(error));
+    throw stop(
+      file,
+      error instanceof TypeError ? "this is not a text in UTF-8" : systemText(error),
+    );
   }
   if (text.trim() === "") {
     const why = file === "-" ? "; did the command before the pipe fail?" : "";
@@ -68,7 +72,8 @@ export async function readText(file) {
   return text;
 }
 
-const SCENARIO = /^\s*["']?(kind["']?\s*:\s*["']?Scenario\b|apiVersion["']?\s*:\s*["']?taintlab\/)/m;
+const SCENARIO =
+  /^\s*["']?(kind["']?\s*:\s*["']?Scenario\b|apiVersion["']?\s*:\s*["']?taintlab\/)/m;
 
 export const isScenario = (text) => SCENARIO.test(text);
 

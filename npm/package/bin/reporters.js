@@ -18,7 +18,9 @@ export const REPORTERS = {
     console.log(`${all.length - bad} passed, ${bad} failed`);
   },
   tap(results) {
-    const all = results.flatMap((result) => checks(result).map((check) => ({ ...result, ...check })));
+    const all = results.flatMap((result) =>
+      checks(result).map((check) => ({ ...result, ...check })),
+    );
     console.log("TAP version 14");
     console.log(`1..${all.length}`);
     all.forEach(({ file, name, failure }, index) => {
@@ -26,24 +28,33 @@ export const REPORTERS = {
       console.log(`${failure ? "not ok" : "ok"} ${index + 1} - ${title}`);
       if (failure) {
         const { message, line, column } = failure;
-        console.log(`  ---\n  message: ${JSON.stringify(message)}\n  at: ${JSON.stringify(`${file}:${line ?? 1}:${column ?? 1}`)}\n  ...`);
+        console.log(
+          `  ---\n  message: ${JSON.stringify(message)}\n  at: ${JSON.stringify(`${file}:${line ?? 1}:${column ?? 1}`)}\n  ...`,
+        );
       }
     });
   },
   junit(results) {
     const xml = (text) =>
-      text.replace(/[<>&"]/g, (c) => ({ "<": "&lt;", ">": "&gt;", "&": "&amp;", '"': "&quot;" })[c]);
+      text.replace(
+        /[<>&"]/g,
+        (c) => ({ "<": "&lt;", ">": "&gt;", "&": "&amp;", '"': "&quot;" })[c],
+      );
     console.log('<?xml version="1.0" encoding="UTF-8"?>\n<testsuites>');
     for (const result of results) {
       const all = checks(result);
       const bad = all.filter(({ failure }) => failure).length;
-      console.log(`  <testsuite name="${xml(result.file)}" tests="${all.length}" failures="${bad}">`);
+      console.log(
+        `  <testsuite name="${xml(result.file)}" tests="${all.length}" failures="${bad}">`,
+      );
       for (const { name, failure } of all) {
         const open = `    <testcase classname="${xml(result.file)}" name="${xml(name)}"`;
         if (!failure) console.log(`${open}/>`);
         else {
           const text = problemText(failure);
-          console.log(`${open}><failure message="${xml(failure.message)}">${xml(text)}</failure></testcase>`);
+          console.log(
+            `${open}><failure message="${xml(failure.message)}">${xml(text)}</failure></testcase>`,
+          );
         }
       }
       console.log("  </testsuite>");
@@ -55,5 +66,8 @@ export const REPORTERS = {
 /** What was checked of a file: its expectations, or that it can be run. */
 export function checks({ outcomes, errors }) {
   const wrong = errors.map((error) => ({ name: "the scenario can be run", failure: error }));
-  return [...wrong, ...outcomes.map(({ expectation, failure }) => ({ name: expectation, failure }))];
+  return [
+    ...wrong,
+    ...outcomes.map(({ expectation, failure }) => ({ name: expectation, failure })),
+  ];
 }

@@ -24,7 +24,10 @@ export async function run(args, help) {
   if (values.help) return help();
   if (values.svg && values.json) throw usage("--svg and --json cannot be used together");
   const files = filesOf(positionals, "run");
-  const options = { ...release(values.release), controllerManagerFlags: pairs(values.flag, "--flag") };
+  const options = {
+    ...release(values.release),
+    controllerManagerFlags: pairs(values.flag, "--flag"),
+  };
   const commands = commandsOf(tokens);
   const until = values.until === undefined ? undefined : moment("--until", values.until);
   const keepAll = values["keep-all"];
@@ -43,13 +46,15 @@ export async function run(args, help) {
 /** What was found in the manifests, besides objects. */
 function tell({ release, releaseText, newestTime, dropped }, chosen) {
   if (release && !chosen) console.error(`simulating release ${release}: ${releaseText}`);
-  if (newestTime) console.error(`the clock begins at ${newestTime}, the newest time in the objects`);
+  if (newestTime)
+    console.error(`the clock begins at ${newestTime}, the newest time in the objects`);
   if (dropped) console.error(`left out, since it may be secret: ${dropped} (--keep-all keeps it)`);
 }
 
 async function simulatorOf(files, options, keepAll) {
   const texts = [];
-  for (const file of files) texts.push({ file: named(file), text: await readText(file), from: file });
+  for (const file of files)
+    texts.push({ file: named(file), text: await readText(file), from: file });
   const scenario = texts.find(({ text }) => isScenario(text));
   if (!scenario) return withFlags({ ...options, keepAll }, fromManifests(texts));
   if (texts.length > 1) {
@@ -146,7 +151,10 @@ function printTable(head, rows) {
     });
   }
   const line = (cells) =>
-    cells.map((cell, column) => cell.padEnd(widths[column])).join("   ").trimEnd();
+    cells
+      .map((cell, column) => cell.padEnd(widths[column]))
+      .join("   ")
+      .trimEnd();
   console.log(bold(line(head)));
   for (const row of rows) console.log(line(row));
 }

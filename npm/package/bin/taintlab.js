@@ -25,7 +25,8 @@ async function main([command, ...args]) {
     process.stderr.write(USAGE);
     return EXIT.usage;
   }
-  if (command === "help" && (args.length === 0 || Object.hasOwn(HELP, args[0]))) return help(args[0]);
+  if (command === "help" && (args.length === 0 || Object.hasOwn(HELP, args[0])))
+    return help(args[0]);
   if (command === "-h" || command === "--help") return help();
   if (command === "--version") {
     console.log(taintlab.version());

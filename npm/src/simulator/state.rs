@@ -26,7 +26,8 @@ use crate::scenario::{self, SCENARIO};
 /// How long an API server keeps Kubernetes Events (`--event-ttl`).
 const REMEMBERED: core::time::Duration = core::time::Duration::from_secs(60 * 60);
 
-/// At how many moments something may happen in one call: many times what the outage of a zone takes.
+/// At how many moments something may happen in one call: many times what the outage of a zone
+/// takes.
 const MOST_MOMENTS: usize = 1_000_000;
 
 /// What [`super::Simulator`] holds.
@@ -148,8 +149,8 @@ impl State {
         }
     }
 
-    /// Lets time pass to a moment at which something is to be done: what is due then and the steps of
-    /// that moment come first, and what follows from them after it.
+    /// Lets time pass to a moment at which something is to be done: what is due then and the steps
+    /// of that moment come first, and what follows from them after it.
     ///
     /// # Errors
     /// A step cannot be carried out, or too much happens until then.

@@ -1,7 +1,8 @@
 //! Taints, tolerations and what else questions are about, out of objects of JavaScript.
 //!
 //! They are small and asked about often, so that they are read field by field and not as JSON. What
-//! `null` or absent means, and what is said of a wrong type, is as when the same is read from a file.
+//! `null` or absent means, and what is said of a wrong type, is as when the same is read from a
+//! file.
 
 use js_sys::{Array, JsString};
 use taintlab_core::api::{NodeCondition, Taint, Toleration, node_condition_type};

@@ -1,7 +1,7 @@
 //! Answers about taints and tolerations as objects of JavaScript.
 //!
-//! Each object is made by one import, out of values. JSON takes more than twice as long for what is so
-//! small, and what writes it is half as large again as all of `taintlab/lite`.
+//! Each object is made by one import, out of values. JSON takes more than twice as long for what is
+//! so small, and what writes it is half as large again as all of `taintlab/lite`.
 
 use std::cell::RefCell;
 
@@ -213,8 +213,8 @@ fn word_of(text: &str) -> JsValue {
 }
 
 thread_local! {
-    /// The words that were said already, as JavaScript has them: to make a text takes longer than the
-    /// rest of an answer.
+    /// The words that were said already, as JavaScript has them: to make a text takes longer than
+    /// the rest of an answer.
     static WORDS: RefCell<Vec<(&'static str, JsValue)>> = const { RefCell::new(Vec::new()) };
 }
 

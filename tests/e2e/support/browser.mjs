@@ -46,7 +46,8 @@ after(async () => {
  * @typedef {object} Playground
  * @property {import("playwright-core").Page} page
  * @property {string} url where the playground is served; ends with a slash
- * @property {string[]} problems what the page threw, logged as an error, failed to load, or asked of
+ * @property {string[]} problems what the page threw, logged as an error, failed to load, or asked
+ * of
  *   another host, so far; the test fails unless it is empty at the end
  */
 

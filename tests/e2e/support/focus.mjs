@@ -20,10 +20,16 @@ export async function assertFocusShows(page) {
       return style.outlineStyle !== "none" && Number.parseFloat(style.outlineWidth) > 0;
     };
     const box = element.getBoundingClientRect();
-    const inside = box.bottom > 0 && box.right > 0 && box.top < innerHeight && box.left < innerWidth;
+    const inside =
+      box.bottom > 0 && box.right > 0 && box.top < innerHeight && box.left < innerWidth;
     // The frame around a text field may show the focus in its place.
     const ring = shows(element) || (element.parentElement && shows(element.parentElement));
-    return { what: element.outerHTML.slice(0, 160), focus: element.matches(":focus-visible"), inside, ring };
+    return {
+      what: element.outerHTML.slice(0, 160),
+      focus: element.matches(":focus-visible"),
+      inside,
+      ring,
+    };
   });
   assert.deepEqual(
     { focus: seen.focus, inside: seen.inside, ring: Boolean(seen.ring) },
@@ -47,10 +53,11 @@ export async function tabTo(page, selector, key = "Tab") {
 }
 
 /** What has the focus, in words. */
-export const focusedWords = (page) => page.evaluate(() => {
-  const element = document.activeElement;
-  return element.getAttribute("aria-label") ?? element.textContent.trim();
-});
+export const focusedWords = (page) =>
+  page.evaluate(() => {
+    const element = document.activeElement;
+    return element.getAttribute("aria-label") ?? element.textContent.trim();
+  });
 
 /** The numbers of edits that are done. */
 export const edits = async (page) => (await log(page, ["change"])).length;

@@ -33,13 +33,17 @@ export async function until(page, check) {
 export const ready = (page) => page.getByTestId("page").waitFor();
 
 /**
- * The pods on the board by `namespace/name`: what is to become of each (`state`; those that are gone
- * are `gone`), or how each is doing (`health`).
+ * The pods on the board by `namespace/name`: what is to become of each (`state`; those that are
+ * gone are `gone`), or how each is doing (`health`).
  */
 export async function pods(page, what = "state") {
-  const all = await page.getByTestId("board").locator("[data-pod]").evaluateAll((elements, what) =>
-    elements.map(({ dataset }) => [dataset.pod, dataset[what]]), what,
-  );
+  const all = await page
+    .getByTestId("board")
+    .locator("[data-pod]")
+    .evaluateAll(
+      (elements, what) => elements.map(({ dataset }) => [dataset.pod, dataset[what]]),
+      what,
+    );
   return Object.fromEntries(all.sort());
 }
 
@@ -214,11 +218,16 @@ export const keptSessions = (page) =>
     const database = await settled(indexedDB.open("taintlab"));
     const stores = ["sessions", "starts", "edits"];
     const transaction = database.transaction(stores);
-    const [entries, starts, edits] = await Promise.all(stores.map(async (name) => {
-      const store = transaction.objectStore(name);
-      const [keys, texts] = await Promise.all([settled(store.getAllKeys()), settled(store.getAll())]);
-      return new Map(keys.map((key, index) => [key, texts[index]]));
-    }));
+    const [entries, starts, edits] = await Promise.all(
+      stores.map(async (name) => {
+        const store = transaction.objectStore(name);
+        const [keys, texts] = await Promise.all([
+          settled(store.getAllKeys()),
+          settled(store.getAll()),
+        ]);
+        return new Map(keys.map((key, index) => [key, texts[index]]));
+      }),
+    );
     database.close();
     return [...entries]
       .map(([id, entry]) => ({ ...JSON.parse(entry), start: starts.get(id), edits: edits.get(id) }))
@@ -229,5 +238,8 @@ export const keptSessions = (page) =>
 export const storedWith = (page, text) =>
   until(page, async () => {
     const kept = await keptSessions(page);
-    assert.ok(kept.some(({ edits }) => edits.includes(text)), `${text} is not stored yet`);
+    assert.ok(
+      kept.some(({ edits }) => edits.includes(text)),
+      `${text} is not stored yet`,
+    );
   });

@@ -1,5 +1,5 @@
-//! What admission adds to new pods and nodes: the examples of `docs/behaviours.md`, with the values of
-//! the plugins' own tests.
+//! What admission adds to new pods and nodes: the examples of `docs/behaviours.md`, with the values
+//! of the plugins' own tests.
 
 use std::collections::BTreeMap;
 

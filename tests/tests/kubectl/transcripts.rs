@@ -8,7 +8,8 @@
 //! - `controlPlane`: the scheduler, the controllers of workloads and budgets as well
 //! - then manifests, between `---` and `...`
 //!
-//! `$ wait DURATION` lets time pass, and shows what a drain that is under way prints, with the time. `$ kubectl …` runs a line; a here document follows it with
+//! `$ wait DURATION` lets time pass, and shows what a drain that is under way prints, with the
+//! time. `$ kubectl …` runs a line; a here document follows it with
 //! `> ` in front of its lines. What a line prints to the standard error output has `! ` in front,
 //! and `[1]` at the end says that it failed.
 //!

@@ -166,7 +166,8 @@ fn passes_that_find_nothing_are_not_run() {
             _ => None,
         })
         .collect();
-    // Dead after 1 s, cleaned up 2.5 s later, seen after 4 s by the next question; passes from there.
+    // Dead after 1 s, cleaned up 2.5 s later, seen after 4 s by the next question; passes from
+    // there.
     assert_eq!(conditions, [(48_610, [Pressure::Memory].as_slice()), (48_914, &[])]);
     assert!(run.passes <= 5, "{}", run.passes);
 }

@@ -315,8 +315,8 @@ fn monitor_node_health_update_node_and_pod_status_with_lease() {
     }
 }
 
-/// `TestMonitorNodeHealthMarkPodsNotReady`: pods of a node that this controller finds silent, and of
-/// no other.
+/// `TestMonitorNodeHealthMarkPodsNotReady`: pods of a node that this controller finds silent, and
+/// of no other.
 #[test]
 fn monitor_node_health_mark_pods_not_ready() {
     let silent = {
@@ -361,8 +361,8 @@ fn monitor_node_health_mark_pods_not_ready() {
     }
 }
 
-/// `TestApplyNoExecuteTaints` and `TestApplyNoExecuteTaintsToNodesEnqueueTwice`: a node that lost its
-/// taint by hand is queued again once, and one that recovered is not tainted.
+/// `TestApplyNoExecuteTaints` and `TestApplyNoExecuteTaintsToNodesEnqueueTwice`: a node that lost
+/// its taint by hand is queued again once, and one that recovered is not tainted.
 #[test]
 fn apply_no_execute_taints_to_nodes_enqueue_twice() {
     let config = || Config { qps: 0.1, ..Config::default() };

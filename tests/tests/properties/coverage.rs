@@ -1,5 +1,5 @@
-//! Whether the random scripts meet the interesting cases: counted, so that a change of the generator
-//! that loses one is noticed.
+//! Whether the random scripts meet the interesting cases: counted, so that a change of the
+//! generator that loses one is noticed.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;

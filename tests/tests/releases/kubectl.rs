@@ -524,8 +524,8 @@ fn ignores(release: KubernetesRelease) -> bool {
     !kubectl(release, "drain n --dry-run=client --ignore-errors").stderr.contains("unknown flag")
 }
 
-/// What a drain of the node `n` prints in the end, with its errors: a pod `d/p` and a pod `d/e` with
-/// an emptyDir are there, which nobody manages.
+/// What a drain of the node `n` prints in the end, with its errors: a pod `d/p` and a pod `d/e`
+/// with an emptyDir are there, which nobody manages.
 fn drain_lines(release: KubernetesRelease, flags: &str) -> Vec<String> {
     let mut node = Node::default();
     node.metadata.name = "n".into();

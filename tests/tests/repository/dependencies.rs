@@ -1,7 +1,7 @@
 //! What the engine is built from: nothing through which IO, a clock or chance could come in.
 //!
-//! Three walls: `core` is `no_std`; so is each crate it is built from; and those crates are the ones
-//! listed here, with exactly the features listed here. A new one is looked at, then listed.
+//! Three walls: `core` is `no_std`; so is each crate it is built from; and those crates are the
+//! ones listed here, with exactly the features listed here. A new one is looked at, then listed.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -126,7 +126,8 @@ fn a_clock_or_a_new_crate_is_noticed() {
     assert!(text.contains("`slab` is not used any more"), "{text}");
 }
 
-/// What makes a crate `no_std` when its feature `std` is off and it is neither tested nor documented.
+/// What makes a crate `no_std` when its feature `std` is off and it is neither tested nor
+/// documented.
 const NO_STD: [&str; 5] = [
     "#![no_std]",
     r#"#![cfg_attr(not(feature = "std"), no_std)]"#,

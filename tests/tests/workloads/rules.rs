@@ -61,8 +61,8 @@ fn reasons(simulator: &Simulator, workload: &str) -> String {
     reasons.collect::<Vec<_>>().join(", ")
 }
 
-/// Up to 1.26 the queue of the controller waits, and not for the first failure; since 1.27 pods wait
-/// for 10 s after the last one failed, doubled for each failure.
+/// Up to 1.26 the queue of the controller waits, and not for the first failure; since 1.27 pods
+/// wait for 10 s after the last one failed, doubled for each failure.
 #[test]
 fn a_failed_pod_of_a_job_is_replaced_after_a_back_off() {
     for (release, waits) in [("1.20", [0, 10]), ("1.26", [0, 10]), ("1.27", [10, 20])] {
@@ -127,7 +127,8 @@ fn a_job_is_suspended() {
     }
 }
 
-/// Since 1.22 each pod of an Indexed Job has a number, and the number is done when one has ended well.
+/// Since 1.22 each pod of an Indexed Job has a number, and the number is done when one has ended
+/// well.
 #[test]
 fn an_indexed_job_does_each_number_once() {
     let indexed = json!({ "completions": 4, "parallelism": 2, "completionMode": "Indexed" });
@@ -234,8 +235,8 @@ fn a_partition_keeps_the_old_template() {
     }
 }
 
-/// A StatefulSet replaces a pod that has failed, since 1.28 also one that has ended well; up to 1.30
-/// it says so.
+/// A StatefulSet replaces a pod that has failed, since 1.28 also one that has ended well; up to
+/// 1.30 it says so.
 #[test]
 fn a_stateful_set_recreates_pods_that_have_ended() {
     for (release, phase, replaced, said) in [

@@ -1,5 +1,6 @@
 //! Runs every scenario of a folder natively and writes, for the wasm tests, a copy of the file and
-//! its events, and what zones and time budgets are at some moments of it: `taintlab-determinism SCENARIOS OUTPUT`.
+//! its events, and what zones and time budgets are at some moments of it: `taintlab-determinism
+//! SCENARIOS OUTPUT`.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;

@@ -307,7 +307,8 @@ impl<'a> Rollout<'a> {
             && set.status.available_replicas == self.desired
     }
 
-    /// How many pods a ReplicaSet gets of those that are added, or removed. Mirrors `GetProportion`.
+    /// How many pods a ReplicaSet gets of those that are added, or removed. Mirrors
+    /// `GetProportion`.
     fn proportion(&self, set: &Set, to_add: i64, added: i64) -> i64 {
         if set.replicas() == 0 || to_add == 0 || to_add == added {
             return 0;
@@ -317,8 +318,8 @@ impl<'a> Rollout<'a> {
         if to_add > 0 { part.min(left) } else { part.max(left) }
     }
 
-    /// Mirrors `getReplicaSetFraction`, which rounds half away from zero; in Go, what is not a number
-    /// of 32 bits becomes the smallest one.
+    /// Mirrors `getReplicaSetFraction`, which rounds half away from zero; in Go, what is not a
+    /// number of 32 bits becomes the smallest one.
     fn fraction(&self, set: &Set) -> i64 {
         let replicas = set.replicas();
         if self.desired == 0 {

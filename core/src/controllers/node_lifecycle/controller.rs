@@ -179,8 +179,9 @@ impl NodeLifecycleController {
         self.dues.replace(before, due);
     }
 
-    /// The kubelet of the node of that name will beat by the clock until further notice; `None` ends
-    /// that. Then the lease is as last renewed, and the caller tells of the node as last posted.
+    /// The kubelet of the node of that name will beat by the clock until further notice; `None`
+    /// ends that. Then the lease is as last renewed, and the caller tells of the node as last
+    /// posted.
     ///
     /// The passes see each renewal and each post, but nothing is a deadline that shows nothing
     /// else.

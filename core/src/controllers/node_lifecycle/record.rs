@@ -110,7 +110,8 @@ impl CachedNode {
 }
 
 impl NodeState {
-    /// The Ready condition and the lease as a pass at `at` sees them; `ready` is that of the object.
+    /// The Ready condition and the lease as a pass at `at` sees them; `ready` is that of the
+    /// object.
     pub(super) fn signs(
         &self,
         mut ready: Option<Ready>,

@@ -64,7 +64,8 @@ pub fn post_pressures(
         let holds = pressures.contains(&pressure);
         let status = if holds { ConditionStatus::True } else { ConditionStatus::False };
         condition.last_heartbeat_time = Some(now);
-        // A condition that does not hold is left alone if it says so; one that holds, if it is True.
+        // A condition that does not hold is left alone if it says so; one that holds, if it is
+        // True.
         if condition.status == status {
             continue;
         }

@@ -86,8 +86,8 @@ fn percent(fraction: f32) -> String {
 }
 
 impl Threshold {
-    /// Whether it acts at once. Mirrors `isHardEvictionThreshold`: a soft one with a grace period of
-    /// zero is hard.
+    /// Whether it acts at once. Mirrors `isHardEvictionThreshold`: a soft one with a grace period
+    /// of zero is hard.
     #[must_use]
     pub fn is_hard(&self) -> bool {
         self.grace_period.is_zero()

@@ -1,8 +1,8 @@
-//! An independent model of zone states and rate limiters, compared with the engine after each health
-//! pass.
+//! An independent model of zone states and rate limiters, compared with the engine after each
+//! health pass.
 //!
-//! At every fifth second the model receives the nodes and whether each is ready, and it receives when
-//! a node was dequeued; from that it computes states, rates and tokens by itself.
+//! At every fifth second the model receives the nodes and whether each is ready, and it receives
+//! when a node was dequeued; from that it computes states, rates and tokens by itself.
 
 use std::collections::BTreeMap;
 

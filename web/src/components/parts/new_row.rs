@@ -1,5 +1,5 @@
-//! Rows of a form that come and go: the first field of a new row has the focus, so that one can type
-//! at once, and when a row is taken away the focus stays in the form.
+//! Rows of a form that come and go: the first field of a new row has the focus, so that one can
+//! type at once, and when a row is taken away the focus stays in the form.
 
 use std::cell::Cell;
 use std::rc::Rc;

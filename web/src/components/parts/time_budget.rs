@@ -80,7 +80,8 @@ fn exact(term: &Term) -> String {
     format!("{}: {}", format_duration(term.duration), term.text)
 }
 
-/// A flag or field with its value, which may be broken between its words, and never within a number.
+/// A flag or field with its value, which may be broken between its words, and never within a
+/// number.
 fn breakable(set_by: &str) -> Html {
     let parts = set_by.split_inclusive(['.', '=', '-']);
     html! { <>{ for parts.map(|part| html! { <><span>{ part }</span><wbr /></> }) }</> }

@@ -71,8 +71,8 @@ const fn words(what: NodeResource) -> Words {
 }
 
 impl Load {
-    /// About something else from now on. What was typed is kept where it can still be meant: amounts
-    /// of one thing are none of another.
+    /// About something else from now on. What was typed is kept where it can still be meant:
+    /// amounts of one thing are none of another.
     fn choose(&mut self, name: &str) {
         let chosen = WHAT.into_iter().find(|what| words(*what).name == name);
         let Some(what) = chosen.filter(|what| *what != self.what) else { return };
@@ -224,7 +224,8 @@ fn commands(has: &NodeResources, load: &Load) -> Result<Vec<Command>, String> {
     }
     let resource = match load.what {
         NodeResource::Memory => PodResource::Memory,
-        // Of all that a container writes, its logs are on the kubelet's file system in every layout.
+        // Of all that a container writes, its logs are on the kubelet's file system in every
+        // layout.
         NodeResource::Nodefs => PodResource::Logs,
         NodeResource::NodefsInodes => PodResource::LogsInodes,
         NodeResource::Images => PodResource::Rootfs,
