@@ -195,6 +195,7 @@ impl Simulator {
 
     /// The eviction subresource of a pod.
     pub(super) fn evict(&mut self, pod: &PodKey, grace: Option<u32>) -> Result<(), CommandError> {
+        self.sync_budgets();
         let control = self.control.as_ref().ok_or(CommandError::NoControlPlane)?;
         let eviction = control.decide_eviction(&self.api, pod, grace)?;
         if let Some((budget, status)) = eviction.charged {
