@@ -160,19 +160,20 @@ impl Simulator {
             simulator.api.default_metadata(&mut node.metadata);
             simulator.api.cluster.put_node(Arc::new(node));
         }
-        for mut pod in pods {
-            if pod.metadata.namespace.is_empty() {
-                pod.metadata.namespace = "default".into();
-            }
-            simulator.api.default_metadata(&mut pod.metadata);
-            simulator.api.cluster.put_pod(&pod.key(), Arc::new(pod));
-        }
         let Self { api, kubelets, .. } = &mut simulator;
         if api.config.node_lifecycle {
             let renewals = begin.leases.into_iter().filter_map(|lease| {
                 Some((lease.metadata.name.as_str().into(), lease.spec.renew_time?))
             });
             kubelets.bootstrap(api.config.start, &mut api.cluster, &renewals.collect());
+        }
+        for mut pod in pods {
+            if pod.metadata.namespace.is_empty() {
+                pod.metadata.namespace = "default".into();
+            }
+            api.default_metadata(&mut pod.metadata);
+            kubelets.complete_status(api.config.start, &mut pod);
+            api.cluster.put_pod(&pod.key(), Arc::new(pod));
         }
         simulator.api.adopt_priority_classes(begin.priority_classes);
         simulator.start_control(begin.workloads, begin.budgets)?;

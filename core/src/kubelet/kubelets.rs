@@ -308,12 +308,6 @@ impl Kubelets {
             let renewed = leases.get(&name).copied();
             self.bootstrap_kubelet(start, cluster, name, &node, renewed);
         }
-        let started =
-            |(key, pod): (&PodKey, &Arc<Pod>)| Some((key.clone(), self.started(start, pod)?));
-        let started: Vec<(PodKey, Pod)> = cluster.pods().filter_map(started).collect();
-        for (key, pod) in started {
-            cluster.put_pod(&key, Arc::new(pod));
-        }
     }
 
     fn bootstrap_kubelet(

@@ -35,9 +35,7 @@ impl Simulator {
     fn store(&mut self, mut write: Write) {
         if let Write::PutPod(_, pod) | Write::Terminate(_, pod) = &mut write {
             let wall_clock = self.api.wall_clock(self.api.now);
-            if let Some(started) = self.kubelets.started(wall_clock, pod) {
-                **pod = started;
-            }
+            self.kubelets.complete_status(wall_clock, pod);
         }
         if let Write::Terminate(termination, _) = &write {
             let mut context = self.api.context(&mut self.sequence);

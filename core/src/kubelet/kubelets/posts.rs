@@ -141,24 +141,23 @@ impl Kubelets {
         self.then(name, marked.into_iter().map(Step::UnmarkPod));
     }
 
-    /// The pod as its kubelet has it once it has started, if its status does not say whether it is
-    /// ready and the kubelet is heard. How long a start takes is not simulated.
-    pub(crate) fn started(&self, wall_clock: Time, pod: &Pod) -> Option<Pod> {
+    /// Completes the status of a pod as its kubelet posts it once it has started, if it does not say
+    /// whether the pod is ready and the kubelet is heard. How long a start takes is not simulated.
+    pub(crate) fn complete_status(&self, wall_clock: Time, pod: &mut Pod) {
         let runs = matches!(pod.status.phase, PodPhase::Empty | PodPhase::Running);
         if !self.is_connected(&pod.spec.node_name) || !runs || pod.condition(READY).is_some() {
-            return None;
+            return;
         }
-        let mut pod = pod.clone();
-        for type_ in [READY, "ContainersReady"] {
-            pod.status.conditions.retain(|known| known.type_ != type_);
-            pod.status.conditions.push(PodCondition {
-                type_: type_.into(),
-                status: ConditionStatus::True,
-                last_transition_time: Some(wall_clock.truncated_to_seconds()),
-                ..PodCondition::default()
-            });
-        }
-        Some(pod)
+        let conditions = &mut pod.status.conditions;
+        conditions.retain(|known| known.type_ != "ContainersReady");
+        // Thousands of pods have these two and never get another.
+        conditions.reserve_exact(2);
+        conditions.extend([READY, "ContainersReady"].map(|type_| PodCondition {
+            type_: type_.into(),
+            status: ConditionStatus::True,
+            last_transition_time: Some(wall_clock.truncated_to_seconds()),
+            ..PodCondition::default()
+        }));
     }
 
     /// The lease of a node as the API server would show it, if its kubelet ever renewed it.
