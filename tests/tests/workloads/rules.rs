@@ -61,6 +61,24 @@ fn reasons(simulator: &Simulator, workload: &str) -> String {
     reasons.collect::<Vec<_>>().join(", ")
 }
 
+/// Else the pods that it makes would not be its own, and it would make others for ever.
+#[test]
+fn a_job_is_refused_whose_selector_does_not_select_its_pods() {
+    let mut simulator = cluster("1.35", 1, Vec::new());
+    let create = |simulator: &mut Simulator, selector: Value| {
+        let job = Box::new(job(json!({ "selector": selector })));
+        let result = simulator.handle_command(Timestamp::ZERO, Command::CreateWorkload(job));
+        result.map_err(|error| error.to_string())
+    };
+    let refused = create(&mut simulator, json!({ "matchLabels": { "app": "web" } })).unwrap_err();
+    let detail = "spec.template.metadata.labels: Invalid value: \"job-name=sum\": \
+                  `selector` does not match template `labels`";
+    assert!(refused.contains(detail), "{refused}");
+    create(&mut simulator, json!({ "matchLabels": { "job-name": "sum" } })).unwrap();
+    simulator.advance_to(at(1)).unwrap();
+    assert_eq!(pods_of(&simulator, "job/sum").len(), 1);
+}
+
 /// Up to 1.26 the queue of the controller waits, and not for the first failure; since 1.27 pods
 /// wait for 10 s after the last one failed, doubled for each failure.
 #[test]

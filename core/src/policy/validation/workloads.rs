@@ -33,13 +33,16 @@ fn unreadable(error: ResourceError) -> FieldError {
 pub fn validate_workload(workload: &Workload, options: &ValidationOptions) -> Vec<FieldError> {
     let mut errors = validate_metadata(&workload.metadata);
     let template = &workload.spec.template;
+    let is_job = workload.kind == WorkloadKind::Job;
     match workload.selector() {
         Err(error) => errors.push(unreadable(error)),
-        Ok(_) if workload.kind == WorkloadKind::Job => {}
         Ok(_) if workload.spec.selector.is_none() => {
-            errors.push(FieldError::required("spec.selector", ""));
+            // A Job's is made for it.
+            if !is_job {
+                errors.push(FieldError::required("spec.selector", ""));
+            }
         }
-        Ok(selector) if selector.requirements.is_empty() => {
+        Ok(selector) if selector.requirements.is_empty() && !is_job => {
             let detail = "empty selector is invalid for deployment";
             errors.push(FieldError::invalid("spec.selector", "", detail));
         }
