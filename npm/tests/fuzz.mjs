@@ -218,6 +218,7 @@ async function work() {
   const start = performance.now();
   let number = 0;
   let longest = 0;
+  let slowest;
   let before = performance.now();
   let told = start;
   let first;
@@ -227,7 +228,8 @@ async function work() {
       called: (call) => {
         at[1] = call;
         const now = performance.now();
-        longest = Math.max(longest, now - before);
+        // The time is that of the call before.
+        if (now - before > longest) [longest, slowest] = [now - before, [next, call - 1]];
         before = now;
       },
     });
@@ -239,6 +241,7 @@ async function work() {
         episode: next,
         seconds: (told - start) / 1000,
         longest,
+        slowest,
         ...held(),
       });
     }
@@ -248,6 +251,7 @@ async function work() {
     number,
     seconds: (performance.now() - start) / 1000,
     longest,
+    slowest,
     first,
     last: held(),
   });

@@ -31,12 +31,15 @@ pub(crate) fn package(workspace: &Workspace) -> Result<()> {
     workspace::run(&mut command)
 }
 
-/// Measures how long the page takes on a slow line.
+/// Measures how long the page takes on a slow line, and how it bears a large cluster.
 ///
 /// # Errors
 /// When it is not built, or there is no Chromium.
 pub(crate) fn page(workspace: &Workspace) -> Result<()> {
     let chromium = setup::chromium(workspace)?;
-    let mut command = workspace.command("node");
-    workspace::run(command.arg("tests/e2e/load.bench.mjs").env("CHROMIUM", chromium))
+    for program in ["tests/e2e/load.bench.mjs", "tests/e2e/large.bench.mjs"] {
+        let mut command = workspace.command("node");
+        workspace::run(command.arg(program).env("CHROMIUM", &chromium))?;
+    }
+    Ok(())
 }

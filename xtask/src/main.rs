@@ -67,6 +67,9 @@ enum Task {
     /// Run the benchmarks, compare them with Kubernetes' own Go code, and measure the npm package
     /// and the page
     Bench {
+        /// Only the page: how it loads on a slow line, and how it bears a large cluster
+        #[arg(long)]
+        page: bool,
         /// Arguments for the benchmark program, such as a name to filter by
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         args: Vec<String>,
@@ -104,11 +107,15 @@ fn run(workspace: &mut Workspace, task: Task) -> anyhow::Result<ExitCode> {
         }
         Task::Ci => return Ok(suite::run(workspace, Scope::Everything)),
         Task::Conformance { dir } => suite::conformance(workspace, dir.as_deref())?,
-        Task::Bench { args } => {
-            bench::run(workspace, &args)?;
-            if args.is_empty() {
+        Task::Bench { page, args } => {
+            if !page {
+                bench::run(workspace, &args)?;
+            }
+            if !page && args.is_empty() {
                 npm::set_up_and_build(workspace)?;
                 bench::package(workspace)?;
+            }
+            if page || args.is_empty() {
                 playground::set_up_and_build(workspace)?;
                 bench::page(workspace)?;
             }

@@ -1,0 +1,156 @@
+// How the release build bears a cluster of 5,000 nodes and up to 150,000 pods: loading it, selecting
+// and tainting a node, and playing the loss of a zone. Run by `cargo xtask bench --page`; it
+// measures, and fails on nothing.
+//
+// Environment: CHROMIUM, the browser's path; DIST, a build to measure in place of dist/.
+
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+import { chromium } from "playwright-core";
+
+import { FLAGS } from "./support/flags.mjs";
+import { ready, selectZone } from "./support/page.mjs";
+import { serve } from "./support/server.mjs";
+
+const DIST = process.env.DIST ?? fileURLToPath(new URL("../../dist", import.meta.url));
+const NODES = 5_000;
+const PODS = [10_000, 20_000, 40_000, 80_000, 150_000];
+/** How long the outage is watched, in milliseconds. */
+const WATCHED = 10_000;
+
+/** A cluster as `kubectl get -o json` prints it, the less interesting fields left out. */
+function cluster(pods) {
+  const ready = { type: "Ready", status: "True" };
+  const nodes = Array.from({ length: NODES }, (_, index) => ({
+    apiVersion: "v1",
+    kind: "Node",
+    metadata: {
+      name: `node-${index}`,
+      labels: { "topology.kubernetes.io/zone": `zone-${index % 3}` },
+    },
+    status: { conditions: [ready] },
+  }));
+  const tolerate = (key) => ({
+    key: `node.kubernetes.io/${key}`,
+    operator: "Exists",
+    effect: "NoExecute",
+    tolerationSeconds: 300,
+  });
+  const running = Array.from({ length: pods }, (_, index) => ({
+    apiVersion: "v1",
+    kind: "Pod",
+    metadata: { name: `web-${index}`, namespace: "shop", labels: { app: "web" } },
+    spec: {
+      nodeName: `node-${index % NODES}`,
+      containers: [{ name: "web", image: "registry.example/web:1" }],
+      tolerations: [tolerate("not-ready"), tolerate("unreachable")],
+    },
+    status: { phase: "Running", conditions: [ready] },
+  }));
+  return JSON.stringify({ apiVersion: "v1", kind: "List", items: [...nodes, ...running] }, null, 4);
+}
+
+/** What is noted from within the page: long tasks, and frames. */
+function watch() {
+  globalThis.longest = 0;
+  globalThis.frames = [];
+  new PerformanceObserver((list) => {
+    for (const { duration } of list.getEntries()) {
+      globalThis.longest = Math.max(globalThis.longest, duration);
+    }
+  }).observe({ type: "longtask", buffered: true });
+  const frame = (at) => {
+    globalThis.frames.push(at);
+    requestAnimationFrame(frame);
+  };
+  requestAnimationFrame(frame);
+}
+
+/** Runs something; how many milliseconds it took, and how long its longest task was. */
+async function timed(page, work) {
+  await page.evaluate(() => (globalThis.longest = 0));
+  const start = performance.now();
+  await work();
+  // The frame in which it is to be seen.
+  await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => setTimeout(done))));
+  const took = performance.now() - start;
+  const longest = await page.evaluate(() => globalThis.longest);
+  return { took, longest };
+}
+
+const seconds = (number) => `${(number / 1_000).toFixed(1)} s`;
+const milliseconds = (number) => `${Math.round(number)} ms`;
+const told = ({ took, longest }) => `${seconds(took)}, longest task ${milliseconds(longest)}`;
+
+/** Puts a cluster into the place of the sample. */
+async function load(page, pods) {
+  const file = join(folder, "cluster.json");
+  await writeFile(file, cluster(pods));
+  const read = await timed(page, async () => {
+    await page.getByTestId("import").click();
+    await page.getByTestId("import-file").setInputFiles(file);
+    await page.getByTestId("found").getByText(`${pods} pods`).waitFor();
+  });
+  const shown = await timed(page, async () => {
+    await page.getByTestId("import-replace").click();
+    await page.getByTestId("dialog").waitFor({ state: "detached" });
+  });
+  return { read, shown };
+}
+
+/** Loses a zone and plays what follows. */
+async function outage(page) {
+  await selectZone(page, "zone-0");
+  await page.getByRole("button", { name: "Cut the zone's network" }).click();
+  await page.getByTestId("speed").selectOption("60×");
+  await page.evaluate(() => {
+    globalThis.longest = 0;
+    globalThis.frames = [];
+  });
+  await page.getByRole("button", { name: "Play" }).click();
+  await page.waitForTimeout(WATCHED);
+  const { frames, longest } = await page.evaluate(() => ({
+    frames: globalThis.frames.length,
+    longest: globalThis.longest,
+  }));
+  await page.getByRole("button", { name: "Pause" }).click();
+  const rate = (frames * 1_000) / WATCHED;
+  return `${rate.toFixed(1)} frames a second, longest task ${milliseconds(longest)}`;
+}
+
+const folder = await mkdtemp(join(tmpdir(), "taintlab-"));
+const server = await serve(DIST);
+const browser = await chromium.launch({ executablePath: process.env.CHROMIUM, args: FLAGS });
+for (const pods of PODS) {
+  const context = await browser.newContext({ viewport: { width: 1600, height: 1000 } });
+  const page = await context.newPage();
+  page.setDefaultTimeout(300_000);
+  await page.addInitScript(watch);
+  await page.goto(server.url);
+  await ready(page);
+  const { read, shown } = await load(page, pods);
+  const both = seconds(read.took + shown.took);
+  console.log(`${NODES} nodes and ${pods} pods: loaded in ${both}`);
+  console.log(`  read: ${told(read)}`);
+  console.log(`  put in place and drawn: ${told(shown)}`);
+  if (pods === PODS.at(-1)) {
+    const select = await timed(page, () => page.locator("[data-node] > .name").first().click());
+    console.log(`  a node selected: ${told(select)}`);
+    const elements = await page.evaluate(() => document.querySelectorAll("*").length);
+    console.log(`  elements: ${elements}`);
+    console.log(`  a zone lost, played 60 times as fast: ${await outage(page)}`);
+    const session = await context.newCDPSession(page);
+    const { metrics } = await session.send("Performance.enable").then(() =>
+      session.send("Performance.getMetrics"),
+    );
+    const heap = metrics.find(({ name }) => name === "JSHeapUsedSize").value;
+    console.log(`  heap of JavaScript: ${Math.round(heap / 2 ** 20)} MiB`);
+  }
+  await context.close();
+}
+await browser.close();
+await server.close();
+await rm(folder, { recursive: true });
