@@ -11,6 +11,8 @@ mod dropped;
 mod stored;
 mod tree;
 
+use std::collections::BTreeMap;
+
 use serde_json::Value as Json;
 use taintlab_core::time::Time;
 
@@ -62,9 +64,12 @@ pub(crate) struct Redactor {
     subject: (String, String),
     dropped: Dropped,
     newest: Newest,
-    /// Room for a name in small letters.
-    name: String,
+    /// Which names are names of secrets: a large cluster has few names, each very often.
+    secrets: BTreeMap<String, bool>,
 }
+
+/// How many names are remembered: what somebody pastes may have any number of them.
+const MOST_NAMES: usize = 1_000;
 
 impl Redactor {
     pub(crate) fn new(keep_all: bool) -> Self {
@@ -75,7 +80,7 @@ impl Redactor {
             subject: Default::default(),
             dropped: Dropped::default(),
             newest: Newest::default(),
-            name: String::new(),
+            secrets: BTreeMap::new(),
         }
     }
 
@@ -293,11 +298,17 @@ impl Redactor {
         if name.len() < 5 {
             return false;
         }
-        self.name.clear();
+        if let Some(known) = self.secrets.get(name) {
+            return *known;
+        }
         let letters = name.bytes().filter(u8::is_ascii_alphabetic);
-        self.name.extend(letters.map(|byte| char::from(byte.to_ascii_lowercase())));
-        let has = |word: &&str| self.name.contains(*word);
-        WORDS.iter().any(has) && !ABOUT.iter().any(|ending| self.name.ends_with(ending))
+        let letters: String = letters.map(|byte| char::from(byte.to_ascii_lowercase())).collect();
+        let has = |word: &&str| letters.contains(*word);
+        let is_secret = WORDS.iter().any(has) && !ABOUT.iter().any(|end| letters.ends_with(end));
+        if self.secrets.len() < MOST_NAMES {
+            self.secrets.insert(name.to_owned(), is_secret);
+        }
+        is_secret
     }
 }
 

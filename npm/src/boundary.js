@@ -15,12 +15,15 @@ let stack;
 let top;
 /** How often the module was loaded. */
 let generation = 0;
+/** The memory of the module. */
+let memory;
 /** How many calls are under way, one inside another. */
 let depth = 0;
 
 /** The module calls it whenever it is loaded. */
 export function attach(exports) {
   stack = exports.__stack_pointer;
+  memory = exports.memory;
   top = undefined;
   generation += 1;
 }
@@ -165,10 +168,18 @@ function enter(work, self, args, stopped) {
       pointer.value = before;
       stopped?.();
     }
-    throw error;
+    throw usedUp(error) ?? error;
   } finally {
     depth -= 1;
   }
+}
+
+/** What is to be said of a trap: a panic is an exception of its own, so that only one is left. */
+function usedUp(error) {
+  if (!(error instanceof WebAssembly.RuntimeError && /unreachable/i.test(error.message))) return;
+  const held = Math.round(memory.buffer.byteLength / 2 ** 20);
+  const message = `taintlab: there is no more memory (the module holds ${held} MiB); a simulator that was at work can no longer be used; free() others, or call reset()`;
+  return new RangeError(message, { cause: error });
 }
 
 const named = (wrapper, name) => Object.defineProperty(wrapper, "name", { value: name });

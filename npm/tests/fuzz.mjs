@@ -27,7 +27,7 @@ const HANGS = 30_000;
 /** What calls may throw besides what a value throws itself. */
 const DOCUMENTED = [
   [TypeError, /./],
-  [RangeError, /Maximum call stack|Invalid string length|at most 1000000 can be read|mine/],
+  [RangeError, /Maximum call stack|Invalid string length|at most 1000000 can be read|no more memory|mine/],
   [Error, /^this (Simulator|Snapshot) is at work/],
   [Error, /^taintlab: reset\(\) cannot be called/],
   [Error, /^this (Simulator|Snapshot) stopped because of an internal error/],

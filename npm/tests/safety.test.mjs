@@ -426,6 +426,19 @@ test("reset() begins anew: what was before says so, and its memory is given back
   works(whole);
 });
 
+test("memory that is used up is said to be, with what can be done", async () => {
+  const { attach, guarded } = await import("../src/boundary.js");
+  // A module whose one function traps, as the allocator does in the end.
+  const trap = "0061736d0100000001040160000003020100070501016600000a05010300000b";
+  const { exports } = new WebAssembly.Instance(new WebAssembly.Module(Buffer.from(trap, "hex")));
+  attach({ __stack_pointer: { value: 16 }, memory: { buffer: { byteLength: 2 ** 32 } } });
+  assert.throws(guarded(exports.f), (error) => {
+    assert.ok(error instanceof RangeError && error.cause instanceof WebAssembly.RuntimeError);
+    assert.match(error.message, /no more memory \(the module holds 4096 MiB\).*call reset\(\)/);
+    return true;
+  });
+});
+
 test("what is not Unicode is refused, and what stands in its place is not", () => {
   const key = (key) => [{ key, effect: "NoExecute" }];
   const message = "a string that is not well-formed Unicode: it has half of a surrogate pair";

@@ -56,47 +56,55 @@ pub fn validate_tolerations(
 ) -> Vec<FieldError> {
     let mut errors = Vec::new();
     for (index, toleration) in tolerations.iter().enumerate() {
-        let path = format!("{path}[{index}]");
+        let mut found = Vec::new();
         if !toleration.key.is_empty() {
-            errors.extend(validate_label_name(&toleration.key, &format!("{path}.key")));
+            found.extend(validate_label_name(&toleration.key, "key"));
         }
         if toleration.key.is_empty() && toleration.operator != TolerationOperator::Exists {
-            errors.push(FieldError::invalid(
-                format!("{path}.operator"),
+            found.push(FieldError::invalid(
+                "operator",
                 toleration.operator.as_str(),
                 "operator must be Exists when `key` is empty, which means \"match all values and \
                  all keys\"",
             ));
         }
         if toleration.toleration_seconds.is_some() && toleration.effect != TaintEffect::NoExecute {
-            errors.push(FieldError::invalid(
-                format!("{path}.effect"),
+            found.push(FieldError::invalid(
+                "effect",
                 toleration.effect.as_str(),
                 "effect must be 'NoExecute' when `tolerationSeconds` is set",
             ));
         }
-        validate_operator(toleration, &path, options, &mut errors);
+        validate_operator(toleration, options, &mut found);
         if !toleration.effect.is_empty() {
-            errors.extend(validate_taint_effect(&toleration.effect, &path));
+            found.extend(validate_taint_effect(&toleration.effect));
         }
+        errors.extend(within(path, index, found));
     }
     errors
+}
+
+/// Errors of an element of a list, in which fields are named from the element on. So the path of an
+/// element is put together only if something is wrong with it.
+fn within(path: &str, index: usize, found: Vec<FieldError>) -> impl Iterator<Item = FieldError> {
+    found.into_iter().map(move |error| {
+        let dot = if error.field.is_empty() { "" } else { "." };
+        FieldError { field: format!("{path}[{index}]{dot}{}", error.field), ..error }
+    })
 }
 
 /// Checks operator and value of a toleration.
 fn validate_operator(
     toleration: &Toleration,
-    path: &str,
     options: &ValidationOptions,
     errors: &mut Vec<FieldError>,
 ) {
-    let operator_path = format!("{path}.operator");
     let value = toleration.value.as_str();
     match toleration.operator {
         TolerationOperator::Empty | TolerationOperator::Equal => {
             let messages = is_valid_label_value(value);
             if !messages.is_empty() {
-                errors.push(FieldError::invalid(operator_path, value, messages.join(";")));
+                errors.push(FieldError::invalid("operator", value, messages.join(";")));
             }
         }
         TolerationOperator::Exists => {
@@ -107,7 +115,7 @@ fn validate_operator(
                     value.into()
                 };
                 let detail = "value must be empty when `operator` is 'Exists'";
-                errors.push(FieldError::invalid(operator_path, bad_value, detail));
+                errors.push(FieldError::invalid("operator", bad_value, detail));
             }
         }
         TolerationOperator::Lt | TolerationOperator::Gt if options.comparison_operators => {
@@ -118,7 +126,7 @@ fn validate_operator(
             } else {
                 return;
             };
-            errors.push(FieldError::invalid(format!("{path}.value"), value, detail));
+            errors.push(FieldError::invalid("value", value, detail));
         }
         TolerationOperator::Lt | TolerationOperator::Gt | TolerationOperator::Other(_) => {
             let supported: &[&str] = if options.comparison_operators {
@@ -127,7 +135,7 @@ fn validate_operator(
                 &["Equal", "Exists"]
             };
             errors.push(FieldError::not_supported(
-                operator_path,
+                "operator",
                 toleration.operator.as_str(),
                 supported.iter().copied(),
             ));
@@ -136,12 +144,12 @@ fn validate_operator(
 }
 
 /// Checks an effect that is not empty. Mirrors `validateTaintEffect`.
-fn validate_taint_effect(effect: &TaintEffect, path: &str) -> Option<FieldError> {
+fn validate_taint_effect(effect: &TaintEffect) -> Option<FieldError> {
     if TaintEffect::KNOWN.contains(effect) {
         return None;
     }
     let supported = TaintEffect::KNOWN.iter().map(TaintEffect::as_str);
-    Some(FieldError::not_supported(format!("{path}.effect"), effect.as_str(), supported))
+    Some(FieldError::not_supported("effect", effect.as_str(), supported))
 }
 
 /// Checks the taints of a node. The API server's `path` is `metadata.taints`, although the taints
@@ -150,25 +158,24 @@ fn validate_taint_effect(effect: &TaintEffect, path: &str) -> Option<FieldError>
 pub fn validate_node_taints(taints: &[Taint], path: &str) -> Vec<FieldError> {
     let mut errors = Vec::new();
     for (index, taint) in taints.iter().enumerate() {
-        let path = format!("{path}[{index}]");
-        errors.extend(validate_label_name(&taint.key, &format!("{path}.key")));
+        let mut found = validate_label_name(&taint.key, "key");
         let messages = is_valid_label_value(&taint.value);
         if !messages.is_empty() {
-            let value_path = format!("{path}.value");
-            errors.push(FieldError::invalid(value_path, taint.value.as_str(), messages.join(";")));
+            found.push(FieldError::invalid("value", taint.value.as_str(), messages.join(";")));
         }
         if taint.effect.is_empty() {
-            errors.push(FieldError::required(format!("{path}.effect"), ""));
+            found.push(FieldError::required("effect", ""));
         } else {
-            errors.extend(validate_taint_effect(&taint.effect, &path));
+            found.extend(validate_taint_effect(&taint.effect));
         }
         if taints.iter().take(index).any(|earlier| earlier.matches(taint)) {
-            errors.push(FieldError::duplicate(
-                path,
+            found.push(FieldError::duplicate(
+                "",
                 BadValue::Taint(taint.clone()),
                 "taints must be unique by key and effect pair",
             ));
         }
+        errors.extend(within(path, index, found));
     }
     errors
 }

@@ -28,7 +28,7 @@ const REMEMBERED: core::time::Duration = core::time::Duration::from_secs(60 * 60
 
 /// At how many moments something may happen in one call: many times what the outage of a zone
 /// takes.
-const MOST_MOMENTS: usize = 1_000_000;
+const MOST_MOMENTS: usize = 250_000;
 
 /// What [`super::Simulator`] holds.
 pub(super) struct State {
