@@ -452,6 +452,7 @@ impl Scenario {
             workloads: self.objects.workloads.clone(),
             budgets: self.objects.budgets.clone(),
             priority_classes: self.priority_classes(),
+            ..InitialState::default()
         };
         Simulator::beginning_with(self.config(), nodes, pods, begin).map_err(ScenarioError::Config)
     }

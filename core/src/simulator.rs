@@ -30,6 +30,8 @@ mod when_evicted;
 mod workload_views;
 
 use alloc::boxed::Box;
+use alloc::collections::BTreeMap;
+use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
@@ -50,7 +52,7 @@ use crate::api_server::ApiServer;
 pub use crate::api_server::{ConfigError, DEFAULT_START_UP_TIME, SimulatorConfig};
 pub use crate::kubelet::{EvictionView, PodSeries, SignalView, ThresholdLine, UsageSeries};
 
-use crate::api::{Lease, Node, Pod, PodDisruptionBudget, PriorityClass, Workload};
+use crate::api::{Lease, Node, NodeName, Pod, PodDisruptionBudget, PriorityClass, Workload};
 use crate::cluster::{Change, Cluster};
 use crate::command::{Command, CommandError};
 use crate::controllers::Controller;
@@ -106,6 +108,10 @@ pub struct InitialState {
     pub budgets: Vec<PodDisruptionBudget>,
     /// PriorityClasses, beside the two that every cluster has.
     pub priority_classes: Vec<PriorityClass>,
+    /// Nodes that the scheduler takes where several are equally good, each once: by
+    /// `namespace/name` of a pod, or of a workload for its pods. Upstream draws lots; with these a
+    /// recorded run is played.
+    pub placements: BTreeMap<String, Vec<NodeName>>,
 }
 
 /// The clock was told to go back.
@@ -176,6 +182,9 @@ impl Simulator {
         }
         simulator.api.adopt_priority_classes(begin.priority_classes);
         simulator.start_control(begin.workloads, begin.budgets)?;
+        if let Some(control) = &mut simulator.control {
+            control.scheduler.prefer(begin.placements);
+        }
         let Self { api, nodes, kubelets, sequence, .. } = &mut simulator;
         kubelets.resume_terminations(&mut api.context(sequence));
         nodes.start_taint_eviction(api);
@@ -432,6 +441,13 @@ impl Simulator {
             let lifecycle = self.nodes.lifecycle.as_ref();
             let node = lifecycle.is_some_and(NodeLifecycleController::has_queued_node_work);
             if node {
+                if let Some(control) = &mut self.control
+                    && control.scheduler.take_ahead()
+                {
+                    control.scheduler.handle_timeout(&mut self.api.context(&mut self.sequence));
+                    self.run_control_actions();
+                    continue;
+                }
                 self.run_lifecycle();
             }
             if self.nodes.taint_eviction.has_queued_work() {

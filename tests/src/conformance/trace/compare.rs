@@ -4,11 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use super::recorded::Trace;
-use super::seen::{Life, Printed, Seen};
+use super::seen::{Life, Printed, Seen, without_suffix};
 use crate::conformance::runner::{FileReport, SHOWN};
 
 /// How much later or earlier a moment may be, in seconds: latencies of a loaded machine.
-const LATENCY: f64 = 1.0;
+pub(super) const LATENCY: f64 = 1.0;
 /// How much older or younger an age in a table may be, in seconds.
 const AGE: u64 = 3;
 /// What a life's moments are.
@@ -189,6 +189,8 @@ fn same_line(expected: &str, got: &str, seen: &Seen, engine: &Seen) -> bool {
                 || age(one).zip(age(other)).is_some_and(|(a, b)| a.abs_diff(b) <= AGE)
                 || without_lots(one, seen) == without_lots(other, engine)
                 || is_address(one) && is_address(other)
+                || clock(one).zip(clock(other)).is_some_and(|(a, b)| a.abs_diff(b) <= AGE)
+                || is_drawn(one, other)
                 || of_pod && seen.nodes.contains_key(*one) && seen.nodes.contains_key(*other)
         })
 }
@@ -198,9 +200,28 @@ fn without_lots(word: &str, seen: &Seen) -> String {
     let parts = word.split_inclusive(['/', ',', ':', ';', '"', '\'']);
     let parts = parts.map(|part| {
         let name = part.trim_end_matches(['/', ',', ':', ';', '"', '\'']);
-        part.replacen(name, &seen.group_of_pod(name), usize::from(!name.is_empty()))
+        let known = match seen.sets.contains(name) {
+            true => format!("{}-*", without_suffix(name)),
+            false => seen.group_of_pod(name),
+        };
+        part.replacen(name, &known, usize::from(!name.is_empty()))
     });
     parts.collect()
+}
+
+/// The seconds of a time of day, such as `05:41:07` or `2026-11-22T05:41:07Z`.
+fn clock(text: &str) -> Option<u64> {
+    let text = text.trim_matches('"').trim_end_matches('Z');
+    let text = text.split_once('T').map_or(text, |(_, time)| time);
+    let parts: Vec<u64> = text.split(':').map(|part| part.parse().ok()).collect::<Option<_>>()?;
+    let [hours, minutes, seconds] = parts.as_slice() else { return None };
+    Some(hours * 3600 + minutes * 60 + seconds)
+}
+
+/// Whether both are numbers that nobody can know: identities and hashes.
+fn is_drawn(one: &str, other: &str) -> bool {
+    let drawn = ["containerd://", "controller-uid=", "pod-template-hash="];
+    drawn.iter().any(|begin| one.starts_with(begin) && other.starts_with(begin))
 }
 
 /// The seconds of an age as kubectl prints it: `2m5s`.

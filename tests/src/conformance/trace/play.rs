@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use serde_json::Value;
-use taintlab_core::api::{ConditionStatus, Lease, NodeName, Pod, PodKey, PodPhase, Taint};
+use taintlab_core::api::{ConditionStatus, Lease, Node, NodeName, Pod, PodKey, PodPhase, Taint};
 use taintlab_core::command::Command;
 use taintlab_core::event::{Event, EventKind, ObjectReference};
 use taintlab_core::simulator::{InitialState, Simulator, SimulatorConfig};
@@ -12,8 +12,9 @@ use taintlab_core::time::{Time, Timestamp};
 use taintlab_kubectl::{Context, run};
 use taintlab_manifest::{Import, Limits, import};
 
+use super::compare::LATENCY;
 use super::recorded::{Action, Trace};
-use super::seen::{Printed, Seen};
+use super::seen::{Life, Printed, Seen};
 use crate::conformance::release;
 
 /// The time between two health passes: the flag.
@@ -38,8 +39,11 @@ struct Player {
 
 /// Plays the objects and the actions of a trace.
 pub(super) fn play(trace: &Trace) -> Result<Seen, String> {
-    let objects = read(&trace.objects)?;
-    let interval = MONITOR_PERIOD + PASS_TIME * objects.nodes.len() as f64;
+    let objects = read_each(&trace.objects)?;
+    let (there, created): (Vec<Import>, Vec<Import>) =
+        objects.into_iter().partition(|object| !object.nodes.is_empty());
+    let mut nodes: Vec<Node> = there.into_iter().flat_map(|object| object.nodes).collect();
+    let interval = MONITOR_PERIOD + PASS_TIME * nodes.len() as f64;
     let lead = -trace.first_pass;
     let start = Time::parse(&trace.t0)?;
     let start = before(start, lead);
@@ -55,9 +59,17 @@ pub(super) fn play(trace: &Trace) -> Result<Seen, String> {
         lease.spec.renew_time = Some(before(start, ago));
         lease
     });
-    let begin = InitialState { leases: leases.collect(), ..InitialState::default() };
-    let simulator = Simulator::beginning_with(config, objects.nodes.clone(), [], begin)
-        .map_err(|error| error.to_string())?;
+    for node in &mut nodes {
+        let created = trace.created.get(&node.metadata.name);
+        node.metadata.creation_timestamp = created.and_then(|time| Time::parse(time).ok());
+    }
+    let begin = InitialState {
+        leases: leases.collect(),
+        placements: placements(trace),
+        ..InitialState::default()
+    };
+    let simulator =
+        Simulator::beginning_with(config, nodes, [], begin).map_err(|error| error.to_string())?;
     let mut player = Player {
         simulator,
         lead,
@@ -70,15 +82,37 @@ pub(super) fn play(trace: &Trace) -> Result<Seen, String> {
     for (name, _) in player.simulator.cluster().clone().nodes() {
         player.see_node(0.0, name);
     }
-    player.create(objects)?;
+    player.create_as_seen(created, 0.0, trace)?;
     for action in &trace.actions {
-        player.advance(action.started);
+        player.advance(action.started.max(player.now()));
         player
-            .act(action)
+            .act(action, trace)
             .map_err(|error| format!("{} at {}: {error}", action.what, action.started))?;
     }
     player.advance(trace.until);
     Ok(player.seen)
+}
+
+/// Where pods went, in order.
+fn placements(trace: &Trace) -> BTreeMap<String, Vec<NodeName>> {
+    let bound = |life: &&Life| life.moments[1].unwrap_or(f64::INFINITY);
+    let mut lives: Vec<&Life> = trace.seen.pods.values().collect();
+    lives.retain(|life| !life.node.is_empty());
+    lives.sort_by(|one, other| bound(one).total_cmp(&bound(other)));
+    let mut placements: BTreeMap<String, Vec<NodeName>> = BTreeMap::new();
+    for life in lives {
+        let drawn = life.group.ends_with('*');
+        let name = if drawn { &life.workload } else { &life.name };
+        let key = format!("{}/{name}", life.namespace);
+        placements.entry(key).or_default().push(life.node.as_str().into());
+    }
+    placements
+}
+
+/// Each object of a file, in its order.
+fn read_each(text: &str) -> Result<Vec<Import>, String> {
+    let documents = text.split("\n---\n").filter(|document| !document.trim().is_empty());
+    documents.map(read).collect()
 }
 
 fn read(text: &str) -> Result<Import, String> {
@@ -227,6 +261,28 @@ impl Player {
         Ok(())
     }
 
+    /// Creates objects one after the other, each when it or the first of its pods was seen.
+    fn create_as_seen(
+        &mut self,
+        objects: Vec<Import>,
+        from: f64,
+        trace: &Trace,
+    ) -> Result<(), String> {
+        for object in objects {
+            let pods = object.pods.iter().map(|pod| pod.metadata.name.clone());
+            let workloads = object.workloads.iter().map(|one| one.metadata.name.clone());
+            let names: Vec<String> = pods.chain(workloads).collect();
+            let lives = trace.seen.pods.values().filter(|life| names.contains(&life.workload));
+            let seen = lives.filter_map(|life| life.moments[0]);
+            let seen = seen.filter(|at| (from..=from + LATENCY).contains(at));
+            if let Some(at) = seen.min_by(f64::total_cmp).filter(|at| *at > self.now()) {
+                self.advance(at);
+            }
+            self.create(object)?;
+        }
+        Ok(())
+    }
+
     fn create(&mut self, objects: Import) -> Result<(), String> {
         let commands = objects.budgets.into_iter().map(|one| Command::CreateBudget(Box::new(one)));
         let workloads =
@@ -238,7 +294,7 @@ impl Player {
         Ok(())
     }
 
-    fn act(&mut self, action: &Action) -> Result<(), String> {
+    fn act(&mut self, action: &Action, trace: &Trace) -> Result<(), String> {
         let node: NodeName = action.text("node").into();
         let nodes = action.texts("nodes");
         let taints = |simulator: &Simulator| {
@@ -268,8 +324,8 @@ impl Player {
                 // What the API server refused is refused here as well, or the lives differ.
                 let objects = action.arguments.get("objects").and_then(Value::as_array);
                 let texts = objects.into_iter().flatten().map(Value::to_string);
-                let objects = read(&texts.collect::<Vec<_>>().join("\n---\n"))?;
-                let _ = self.create(objects);
+                let objects = texts.map(|text| read(&text)).collect::<Result<Vec<_>, _>>()?;
+                let _ = self.create_as_seen(objects, action.started, trace);
                 Ok(())
             }
             "notready" => {
