@@ -49,7 +49,7 @@ pub use self::when_evicted::{
 pub use self::workload_views::{PendingPod, PodStatusView, WorkloadView, pod_status};
 pub use crate::api::BudgetStatus;
 use crate::api_server::ApiServer;
-pub use crate::api_server::{ConfigError, DEFAULT_START_UP_TIME, SimulatorConfig};
+pub use crate::api_server::{ConfigError, DEFAULT_START_UP_TIME, HealthPassTime, SimulatorConfig};
 pub use crate::kubelet::{EvictionView, PodSeries, SignalView, ThresholdLine, UsageSeries};
 
 use crate::api::{Lease, Node, NodeName, Pod, PodDisruptionBudget, PriorityClass, Workload};

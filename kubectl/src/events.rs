@@ -56,9 +56,11 @@ fn reference(object: &ObjectReference) -> (&str, &str, &str) {
     }
 }
 
+const SCHEDULER: &str = "default-scheduler";
+
 /// The events that are still kept, in the order of their last time. What was recorded again is one
 /// event with a count, and of many messages about one thing the further ones are one. Mirrors
-/// `EventCorrelator`; the scheduler records in a newer way, which does not put messages together.
+/// `EventCorrelator`; the scheduler records in a newer way, of which each is an event of its own.
 pub(crate) fn values(session: &Session<'_>) -> Vec<Value> {
     let simulator = session.context.simulator;
     let mut found: Vec<Recorded<'_>> = Vec::new();
@@ -99,14 +101,15 @@ pub(crate) fn values(session: &Session<'_>) -> Vec<Value> {
         messages.last = event.at;
         messages.known.insert(message);
         let combined =
-            messages.known.len() >= MOST_MESSAGES && recorded.component != "default-scheduler";
+            messages.known.len() >= MOST_MESSAGES && recorded.component != SCHEDULER;
         let (key, message) = if combined {
             messages.known.pop_first();
             ("", format!("(combined from similar events): {message}"))
         } else {
             (message, message.to_owned())
         };
-        match known.get(&(kind, key)).and_then(|index| found.get_mut(*index)) {
+        let known_as = known.get(&(kind, key)).filter(|_| recorded.component != SCHEDULER);
+        match known_as.and_then(|index| found.get_mut(*index)) {
             Some(known) => {
                 known.count += 1;
                 known.last = event.at;

@@ -4,11 +4,13 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use serde_json::Value;
-use taintlab_core::api::{ConditionStatus, Lease, Node, NodeName, Pod, PodKey, PodPhase, Taint};
+use taintlab_core::api::{
+    ConditionStatus, Lease, Node, NodeCondition, NodeName, Pod, PodKey, PodPhase, Taint,
+};
 use taintlab_core::command::Command;
 use taintlab_core::event::{Event, EventKind, ObjectReference};
-use taintlab_core::simulator::{InitialState, Simulator, SimulatorConfig};
-use taintlab_core::time::{Time, Timestamp};
+use taintlab_core::simulator::{HealthPassTime, InitialState, Simulator, SimulatorConfig};
+use taintlab_core::time::{Span, Time, Timestamp};
 use taintlab_kubectl::{Context, run};
 use taintlab_manifest::{Import, Limits, import};
 
@@ -17,12 +19,17 @@ use super::recorded::{Action, Trace};
 use super::seen::{Life, Printed, Seen};
 use crate::conformance::release;
 
-/// The time between two health passes: the flag.
-const MONITOR_PERIOD: f64 = 5.0;
-/// What a pass takes for each node, which comes on top: 6 ms were measured with 17 nodes.
-const PASS_TIME: f64 = 0.006 / 17.0;
+/// How long health passes take: 6 ms with 17 nodes, and a write 25 ms.
+const HEALTH_PASS: HealthPassTime = HealthPassTime {
+    per_node: Span(Duration::from_micros(350)),
+    per_write: Span(Duration::from_millis(25)),
+};
+/// How long it takes until a kubelet has heard of something.
+const KUBELET_LATENCY: Duration = Duration::from_millis(30);
 /// The time between two renewals of a lease.
 const LEASE_INTERVAL: f64 = 10.0;
+/// The time between two ticks of a kubelet's clock for its status.
+const TICK: f64 = 10.0;
 
 /// A run of the engine.
 struct Player {
@@ -43,15 +50,13 @@ pub(super) fn play(trace: &Trace) -> Result<Seen, String> {
     let (there, created): (Vec<Import>, Vec<Import>) =
         objects.into_iter().partition(|object| !object.nodes.is_empty());
     let mut nodes: Vec<Node> = there.into_iter().flat_map(|object| object.nodes).collect();
-    let interval = MONITOR_PERIOD + PASS_TIME * nodes.len() as f64;
     let lead = -trace.first_pass;
     let start = Time::parse(&trace.t0)?;
     let start = before(start, lead);
     let mut config = SimulatorConfig::with_control_plane(release("1.20"));
     config.start = start;
-    config
-        .controller_manager_flags
-        .insert("node-monitor-period".to_owned(), format!("{interval}s"));
+    config.health_pass = HEALTH_PASS;
+    config.kubelets.latency = Span(KUBELET_LATENCY);
     let leases = trace.leases.iter().map(|(node, first)| {
         let mut lease = Lease::default();
         lease.metadata.name.clone_from(node);
@@ -62,6 +67,7 @@ pub(super) fn play(trace: &Trace) -> Result<Seen, String> {
     for node in &mut nodes {
         let created = trace.created.get(&node.metadata.name);
         node.metadata.creation_timestamp = created.and_then(|time| Time::parse(time).ok());
+        give_conditions(node, trace, start);
     }
     let begin = InitialState {
         leases: leases.collect(),
@@ -91,6 +97,36 @@ pub(super) fn play(trace: &Trace) -> Result<Seen, String> {
     }
     player.advance(trace.until);
     Ok(player.seen)
+}
+
+/// The conditions as of the node's registration; the last heartbeat tells when the kubelet's clock
+/// ticks.
+fn give_conditions(node: &mut Node, trace: &Trace, start: Time) {
+    let Some(created) = node.metadata.creation_timestamp else { return };
+    let ticks = trace.posts.get(&node.metadata.name).map(|at| {
+        let lead = -trace.first_pass;
+        let registered = start.since(created).as_secs_f64();
+        before(start, registered - (at + lead + registered) % TICK + TICK)
+    });
+    let ready = ticks.filter(|at| *at <= start).unwrap_or(created);
+    let healthy = [
+        ("MemoryPressure", "KubeletHasSufficientMemory", "has sufficient memory available"),
+        ("DiskPressure", "KubeletHasNoDiskPressure", "has no disk pressure"),
+        ("PIDPressure", "KubeletHasSufficientPID", "has sufficient PID available"),
+        ("Ready", "KubeletReady", "is posting ready status"),
+    ];
+    for (type_, reason, message) in healthy {
+        let status = if type_ == "Ready" { "True" } else { "False" };
+        node.status.conditions.push(NodeCondition {
+            type_: type_.to_owned(),
+            status: status.into(),
+            reason: reason.to_owned(),
+            message: format!("kubelet {message}"),
+            last_heartbeat_time: Some(if type_ == "Ready" { ready } else { created }),
+            last_transition_time: Some(created),
+            ..NodeCondition::default()
+        });
+    }
 }
 
 /// Where pods went, in order.
@@ -244,7 +280,12 @@ impl Player {
                 _ => {}
             }
         }
-        self.events.extend(events);
+        // Neither does kubectl show them.
+        let is_shown = |event: &Event| match &event.what {
+            EventKind::EventRecorded(recorded) => recorded.component != "kubelet",
+            _ => true,
+        };
+        self.events.extend(events.into_iter().filter(is_shown));
     }
 
     fn see_node(&mut self, t: f64, name: &NodeName) {
