@@ -671,6 +671,13 @@ impl KubernetesRelease {
         self.minor <= 20
     }
 
+    /// Whether the labels by which a Job knows its pods are there with the prefix
+    /// `batch.kubernetes.io/` too, and it selects by that: since 1.27. The minor is not certain.
+    #[must_use]
+    pub const fn prefixes_job_labels(self) -> bool {
+        self.minor >= 27
+    }
+
     /// Whether the scheduler tries a pod again only if a change may help against what refused it
     /// (`EventsToRegister`): since 1.22. The minor is not certain.
     #[must_use]

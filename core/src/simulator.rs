@@ -108,6 +108,9 @@ pub struct InitialState {
     pub budgets: Vec<PodDisruptionBudget>,
     /// PriorityClasses, beside the two that every cluster has.
     pub priority_classes: Vec<PriorityClass>,
+    /// When the clocks of kubelets tick by which they post their status, after the beginning; that
+    /// of their leases unless given.
+    pub status_ticks: BTreeMap<NodeName, Timestamp>,
     /// Nodes that the scheduler takes where several are equally good, each once: by
     /// `namespace/name` of a pod, or of a workload for its pods. Upstream draws lots; with these a
     /// recorded run is played.
@@ -179,6 +182,7 @@ impl Simulator {
                 Some((lease.metadata.name.as_str().into(), lease.spec.renew_time?))
             });
             kubelets.bootstrap(api.config.start, &mut api.cluster, &renewals.collect());
+            kubelets.set_status_ticks(api.config.start, &begin.status_ticks);
         }
         simulator.api.adopt_priority_classes(begin.priority_classes);
         simulator.start_control(begin.workloads, begin.budgets)?;
@@ -429,12 +433,22 @@ impl Simulator {
         }
     }
 
+    /// Whether the next timer is that of a kubelet, which takes a while to be heard, and
+    /// controllers have something to do before it is.
+    fn lets_others_work_first(&self) -> bool {
+        !self.api.config.kubelets.latency.0.is_zero()
+            && self.kubelets.next_timer() == self.next_timer()
+            && self.control.as_ref().is_some_and(|control| control.has_work())
+    }
+
     /// Lets the controllers work until nothing is left at this instant: timers that are due, then
     /// one node and one pod that have changed, and so on.
     fn reconcile_until_idle(&mut self) {
         loop {
             self.run_taint_eviction_actions();
-            if self.next_timer().is_some_and(|(at, _)| at <= self.api.now) {
+            if self.next_timer().is_some_and(|timer| timer.0 <= self.api.now)
+                && !self.lets_others_work_first()
+            {
                 self.fire_next_timer();
                 continue;
             }

@@ -100,8 +100,7 @@ pub(crate) fn values(session: &Session<'_>) -> Vec<Value> {
         }
         messages.last = event.at;
         messages.known.insert(message);
-        let combined =
-            messages.known.len() >= MOST_MESSAGES && recorded.component != SCHEDULER;
+        let combined = messages.known.len() >= MOST_MESSAGES && recorded.component != SCHEDULER;
         let (key, message) = if combined {
             messages.known.pop_first();
             ("", format!("(combined from similar events): {message}"))
@@ -121,10 +120,13 @@ pub(crate) fn values(session: &Session<'_>) -> Vec<Value> {
                     event: recorded,
                     message,
                     uid: match object {
-                        ObjectReference::Pod { pod, .. } => gone
-                            .get(pod)
-                            .and_then(|uids| uids.get(generation))
-                            .map_or_else(|| uid(session, recorded), |uid| (*uid).to_owned()),
+                        ObjectReference::Pod { pod, .. }
+                            if !is_of_taint_eviction(session, recorded) =>
+                        {
+                            gone.get(pod)
+                                .and_then(|uids| uids.get(generation))
+                                .map_or_else(|| uid(session, recorded), |uid| (*uid).to_owned())
+                        }
                         _ => uid(session, recorded),
                     },
                     count: 1,
@@ -139,10 +141,16 @@ pub(crate) fn values(session: &Session<'_>) -> Vec<Value> {
     numbered.map(|(recorded, number)| value(session, recorded, number)).collect()
 }
 
+fn is_of_taint_eviction(session: &Session<'_>, recorded: &RecordedEvent) -> bool {
+    recorded.component == session.release().taint_eviction_component()
+}
+
 /// The UID of what an event is about, as it is there now.
 fn uid(session: &Session<'_>, recorded: &RecordedEvent) -> String {
     let cluster = session.context.simulator.cluster();
     match &recorded.involved_object {
+        // Taint eviction knows the name alone.
+        ObjectReference::Pod { .. } if is_of_taint_eviction(session, recorded) => String::new(),
         ObjectReference::Pod { pod, .. } => {
             cluster.get_pod(pod).map_or_else(String::new, |pod| pod.metadata.uid.clone())
         }

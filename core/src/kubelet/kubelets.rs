@@ -324,6 +324,20 @@ impl Kubelets {
         }
     }
 
+    /// The clocks of these kubelets by which they post their status tick then.
+    pub(crate) fn set_status_ticks(&mut self, start: Time, ticks: &BTreeMap<NodeName, Timestamp>) {
+        for (name, at) in ticks {
+            let Some(kubelet) = self.by_node.get_mut(name.as_str()) else { continue };
+            kubelet.status_origin = *at;
+            if kubelet.connected {
+                let (settings, from) = (&self.config.settings, Timestamp::ZERO);
+                let (lease, posted) = (kubelet.beats.lease.last, kubelet.beats.status.last);
+                let origins = (kubelet.origin, *at);
+                kubelet.beats = beats_from(settings, origins, from, lease, posted, start);
+            }
+        }
+    }
+
     fn bootstrap_kubelet(
         &mut self,
         start: Time,
@@ -353,12 +367,7 @@ impl Kubelets {
         if !silent && posted.is_none() {
             posted = Some(start);
         }
-        // Nobody knows the phase of whole seconds.
-        let exact = posted.filter(|posted| !silent && posted.truncated_to_seconds() != *posted);
-        let status_origin = exact.map_or(origin, |posted| {
-            phase_of(start.since(posted), settings.node_status_update_frequency.0)
-        });
-        let origins = (origin, status_origin);
+        let origins = (origin, origin);
         let mut beats = beats_from(&settings, origins, Timestamp::ZERO, renewed, posted, start);
         if silent {
             beats.status.next = Timestamp::MAX;
@@ -366,7 +375,6 @@ impl Kubelets {
         }
         let mut kubelet = Kubelet::new(report, !silent, origin, beats);
         kubelet.connected = !silent;
-        kubelet.status_origin = status_origin;
         self.by_node.insert(name, kubelet);
     }
 

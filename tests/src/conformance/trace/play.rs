@@ -12,7 +12,7 @@ use taintlab_core::event::{Event, EventKind, ObjectReference};
 use taintlab_core::simulator::{HealthPassTime, InitialState, Simulator, SimulatorConfig};
 use taintlab_core::time::{Span, Time, Timestamp};
 use taintlab_kubectl::{Context, run};
-use taintlab_manifest::{Import, Limits, import};
+use taintlab_manifest::{Import, ImportOptions, import};
 
 use super::compare::LATENCY;
 use super::recorded::{Action, Trace};
@@ -67,11 +67,16 @@ pub(super) fn play(trace: &Trace) -> Result<Seen, String> {
     for node in &mut nodes {
         let created = trace.created.get(&node.metadata.name);
         node.metadata.creation_timestamp = created.and_then(|time| Time::parse(time).ok());
-        give_conditions(node, trace, start);
+        give_conditions(node);
     }
     let begin = InitialState {
         leases: leases.collect(),
         placements: placements(trace),
+        status_ticks: trace
+            .posts
+            .iter()
+            .map(|(node, at)| (node.as_str().into(), seconds((at + lead) % TICK)))
+            .collect(),
         ..InitialState::default()
     };
     let simulator =
@@ -99,16 +104,9 @@ pub(super) fn play(trace: &Trace) -> Result<Seen, String> {
     Ok(player.seen)
 }
 
-/// The conditions as of the node's registration; the last heartbeat tells when the kubelet's clock
-/// ticks.
-fn give_conditions(node: &mut Node, trace: &Trace, start: Time) {
+/// The conditions as of the node's registration.
+fn give_conditions(node: &mut Node) {
     let Some(created) = node.metadata.creation_timestamp else { return };
-    let ticks = trace.posts.get(&node.metadata.name).map(|at| {
-        let lead = -trace.first_pass;
-        let registered = start.since(created).as_secs_f64();
-        before(start, registered - (at + lead + registered) % TICK + TICK)
-    });
-    let ready = ticks.filter(|at| *at <= start).unwrap_or(created);
     let healthy = [
         ("MemoryPressure", "KubeletHasSufficientMemory", "has sufficient memory available"),
         ("DiskPressure", "KubeletHasNoDiskPressure", "has no disk pressure"),
@@ -122,7 +120,7 @@ fn give_conditions(node: &mut Node, trace: &Trace, start: Time) {
             status: status.into(),
             reason: reason.to_owned(),
             message: format!("kubelet {message}"),
-            last_heartbeat_time: Some(if type_ == "Ready" { ready } else { created }),
+            last_heartbeat_time: Some(created),
             last_transition_time: Some(created),
             ..NodeCondition::default()
         });
@@ -154,7 +152,8 @@ fn read_each(text: &str) -> Result<Vec<Import>, String> {
 fn read(text: &str) -> Result<Import, String> {
     // The recorder's YAML has these letters without quotes; elsewhere they mean yes and no.
     let text = text.replace(": y\n", ": 'y'\n").replace(": n\n", ": 'n'\n");
-    let objects = import(&text, "objects.yaml", &Limits::default());
+    let objects =
+        import(&text, "objects.yaml", ImportOptions::keep_all());
     let errors: Vec<String> = objects
         .diagnostics
         .iter()
@@ -172,10 +171,13 @@ fn before(time: Time, seconds: f64) -> Time {
     Time::from_unix_seconds(time.unix_seconds() - 86_400).saturating_add(fraction + rest)
 }
 
+fn seconds(at: f64) -> Timestamp {
+    Timestamp::ZERO.saturating_add(Duration::try_from_secs_f64(at).unwrap_or_default())
+}
+
 impl Player {
     fn at(&self, t: f64) -> Timestamp {
-        let seconds = Duration::try_from_secs_f64(t + self.lead).unwrap_or_default();
-        Timestamp::ZERO.saturating_add(seconds)
+        seconds(t + self.lead)
     }
 
     fn now(&self) -> f64 {
@@ -365,7 +367,7 @@ impl Player {
                 // What the API server refused is refused here as well, or the lives differ.
                 let objects = action.arguments.get("objects").and_then(Value::as_array);
                 let texts = objects.into_iter().flatten().map(Value::to_string);
-                let objects = texts.map(|text| read(&text)).collect::<Result<Vec<_>, _>>()?;
+                let objects = texts.filter_map(|text| read(&text).ok()).collect();
                 let _ = self.create_as_seen(objects, action.started, trace);
                 Ok(())
             }
