@@ -19,7 +19,7 @@ use alloc::vec::Vec;
 use core::time::Duration;
 
 pub(crate) use self::config::eviction_config;
-pub use self::config::{ConfigError, DEFAULT_START_UP_TIME, SimulatorConfig};
+pub use self::config::{ConfigError, DEFAULT_START_UP_TIME, HealthPassTime, SimulatorConfig};
 pub(crate) use self::store::Write;
 pub(crate) use self::workloads::complete_workload;
 use crate::api::{

@@ -9,6 +9,7 @@ mod kubectl;
 use alloc::format;
 use alloc::string::String;
 use core::fmt;
+use core::time::Duration;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
@@ -668,6 +669,28 @@ impl KubernetesRelease {
     #[must_use]
     pub const fn retries_after_status_write(self) -> bool {
         self.minor <= 20
+    }
+
+    /// Whether the labels by which a Job knows its pods are there with the prefix
+    /// `batch.kubernetes.io/` too, and it selects by that: since 1.27. The minor is not certain.
+    #[must_use]
+    pub const fn prefixes_job_labels(self) -> bool {
+        self.minor >= 27
+    }
+
+    /// Whether the scheduler tries a pod again only if a change may help against what refused it
+    /// (`EventsToRegister`): since 1.22. The minor is not certain.
+    #[must_use]
+    pub const fn retries_by_plugin(self) -> bool {
+        self.minor >= 22
+    }
+
+    /// How long a pod that fits nowhere waits before the scheduler tries it again although nothing
+    /// has changed that may help it: `unschedulableQTimeInterval` of 1 min to 1.22,
+    /// `podMaxInUnschedulablePodsDuration` of 5 min since 1.23. The minor is not certain.
+    #[must_use]
+    pub const fn longest_time_unschedulable(self) -> Duration {
+        Duration::from_secs(if self.minor <= 22 { 60 } else { 300 })
     }
 
     /// Whether admission copies `preemptionPolicy` of a priority class into pods: since 1.19, where

@@ -37,7 +37,7 @@ use crate::kubelet::heartbeat::KubeletSettings;
 use crate::kubelet::{ConfigError as KubeletError, KubeletConfiguration};
 use crate::release::KubernetesRelease;
 use crate::simulator::{
-    ConfigError, DEFAULT_START_UP_TIME, InitialState, Simulator, SimulatorConfig,
+    ConfigError, DEFAULT_START_UP_TIME, HealthPassTime, InitialState, Simulator, SimulatorConfig,
 };
 use crate::time::{Span, Time, Timestamp};
 
@@ -134,6 +134,9 @@ pub struct Kubernetes {
     /// How the kubelets are set.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kubelets: Option<KubeletSettings>,
+    /// How long health passes take, by which they drift.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub health_pass: Option<HealthPassTime>,
     /// The KubeletConfiguration of all kubelets, as far as it is about eviction. Unless given, that
     /// of a `KubeletConfiguration` among the objects.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -335,6 +338,7 @@ impl Scenario {
             node_lifecycle: self.has_node_lifecycle(),
             controller_manager_flags: self.kubernetes.controller_manager_flags.clone(),
             kubelets: self.kubernetes.kubelets.unwrap_or_default(),
+            health_pass: self.kubernetes.health_pass.unwrap_or_default(),
             kubelet_configuration: self.kubelet_configuration(),
             kubelet_flags: self.kubernetes.kubelet_flags.clone(),
             control_plane: self.has_control_plane(),
@@ -452,6 +456,7 @@ impl Scenario {
             workloads: self.objects.workloads.clone(),
             budgets: self.objects.budgets.clone(),
             priority_classes: self.priority_classes(),
+            ..InitialState::default()
         };
         Simulator::beginning_with(self.config(), nodes, pods, begin).map_err(ScenarioError::Config)
     }

@@ -30,6 +30,8 @@ mod when_evicted;
 mod workload_views;
 
 use alloc::boxed::Box;
+use alloc::collections::BTreeMap;
+use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
@@ -47,10 +49,10 @@ pub use self::when_evicted::{
 pub use self::workload_views::{PendingPod, PodStatusView, WorkloadView, pod_status};
 pub use crate::api::BudgetStatus;
 use crate::api_server::ApiServer;
-pub use crate::api_server::{ConfigError, DEFAULT_START_UP_TIME, SimulatorConfig};
+pub use crate::api_server::{ConfigError, DEFAULT_START_UP_TIME, HealthPassTime, SimulatorConfig};
 pub use crate::kubelet::{EvictionView, PodSeries, SignalView, ThresholdLine, UsageSeries};
 
-use crate::api::{Lease, Node, Pod, PodDisruptionBudget, PriorityClass, Workload};
+use crate::api::{Lease, Node, NodeName, Pod, PodDisruptionBudget, PriorityClass, Workload};
 use crate::cluster::{Change, Cluster};
 use crate::command::{Command, CommandError};
 use crate::controllers::Controller;
@@ -106,6 +108,13 @@ pub struct InitialState {
     pub budgets: Vec<PodDisruptionBudget>,
     /// PriorityClasses, beside the two that every cluster has.
     pub priority_classes: Vec<PriorityClass>,
+    /// When the clocks of kubelets tick by which they post their status, after the beginning; that
+    /// of their leases unless given.
+    pub status_ticks: BTreeMap<NodeName, Timestamp>,
+    /// Nodes that the scheduler takes where several are equally good, each once: by
+    /// `namespace/name` of a pod, or of a workload for its pods. Upstream draws lots; with these a
+    /// recorded run is played.
+    pub placements: BTreeMap<String, Vec<NodeName>>,
 }
 
 /// The clock was told to go back.
@@ -166,6 +175,7 @@ impl Simulator {
                 Some((lease.metadata.name.as_str().into(), lease.spec.renew_time?))
             });
             kubelets.bootstrap(api.config.start, &mut api.cluster, &renewals.collect());
+            kubelets.set_status_ticks(api.config.start, &begin.status_ticks);
         }
         for mut pod in pods {
             if pod.metadata.namespace.is_empty() {
@@ -177,6 +187,9 @@ impl Simulator {
         }
         simulator.api.adopt_priority_classes(begin.priority_classes);
         simulator.start_control(begin.workloads, begin.budgets)?;
+        if let Some(control) = &mut simulator.control {
+            control.scheduler.prefer(begin.placements);
+        }
         let Self { api, nodes, kubelets, sequence, .. } = &mut simulator;
         kubelets.resume_terminations(&mut api.context(sequence));
         nodes.start_taint_eviction(api);
@@ -421,18 +434,35 @@ impl Simulator {
         }
     }
 
+    /// Whether the next timer is that of a kubelet, which takes a while to be heard, and
+    /// controllers have something to do before it is.
+    fn lets_others_work_first(&self) -> bool {
+        !self.api.config.kubelets.latency.0.is_zero()
+            && self.kubelets.next_timer() == self.next_timer()
+            && self.control.as_ref().is_some_and(|control| control.has_work())
+    }
+
     /// Lets the controllers work until nothing is left at this instant: timers that are due, then
     /// one node and one pod that have changed, and so on.
     fn reconcile_until_idle(&mut self) {
         loop {
             self.run_taint_eviction_actions();
-            if self.next_timer().is_some_and(|(at, _)| at <= self.api.now) {
+            if self.next_timer().is_some_and(|timer| timer.0 <= self.api.now)
+                && !self.lets_others_work_first()
+            {
                 self.fire_next_timer();
                 continue;
             }
             let lifecycle = self.nodes.lifecycle.as_ref();
             let node = lifecycle.is_some_and(NodeLifecycleController::has_queued_node_work);
             if node {
+                if let Some(control) = &mut self.control
+                    && control.scheduler.take_ahead()
+                {
+                    control.scheduler.handle_timeout(&mut self.api.context(&mut self.sequence));
+                    self.run_control_actions();
+                    continue;
+                }
                 self.run_lifecycle();
             }
             if self.nodes.taint_eviction.has_queued_work() {

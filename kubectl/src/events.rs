@@ -56,9 +56,11 @@ fn reference(object: &ObjectReference) -> (&str, &str, &str) {
     }
 }
 
+const SCHEDULER: &str = "default-scheduler";
+
 /// The events that are still kept, in the order of their last time. What was recorded again is one
 /// event with a count, and of many messages about one thing the further ones are one. Mirrors
-/// `EventCorrelator`; the scheduler records in a newer way, which does not put messages together.
+/// `EventCorrelator`; the scheduler records in a newer way, of which each is an event of its own.
 pub(crate) fn values(session: &Session<'_>) -> Vec<Value> {
     let simulator = session.context.simulator;
     let mut found: Vec<Recorded<'_>> = Vec::new();
@@ -98,15 +100,15 @@ pub(crate) fn values(session: &Session<'_>) -> Vec<Value> {
         }
         messages.last = event.at;
         messages.known.insert(message);
-        let combined =
-            messages.known.len() >= MOST_MESSAGES && recorded.component != "default-scheduler";
+        let combined = messages.known.len() >= MOST_MESSAGES && recorded.component != SCHEDULER;
         let (key, message) = if combined {
             messages.known.pop_first();
             ("", format!("(combined from similar events): {message}"))
         } else {
             (message, message.to_owned())
         };
-        match known.get(&(kind, key)).and_then(|index| found.get_mut(*index)) {
+        let known_as = known.get(&(kind, key)).filter(|_| recorded.component != SCHEDULER);
+        match known_as.and_then(|index| found.get_mut(*index)) {
             Some(known) => {
                 known.count += 1;
                 known.last = event.at;
@@ -118,10 +120,13 @@ pub(crate) fn values(session: &Session<'_>) -> Vec<Value> {
                     event: recorded,
                     message,
                     uid: match object {
-                        ObjectReference::Pod { pod, .. } => gone
-                            .get(pod)
-                            .and_then(|uids| uids.get(generation))
-                            .map_or_else(|| uid(session, recorded), |uid| (*uid).to_owned()),
+                        ObjectReference::Pod { pod, .. }
+                            if !is_of_taint_eviction(session, recorded) =>
+                        {
+                            gone.get(pod)
+                                .and_then(|uids| uids.get(generation))
+                                .map_or_else(|| uid(session, recorded), |uid| (*uid).to_owned())
+                        }
                         _ => uid(session, recorded),
                     },
                     count: 1,
@@ -136,10 +141,16 @@ pub(crate) fn values(session: &Session<'_>) -> Vec<Value> {
     numbered.map(|(recorded, number)| value(session, recorded, number)).collect()
 }
 
+fn is_of_taint_eviction(session: &Session<'_>, recorded: &RecordedEvent) -> bool {
+    recorded.component == session.release().taint_eviction_component()
+}
+
 /// The UID of what an event is about, as it is there now.
 fn uid(session: &Session<'_>, recorded: &RecordedEvent) -> String {
     let cluster = session.context.simulator.cluster();
     match &recorded.involved_object {
+        // Taint eviction knows the name alone.
+        ObjectReference::Pod { .. } if is_of_taint_eviction(session, recorded) => String::new(),
         ObjectReference::Pod { pod, .. } => {
             cluster.get_pod(pod).map_or_else(String::new, |pod| pod.metadata.uid.clone())
         }

@@ -48,6 +48,10 @@ pub struct SimulatorConfig {
     /// How the kubelets are set; counts with `node_lifecycle`.
     #[serde(skip_serializing_if = "is_default")]
     pub kubelets: KubeletSettings,
+    /// How long the health passes of the node lifecycle controller take, by which they drift;
+    /// counts with `node_lifecycle`.
+    #[serde(skip_serializing_if = "is_default")]
+    pub health_pass: HealthPassTime,
     /// The KubeletConfiguration of all kubelets, as far as it is about eviction; it counts for
     /// nodes whose resources are known.
     #[serde(skip_serializing_if = "is_default")]
@@ -70,6 +74,19 @@ pub struct SimulatorConfig {
     /// otherwise; it counts with `control_plane`.
     #[serde(skip_serializing_if = "is_default_start_up_time")]
     pub start_up_time: Span,
+}
+
+/// How long a health pass takes. The controller sleeps for `--node-monitor-period` *after* each
+/// pass (`wait.Until`), so that passes are further apart than that.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
+pub struct HealthPassTime {
+    /// For each node that there is when the controller starts, such as `350us`; 0s unless given.
+    pub per_node: Span,
+    /// For each node whose status it writes, such as `25ms`; 0s unless given. Tainting goes on
+    /// meanwhile.
+    pub per_write: Span,
 }
 
 /// Default of [`SimulatorConfig::start_up_time`]: an image that is there, and a fast process.
@@ -127,6 +144,7 @@ impl Default for SimulatorConfig {
             node_lifecycle: false,
             controller_manager_flags: BTreeMap::new(),
             kubelets: KubeletSettings::default(),
+            health_pass: HealthPassTime::default(),
             kubelet_configuration: KubeletConfiguration::default(),
             kubelet_flags: BTreeMap::new(),
             control_plane: false,

@@ -11,6 +11,7 @@ use crate::api::{
     WorkloadKind,
 };
 use crate::command::{Cascade, CommandError};
+use crate::controllers::daemon_set::TEMPLATE_GENERATION;
 use crate::time::Span;
 
 impl ApiServer {
@@ -64,7 +65,35 @@ impl ApiServer {
             return Err(CommandError::WorkloadAlreadyExists(key));
         }
         self.default_metadata(&mut workload.metadata);
+        match key.kind {
+            WorkloadKind::DaemonSet => set_template_generation(&mut workload, None),
+            WorkloadKind::Job => self.select_own_pods(&mut workload),
+            WorkloadKind::Deployment | WorkloadKind::ReplicaSet | WorkloadKind::StatefulSet => {}
+        }
         Ok(Write::PutWorkload(Box::new(workload)))
+    }
+
+    /// A Job selects its pods by its UID, unless it says how. Mirrors `generateSelector`.
+    fn select_own_pods(&self, job: &mut Workload) {
+        if job.spec.other.get("manualSelector").is_some_and(|manual| *manual == true) {
+            return;
+        }
+        let uid = job.metadata.uid.clone();
+        let mut own = BTreeMap::from([
+            ("controller-uid".to_string(), uid.clone()),
+            ("job-name".to_string(), job.metadata.name.clone()),
+        ]);
+        let mut by = "controller-uid";
+        if self.config.release.prefixes_job_labels() {
+            by = "batch.kubernetes.io/controller-uid";
+            own.insert(by.into(), uid.clone());
+            own.insert("batch.kubernetes.io/job-name".into(), job.metadata.name.clone());
+        }
+        job.spec.template.metadata.labels.extend(own);
+        if job.metadata.labels.is_empty() {
+            job.metadata.labels.clone_from(&job.spec.template.metadata.labels);
+        }
+        job.spec.selector = Some(serde_json::json!({ "matchLabels": { by: uid } }));
     }
 
     pub(crate) fn update_workload(&self, mut workload: Workload) -> Result<Write, CommandError> {
@@ -76,6 +105,9 @@ impl ApiServer {
         workload.set_status(old.other.get("status").cloned().unwrap_or_default());
         if workload.metadata.owner_references.is_empty() {
             workload.metadata.owner_references.clone_from(&old.metadata.owner_references);
+        }
+        if workload.kind == WorkloadKind::DaemonSet {
+            set_template_generation(&mut workload, Some(old));
         }
         Ok(Write::PutWorkload(Box::new(workload)))
     }
@@ -191,6 +223,15 @@ impl ApiServer {
 }
 
 /// What the API server fills in.
+/// Counts the templates of a DaemonSet. Mirrors `daemonSetStrategy.PrepareForUpdate`.
+fn set_template_generation(set: &mut Workload, old: Option<&Workload>) {
+    let known = old.and_then(|old| old.metadata.annotations.get(TEMPLATE_GENERATION)?.parse().ok());
+    let known: i64 = known.unwrap_or(if old.is_some() { 1 } else { 0 });
+    let changed = old.is_none_or(|old| old.spec.template != set.spec.template);
+    let generation = known.saturating_add(changed.into());
+    set.metadata.annotations.insert(TEMPLATE_GENERATION.into(), generation.to_string());
+}
+
 pub(crate) fn complete_workload(workload: &mut Workload) {
     if workload.metadata.namespace.is_empty() {
         workload.metadata.namespace = "default".into();

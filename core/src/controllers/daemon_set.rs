@@ -434,9 +434,12 @@ impl DaemonSetController {
         let revision = state.revision.clone();
         let name = generated_name(cluster, set, &mut state.created);
         let (template, additions) = daemon_template(set, node.as_str());
+        let generation = set.metadata.annotations.get(TEMPLATE_GENERATION).cloned();
         self.reconciler.create_pod(set, name, |pod| {
             pod.spec = template.spec;
             pod.metadata.labels.extend(revision.map(|revision| (REVISION_LABEL.into(), revision)));
+            let generation = generation.map(|number| (TEMPLATE_GENERATION_LABEL.into(), number));
+            pod.metadata.labels.extend(generation);
             additions
         });
     }
@@ -603,6 +606,11 @@ fn claims(set: &Workload) -> Option<LabelSelector> {
 fn is_orphan(pod: &Pod) -> bool {
     pod.metadata.controller().is_none() && !pod.is_terminating()
 }
+
+/// The annotation of DaemonSets that counts their templates, and the label of their pods that tells
+/// of which they are. Mirrors `CreatePodTemplate`.
+pub(crate) const TEMPLATE_GENERATION: &str = "deprecated.daemonset.template.generation";
+const TEMPLATE_GENERATION_LABEL: &str = "pod-template-generation";
 
 fn may_adopt(set: &Workload, key: &PodKey, pod: Option<&Pod>) -> bool {
     set.key().name.namespace() == key.namespace()

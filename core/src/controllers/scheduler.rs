@@ -13,7 +13,7 @@ use crate::cluster::{Change, Cluster};
 use crate::policy::scheduling::{
     BudgetOfVictims, Decision, FilterPlugin, Snapshot, preempted_condition, preempted_message,
 };
-use crate::protocol::{ObjectReference, RecordedEvent, RequestId, TimeoutReason};
+use crate::protocol::{ObjectReference, RecordedEvent, RequestId, TimeoutReason, round_up};
 use crate::queue::timer_queue::{TimerId, TimerQueue};
 use crate::release::KubernetesRelease;
 use crate::time::Timestamp;
@@ -61,6 +61,9 @@ pub enum SchedulerAction {
     },
 }
 
+/// How often pods are looked at that have waited for long. Mirrors `flushUnschedulableQLeftover`.
+const FLUSH: Duration = Duration::from_secs(30);
+
 /// The pods that have no node, and what is known of nodes. Mirrors `pkg/scheduler`.
 #[derive(Clone, Debug)]
 pub struct Scheduler {
@@ -68,11 +71,12 @@ pub struct Scheduler {
     /// Changes with the snapshot.
     version: u64,
     waiting: BTreeMap<PodKey, Waiting>,
-    /// Those to be tried: by priority, then in the order in which they came.
-    active: BTreeMap<(Reverse<i64>, u64), PodKey>,
-    /// Those that were tried in vain and wait for a change of nodes, of pods or of both.
-    stuck: BTreeSet<PodKey>,
-    stuck_on_pods: BTreeSet<PodKey>,
+    /// Those to be tried: by priority, then by when they came or were tried last.
+    active: BTreeMap<Rank, PodKey>,
+    /// Those that were tried in vain and wait for a change. Mirrors `unschedulableQ`.
+    unschedulable: BTreeSet<PodKey>,
+    /// Those of them that nothing has changed for since: to try them again would change nothing.
+    unflushed: BTreeSet<PodKey>,
     /// Where the search for nodes goes on.
     next: usize,
     entered: u64,
@@ -81,15 +85,62 @@ pub struct Scheduler {
     /// When pods are tried again.
     timers: TimerQueue<PodKey>,
     actions: VecDeque<SchedulerAction>,
+    /// Whether one pod is tried before any controller looks at the node that has just changed.
+    ahead: bool,
+    /// Nodes to be taken where several are equally good, by pod or controller.
+    placements: BTreeMap<String, VecDeque<NodeName>>,
 }
 
+/// The order of pods that are to be tried. Mirrors `queuesort.PrioritySort`.
+type Rank = (Reverse<i64>, Timestamp, u64);
+
+/// A pod without a node. Mirrors `framework.QueuedPodInfo`.
 #[derive(Clone, Debug, Default)]
 struct Waiting {
     attempts: u32,
-    /// Not before.
-    backoff: Timestamp,
+    /// When it came, or was tried last, and a number that tells apart those of one moment.
+    since: (Timestamp, u64),
     message: String,
-    place: Option<(Reverse<i64>, u64)>,
+    /// Whether other pods have to do with why it goes nowhere.
+    on_pods: bool,
+    /// Its place among those to be tried.
+    place: Option<Rank>,
+    /// When it is put among them.
+    timer: Option<TimerId>,
+    /// Whether that timer is the end of its back-off. Mirrors `podBackoffQ`.
+    backs_off: bool,
+    /// How often its object has changed, and what that was when an event was last recorded.
+    revision: u64,
+    recorded: Option<u64>,
+}
+
+impl Waiting {
+    /// When it may be tried again. Mirrors `calculateBackoffDuration`.
+    fn backoff_ends(&self) -> Timestamp {
+        let (first, most) = BACKOFF;
+        let doubled = first.saturating_mul(1 << self.attempts.saturating_sub(1).min(8));
+        self.since.0.saturating_add(doubled.min(most))
+    }
+
+    /// When it is tried again although nothing has changed that may help it.
+    fn flush(&self, release: KubernetesRelease) -> Timestamp {
+        let over = self.since.0.saturating_add(release.longest_time_unschedulable());
+        round_up(Timestamp::ZERO, FLUSH, over.saturating_add(Duration::from_nanos(1)))
+    }
+
+    /// Counts the attempts that failed as the one before because nothing had changed.
+    fn catch_up(&mut self, now: Timestamp, release: KubernetesRelease) {
+        let first = self.flush(release);
+        if first >= now {
+            return;
+        }
+        self.since.0 = first;
+        let period = self.flush(release).as_nanos().saturating_sub(first.as_nanos()).max(1);
+        let more = (now.as_nanos() - first.as_nanos() - 1) / period;
+        self.since.0 = Timestamp::from_nanos(first.as_nanos() + more * period);
+        let more = u32::try_from(more).unwrap_or(u32::MAX);
+        self.attempts = self.attempts.saturating_add(more).saturating_add(1);
+    }
 }
 
 /// Whether this scheduler is to find a node for the pod.
@@ -112,14 +163,31 @@ impl Scheduler {
             version: 0,
             waiting: BTreeMap::new(),
             active: BTreeMap::new(),
-            stuck: BTreeSet::new(),
-            stuck_on_pods: BTreeSet::new(),
+            unschedulable: BTreeSet::new(),
+            unflushed: BTreeSet::new(),
             next: 0,
             entered: 0,
             failures: BTreeMap::new(),
             timers: TimerQueue::default(),
             actions: VecDeque::new(),
+            ahead: false,
+            placements: BTreeMap::new(),
         }
+    }
+
+    /// Where several nodes are equally good, the first of these that is among them is taken, and
+    /// crossed out: by `namespace/name` of a pod, or of the workload that its pods are of.
+    /// Upstream draws lots.
+    pub fn prefer(&mut self, placements: BTreeMap<String, Vec<NodeName>>) {
+        let placements = placements.into_iter();
+        self.placements = placements.map(|(key, nodes)| (key, nodes.into())).collect();
+    }
+
+    /// Whether a pod is to be tried before any controller looks at the node that has changed: a
+    /// node is uncordoned, or a condition of it clears, in one write, and loses the taint for it
+    /// in another one.
+    pub fn take_ahead(&mut self) -> bool {
+        core::mem::take(&mut self.ahead) && !self.active.is_empty()
     }
 
     /// What it knows of nodes and the pods on them.
@@ -136,50 +204,76 @@ impl Scheduler {
     }
 
     fn forget(&mut self, key: &PodKey) {
-        if let Some(waiting) = self.waiting.remove(key) {
-            if let Some(place) = waiting.place {
-                self.active.remove(&place);
-            }
-            self.stuck.remove(key);
-            self.stuck_on_pods.remove(key);
+        self.unqueue(key);
+        self.waiting.remove(key);
+    }
+
+    /// Takes the pod out of the queue that it is in.
+    fn unqueue(&mut self, key: &PodKey) {
+        self.unschedulable.remove(key);
+        self.unflushed.remove(key);
+        let Some(waiting) = self.waiting.get_mut(key) else { return };
+        waiting.backs_off = false;
+        if let Some(timer) = waiting.timer.take() {
+            self.timers.stop(&timer);
+        }
+        if let Some(place) = waiting.place.take() {
+            self.active.remove(&place);
         }
     }
 
     /// The pod is to be tried.
-    fn activate(&mut self, key: &PodKey, priority: i64) {
-        self.stuck.remove(key);
-        self.stuck_on_pods.remove(key);
-        let waiting = self.waiting.entry(key.clone()).or_default();
-        if waiting.place.is_none() {
-            self.entered += 1;
-            let place = (Reverse(priority), self.entered);
-            waiting.place = Some(place);
-            self.active.insert(place, key.clone());
+    fn activate(&mut self, now: Timestamp, key: &PodKey, priority: i64) {
+        let known = self.waiting.get(key);
+        if known.is_some_and(|waiting| waiting.place.is_some()) {
+            return;
+        }
+        self.unqueue(key);
+        self.entered += 1;
+        let entered = (now, self.entered);
+        let waiting = self.waiting.entry(key.clone());
+        let waiting = waiting.or_insert_with(|| Waiting { since: entered, ..Waiting::default() });
+        let place = (Reverse(priority), waiting.since.0, waiting.since.1);
+        waiting.place = Some(place);
+        self.active.insert(place, key.clone());
+    }
+
+    /// What is known has changed: pods that wait for long are tried again in a while.
+    fn changed(&mut self, context: &mut Context<'_>) {
+        self.version += 1;
+        let release = self.snapshot.release();
+        for key in core::mem::take(&mut self.unflushed) {
+            let Some(waiting) = self.waiting.get_mut(&key) else { continue };
+            waiting.catch_up(context.now, release);
+            let at = waiting.flush(release);
+            waiting.timer = Some(self.timers.start(context.sequence, at, key));
         }
     }
 
     fn observe_node(&mut self, context: &mut Context<'_>, old: Option<&Node>, new: Option<&Node>) {
-        match new {
-            Some(node) => {
-                let same = old.is_some_and(|old| {
-                    old.spec == node.spec
-                        && old.metadata.labels == node.metadata.labels
-                        && old.status.other == node.status.other
-                });
-                // What cannot be read was refused, or is as it was.
-                if same || self.snapshot.set_node(node).is_err() {
-                    return;
-                }
+        let Some(node) = new else {
+            let name = old.map(|old| old.metadata.name.clone()).unwrap_or_default();
+            self.snapshot.remove_node(&name);
+            self.changed(context);
+            return;
+        };
+        let same = old.is_some_and(|old| {
+            old.spec == node.spec
+                && old.metadata.labels == node.metadata.labels
+                && old.status.other == node.status.other
+        });
+        if !same {
+            // What cannot be read was refused, or is as it was.
+            if self.snapshot.set_node(node).is_err() {
+                return;
             }
-            None => {
-                let name = old.map(|old| old.metadata.name.clone()).unwrap_or_default();
-                self.snapshot.remove_node(&name);
-            }
+            self.changed(context);
         }
-        self.version += 1;
-        if new.is_some() {
-            let stuck: Vec<PodKey> = self.stuck.union(&self.stuck_on_pods).cloned().collect();
-            self.retry(context, stuck);
+        if old.is_none_or(|old| may_help(old, node)) {
+            let unschedulable: Vec<PodKey> = self.unschedulable.iter().cloned().collect();
+            let before = self.active.len();
+            self.retry(context, unschedulable);
+            self.ahead |= self.active.len() > before;
         }
     }
 
@@ -215,10 +309,13 @@ impl Scheduler {
                 let _ = self.snapshot.add_pod(pod);
                 // A pod that is terminating takes its room until it is gone.
                 freed |= pod.has_ended();
-                self.version += 1;
+                self.changed(context);
             }
+            self.retry_company(context, pod);
         }
-        self.version += u64::from(freed);
+        if freed {
+            self.changed(context);
+        }
         match new.filter(|pod| is_ours(pod)) {
             None => {
                 if is_on.is_none() {
@@ -228,54 +325,123 @@ impl Scheduler {
             }
             Some(pod) => {
                 let nominated = |pod: &Pod| pod.nominated_node_name().to_string();
-                if nominated(pod) != old.map(nominated).unwrap_or_default() {
+                let renominated = nominated(pod) != old.map(nominated).unwrap_or_default();
+                if renominated {
                     let _ = self.snapshot.add_pod(pod);
-                    self.version += 1;
+                    self.changed(context);
                 }
-                let writes_count = self.snapshot.release().retries_after_status_write();
-                let tried = self.stuck.contains(key) || self.stuck_on_pods.contains(key);
-                let changed = old.is_none_or(|old| {
-                    old.metadata.uid != pod.metadata.uid
-                        || old.spec != pod.spec
-                        || old.metadata.labels != pod.metadata.labels
-                        || (writes_count && tried && old.status != pod.status)
-                });
-                if changed || !self.waiting.contains_key(key) {
-                    self.failures.clear();
-                    self.activate(key, priority_of(pod));
-                }
+                self.observe_waiting(context, key, old, pod, renominated);
             }
         }
         if freed {
-            let stuck: Vec<PodKey> = self.stuck_on_pods.iter().cloned().collect();
-            self.retry(context, stuck);
+            let by_plugin = self.snapshot.release().retries_by_plugin();
+            let helped = |key: &&PodKey| {
+                !by_plugin || self.waiting.get(*key).is_some_and(|waiting| waiting.on_pods)
+            };
+            let pods: Vec<PodKey> = self.unschedulable.iter().filter(helped).cloned().collect();
+            self.retry(context, pods);
         }
     }
 
+    /// A pod that waits for a node was created or has changed. Mirrors `PriorityQueue.Update`.
+    fn observe_waiting(
+        &mut self,
+        context: &mut Context<'_>,
+        key: &PodKey,
+        old: Option<&Pod>,
+        pod: &Pod,
+        renominated: bool,
+    ) {
+        let changed = old.is_none_or(|old| {
+            old.metadata.uid != pod.metadata.uid
+                || old.spec != pod.spec
+                || old.metadata.labels != pod.metadata.labels
+        });
+        if old.is_some_and(|old| old.metadata.uid != pod.metadata.uid) {
+            self.forget(key);
+        }
+        let Some(waiting) = self.waiting.get_mut(key) else {
+            self.failures.clear();
+            self.activate(context.now, key, priority_of(pod));
+            return;
+        };
+        waiting.revision += 1;
+        let backs_off = waiting.backs_off;
+        if changed {
+            self.failures.clear();
+        }
+        if self.snapshot.release().retries_after_status_write() {
+            // That a field of the status is new or gone is seen in `managedFields`.
+            let condition = |pod: &Pod| pod.condition("PodScheduled").is_some();
+            let fields = renominated || old.map(condition) != Some(condition(pod));
+            let waits = self.unschedulable.contains(key);
+            if changed || backs_off || (waits && fields) {
+                self.activate(context.now, key, priority_of(pod));
+            }
+        } else if changed {
+            self.retry(context, [key.clone()]);
+        }
+    }
+
+    /// Pods that want to be where a pod like this one is are tried again. Mirrors
+    /// `AssignedPodAdded`.
+    fn retry_company(&mut self, context: &mut Context<'_>, pod: &Pod) {
+        let waits = |key: &&PodKey| {
+            let waiting = context.cluster.get_pod(key);
+            waiting.is_some_and(|waiting| self.snapshot.seeks_company_of(waiting, pod))
+        };
+        let pods: Vec<PodKey> = self.unschedulable.iter().filter(waits).cloned().collect();
+        self.retry(context, pods);
+    }
+
     /// Something has changed that may help these pods: they are tried again, but not too often.
-    fn retry(&mut self, context: &mut Context<'_>, pods: Vec<PodKey>) {
+    /// Mirrors `movePodsToActiveOrBackoffQueue`.
+    fn retry(&mut self, context: &mut Context<'_>, pods: impl IntoIterator<Item = PodKey>) {
+        let release = self.snapshot.release();
         for key in pods {
-            self.stuck.remove(&key);
-            self.stuck_on_pods.remove(&key);
-            let backoff = self.waiting.get(&key).map(|waiting| waiting.backoff);
-            match backoff {
-                Some(backoff) if backoff > context.now => {
-                    // Those that wait are looked at once a second.
-                    let flush = backoff.as_nanos().checked_next_multiple_of(1_000_000_000);
-                    let flush = flush.map_or(backoff, Timestamp::from_nanos);
-                    self.timers.start(context.sequence, flush, key);
-                }
-                _ => self.try_again(context.cluster, &key),
+            let idle = self.unflushed.contains(&key);
+            self.unqueue(&key);
+            let Some(waiting) = self.waiting.get_mut(&key) else { continue };
+            if idle {
+                waiting.catch_up(context.now, release);
+            }
+            let ends = waiting.backoff_ends();
+            if ends > context.now {
+                // Those that wait are looked at once a second.
+                let flush = round_up(Timestamp::ZERO, Duration::from_secs(1), ends);
+                waiting.backs_off = true;
+                waiting.timer = Some(self.timers.start(context.sequence, flush, key));
+            } else {
+                self.try_again(context, &key);
             }
         }
     }
 
     /// The pod has waited for long enough.
-    fn try_again(&mut self, cluster: &Cluster, key: &PodKey) {
-        let pod = cluster.get_pod(key).filter(|pod| is_ours(pod));
-        if let Some(pod) = pod.filter(|_| self.waiting.contains_key(key)) {
-            self.activate(key, priority_of(pod));
+    fn try_again(&mut self, context: &Context<'_>, key: &PodKey) {
+        let pod = context.cluster.get_pod(key).filter(|pod| is_ours(pod));
+        match pod.filter(|_| self.waiting.contains_key(key)) {
+            Some(pod) => self.activate(context.now, key, priority_of(pod)),
+            None => self.forget(key),
         }
+    }
+
+    /// Of nodes that are equally good the one that is preferred, or the first.
+    fn choose(&mut self, cluster: &Cluster, pod: &Pod, best: &[String]) -> Option<String> {
+        let first = best.first()?;
+        if self.placements.is_empty() {
+            return Some(first.clone());
+        }
+        let owner = pod.metadata.controller_key();
+        let workload = owner.as_ref().and_then(|owner| cluster.get_workload(owner));
+        let top = workload.and_then(|workload| workload.owner());
+        let names = [Some(pod.key()), top.map(|top| top.name), owner.map(|owner| owner.name)];
+        let preferred = names.into_iter().flatten().find_map(|name| {
+            let nodes = self.placements.get_mut(&name.to_string())?;
+            let at = nodes.iter().position(|node| best.iter().any(|best| node.as_str() == best))?;
+            nodes.remove(at)
+        });
+        Some(preferred.map_or_else(|| first.clone(), |node| node.to_string()))
     }
 
     /// Finds a node for the next pod.
@@ -283,9 +449,11 @@ impl Scheduler {
         let Some((_, key)) = self.active.pop_first() else { return };
         if let Some(waiting) = self.waiting.get_mut(&key) {
             waiting.place = None;
+            waiting.attempts = waiting.attempts.saturating_add(1);
         }
         let Some(pod) = context.cluster.get_pod(&key) else { return };
-        match self.snapshot.place(pod, &mut self.next) {
+        let best = self.snapshot.place(pod, &mut self.next);
+        match best.map(|best| self.choose(context.cluster, pod, &best)) {
             Ok(Some(node)) => {
                 let message = format!("Successfully assigned {key} to {node}");
                 self.record(&key, "Normal", "Scheduled", message);
@@ -380,25 +548,23 @@ impl Scheduler {
         on_pods: bool,
         nominated: Option<NodeName>,
     ) {
-        if on_pods {
-            self.stuck_on_pods.insert(key.clone());
-        } else {
-            self.stuck.insert(key.clone());
-        }
+        self.unschedulable.insert(key.clone());
+        self.unflushed.insert(key.clone());
+        self.entered += 1;
         let Some(waiting) = self.waiting.get_mut(&key) else { return };
-        let (first, most) = BACKOFF;
-        let doubled = first.saturating_mul(1 << waiting.attempts.min(8));
-        waiting.attempts = waiting.attempts.saturating_add(1);
-        waiting.backoff = now.saturating_add(doubled.min(most));
+        waiting.since = (now, self.entered);
+        waiting.on_pods = on_pods;
         let same = waiting.message == message;
-        if same && nominated.is_none() {
-            return;
-        }
         waiting.message.clone_from(&message);
-        if !same {
+        // Events of one pod at one `resourceVersion` are the same, whatever they say.
+        let recorded = waiting.recorded.replace(waiting.revision);
+        if recorded != Some(waiting.revision) {
             self.record(&key, "Warning", "FailedScheduling", message.clone());
         }
-        self.actions.push_back(SchedulerAction::MarkUnschedulable { pod: key, message, nominated });
+        if !same || nominated.is_some() {
+            let pod = key;
+            self.actions.push_back(SchedulerAction::MarkUnschedulable { pod, message, nominated });
+        }
     }
 
     fn record(&mut self, pod: &PodKey, type_: &'static str, reason: &'static str, message: String) {
@@ -434,6 +600,22 @@ fn event_of(
     }
 }
 
+/// Whether a change of a node may help pods that fit nowhere. Mirrors
+/// `nodeSchedulingPropertiesChange`.
+fn may_help(old: &Node, new: &Node) -> bool {
+    let conditions = |node: &Node| {
+        let conditions = node.status.conditions.iter();
+        let conditions = conditions.map(|one| (one.type_.clone(), one.status.clone()));
+        conditions.collect::<BTreeMap<_, _>>()
+    };
+    let allocatable = |node: &Node| node.status.other.get("allocatable").cloned();
+    old.spec.unschedulable && !new.spec.unschedulable
+        || old.spec.taints != new.spec.taints
+        || old.metadata.labels != new.metadata.labels
+        || allocatable(old) != allocatable(new)
+        || conditions(old) != conditions(new)
+}
+
 fn priority_of(pod: &Pod) -> i64 {
     SchedulingFields::of(pod).map_or(0, |fields| fields.priority)
 }
@@ -456,7 +638,7 @@ impl Controller for Scheduler {
 
     fn handle_timeout(&mut self, context: &mut Context<'_>) {
         match self.timers.pop_due(context.now) {
-            Some(pod) => self.try_again(context.cluster, &pod),
+            Some(pod) => self.try_again(context, &pod),
             None => self.schedule_next(context),
         }
     }
@@ -476,6 +658,6 @@ impl Controller for Scheduler {
     }
 
     fn next_work(&self) -> Option<WorkTicket> {
-        self.active.first_key_value().map(|((_, entered), _)| (2, *entered))
+        self.active.first_key_value().map(|((.., entered), _)| (2, *entered))
     }
 }

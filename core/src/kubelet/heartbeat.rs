@@ -38,6 +38,11 @@ pub struct KubeletSettings {
     /// seed in its own way. With 0 they all beat in step.
     #[serde(skip_serializing_if = "is_default")]
     pub phase_seed: u64,
+    /// How long it takes until a kubelet has heard of a pod and the API server of what became of
+    /// it: starts and confirmed deletions come that much later, and the confirmations of one node
+    /// that far apart; 0s unless given.
+    #[serde(skip_serializing_if = "is_default")]
+    pub latency: Span,
 }
 
 impl Default for KubeletSettings {
@@ -47,6 +52,7 @@ impl Default for KubeletSettings {
             node_status_report_frequency: Span(Duration::from_secs(300)),
             node_lease_duration_seconds: 40,
             phase_seed: 0,
+            latency: Span::default(),
         }
     }
 }
@@ -298,18 +304,19 @@ fn event_of(reported: &Reported, known: bool) -> Option<&'static str> {
     }
 }
 
-/// The beats of a kubelet whose clock began to tick at `origin`, from `from` on. Before, it renewed
-/// its lease and posted its status last at `lease` and `posted`; `start` is the time at zero.
+/// The beats of a kubelet whose clocks began to tick at `origin` and, for its status, at
+/// `status_origin`, from `from` on. Before, it renewed its lease and posted its status last at
+/// `lease` and `posted`; `start` is the time at zero.
 pub(crate) fn beats_from(
     settings: &KubeletSettings,
-    origin: Timestamp,
+    (origin, status_origin): (Timestamp, Timestamp),
     from: Timestamp,
     lease: Option<Time>,
     posted: Option<Time>,
     start: Time,
 ) -> HeartbeatSchedule {
-    let ticks = |period: Duration| PeriodicHeartbeat { last: None, next: origin, period };
-    let lease_ticks = ticks(settings.lease_renew_interval());
+    let ticks = |next, period: Duration| PeriodicHeartbeat { last: None, next, period };
+    let lease_ticks = ticks(origin, settings.lease_renew_interval());
     let lease = PeriodicHeartbeat { last: lease, next: lease_ticks.next_from(from), ..lease_ticks };
     let report = settings.node_status_report_frequency.0;
     let due = match posted {
@@ -320,7 +327,8 @@ pub(crate) fn beats_from(
     let due = Timestamp::ZERO.saturating_add(due);
     let status = PeriodicHeartbeat {
         last: posted,
-        next: ticks(settings.node_status_update_frequency.0).next_from(from.max(due)),
+        next: ticks(status_origin, settings.node_status_update_frequency.0)
+            .next_from(from.max(due)),
         period: settings.report_interval(),
     };
     HeartbeatSchedule { lease, status }
@@ -350,7 +358,8 @@ mod tests {
             (0, 0, Some(before(295)), 0, 10),
             (0, 0, Some(before(1_000)), 0, 0),
         ] {
-            let beats = beats_from(&settings, at(origin), at(from), None, posted, start);
+            let beats =
+                beats_from(&settings, (at(origin), at(origin)), at(from), None, posted, start);
             let got = (beats.lease.next, beats.status.next);
             assert_eq!(got, (at(lease), at(status)), "{origin} {from} {posted:?}");
             assert_eq!(beats.lease.period, Duration::from_secs(10));

@@ -98,6 +98,8 @@ enum Step {
     Post {
         renew: bool,
     },
+    /// Beats again when its clocks tick.
+    Resume,
     /// Plans a post if somebody else wrote the node's conditions.
     UpdateStatus,
     /// Says that the pods are ready which a controller has marked as not ready.
@@ -182,6 +184,10 @@ pub(crate) struct Kubelet {
     pub(crate) connected: bool,
     /// When its clock began to tick.
     origin: Timestamp,
+    /// The same for the clock of its status.
+    status_origin: Timestamp,
+    /// When it last confirmed a deletion.
+    confirmed: Timestamp,
     /// Its signs of life; those to come count only while it is heard.
     pub(crate) beats: HeartbeatSchedule,
     report: heartbeat::Report,
@@ -212,6 +218,8 @@ impl Kubelet {
             cut: false,
             connected: false,
             origin,
+            status_origin: origin,
+            confirmed: Timestamp::ZERO,
             beats,
             report,
             post: None,
@@ -310,6 +318,20 @@ impl Kubelets {
         }
     }
 
+    /// The clocks of these kubelets by which they post their status tick then.
+    pub(crate) fn set_status_ticks(&mut self, start: Time, ticks: &BTreeMap<NodeName, Timestamp>) {
+        for (name, at) in ticks {
+            let Some(kubelet) = self.by_node.get_mut(name.as_str()) else { continue };
+            kubelet.status_origin = *at;
+            if kubelet.connected {
+                let (settings, from) = (&self.config.settings, Timestamp::ZERO);
+                let (lease, posted) = (kubelet.beats.lease.last, kubelet.beats.status.last);
+                let origins = (kubelet.origin, *at);
+                kubelet.beats = beats_from(settings, origins, from, lease, posted, start);
+            }
+        }
+    }
+
     fn bootstrap_kubelet(
         &mut self,
         start: Time,
@@ -339,7 +361,8 @@ impl Kubelets {
         if !silent && posted.is_none() {
             posted = Some(start);
         }
-        let mut beats = beats_from(&settings, origin, Timestamp::ZERO, renewed, posted, start);
+        let origins = (origin, origin);
+        let mut beats = beats_from(&settings, origins, Timestamp::ZERO, renewed, posted, start);
         if silent {
             beats.status.next = Timestamp::MAX;
             beats.lease.next = Timestamp::MAX;
@@ -452,7 +475,11 @@ impl Kubelets {
 
     /// A kubelet runs or not, a network is cut or not: who was heard may be silent now, and who was
     /// silent is heard again and has much to tell.
-    fn connect(&mut self, cluster: &Cluster, name: &NodeName) {
+    ///
+    /// One that starts posts at once; one whose network is back renews and posts when its clocks
+    /// tick next.
+    fn connect(&mut self, context: &Context<'_>, name: &NodeName) {
+        let cluster = context.cluster;
         let can = self.can_connect(cluster, name);
         let cause = self.silence_cause(cluster, name);
         let Some(kubelet) = self.by_node.get_mut(name.as_str()) else { return };
@@ -460,6 +487,7 @@ impl Kubelets {
             return;
         }
         kubelet.connected = can;
+        let kubelet_starts = kubelet.origin == context.now;
         let node = name.clone();
         match cause {
             Some(cause) => self.then(
@@ -470,7 +498,7 @@ impl Kubelets {
                 name,
                 [
                     Step::Act(KubeletAction::ReportResumed { node }),
-                    Step::Post { renew: true },
+                    if kubelet_starts { Step::Post { renew: true } } else { Step::Resume },
                     Step::ConfirmDeletions,
                     Step::StartPods,
                     Step::SendUnsent,
@@ -489,7 +517,7 @@ impl Kubelets {
         let cluster = context.cluster;
         match step {
             Step::Act(action) => return Some(action),
-            Step::Connect => self.connect(cluster, name),
+            Step::Connect => self.connect(context, name),
             Step::FallSilent => return self.fall_silent(context, name),
             Step::StopHeartbeats => self.stop_heartbeats(context, name),
             Step::Heartbeats => {
@@ -497,6 +525,7 @@ impl Kubelets {
                 return Some(KubeletAction::Heartbeats { node: name.clone(), heartbeats });
             }
             Step::Post { renew } => return self.post_status(context, name, renew),
+            Step::Resume => self.resume(context, name),
             Step::UpdateStatus => self.update_status(context, name),
             Step::UnmarkPods => self.unmark_pods(name),
             Step::UnmarkPod(key) => return unmark_pod(context, name, key),
@@ -552,7 +581,7 @@ impl Controller for Kubelets {
         if let Some((pod, uid)) = self.starts.stop(&timer) {
             self.pod_started(context, &pod, &uid);
         } else if let Some(termination) = self.terminating.stop(&timer) {
-            self.grace_period_over(context.cluster, termination);
+            self.grace_period_over(context, termination);
         } else if let Some((name, wake)) = self.timers.stop(&timer) {
             self.wake(context, &name, wake);
         }

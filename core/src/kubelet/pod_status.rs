@@ -78,7 +78,7 @@ fn fill_in(pod: &mut Pod, node: Option<&Node>) {
     let on_host = pod.spec.other.get("hostNetwork") == Some(&Value::Bool(true));
     let known = pod.status.other.get("podIP").and_then(Value::as_str).map(ToString::to_string);
     let ip = if on_host { host.map(ToString::to_string) } else { Some(pod_ip(pod, node)) };
-    let ip = known.or(ip).filter(|_| has_started && !pod.has_ended());
+    let ip = known.or(ip).filter(|_| has_started);
     let mut insert = |name: &str, value: Option<Value>| {
         if let Some(value) = value.filter(|_| pod.status.other.get(name).is_none()) {
             pod.status.other.set(name, value);

@@ -226,19 +226,16 @@ impl Snapshot {
     /// Where the pod goes, found with less work than by [`schedule`](Self::schedule): of many nodes
     /// only so many are looked at as upstream does by default, beginning where the last search
     /// ended, and nothing is explained. In a cluster of fewer than 100 nodes it is the same node.
-    /// `next` is where the search begins, and then where it ended.
+    /// `next` is where the search begins, and then where it ended. All nodes of the best score are
+    /// given, the one that [`schedule`](Self::schedule) takes first.
     ///
     /// # Errors
     /// A field of the pod that cannot be read.
-    pub fn place(
-        &mut self,
-        pod: &Pod,
-        next: &mut usize,
-    ) -> Result<Option<String>, SchedulingError> {
+    pub fn place(&mut self, pod: &Pod, next: &mut usize) -> Result<Vec<String>, SchedulingError> {
         let order = self.in_turn();
         let cycle = Cycle::new(self, pod)?;
         if cycle.refusal.is_some() {
-            return Ok(None);
+            return Ok(Vec::new());
         }
         let unchanged = Change::default();
         let mut feasible = Vec::new();
@@ -262,17 +259,20 @@ impl Snapshot {
             *next = if order.is_empty() { 0 } else { (begin + looked_at) % order.len() };
         }
         if let [only] = feasible.as_slice() {
-            return Ok(Some(only.name.clone()));
+            return Ok(Vec::from([only.name.clone()]));
         }
         if cycle.score_error().is_some() {
-            return Ok(None);
+            return Ok(Vec::new());
         }
         let rank = |(node, scores): (&&NodeInfo, Vec<PluginScore>)| {
             let total: i64 = scores.iter().map(|score| score.score * score.weight).sum();
-            (total, Reverse(node.pods.len()), Reverse(node.name.clone()))
+            (Reverse(total), node.pods.len(), node.name.clone())
         };
-        let best = feasible.iter().zip(cycle.scores(&feasible)).map(rank).max();
-        Ok(best.map(|(_, _, Reverse(name))| name))
+        let mut best: Vec<_> = feasible.iter().zip(cycle.scores(&feasible)).map(rank).collect();
+        let most = best.iter().map(|(total, ..)| *total).min();
+        best.retain(|(total, ..)| Some(*total) == most);
+        best.sort_unstable();
+        Ok(best.into_iter().map(|(.., name)| name).collect())
     }
 
     /// What every filter says of one node, also those that the scheduler no longer asks once one

@@ -252,6 +252,33 @@ pub fn validate_pod(pod: &Pod, options: &ValidationOptions) -> Vec<FieldError> {
         errors.extend(validate_node_name(node).into_iter().map(invalid));
     }
     errors.extend(validate_tolerations(&pod.spec.tolerations, "spec.tolerations", options));
+    errors.extend(validate_requests(pod));
+    errors
+}
+
+/// Requests of what cannot be overcommitted must be limits too. Mirrors
+/// `ValidateResourceRequirements`.
+fn validate_requests(pod: &Pod) -> Vec<FieldError> {
+    let mut errors = Vec::new();
+    for list in ["initContainers", "containers"] {
+        let containers = pod.spec.other.get(list).and_then(serde_json::Value::as_array);
+        for (index, container) in containers.into_iter().flatten().enumerate() {
+            let amounts =
+                |field: &str| container.pointer(field).and_then(|value| value.as_object());
+            let limits = amounts("/resources/limits");
+            let requests = amounts("/resources/requests").into_iter().flatten();
+            for (name, _) in requests {
+                let native = !name.contains('/') || name.contains("kubernetes.io/");
+                let overcommits = native && !name.starts_with("hugepages-");
+                if !overcommits && limits.is_none_or(|limits| !limits.contains_key(name)) {
+                    errors.push(FieldError::required(
+                        format!("spec.{list}[{index}].resources.limits"),
+                        "Limit must be set for non overcommitable resources",
+                    ));
+                }
+            }
+        }
+    }
     errors
 }
 

@@ -75,7 +75,12 @@ impl NodeControllers {
                 api.cluster.put_node(Arc::new(node));
             }
         }
-        let (release, flags) = (api.config.release, self.flags.clone());
+        let (release, mut flags) = (api.config.release, self.flags.clone());
+        let pass = api.config.health_pass;
+        let nodes = u32::try_from(names.len()).unwrap_or(u32::MAX);
+        let whole = pass.per_node.0.saturating_mul(nodes);
+        flags.node_monitor_period = flags.node_monitor_period.saturating_add(whole);
+        flags.write_time = pass.per_write.0;
         self.lifecycle = Some(NodeLifecycleController::new(release, flags, start, now));
         for name in &names {
             self.handle_heartbeats(now, name, kubelets.heartbeats(&api.cluster, name));

@@ -32,6 +32,8 @@ pub struct NodeLifecycleConfig {
     pub enable_taint_manager: bool,
     /// `--pod-eviction-timeout` (to 1.26): how long the legacy path waits.
     pub pod_eviction_timeout: Duration,
+    /// How long a health pass takes for each node whose status it writes; no flag.
+    pub write_time: Duration,
     /// `--controllers`: `*` for all, `NAME` to switch one on, `-NAME` to switch it off.
     pub controllers: Vec<String>,
 }
@@ -58,6 +60,7 @@ impl NodeLifecycleConfig {
             unhealthy_zone_threshold: 0.55,
             enable_taint_manager: true,
             pod_eviction_timeout: Duration::from_secs(300),
+            write_time: Duration::ZERO,
             controllers: Vec::from(["*".into()]),
         }
     }

@@ -189,6 +189,10 @@ impl NodeLifecycleController {
                 self.record_silence(&check.name, &before, never_ready);
             }
             self.steps.push_front(Step::Decide(check));
+            if !self.config.write_time.is_zero() {
+                let steps = core::mem::take(&mut self.steps);
+                self.asleep = Some((self.now.saturating_add(self.config.write_time), steps));
+            }
             return;
         }
         // The node is read again; if it is gone there is nothing more to try.

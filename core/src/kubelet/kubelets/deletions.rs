@@ -68,17 +68,31 @@ impl Kubelets {
                 kubelet.unconfirmed.push(Unconfirmed { pod: what, ends: None });
             }
             _ => {
-                let ends = context.now.saturating_add(what.grace);
-                self.terminating.start(context.sequence, ends, what);
+                let heard = context.now.saturating_add(self.config.settings.latency.0);
+                self.terminating.start(context.sequence, heard.saturating_add(what.grace), what);
             }
         }
     }
 
-    /// The kubelet confirms that the containers have ended.
-    pub(super) fn grace_period_over(&mut self, cluster: &Cluster, termination: Termination) {
+    /// The kubelet confirms that the containers have ended, one deletion after the other.
+    pub(super) fn grace_period_over(
+        &mut self,
+        context: &mut Context<'_>,
+        termination: Termination,
+    ) {
+        let cluster = context.cluster;
         let Some(pod) = cluster.get_pod(&termination.pod) else { return };
         if termination.is_of(cluster) {
             let node = NodeName::from(pod.spec.node_name.as_str());
+            let latency = self.config.settings.latency.0;
+            if let Some(kubelet) = self.by_node.get_mut(node.as_str()) {
+                let soonest = kubelet.confirmed.saturating_add(latency);
+                if soonest > context.now && kubelet.confirmed > Timestamp::ZERO {
+                    self.terminating.start(context.sequence, soonest, termination);
+                    return;
+                }
+                kubelet.confirmed = context.now;
+            }
             self.then(&node, [Step::Act(KubeletAction::ConfirmDeletion(termination.pod))]);
         }
     }

@@ -86,7 +86,14 @@ impl Kubelets {
         let kubelet = self.by_node.get_mut(name.as_str())?;
         let lease = if renew { Some(wall_clock) } else { kubelet.beats.lease.time(start, now) };
         let from = now.saturating_add(Duration::from_nanos(1));
-        kubelet.beats = beats_from(&settings, kubelet.origin, from, lease, Some(wall_clock), start);
+        kubelet.beats = beats_from(
+            &settings,
+            (kubelet.origin, kubelet.status_origin),
+            from,
+            lease,
+            Some(wall_clock),
+            start,
+        );
         let mut steps = Vec::new();
         let node = context.cluster.get_node(name.as_str()).map(|node| {
             let mut node = Node::clone(node);
@@ -102,6 +109,18 @@ impl Kubelets {
         }
         self.then(name, steps);
         node
+    }
+
+    /// The network is back: the kubelet renews its lease and posts its status when its clocks tick
+    /// next, as `tryUpdateNodeStatus` and the lease controller do.
+    pub(super) fn resume(&mut self, context: &Context<'_>, name: &NodeName) {
+        let settings = self.config.settings;
+        let Some(kubelet) = self.by_node.get_mut(name.as_str()) else { return };
+        let from = context.now.saturating_add(Duration::from_nanos(1));
+        let origins = (kubelet.origin, kubelet.status_origin);
+        let (lease, posted) = (kubelet.beats.lease.last, kubelet.beats.status.last);
+        kubelet.beats = beats_from(&settings, origins, from, lease, posted, context.start);
+        self.then(name, [Step::Heartbeats, Step::UpdateStatus]);
     }
 
     /// The node is gone or not heard: there is nothing to post.
@@ -121,7 +140,7 @@ impl Kubelets {
             return;
         }
         let period = self.config.settings.node_status_update_frequency.0;
-        let ticks = PeriodicHeartbeat { last: None, next: kubelet.origin, period };
+        let ticks = PeriodicHeartbeat { last: None, next: kubelet.status_origin, period };
         let at = ticks.next_after(context.now);
         let timer = self.timers.start(context.sequence, at, (name.clone(), Wake::Post));
         kubelet.post = Some(timer);

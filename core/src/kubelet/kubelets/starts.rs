@@ -53,7 +53,8 @@ impl Kubelets {
             // What cannot be read was refused.
             start_up_time(&metadata.annotations).ok().flatten()
         });
-        let at = context.now.saturating_add(own.unwrap_or(self.config.start_up_time));
+        let heard = context.now.saturating_add(self.config.settings.latency.0);
+        let at = heard.saturating_add(own.unwrap_or(self.config.start_up_time));
         self.starts.start(context.sequence, at, (key.clone(), pod.metadata.uid.clone()));
     }
 

@@ -96,7 +96,7 @@ impl Kubelets {
         kubelet.runs = runs;
         kubelet.forget_ends();
         if runs {
-            kubelet.origin = context.now;
+            (kubelet.origin, kubelet.status_origin) = (context.now, context.now);
             self.then(name, [Step::Announce, Step::StartEvictionManager, Step::Connect]);
         } else {
             self.then(name, [Step::StartEvictionManager, Step::Connect]);
@@ -120,7 +120,7 @@ impl Kubelets {
             self.then(name, [Step::Switch { runs: true }]);
             return;
         }
-        kubelet.origin = context.now;
+        (kubelet.origin, kubelet.status_origin) = (context.now, context.now);
         kubelet.forget_ends();
         if !kubelet.connected {
             self.then(name, [Step::StartEvictionManager]);

@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 use super::MAX_NODE_SCORE;
 use super::filters::Change;
 use super::snapshot::{NodeInfo, PodInfo, Snapshot};
-use crate::api::PodAffinityTerm;
+use crate::api::{Pod, PodAffinityTerm};
 use crate::release::KubernetesRelease;
 
 /// Amounts by topology key and value.
@@ -56,6 +56,19 @@ fn means(term: &PodAffinityTerm, owner: &PodInfo, pod: &PodInfo) -> bool {
         });
     in_namespace
         && term.label_selector.as_ref().is_some_and(|selector| selector.matches(&pod.labels))
+}
+
+impl Snapshot {
+    /// Whether a pod that waits for a node wants to be where pods such as `other` are. Mirrors
+    /// `getUnschedulablePodsWithMatchingAffinityTerm`.
+    pub(crate) fn seeks_company_of(&self, waiting: &Pod, other: &Pod) -> bool {
+        let Ok(waiting) = self.read(waiting) else { return false };
+        let terms = &waiting.fields.required_affinity;
+        !terms.is_empty()
+            && self
+                .read(other)
+                .is_ok_and(|other| terms.iter().any(|term| means(term, &waiting, &other)))
+    }
 }
 
 fn means_by_all(terms: &[PodAffinityTerm], owner: &PodInfo, pod: &PodInfo) -> bool {

@@ -4,24 +4,32 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use serde_json::Value;
-use taintlab_core::api::{ConditionStatus, Lease, NodeName, Pod, PodKey, PodPhase, Taint};
+use taintlab_core::api::{
+    ConditionStatus, Lease, Node, NodeCondition, NodeName, Pod, PodKey, PodPhase, Taint,
+};
 use taintlab_core::command::Command;
 use taintlab_core::event::{Event, EventKind, ObjectReference};
-use taintlab_core::simulator::{InitialState, Simulator, SimulatorConfig};
-use taintlab_core::time::{Time, Timestamp};
+use taintlab_core::simulator::{HealthPassTime, InitialState, Simulator, SimulatorConfig};
+use taintlab_core::time::{Span, Time, Timestamp};
 use taintlab_kubectl::{Context, run};
-use taintlab_manifest::{Import, Limits, import};
+use taintlab_manifest::{Import, ImportOptions, import};
 
+use super::compare::LATENCY;
 use super::recorded::{Action, Trace};
-use super::seen::{Printed, Seen};
+use super::seen::{Life, Printed, Seen};
 use crate::conformance::release;
 
-/// The time between two health passes: the flag.
-const MONITOR_PERIOD: f64 = 5.0;
-/// What a pass takes for each node, which comes on top: 6 ms were measured with 17 nodes.
-const PASS_TIME: f64 = 0.006 / 17.0;
+/// How long health passes take: 6 ms with 17 nodes, and a write 25 ms.
+const HEALTH_PASS: HealthPassTime = HealthPassTime {
+    per_node: Span(Duration::from_micros(350)),
+    per_write: Span(Duration::from_millis(25)),
+};
+/// How long it takes until a kubelet has heard of something.
+const KUBELET_LATENCY: Duration = Duration::from_millis(30);
 /// The time between two renewals of a lease.
 const LEASE_INTERVAL: f64 = 10.0;
+/// The time between two ticks of a kubelet's clock for its status.
+const TICK: f64 = 10.0;
 
 /// A run of the engine.
 struct Player {
@@ -38,16 +46,17 @@ struct Player {
 
 /// Plays the objects and the actions of a trace.
 pub(super) fn play(trace: &Trace) -> Result<Seen, String> {
-    let objects = read(&trace.objects)?;
-    let interval = MONITOR_PERIOD + PASS_TIME * objects.nodes.len() as f64;
+    let objects = read_each(&trace.objects)?;
+    let (there, created): (Vec<Import>, Vec<Import>) =
+        objects.into_iter().partition(|object| !object.nodes.is_empty());
+    let mut nodes: Vec<Node> = there.into_iter().flat_map(|object| object.nodes).collect();
     let lead = -trace.first_pass;
     let start = Time::parse(&trace.t0)?;
     let start = before(start, lead);
     let mut config = SimulatorConfig::with_control_plane(release("1.20"));
     config.start = start;
-    config
-        .controller_manager_flags
-        .insert("node-monitor-period".to_owned(), format!("{interval}s"));
+    config.health_pass = HEALTH_PASS;
+    config.kubelets.latency = Span(KUBELET_LATENCY);
     let leases = trace.leases.iter().map(|(node, first)| {
         let mut lease = Lease::default();
         lease.metadata.name.clone_from(node);
@@ -55,9 +64,23 @@ pub(super) fn play(trace: &Trace) -> Result<Seen, String> {
         lease.spec.renew_time = Some(before(start, ago));
         lease
     });
-    let begin = InitialState { leases: leases.collect(), ..InitialState::default() };
-    let simulator = Simulator::beginning_with(config, objects.nodes.clone(), [], begin)
-        .map_err(|error| error.to_string())?;
+    for node in &mut nodes {
+        let created = trace.created.get(&node.metadata.name);
+        node.metadata.creation_timestamp = created.and_then(|time| Time::parse(time).ok());
+        give_conditions(node);
+    }
+    let begin = InitialState {
+        leases: leases.collect(),
+        placements: placements(trace),
+        status_ticks: trace
+            .posts
+            .iter()
+            .map(|(node, at)| (node.as_str().into(), seconds((at + lead) % TICK)))
+            .collect(),
+        ..InitialState::default()
+    };
+    let simulator =
+        Simulator::beginning_with(config, nodes, [], begin).map_err(|error| error.to_string())?;
     let mut player = Player {
         simulator,
         lead,
@@ -70,21 +93,67 @@ pub(super) fn play(trace: &Trace) -> Result<Seen, String> {
     for (name, _) in player.simulator.cluster().clone().nodes() {
         player.see_node(0.0, name);
     }
-    player.create(objects)?;
+    player.create_as_seen(created, 0.0, trace)?;
     for action in &trace.actions {
-        player.advance(action.started);
+        player.advance(action.started.max(player.now()));
         player
-            .act(action)
+            .act(action, trace)
             .map_err(|error| format!("{} at {}: {error}", action.what, action.started))?;
     }
     player.advance(trace.until);
     Ok(player.seen)
 }
 
+/// The conditions as of the node's registration.
+fn give_conditions(node: &mut Node) {
+    let Some(created) = node.metadata.creation_timestamp else { return };
+    let healthy = [
+        ("MemoryPressure", "KubeletHasSufficientMemory", "has sufficient memory available"),
+        ("DiskPressure", "KubeletHasNoDiskPressure", "has no disk pressure"),
+        ("PIDPressure", "KubeletHasSufficientPID", "has sufficient PID available"),
+        ("Ready", "KubeletReady", "is posting ready status"),
+    ];
+    for (type_, reason, message) in healthy {
+        let status = if type_ == "Ready" { "True" } else { "False" };
+        node.status.conditions.push(NodeCondition {
+            type_: type_.to_owned(),
+            status: status.into(),
+            reason: reason.to_owned(),
+            message: format!("kubelet {message}"),
+            last_heartbeat_time: Some(created),
+            last_transition_time: Some(created),
+            ..NodeCondition::default()
+        });
+    }
+}
+
+/// Where pods went, in order.
+fn placements(trace: &Trace) -> BTreeMap<String, Vec<NodeName>> {
+    let bound = |life: &&Life| life.moments[1].unwrap_or(f64::INFINITY);
+    let mut lives: Vec<&Life> = trace.seen.pods.values().collect();
+    lives.retain(|life| !life.node.is_empty());
+    lives.sort_by(|one, other| bound(one).total_cmp(&bound(other)));
+    let mut placements: BTreeMap<String, Vec<NodeName>> = BTreeMap::new();
+    for life in lives {
+        let drawn = life.group.ends_with('*');
+        let name = if drawn { &life.workload } else { &life.name };
+        let key = format!("{}/{name}", life.namespace);
+        placements.entry(key).or_default().push(life.node.as_str().into());
+    }
+    placements
+}
+
+/// Each object of a file, in its order.
+fn read_each(text: &str) -> Result<Vec<Import>, String> {
+    let documents = text.split("\n---\n").filter(|document| !document.trim().is_empty());
+    documents.map(read).collect()
+}
+
 fn read(text: &str) -> Result<Import, String> {
     // The recorder's YAML has these letters without quotes; elsewhere they mean yes and no.
     let text = text.replace(": y\n", ": 'y'\n").replace(": n\n", ": 'n'\n");
-    let objects = import(&text, "objects.yaml", &Limits::default());
+    let objects =
+        import(&text, "objects.yaml", ImportOptions::keep_all());
     let errors: Vec<String> = objects
         .diagnostics
         .iter()
@@ -102,10 +171,13 @@ fn before(time: Time, seconds: f64) -> Time {
     Time::from_unix_seconds(time.unix_seconds() - 86_400).saturating_add(fraction + rest)
 }
 
+fn seconds(at: f64) -> Timestamp {
+    Timestamp::ZERO.saturating_add(Duration::try_from_secs_f64(at).unwrap_or_default())
+}
+
 impl Player {
     fn at(&self, t: f64) -> Timestamp {
-        let seconds = Duration::try_from_secs_f64(t + self.lead).unwrap_or_default();
-        Timestamp::ZERO.saturating_add(seconds)
+        seconds(t + self.lead)
     }
 
     fn now(&self) -> f64 {
@@ -210,7 +282,12 @@ impl Player {
                 _ => {}
             }
         }
-        self.events.extend(events);
+        // Neither does kubectl show them.
+        let is_shown = |event: &Event| match &event.what {
+            EventKind::EventRecorded(recorded) => recorded.component != "kubelet",
+            _ => true,
+        };
+        self.events.extend(events.into_iter().filter(is_shown));
     }
 
     fn see_node(&mut self, t: f64, name: &NodeName) {
@@ -227,6 +304,28 @@ impl Player {
         Ok(())
     }
 
+    /// Creates objects one after the other, each when it or the first of its pods was seen.
+    fn create_as_seen(
+        &mut self,
+        objects: Vec<Import>,
+        from: f64,
+        trace: &Trace,
+    ) -> Result<(), String> {
+        for object in objects {
+            let pods = object.pods.iter().map(|pod| pod.metadata.name.clone());
+            let workloads = object.workloads.iter().map(|one| one.metadata.name.clone());
+            let names: Vec<String> = pods.chain(workloads).collect();
+            let lives = trace.seen.pods.values().filter(|life| names.contains(&life.workload));
+            let seen = lives.filter_map(|life| life.moments[0]);
+            let seen = seen.filter(|at| (from..=from + LATENCY).contains(at));
+            if let Some(at) = seen.min_by(f64::total_cmp).filter(|at| *at > self.now()) {
+                self.advance(at);
+            }
+            self.create(object)?;
+        }
+        Ok(())
+    }
+
     fn create(&mut self, objects: Import) -> Result<(), String> {
         let commands = objects.budgets.into_iter().map(|one| Command::CreateBudget(Box::new(one)));
         let workloads =
@@ -238,7 +337,7 @@ impl Player {
         Ok(())
     }
 
-    fn act(&mut self, action: &Action) -> Result<(), String> {
+    fn act(&mut self, action: &Action, trace: &Trace) -> Result<(), String> {
         let node: NodeName = action.text("node").into();
         let nodes = action.texts("nodes");
         let taints = |simulator: &Simulator| {
@@ -268,8 +367,8 @@ impl Player {
                 // What the API server refused is refused here as well, or the lives differ.
                 let objects = action.arguments.get("objects").and_then(Value::as_array);
                 let texts = objects.into_iter().flatten().map(Value::to_string);
-                let objects = read(&texts.collect::<Vec<_>>().join("\n---\n"))?;
-                let _ = self.create(objects);
+                let objects = texts.filter_map(|text| read(&text).ok()).collect();
+                let _ = self.create_as_seen(objects, action.started, trace);
                 Ok(())
             }
             "notready" => {

@@ -24,6 +24,10 @@ pub(super) struct Trace {
     pub(super) first_pass: f64,
     /// When each kubelet renewed its lease first after 0.
     pub(super) leases: BTreeMap<String, f64>,
+    /// When each kubelet posted its status first by the clock: its ticks.
+    pub(super) posts: BTreeMap<String, f64>,
+    /// `creationTimestamp` of nodes.
+    pub(super) created: BTreeMap<String, String>,
     pub(super) seen: Seen,
 }
 
@@ -80,6 +84,8 @@ impl Trace {
             until: actions.until,
             first_pass: f64::NAN,
             leases: BTreeMap::new(),
+            posts: BTreeMap::new(),
+            created: BTreeMap::new(),
             seen: Seen::default(),
         };
         trace.read_events(&events)?;
@@ -113,7 +119,12 @@ impl Trace {
                     let name = object["metadata"]["name"].as_str().unwrap_or_default();
                     self.seen.node_state(at, name, "gone".to_owned());
                 }
-                ("watch", "nodes", ..) => self.seen.node(at, &object),
+                ("watch", "nodes", ..) => {
+                    let of = |name: &str| object["metadata"][name].as_str().unwrap_or_default();
+                    let (name, created) = (of("name").to_owned(), of("creationTimestamp"));
+                    self.created.entry(name).or_insert_with(|| created.to_owned());
+                    self.seen.node(at, &object);
+                }
                 ("watch", "pods", "DELETED", _) => {
                     let uid = object["metadata"]["uid"].as_str().unwrap_or_default();
                     self.seen.pod(at, &object);
@@ -131,6 +142,9 @@ impl Trace {
                 }
                 ("kubelet", _, _, "renewed lease") if at >= 0.0 => {
                     self.leases.entry(of("node").to_owned()).or_insert(at);
+                }
+                ("kubelet", _, _, "posted status") => {
+                    self.posts.entry(of("node").to_owned()).or_insert(at);
                 }
                 _ => {}
             }

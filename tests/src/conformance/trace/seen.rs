@@ -1,6 +1,6 @@
 //! What is seen of a cluster, in the recording and in the engine.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
@@ -13,6 +13,8 @@ pub(super) struct Seen {
     pub(super) pods: BTreeMap<String, Life>,
     /// How often, by reason and object.
     pub(super) events: BTreeMap<String, u64>,
+    /// The ReplicaSets that pods are of.
+    pub(super) sets: BTreeSet<String>,
     /// What the lines of kubectl printed, in their order.
     pub(super) printed: Vec<Printed>,
 }
@@ -22,6 +24,11 @@ pub(super) struct Seen {
 pub(super) struct Life {
     pub(super) group: String,
     pub(super) name: String,
+    pub(super) namespace: String,
+    /// The name of the workload that it is of, or its own.
+    pub(super) workload: String,
+    /// Where it is or was.
+    pub(super) node: String,
     /// Created, bound, ready, deleted, gone.
     pub(super) moments: [Option<f64>; 5],
 }
@@ -66,11 +73,17 @@ impl Seen {
     /// A pod is as it is from now on.
     pub(super) fn pod(&mut self, t: f64, pod: &Value) {
         let uid = texts(pod, "/metadata/uid").to_owned();
+        let (group, workload, set) = group_of(pod);
+        self.sets.extend(set);
         let life = self.pods.entry(uid).or_insert_with(|| Life {
-            group: group_of(pod),
+            group,
+            workload,
             name: texts(pod, "/metadata/name").to_owned(),
+            namespace: texts(pod, "/metadata/namespace").to_owned(),
+            node: String::new(),
             moments: [Some(t), None, None, None, None],
         });
+        texts(pod, "/spec/nodeName").clone_into(&mut life.node);
         let conditions = pod.pointer("/status/conditions").and_then(Value::as_array);
         let ready = conditions
             .into_iter()
@@ -114,17 +127,23 @@ impl Seen {
     }
 }
 
-/// What a pod is known by: its own name, or its workload where letters of the name are drawn.
-fn group_of(pod: &Value) -> String {
+/// What a pod is known by: its own name, or its workload where letters of the name are drawn; the
+/// name of its workload; and its ReplicaSet.
+fn group_of(pod: &Value) -> (String, String, Option<String>) {
     let owners = pod.pointer("/metadata/ownerReferences").and_then(Value::as_array);
     let owner = owners.into_iter().flatten().find(|owner| owner["controller"] == true);
+    let own = texts(pod, "/metadata/name").to_owned();
     match owner.map(|owner| (texts(owner, "/kind"), texts(owner, "/name"))) {
-        Some(("ReplicaSet", set)) => format!("{}-*", without_suffix(set)),
-        Some(("DaemonSet" | "Job", name)) => format!("{name}-*"),
-        _ => texts(pod, "/metadata/name").to_owned(),
+        Some(("ReplicaSet", set)) => {
+            let name = without_suffix(set);
+            (format!("{name}-*"), name.to_owned(), Some(set.to_owned()))
+        }
+        Some(("DaemonSet" | "Job", name)) => (format!("{name}-*"), name.to_owned(), None),
+        Some((_, name)) => (own, name.to_owned(), None),
+        None => (own.clone(), own, None),
     }
 }
 
-fn without_suffix(name: &str) -> &str {
+pub(super) fn without_suffix(name: &str) -> &str {
     name.rsplit_once('-').map_or(name, |(begin, _)| begin)
 }
