@@ -3,13 +3,13 @@
 use serde::Serialize;
 use taintlab_core::lanes::Lanes;
 use taintlab_core::scenario::{Outcome, Scenario};
-use taintlab_manifest::{Limits, ScenarioFile, read_scenario};
+use taintlab_manifest::{ScenarioFile, read_scenario};
 use tsify::Tsify;
 use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
 
 use crate::input::{read_options, text_or_json};
-use crate::manifests::sort;
+use crate::manifests::{import_options, sort};
 use crate::options::{ScenarioOptions, TimelineOptions};
 use crate::output::to_js;
 use crate::problem::{Problem, ProblemCode, fail};
@@ -153,7 +153,7 @@ pub(crate) fn read_file(
         let known = options.files.get(name).cloned();
         known.ok_or_else(|| format!("`options.files` has no text for `{name}`"))
     };
-    let mut file = read_scenario(&text, &options.file, &Limits::default(), &mut load);
+    let mut file = read_scenario(&text, &options.file, import_options(options.keep_all), &mut load);
     if let Some(scenario) = &mut file.scenario {
         overrule(scenario, options);
     }

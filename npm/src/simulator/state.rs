@@ -16,10 +16,9 @@ use wasm_bindgen::JsValue;
 use super::answers::{
     DeadlineReason, KubectlOptions, KubectlOutcome, NextDeadline, Progress, Stopped,
 };
-use super::millis_of;
 use crate::input::{self, expected};
 use crate::js;
-use crate::output::to_js;
+use crate::output::{list_to_js, to_js};
 use crate::problem::{Problem, ProblemCode, fail};
 use crate::scenario::{self, SCENARIO};
 
@@ -248,8 +247,8 @@ impl State {
             }
             self.collect();
             let batch: Vec<&Event> = self.run.events.iter().skip(before).collect();
-            let now = millis_of(self.engine.now());
-            let answer = js::call(predicate, &to_js(&batch)?, now)?;
+            let now = self.engine.now().as_fractional_millis();
+            let answer = js::call(predicate, &list_to_js(&batch)?, now)?;
             match answer.as_bool() {
                 Some(true) => return self.progress(Stopped::Predicate),
                 Some(false) => {}
