@@ -17,11 +17,11 @@ use crate::cluster::{ManifestCluster, cluster};
 use crate::exclusive_cell::ExclusiveCell;
 use crate::input::{self, decode, read, read_options};
 use crate::js;
-use crate::manifests::{Imported, sort};
-use crate::options::{ScenarioOptions, TimelineOptions};
+use crate::manifests::Imported;
+use crate::options::TimelineOptions;
 use crate::output::{list_to_js, to_js};
 use crate::problem::{Problem, fail};
-use crate::scenario::{SCENARIO, at, read_file};
+use crate::scenario::{Opened, SCENARIO, at, open};
 
 pub mod answers;
 mod state;
@@ -93,11 +93,10 @@ impl Simulator {
         )]
         options: JsValue,
     ) -> Result<JsValue, JsValue> {
-        let options: ScenarioOptions = read_options(&options, "options")?;
-        let mut file = read_file(&scenario, &options)?;
-        let scenario = file.scenario.take();
-        let (errors, warnings) = sort(std::mem::take(&mut file.diagnostics), SCENARIO);
-        let Some(scenario) = scenario else { return fail(errors) };
+        let Opened { scenario, file, warnings } = match open(&scenario, &options)? {
+            Ok(opened) => opened,
+            Err(errors) => return fail(errors),
+        };
         match scenario.simulator() {
             Ok(engine) => {
                 let imported = Imported::of_dropped(&file.dropped);
@@ -288,6 +287,7 @@ impl Simulator {
             let number = options.limit.unwrap_or(BATCH).min(state.run.events.len());
             let describe = |event: Event| DescribedEvent {
                 text: options.text.then(|| event.what.to_string()),
+                visibility: options.text.then(|| event.what.visibility()),
                 event,
             };
             let batch: Vec<_> = state.run.events.drain(..number).map(describe).collect();

@@ -153,17 +153,6 @@ export function clock(millis) {
   return `${h ? `${h}h` : ""}${h || m ? `${m}m` : ""}${rest}s`;
 }
 
-/** What a cluster would show: Kubernetes' Events, and what happens to nodes and pods. */
-const SHOWN = new Set([
-  "eventRecorded",
-  "nodeConditionChanged",
-  "nodeTaintsChanged",
-  "podDeleted",
-  "heartbeatLost",
-  "heartbeatResumed",
-  "zoneStateChanged",
-]);
-
 /** What an event is about. */
 function subject(event) {
   const { pod, node, workload, zone, budget } = event.involvedObject ?? event;
@@ -193,7 +182,7 @@ function print(simulator, { json, all }) {
     if (events.length === 0) break;
     for (const event of events) {
       if (json) console.log(JSON.stringify(event));
-      else if (all || SHOWN.has(event.type)) {
+      else if (all || event.visibility !== "internal") {
         rows.push([clock(event.at), subject(event), event.reason ?? event.type, event.text]);
       }
     }

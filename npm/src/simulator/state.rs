@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::rc::Rc;
 
-use taintlab_core::event::{Event, Happening};
+use taintlab_core::event::{Event, EventKind};
 use taintlab_core::lanes::{LaneRecorder, Lanes};
 use taintlab_core::scenario::{Ended, Next, NextWhat, Player, Scenario, ScenarioError};
 use taintlab_core::simulator::{Forecast, Simulator as Engine, TimeWentBack};
@@ -89,7 +89,7 @@ impl State {
             recorder.record(&self.engine, &events);
         }
         for event in events {
-            if matches!(event.what, Happening::EventRecorded(_)) {
+            if matches!(event.what, EventKind::EventRecorded(_)) {
                 self.run.history.push_back(event.clone());
             }
             self.run.events.push_back(event);
