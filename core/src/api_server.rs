@@ -139,12 +139,17 @@ impl ApiServer {
 
     /// What the API server fills in when it creates an object.
     pub(crate) fn default_metadata(&mut self, metadata: &mut ObjectMeta) {
+        self.default_uid(metadata);
+        if metadata.creation_timestamp.is_none() {
+            metadata.creation_timestamp = Some(self.wall_clock(self.now).truncated_to_seconds());
+        }
+    }
+
+    /// The same of an object that was there before, so that nobody knows when it was created.
+    pub(crate) fn default_uid(&mut self, metadata: &mut ObjectMeta) {
         self.objects_created += 1;
         if metadata.uid.is_empty() {
             metadata.uid = format!("00000000-0000-4000-8000-{:012x}", self.objects_created);
-        }
-        if metadata.creation_timestamp.is_none() {
-            metadata.creation_timestamp = Some(self.wall_clock(self.now).truncated_to_seconds());
         }
     }
 

@@ -1,9 +1,10 @@
 //! What happens in a simulation: its output.
 
 mod display;
+mod visibility;
 
-pub use self::EventKind as Happening;
 pub use self::display::EventSubject;
+pub use self::visibility::EventVisibility;
 
 use alloc::string::String;
 
@@ -31,13 +32,12 @@ pub struct Event {
     pub at: Timestamp,
     /// What.
     #[serde(flatten)]
-    #[cfg_attr(feature = "typescript-all", tsify(type = "Happening"))]
     pub what: EventKind,
 }
 
 /// What happened.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "typescript-all", derive(tsify::Tsify), tsify(rename = "Happening"))]
+#[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
 #[serde(tag = "type", rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum EventKind {
     /// A component recorded a Kubernetes Event.
@@ -291,7 +291,7 @@ pub enum EventKind {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
 #[serde(transparent)]
-pub struct NodesPerSecond(pub f32);
+pub struct NodesPerSecond(#[serde(serialize_with = "crate::protocol::zone::as_flag")] pub f32);
 
 /// Flags do not take NaN, so that every rate is equal to itself.
 impl Eq for NodesPerSecond {}

@@ -4,6 +4,7 @@
 pub mod eviction;
 pub mod heartbeat;
 mod kubelets;
+pub mod pod_columns;
 pub mod pod_status;
 
 pub use self::eviction::*;

@@ -46,7 +46,7 @@ pub use self::states::PodStates;
 pub use self::when_evicted::{
     Assumption, EvictionQuestion, NodeFault, PodSource, WhenEvicted, WhenEvictedError, when_evicted,
 };
-pub use self::workload_views::{PendingPod, PodStatusView, WorkloadView, pod_status};
+pub use self::workload_views::{PendingPod, WorkloadView};
 pub use crate::api::BudgetStatus;
 use crate::api_server::ApiServer;
 pub use crate::api_server::{ConfigError, DEFAULT_START_UP_TIME, HealthPassTime, SimulatorConfig};
@@ -166,7 +166,7 @@ impl Simulator {
         let flags = config.flags().map_err(ConfigError::Flag)?;
         let mut simulator = Self::empty(config, gates, flags);
         for mut node in nodes {
-            simulator.api.default_metadata(&mut node.metadata);
+            simulator.api.default_uid(&mut node.metadata);
             simulator.api.cluster.put_node(Arc::new(node));
         }
         let Self { api, kubelets, .. } = &mut simulator;

@@ -18,16 +18,12 @@ pub const SECOND: u64 = 1_000_000_000;
 ///
 /// It lies between zero and 292 years, the range of Go's `time.Duration`, so that sums saturate
 /// exactly where Kubernetes' own timers do.
-#[cfg_attr(feature = "typescript", doc = "")]
-#[cfg_attr(
-    feature = "typescript",
-    doc = " In JavaScript: milliseconds, with fractions; exact to the nanosecond for 99 days."
-)]
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
+///
+/// Serialised in milliseconds, with fractions; exact to the nanosecond for 99 days.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "typescript", derive(tsify::Tsify), tsify(type = "number"))]
-#[serde(transparent)]
-pub struct Timestamp(u64);
+pub struct Timestamp(#[cfg_attr(feature = "schema", schemars(with = "f64"))] u64);
 
 impl Timestamp {
     /// The beginning of the scenario.
@@ -51,6 +47,28 @@ impl Timestamp {
     #[must_use]
     pub const fn from_secs(secs: u64) -> Self {
         Self::from_nanos(secs.saturating_mul(SECOND))
+    }
+
+    /// The moment this many milliseconds after the beginning, to the nearest nanosecond, at most
+    /// [`Timestamp::MAX`]; `None` for what is negative or no number.
+    #[must_use]
+    pub fn from_fractional_millis(millis: f64) -> Option<Self> {
+        if millis.is_nan() || millis < 0.0 {
+            return None;
+        }
+        // The whole milliseconds apart, so that the fraction keeps all of its digits.
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it saturates")]
+        let whole = millis as u64;
+        #[expect(clippy::cast_precision_loss, reason = "it came from such a number")]
+        let rest = (millis - whole as f64) * 1e6 + 0.5;
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "below 10^6")]
+        Some(Self::from_nanos(whole.saturating_mul(1_000_000).saturating_add(rest as u64)))
+    }
+
+    /// Milliseconds since the beginning, with fractions.
+    #[must_use]
+    pub fn as_fractional_millis(self) -> f64 {
+        fractional_millis(self.0.cast_signed())
     }
 
     /// Nanoseconds since the beginning.
@@ -79,10 +97,17 @@ impl Timestamp {
     }
 }
 
-/// By its name, so that a serialiser can tell times from other numbers.
 impl Serialize for Timestamp {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_newtype_struct("Timestamp", &self.0)
+        serializer.serialize_f64(self.as_fractional_millis())
+    }
+}
+
+impl<'de> Deserialize<'de> for Timestamp {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let millis = f64::deserialize(deserializer)?;
+        let wrong = || de::Error::custom("a moment is not before the beginning");
+        Self::from_fractional_millis(millis).ok_or_else(wrong)
     }
 }
 
@@ -230,9 +255,14 @@ pub(crate) fn milliseconds<S: Serializer>(
     duration: &Duration,
     serializer: S,
 ) -> Result<S::Ok, S::Error> {
-    #[expect(clippy::cast_precision_loss, reason = "exact for 104 days, and nobody counts later")]
-    let millis = duration.as_nanos() as f64 / 1e6;
-    serializer.serialize_f64(millis)
+    let nanos = i64::try_from(duration.as_nanos()).unwrap_or(i64::MAX);
+    serializer.serialize_f64(fractional_millis(nanos))
+}
+
+/// Nanoseconds as milliseconds: the nearest number that there is.
+#[expect(clippy::cast_precision_loss, reason = "exact for 99 days, and nobody counts later")]
+pub(crate) fn fractional_millis(nanos: i64) -> f64 {
+    nanos as f64 / 1e6
 }
 
 /// A span of time as Kubernetes writes durations: `1m30s`, `500ms`. Never negative, at most 292
@@ -263,10 +293,9 @@ impl fmt::Display for Span {
     }
 }
 
-/// By its name, so that a serialiser can tell spans from other texts.
 impl Serialize for Span {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_newtype_struct("Span", &format_duration(self.0))
+        serializer.serialize_str(&format_duration(self.0))
     }
 }
 
@@ -414,6 +443,28 @@ fn decimal(nanos: u128, unit: u128) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn moments_are_serialised_in_milliseconds_and_read_again() {
+        let text = |at: Timestamp| serde_json::to_string(&at).unwrap();
+        assert_eq!(text(Timestamp::from_nanos(1_500_000_001)), "1500.000001");
+        assert_eq!(text(Timestamp::from_secs(300)), "300000.0");
+        let nearly_99_days = 99 * 24 * 3_600 * SECOND;
+        for nanos in [0, 1, 999_999, 1_000_001, 3_000_000_001, nearly_99_days - 1, nearly_99_days] {
+            let at = Timestamp::from_nanos(nanos);
+            assert_eq!(serde_json::from_str::<Timestamp>(&text(at)).unwrap(), at);
+        }
+        for (millis, nanos) in
+            [(f64::INFINITY, i64::MAX as u64), (0.000_000_6, 1), (1e300, i64::MAX as u64)]
+        {
+            let at = Timestamp::from_fractional_millis(millis).unwrap();
+            assert_eq!(at, Timestamp::from_nanos(nanos));
+        }
+        for wrong in [-1.0, f64::NAN] {
+            assert_eq!(Timestamp::from_fractional_millis(wrong), None);
+        }
+        assert!(serde_json::from_str::<Timestamp>("-1").is_err());
+    }
 
     #[test]
     fn durations_read_and_print_as_go_does() {

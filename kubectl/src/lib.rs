@@ -85,12 +85,12 @@ pub struct Outcome {
     /// time. There can be some although the line failed.
     pub commands: Vec<Command>,
     /// The number of the drain that the line has begun and that is not done: what it prints from
-    /// now on comes as [`Happening::DrainPrinted`] with this number, once time passes, and its end
-    /// as [`Happening::DrainEnded`]. What it prints at once is in the texts here already, although
+    /// now on comes as [`EventKind::DrainPrinted`] with this number, once time passes, and its end
+    /// as [`EventKind::DrainEnded`]. What it prints at once is in the texts here already, although
     /// it comes as such happenings, too, when the commands are applied.
     ///
-    /// [`Happening::DrainPrinted`]: taintlab_core::event::Happening::DrainPrinted
-    /// [`Happening::DrainEnded`]: taintlab_core::event::Happening::DrainEnded
+    /// [`EventKind::DrainPrinted`]: taintlab_core::event::EventKind::DrainPrinted
+    /// [`EventKind::DrainEnded`]: taintlab_core::event::EventKind::DrainEnded
     pub drain: Option<u64>,
 }
 

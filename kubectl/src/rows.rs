@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use serde_json::Value;
-use taintlab_core::api::{Node, Pod, PodPhase};
-use taintlab_core::time::Time;
+use taintlab_core::api::{Node, Pod};
+use taintlab_core::kubelet::pod_columns::PodColumns;
 
 use crate::objects::{Object, number, string_map, text, time_at};
 use crate::print::View;
@@ -144,18 +144,13 @@ pub(crate) fn node_roles(node: &Node) -> String {
     or(&roles.into_iter().collect::<Vec<_>>().join(","), "<none>").to_owned()
 }
 
-/// The statuses of the containers of a pod.
-fn statuses<'p>(pod: &'p Pod, field: &str) -> &'p [Value] {
-    pod.status.other.get(field).and_then(Value::as_array).map_or(&[], Vec::as_slice)
-}
-
 fn spec_list<'p>(pod: &'p Pod, field: &str) -> &'p [Value] {
     pod.spec.other.get(field).and_then(Value::as_array).map_or(&[], Vec::as_slice)
 }
 
 /// Mirrors `printPod`.
 fn pod_cells(view: View, pod: &Pod) -> Vec<Value> {
-    let columns = PodColumns::of(view, pod);
+    let columns = PodColumns::of(view.release, pod);
     let status = |name: &str| pod.status.other.get(name).and_then(Value::as_str).unwrap_or("");
     let mut restarts = Value::from(columns.restarts);
     if let Some(last) = columns
@@ -186,126 +181,6 @@ fn pod_cells(view: View, pod: &Pod) -> Vec<Value> {
             format!("{}/{}", gates.iter().filter(holds).count(), gates.len()).into()
         },
     ]
-}
-
-/// What the statuses of its containers say about a pod.
-struct PodColumns {
-    ready: usize,
-    containers: usize,
-    status: String,
-    restarts: i64,
-    last_restart: Option<Time>,
-}
-
-impl PodColumns {
-    fn of(view: View, pod: &Pod) -> Self {
-        let mut columns = Self {
-            ready: 0,
-            containers: spec_list(pod, "containers").len(),
-            status: pod.status.phase.as_str().to_owned(),
-            restarts: 0,
-            last_restart: None,
-        };
-        if !pod.status.reason.is_empty() {
-            columns.status.clone_from(&pod.status.reason);
-        }
-        let gated = pod.condition("PodScheduled");
-        if gated.is_some_and(|condition| condition.reason == "SchedulingGated") {
-            "SchedulingGated".clone_into(&mut columns.status);
-        }
-        if !columns.initializing(pod) {
-            columns.running(pod);
-        }
-        let ended = matches!(pod.status.phase, PodPhase::Succeeded | PodPhase::Failed);
-        if pod.is_terminating() && pod.status.reason == "NodeLost" {
-            "Unknown".clone_into(&mut columns.status);
-        } else if pod.is_terminating()
-            && !(ended && view.release.shows_phase_of_deleted_pods_that_ended())
-        {
-            "Terminating".clone_into(&mut columns.status);
-        }
-        columns
-    }
-
-    fn restarted(&mut self, status: &Value) {
-        self.restarts += number(status, "/restartCount").unwrap_or(0);
-        let ended = time_at(status, "/lastState/terminated/finishedAt");
-        self.last_restart = self.last_restart.max(ended);
-    }
-
-    /// What the init containers say, unless all of them are done.
-    fn initializing(&mut self, pod: &Pod) -> bool {
-        let containers = spec_list(pod, "initContainers");
-        let is_sidecar = |name: &str| {
-            let mut found = containers.iter().filter(|container| text(container, "/name") == name);
-            found.any(|container| text(container, "/restartPolicy") == "Always")
-        };
-        let sidecars = containers.iter().filter(|c| is_sidecar(text(c, "/name"))).count();
-        self.containers += sidecars;
-        let mut sidecar_restarts = (0, None);
-        for (index, status) in statuses(pod, "initContainerStatuses").iter().enumerate() {
-            self.restarted(status);
-            let sidecar = is_sidecar(text(status, "/name"));
-            if sidecar {
-                sidecar_restarts.0 += number(status, "/restartCount").unwrap_or(0);
-                let ended = time_at(status, "/lastState/terminated/finishedAt");
-                sidecar_restarts.1 = sidecar_restarts.1.max(ended);
-            }
-            let is = |field: &str| status.get(field).and_then(Value::as_bool) == Some(true);
-            if number(status, "/state/terminated/exitCode") == Some(0) {
-                continue;
-            }
-            if sidecar && is("started") {
-                self.ready += usize::from(is("ready"));
-                continue;
-            }
-            let waiting = text(status, "/state/waiting/reason");
-            self.status = if status.pointer("/state/terminated").is_some() {
-                format!("Init:{}", terminated(status))
-            } else if !waiting.is_empty() && waiting != "PodInitializing" {
-                format!("Init:{waiting}")
-            } else {
-                format!("Init:{index}/{}", containers.len())
-            };
-            return true;
-        }
-        (self.restarts, self.last_restart) = sidecar_restarts;
-        false
-    }
-
-    fn running(&mut self, pod: &Pod) {
-        let mut has_running = false;
-        for status in statuses(pod, "containerStatuses").iter().rev() {
-            self.restarted(status);
-            let waiting = text(status, "/state/waiting/reason");
-            if !waiting.is_empty() {
-                waiting.clone_into(&mut self.status);
-            } else if status.pointer("/state/terminated").is_some() {
-                self.status = terminated(status);
-            } else if status.get("ready").and_then(Value::as_bool) == Some(true)
-                && status.pointer("/state/running").is_some()
-            {
-                has_running = true;
-                self.ready += 1;
-            }
-        }
-        // One container has ended, but others run.
-        if self.status == "Completed" && has_running {
-            let ready = pod.condition("Ready").is_some_and(|c| c.status.as_str() == "True");
-            (if ready { "Running" } else { "NotReady" }).clone_into(&mut self.status);
-        }
-    }
-}
-
-/// How a container ended.
-fn terminated(status: &Value) -> String {
-    let reason = text(status, "/state/terminated/reason");
-    let number = |field: &str| number(status, &format!("/state/terminated/{field}")).unwrap_or(0);
-    match (reason, number("signal")) {
-        ("", 0) => format!("ExitCode:{}", number("exitCode")),
-        ("", signal) => format!("Signal:{signal}"),
-        (reason, _) => reason.to_owned(),
-    }
 }
 
 /// Names and images of the containers of a pod template.

@@ -2,7 +2,7 @@
 
 use taintlab_core::api::{Node, Pod, Workload};
 use taintlab_core::command::Command;
-use taintlab_core::event::Happening;
+use taintlab_core::event::EventKind;
 use taintlab_core::release::KubernetesRelease;
 use taintlab_core::simulator::Simulator;
 use taintlab_core::time::Time;
@@ -116,10 +116,10 @@ impl<'a> Session<'a> {
         let events = self.scratch.as_mut().map(|s| s.drain_events()).unwrap_or_default();
         for event in events {
             match event.what {
-                Happening::DrainStarted { drain } => self.outcome.drain = Some(drain),
-                Happening::DrainPrinted { is_error: true, line, .. } => self.warn(line),
-                Happening::DrainPrinted { line, .. } => self.print(line),
-                Happening::DrainEnded { failed, .. } => {
+                EventKind::DrainStarted { drain } => self.outcome.drain = Some(drain),
+                EventKind::DrainPrinted { is_error: true, line, .. } => self.warn(line),
+                EventKind::DrainPrinted { line, .. } => self.print(line),
+                EventKind::DrainEnded { failed, .. } => {
                     self.outcome.drain = None;
                     self.outcome.exit_code = u8::from(failed);
                 }

@@ -30,6 +30,7 @@ mod decode;
 mod detect;
 mod diagnostic;
 mod export;
+mod foreign;
 mod import;
 mod json;
 mod json_writer;
@@ -56,6 +57,8 @@ pub use crate::redact::{
     Dropped, LAST_APPLIED, redact_commands, redact_console_command, redact_scenario,
 };
 pub use crate::report::{Assumption, ObjectOutcome, ObjectReport};
-pub use crate::scenario::{ScenarioFile, is_scenario, read_scenario, read_value, write_scenario};
+pub use crate::scenario::{
+    ScenarioFile, is_scenario, read_from, read_scenario, read_value, write_scenario,
+};
 pub use crate::source::{HOW_TO_GET_COMMAND, text_from_bytes};
 pub use crate::svg::{SvgOptions, timeline_svg};

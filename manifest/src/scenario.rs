@@ -11,6 +11,7 @@ use crate::builder::Names;
 use crate::decode::{Findings, decode};
 use crate::diagnostic::{DiagnosedObject, Diagnostic, Diagnostics, Position, Problem, Severity};
 use crate::export::to_yaml;
+use crate::foreign;
 use crate::import::{field_error, import, join};
 use crate::limits::{ImportOptions, Limits};
 use crate::near_miss;
@@ -154,25 +155,46 @@ pub fn read_value<T: serde::de::DeserializeOwned>(
     limits: &Limits,
 ) -> Result<T, Vec<Diagnostic>> {
     let options = ImportOptions::from(limits);
-    let mut diagnostics = Diagnostics::new(file);
-    let mut documents = match source::check(text, limits) {
+    let Documents { mut documents, mut problems } = match source::check(text, limits) {
         Ok(()) => source::parse(text, &options, false, Documents::default),
         Err(problem) => Documents { problems: vec![problem], ..Documents::default() },
     };
+    let document = documents.pop().filter(|_| documents.is_empty());
+    if document.is_none() {
+        problems.push(Problem::new(Position::START, "this must be exactly one document"));
+    }
+    value_of(document, problems, file)
+}
+
+/// The same of a value in another form than text, such as an object of another language; what is
+/// wrong has a path, but no line and column.
+///
+/// # Errors
+/// What is wrong with the value, by field.
+pub fn read_from<'de, T: serde::de::DeserializeOwned>(
+    value: impl serde::Deserializer<'de>,
+    limits: &Limits,
+) -> Result<T, Vec<Diagnostic>> {
+    match foreign::tree(value, limits.depth) {
+        Ok(tree) => value_of(Some(tree), Vec::new(), ""),
+        Err(problem) => value_of(None, vec![problem], ""),
+    }
+}
+
+/// The value of a document with which this is wrong already.
+fn value_of<T: serde::de::DeserializeOwned>(
+    document: Option<Spanned<'_>>,
+    problems: Vec<Problem>,
+    file: &str,
+) -> Result<T, Vec<Diagnostic>> {
+    let mut diagnostics = Diagnostics::new(file);
     let mut findings = Findings::default();
-    let value = match documents.documents.as_mut_slice() {
-        [document] => decode(document, &mut findings),
-        _ => {
-            let problem = Problem::new(Position::START, "this must be exactly one document");
-            findings.errors.push(problem);
-            None
-        }
-    };
+    let value = document.and_then(|mut document| decode(&mut document, &mut findings));
     let meant = |problem: &Problem| {
         problem.help.as_deref().is_some_and(|help| help.starts_with("did you mean"))
     };
     let nearly = findings.warnings.into_iter().filter(meant);
-    for problem in documents.problems.into_iter().chain(findings.errors).chain(nearly) {
+    for problem in problems.into_iter().chain(findings.errors).chain(nearly) {
         diagnostics.error(problem);
     }
     match value {

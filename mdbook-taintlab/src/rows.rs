@@ -1,8 +1,7 @@
 //! What happened in a run, for readers: what a cluster would show, and what was done to it.
 
 use serde_json::Value;
-use taintlab_core::api::ConditionStatus;
-use taintlab_core::event::{Event, EventKind};
+use taintlab_core::event::{Event, EventKind, EventVisibility};
 use taintlab_core::scenario::{Report, Scenario};
 use taintlab_core::time::Timestamp;
 
@@ -111,62 +110,11 @@ fn collect(value: &Value, name: &str, words: &mut Vec<String>) {
     }
 }
 
-/// An event, if a cluster would show it: Kubernetes' Events, and what happens to nodes, pods,
-/// zones.
+/// An event, if somebody would look at it.
 fn row(event: &Event) -> Option<Row> {
-    let kind = match &event.what {
-        // Every node has one at the beginning.
-        EventKind::EventRecorded(recorded) if recorded.reason == "RegisteredNode" => return None,
-        EventKind::EventRecorded(recorded) => recorded.reason.to_owned(),
-        // Three more conditions become Unknown with this one.
-        EventKind::NodeConditionChanged { condition, to, .. }
-            if condition != "Ready" && *to == ConditionStatus::Unknown =>
-        {
-            return None;
-        }
-        EventKind::NodeConditionChanged { condition, .. } => condition.clone(),
-        EventKind::ZoneStateChanged { from: None, .. } => return None,
-        EventKind::ZoneStateChanged { .. } => "zoneState".into(),
-        EventKind::ZoneRateChanged { .. } => "zoneRate".into(),
-        EventKind::NodeTaintsChanged { added, removed, .. } => {
-            let named = |taints: &[taintlab_core::api::Taint]| {
-                taints.iter().map(|taint| format!("{}:{}", taint.key, taint.effect)).collect()
-            };
-            let (added, removed): (String, String) = (named(added), named(removed));
-            format!("+{added}-{removed}")
-        }
-        EventKind::PodDeleted { .. } => "podDeleted".into(),
-        EventKind::HeartbeatLost { .. } => "heartbeatLost".into(),
-        EventKind::HeartbeatResumed { .. } => "heartbeatResumed".into(),
-        EventKind::NodeWriteRefused { .. } => "nodeWriteRefused".into(),
-        EventKind::TaintEvictionControllerRestarted { .. }
-        | EventKind::ControllerManagerRestarted
-        | EventKind::MasterDisruptionEntered
-        | EventKind::MasterDisruptionLeft
-        | EventKind::BudgetNotAsked { .. }
-        | EventKind::DrainPrinted { .. }
-        | EventKind::DrainEnded { .. } => String::new(),
-        EventKind::NodeAdded { .. }
-        | EventKind::NodeUpdated { .. }
-        | EventKind::NodeDeleted { .. }
-        | EventKind::PodAdded { .. }
-        | EventKind::PodUpdated { .. }
-        | EventKind::Request { .. }
-        | EventKind::Decided(_)
-        | EventKind::NodeEvaluated { .. }
-        | EventKind::NodeSkipped { .. }
-        | EventKind::NodeQueued { .. }
-        | EventKind::NodeDequeued { .. }
-        | EventKind::KubeletEviction { .. }
-        | EventKind::WorkloadAdded { .. }
-        | EventKind::WorkloadUpdated { .. }
-        | EventKind::WorkloadDeleted { .. }
-        | EventKind::OwnerInferred { .. }
-        | EventKind::PodAdmitted { .. }
-        | EventKind::NodeAdmitted { .. }
-        | EventKind::BudgetChanged { .. }
-        | EventKind::DrainStarted { .. } => return None,
-    };
+    if event.what.visibility() != EventVisibility::Notable {
+        return None;
+    }
     let mut text = event.what.to_string();
     // Such as `Node is not ready`, which is said of a pod.
     if let Some(pod) = event.what.pod()
@@ -174,5 +122,21 @@ fn row(event: &Event) -> Option<Row> {
     {
         text += &format!(" ({pod})");
     }
-    Some(Row { at: event.at, text, is_step: false, kind })
+    Some(Row { at: event.at, text, is_step: false, kind: kind(&event.what) })
+}
+
+/// What is the same of events that are alike.
+fn kind(what: &EventKind) -> String {
+    match what {
+        EventKind::EventRecorded(recorded) => recorded.reason.to_owned(),
+        EventKind::NodeConditionChanged { condition, .. } => condition.clone(),
+        EventKind::NodeTaintsChanged { added, removed, .. } => {
+            let named = |taints: &[taintlab_core::api::Taint]| {
+                taints.iter().map(|taint| format!("{}:{}", taint.key, taint.effect)).collect()
+            };
+            let (added, removed): (String, String) = (named(added), named(removed));
+            format!("+{added}-{removed}")
+        }
+        other => format!("{:?}", std::mem::discriminant(other)),
+    }
 }

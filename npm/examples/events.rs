@@ -6,7 +6,6 @@ use std::process::ExitCode;
 use std::{env, fs};
 
 use taintlab_manifest::{Limits, read_scenario};
-use taintlab_npm::output::to_json;
 
 fn main() -> ExitCode {
     let mut arguments = env::args_os().skip(1).map(PathBuf::from);
@@ -39,7 +38,8 @@ fn write_all(scenarios: &Path, output: &Path) -> Result<usize, String> {
         let report = scenario.run().map_err(|error| format!("{}: {error}", path.display()))?;
         let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         let to = output.join(format!("{name}.json"));
-        fs::write(to, to_json(&report.events)?).map_err(|error| error.to_string())?;
+        fs::write(to, serde_json::to_string(&report.events).map_err(|error| error.to_string())?)
+            .map_err(|error| error.to_string())?;
         number += 1;
     }
     Ok(number)

@@ -96,6 +96,19 @@ export function object(text, ...values) {
   return made;
 }
 
+/**
+ * Gives an object or a list a field of its own, whatever the prototypes have under that name. The
+ * package calls it where serde-wasm-bindgen sets a field.
+ */
+export function own(object, key, value) {
+  if (key in object) {
+    const field = { value, writable: true, enumerable: true, configurable: true };
+    Object.defineProperty(object, key, field);
+  } else {
+    object[key] = value;
+  }
+}
+
 /** Puts a value at the end of a list. */
 export function append(list, value) {
   list[list.length] = value;
@@ -103,6 +116,17 @@ export function append(list, value) {
 
 /** A value as JSON text. */
 export const stringify = (value) => JSON.stringify(value);
+
+/** A copy of a value as JSON has it: without getters and proxies. `what` is what it is called. */
+export function plain(value, what) {
+  const text = JSON.stringify(value);
+  // Half of a surrogate pair is the only thing that JSON writes so.
+  if (/(?<!\\)(\\\\)*\\ud[89a-f]/.test(text)) {
+    const message = "a string that is not well-formed Unicode: it has half of a surrogate pair";
+    throw new TypeError(`${what}: there is ${message}`);
+  }
+  return text === undefined ? undefined : JSON.parse(text);
+}
 
 /** What a JSON text says. */
 export const parse = (text) => JSON.parse(text);
@@ -115,8 +139,7 @@ export const call = (work, first, second) => work(first, second);
 
 /** What came of a call that made a simulator, and what was read for it. */
 export function created(simulator, warnings, imported) {
-  const answer = { ok: true, simulator, warnings };
-  return imported === undefined ? answer : { ...answer, imported };
+  return { ok: true, simulator, warnings, imported };
 }
 
 /** What a value is, in words. */

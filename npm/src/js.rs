@@ -52,6 +52,11 @@ extern "C" {
     /// `undefined` for what has no JSON.
     #[cfg(feature = "simulator")]
     #[wasm_bindgen(catch)]
+    pub(crate) fn plain(value: &JsValue, what: &str) -> Result<JsValue, JsValue>;
+
+    /// `undefined` for what has no JSON.
+    #[cfg(feature = "simulator")]
+    #[wasm_bindgen(catch)]
     pub(crate) fn stringify(value: &JsValue) -> Result<JsValue, JsValue>;
 
     #[cfg(feature = "simulator")]

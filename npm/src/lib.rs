@@ -7,8 +7,9 @@
 //! - What a user can get wrong (a manifest, a command that does not fit the cluster) comes back as
 //!   `{ ok: false, errors }`: [`problem`].
 //! - A call that is wrong (an array where a text belongs) throws a `TypeError`: `input.rs`.
-//! - Objects go over the boundary as one JSON text each way: `input.rs`, `output.rs`. Taints and
-//!   tolerations, which are small and asked about often, are read field by field: `taint_js`.
+//! - Objects go over the boundary by serde-wasm-bindgen, whole clusters and long lists as one JSON
+//!   text: `input.rs`, `output.rs`. Taints and tolerations, which are small and asked about often,
+//!   are read and written field by field: `taint_js`.
 //! - Whatever a caller gives, the module survives it: `boundary.js`.
 //!
 //! Without the feature `simulator` only the questions are there that ask nothing of a cluster in
@@ -25,7 +26,7 @@ mod kubernetes;
 pub mod manifests;
 pub mod options;
 #[cfg(feature = "simulator")]
-pub mod output;
+mod output;
 mod panics;
 pub mod problem;
 pub mod questions;

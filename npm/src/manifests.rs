@@ -5,7 +5,7 @@ use serde_json::Value;
 use taintlab_core::api::{Node, Pod, PodDisruptionBudget, Workload};
 use taintlab_core::release::KubernetesRelease;
 use taintlab_core::time::Time;
-use taintlab_manifest::{Diagnostic, Import, ImportOptions, Limits};
+use taintlab_manifest::{Diagnostic, Dropped, Import, ImportOptions, Limits};
 use tsify::Tsify;
 use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
@@ -68,8 +68,14 @@ impl Imported {
             release: release.as_ref().map(|detected| detected.release),
             release_text: release.as_ref().map(ToString::to_string),
             newest_time: import.newest_time,
-            dropped: Some(&import.dropped).filter(|d| !d.is_empty()).map(ToString::to_string),
+            ..Self::of_dropped(&import.dropped)
         }
+    }
+
+    /// Where only that is known.
+    pub(crate) fn of_dropped(dropped: &Dropped) -> Self {
+        let dropped = Some(dropped).filter(|dropped| !dropped.is_empty());
+        Self { dropped: dropped.map(ToString::to_string), ..Self::default() }
     }
 }
 

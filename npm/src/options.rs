@@ -103,6 +103,9 @@ pub struct ScenarioOptions {
     /// Another end than the one that the scenario names: a duration.
     #[tsify(type = "Span")]
     pub until: Option<DurationText>,
+    /// Whether to keep what may be secret and is not needed: values of environment variables, data
+    /// of Secrets and so on. It is dropped unless this is `true`.
+    pub keep_all: bool,
 }
 
 /// How a picture of lanes is made.

@@ -3,13 +3,13 @@
 use serde::Serialize;
 use taintlab_core::lanes::Lanes;
 use taintlab_core::scenario::{Outcome, Scenario};
-use taintlab_manifest::{Limits, ScenarioFile, read_scenario};
+use taintlab_manifest::{ScenarioFile, read_scenario};
 use tsify::Tsify;
 use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
 
 use crate::input::{read_options, text_or_json};
-use crate::manifests::sort;
+use crate::manifests::{import_options, sort};
 use crate::options::{ScenarioOptions, TimelineOptions};
 use crate::output::to_js;
 use crate::problem::{Problem, ProblemCode, fail};
@@ -63,11 +63,10 @@ pub fn test_scenario(
     )]
     options: JsValue,
 ) -> Result<JsValue, JsValue> {
-    let options: ScenarioOptions = read_options(&options, "options")?;
-    let mut file = read_file(&scenario, &options)?;
-    let scenario = file.scenario.take();
-    let (errors, warnings) = sort(std::mem::take(&mut file.diagnostics), SCENARIO);
-    let Some(scenario) = scenario else { return fail(errors) };
+    let Opened { scenario, file, warnings } = match open(&scenario, &options)? {
+        Ok(opened) => opened,
+        Err(errors) => return fail(errors),
+    };
     let report = match scenario.run() {
         Ok(report) => report,
         Err(error) => return fail(vec![at(&file, &error.path(), &error.to_string(), SCENARIO)]),
@@ -114,12 +113,11 @@ pub fn timeline_svg(
     )]
     picture: JsValue,
 ) -> Result<JsValue, JsValue> {
-    let options: ScenarioOptions = read_options(&options, "options")?;
     let picture: TimelineOptions = read_options(&picture, "picture")?;
-    let mut file = read_file(&scenario, &options)?;
-    let scenario = file.scenario.take();
-    let (errors, _) = sort(std::mem::take(&mut file.diagnostics), SCENARIO);
-    let Some(scenario) = scenario else { return fail(errors) };
+    let Opened { scenario, file, .. } = match open(&scenario, &options)? {
+        Ok(opened) => opened,
+        Err(errors) => return fail(errors),
+    };
     match Lanes::of(&scenario) {
         Ok(lanes) => {
             let svg = picture.draw(&lanes, &scenario.metadata.title);
@@ -140,24 +138,34 @@ struct Timeline {
 /// What a scenario file that cannot be read or run is called.
 pub(crate) const SCENARIO: ProblemCode = ProblemCode::InvalidScenario;
 
-/// Reads a scenario from text or an object, and puts what the options say over it.
+/// A scenario that can be run, and what is to be said of it.
+pub(crate) struct Opened {
+    pub(crate) scenario: Scenario,
+    /// To say where in the text something is that turns out to be wrong later.
+    pub(crate) file: ScenarioFile,
+    pub(crate) warnings: Vec<Problem>,
+}
+
+/// Reads a scenario from text or an object, and puts what the options say over it; inside, what is
+/// wrong with it.
 ///
 /// # Errors
 /// A `TypeError` for anything else.
-pub(crate) fn read_file(
+pub(crate) fn open(
     scenario: &JsValue,
-    options: &ScenarioOptions,
-) -> Result<ScenarioFile, JsValue> {
+    options: &JsValue,
+) -> Result<Result<Opened, Vec<Problem>>, JsValue> {
+    let options: ScenarioOptions = read_options(options, "options")?;
     let text = text_or_json(scenario, "scenario")?;
     let mut load = |name: &str| {
         let known = options.files.get(name).cloned();
         known.ok_or_else(|| format!("`options.files` has no text for `{name}`"))
     };
-    let mut file = read_scenario(&text, &options.file, &Limits::default(), &mut load);
-    if let Some(scenario) = &mut file.scenario {
-        overrule(scenario, options);
-    }
-    Ok(file)
+    let mut file = read_scenario(&text, &options.file, import_options(options.keep_all), &mut load);
+    let (errors, warnings) = sort(std::mem::take(&mut file.diagnostics), SCENARIO);
+    let Some(mut scenario) = file.scenario.take() else { return Ok(Err(errors)) };
+    overrule(&mut scenario, &options);
+    Ok(Ok(Opened { scenario, file, warnings }))
 }
 
 fn overrule(scenario: &mut Scenario, options: &ScenarioOptions) {

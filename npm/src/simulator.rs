@@ -5,7 +5,6 @@ use taintlab_core::api::{Node, Pod, PodKey, WorkloadKey};
 use taintlab_core::command::Command;
 use taintlab_core::event::Event;
 use taintlab_core::simulator::Snapshot as EngineSnapshot;
-use taintlab_core::time::Timestamp;
 use taintlab_core::warnings::warnings_of;
 use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
@@ -16,13 +15,13 @@ use self::answers::{
 use self::state::{Run, State};
 use crate::cluster::{ManifestCluster, cluster};
 use crate::exclusive_cell::ExclusiveCell;
-use crate::input::{self, read, read_json, read_options};
+use crate::input::{self, decode, read, read_options};
 use crate::js;
-use crate::manifests::{Imported, sort};
-use crate::options::{ScenarioOptions, TimelineOptions};
-use crate::output::to_js;
+use crate::manifests::Imported;
+use crate::options::TimelineOptions;
+use crate::output::{list_to_js, to_js};
 use crate::problem::{Problem, fail};
-use crate::scenario::{SCENARIO, at, read_file};
+use crate::scenario::{Opened, SCENARIO, at, open};
 
 pub mod answers;
 mod state;
@@ -70,7 +69,7 @@ impl Simulator {
     ) -> Result<JsValue, JsValue> {
         match cluster(&manifests, &options)? {
             Ok(ManifestCluster { engine, scenario, problems, imported }) => {
-                created(State::new(engine, &scenario, None), &problems, Some(&imported))
+                created(State::new(engine, &scenario, None), &problems, &imported)
             }
             Err(errors) => fail(errors),
         }
@@ -79,7 +78,8 @@ impl Simulator {
     /// The cluster of a scenario. Its steps happen as time passes.
     #[wasm_bindgen(
         js_name = fromScenario,
-        unchecked_return_type = "{ ok: true; simulator: Simulator; warnings: Problem[] } | Failure"
+        unchecked_return_type = "{ ok: true; simulator: Simulator; warnings: Problem[]; \
+            imported: Imported } | Failure"
     )]
     pub fn from_scenario(
         #[wasm_bindgen(
@@ -93,13 +93,15 @@ impl Simulator {
         )]
         options: JsValue,
     ) -> Result<JsValue, JsValue> {
-        let options: ScenarioOptions = read_options(&options, "options")?;
-        let mut file = read_file(&scenario, &options)?;
-        let scenario = file.scenario.take();
-        let (errors, warnings) = sort(std::mem::take(&mut file.diagnostics), SCENARIO);
-        let Some(scenario) = scenario else { return fail(errors) };
+        let Opened { scenario, file, warnings } = match open(&scenario, &options)? {
+            Ok(opened) => opened,
+            Err(errors) => return fail(errors),
+        };
         match scenario.simulator() {
-            Ok(engine) => created(State::new(engine, &scenario, Some(file)), &warnings, None),
+            Ok(engine) => {
+                let imported = Imported::of_dropped(&file.dropped);
+                created(State::new(engine, &scenario, Some(file)), &warnings, &imported)
+            }
             Err(error) => fail(vec![at(&file, &error.path(), &error.to_string(), SCENARIO)]),
         }
     }
@@ -107,7 +109,7 @@ impl Simulator {
     /// The time the simulation has reached: milliseconds since the start.
     #[wasm_bindgen(getter)]
     pub fn now(&self) -> Result<f64, JsValue> {
-        self.0.with(|state| Ok(millis_of(state.engine.now())))
+        self.0.with(|state| Ok(state.engine.now().as_fractional_millis()))
     }
 
     /// The wall-clock time of a moment, RFC 3339; of now unless given.
@@ -285,10 +287,11 @@ impl Simulator {
             let number = options.limit.unwrap_or(BATCH).min(state.run.events.len());
             let describe = |event: Event| DescribedEvent {
                 text: options.text.then(|| event.what.to_string()),
+                visibility: options.text.then(|| event.what.visibility()),
                 event,
             };
             let batch: Vec<_> = state.run.events.drain(..number).map(describe).collect();
-            to_js(&batch)
+            list_to_js(&batch)
         })
     }
 
@@ -304,7 +307,7 @@ impl Simulator {
         self.0.with(|state| {
             let names = state.engine.cluster().nodes().map(|(name, _)| name.as_str());
             let nodes = names.filter_map(|name| state.engine.node_as_served(name));
-            to_js(&nodes.collect::<Vec<_>>().iter().map(AsRef::as_ref).collect::<Vec<&Node>>())
+            list_to_js(&nodes.collect::<Vec<_>>().iter().map(AsRef::as_ref).collect::<Vec<&Node>>())
         })
     }
 
@@ -348,7 +351,7 @@ impl Simulator {
                     .map(|(_, pod)| pod.as_ref())
                     .collect(),
             };
-            to_js(&pods)
+            list_to_js(&pods)
         })
     }
 
@@ -482,13 +485,8 @@ impl Simulator {
 }
 
 /// A new simulator in its wrapping.
-fn created(
-    state: State,
-    warnings: &[Problem],
-    imported: Option<&Imported>,
-) -> Result<JsValue, JsValue> {
-    let imported = imported.map_or(Ok(JsValue::UNDEFINED), to_js)?;
-    js::created(Simulator(ExclusiveCell::new(state)), &to_js(&warnings)?, &imported)
+fn created(state: State, warnings: &[Problem], imported: &Imported) -> Result<JsValue, JsValue> {
+    js::created(Simulator(ExclusiveCell::new(state)), &to_js(&warnings)?, &to_js(imported)?)
 }
 
 /// Commands without a parameter are written as their bare name.
@@ -497,8 +495,7 @@ fn read_command(command: &JsValue) -> Result<Command, JsValue> {
     if !command.is_string() {
         return read(command, WHAT);
     }
-    let name = serde_json::Value::from(input::text(command, WHAT)?);
-    read_json(&format!("{{{name}: null}}"), WHAT)
+    decode(serde_json::json!({ input::text(command, WHAT)?: null }), WHAT)
 }
 
 fn or_undefined<T: Serialize>(value: Option<&T>) -> Result<JsValue, JsValue> {
@@ -508,8 +505,4 @@ fn or_undefined<T: Serialize>(value: Option<&T>) -> Result<JsValue, JsValue> {
 fn pod_key(pod: &JsValue) -> Result<PodKey, JsValue> {
     PodKey::parse(&input::text(pod, "pod")?)
         .map_err(|error| input::wrong_call(&format!("pod: {error}")))
-}
-
-fn millis_of(at: Timestamp) -> f64 {
-    crate::taint_js::encode::millis(i64::try_from(at.as_nanos()).unwrap_or(i64::MAX))
 }

@@ -18,7 +18,7 @@ use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
 
 use crate::cluster::{ManifestCluster, cluster};
-use crate::input::{read, read_list, read_options, wrong_call};
+use crate::input::{decode, read, read_list, read_options, wrong_call};
 use crate::options::{ReleaseOptions, of_config};
 use crate::output::{Answer, to_js};
 use crate::problem::{Problem, ProblemCode, fail};
@@ -205,19 +205,19 @@ fn described(answer: simulator::WhenEvicted) -> WhenEvicted {
 /// A pod, or what makes it, by its `kind`.
 fn pod_source(value: &JsValue, what: &str) -> Result<PodSource, JsValue> {
     let object: Value = read(value, what)?;
-    let kind = object.get("kind").and_then(Value::as_str).unwrap_or_default();
+    let kind = object.get("kind").and_then(Value::as_str).unwrap_or_default().to_owned();
     let makes_pods =
         ["/spec/template", "/spec/jobTemplate"].iter().any(|path| object.pointer(path).is_some());
-    Ok(match kind {
+    Ok(match kind.as_str() {
         "" if makes_pods => {
             let message = "expected the kind of the workload, found nothing; what the API returns \
                 in lists does not say it: add it";
             return Err(wrong_call(&format!("{what}.kind: {message}")));
         }
-        "" | "Pod" => PodSource::Pod(Box::new(read(value, what)?)),
-        "CronJob" => PodSource::CronJob(Box::new(read(value, what)?)),
+        "" | "Pod" => PodSource::Pod(Box::new(decode(object, what)?)),
+        "CronJob" => PodSource::CronJob(Box::new(decode(object, what)?)),
         kind if WorkloadKind::ALL.iter().any(|known| known.as_str() == kind) => {
-            PodSource::Workload(Box::new(read(value, what)?))
+            PodSource::Workload(Box::new(decode(object, what)?))
         }
         kind => {
             let known = WorkloadKind::ALL.map(WorkloadKind::as_str).join("`, `");

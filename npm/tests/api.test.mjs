@@ -685,3 +685,61 @@ test("batches hold as many events as wanted", () => {
   assert.ok(all.every(({ text }) => text.length > 0));
   s.free();
 });
+
+test("names and numbers that JavaScript knows too are as they are in JSON", () => {
+  const text = JSON.stringify({
+    apiVersion: "v1",
+    kind: "ConfigMap",
+    metadata: { name: "a" },
+    data: { x: "y" },
+  }).replace('"x"', '"__proto__"');
+  const { others } = taintlab.parseManifests(text, { keepAll: true });
+  assert.deepEqual(Object.entries(others[0].data), [["__proto__", "y"]]);
+  const options = JSON.parse('{ "__proto__": { "text": true } }');
+  const s = simulator([node("a"), pod("p", "a")]);
+  assert.throws(() => s.events(options), /options\.__proto__: there is no field `__proto__` here/);
+  s.free();
+  // Beyond what JavaScript counts exactly, the nearest number.
+  const most = "9223372036854775807";
+  const manifests = JSON.stringify([node("a"), pod("p", "a", [tolerating(1)])]);
+  const { simulator: forever } = taintlab.Simulator.fromManifests(
+    manifests.replace('"tolerationSeconds":1', `"tolerationSeconds":${most}`),
+  );
+  const [toleration] = forever.explain("default/p").matching.tolerations;
+  assert.equal(toleration.tolerationSeconds, Number(most));
+  forever.free();
+});
+
+test("a command in an answer can be given as it is: durations are texts, as they are declared", () => {
+  const scenario = {
+    apiVersion: "taintlab/v1",
+    kind: "Scenario",
+    kubernetes: { nodeLifecycle: true },
+    objects: { nodes: [node("a")] },
+    steps: [{ at: "10s", do: { flapKubelet: { node: "a", down: "5m", up: "1500ms", times: 1 } } }],
+  };
+  const { simulator: s } = taintlab.Simulator.fromScenario(scenario);
+  s.advanceTo("9.9s");
+  const { at, reason } = s.nextDeadline();
+  assert.deepEqual([at, reason.type], [10_000, "scenarioStep"]);
+  assert.deepEqual(reason.command.flapKubelet, { node: "a", down: "5m0s", up: "1.5s", times: 1 });
+  assert.equal(s.command(reason.command).ok, true);
+  s.free();
+});
+
+test("a scenario keeps what may be secret if it is told to, and says what it has left out", () => {
+  const container = { name: "web", env: [{ name: "PASSWORD", value: "hunter2" }] };
+  const secret = { ...pod("p", "a"), spec: { nodeName: "a", containers: [container] } };
+  const scenario = {
+    apiVersion: "taintlab/v1",
+    kind: "Scenario",
+    objects: { nodes: [node("a")], pods: [secret] },
+  };
+  for (const keepAll of [false, true]) {
+    const made = taintlab.Simulator.fromScenario(scenario, { keepAll });
+    const { env } = made.simulator.pods()[0].spec.containers[0];
+    assert.equal(env?.[0]?.value, keepAll ? "hunter2" : undefined);
+    assert.equal(made.imported.dropped, keepAll ? undefined : "1 env value");
+    made.simulator.free();
+  }
+});

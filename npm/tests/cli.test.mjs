@@ -376,6 +376,30 @@ test("what manifests say of their cluster is used and told, what may be secret i
   );
 });
 
+test("--keep-all holds for scenarios as well", async () => {
+  const scenario = `apiVersion: taintlab/v1
+kind: Scenario
+objects:
+  nodes:
+  - metadata: {name: worker-1}
+  pods:
+  - metadata: {name: web-0}
+    spec: {nodeName: worker-1, containers: [{name: web, env: [{name: KEY, value: hunter2}]}]}
+`;
+  const at = project(folder, "keep-all", { "s.yaml": scenario });
+  const line = ["run", join(at, "s.yaml"), "--kubectl", "get pod web-0 -o yaml"];
+  const left = await taintlab(...line);
+  assert.equal(left.code, 0, left.stderr);
+  assert.match(
+    left.stderr,
+    /^left out, since it may be secret: 1 env value \(--keep-all keeps it\)/,
+  );
+  assert.doesNotMatch(left.stderr, /hunter2/);
+  const kept = await taintlab(...line, "--keep-all");
+  assert.match(kept.stderr, /hunter2/);
+  assert.doesNotMatch(kept.stderr, /left out/);
+});
+
 test("a table of many rows is printed", async () => {
   const nodes = Array.from(
     { length: 150 },

@@ -236,7 +236,9 @@ test("what Object.prototype is polluted with is passed on", () => {
   const set = () => {
     throw MINE;
   };
-  for (const name of ["key", "taint", "ok", "verdict", "simulator"]) {
+  const names = ["key", "taint", "ok", "verdict", "simulator", "now", "0", "limit"];
+  const simulator = made();
+  for (const name of names) {
     Object.defineProperty(Object.prototype, name, {
       set,
       get: () => undefined,
@@ -255,10 +257,21 @@ test("what Object.prototype is polluted with is passed on", () => {
       );
     }
     assert.equal(whole.Simulator.fromManifests([NODE]).ok, true);
+    // What serde-wasm-bindgen makes has fields of its own, and what it reads is its own as well.
+    assert.deepEqual(Object.keys(simulator.advanceTo(5)), [
+      "ok",
+      "now",
+      "pendingEvents",
+      "stopped",
+    ]);
+    assert.equal(simulator.zones()[0].key, "");
+    assert.throws(() => simulator.events({ limit: "5" }), /options\.limit: expected/);
+    Object.defineProperty(Object.prototype, "limit", { get: throwing, configurable: true });
+    assert.ok(simulator.events({ text: true }).length > 0);
   } finally {
-    for (const name of ["key", "taint", "ok", "verdict", "simulator"])
-      delete Object.prototype[name];
+    for (const name of names) delete Object.prototype[name];
   }
+  simulator.free();
   works(lite);
   works(whole);
 });
@@ -456,7 +469,10 @@ test("what is not Unicode is refused, and what stands in its place is not", () =
     whole.Simulator.fromManifests([{ ...NODE, metadata: { name: "\ud800" } }]).ok,
     false,
   );
-  assert.throws(() => whole.whenEvicted({ ...POD, metadata: { name: "\ud800" } }, NODE), TypeError);
+  const half = { ...POD, metadata: { name: "\\\ud800" } };
+  assert.throws(() => whole.whenEvicted(half, NODE), { message: `pod: there is ${message}` });
+  const none = { ...POD, metadata: { name: "p", annotations: { a: "\\ud800 𝒳" } } };
+  assert.equal(whole.whenEvicted(none, NODE).ok, true);
 });
 
 test("a field that is nearly right is said", () => {

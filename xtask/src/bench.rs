@@ -36,7 +36,7 @@ pub(crate) fn package(workspace: &Workspace) -> Result<()> {
 /// # Errors
 /// When it is not built, or there is no Chromium.
 pub(crate) fn page(workspace: &Workspace) -> Result<()> {
-    let chromium = setup::chromium(workspace)?;
+    let chromium = setup::debian_program(workspace, &setup::CHROMIUM)?;
     for program in ["tests/e2e/load.bench.mjs", "tests/e2e/large.bench.mjs"] {
         let mut command = workspace.command("node");
         workspace::run(command.arg(program).env("CHROMIUM", &chromium))?;

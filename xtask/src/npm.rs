@@ -214,6 +214,8 @@ fn write_entries(
         fs::read_to_string(&path).with_context(|| format!("cannot read `{}`", path.display()))
     };
     fs::copy(workspace.path(BOUNDARY), work.join("web/boundary.js"))?;
+    let generated = work.join("web/taintlab.js");
+    fs::write(&generated, with_own_fields(&fs::read_to_string(&generated)?))?;
     let public = work.join("web/public.js");
     fs::write(&public, template("public.work.js")? + &exports.guarded())?;
     minify(workspace, &public, &to.join("glue.js"), &esm)?;
@@ -256,6 +258,15 @@ fn write_entries(
         }
     }
     Ok(())
+}
+
+/// The code of wasm-bindgen, in which what serde-wasm-bindgen makes gets fields by `own` of the
+/// boundary: an assignment would run setters of `Object.prototype`, and drop `__proto__`.
+fn with_own_fields(generated: &str) -> String {
+    let imported = "import { own } from \"./boundary.js\";\n".to_owned();
+    ["arg1", "arg1 >>> 0"].iter().fold(imported + generated, |code, key| {
+        code.replace(&format!("arg0[{key}] = arg2;"), &format!("own(arg0, {key}, arg2);"))
+    })
 }
 
 /// Takes comments and blanks out, or makes one file of several; names stay.
@@ -313,6 +324,19 @@ fn copy_all(from: &Path, to: &Path) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn fields_are_set_by_the_boundary() {
+        let code = "__wbg_set_1: function(arg0, arg1, arg2) {\n    arg0[arg1] = arg2;\n},\n";
+        let own = "__wbg_set_1: function(arg0, arg1, arg2) {\n    own(arg0, arg1, arg2);\n},\n";
+        assert_eq!(
+            with_own_fields(code),
+            format!("import {{ own }} from \"./boundary.js\";\n{own}")
+        );
+        assert!(
+            with_own_fields("arg0[arg1 >>> 0] = arg2;").ends_with("own(arg0, arg1 >>> 0, arg2);")
+        );
+    }
 
     #[test]
     fn finds_what_a_module_exports() {

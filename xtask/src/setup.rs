@@ -12,9 +12,34 @@ use cargo_metadata::MetadataCommand;
 use crate::pins::{self, CargoTool};
 use crate::workspace::{self, Workspace, find_on_path, human};
 
-/// Names under which Chromium is installed, best first.
-const CHROMIUM_NAMES: [&str; 4] =
-    ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
+/// A program that tests run and that Debian has.
+pub(crate) struct DebianProgram {
+    title: &'static str,
+    purpose: &'static str,
+    /// The environment variable that names one, and under which tests find it.
+    pub(crate) variable: &'static str,
+    /// Names under which it is installed, best first.
+    names: &'static [&'static str],
+    packages: &'static [&'static str],
+}
+
+/// A browser.
+pub(crate) const CHROMIUM: DebianProgram = DebianProgram {
+    title: "Chromium",
+    purpose: "runs the browser tests",
+    variable: "CHROMIUM",
+    names: &["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"],
+    packages: &["chromium", "fonts-liberation"],
+};
+
+/// The real kubectl.
+pub(crate) const KUBECTL: DebianProgram = DebianProgram {
+    title: "kubectl",
+    purpose: "runs the plugin of the npm package in its tests",
+    variable: "KUBECTL",
+    names: &["kubectl"],
+    packages: &["kubernetes-client"],
+};
 
 /// Compilation targets, added with rustup.
 ///
@@ -142,44 +167,40 @@ pub(crate) fn npm_packages(workspace: &mut Workspace) -> Result<()> {
     Ok(())
 }
 
-/// A Chromium for the browser tests.
+/// A program that tests run: the one that the environment names, or is on PATH, or Debian's.
 ///
 /// # Errors
 /// When none is found and none can be installed; the message says what to install by hand.
-pub(crate) fn chromium(workspace: &Workspace) -> Result<PathBuf> {
-    let purpose = "runs the browser tests";
-    if let Some(path) = env::var_os("CHROMIUM").map(PathBuf::from) {
+pub(crate) fn debian_program(workspace: &Workspace, program: &DebianProgram) -> Result<PathBuf> {
+    let DebianProgram { title, purpose, variable, names, packages } = program;
+    let on_path = || names.iter().find_map(|name| find_on_path(name));
+    if let Some(path) = env::var_os(variable).map(PathBuf::from) {
         if !path.is_file() {
-            bail!("CHROMIUM is `{}`, which is no file: set it to a browser", path.display());
+            bail!("{variable} is `{}`, which is no file: set it to a program", path.display());
         }
-        found("Chromium", purpose, &path.display().to_string());
+        found(title, purpose, &path.display().to_string());
         return Ok(path);
     }
-    if let Some(path) = chromium_on_path() {
-        found("Chromium", purpose, &path.display().to_string());
+    if let Some(path) = on_path() {
+        found(title, purpose, &path.display().to_string());
         return Ok(path);
     }
-    let by_hand = "install Chromium or Chrome, or set CHROMIUM to the path of one";
+    let by_hand = format!("install {title}, or set {variable} to the path of one");
     if find_on_path("apt-get").is_none() || !is_root(workspace) {
-        bail!("no Chromium on PATH ({}): {by_hand}", CHROMIUM_NAMES.join(", "));
+        bail!("no {title} on PATH ({}): {by_hand}", names.join(", "));
     }
-    install("Chromium", purpose, "apt-get installs it, about a minute", || {
+    install(title, purpose, "apt-get installs it, about a minute", || {
         let apt_get = || {
             let mut command = workspace.command("apt-get");
             command.env("DEBIAN_FRONTEND", "noninteractive").arg("-qq");
             command
         };
         workspace::run(apt_get().arg("update"))?;
-        let packages = ["chromium", "fonts-liberation"];
         workspace::run(
-            apt_get().args(["install", "--yes", "--no-install-recommends"]).args(packages),
+            apt_get().args(["install", "--yes", "--no-install-recommends"]).args(*packages),
         )
     })?;
-    chromium_on_path().with_context(|| format!("the package `chromium` brought none: {by_hand}"))
-}
-
-fn chromium_on_path() -> Option<PathBuf> {
-    CHROMIUM_NAMES.iter().find_map(|name| find_on_path(name))
+    on_path().with_context(|| format!("`{}` brought none: {by_hand}", packages.join(" ")))
 }
 
 fn is_root(workspace: &Workspace) -> bool {

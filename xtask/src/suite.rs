@@ -11,8 +11,9 @@ use clap::ValueEnum;
 
 use crate::count::TestCount;
 use crate::report::Report;
+use crate::setup::{self, DebianProgram};
 use crate::workspace::{self, Workspace};
-use crate::{determinism, npm, pins, playground, schema, setup, size};
+use crate::{determinism, npm, pins, playground, size};
 
 /// Tests that can be run without the others.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -53,7 +54,7 @@ pub(crate) enum Scope {
 const SET_UP_RUST: &str = "set-up: Rust";
 const SET_UP_NPM: &str = "set-up: Node";
 const SET_UP_TOOLS: &str = "set-up: Trunk";
-const SET_UP_CHROMIUM: &str = "set-up: Chromium";
+const SET_UP_PROGRAMS: &str = "set-up: Chromium, kubectl";
 const BUILD: &str = "playground, release";
 const DETERMINISM: &str = "engine as wasm";
 const PACKAGE: &str = "npm package";
@@ -64,12 +65,12 @@ const AGREEMENT: &str = "conformance::recorded_answers::every_family_agrees";
 /// Runs the steps of a scope, prints the table, and says whether all passed.
 pub(crate) fn run(workspace: &mut Workspace, scope: Scope) -> ExitCode {
     let mut report = Report::default();
-    let mut chromium = PathBuf::new();
+    let mut programs = Vec::new();
 
     report.step(SET_UP_RUST, &[], || set_up_rust(workspace, scope));
     report.step(SET_UP_NPM, &[], || setup::npm_packages(workspace));
-    report.step(SET_UP_CHROMIUM, &[], || {
-        chromium = setup::chromium(workspace)?;
+    report.step(SET_UP_PROGRAMS, &[], || {
+        programs = programs_for_tests(workspace, &[setup::CHROMIUM, setup::KUBECTL])?;
         Ok(())
     });
     report.step(SET_UP_TOOLS, &[SET_UP_RUST], || setup::playground_tools(workspace));
@@ -92,15 +93,15 @@ pub(crate) fn run(workspace: &mut Workspace, scope: Scope) -> ExitCode {
     });
     report.step(DETERMINISM, &[SET_UP_RUST], || determinism::build(workspace));
     report.test_step("wasm tests in Node", &[SET_UP_NPM, DETERMINISM], || {
-        node_tests(workspace, "tests/wasm", "", None)
+        node_tests(workspace, "tests/wasm", "", &[])
     });
     report.step(BUILD, &[SET_UP_NPM, SET_UP_TOOLS], || playground::build(workspace));
-    report.test_step("browser tests", &[SET_UP_CHROMIUM, DETERMINISM, BUILD], || {
-        node_tests(workspace, "tests/e2e", "", Some(&chromium))
+    report.test_step("browser tests", &[SET_UP_PROGRAMS, DETERMINISM, BUILD], || {
+        node_tests(workspace, "tests/e2e", "", &programs)
     });
     report.step(PACKAGE, &[SET_UP_NPM, SET_UP_TOOLS], || npm::build(workspace));
-    report.test_step("npm package, packed and installed", &[SET_UP_CHROMIUM, PACKAGE], || {
-        node_tests(workspace, "npm/tests", "", Some(&chromium))
+    report.test_step("npm package, packed and installed", &[SET_UP_PROGRAMS, PACKAGE], || {
+        node_tests(workspace, "npm/tests", "", &programs)
     });
     if scope == Scope::Everything {
         report.step("size", &[BUILD], || size::report(workspace));
@@ -127,7 +128,7 @@ pub(crate) fn run_one(workspace: &mut Workspace, suite: Suite, filter: &str) -> 
         Suite::Browser => "tests/e2e",
         Suite::Npm => "npm/tests",
     };
-    let mut chromium = None;
+    let mut programs = Vec::new();
     report.step(SET_UP_RUST, &[], || set_up_rust(workspace, Scope::Tests));
     report.step(SET_UP_NPM, &[], || setup::npm_packages(workspace));
     if suite == Suite::Npm {
@@ -140,15 +141,16 @@ pub(crate) fn run_one(workspace: &mut Workspace, suite: Suite, filter: &str) -> 
             _ => Ok(()),
         });
     }
-    if suite != Suite::Wasm {
-        report.step(SET_UP_CHROMIUM, &[], || {
-            chromium = Some(setup::chromium(workspace)?);
-            Ok(())
-        });
-    }
-    report.test_step("tests", &[BUILD], || {
-        node_tests(workspace, folder, filter, chromium.as_deref())
+    let needed: &[DebianProgram] = match suite {
+        Suite::Wasm => &[],
+        Suite::Npm => &[setup::CHROMIUM, setup::KUBECTL],
+        _ => &[setup::CHROMIUM],
+    };
+    report.step(SET_UP_PROGRAMS, &[], || {
+        programs = programs_for_tests(workspace, needed)?;
+        Ok(())
     });
+    report.test_step("tests", &[BUILD], || node_tests(workspace, folder, filter, &programs));
     report.finish()
 }
 
@@ -178,6 +180,17 @@ pub(crate) fn conformance(workspace: &Workspace, dir: Option<&Path>) -> Result<(
     workspace::run(&mut command)
 }
 
+/// Programs that tests run, by the variables under which they find them.
+fn programs_for_tests(
+    workspace: &Workspace,
+    programs: &[DebianProgram],
+) -> Result<Vec<(&'static str, PathBuf)>> {
+    let path = |program: &DebianProgram| {
+        Ok((program.variable, setup::debian_program(workspace, program)?))
+    };
+    programs.iter().map(path).collect()
+}
+
 fn set_up_rust(workspace: &Workspace, scope: Scope) -> Result<()> {
     let mut targets = vec![(pins::WASM_TARGET, "the playground and the wasm tests")];
     if scope == Scope::Everything {
@@ -202,7 +215,6 @@ fn static_checks(workspace: &Workspace, report: &mut Report) {
         let package = ["--package", "taintlab-core", "--target", pins::NO_STD_TARGET];
         workspace::run(workspace.cargo().args(["check"]).args(package))
     });
-    report.step("schema of scenarios", &[SET_UP_RUST], || schema::run(workspace, true));
 }
 
 /// Each crate is looked at once, with its dependencies for one target: the one that it ships for.
@@ -228,7 +240,7 @@ fn node_tests(
     workspace: &Workspace,
     folder: &str,
     filter: &str,
-    chromium: Option<&Path>,
+    programs: &[(&str, PathBuf)],
 ) -> (TestCount, Result<()>) {
     let files = match test_files(workspace, folder, filter) {
         Ok(files) => files,
@@ -242,9 +254,7 @@ fn node_tests(
     command.env("TAINTLAB_DETERMINISM", determinism::folder(workspace));
     command.env("TAINTLAB_PACKAGE", npm::tarball(workspace));
     command.env("TAINTLAB_EVENTS", npm::events(workspace));
-    if let Some(chromium) = chromium {
-        command.env("CHROMIUM", chromium);
-    }
+    command.envs(programs.iter().map(|(variable, path)| (variable, path)));
     workspace::run_tests(&mut command)
 }
 

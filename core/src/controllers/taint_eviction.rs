@@ -26,7 +26,6 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::time::Duration;
 
-pub use self::action::EvictionDecision as Ruling;
 pub use self::action::{Action, Decision, EvictionDecision, ScheduledEviction};
 use self::deletion::Deletions;
 use super::{Context, Controller, WorkTicket};

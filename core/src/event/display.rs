@@ -167,11 +167,19 @@ impl fmt::Display for EventKind {
             Self::PodUpdated { pod, .. } => write!(f, "pod {pod} updated"),
             Self::PodDeleted { pod, .. } => write!(f, "pod {pod} gone"),
             Self::Request { pod, verb, result, .. } => {
-                write!(f, "{} {pod}: {}", verb_text(*verb), result_text(*result))
+                let of = if *verb == RequestVerb::PatchStatus { " of" } else { "" };
+                write!(f, "{verb}{of} {pod}: {result}")
             }
             Self::Decided(decision) => write!(f, "{}: {}", decision.pod, decision.ruling),
-            Self::NodeEvaluated { node, shard, .. } => {
-                write!(f, "worker {shard} looks at {node}")
+            Self::NodeEvaluated { node, shard, taints } => {
+                write!(f, "worker {shard} looks at {node}: ")?;
+                if taints.is_empty() {
+                    return f.write_str("no NoExecute taints");
+                }
+                for (index, taint) in taints.iter().enumerate() {
+                    write!(f, "{}{taint}", if index == 0 { "" } else { ", " })?;
+                }
+                Ok(())
             }
             Self::TaintEvictionControllerRestarted { timers_lost } => {
                 write!(f, "taint eviction restarted, timers lost: {timers_lost}")
@@ -345,21 +353,4 @@ fn named(zone: &ZoneKey) -> String {
         return "the nodes without a zone".into();
     }
     alloc::format!("zone {name}")
-}
-
-const fn verb_text(verb: RequestVerb) -> &'static str {
-    match verb {
-        RequestVerb::Get => "GET",
-        RequestVerb::PatchStatus => "PATCH status of",
-        RequestVerb::Delete => "DELETE",
-    }
-}
-
-fn result_text(result: RequestResult) -> String {
-    match result {
-        RequestResult::Ok => "ok".into(),
-        RequestResult::AlreadyTerminating => "ok, terminating already".into(),
-        RequestResult::NotFound => "not found".into(),
-        RequestResult::Error(error) => alloc::format!("{error:?}"),
-    }
 }

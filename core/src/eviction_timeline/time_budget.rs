@@ -13,11 +13,9 @@ use crate::api::{NodeName, PodKey};
 use crate::controllers::node_lifecycle::{
     NODE_EVICTION_PERIOD, NodeLifecycleConfig, NodeTaintHistory, RateSource, Silence,
 };
-use crate::time::{Time, Timestamp, format_duration};
+use crate::time::{Time, Timestamp, format_duration, fractional_millis};
 
-/// A moment before or after the beginning.
-#[cfg_attr(feature = "typescript-all", doc = "")]
-#[cfg_attr(feature = "typescript-all", doc = " In JavaScript: milliseconds, with fractions.")]
+/// A moment before or after the beginning, serialised in milliseconds, with fractions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[cfg_attr(feature = "typescript-all", derive(tsify::Tsify), tsify(type = "number"))]
 pub struct Moment(i64);
@@ -72,7 +70,7 @@ impl fmt::Display for Moment {
 
 impl Serialize for Moment {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_newtype_struct("Moment", &self.0)
+        serializer.serialize_f64(fractional_millis(self.0))
     }
 }
 

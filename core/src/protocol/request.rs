@@ -1,5 +1,7 @@
 //! Requests to the API server, and what comes back.
 
+use core::fmt;
+
 use serde::{Deserialize, Serialize};
 
 /// Names a request of one controller until its result is known.
@@ -32,6 +34,29 @@ pub enum RequestResult {
     NotFound,
     /// It was made to fail.
     Error(ApiErrorKind),
+}
+
+/// As in a log of requests: `DELETE`.
+impl fmt::Display for RequestVerb {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Get => "GET",
+            Self::PatchStatus => "PATCH status",
+            Self::Delete => "DELETE",
+        })
+    }
+}
+
+/// What came back, in words: `ok`, `not found`, `Conflict`.
+impl fmt::Display for RequestResult {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Ok => f.write_str("ok"),
+            Self::AlreadyTerminating => f.write_str("ok, terminating already"),
+            Self::NotFound => f.write_str("not found"),
+            Self::Error(error) => write!(f, "{error:?}"),
+        }
+    }
 }
 
 impl RequestResult {

@@ -2,7 +2,7 @@
 
 use alloc::collections::BTreeMap;
 use alloc::format;
-use alloc::string::String;
+use alloc::string::{String, ToString};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::fmt;
@@ -195,6 +195,17 @@ pub const REGION_LABEL: &str = "topology.kubernetes.io/region";
 pub const BETA_ZONE_LABEL: &str = "failure-domain.beta.kubernetes.io/zone";
 /// The label that named a node's region before 1.17.
 pub const BETA_REGION_LABEL: &str = "failure-domain.beta.kubernetes.io/region";
+
+/// Writes a number of 32 bits as the flag gives it: 0.55 in every format, where widening it gives
+/// 0.550000011920929.
+///
+/// # Errors
+/// Those of the serialiser.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]
+pub(crate) fn as_flag<S: Serializer>(number: &f32, serializer: S) -> Result<S::Ok, S::Error> {
+    let widened = f64::from(*number);
+    serializer.serialize_f64(number.to_string().parse().unwrap_or(widened))
+}
 
 /// How fast nodes of one zone are tainted (or their pods evicted), in nodes per second.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -3,18 +3,6 @@
 
 use super::KubernetesRelease;
 
-macro_rules! since {
-    ($($(#[$doc:meta])+ $name:ident = $minor:literal;)+) => {
-        impl KubernetesRelease {
-            $($(#[$doc])+
-            #[must_use]
-            pub const fn $name(self) -> bool {
-                self.minor >= $minor
-            })+
-        }
-    };
-}
-
 impl KubernetesRelease {
     /// Whether `kubectl drain` says before it aborts that it will go on in the next release: in
     /// 1.22 alone.
@@ -111,4 +99,69 @@ since! {
     describe_tells_names_of_ports = 34;
     /// Whether `kubectl describe` tells which part of an object an event is about: since 1.35.
     describe_tells_field_path_of_events = 35;
+}
+
+impl KubernetesRelease {
+    /// What `kubectl drain` says of pods with an emptyDir, whose flag was called
+    /// `--delete-local-data` to 1.19.
+    #[must_use]
+    pub const fn drain_local_storage_error(self) -> &'static str {
+        if self.minor >= 20 {
+            "Pods with local storage (use --delete-emptydir-data to override)"
+        } else {
+            "Pods with local storage (use --delete-local-data to override)"
+        }
+    }
+
+    /// What `kubectl drain` says of pods without a controller: they are *not managed by …* to 1.23,
+    /// *declare no controller* since 1.24. The minors are not certain.
+    #[must_use]
+    pub const fn drain_unmanaged_error(self) -> &'static str {
+        match self.minor {
+            ..=23 => {
+                "Pods not managed by ReplicationController, ReplicaSet, Job, DaemonSet or \
+                 StatefulSet (use --force to override)"
+            }
+            24..=29 => "Pods declare no controller (use --force to override)",
+            _ => "cannot delete Pods that declare no controller (use --force to override)",
+        }
+    }
+
+    /// The same as a warning.
+    #[must_use]
+    pub const fn drain_unmanaged_warning(self) -> &'static str {
+        if self.minor >= 24 {
+            "deleting Pods that declare no controller"
+        } else {
+            "deleting Pods not managed by ReplicationController, ReplicaSet, Job, DaemonSet or \
+             StatefulSet"
+        }
+    }
+
+    /// What comes before the warnings of `kubectl drain`: `Warning` since 1.25, `WARNING` before.
+    #[must_use]
+    pub const fn drain_warning_word(self) -> &'static str {
+        if self.minor >= 25 { "Warning" } else { "WARNING" }
+    }
+}
+
+since! {
+    /// Whether `kubectl label` says `unlabeled` of an object that has lost a label: since 1.23.
+    kubectl_says_unlabeled = 23;
+    /// Whether `kubectl delete` says from which namespace an object was deleted
+    /// (kubernetes#126619): since 1.34. The minor is not certain.
+    kubectl_delete_names_namespace = 34;
+    /// Whether the warning of `kubectl delete --force` begins with a capital letter: since 1.25.
+    kubectl_warns_in_capitals = 25;
+    /// Whether `kubectl drain` goes on with the next node after an error: since 1.23, as was said
+    /// before by a warning.
+    drain_continues_after_errors = 23;
+    /// Whether `kubectl get jobs` has a column `STATUS`: since 1.31.
+    jobs_have_status_column = 31;
+}
+
+until! {
+    /// Whether `kubectl drain` names its timeout when it gives up waiting for a pod: to 1.31; since
+    /// then it says `context deadline exceeded`.
+    drain_wait_names_timeout = 31;
 }

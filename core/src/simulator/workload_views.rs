@@ -1,13 +1,12 @@
 //! Workloads and pods, to look at.
 
-use alloc::string::{String, ToString};
+use alloc::string::String;
 use alloc::vec::Vec;
 
 use serde::Serialize;
-use serde_json::Value;
 
 use super::control_plane::ControlPlane;
-use crate::api::{ConditionStatus, Pod, PodKey, PodPhase, WorkloadKey};
+use crate::api::{Pod, PodKey, WorkloadKey};
 use crate::api_server::ApiServer;
 use crate::controllers::workload::is_available_at;
 
@@ -54,54 +53,6 @@ pub struct PendingPod {
     pub pod: PodKey,
     /// Why, in the scheduler's words; empty if it has not been tried.
     pub reason: String,
-}
-
-/// A pod as a line of `kubectl get pods`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct PodStatusView {
-    /// How many containers are ready: all or none.
-    pub ready: usize,
-    /// How many containers there are.
-    pub containers: usize,
-    /// The column STATUS.
-    pub status: String,
-}
-
-/// What `kubectl get pods` shows in the columns READY and STATUS. Mirrors `printPod`, as far as a
-/// pod has that state here.
-#[must_use]
-pub fn pod_status(pod: &Pod) -> PodStatusView {
-    let listed = pod.spec.other.get("containers").and_then(Value::as_array).map(Vec::len);
-    let containers = listed.unwrap_or(1).max(1);
-    let phase = match &pod.status.phase {
-        // A pod on a node whose phase was never written runs.
-        PodPhase::Empty if pod.spec.node_name.is_empty() => &PodPhase::Pending,
-        PodPhase::Empty => &PodPhase::Running,
-        phase => phase,
-    };
-    let mut status = phase.to_string();
-    if !pod.status.reason.is_empty() {
-        status.clone_from(&pod.status.reason);
-    } else if *phase == PodPhase::Pending && !pod.spec.node_name.is_empty() {
-        status = "ContainerCreating".into();
-    } else if *phase == PodPhase::Pending
-        && pod.condition("PodScheduled").is_some_and(|known| known.reason == "SchedulingGated")
-    {
-        status = "SchedulingGated".into();
-    }
-    if *phase == PodPhase::Succeeded && pod.status.reason.is_empty() {
-        status = "Completed".into();
-    }
-    if pod.is_terminating() {
-        let lost = pod.status.reason == crate::controllers::node_lifecycle::NODE_LOST;
-        status = if lost { "Unknown" } else { "Terminating" }.into();
-    }
-    // The node lifecycle controller takes Ready away, but says nothing of containers.
-    let ready = pod.condition("ContainersReady").or_else(|| pod.condition("Ready"));
-    let ready = *phase == PodPhase::Running
-        && ready.is_none_or(|ready| ready.status == ConditionStatus::True);
-    PodStatusView { ready: if ready { containers } else { 0 }, containers, status }
 }
 
 impl ControlPlane {

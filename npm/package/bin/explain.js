@@ -3,8 +3,10 @@
 import * as taintlab from "../dist/node.js";
 import { given, json, parse, release } from "./arguments.js";
 import { bold, green } from "./colours.js";
-import { EXIT, usage } from "./problems.js";
-import { clock } from "./run.js";
+import { CONNECTION } from "./cluster.js";
+import { notOnANode, podNamed, podOf } from "./pods.js";
+import { EXIT, Stop, usage } from "./problems.js";
+import { clock, openCluster } from "./run.js";
 
 /** A toleration in the short form of the command line, or as JSON. */
 function tolerationOf(text) {
@@ -32,7 +34,7 @@ const WHY = {
   notGreater: "the taint's number is not greater",
 };
 
-const VERDICT = {
+export const VERDICT = {
   noNoExecuteTaints: () => "a running pod stays: there is no NoExecute taint",
   toleratedForever: () => "a running pod stays: every NoExecute taint is tolerated for ever",
   evictedAfter: ({ afterMilliseconds, tolerationIndex }) =>
@@ -54,7 +56,7 @@ const tolerationText = ({
   (tolerationSeconds === undefined ? "" : `, ${tolerationSeconds} s`);
 
 /** A taint as `kubectl taint` reads it. */
-function taintOf(text) {
+export function taintOf(text) {
   const answer = taintlab.parseTaint(text);
   if (!answer.ok) throw usage(`--taint: ${answer.errors[0].message}`);
   if (answer.remove) throw usage(`--taint: \`${text}\` removes a taint; leave out the \`-\``);
@@ -81,8 +83,38 @@ export function explain(args, help) {
     given(`--toleration ${text}`, () => taintlab.matchTolerations([], [toleration], options));
     return toleration;
   });
-  const answer = taintlab.matchTolerations(taints, tolerations, options);
-  if (values.json) {
+  return print(taintlab.matchTolerations(taints, tolerations, options), values);
+}
+
+const POD_OPTIONS = {
+  ...CONNECTION,
+  node: { type: "string" },
+  taint: { type: "string", multiple: true, default: [] },
+  release: { type: "string" },
+  json: { type: "boolean", default: false },
+};
+
+/** `kubectl taintlab explain`: how the tolerations of a pod answer the taints of its node. */
+export async function explainPod(args, help) {
+  const { values, positionals } = parse(POD_OPTIONS, args);
+  if (values.help) return help();
+  const wanted = podNamed("explain", positionals, values.namespace);
+  const added = values.taint.map(taintOf);
+  const { simulator, imported } = await openCluster(values, release(values.release));
+  const pod = podOf(simulator, wanted);
+  const name = values.node ?? pod.spec.nodeName;
+  if (name === undefined) throw notOnANode(wanted);
+  const node = simulator.nodes().find(({ metadata }) => metadata.name === name);
+  if (node === undefined) throw new Stop(`error: nodes "${name}" not found`, EXIT.failed);
+  simulator.free();
+  const taints = [...(node.spec?.taints ?? []), ...added];
+  const options = release(values.release ?? imported.release);
+  if (!values.json) console.log(`${wanted.key} on ${name}`);
+  return print(taintlab.matchTolerations(taints, pod.spec.tolerations ?? [], options), values);
+}
+
+function print(answer, { json: asJson }) {
+  if (asJson) {
     console.log(JSON.stringify(answer, undefined, 2));
     return EXIT.ok;
   }

@@ -16,6 +16,28 @@ Options:
 Exit codes: 0 all is well; 1 a file is wrong or a test failed; 2 the command line is wrong.
 `;
 
+const RUN_OPTIONS = `  --until TIME         How far to go: 5m0s, 90s, or a number of seconds. Unless given, until
+                       nothing more happens; a day at most
+  --release RELEASE    The release of Kubernetes, for example 1.34. Unless given, @release
+  --flag NAME=VALUE    A flag of kube-controller-manager, for example
+                       node-monitor-grace-period=20s; may be repeated
+  --kubectl LINE       A line of kubectl, for example 'taint node a x:NoExecute'; what it prints
+                       goes to standard error@simulated; may be repeated
+  --command JSON       A command as in the steps of scenarios, for example
+                       '{"taint": {"node": "a", "taint": {"key": "x", "effect": "NoExecute"}}}';
+                       may be repeated
+  --at TIME            When the --kubectl or --command before it happens; 0s unless given
+  --keep-all           Keep what may be secret and is left out otherwise: values of environment
+                       variables, data of Secrets and so on
+  --all                Print every event, not only what a cluster would show
+  --json               Print the events as JSON, one a line; times are milliseconds
+  --svg                Print a picture instead: what becomes of each zone, node and pod
+`;
+
+/** The options of `run`: which release is simulated, and what is said of `--kubectl`. */
+const runOptions = (release, simulated = "") =>
+  RUN_OPTIONS.replace("@release", release).replace("@simulated", simulated);
+
 export const HELP = {
   run: `Simulate a cluster and print what happens.
 
@@ -26,24 +48,9 @@ FILE is a scenario (taintlab/v1), or manifests in YAML or JSON, for example the 
 input. A file may have 500 MB.
 
 Options:
-  --until TIME         How far to go: 5m0s, 90s, or a number of seconds. Unless given, until
-                       nothing more happens; a day at most
-  --release RELEASE    The release of Kubernetes, for example 1.34. Unless given, the one that the
-                       nodes report, or else the newest known one
-  --flag NAME=VALUE    A flag of kube-controller-manager, for example
-                       node-monitor-grace-period=20s; may be repeated
-  --kubectl LINE       A line of kubectl, for example 'taint node a x:NoExecute'; what it prints
-                       goes to standard error; may be repeated
-  --command JSON       A command as in the steps of scenarios, for example
-                       '{"taint": {"node": "a", "taint": {"key": "x", "effect": "NoExecute"}}}';
-                       may be repeated
-  --at TIME            When the --kubectl or --command before it happens; 0s unless given
-  --keep-all           Keep what may be secret and is left out otherwise: values of environment
-                       variables, data of Secrets and so on
-  --all                Print every event, not only what a cluster would show
-  --json               Print the events as JSON, one a line; times are milliseconds
-  --svg                Print a picture instead: what becomes of each zone, node and pod
-`,
+${runOptions(
+  "the one that the\n                       nodes report, or else the newest known one",
+)}`,
   test: `Run scenarios and check what they expect.
 
 Usage: taintlab test FILE… [options]
@@ -67,4 +74,69 @@ Options:
   --release RELEASE        The release of Kubernetes, for example 1.34
   --json                   Print the explanation as JSON
 `,
+};
+
+export const CLUSTER_USAGE = `What Kubernetes evicts, when and why: of the cluster of the current context, which is read and
+never written.
+
+Usage: kubectl taintlab <command> [options]
+
+Commands:
+  run            Simulate the cluster and print what happens
+  explain POD    Explain how the tolerations of a pod answer the taints of its node
+  when POD       Say when a pod is evicted if its node fails now, and why then
+
+Options:
+  -h, --help     Print this, or the help of a command
+  --version      Print the version
+
+Exit codes: 0 all is well; 1 the cluster cannot be read; 2 the command line is wrong.
+`;
+
+const CONNECTION = `Which cluster:
+  --context, --kubeconfig, --cluster, --user, --as, --as-group
+                       As those of kubectl
+  -n, --namespace NAME The namespace of POD, default unless given; and what is read where the whole
+                       cluster may not be listed
+  --request-timeout T  How long each answer of the API server may take; 60s unless given
+
+It runs \`kubectl get … -o json\`, says what it has read and what it may not read, and writes nothing.
+`;
+
+export const CLUSTER_HELP = {
+  run: `Simulate the cluster and print what happens.
+
+Usage: kubectl taintlab run [options]
+
+Options:
+${runOptions("that of the\n                       API server", ", and it\n                       changes the simulation alone")}
+${CONNECTION}`,
+  explain: `Explain how the tolerations of a pod answer the taints of its node.
+
+Usage: kubectl taintlab explain POD [options]
+
+POD is NAME or NAMESPACE/NAME.
+
+Options:
+  --node NODE          Another node than the one that it is on
+  --taint TAINT        A taint besides, as kubectl taint takes it: key=value:NoExecute; may be
+                       repeated
+  --release RELEASE    The release of Kubernetes; that of the API server unless given
+  --json               Print the explanation as JSON
+
+${CONNECTION}`,
+  when: `Say when a pod is evicted if its node fails now, and why then.
+
+Usage: kubectl taintlab when POD [options]
+
+POD is NAME or NAMESPACE/NAME.
+
+Options:
+  --if FAULT           What happens to its node now: unreachable (the default), stopped (its kubelet
+                       stops), nothing
+  --taint TAINT        Instead: its node gets a taint, as kubectl taint takes it
+  --release RELEASE    The release of Kubernetes; that of the API server unless given
+  --json               Print the terms that add up to the moment as JSON; times are milliseconds
+
+${CONNECTION}`,
 };

@@ -12,8 +12,7 @@ export class Stop extends Error {
 }
 
 /** A mistake on the command line. */
-export const usage = (message) =>
-  new Stop(`error: ${message}\nTry \`taintlab --help\`.`, EXIT.usage);
+export const usage = (message) => new Stop(`error: ${message}`, EXIT.usage);
 
 /** A problem as compilers print it: file:line:column: path: message. */
 export function problemText({ file, line, column, path, message, help }, severity = "error") {

@@ -2,6 +2,7 @@
 
 import * as taintlab from "../dist/node.js";
 import { bare, commandsOf, filesOf, given, moment, pairs, parse, release } from "./arguments.js";
+import { CONNECTION, readCluster } from "./cluster.js";
 import { bold, dim } from "./colours.js";
 import { EXIT, Stop, ok, usage, warn } from "./problems.js";
 import { filesBeside, isScenario, named, readText } from "./reading.js";
@@ -20,20 +21,46 @@ const OPTIONS = {
 };
 
 export async function run(args, help) {
-  const { values, positionals, tokens } = parse(OPTIONS, args);
-  if (values.help) return help();
+  const line = parse(OPTIONS, args);
+  if (line.values.help) return help();
+  const files = filesOf(line.positionals, "run");
+  return simulate(line, (options) => simulatorOf(files, options));
+}
+
+/** The same of the cluster of the current context, for `kubectl taintlab run`. */
+export async function runCluster(args, help) {
+  const line = parse({ ...OPTIONS, ...CONNECTION }, args);
+  if (line.values.help) return help();
+  if (line.positionals.length > 0) {
+    throw usage(`run: it reads the cluster and no file, found \`${line.positionals[0]}\``);
+  }
+  return simulate(line, (options) => openCluster(line.values, options));
+}
+
+/** A simulation that begins with the cluster of the current context. */
+export async function openCluster(values, options = {}) {
+  const { objects, releaseText, ...server } = await readCluster(values);
+  const chosen = { ...server, ...options };
+  const make = (settings) => taintlab.Simulator.fromManifests(objects, settings);
+  const made = withFlags({ controllerManagerFlags: {}, ...chosen }, make);
+  if (chosen.release !== undefined && chosen.release === server.release) {
+    made.imported = { ...made.imported, release: server.release, releaseText };
+  }
+  return made;
+}
+
+async function simulate({ values, tokens }, open) {
   if (values.svg && values.json) throw usage("--svg and --json cannot be used together");
-  const files = filesOf(positionals, "run");
   const options = {
     ...release(values.release),
     controllerManagerFlags: pairs(values.flag, "--flag"),
+    keepAll: values["keep-all"],
   };
   const commands = commandsOf(tokens);
   const until = values.until === undefined ? undefined : moment("--until", values.until);
-  const keepAll = values["keep-all"];
-  const { simulator, warnings, imported } = await simulatorOf(files, options, keepAll);
+  const { simulator, warnings, imported } = await open(options);
   warn(warnings);
-  if (imported) tell(imported, values.release);
+  tell(imported, values.release);
   if (values.svg) simulator.recordLanes();
   for (const command of commands) carryOut(simulator, command);
   ok(until === undefined ? simulator.runToEnd() : simulator.advanceTo(until));
@@ -44,19 +71,19 @@ export async function run(args, help) {
 }
 
 /** What was found in the manifests, besides objects. */
-function tell({ release, releaseText, newestTime, dropped }, chosen) {
+export function tell({ release, releaseText, newestTime, dropped }, chosen) {
   if (release && !chosen) console.error(`simulating release ${release}: ${releaseText}`);
   if (newestTime)
     console.error(`the clock begins at ${newestTime}, the newest time in the objects`);
   if (dropped) console.error(`left out, since it may be secret: ${dropped} (--keep-all keeps it)`);
 }
 
-async function simulatorOf(files, options, keepAll) {
+async function simulatorOf(files, options) {
   const texts = [];
   for (const file of files)
     texts.push({ file: named(file), text: await readText(file), from: file });
   const scenario = texts.find(({ text }) => isScenario(text));
-  if (!scenario) return withFlags({ ...options, keepAll }, fromManifests(texts));
+  if (!scenario) return withFlags(options, fromManifests(texts));
   if (texts.length > 1) {
     throw usage("a scenario runs by itself; name its other files in `objects.files`");
   }
@@ -126,24 +153,13 @@ export function clock(millis) {
   return `${h ? `${h}h` : ""}${h || m ? `${m}m` : ""}${rest}s`;
 }
 
-/** What a cluster would show: Kubernetes' Events, and what happens to nodes and pods. */
-const SHOWN = new Set([
-  "eventRecorded",
-  "nodeConditionChanged",
-  "nodeTaintsChanged",
-  "podDeleted",
-  "heartbeatLost",
-  "heartbeatResumed",
-  "zoneStateChanged",
-]);
-
 /** What an event is about. */
 function subject(event) {
   const { pod, node, workload, zone, budget } = event.involvedObject ?? event;
   return pod ?? node ?? workload ?? budget ?? (zone === "" ? "(no zone)" : (zone ?? ""));
 }
 
-function printTable(head, rows) {
+export function printTable(head, rows) {
   const widths = head.map((title) => title.length);
   for (const row of rows) {
     row.forEach((cell, column) => {
@@ -166,7 +182,7 @@ function print(simulator, { json, all }) {
     if (events.length === 0) break;
     for (const event of events) {
       if (json) console.log(JSON.stringify(event));
-      else if (all || SHOWN.has(event.type)) {
+      else if (all || event.visibility !== "internal") {
         rows.push([clock(event.at), subject(event), event.reason ?? event.type, event.text]);
       }
     }

@@ -279,3 +279,15 @@ export interface JobTemplateInput {
      */
     spec?: WorkloadSpecInput;
 }
+
+/**
+ * What `EventKind` was called before.
+ * @deprecated
+ */
+export type Happening = EventKind;
+
+/**
+ * What `EvictionDecision` was called before.
+ * @deprecated
+ */
+export type Ruling = EvictionDecision;

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use taintlab_core::command::Command;
-use taintlab_core::event::{Event, TimeoutReason};
+use taintlab_core::event::{Event, EventVisibility, TimeoutReason};
 use taintlab_core::time::Timestamp;
 use tsify::Tsify;
 
@@ -45,6 +45,9 @@ pub struct DescribedEvent {
     /// The same in one line; only if it was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
+    /// Who would see it in a real cluster; only if `text` was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub visibility: Option<EventVisibility>,
 }
 
 /// Which events, and how.
@@ -54,7 +57,7 @@ pub struct EventsOptions {
     /// How many at most; 10,000 unless given. Call again until none is left.
     #[tsify(type = "number")]
     pub limit: Option<usize>,
-    /// Whether each has a `text`.
+    /// Whether each has a `text` and a `visibility`.
     pub text: bool,
 }
 

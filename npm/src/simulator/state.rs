@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::rc::Rc;
 
-use taintlab_core::event::{Event, Happening};
+use taintlab_core::event::{Event, EventKind};
 use taintlab_core::lanes::{LaneRecorder, Lanes};
 use taintlab_core::scenario::{Ended, Next, NextWhat, Player, Scenario, ScenarioError};
 use taintlab_core::simulator::{Forecast, Simulator as Engine, TimeWentBack};
@@ -16,10 +16,9 @@ use wasm_bindgen::JsValue;
 use super::answers::{
     DeadlineReason, KubectlOptions, KubectlOutcome, NextDeadline, Progress, Stopped,
 };
-use super::millis_of;
 use crate::input::{self, expected};
 use crate::js;
-use crate::output::to_js;
+use crate::output::{list_to_js, to_js};
 use crate::problem::{Problem, ProblemCode, fail};
 use crate::scenario::{self, SCENARIO};
 
@@ -90,7 +89,7 @@ impl State {
             recorder.record(&self.engine, &events);
         }
         for event in events {
-            if matches!(event.what, Happening::EventRecorded(_)) {
+            if matches!(event.what, EventKind::EventRecorded(_)) {
                 self.run.history.push_back(event.clone());
             }
             self.run.events.push_back(event);
@@ -248,8 +247,8 @@ impl State {
             }
             self.collect();
             let batch: Vec<&Event> = self.run.events.iter().skip(before).collect();
-            let now = millis_of(self.engine.now());
-            let answer = js::call(predicate, &to_js(&batch)?, now)?;
+            let now = self.engine.now().as_fractional_millis();
+            let answer = js::call(predicate, &list_to_js(&batch)?, now)?;
             match answer.as_bool() {
                 Some(true) => return self.progress(Stopped::Predicate),
                 Some(false) => {}

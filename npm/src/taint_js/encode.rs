@@ -132,7 +132,7 @@ fn verdict(verdict: Verdict) -> Made {
             )
         }
         Verdict::EvictedAfter { after, toleration, overflowed } => {
-            let after = millis(i64::try_from(after.0.as_nanos()).unwrap_or(i64::MAX)).into();
+            let after = after.timestamp().as_fractional_millis().into();
             let (toleration, overflowed) = (index(toleration), overflowed.into());
             object(&VERDICT, [word("evictedAfter"), after, toleration, none, overflowed])
         }
@@ -192,12 +192,6 @@ pub(crate) fn zone_state(state: &'static str, ready: usize, not_ready: usize) ->
 /// As [`explanation`].
 pub(crate) fn texts(texts: impl Iterator<Item = String>) -> Made {
     list(&texts.collect::<Vec<_>>(), |text| Ok(text.as_str().into()))
-}
-
-/// Nanoseconds as milliseconds: the nearest number that JavaScript has.
-#[expect(clippy::cast_precision_loss, reason = "exact for 104 days, and nobody counts later")]
-pub(crate) fn millis(nanos: i64) -> f64 {
-    nanos as f64 / 1e6
 }
 
 /// A count or an index.

@@ -12,20 +12,10 @@ use taintlab_core::time::Timestamp;
 #[must_use]
 pub fn event(event: &Event) -> String {
     let what = match &event.what {
-        EventKind::Decided(_) => format!("  {}", event.what),
-        EventKind::NodeEvaluated { node, shard, taints } => {
-            format!("  worker {shard} looks at {node}: {}", list(taints))
-        }
+        EventKind::Decided(_) | EventKind::NodeEvaluated { .. } => format!("  {}", event.what),
         other => other.to_string(),
     };
     format!("{:<8} {what}", event.at.to_string())
-}
-
-fn list(taints: &[Taint]) -> String {
-    if taints.is_empty() {
-        return "no NoExecute taints".into();
-    }
-    taints.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
 }
 
 /// What the controller remembers.

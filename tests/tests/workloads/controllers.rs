@@ -12,8 +12,10 @@ use taintlab_core::api::{
 };
 use taintlab_core::command::{Cascade, Command, CommandError};
 use taintlab_core::event::{Event, EventKind};
+use taintlab_core::kubelet::pod_columns::PodColumns;
+use taintlab_core::kubelet::pod_status::pod_as_served;
 use taintlab_core::release::KubernetesRelease;
-use taintlab_core::simulator::{InitialState, Simulator, SimulatorConfig, pod_status};
+use taintlab_core::simulator::{InitialState, Simulator, SimulatorConfig};
 use taintlab_core::time::{Span, Timestamp};
 
 pub(super) fn node(name: &str, zone: &str) -> Node {
@@ -111,7 +113,8 @@ fn a_stateful_set_goes_in_order() {
     simulator.handle_command(at(10), scale).unwrap();
     simulator.advance_to(at(39)).unwrap();
     let status = |simulator: &Simulator, name: &str| {
-        simulator.cluster().get_pod(&pod(name)).map(|pod| pod_status(pod).status)
+        let shown = simulator.cluster().get_pod(&pod(name)).map(|pod| pod_as_served(pod, None));
+        shown.map(|pod| PodColumns::of(simulator.config().release, &pod).status)
     };
     assert_eq!(status(&simulator, "db-2").as_deref(), Some("Terminating"));
     assert_eq!(status(&simulator, "db-1").as_deref(), Some("Running"));

@@ -2,7 +2,7 @@
 
 use taintlab_core::api::{NodeName, PodKey, Taint, WorkloadKey};
 use taintlab_core::command::{ApiErrorKind, Command, PodWrite};
-use taintlab_core::event::{EventKind, ObjectReference, RequestResult, RequestVerb};
+use taintlab_core::event::{EventKind, ObjectReference};
 
 use super::selection::Selection;
 use crate::session::{Next, NextWhat, Row, RowKind, is_about_zones};
@@ -137,14 +137,13 @@ fn happened(happening: &EventKind) -> RowText {
             fact("Deleted", pod_object(pod), "the object is gone".into(), api)
         }
         EventKind::Request { pod, verb, result, .. } => {
-            fact("Request", pod_object(pod), request(*verb, *result), controller)
+            fact("Request", pod_object(pod), format!("{verb}: {result}"), controller)
         }
         EventKind::Decided(decision) => {
             fact("Decision", pod_object(&decision.pod), decision.ruling.to_string(), controller)
         }
-        EventKind::NodeEvaluated { node, shard, taints } => {
-            let taints = list(taints, "no NoExecute taints");
-            fact("Evaluated", node_object(node), format!("worker {shard}: {taints}"), controller)
+        EventKind::NodeEvaluated { node, .. } => {
+            fact("Evaluated", node_object(node), what.to_string(), controller)
         }
         EventKind::TaintEvictionControllerRestarted { timers_lost } => {
             let message = format!("restarted; {} lost", count(*timers_lost, "timer"));
@@ -194,21 +193,6 @@ fn control_plane(what: &EventKind) -> Option<RowText> {
         component,
         selects,
     })
-}
-
-fn request(verb: RequestVerb, result: RequestResult) -> String {
-    let verb = match verb {
-        RequestVerb::Get => "GET",
-        RequestVerb::PatchStatus => "PATCH status",
-        RequestVerb::Delete => "DELETE",
-    };
-    let result = match result {
-        RequestResult::Ok => "ok",
-        RequestResult::AlreadyTerminating => "ok, it was terminating already",
-        RequestResult::NotFound => "404 NotFound",
-        RequestResult::Error(error) => error_text(error),
-    };
-    format!("{verb}: {result}")
 }
 
 /// An error as `code Reason`.

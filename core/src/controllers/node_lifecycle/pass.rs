@@ -128,7 +128,8 @@ impl NodeLifecycleController {
     /// Mirrors `Controller.tryUpdateNodeHealth`.
     pub(super) fn check_health(&mut self, mut check: Box<Check>) {
         let now = self.wall_clock(self.now);
-        let created = check.node.metadata.creation_timestamp.unwrap_or(self.start);
+        let created = check.node.metadata.creation_timestamp;
+        let created = created.unwrap_or(self.start.truncated_to_seconds());
         let Some(record) = self.records.get_mut(check.name.as_str()) else { return };
         let (ready, lease) = record.signs(Ready::of(&check.node), self.start, self.now);
         let sight = HealthSample { ready: ready.as_ref(), created, lease };

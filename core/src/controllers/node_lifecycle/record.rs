@@ -90,8 +90,8 @@ impl CachedNode {
         let excluded = node.metadata.labels.contains_key(EXCLUDE_DISRUPTION_LABEL)
             || release.excludes_masters_by_name() && is_legacy_master(&node.metadata.name);
         let ready = Ready::of(&node);
-        // The API server sets it always.
-        let created = node.metadata.creation_timestamp.unwrap_or(start);
+        // The API server sets it always; a node that was given without is as old as the start.
+        let created = node.metadata.creation_timestamp.unwrap_or(start.truncated_to_seconds());
         Self { node, zone, excluded, ready, created }
     }
 

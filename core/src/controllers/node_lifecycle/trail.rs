@@ -8,6 +8,7 @@ use super::controller::NodeLifecycleController;
 use super::health::NodeHealth;
 use super::view::RateSource;
 use crate::api::{ConditionStatus, NodeName};
+use crate::protocol::zone::as_flag;
 use crate::time::{Time, Timestamp};
 
 /// How a node came to be tainted (or without the taint manager, drained), as far as it has come.
@@ -65,6 +66,7 @@ pub struct Dequeued {
     /// Where the rate of the zone came from.
     pub rate_source: RateSource,
     /// Nodes per second.
+    #[serde(serialize_with = "as_flag")]
     pub qps: f32,
 }
 

@@ -13,7 +13,7 @@ use super::controller::{NODE_EVICTION_PERIOD, NodeLifecycleController};
 use super::health::NodeHealth;
 use super::record::{EvictionStatus, Zone, ZoneCounts};
 use crate::api::{ConditionStatus, NodeName};
-use crate::protocol::zone::{ZoneKey, ZoneState};
+use crate::protocol::zone::{ZoneKey, ZoneState, as_flag};
 use crate::queue::flowcontrol::RateLimiter;
 use crate::queue::rate_limited_timed_queue::EVICTION_RATE_LIMITER_BURST;
 use crate::time::{Time, Timestamp};
@@ -36,10 +36,12 @@ pub struct ZoneView {
     /// How many were not. Excluded nodes are in neither number.
     pub not_ready: usize,
     /// `--unhealthy-zone-threshold`, with which `not_ready / (ready + not_ready)` is compared.
+    #[serde(serialize_with = "as_flag")]
     pub unhealthy_zone_threshold: f32,
     /// The arithmetic that leads to the state: `not ready 3 of 5, 0.6 >= 0.55, and more than 2`.
     pub arithmetic: String,
     /// Nodes per second; zero if the zone is stopped.
+    #[serde(serialize_with = "as_flag")]
     pub qps: f32,
     /// Where the rate comes from.
     pub rate_source: RateSource,

@@ -50,13 +50,12 @@ pub struct Decision {
     pub pod: PodKey,
     /// What and why.
     #[serde(rename = "decision")]
-    #[cfg_attr(feature = "typescript-all", tsify(type = "Ruling"))]
     pub ruling: EvictionDecision,
 }
 
 /// What is to become of a pod, and why.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "typescript-all", derive(tsify::Tsify), tsify(rename = "Ruling"))]
+#[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
 #[serde(tag = "type", rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum EvictionDecision {
     /// A taint is not tolerated: the pod is deleted at once.

@@ -13,10 +13,21 @@ use super::{
 use crate::api::{PodKey, Quantity, Taint};
 use crate::event::{Event, EventKind, ObjectReference, RecordedEvent, RequestResult, RequestVerb};
 use crate::kubelet::Report;
+use crate::kubelet::pod_columns::PodColumns;
+use crate::kubelet::pod_status::pod_as_served;
 use crate::plural::count;
 use crate::protocol::zone::ZoneKey;
-use crate::simulator::{Simulator, pod_status};
+use crate::simulator::Simulator;
 use crate::time::{Span, Timestamp};
+
+/// The column STATUS of `kubectl get pods`; `None` if there is no such pod.
+fn kubectl_status(simulator: &Simulator, key: &PodKey) -> Option<String> {
+    let cluster = simulator.cluster();
+    let pod = cluster.get_pod(key)?;
+    let node = cluster.get_node(pod.spec.node_name.as_str());
+    let served = pod_as_served(pod, node.map(AsRef::as_ref));
+    Some(PodColumns::of(simulator.config().release, &served).status)
+}
 
 impl Expectation {
     /// Compares this with what happened.
@@ -60,14 +71,11 @@ impl Expectation {
             Self::Scheduled(e) => within(e.window(), &bindings(events, e), "scheduled"),
             Self::NotScheduled(e) => outside(e.window(), &bindings(events, e), "scheduled"),
             Self::PodsOn(e) => pods_on(e, simulator),
-            Self::PodStatus(e) => {
-                let status = simulator.cluster().get_pod(&e.pod).map(|pod| pod_status(pod).status);
-                match status {
-                    None => Some("it is gone".into()),
-                    Some(status) if status == e.status => None,
-                    Some(status) => Some(format!("it is {status}")),
-                }
-            }
+            Self::PodStatus(e) => match kubectl_status(simulator, &e.pod) {
+                None => Some("it is gone".into()),
+                Some(status) if status == e.status => None,
+                Some(status) => Some(format!("it is {status}")),
+            },
         };
         Outcome { expectation: self.to_string(), failure }
     }

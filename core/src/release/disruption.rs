@@ -1,0 +1,37 @@
+//! How budgets, evictions by the API and pod garbage collection differ between releases.
+
+use super::KubernetesRelease;
+
+since! {
+    /// Whether budgets are served as `policy/v1`, where an empty selector selects all pods of the
+    /// namespace, not none: since 1.21.
+    has_policy_v1 = 21;
+    /// Whether a pod that is not ready may be evicted as long as a budget has enough that are:
+    /// since 1.20 (kubernetes#94381). Before, it counts as if it were ready.
+    evicts_unready_pods_within_budgets = 20;
+    /// Whether a budget over pods without a controller leaves them out where it needs the scale of
+    /// controllers: since 1.22 (kubernetes#103414; the minor is not certain). Before, it cannot be
+    /// worked out.
+    leaves_out_unmanaged_pods = 22;
+    /// Whether an event says so of such a budget: since 1.27 (kubernetes#115861).
+    warns_of_unmanaged_pods = 27;
+    /// Whether a budget over pods of Jobs or DaemonSets names the resource that has no scale, in
+    /// place of *found no controllers*: since 1.21. The minor is not certain.
+    names_missing_scale = 21;
+    /// Whether the eviction API writes the condition `DisruptionTarget`, if the gate
+    /// `PodDisruptionConditions` is on: since 1.26. The minor is not certain.
+    eviction_sets_disruption_target = 26;
+    /// Whether budgets have `unhealthyPodEvictionPolicy`: since 1.27, where the gate
+    /// `PDBUnhealthyPodEvictionPolicy` is on by default.
+    has_unhealthy_pod_eviction_policy = 27;
+    /// Whether the pod garbage collector removes terminating pods from nodes with the
+    /// out-of-service taint: since 1.26, where the gate `NodeOutOfServiceVolumeDetach` is on by
+    /// default.
+    collects_pods_out_of_service = 26;
+    /// Whether the pod garbage collector marks a pod as failed before it deletes it, if the gate
+    /// `PodDisruptionConditions` is on: since 1.26. The minor is not certain.
+    marks_collected_pods_as_failed = 26;
+    /// Whether the taint `node.kubernetes.io/out-of-service` frees the pods of a node that was
+    /// shut down: since 1.26, where the gate `NodeOutOfServiceVolumeDetach` is on by default.
+    has_out_of_service_taint = 26;
+}

@@ -1,0 +1,66 @@
+//! How the Job controller differs between releases.
+
+use super::KubernetesRelease;
+
+impl KubernetesRelease {
+    /// How the Job controller waits after a failure: since 1.27 for each failed pod
+    /// (kubernetes#114768). The minor is not certain.
+    #[must_use]
+    pub const fn job_backoff(self) -> JobBackoff {
+        if self.minor >= 27 { JobBackoff::Pods } else { JobBackoff::Queue }
+    }
+}
+
+since! {
+    /// Whether Jobs have `podReplacementPolicy`, and wait with a `podFailurePolicy` until a pod has
+    /// ended: since 1.29, where the gate `JobPodReplacementPolicy` is on by default.
+    has_pod_replacement_policy = 29;
+    /// Whether a pod of a Job that is deleted counts as one that failed: with the finalizers by
+    /// which Jobs are tracked, taken to have come for good with 1.26.
+    counts_deleted_pods_as_failed = 26;
+    /// Whether the labels by which a Job knows its pods are there with the prefix
+    /// `batch.kubernetes.io/` too, and it selects by that: since 1.27. The minor is not certain.
+    prefixes_job_labels = 27;
+    /// Whether `podFailurePolicy` of a Job counts: since 1.26, where the gate `JobPodFailurePolicy`
+    /// is on by default.
+    has_pod_failure_policy = 26;
+    /// Whether a Job deletes pods that exceed the completions that are missing, not only those that
+    /// exceed `parallelism`: since 1.21, which brought Indexed Jobs. The minor is not certain.
+    deletes_surplus_job_pods = 21;
+    /// Whether the pods of a Job can have numbers (`completionMode: Indexed`): since 1.22, where
+    /// the gate `IndexedJob` is on by default.
+    has_indexed_jobs = 22;
+    /// Whether the label `batch.kubernetes.io/job-completion-index` is on the pods of an Indexed
+    /// Job besides the annotation: since 1.28.
+    labels_pods_with_completion_index = 28;
+    /// Whether a Job that is over is deleted after `ttlSecondsAfterFinished`: since 1.21, where the
+    /// gate `TTLAfterFinished` is on by default.
+    has_ttl_after_finished = 21;
+    /// Whether a Job can be suspended: since 1.22, where the gate `SuspendJob` is on by default.
+    has_job_suspend = 22;
+}
+
+until! {
+    /// Whether a Job fails when its queue has looked again `backoffLimit` times, whatever the
+    /// number of its failed pods: to 1.19; 1.20.2 is recorded to count pods. The minor is not
+    /// certain.
+    counts_job_requeues = 19;
+    /// Whether `backoffLimit` of a Job only counts when a pod has failed that its status does not
+    /// know, and not as many run as may: to 1.26, as recorded from 1.20.2. The minor is not
+    /// certain.
+    backoff_limit_asks_for_new_failure = 26;
+    /// Whether a Job counts those of its failed and succeeded pods that are still there: to 1.22,
+    /// before Jobs were tracked with finalizers.
+    counts_job_pods_that_are_there = 22;
+}
+
+/// How the Job controller waits after a failure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum JobBackoff {
+    /// The Job waits in the queue: not for the first failure, then 10 s, doubled each time, 6
+    /// minutes at most.
+    Queue,
+    /// Pods are replaced 10 s after the last one failed, doubled for each failure since the last
+    /// success, 10 minutes at most.
+    Pods,
+}

@@ -1,0 +1,59 @@
+//! How the node lifecycle controller differs between releases.
+
+use super::KubernetesRelease;
+
+impl KubernetesRelease {
+    /// The default of `--node-monitor-grace-period` in seconds: 40, and 50 since 1.32
+    /// (kubernetes#126287).
+    #[must_use]
+    pub const fn node_monitor_grace_period_seconds(self) -> u64 {
+        if self.minor >= 32 { 50 } else { 40 }
+    }
+
+    /// How a node that waits to be tainted is queued again by the next health pass: not at all in
+    /// 1.18, twice in 1.19 and 1.20 (kubernetes#89059), anew since 1.21 (kubernetes#96876, which
+    /// late patches of the older ones have too).
+    #[must_use]
+    pub const fn requeue(self) -> Requeue {
+        match self.minor {
+            ..=18 => Requeue::KeepsPlace,
+            19..=20 => Requeue::Duplicates,
+            _ => Requeue::MovesBack,
+        }
+    }
+
+    /// The name of the node lifecycle controller in `--controllers`: `nodelifecycle`, and
+    /// `node-lifecycle-controller` since 1.28, which takes the old name too.
+    #[must_use]
+    pub const fn node_lifecycle_controller_name(self) -> &'static str {
+        if self.minor >= 28 { "node-lifecycle-controller" } else { "nodelifecycle" }
+    }
+}
+
+since! {
+    /// Whether eviction events name the `apiVersion` of their pod. It is absent in 1.20 and `v1`
+    /// in the newest source; taken to have come with the controller of its own, 1.29.
+    event_reference_has_api_version = 29;
+    /// Whether the tainting pass waits for a queued node that has no Ready condition; 1.20 and
+    /// older run into a nil pointer there. The minor is not certain.
+    awaits_missing_ready_condition = 21;
+}
+
+until! {
+    /// Whether nodes with the name of a master (`master`, `…-master-xyz`) do not count for the
+    /// state of their zone: to 1.20 (the gate `LegacyNodeRoleBehavior`; the minor is not certain).
+    excludes_masters_by_name = 20;
+}
+
+/// What a health pass does with a node that waits to be tainted already; see
+/// [`KubernetesRelease::requeue`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Requeue {
+    /// It keeps its place. A taint that is removed by hand never comes back.
+    KeepsPlace,
+    /// It is queued once more. The spare entries use up tokens, and those of a node that has
+    /// recovered block its zone.
+    Duplicates,
+    /// It leaves its place and goes to the end, in the order of the pass.
+    MovesBack,
+}

@@ -1,0 +1,219 @@
+//! How the scheduler differs between releases.
+
+use core::time::Duration;
+
+use super::KubernetesRelease;
+
+impl KubernetesRelease {
+    /// How long a pod that fits nowhere waits before the scheduler tries it again although nothing
+    /// has changed that may help it: `unschedulableQTimeInterval` of 1 min to 1.22,
+    /// `podMaxInUnschedulablePodsDuration` of 5 min since 1.23. The minor is not certain.
+    #[must_use]
+    pub const fn longest_time_unschedulable(self) -> Duration {
+        Duration::from_secs(if self.minor <= 22 { 60 } else { 300 })
+    }
+
+    /// How many nodes are enough to choose victims from, as a percentage of all and at least:
+    /// since 1.21 (kubernetes#94814; the minor is not certain). Before, all are looked at.
+    #[must_use]
+    pub const fn preemption_candidates(self) -> Option<(usize, usize)> {
+        if self.minor >= 21 { Some((10, 100)) } else { None }
+    }
+
+    /// How the event `Preempted` names the pod that needs the room: by namespace and name to 1.26,
+    /// not at all in 1.27 and 1.28 (kubernetes#114923), by its UID since 1.29 (kubernetes#119971).
+    #[must_use]
+    pub const fn preempted_message(self) -> PreemptedMessage {
+        match self.minor {
+            ..=26 => PreemptedMessage::ByName,
+            27..=28 => PreemptedMessage::ByAPod,
+            _ => PreemptedMessage::ByUid,
+        }
+    }
+
+    /// How the scheduler says that a taint keeps a pod away: with the taint in a sentence to 1.23,
+    /// shorter since 1.24, without the taint since 1.35 (kubernetes#134740). That the second
+    /// begins with 1.24 is not certain.
+    #[must_use]
+    pub const fn untolerated_taint_reason(self) -> TaintReason {
+        match self.minor {
+            ..=23 => TaintReason::DidNotTolerate,
+            24..=34 => TaintReason::Untolerated,
+            _ => TaintReason::WithoutTaint,
+        }
+    }
+
+    /// What the scheduler says where `spec.nodeName` names another node: `requested hostname` to
+    /// 1.20, `requested node name` since. The minor is not certain.
+    #[must_use]
+    pub const fn node_name_reason(self) -> &'static str {
+        if self.minor >= 21 {
+            "node(s) didn't match the requested node name"
+        } else {
+            "node(s) didn't match the requested hostname"
+        }
+    }
+
+    /// What the scheduler says of a node selector or node affinity. That 1.20 and 1.21 each have
+    /// words of their own is not certain.
+    #[must_use]
+    pub const fn node_affinity_reason(self) -> &'static str {
+        match self.minor {
+            ..=19 => "node(s) didn't match node selector",
+            20 => "node(s) didn't match Pod's node affinity",
+            _ => "node(s) didn't match Pod's node affinity/selector",
+        }
+    }
+
+    /// How the scheduler's message tells why preemption does not help: not at all to 1.23; since
+    /// 1.25 (kubernetes#110894) with a second full stop at the end, which went in 1.29. The minors
+    /// 1.24 and 1.29 are not certain.
+    #[must_use]
+    pub const fn preemption_message(self) -> PreemptionMessage {
+        match self.minor {
+            ..=23 => PreemptionMessage::None,
+            25..=28 => PreemptionMessage::TwoFullStops,
+            _ => PreemptionMessage::OneFullStop,
+        }
+    }
+}
+
+since! {
+    /// Whether the scheduler tries a pod again only if a change may help against what refused it
+    /// (`EventsToRegister`): since 1.22. The minor is not certain.
+    retries_by_plugin = 22;
+    /// The order in which the scheduler asks its filters: those that no preemption helps with
+    /// before resources since 1.20 (kubernetes#95539).
+    filters_taints_before_resources = 20;
+    /// Whether the scheduler asks for topology spread before affinity between pods: since 1.19. In
+    /// 1.18 the gate `EvenPodsSpread` appends the plugin.
+    filters_spread_before_pod_affinity = 19;
+    /// Whether the scheduler lets a pod that requests none of a resource onto a node that has less
+    /// than none left: since 1.27 (kubernetes#116408).
+    fits_zero_requests = 27;
+    /// The same for extended resources: since 1.26 (kubernetes#111544).
+    fits_zero_extended_requests = 26;
+    /// How much the scheduler's scores weigh: TaintToleration 3, NodeAffinity and InterPodAffinity
+    /// 2 since 1.23 (`kubescheduler.config.k8s.io/v1beta3`), all of them 1 before.
+    score_weights_of_v1beta3 = 23;
+    /// Whether resources are scored by `NodeResourcesFit`, of all resources that a node has, and a
+    /// balance is how much the requests differ, with at most 100 % used: since 1.22
+    /// (kubernetes#101946, kubernetes#102925, which late patches of the older ones have in part).
+    /// Before, by `NodeResourcesLeastAllocated`; a balance counted containers without requests like
+    /// that too, and was 0 on a full node.
+    scores_resources_by_fit = 22;
+    /// Whether the scheduler's scores count the overhead's CPU of the pod to be placed in
+    /// thousandths: since 1.28, where it is counted as everywhere else; in whole CPUs taken for
+    /// thousandths before. The minor is not certain.
+    scores_overhead_in_thousandths = 28;
+    /// Whether scores of affinity between pods are normalised by the least and the most of them:
+    /// since 1.21 (kubernetes#98096). Before, zero was one of them always.
+    normalises_pod_affinity_by_true_range = 21;
+    /// Whether pods without topology spread constraints are spread by `PodTopologySpread`: since
+    /// 1.20, where the gate `DefaultPodTopologySpread` is on by default; by `SelectorSpread`
+    /// before.
+    spreads_by_default_constraints = 20;
+    /// Whether the default constraints spread the pods of the controller and the Services alone:
+    /// since 1.22 (kubernetes#102236). Before, those of every ReplicaSet and StatefulSet that
+    /// selects the pod.
+    spreads_by_owner = 22;
+    /// Whether the default constraints score nodes without a zone too: since 1.23
+    /// (kubernetes#105046, which late patches of the older ones have too).
+    default_spread_scores_all_nodes = 23;
+    /// Whether pods on nodes that the pod's own node affinity excludes do not count for topology
+    /// spread: since 1.24 (kubernetes#107009). Before, they counted if another node of their part
+    /// of the cluster was not excluded.
+    spread_excludes_nodes_by_affinity = 24;
+    /// Whether a score of topology spread is rounded to the nearest number: since 1.24
+    /// (kubernetes#107384); down before.
+    rounds_spread_scores = 24;
+    /// Whether `PodTopologySpread` says nothing of nodes if a pod has no constraints: since 1.28.
+    /// Before, every node was as good as any other, 100. The minor is not certain.
+    skips_idle_score_plugins = 28;
+    /// Whether a score counts all nodes that have an image: since 1.29. Before, those that had it
+    /// when the node was added. The minor is not certain.
+    counts_images_at_any_time = 29;
+    /// Whether preferred node affinity reads `matchFields`, and an empty preference prefers
+    /// nothing: since 1.20. Before, it preferred every node alike. The minor is not certain.
+    prefers_nodes_by_fields = 20;
+    /// Whether the condition of a pod that the scheduler preempts has the reason
+    /// `PreemptionByScheduler` and does not name the pod that needs the room: since 1.27
+    /// (kubernetes#114914); `PreemptionByKubeScheduler` before.
+    preempts_by_scheduler = 27;
+    /// Whether a pod waits for the end of others on its nominated node only if the scheduler
+    /// preempted them: since 1.27 (kubernetes#114623). Before, for all that are terminating.
+    awaits_victims_only = 27;
+    /// Whether a request that is larger than all that a node has is unresolvable, so that
+    /// preemption is not thought of: since 1.34 (kubernetes#131345).
+    gives_up_on_small_nodes = 34;
+    /// Whether the scheduler says of nodes that a pod's affinity does not name that they
+    /// `didn't satisfy plugin(s) [NodeAffinity]`: since 1.31. The minor is not certain.
+    names_plugin_of_absent_nodes = 31;
+    /// Whether admission copies `preemptionPolicy` of a priority class into pods: since 1.19, where
+    /// the gate `NonPreemptingPriority` is on by default.
+    has_preemption_policy = 19;
+    /// Whether the scheduler names a node that lacks the label of a topology spread constraint
+    /// apart from one with too many pods: since 1.20. The minor is not certain.
+    names_missing_topology_label = 20;
+    /// Whether the scheduler gives one reason for (anti-)affinity between pods: since 1.22. Before,
+    /// a general one came with it. The minor is not certain.
+    gives_one_affinity_reason = 22;
+    /// Whether the scheduler asks the plugin DynamicResources for room before it thinks of
+    /// preemption, and says of a pod without claims that there are `no new claims to deallocate`:
+    /// since 1.34, where the gate `DynamicResourceAllocation` is on by default.
+    deallocates_claims = 34;
+    /// Whether `minDomains` of a topology spread constraint counts: since 1.27, where the gate
+    /// `MinDomainsInPodTopologySpread` is on by default (beta but off in 1.25 and 1.26).
+    has_min_domains = 27;
+    /// Whether `nodeAffinityPolicy` and `nodeTaintsPolicy` of a topology spread constraint count:
+    /// since 1.26, where the gate `NodeInclusionPolicyInPodTopologySpread` is on by default.
+    has_node_inclusion_policies = 26;
+    /// Whether `matchLabelKeys` of a topology spread constraint counts: since 1.27, where the gate
+    /// `MatchLabelKeysInPodTopologySpread` is on by default.
+    has_match_label_keys = 27;
+}
+
+until! {
+    /// Whether nodes are scored by the annotation `scheduler.alpha.kubernetes.io/preferAvoidPods`:
+    /// to 1.22; `v1beta3` removes the plugin.
+    scores_prefer_avoid_pods = 22;
+    /// Whether the scheduler takes the write of a pod's status, by which it says that the pod is
+    /// unschedulable, for a change of the pod, and tries it once more at once: to 1.20, which
+    /// compares `managedFields` too. The minor is not certain.
+    retries_after_status_write = 20;
+}
+
+/// How the scheduler says that a taint keeps a pod away; see
+/// [`KubernetesRelease::untolerated_taint_reason`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TaintReason {
+    /// `node(s) had taint {key: value}, that the pod didn't tolerate`.
+    DidNotTolerate,
+    /// `node(s) had untolerated taint {key: value}`.
+    Untolerated,
+    /// `node(s) had untolerated taint(s)`.
+    WithoutTaint,
+}
+
+/// How the event `Preempted` names the pod that needs the room; see
+/// [`KubernetesRelease::preempted_message`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PreemptedMessage {
+    /// `Preempted by NAMESPACE/NAME on node NODE`.
+    ByName,
+    /// `Preempted by a pod on node NODE`.
+    ByAPod,
+    /// `Preempted by pod UID on node NODE`.
+    ByUid,
+}
+
+/// How the scheduler's message ends; see [`KubernetesRelease::preemption_message`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PreemptionMessage {
+    /// Nothing is said of preemption.
+    None,
+    /// Why preemption does not help.
+    OneFullStop,
+    /// The same, with another full stop.
+    TwoFullStops,
+}

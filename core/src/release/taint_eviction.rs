@@ -1,0 +1,43 @@
+//! How taint eviction differs between releases.
+
+use super::KubernetesRelease;
+
+impl KubernetesRelease {
+    /// The `source.component` of the eviction events: `taint-controller` to 1.28,
+    /// `taint-eviction-controller` since the controller stands on its own (KEP-3902).
+    #[must_use]
+    pub const fn taint_eviction_component(self) -> &'static str {
+        if self.has_taint_eviction_controller() {
+            "taint-eviction-controller"
+        } else {
+            "taint-controller"
+        }
+    }
+}
+
+since! {
+    /// Whether a pod that tolerates its node's taints *for ever now* has its pending eviction
+    /// cancelled (kubernetes#93722: 1.20.0 and the patches 1.18.9 and 1.17.12; the patch of 1.19
+    /// is not known, so 1.19 is taken as 1.19.0). Before, the timer ran on and the pod was deleted
+    /// although it tolerated the taint.
+    cancels_when_tolerated_forever = 20;
+    /// Whether taint eviction is a controller of its own: since 1.29.
+    has_taint_eviction_controller = 29;
+}
+
+until! {
+    /// Whether the immediate eviction of a pod that does not tolerate a taint goes through a timer
+    /// (of a few nanoseconds, from two reads of the clock), so that it counts as pending while its
+    /// delete is tried: to 1.28. The minor is not certain.
+    immediate_eviction_uses_timer = 28;
+    /// Whether the queue remembers a pod after its delete succeeded (a `nil` entry, the
+    /// *tombstone*), until the pod is really gone: to 1.32 (kubernetes#129577). The minor is not
+    /// certain.
+    keeps_tombstones = 32;
+    /// Whether the error for `operator: Exists` with a value shows the whole toleration: to 1.31
+    /// (kubernetes#128119).
+    validation_shows_whole_toleration = 31;
+    /// Whether nodes can be drained without taints, the *legacy path*, and so whether the flags
+    /// `--enable-taint-manager` and `--pod-eviction-timeout` exist: to 1.26 (kubernetes#115840).
+    has_enable_taint_manager_flag = 26;
+}

@@ -1,0 +1,58 @@
+//! How the controllers of workloads other than Jobs differ between releases.
+
+use super::KubernetesRelease;
+
+impl KubernetesRelease {
+    /// How the event `ScalingReplicaSet` words it. The releases of the changes are not certain.
+    #[must_use]
+    pub const fn scaling_message(self) -> ScalingMessage {
+        match self.minor {
+            ..26 => ScalingMessage::To,
+            26..31 => ScalingMessage::ToFrom,
+            _ => ScalingMessage::FromTo,
+        }
+    }
+}
+
+since! {
+    /// Whether a daemon pod that has ended and is deleted does not keep its node occupied: since
+    /// 1.28 (kubernetes#118716).
+    overlooks_deleted_daemon_pods_that_ended = 28;
+    /// Whether a daemon pod that has ended well is replaced, as one that has failed: since 1.28
+    /// (kubernetes#117073, which late patches of 1.26 and 1.27 have too).
+    replaces_succeeded_daemon_pods = 28;
+    /// Whether the annotation `controller.kubernetes.io/pod-deletion-cost` says which pods go
+    /// first: since 1.22.
+    has_pod_deletion_cost = 22;
+    /// Whether the pods of a StatefulSet carry the label `apps.kubernetes.io/pod-index`: since
+    /// 1.28.
+    labels_pods_with_index = 28;
+    /// Whether a StatefulSet can begin at another number than 0 (`spec.ordinals.start`): since
+    /// 1.27.
+    has_first_ordinal = 27;
+    /// Whether `minReadySeconds` of a StatefulSet counts: since 1.23, where the gate
+    /// `StatefulSetMinReadySeconds` is on by default.
+    has_stateful_set_min_ready_seconds = 23;
+    /// Whether a StatefulSet replaces a pod that has ended well, as one that has failed: since
+    /// 1.28. The minor is not certain.
+    recreates_succeeded_pods = 28;
+    /// Whether conditions carry `observedGeneration`: since 1.34.
+    sets_observed_generation = 34;
+}
+
+until! {
+    /// Whether a StatefulSet says that it recreates a pod that has ended, deletes it even if it is
+    /// terminating and creates the next at once: to 1.30 (kubernetes#123809).
+    recreates_ended_pods_at_once = 30;
+}
+
+/// How the event `ScalingReplicaSet` words it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ScalingMessage {
+    /// `Scaled up replica set NAME to 3`.
+    To,
+    /// `Scaled up replica set NAME to 3 from 1`.
+    ToFrom,
+    /// `Scaled up replica set NAME from 1 to 3`.
+    FromTo,
+}

@@ -1,0 +1,48 @@
+// How a program of the command line begins and ends.
+//
+// `process` is the global one: importing it by name would open standard input, which no command
+// does unless it reads it.
+
+import * as taintlab from "../dist/node.js";
+import { EXIT, Stop, systemText, usage } from "./problems.js";
+
+/** Runs the command that the line names. */
+export async function main(program, commands, text, helps) {
+  // A reader such as `head` may go before all is written.
+  process.stdout.on("error", (error) => {
+    if (error.code === "EPIPE") process.exit(EXIT.ok);
+    console.error(`error: standard output cannot be written: ${systemText(error)}`);
+    process.exit(EXIT.failed);
+  });
+  // Nobody is left to be told.
+  process.stderr.on("error", () => {});
+  try {
+    process.exitCode = await run(commands, text, helps, process.argv.slice(2));
+  } catch (error) {
+    if (!(error instanceof Stop)) throw error;
+    if (error.message) console.error(error.message);
+    if (error.code === EXIT.usage) console.error(`Try \`${program} --help\`.`);
+    process.exitCode = error.code;
+  }
+}
+
+async function run(commands, text, helps, [command, ...args]) {
+  const help = (of) => {
+    process.stdout.write(of ? helps[of] : text);
+    return EXIT.ok;
+  };
+  if (Object.hasOwn(commands, command ?? "")) return commands[command](args, () => help(command));
+  if (command === undefined) {
+    process.stderr.write(text);
+    return EXIT.usage;
+  }
+  if (command === "help" && (args.length === 0 || Object.hasOwn(helps, args[0]))) {
+    return help(args[0]);
+  }
+  if (command === "-h" || command === "--help") return help();
+  if (command === "--version") {
+    console.log(taintlab.version());
+    return EXIT.ok;
+  }
+  throw usage(`there is no command \`${command}\``);
+}
