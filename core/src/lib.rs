@@ -87,6 +87,7 @@ pub mod protocol;
 pub mod queue;
 mod quote;
 pub mod release;
+pub mod report;
 pub mod scenario;
 pub mod simulator;
 pub mod time;

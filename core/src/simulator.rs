@@ -39,6 +39,7 @@ use self::control_plane::ControlPlane;
 pub use self::forecast::Forecast;
 use self::node_controllers::NodeControllers;
 pub use self::node_view::NodeView;
+pub(crate) use self::outcome::why_unschedulable;
 pub use self::outcome::{OutcomeKind, OutcomePart, RunOutcome, StuckPods, UnschedulablePods};
 pub use self::pod_explanation::PodExplanation;
 pub use self::ready_history::{Availability, Gap, Readiness, ReadyStep};

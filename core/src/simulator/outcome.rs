@@ -219,7 +219,7 @@ impl RunOutcome {
 }
 
 /// What the scheduler said of a pod, without what it said of preemption.
-fn why_unschedulable(simulator: &Simulator, key: &PodKey) -> String {
+pub(crate) fn why_unschedulable(simulator: &Simulator, key: &PodKey) -> String {
     let pod = simulator.api.cluster.get_pod(key);
     let condition = pod.and_then(|pod| pod.condition("PodScheduled"));
     let message = condition.map_or("", |condition| condition.message.as_str());

@@ -1,0 +1,446 @@
+//! The resilience report: for every node, zone and other failure domain, what each workload loses
+//! when it fails, how long it is short, and what would help.
+//!
+//! A report consists of runs that know nothing of one another, so that they can be made in any
+//! order, in several threads or on several machines:
+//!
+//! 1. [`Plan::new`] settles the cluster and finds its failure domains; [`Plan::outline`] says which.
+//! 2. [`Plan::runs`] lists the runs, and [`Plan::run`] makes one of them.
+//! 3. [`Plan::remedies`] lists more runs: what would help where it hurts most, each of them a run
+//!    of the changed cluster.
+//! 4. [`report`] puts the results of all runs together, in whatever order they come.
+//!
+//! Every run forks the settled cluster, lets the domain fail and goes on to the horizon. What its
+//! figures say is what the control plane sees, and so what Services see: a pod on a node that is
+//! lost counts as ready until the node lifecycle controller says otherwise. Only where the power is
+//! off do the pods of the node count as down from that moment on, until the node is back.
+
+mod domains;
+mod fault;
+mod findings;
+mod recorder;
+mod remedy;
+
+use alloc::collections::BTreeMap;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use core::fmt;
+use core::time::Duration;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+
+pub use self::domains::{Domain, DomainKind, DomainList, Headroom};
+pub use self::fault::Fault;
+pub use self::findings::{
+    Cell, Effect, FalseAlarm, Finding, Report, RunSummary, Score, Spread, WorkloadScore, report,
+};
+pub use self::recorder::{DrainResult, PendingReason, WorkloadRun, ZoneStep};
+pub use self::remedy::Remedy;
+use crate::api::{PodKey, WorkloadKey};
+use crate::scenario::{Scenario, ScenarioError};
+use crate::simulator::Simulator;
+use crate::time::{Span, Timestamp};
+
+/// A time in milliseconds, rounded down. It is a whole number everywhere, so that reports are the
+/// same bytes everywhere.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+#[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
+#[serde(transparent)]
+pub struct Millis(pub u64);
+
+impl Millis {
+    /// The time from one moment to a later one.
+    #[must_use]
+    pub fn between(from: Timestamp, to: Timestamp) -> Self {
+        Self(to.as_nanos().saturating_sub(from.as_nanos()) / 1_000_000)
+    }
+}
+
+impl From<Span> for Millis {
+    fn from(span: Span) -> Self {
+        Self(u64::try_from(span.0.as_millis()).unwrap_or(u64::MAX))
+    }
+}
+
+/// As Go writes durations: `5m40s`.
+impl fmt::Display for Millis {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        Span(Duration::from_millis(self.0)).fmt(f)
+    }
+}
+
+/// Whose figures they are: a workload, or a pod that none owns.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[cfg_attr(feature = "typescript-all", derive(tsify::Tsify), tsify(type = "string"))]
+pub enum ReportSubject {
+    /// `deployment/shop/web`: the workload that nobody else owns.
+    Workload(WorkloadKey),
+    /// `pod/shop/debug`: a pod that no controller brings back.
+    Pod(PodKey),
+}
+
+impl fmt::Display for ReportSubject {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Workload(workload) => workload.fmt(f),
+            Self::Pod(pod) => write!(f, "pod/{pod}"),
+        }
+    }
+}
+
+impl Serialize for ReportSubject {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for ReportSubject {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        match text.strip_prefix("pod/") {
+            Some(pod) => PodKey::parse(pod).map(Self::Pod).map_err(de::Error::custom),
+            None => WorkloadKey::parse(&text).map(Self::Workload).map_err(de::Error::custom),
+        }
+    }
+}
+
+/// What fails, how, and for how long it is watched.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
+#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
+pub struct ReportOptions {
+    /// Whether each node fails by itself; `true` unless given.
+    pub nodes: bool,
+    /// Whether each zone fails as a whole; `true` unless given.
+    pub zones: bool,
+    /// Whether each region fails as a whole; `true` unless given.
+    pub regions: bool,
+    /// Labels of nodes, each value of which is a failure domain: a node pool, a rack.
+    pub labels: Vec<String>,
+    /// Other failure domains, by their nodes.
+    pub lists: Vec<DomainList>,
+    /// Of which kinds two fail at once: `node`, `zone`, `region`, `label`, `list`.
+    pub pairs: Vec<DomainKind>,
+    /// How they fail; `lost` unless given.
+    pub faults: Vec<Fault>,
+    /// How long each run is watched, from the fault on; an hour unless given.
+    #[cfg_attr(feature = "typescript-all", tsify(type = "Span"))]
+    pub horizon: Span,
+    /// How long the cluster may take to come to rest before anything fails; 10 minutes unless
+    /// given.
+    #[cfg_attr(feature = "typescript-all", tsify(type = "Span"))]
+    pub settle: Span,
+    /// How many times each failure is run, each with other moments of the heartbeats; 1 unless
+    /// given.
+    pub seeds: u32,
+    /// For how many of the worst findings it is computed what would help; 5 unless given.
+    pub remedies: usize,
+}
+
+impl Default for ReportOptions {
+    fn default() -> Self {
+        Self {
+            nodes: true,
+            zones: true,
+            regions: true,
+            labels: Vec::new(),
+            lists: Vec::new(),
+            pairs: Vec::new(),
+            faults: Vec::from([Fault::Lost]),
+            horizon: Span(Duration::from_secs(60 * 60)),
+            settle: Span(Duration::from_secs(10 * 60)),
+            seeds: 1,
+            remedies: 5,
+        }
+    }
+}
+
+/// Why there is no report.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ReportError {
+    /// The cluster cannot be simulated.
+    Scenario(ScenarioError),
+    /// An option is wrong: which, and what would be valid.
+    Option {
+        /// Its name in [`ReportOptions`].
+        name: &'static str,
+        /// What is wrong, and what would be valid.
+        message: String,
+    },
+    /// A run is not one of this plan.
+    UnknownDomain {
+        /// The number of its failure domain.
+        domain: usize,
+        /// How many there are.
+        domains: usize,
+    },
+    /// A remedy is about an object that is not there.
+    Remedy(String),
+    /// Results are not of one and the same report.
+    Results(String),
+}
+
+impl fmt::Display for ReportError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Scenario(error) => error.fmt(f),
+            Self::Option { name, message } => write!(f, "{name}: {message}"),
+            Self::UnknownDomain { domain, domains } => {
+                write!(f, "there is no failure domain {domain}: the plan has {domains}")
+            }
+            Self::Remedy(message) | Self::Results(message) => f.write_str(message),
+        }
+    }
+}
+
+impl core::error::Error for ReportError {}
+
+/// One run: what fails, how, and in which cluster.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript-all", derive(tsify::Tsify), tsify(rename = "ReportRun"))]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Run {
+    /// What was changed before; absent for the cluster as it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub remedy: Option<Remedy>,
+    /// Which moments the heartbeats come at, from 1.
+    pub seed: u32,
+    /// How it fails.
+    pub fault: Fault,
+    /// What fails: the number of a domain of the outline.
+    pub domain: usize,
+}
+
+/// What came of a run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript-all", derive(tsify::Tsify), tsify(rename = "ReportRunResult"))]
+#[serde(rename_all = "camelCase")]
+pub struct RunResult {
+    /// Which run.
+    pub run: Run,
+    /// When something happened last, from the fault on; absent if more was to come at the horizon.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at_rest: Option<Millis>,
+    /// How many pods of the domain left it.
+    pub evicted: usize,
+    /// How the zones and their rates changed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub zones: Vec<ZoneStep>,
+    /// What became of a drain; absent if the fault is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub drain: Option<DrainResult>,
+    /// The YAML of the remedy; absent for the cluster as it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub yaml: Option<String>,
+    /// Every workload that the fault reached, by name.
+    pub workloads: Vec<WorkloadRun>,
+}
+
+/// What a report is about, without its results: parts of one report have the same outline.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript-all", derive(tsify::Tsify), tsify(rename = "ReportOutline"))]
+#[serde(rename_all = "camelCase")]
+pub struct Outline {
+    /// The release of Kubernetes.
+    #[cfg_attr(feature = "typescript-all", tsify(type = "KubernetesRelease"))]
+    pub release: crate::release::KubernetesRelease,
+    /// What was asked for.
+    pub options: ReportOptions,
+    /// When the fault comes, after the cluster has settled: time since the beginning.
+    pub fault_at: Millis,
+    /// How many nodes there are.
+    pub nodes: usize,
+    /// How many pods there are.
+    pub pods: usize,
+    /// All workloads, and the pods that none owns.
+    pub subjects: Vec<ReportSubject>,
+    /// What can fail.
+    pub domains: Vec<Domain>,
+}
+
+/// A cluster that has settled, ready to fail again and again.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    scenario: Scenario,
+    outline: Outline,
+    /// The cluster that was used last: runs of one seed and remedy share it.
+    settled: Settled,
+}
+
+/// A cluster that has settled.
+#[derive(Clone, Debug)]
+struct Settled {
+    seed: u32,
+    remedy: Option<Remedy>,
+    simulator: Simulator,
+    /// When the fault comes.
+    at: Timestamp,
+}
+
+/// The fault comes at the first multiple of this, so that seeds alone move the heartbeats.
+const FAULT_AT: u64 = 10_000_000_000;
+
+impl Settled {
+    fn new(scenario: &Scenario, seed: u32, settle: Span) -> Result<Self, ReportError> {
+        let mut scenario = Scenario { steps: Vec::new(), ..scenario.clone() };
+        let kubelets = scenario.kubernetes.kubelets.get_or_insert_default();
+        kubelets.phase_seed = seed.into();
+        let (nodes, pods) = (
+            core::mem::take(&mut scenario.objects.nodes),
+            core::mem::take(&mut scenario.objects.pods),
+        );
+        let simulator = scenario.simulator_with(nodes.into_iter(), pods.into_iter());
+        let mut simulator = simulator.map_err(ReportError::Scenario)?;
+        let end = settle.timestamp();
+        // At zero the controllers look at the objects for the first time.
+        let mut last = Timestamp::ZERO;
+        let _ = simulator.advance_to(last);
+        while let Some(next) = simulator.poll_timeout().filter(|next| next.at <= end) {
+            if simulator.advance_to(next.at).is_err() {
+                break;
+            }
+            simulator.drain_events();
+            last = simulator.now();
+        }
+        let periods = (last.as_nanos() / FAULT_AT).saturating_add(1);
+        let at = Timestamp::from_nanos(periods.saturating_mul(FAULT_AT));
+        // Nothing is due before: it cannot fail.
+        let _ = simulator.advance_to(at);
+        simulator.drain_events();
+        Ok(Self { seed, remedy: None, simulator, at })
+    }
+}
+
+impl Plan {
+    /// Settles the cluster of a scenario, whose steps and expectations do not count, and finds its
+    /// failure domains. The control plane takes part, whatever the scenario says.
+    ///
+    /// # Errors
+    /// The cluster cannot be simulated, or an option is wrong.
+    pub fn new(scenario: Scenario, options: ReportOptions) -> Result<Self, ReportError> {
+        check(&options)?;
+        let mut scenario = scenario;
+        scenario.kubernetes.control_plane = Some(true);
+        scenario.kubernetes.node_lifecycle = Some(true);
+        if let Some(name) = scenario.objects.duplicate_names().into_iter().next() {
+            return Err(ReportError::Scenario(ScenarioError::DuplicateName(name)));
+        }
+        let settled = Settled::new(&scenario, 1, options.settle)?;
+        let simulator = &settled.simulator;
+        let outline = Outline {
+            release: simulator.config().release,
+            fault_at: Millis::between(Timestamp::ZERO, settled.at),
+            nodes: simulator.cluster().nodes().len(),
+            pods: simulator.cluster().pod_count(),
+            subjects: recorder::subjects(simulator),
+            domains: domains::domains(simulator, &options)?,
+            options,
+        };
+        Ok(Self { scenario, outline, settled })
+    }
+
+    /// What the report is about.
+    #[must_use]
+    pub const fn outline(&self) -> &Outline {
+        &self.outline
+    }
+
+    /// The runs of the cluster as it is: every fault of every domain with every seed.
+    #[must_use]
+    pub fn runs(&self) -> Vec<Run> {
+        runs(&self.outline)
+    }
+
+    /// Makes a run. Those of one seed and one remedy should come one after the other: the cluster
+    /// is settled anew for another.
+    ///
+    /// # Errors
+    /// The run is not one of this plan.
+    pub fn run(&mut self, run: &Run) -> Result<RunResult, ReportError> {
+        let domains = self.outline.domains.len();
+        let Some(domain) = self.outline.domains.get(run.domain) else {
+            return Err(ReportError::UnknownDomain { domain: run.domain, domains });
+        };
+        let nodes = domain.nodes.clone();
+        let Outline { options, .. } = &self.outline;
+        if self.settled.seed != run.seed || self.settled.remedy != run.remedy {
+            let remedy = run.remedy.clone();
+            let changed = match &remedy {
+                Some(remedy) => remedy.applied_to(&self.scenario)?,
+                None => self.scenario.clone(),
+            };
+            self.settled = Settled::new(&changed, run.seed, options.settle)?;
+            self.settled.remedy = remedy;
+        }
+        let Settled { simulator, at, .. } = &self.settled;
+        let mut result = recorder::record(simulator, *at, options.horizon, &nodes, run);
+        if let Some(remedy) = &run.remedy {
+            result.yaml = Some(remedy.yaml(&self.scenario)?);
+        }
+        Ok(result)
+    }
+
+    /// The runs that tell what would help: of the worst findings among these results of
+    /// [`runs`](Self::runs), in whatever order they are.
+    #[must_use]
+    pub fn remedies(&self, results: &[RunResult]) -> Vec<Run> {
+        findings::remedies(&self.outline, &self.settled.simulator, results)
+    }
+}
+
+/// The runs of an outline.
+fn runs(outline: &Outline) -> Vec<Run> {
+    let mut runs = Vec::new();
+    for seed in 1..=outline.options.seeds {
+        for fault in &outline.options.faults {
+            for domain in 0..outline.domains.len() {
+                runs.push(Run { remedy: None, seed, fault: fault.clone(), domain });
+            }
+        }
+    }
+    runs
+}
+
+/// More runs of one failure than these tell nothing new.
+const MOST_SEEDS: u32 = 1_000;
+
+fn check(options: &ReportOptions) -> Result<(), ReportError> {
+    let wrong = |name, message: String| Err(ReportError::Option { name, message });
+    if options.seeds == 0 || options.seeds > MOST_SEEDS {
+        return wrong("seeds", format!("expected 1 to {MOST_SEEDS}, found {}", options.seeds));
+    }
+    if options.faults.is_empty() {
+        return wrong("faults", "expected at least one fault, for example `lost`".into());
+    }
+    if options.horizon.0 < Duration::from_secs(1) {
+        return wrong("horizon", format!("expected 1s or more, found {}", options.horizon));
+    }
+    let day = Duration::from_secs(24 * 60 * 60);
+    for (name, span) in [("horizon", options.horizon), ("settle", options.settle)] {
+        if span.0 > 365 * day {
+            return wrong(name, format!("expected at most a year, found {span}"));
+        }
+    }
+    let mut names = BTreeMap::new();
+    for (index, list) in options.lists.iter().enumerate() {
+        if list.nodes.is_empty() {
+            let message = format!("list `{}` names no node", list.name);
+            return wrong("lists", message);
+        }
+        if names.insert(&list.name, index).is_some() {
+            return wrong("lists", format!("two lists are called `{}`", list.name));
+        }
+    }
+    for fault in &options.faults {
+        fault.check().map_err(|message| ReportError::Option { name: "faults", message })?;
+    }
+    let mut faults: Vec<String> = options.faults.iter().map(ToString::to_string).collect();
+    faults.sort();
+    if let Some([first, _]) = faults.array_windows::<2>().find(|[one, other]| one == other) {
+        return wrong("faults", format!("`{first}` is given twice"));
+    }
+    Ok(())
+}

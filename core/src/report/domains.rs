@@ -1,0 +1,311 @@
+//! What can fail at once, and whether the rest has room for what leaves it.
+
+use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use serde::{Deserialize, Serialize};
+
+use super::{ReportError, ReportOptions};
+use crate::api::{
+    Amounts, Node, NodeName, Pod, TaintEffect, WorkloadKind, node_allocatable, pod_requests,
+};
+use crate::protocol::zone::ZoneKey;
+use crate::release::KubernetesRelease;
+use crate::simulator::Simulator;
+
+/// The label of a node's region, and the one before 1.17.
+const REGION: [&str; 2] =
+    ["topology.kubernetes.io/region", "failure-domain.beta.kubernetes.io/region"];
+
+/// What the nodes of a failure domain have in common.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
+#[serde(rename_all = "camelCase")]
+pub enum DomainKind {
+    /// One node.
+    Node,
+    /// A zone.
+    Zone,
+    /// A region.
+    Region,
+    /// A value of a label.
+    Label,
+    /// A list that was given.
+    List,
+    /// Two of the others.
+    Pair,
+}
+
+impl DomainKind {
+    /// `node`, `zone` and so on.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Node => "node",
+            Self::Zone => "zone",
+            Self::Region => "region",
+            Self::Label => "label",
+            Self::List => "list",
+            Self::Pair => "pair",
+        }
+    }
+}
+
+/// A failure domain that is given.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct DomainList {
+    /// What it is called.
+    pub name: String,
+    /// Its nodes.
+    pub nodes: Vec<NodeName>,
+}
+
+/// Nodes that fail at once.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript-all", derive(tsify::Tsify), tsify(rename = "FailureDomain"))]
+#[serde(rename_all = "camelCase")]
+pub struct Domain {
+    /// What they have in common.
+    pub kind: DomainKind,
+    /// The name of the node, zone, region or list; `label=value` of a label.
+    pub name: String,
+    /// The nodes, by name.
+    pub nodes: Vec<NodeName>,
+    /// How many pods they have.
+    pub pods: usize,
+    /// Resource by resource, by name, whether the rest has room for what has to move.
+    pub headroom: Vec<Headroom>,
+    /// The resource of which what has to move takes the largest part of what is free elsewhere:
+    /// that which runs out first. Absent where nothing that has a limit has to move.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub runs_out_first: Option<String>,
+}
+
+impl Domain {
+    /// Whether the other nodes together have room for what has to move. How it is spread over them
+    /// is not asked here; what comes of it, the runs tell.
+    #[must_use]
+    pub fn fits(&self) -> bool {
+        self.headroom.iter().all(|it| it.free.is_none_or(|free| it.needed <= free))
+    }
+}
+
+impl core::fmt::Display for Domain {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        write!(f, "{} {}", self.kind.as_str(), self.name)
+    }
+}
+
+/// How much of a resource has to move, and how much is free elsewhere.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
+#[serde(rename_all = "camelCase")]
+pub struct Headroom {
+    /// `cpu` in thousandths, `pods`, and anything else in whole units.
+    pub resource: String,
+    /// What the pods request that their controllers make again elsewhere.
+    pub needed: i64,
+    /// What is free on the other nodes that take pods; absent if one of them has no limit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub free: Option<i64>,
+}
+
+/// What a node has and what of it is asked for.
+#[derive(Default)]
+struct Room {
+    /// `None`: it takes no pods.
+    free: Option<Amounts>,
+    /// What has to move when it fails.
+    needed: Amounts,
+    pods: usize,
+}
+
+pub(super) fn domains(
+    simulator: &Simulator,
+    options: &ReportOptions,
+) -> Result<Vec<Domain>, ReportError> {
+    let nodes = || simulator.cluster().nodes();
+    let mut found: Vec<(DomainKind, String, BTreeSet<NodeName>)> = Vec::new();
+    if options.nodes {
+        let each = nodes()
+            .map(|(name, _)| (DomainKind::Node, name.to_string(), BTreeSet::from([name.clone()])));
+        found.extend(each);
+    }
+    if options.zones {
+        let zone = |node: &Node| {
+            Some(ZoneKey::of(&node.metadata.labels).name()).filter(|name| !name.is_empty())
+        };
+        found.extend(grouped(simulator, DomainKind::Zone, &zone));
+    }
+    if options.regions {
+        let region =
+            |node: &Node| REGION.iter().find_map(|label| node.metadata.labels.get(*label)).cloned();
+        found.extend(grouped(simulator, DomainKind::Region, &region));
+    }
+    for label in &options.labels {
+        let value =
+            |node: &Node| node.metadata.labels.get(label).map(|value| format!("{label}={value}"));
+        let mut of_label = grouped(simulator, DomainKind::Label, &value).peekable();
+        if of_label.peek().is_none() {
+            let message = format!("no node has the label `{label}`");
+            return Err(ReportError::Option { name: "labels", message });
+        }
+        found.extend(of_label);
+    }
+    for list in &options.lists {
+        if let Some(missing) =
+            list.nodes.iter().find(|node| simulator.cluster().get_node(node.as_str()).is_none())
+        {
+            let message = format!("list `{}`: there is no node `{missing}`", list.name);
+            return Err(ReportError::Option { name: "lists", message });
+        }
+        let nodes = list.nodes.iter().cloned().collect();
+        found.push((DomainKind::List, list.name.clone(), nodes));
+    }
+    found.extend(pairs(&found, options)?);
+    let rooms = rooms(simulator);
+    let total = total(rooms.values());
+    Ok(found
+        .into_iter()
+        .map(|(kind, name, nodes)| domain(kind, name, nodes, &rooms, &total))
+        .collect())
+}
+
+/// The nodes by what a function says of them; those of which it says nothing are left out.
+fn grouped<'a>(
+    simulator: &'a Simulator,
+    kind: DomainKind,
+    name: &dyn Fn(&Node) -> Option<String>,
+) -> impl Iterator<Item = (DomainKind, String, BTreeSet<NodeName>)> + use<'a> {
+    let mut groups: BTreeMap<String, BTreeSet<NodeName>> = BTreeMap::new();
+    for (key, node) in simulator.cluster().nodes() {
+        if let Some(name) = name(node) {
+            groups.entry(name).or_default().insert(key.clone());
+        }
+    }
+    groups.into_iter().map(move |(name, nodes)| (kind, name, nodes))
+}
+
+/// Pairs grow with the square: more would take days.
+const MOST_PAIRS: usize = 100_000;
+
+fn pairs(
+    single: &[(DomainKind, String, BTreeSet<NodeName>)],
+    options: &ReportOptions,
+) -> Result<Vec<(DomainKind, String, BTreeSet<NodeName>)>, ReportError> {
+    let mut pairs = Vec::new();
+    for kind in &options.pairs {
+        let these: Vec<_> = single.iter().filter(|(other, ..)| other == kind).collect();
+        if pairs.len() + these.len() * these.len() / 2 > MOST_PAIRS {
+            let message = format!(
+                "{} of kind `{}` make too many pairs: at most {MOST_PAIRS}",
+                these.len(),
+                kind.as_str()
+            );
+            return Err(ReportError::Option { name: "pairs", message });
+        }
+        for (index, (_, one, first)) in these.iter().enumerate() {
+            for (_, other, second) in these.iter().skip(index + 1) {
+                let nodes = first | second;
+                pairs.push((DomainKind::Pair, format!("{one} + {other}"), nodes));
+            }
+        }
+    }
+    Ok(pairs)
+}
+
+fn rooms(simulator: &Simulator) -> BTreeMap<&NodeName, Room> {
+    let (cluster, release) = (simulator.cluster(), simulator.config().release);
+    let each = cluster.nodes().map(|(name, node)| {
+        let mut room = Room { free: free_of(node), ..Room::default() };
+        for (_, pod) in cluster.pods_of(name.as_str()) {
+            room.pods += 1;
+            if !pod.has_ended() {
+                room.take(pod, release);
+            }
+        }
+        (name, room)
+    });
+    each.collect()
+}
+
+/// What a node that takes pods has.
+fn free_of(node: &Node) -> Option<Amounts> {
+    let keeps_off =
+        |effect: &TaintEffect| matches!(effect, TaintEffect::NoSchedule | TaintEffect::NoExecute);
+    let takes =
+        !node.spec.unschedulable && node.spec.taints.iter().all(|taint| !keeps_off(&taint.effect));
+    takes.then(|| node_allocatable(node).unwrap_or_default())
+}
+
+impl Room {
+    fn take(&mut self, pod: &Pod, release: KubernetesRelease) {
+        let mut requests = pod_requests(pod, release, &[]).unwrap_or_default();
+        requests.insert("pods".into(), 1);
+        let owner = pod.metadata.controller_key();
+        let moves = owner.is_some_and(|owner| owner.kind != WorkloadKind::DaemonSet);
+        for (name, amount) in requests {
+            if let Some(free) = self.free.as_mut().and_then(|free| free.get_mut(&name)) {
+                *free = free.saturating_sub(amount);
+            }
+            if moves && pod.is_active() {
+                let needed = self.needed.entry(name).or_default();
+                *needed = needed.saturating_add(amount);
+            }
+        }
+    }
+}
+
+/// What is free on nodes together, and how many of them say so.
+fn total<'a>(rooms: impl Iterator<Item = &'a Room>) -> (BTreeMap<String, (i64, usize)>, usize) {
+    let mut total: BTreeMap<String, (i64, usize)> = BTreeMap::new();
+    let mut nodes = 0;
+    for free in rooms.filter_map(|room| room.free.as_ref()) {
+        nodes += 1;
+        for (name, amount) in free {
+            let (sum, known) = total.entry(name.clone()).or_default();
+            *sum = sum.saturating_add((*amount).max(0));
+            *known += 1;
+        }
+    }
+    (total, nodes)
+}
+
+fn domain(
+    kind: DomainKind,
+    name: String,
+    nodes: BTreeSet<NodeName>,
+    rooms: &BTreeMap<&NodeName, Room>,
+    (all, takers): &(BTreeMap<String, (i64, usize)>, usize),
+) -> Domain {
+    let own = || nodes.iter().filter_map(|node| rooms.get(node));
+    let (within, takers_within) = total(own());
+    let mut needed = Amounts::new();
+    for (name, amount) in own().flat_map(|room| &room.needed) {
+        let sum = needed.entry(name.clone()).or_default();
+        *sum = sum.saturating_add(*amount);
+    }
+    let takers = takers - takers_within;
+    let headroom = needed.into_iter().map(|(resource, needed)| {
+        let (sum, known) = all.get(&resource).copied().unwrap_or_default();
+        let (less, less_known) = within.get(&resource).copied().unwrap_or_default();
+        let limited = known - less_known == takers;
+        Headroom { free: limited.then_some(sum.saturating_sub(less)), resource, needed }
+    });
+    let headroom: Vec<Headroom> = headroom.collect();
+    // What part of the free is needed, as a fraction that is compared without dividing.
+    let limits =
+        headroom.iter().filter_map(|it| Some((it, it.free?))).filter(|(it, _)| it.needed > 0);
+    let first = limits.reduce(|best, other| {
+        let wide = i128::from;
+        let more = wide(other.0.needed) * wide(best.1) > wide(best.0.needed) * wide(other.1);
+        if more { other } else { best }
+    });
+    let runs_out_first = first.map(|(it, _)| it.resource.clone());
+    let pods = own().map(|room| room.pods).sum();
+    Domain { kind, name, nodes: nodes.into_iter().collect(), pods, headroom, runs_out_first }
+}

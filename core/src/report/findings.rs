@@ -1,0 +1,700 @@
+//! What the results of all runs come to: figures for each failure and workload, scores, what hurts
+//! most, and what would help.
+
+use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use core::cmp::Reverse;
+use core::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use super::{
+    DomainKind, DrainResult, Fault, Millis, Outline, Remedy, ReportError, ReportSubject, Run,
+    RunResult, WorkloadRun, ZoneStep,
+};
+use crate::api::{NodeName, TaintEffect, WorkloadKey, WorkloadKind};
+use crate::plural::count;
+use crate::simulator::Simulator;
+use crate::time::Span;
+
+/// The tolerationSeconds that are tried.
+const TOLERATION_SECONDS: [u32; 4] = [0, 30, 60, 300];
+/// How long the outages are, in seconds, in which evictions may turn out to be for nothing.
+const OUTAGES: [u64; 5] = [30, 60, 120, 300, 600];
+/// When the out-of-service taint is put on.
+const OUT_OF_SERVICE_AFTER: Duration = Duration::from_secs(60);
+const HOSTNAME: &str = "kubernetes.io/hostname";
+const ZONE: &str = "topology.kubernetes.io/zone";
+
+/// A resilience report.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript-all", derive(tsify::Tsify), tsify(rename = "ResilienceReport"))]
+#[serde(rename_all = "camelCase")]
+pub struct Report {
+    /// What it is about.
+    pub outline: Outline,
+    /// How many runs of the cluster as it is were made.
+    pub runs_made: usize,
+    /// How many there are; more than were made if the report was broken off.
+    pub runs_planned: usize,
+    /// How well the cluster as a whole does.
+    pub score: Score,
+    /// How well each workload does, the worst first.
+    pub workloads: Vec<WorkloadScore>,
+    /// What hurts, the worst first.
+    pub findings: Vec<Finding>,
+    /// Each failure and workload that it reached: in the order of domains, faults and names.
+    pub cells: Vec<Cell>,
+    /// The runs themselves, without the figures of workloads.
+    pub runs: Vec<RunSummary>,
+}
+
+/// A score, from 0 for lost to 100 for unharmed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
+#[serde(rename_all = "camelCase")]
+pub struct Score {
+    /// The score.
+    pub score: u32,
+    /// How it is worked out.
+    pub arithmetic: String,
+}
+
+/// How well a workload does.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
+#[serde(rename_all = "camelCase")]
+pub struct WorkloadScore {
+    /// Which one.
+    pub subject: ReportSubject,
+    /// How well it does in its worst failure.
+    #[serde(flatten)]
+    #[cfg_attr(feature = "typescript-all", tsify(type = "Score"))]
+    pub score: Score,
+    /// The domain of that failure; absent if no failure harms it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub domain: Option<usize>,
+    /// How that fails.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fault: Option<Fault>,
+}
+
+/// What a failure does to a workload, over all seeds.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript-all", derive(tsify::Tsify), tsify(rename = "ReportCell"))]
+#[serde(rename_all = "camelCase")]
+pub struct Cell {
+    /// What fails: the number of a domain of the outline.
+    pub domain: usize,
+    /// How.
+    pub fault: Fault,
+    /// The seed whose moment is the worst: that of the figures.
+    pub seed: u32,
+    /// The harm at that moment: the time for which all of it would have been missing, and the time
+    /// for which all of it was.
+    pub harm: Millis,
+    /// The figures at that moment.
+    #[serde(flatten)]
+    #[cfg_attr(feature = "typescript-all", tsify(type = "WorkloadRun"))]
+    pub worst: WorkloadRun,
+    /// The time with fewer than wanted.
+    pub below_spread: Spread,
+    /// The time with none.
+    pub at_zero_spread: Spread,
+    /// The longest time on end with fewer than wanted.
+    pub longest_gap_spread: Spread,
+    /// When it was whole again, where it was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub whole_again_spread: Option<Spread>,
+    /// With how many seeds it was never whole again.
+    pub never_whole_again: usize,
+}
+
+/// A time over all seeds, by the nearest rank.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
+#[serde(rename_all = "camelCase")]
+pub struct Spread {
+    /// The shortest.
+    pub min: Millis,
+    /// The median.
+    pub median: Millis,
+    /// The 95th percentile.
+    pub p95: Millis,
+    /// The longest.
+    pub max: Millis,
+}
+
+impl Spread {
+    fn of(mut times: Vec<Millis>) -> Option<Self> {
+        times.sort_unstable();
+        let rank = |percent: usize| {
+            let rank = (times.len() * percent).div_ceil(100).max(1);
+            times.get(rank - 1).copied()
+        };
+        Some(Self { min: rank(0)?, median: rank(50)?, p95: rank(95)?, max: rank(100)? })
+    }
+}
+
+/// A run, without the figures of workloads.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript-all", derive(tsify::Tsify), tsify(rename = "ReportRunSummary"))]
+#[serde(rename_all = "camelCase")]
+pub struct RunSummary {
+    /// What failed.
+    pub domain: usize,
+    /// How.
+    pub fault: Fault,
+    /// The moments of the heartbeats.
+    pub seed: u32,
+    /// When something happened last; absent if more was to come.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at_rest: Option<Millis>,
+    /// How many pods left.
+    pub evicted: usize,
+    /// How the zones changed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub zones: Vec<ZoneStep>,
+    /// What became of a drain.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub drain: Option<DrainResult>,
+}
+
+/// Something that hurts.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript-all", derive(tsify::Tsify), tsify(rename = "ReportFinding"))]
+#[serde(rename_all = "camelCase")]
+pub struct Finding {
+    /// Whom; absent for a drain that does not end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub subject: Option<ReportSubject>,
+    /// The run in which it hurts most.
+    pub run: Run,
+    /// How much; see [`Cell::harm`].
+    pub harm: Millis,
+    /// The moment at which it is worst, from the fault on.
+    pub at: Millis,
+    /// What happens, in a sentence.
+    pub what: String,
+    /// Why.
+    pub why: String,
+    /// What would help, the best first; empty if it was not computed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub effects: Vec<Effect>,
+    /// How often it would be for nothing to evict sooner or later.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub false_alarms: Vec<FalseAlarm>,
+}
+
+/// What a change does to a finding, found by running it again.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript-all", derive(tsify::Tsify), tsify(rename = "RemedyEffect"))]
+#[serde(rename_all = "camelCase")]
+pub struct Effect {
+    /// The change.
+    pub remedy: Remedy,
+    /// The same in words.
+    pub what: String,
+    /// The YAML that makes it.
+    pub yaml: String,
+    /// The harm with it.
+    pub harm: Millis,
+    /// The figures with it; absent if the failure does not reach the workload any more.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub figures: Option<WorkloadRun>,
+    /// What becomes of the drain with it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub drain: Option<DrainResult>,
+}
+
+/// What comes of an outage that ends by itself.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
+#[serde(rename_all = "camelCase")]
+pub struct FalseAlarm {
+    /// The tolerationSeconds; absent for the workload as it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seconds: Option<u32>,
+    /// How long the nodes are off.
+    pub outage: Millis,
+    /// How many pods of the workload were evicted, although the nodes came back.
+    pub evicted: usize,
+    /// The longest time with fewer pods than wanted.
+    pub longest_gap: Millis,
+}
+
+/// The harm of a failure: see [`Cell::harm`].
+fn harm(figures: &WorkloadRun) -> Millis {
+    let wanted = u64::try_from(figures.wanted).unwrap_or(0).max(1);
+    Millis((figures.replica_time_lost.0 / wanted).saturating_add(figures.at_zero.0))
+}
+
+/// Puts results together, in whatever order they come. Runs that were not made are missing, and
+/// said to be.
+///
+/// # Errors
+/// A result is not of a run of this outline, or two results of one run differ.
+pub fn report(outline: &Outline, results: &[RunResult]) -> Result<Report, ReportError> {
+    let mut by_run: BTreeMap<&Run, &RunResult> = BTreeMap::new();
+    for result in results {
+        if result.run.domain >= outline.domains.len() {
+            let domain = result.run.domain;
+            return Err(ReportError::UnknownDomain { domain, domains: outline.domains.len() });
+        }
+        if let Some(other) = by_run.insert(&result.run, result)
+            && other != result
+        {
+            let domain = outline.domains.get(result.run.domain);
+            let name = domain.map(ToString::to_string).unwrap_or_default();
+            let message = format!(
+                "two results of one run differ: {name}, {}, seed {}; are the parts of one cluster?",
+                result.run.fault, result.run.seed
+            );
+            return Err(ReportError::Results(message));
+        }
+    }
+    let planned: BTreeSet<Run> = super::runs(outline).into_iter().collect();
+    let made = || by_run.iter().filter(|(run, _)| planned.contains(**run)).map(|(_, it)| *it);
+    let cells = cells(outline, made());
+    let scores = scores(outline, &cells);
+    let mut findings = found(outline, &cells, made());
+    for finding in &mut findings {
+        finding.help(&by_run);
+    }
+    Ok(Report {
+        runs_made: made().count(),
+        runs_planned: planned.len(),
+        score: overall(&scores),
+        workloads: scores,
+        findings,
+        runs: made().map(summary).collect(),
+        cells,
+        outline: outline.clone(),
+    })
+}
+
+fn summary(result: &RunResult) -> RunSummary {
+    RunSummary {
+        domain: result.run.domain,
+        fault: result.run.fault.clone(),
+        seed: result.run.seed,
+        at_rest: result.at_rest,
+        evicted: result.evicted,
+        zones: result.zones.clone(),
+        drain: result.drain.clone(),
+    }
+}
+
+fn cells<'a>(outline: &Outline, results: impl Iterator<Item = &'a RunResult>) -> Vec<Cell> {
+    let mut seeds: BTreeMap<(usize, &Fault), usize> = BTreeMap::new();
+    let mut all: BTreeMap<(usize, usize, &ReportSubject), Vec<(u32, &WorkloadRun)>> =
+        BTreeMap::new();
+    let place = |fault: &Fault| {
+        let faults = &outline.options.faults;
+        faults.iter().position(|known| known == fault).unwrap_or(faults.len())
+    };
+    for result in results {
+        *seeds.entry((result.run.domain, &result.run.fault)).or_default() += 1;
+        for figures in &result.workloads {
+            let key = (result.run.domain, place(&result.run.fault), &figures.subject);
+            all.entry(key).or_default().push((result.run.seed, figures));
+        }
+    }
+    let cell = |((domain, fault, _), runs): (_, Vec<(u32, &WorkloadRun)>)| {
+        let fault = outline.options.faults.get(fault)?;
+        let made = seeds.get(&(domain, fault)).copied().unwrap_or(runs.len());
+        let (seed, worst) =
+            runs.iter().max_by_key(|(seed, figures)| (harm(figures), Reverse(*seed)))?;
+        let spread = |time: &dyn Fn(&WorkloadRun) -> Millis| {
+            let mut times: Vec<Millis> = runs.iter().map(|(_, figures)| time(figures)).collect();
+            // It was not reached with the other seeds.
+            times.resize(made.max(times.len()), Millis(0));
+            Spread::of(times).unwrap_or_default()
+        };
+        let whole = runs.iter().filter_map(|(_, figures)| figures.whole_again).collect();
+        Some(Cell {
+            domain,
+            fault: fault.clone(),
+            seed: *seed,
+            harm: harm(worst),
+            below_spread: spread(&|figures| figures.below),
+            at_zero_spread: spread(&|figures| figures.at_zero),
+            longest_gap_spread: spread(&|figures| figures.longest_gap),
+            whole_again_spread: Spread::of(whole),
+            never_whole_again: runs.iter().filter(|(_, it)| it.never_whole_again()).count(),
+            worst: (*worst).clone(),
+        })
+    };
+    all.into_iter().filter_map(cell).collect()
+}
+
+fn seconds(millis: Millis) -> String {
+    format!("{}.{:03} s", millis.0 / 1000, millis.0 % 1000)
+}
+
+fn scores(outline: &Outline, cells: &[Cell]) -> Vec<WorkloadScore> {
+    let horizon = Millis::from(outline.options.horizon).0.max(1);
+    let mut worst: BTreeMap<&ReportSubject, &Cell> = BTreeMap::new();
+    for cell in cells.iter().filter(|cell| cell.harm.0 > 0) {
+        let known = worst.entry(&cell.worst.subject).or_insert(cell);
+        if cell.harm > known.harm {
+            *known = cell;
+        }
+    }
+    let score = |subject: &ReportSubject| {
+        let Some(cell) = worst.get(subject) else {
+            let score = Score { score: 100, arithmetic: "no failure harms it".into() };
+            return WorkloadScore { subject: subject.clone(), score, domain: None, fault: None };
+        };
+        let figures = &cell.worst;
+        let most = u128::from(horizon) * 2;
+        let lost = (u128::from(cell.harm.0) * 100).div_ceil(most).min(100);
+        let score = 100 - u32::try_from(lost).unwrap_or(100);
+        let name = outline.domains.get(cell.domain).map(ToString::to_string).unwrap_or_default();
+        let arithmetic = format!(
+            "{name}, {}: {} missing over all pods / {} wanted + {} with none = {}; 100 − 100 × {} \
+             / (2 × {}) = {score}",
+            cell.fault,
+            seconds(figures.replica_time_lost),
+            figures.wanted.max(1),
+            seconds(figures.at_zero),
+            seconds(cell.harm),
+            seconds(cell.harm),
+            seconds(Millis(horizon)),
+        );
+        WorkloadScore {
+            subject: subject.clone(),
+            score: Score { score, arithmetic },
+            domain: Some(cell.domain),
+            fault: Some(cell.fault.clone()),
+        }
+    };
+    let mut scores: Vec<WorkloadScore> = outline.subjects.iter().map(score).collect();
+    // The worst first; of equals the one that loses more.
+    scores.sort_by_cached_key(|it| {
+        let harm = worst.get(&it.subject).map_or(Millis(0), |cell| cell.harm);
+        (it.score.score, Reverse(harm), it.subject.clone())
+    });
+    scores
+}
+
+/// The mean of the scores of the workloads, rounded down.
+fn overall(scores: &[WorkloadScore]) -> Score {
+    let sum: u64 = scores.iter().map(|it| u64::from(it.score.score)).sum();
+    let number = u64::try_from(scores.len()).unwrap_or(0);
+    if number == 0 {
+        return Score { score: 100, arithmetic: "there are no workloads".into() };
+    }
+    let score = u32::try_from(sum / number).unwrap_or(0);
+    let workloads = count(scores.len(), "workload");
+    Score { score, arithmetic: format!("the scores of {workloads}: {sum} / {number} = {score}") }
+}
+
+/// The worst failure of each workload, and drains that do not end.
+fn found<'a>(
+    outline: &Outline,
+    cells: &[Cell],
+    results: impl Iterator<Item = &'a RunResult>,
+) -> Vec<Finding> {
+    let mut worst: BTreeMap<&ReportSubject, &Cell> = BTreeMap::new();
+    for cell in cells.iter().filter(|cell| cell.harm.0 > 0) {
+        let known = worst.entry(&cell.worst.subject).or_insert(cell);
+        if cell.harm > known.harm {
+            *known = cell;
+        }
+    }
+    let mut findings: Vec<Finding> =
+        worst.into_values().map(|cell| Finding::of(outline, cell)).collect();
+    let mut drains: BTreeMap<String, Finding> = BTreeMap::new();
+    for result in results {
+        let Some(drain) = result.drain.as_ref().filter(|it| it.ended.is_none() || it.failed) else {
+            continue;
+        };
+        let finding = Finding::of_drain(outline, result, drain);
+        // One for each reason: a budget blocks the drain of many nodes.
+        drains.entry(finding.why.clone()).or_insert(finding);
+    }
+    findings.extend(drains.into_values());
+    findings.sort_by(|one, other| {
+        other.harm.cmp(&one.harm).then_with(|| one.subject.cmp(&other.subject))
+    });
+    findings
+}
+
+impl Finding {
+    fn of(outline: &Outline, cell: &Cell) -> Self {
+        let figures = &cell.worst;
+        let domain = outline.domains.get(cell.domain);
+        let name = domain.map(ToString::to_string).unwrap_or_default();
+        let mut what = match (&figures.subject, figures.whole_again) {
+            (ReportSubject::Pod(pod), None) => {
+                format!("{name} {}: pod {pod} is not there again", cell.fault)
+            }
+            (subject, whole) => {
+                let again = whole.map_or_else(
+                    || "never whole again".into(),
+                    |at| format!("whole again after {at}"),
+                );
+                let least = format!("{} of {} ready", figures.least_ready, figures.wanted);
+                format!("{name} {}: {subject} is down to {least}, {again}", cell.fault)
+            }
+        };
+        if figures.at_zero.0 > 0 && figures.wanted > 1 {
+            what += &format!(", {} with none", figures.at_zero);
+        }
+        let mut why = Vec::new();
+        if figures.evicted > 0 {
+            why.push(format!("{} left", count(figures.evicted, "pod")));
+        }
+        if figures.lost > 0 {
+            why.push("no controller makes it again".into());
+        }
+        if figures.stuck > 0 {
+            let stuck = count(figures.stuck, "pod");
+            why.push(format!("{stuck} stuck Terminating until the node is back"));
+        }
+        for pending in &figures.pending {
+            let reason =
+                if pending.reason.is_empty() { "not tried yet" } else { pending.reason.as_str() };
+            why.push(format!("{} without a node ({reason})", count(pending.pods, "pod")));
+        }
+        if figures.budgets_not_asked > 0 {
+            let times = count(figures.budgets_not_asked, "deletion");
+            why.push(format!("{times} that a budget would have refused, which nobody asked"));
+        }
+        let short =
+            domain.filter(|domain| !domain.fits()).and_then(|it| it.runs_out_first.as_ref());
+        if let Some(resource) = short.filter(|_| !figures.pending.is_empty()) {
+            why.push(format!("the rest has too little {resource}"));
+        }
+        Self {
+            subject: Some(figures.subject.clone()),
+            run: Run {
+                remedy: None,
+                seed: cell.seed,
+                fault: cell.fault.clone(),
+                domain: cell.domain,
+            },
+            harm: cell.harm,
+            at: figures.worst_at,
+            what,
+            why: if why.is_empty() { "its pods are down".into() } else { why.join("; ") },
+            effects: Vec::new(),
+            false_alarms: Vec::new(),
+        }
+    }
+
+    fn of_drain(outline: &Outline, result: &RunResult, drain: &DrainResult) -> Self {
+        let name = outline.domains.get(result.run.domain).map(ToString::to_string);
+        let name = name.unwrap_or_default();
+        let horizon = outline.options.horizon;
+        let what = match drain.ended {
+            None => format!("the drain of {name} does not end within {horizon}"),
+            Some(at) => format!("the drain of {name} fails after {at}"),
+        };
+        let why = drain.error.clone().unwrap_or_else(|| "it still waits for pods".into());
+        Self {
+            subject: None,
+            run: result.run.clone(),
+            harm: Millis(0),
+            at: drain.ended.unwrap_or_default(),
+            what,
+            why,
+            effects: Vec::new(),
+            false_alarms: Vec::new(),
+        }
+    }
+
+    /// Takes in what the runs of remedies say.
+    fn help(&mut self, by_run: &BTreeMap<&Run, &RunResult>) {
+        let figures_of = |result: &RunResult| {
+            let mut all = result.workloads.iter();
+            all.find(|it| Some(&it.subject) == self.subject.as_ref()).cloned()
+        };
+        let concerns = |remedy: &Remedy| match remedy {
+            Remedy::TolerationSeconds { workload, .. }
+            | Remedy::Spread { workload, .. }
+            | Remedy::Priority { workload } => {
+                self.subject == Some(ReportSubject::Workload(workload.clone()))
+            }
+            Remedy::OneMoreNode { .. } | Remedy::OutOfService { .. } => self.subject.is_some(),
+            Remedy::Budget { .. } => self.subject.is_none(),
+        };
+        let (mut effects, mut false_alarms) = (Vec::new(), Vec::new());
+        for (run, result) in by_run {
+            if run.domain != self.run.domain || run.seed != self.run.seed {
+                continue;
+            }
+            let figures = figures_of(result);
+            let seconds = match &run.remedy {
+                Some(remedy) if !concerns(remedy) => continue,
+                Some(Remedy::TolerationSeconds { seconds, .. }) => Some(*seconds),
+                _ => None,
+            };
+            if let (Some(remedy), Some(yaml)) = (&run.remedy, &result.yaml)
+                && run.fault == self.run.fault
+            {
+                effects.push(Effect {
+                    remedy: remedy.clone(),
+                    what: remedy.to_string(),
+                    yaml: yaml.clone(),
+                    harm: figures.as_ref().map(harm).unwrap_or_default(),
+                    figures: figures.clone(),
+                    drain: result.drain.clone(),
+                });
+            }
+            if let Fault::PowerOff { back_after } = &run.fault
+                && (seconds.is_some() || run.remedy.is_none())
+                && self.tries_tolerations()
+            {
+                false_alarms.push(FalseAlarm {
+                    seconds,
+                    outage: (*back_after).into(),
+                    evicted: figures.as_ref().map_or(0, |it| it.evicted),
+                    longest_gap: figures.map(|it| it.longest_gap).unwrap_or_default(),
+                });
+            }
+        }
+        effects.sort_by_key(|effect| effect.harm);
+        if false_alarms.iter().all(|alarm| alarm.seconds.is_none()) {
+            false_alarms.clear();
+        }
+        false_alarms.sort_by_key(|alarm| (alarm.outage, alarm.seconds));
+        (self.effects, self.false_alarms) = (effects, false_alarms);
+    }
+
+    /// Whether it depends on tolerations when pods leave.
+    fn tries_tolerations(&self) -> bool {
+        matches!(self.run.fault, Fault::Lost | Fault::PowerOff { .. } | Fault::NetworkCut)
+            && self.makes_pods_anew().is_some()
+    }
+
+    /// The workload whose pods go elsewhere.
+    fn makes_pods_anew(&self) -> Option<&WorkloadKey> {
+        match self.subject.as_ref()? {
+            ReportSubject::Workload(key) if key.kind != WorkloadKind::DaemonSet => Some(key),
+            ReportSubject::Workload(_) | ReportSubject::Pod(_) => None,
+        }
+    }
+}
+
+/// The runs that tell what would help in the worst findings, in the order of runs.
+pub(super) fn remedies(
+    outline: &Outline,
+    simulator: &Simulator,
+    results: &[RunResult],
+) -> Vec<Run> {
+    let plain = || results.iter().filter(|result| result.run.remedy.is_none());
+    let cells = cells(outline, plain());
+    let mut runs = BTreeSet::new();
+    for finding in found(outline, &cells, plain()).iter().take(outline.options.remedies) {
+        let remedies = match (&finding.subject, finding.makes_pods_anew()) {
+            (None, _) => budgets(outline, simulator, finding),
+            (Some(_), Some(workload)) => {
+                let cell = cells.iter().find(|cell| {
+                    cell.domain == finding.run.domain
+                        && cell.fault == finding.run.fault
+                        && Some(&cell.worst.subject) == finding.subject.as_ref()
+                });
+                cell.map_or_else(Vec::new, |cell| help(outline, simulator, cell, workload))
+            }
+            (Some(_), None) => Vec::new(),
+        };
+        let sweep = finding.tries_tolerations();
+        let outages =
+            OUTAGES.map(|secs| Fault::PowerOff { back_after: Span(Duration::from_secs(secs)) });
+        for remedy in remedies {
+            let tolerates = matches!(remedy, Remedy::TolerationSeconds { .. });
+            runs.insert(Run { remedy: Some(remedy.clone()), ..finding.run.clone() });
+            if sweep && tolerates {
+                for fault in outages.clone() {
+                    let remedy = Some(remedy.clone());
+                    runs.insert(Run { remedy, fault: fault.clone(), ..finding.run.clone() });
+                    runs.insert(Run { fault, ..finding.run.clone() });
+                }
+            }
+        }
+    }
+    let made: BTreeSet<&Run> = results.iter().map(|result| &result.run).collect();
+    runs.into_iter().filter(|run| !made.contains(run)).collect()
+}
+
+/// What could help a workload.
+fn help(
+    outline: &Outline,
+    simulator: &Simulator,
+    cell: &Cell,
+    workload: &WorkloadKey,
+) -> Vec<Remedy> {
+    let figures = &cell.worst;
+    let cluster = simulator.cluster();
+    // Of one that is inferred from its pods there is no manifest to change.
+    let given = cluster.get_workload(workload).is_some_and(|it| !it.assumed);
+    let mut remedies = Vec::new();
+    let Some(domain) = outline.domains.get(cell.domain) else { return remedies };
+    let silent = matches!(cell.fault, Fault::Lost | Fault::PowerOff { .. } | Fault::NetworkCut);
+    if given && silent {
+        remedies.extend(
+            TOLERATION_SECONDS
+                .map(|seconds| Remedy::TolerationSeconds { workload: workload.clone(), seconds }),
+        );
+    }
+    if given && figures.wanted > 1 && domain.nodes.len() < outline.nodes {
+        let topology_key = match domain.kind {
+            DomainKind::Node | DomainKind::List | DomainKind::Pair => HOSTNAME,
+            DomainKind::Zone | DomainKind::Region => ZONE,
+            DomainKind::Label => domain.name.split('=').next().unwrap_or(HOSTNAME),
+        };
+        let topology_key = topology_key.into();
+        remedies.push(Remedy::Spread { workload: workload.clone(), topology_key });
+    }
+    if !figures.pending.is_empty() {
+        if let Some(like) = typical_node(simulator, &domain.nodes) {
+            remedies.push(Remedy::OneMoreNode { like });
+        }
+        if given {
+            remedies.push(Remedy::Priority { workload: workload.clone() });
+        }
+    }
+    if figures.stuck > 0
+        && cell.fault == Fault::Lost
+        && outline.release.collects_pods_out_of_service()
+    {
+        remedies.push(Remedy::OutOfService { after: Span(OUT_OF_SERVICE_AFTER) });
+    }
+    remedies
+}
+
+/// A node outside the failure domain that takes pods: the one with the most, which are of the kind
+/// that there is too little room for.
+fn typical_node(simulator: &Simulator, failed: &[NodeName]) -> Option<NodeName> {
+    let keeps_off =
+        |effect: &TaintEffect| matches!(effect, TaintEffect::NoSchedule | TaintEffect::NoExecute);
+    let takers = simulator.cluster().nodes().filter(|(name, node)| {
+        !failed.contains(name)
+            && !node.spec.unschedulable
+            && node.spec.taints.iter().all(|taint| !keeps_off(&taint.effect))
+    });
+    let most = takers.max_by_key(|(name, _)| {
+        (simulator.cluster().pods_of(name.as_str()).count(), Reverse(*name))
+    });
+    most.map(|(name, _)| name.clone())
+}
+
+/// The budgets that let none of the pods go that a drain waits for.
+fn budgets(outline: &Outline, simulator: &Simulator, finding: &Finding) -> Vec<Remedy> {
+    let Some(domain) = outline.domains.get(finding.run.domain) else { return Vec::new() };
+    let cluster = simulator.cluster();
+    let blocks = cluster.budgets().filter(|(key, budget)| {
+        let allowed = simulator.budget_status(key).map_or(0, |status| status.disruptions_allowed);
+        let Ok(Some(selector)) = budget.selector() else { return false };
+        let mut pods = domain.nodes.iter().flat_map(|node| cluster.pods_of(node.as_str()));
+        allowed <= 0
+            && pods.any(|(pod, object)| {
+                pod.namespace() == key.namespace() && selector.matches(&object.metadata.labels)
+            })
+    });
+    blocks.map(|(budget, _)| Remedy::Budget { budget: budget.clone() }).collect()
+}

@@ -1,0 +1,551 @@
+//! One run: a fork of the settled cluster fails, and what is read off it. Only what an event names
+//! is looked at, so that what a fault does not reach takes no time here.
+
+use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Millis, Remedy, ReportSubject, Run, RunResult};
+use crate::api::{NodeName, Pod, PodKey, WorkloadKey, WorkloadKind};
+use crate::cluster::Cluster;
+use crate::command::Command;
+use crate::event::{Event, EventKind};
+use crate::protocol::zone::{ZoneKey, ZoneState};
+use crate::simulator::{Simulator, why_unschedulable};
+use crate::time::{Span, Timestamp};
+
+/// How one workload fared in one run. Times count from the fault on.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
+#[serde(rename_all = "camelCase")]
+pub struct WorkloadRun {
+    /// Which one.
+    pub subject: ReportSubject,
+    /// How many ready pods it wants: as many as it asks for, but no more than were ready before the
+    /// fault.
+    pub wanted: i64,
+    /// How many of its pods left the nodes that failed.
+    pub evicted: usize,
+    /// How many new ones are ready at the end.
+    pub moved: usize,
+    /// How many had to make room for others.
+    pub preempted: usize,
+    /// How many pods have no node at the end, by the scheduler's reason.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub pending: Vec<PendingReason>,
+    /// How many are still terminating at the end: their kubelet does not confirm it.
+    pub stuck: usize,
+    /// How many are gone for good: no controller makes them again.
+    pub lost: usize,
+    /// How many were deleted although a budget would have refused an eviction.
+    pub budgets_not_asked: usize,
+    /// The fewest that were ready at once.
+    pub least_ready: i64,
+    /// When that began.
+    pub worst_at: Millis,
+    /// For how long fewer than wanted were ready, all times together.
+    pub below: Millis,
+    /// For how long none was.
+    pub at_zero: Millis,
+    /// The longest time on end with fewer than wanted.
+    pub longest_gap: Millis,
+    /// How long pods were missing, added up over all that were.
+    pub replica_time_lost: Millis,
+    /// When it was whole again for good; absent if it never was, or was whole all the time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub whole_again: Option<Millis>,
+}
+
+impl WorkloadRun {
+    /// Whether it was short and is so at the end.
+    #[must_use]
+    pub const fn never_whole_again(&self) -> bool {
+        self.below.0 > 0 && self.whole_again.is_none()
+    }
+
+    /// Whether nothing happened to it that anybody would notice.
+    const fn is_untouched(&self) -> bool {
+        self.evicted == 0
+            && self.preempted == 0
+            && self.moved == 0
+            && self.stuck == 0
+            && self.lost == 0
+            && self.budgets_not_asked == 0
+            && self.below.0 == 0
+            && self.pending.is_empty()
+    }
+}
+
+/// Pods that cannot be scheduled for one reason.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
+#[serde(rename_all = "camelCase")]
+pub struct PendingReason {
+    /// The scheduler's words, without what it says of preemption; empty if it has said nothing.
+    pub reason: String,
+    /// How many pods.
+    pub pods: usize,
+}
+
+/// A zone came into another state, or got another rate.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
+#[serde(rename_all = "camelCase")]
+pub struct ZoneStep {
+    /// When, from the fault on.
+    pub at: Millis,
+    /// The zone, by name.
+    pub zone: String,
+    /// The state that it came into.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub state: Option<ZoneState>,
+    /// The nodes per second that may be tainted from then on, as flags have it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rate: Option<String>,
+}
+
+/// What became of a drain.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
+#[serde(rename_all = "camelCase")]
+pub struct DrainResult {
+    /// When it ended; absent if it goes on at the horizon.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ended: Option<Millis>,
+    /// Whether some node was not drained.
+    pub failed: bool,
+    /// The last error that it printed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+}
+
+/// The workload that owns a pod and that no other owns, or the pod itself.
+fn subject_of(cluster: &Cluster, pod: &Pod) -> ReportSubject {
+    match pod.metadata.controller_key() {
+        Some(owner) => ReportSubject::Workload(top(cluster, owner)),
+        None => ReportSubject::Pod(pod.key()),
+    }
+}
+
+fn top(cluster: &Cluster, key: WorkloadKey) -> WorkloadKey {
+    let owner = cluster.get_workload(&key).and_then(|workload| workload.owner());
+    match owner {
+        Some(owner) if cluster.get_workload(&owner).is_some() => owner,
+        _ => key,
+    }
+}
+
+/// All workloads that no other owns, and the pods that none owns.
+pub(super) fn subjects(simulator: &Simulator) -> Vec<ReportSubject> {
+    let cluster = simulator.cluster();
+    let workloads = cluster.workloads().map(|(key, _)| top(cluster, key.clone()));
+    let pods = cluster.pods().map(|(_, pod)| pod).filter(|pod| !pod.has_ended());
+    let bare = pods.filter(|pod| pod.metadata.controller_key().is_none());
+    let bare = bare.map(|pod| ReportSubject::Pod(pod.key()));
+    let all: BTreeSet<_> = workloads.map(ReportSubject::Workload).chain(bare).collect();
+    all.into_iter().collect()
+}
+
+/// Makes a run.
+pub(super) fn record(
+    settled: &Simulator,
+    at: Timestamp,
+    horizon: Span,
+    nodes: &[NodeName],
+    run: &Run,
+) -> RunResult {
+    let end = at.saturating_add(horizon.0);
+    let mut simulator = settled.clone();
+    let mut commands = run.fault.commands(settled, nodes, at);
+    if let Some(Remedy::OutOfService { after }) = &run.remedy {
+        let at = at.saturating_add(after.0);
+        let taint = Remedy::out_of_service_taint();
+        let taint = |node: &NodeName| Command::Taint { node: node.clone(), taint: taint.clone() };
+        commands.extend(nodes.iter().map(|node| (at, taint(node))));
+    }
+    commands.sort_by_key(|(at, _)| *at);
+    let mut commands = commands.into_iter().peekable();
+    let mut recorder = Recorder::new(settled, at, nodes, run.fault.down_until(at));
+    recorder.look(&simulator, at);
+    let mut last = at;
+    let at_rest = loop {
+        let command = commands.peek().map(|(at, _)| *at);
+        let deadline = simulator.poll_timeout().map(|next| next.at);
+        let back = recorder.down_until.filter(|until| *until > last);
+        let Some(next) = command.into_iter().chain(deadline).chain(back).min() else {
+            break Some(last);
+        };
+        if next > end {
+            break None;
+        }
+        while let Some((_, command)) = commands.next_if(|(at, _)| *at <= next) {
+            // What is refused, such as a write to a pod that is gone, changes nothing.
+            let _ = simulator.handle_command(next, command);
+        }
+        if simulator.advance_to(next).is_err() {
+            break Some(last);
+        }
+        let events = simulator.drain_events();
+        recorder.take_in(&simulator, &events);
+        if !events.is_empty() {
+            last = next;
+        }
+        if recorder.down_until == Some(next) {
+            recorder.look(&simulator, next);
+            last = next;
+        }
+    };
+    let at_rest = at_rest.map(|last| Millis::between(at, last));
+    recorder.result(&simulator, end, run, at_rest)
+}
+
+struct Recorder<'a> {
+    settled: &'a Simulator,
+    at: Timestamp,
+    /// The nodes that fail.
+    nodes: BTreeSet<&'a str>,
+    /// Until when the pods that were on them are down.
+    down_until: Option<Timestamp>,
+    /// Those that were ready there, by whose they are.
+    down: BTreeMap<ReportSubject, Vec<(PodKey, String)>>,
+    tracks: BTreeMap<ReportSubject, Track>,
+    /// Whose pods are that are gone or were not there before.
+    owners: BTreeMap<PodKey, ReportSubject>,
+    evicted: BTreeSet<PodKey>,
+    zones: Vec<ZoneStep>,
+    drain: Option<DrainResult>,
+}
+
+/// How a workload fares.
+#[derive(Default)]
+struct Track {
+    wanted: i64,
+    /// From when on how many were ready, and how many wanted.
+    curve: Vec<(Timestamp, i64, i64)>,
+    evicted: usize,
+    preempted: usize,
+    budgets_not_asked: usize,
+}
+
+impl<'a> Recorder<'a> {
+    fn new(
+        settled: &'a Simulator,
+        at: Timestamp,
+        nodes: &'a [NodeName],
+        down_until: Option<Timestamp>,
+    ) -> Self {
+        let mut recorder = Self {
+            settled,
+            at,
+            nodes: nodes.iter().map(NodeName::as_str).collect(),
+            down_until,
+            down: BTreeMap::new(),
+            tracks: BTreeMap::new(),
+            owners: BTreeMap::new(),
+            evicted: BTreeSet::new(),
+            zones: Vec::new(),
+            drain: None,
+        };
+        if down_until.is_some() {
+            let cluster = settled.cluster();
+            for (key, pod) in nodes.iter().flat_map(|node| cluster.pods_of(node.as_str())) {
+                if is_ready(pod) {
+                    let down = recorder.down.entry(subject_of(cluster, pod)).or_default();
+                    down.push((key.clone(), pod.metadata.uid.clone()));
+                }
+            }
+        }
+        recorder
+    }
+
+    /// Takes in what happened at one moment.
+    fn take_in(&mut self, simulator: &Simulator, events: &[Event]) {
+        let mut pods: BTreeSet<&PodKey> = BTreeSet::new();
+        for event in events {
+            pods.extend(event.what.subject().pod);
+            match &event.what {
+                EventKind::ZoneStateChanged { zone, to, .. } => {
+                    self.zone(event.at, zone, *to, None);
+                }
+                EventKind::ZoneRateChanged { zone, rate } => {
+                    self.zone(event.at, zone, None, Some(alloc::format!("{rate}")));
+                }
+                EventKind::DrainStarted { .. } => self.drain = Some(DrainResult::default()),
+                EventKind::DrainPrinted { is_error: true, line, .. } => {
+                    self.drain.get_or_insert_default().error = Some(line.clone());
+                }
+                EventKind::DrainEnded { failed, .. } => {
+                    let drain = self.drain.get_or_insert_default();
+                    drain.ended = Some(Millis::between(self.at, event.at));
+                    drain.failed = *failed;
+                }
+                EventKind::BudgetNotAsked { .. }
+                | EventKind::EventRecorded(_)
+                | EventKind::DrainPrinted { .. }
+                | EventKind::NodeAdded { .. }
+                | EventKind::NodeUpdated { .. }
+                | EventKind::NodeDeleted { .. }
+                | EventKind::PodAdded { .. }
+                | EventKind::PodUpdated { .. }
+                | EventKind::PodDeleted { .. }
+                | EventKind::Request { .. }
+                | EventKind::Decided(_)
+                | EventKind::NodeEvaluated { .. }
+                | EventKind::TaintEvictionControllerRestarted { .. }
+                | EventKind::ControllerManagerRestarted
+                | EventKind::HeartbeatLost { .. }
+                | EventKind::HeartbeatResumed { .. }
+                | EventKind::NodeConditionChanged { .. }
+                | EventKind::NodeTaintsChanged { .. }
+                | EventKind::NodeWriteRefused { .. }
+                | EventKind::NodeSkipped { .. }
+                | EventKind::NodeQueued { .. }
+                | EventKind::NodeDequeued { .. }
+                | EventKind::KubeletEviction { .. }
+                | EventKind::MasterDisruptionEntered
+                | EventKind::MasterDisruptionLeft
+                | EventKind::WorkloadAdded { .. }
+                | EventKind::WorkloadUpdated { .. }
+                | EventKind::WorkloadDeleted { .. }
+                | EventKind::OwnerInferred { .. }
+                | EventKind::PodAdmitted { .. }
+                | EventKind::NodeAdmitted { .. }
+                | EventKind::BudgetChanged { .. } => {}
+            }
+        }
+        let mut reached = BTreeSet::new();
+        for key in pods {
+            let Some(subject) = self.owner(simulator, key) else { continue };
+            if self.has_left(simulator, key) && self.evicted.insert(key.clone()) {
+                self.track(&subject).evicted += 1;
+            }
+            reached.insert(subject);
+        }
+        for event in events {
+            let (pod, budget) = match &event.what {
+                EventKind::BudgetNotAsked { pod, .. } => (pod.clone(), true),
+                EventKind::EventRecorded(recorded) if recorded.reason == "Preempted" => {
+                    match event.what.subject().pod {
+                        Some(pod) => (pod.clone(), false),
+                        None => continue,
+                    }
+                }
+                _ => continue,
+            };
+            if let Some(subject) = self.owner(simulator, &pod) {
+                let track = self.track(&subject);
+                *(if budget { &mut track.budgets_not_asked } else { &mut track.preempted }) += 1;
+            }
+        }
+        for subject in reached {
+            self.sample(simulator, &subject, simulator.now());
+        }
+    }
+
+    fn zone(
+        &mut self,
+        at: Timestamp,
+        zone: &ZoneKey,
+        state: Option<ZoneState>,
+        rate: Option<String>,
+    ) {
+        let at = Millis::between(self.at, at);
+        self.zones.push(ZoneStep { at, zone: zone.name(), state, rate });
+    }
+
+    /// Whose a pod is; `None` of one that came and went at one instant.
+    fn owner(&mut self, simulator: &Simulator, key: &PodKey) -> Option<ReportSubject> {
+        if let Some(known) = self.owners.get(key) {
+            return Some(known.clone());
+        }
+        let cluster = simulator.cluster();
+        let pod = cluster.get_pod(key).or_else(|| self.settled.cluster().get_pod(key))?;
+        let subject = subject_of(cluster, pod);
+        self.owners.insert(key.clone(), subject.clone());
+        Some(subject)
+    }
+
+    /// Whether a pod was on one of the nodes that failed and has to go, or is gone.
+    fn has_left(&self, simulator: &Simulator, key: &PodKey) -> bool {
+        let Some(before) = self.settled.cluster().get_pod(key) else { return false };
+        before.is_active()
+            && self.nodes.contains(before.spec.node_name.as_str())
+            && simulator
+                .cluster()
+                .get_pod(key)
+                .is_none_or(|now| now.metadata.uid != before.metadata.uid || !now.is_active())
+    }
+
+    fn track(&mut self, subject: &ReportSubject) -> &mut Track {
+        if !self.tracks.contains_key(subject) {
+            let (ready, desired) =
+                (self.ready(self.settled, subject), desired(self.settled, subject));
+            let wanted = ready.min(desired);
+            let curve = Vec::from([(self.at, ready, wanted)]);
+            self.tracks.insert(subject.clone(), Track { wanted, curve, ..Track::default() });
+        }
+        self.tracks.entry(subject.clone()).or_default()
+    }
+
+    /// How many pods are ready, whatever is off.
+    fn ready(&self, simulator: &Simulator, subject: &ReportSubject) -> i64 {
+        match subject {
+            ReportSubject::Workload(workload) => simulator.cluster().ready_pods(workload),
+            ReportSubject::Pod(key) => {
+                let uid = |simulator: &Simulator| {
+                    simulator.cluster().get_pod(key).map(|pod| pod.metadata.uid.clone())
+                };
+                let same = uid(simulator) == uid(self.settled);
+                let pod = simulator.cluster().get_pod(key);
+                i64::from(same && pod.is_some_and(|pod| is_ready(pod)))
+            }
+        }
+    }
+
+    /// Writes on the curves of all whose pods are down from now on, or no longer are.
+    fn look(&mut self, simulator: &Simulator, at: Timestamp) {
+        let subjects: Vec<ReportSubject> = self.down.keys().cloned().collect();
+        for subject in subjects {
+            self.sample(simulator, &subject, at);
+        }
+    }
+
+    fn sample(&mut self, simulator: &Simulator, subject: &ReportSubject, at: Timestamp) {
+        let mut ready = self.ready(simulator, subject);
+        if self.down_until.is_some_and(|until| at < until) {
+            let down = self.down.get(subject).into_iter().flatten().filter(|(key, uid)| {
+                let pod = simulator.cluster().get_pod(key);
+                pod.is_some_and(|pod| pod.metadata.uid == *uid && is_ready(pod))
+            });
+            ready -= i64::try_from(down.count()).unwrap_or(0);
+        }
+        let desired = desired(simulator, subject);
+        let track = self.track(subject);
+        let step = (at, ready, desired.min(track.wanted));
+        match track.curve.last_mut() {
+            Some(last) if (last.1, last.2) == (step.1, step.2) => {}
+            Some(last) if last.0 == at => *last = step,
+            _ => track.curve.push(step),
+        }
+    }
+
+    fn result(
+        self,
+        simulator: &Simulator,
+        end: Timestamp,
+        run: &Run,
+        at_rest: Option<Millis>,
+    ) -> RunResult {
+        let workloads = self.tracks.iter().map(|(subject, track)| {
+            let mut figures = measure(subject, track, self.at, end);
+            self.look_at_the_end(simulator, &mut figures);
+            figures
+        });
+        RunResult {
+            run: run.clone(),
+            at_rest,
+            evicted: self.evicted.len(),
+            zones: self.zones.clone(),
+            drain: self.drain.clone(),
+            yaml: None,
+            workloads: workloads.filter(|figures| !figures.is_untouched()).collect(),
+        }
+    }
+
+    /// What is left to be said of the pods that are there at the end.
+    fn look_at_the_end(&self, simulator: &Simulator, figures: &mut WorkloadRun) {
+        let (cluster, before) = (simulator.cluster(), self.settled.cluster());
+        let pods = match &figures.subject {
+            ReportSubject::Workload(workload) => cluster.pods_of_workload(workload),
+            ReportSubject::Pod(pod) => BTreeSet::from([pod.clone()]),
+        };
+        let mut reasons: BTreeMap<String, usize> = BTreeMap::new();
+        let mut active = 0;
+        for key in pods {
+            let Some(pod) = cluster.get_pod(&key) else { continue };
+            let same = before.get_pod(&key).is_some_and(|old| old.metadata.uid == pod.metadata.uid);
+            active += usize::from(pod.is_active() && same);
+            figures.moved += usize::from(!same && is_ready(pod));
+            if pod.is_terminating() {
+                figures.stuck += usize::from(simulator.awaits_kubelet(&key));
+            } else if pod.is_active() && pod.spec.node_name.is_empty() {
+                *reasons.entry(why_unschedulable(simulator, &key)).or_default() += 1;
+            }
+        }
+        if matches!(figures.subject, ReportSubject::Pod(_)) {
+            figures.lost = usize::from(active == 0);
+        }
+        let mut pending: Vec<_> =
+            reasons.into_iter().map(|(reason, pods)| PendingReason { reason, pods }).collect();
+        pending.sort_by_key(|group| core::cmp::Reverse(group.pods));
+        figures.pending = pending;
+    }
+}
+
+/// Whether a pod serves. One whose status nobody wrote does once it is on a node.
+fn is_ready(pod: &Pod) -> bool {
+    let said = pod.condition("Ready").is_none() || pod.has_ready_condition();
+    pod.is_active() && !pod.spec.node_name.is_empty() && said
+}
+
+/// How many pods are wanted.
+fn desired(simulator: &Simulator, subject: &ReportSubject) -> i64 {
+    let ReportSubject::Workload(key) = subject else { return 1 };
+    let cluster = simulator.cluster();
+    if key.kind == WorkloadKind::DaemonSet {
+        let steps = simulator.availability(key).map(|known| known.steps).unwrap_or_default();
+        return steps.last().map_or(0, |step| step.desired);
+    }
+    cluster.get_workload(key).map_or(0, |workload| workload.replicas())
+}
+
+/// What a curve comes to.
+fn measure(subject: &ReportSubject, track: &Track, at: Timestamp, end: Timestamp) -> WorkloadRun {
+    let ends = track.curve.iter().skip(1).map(|(at, ..)| *at).chain([end]);
+    let (mut below, mut at_zero, mut lost) = (Duration::ZERO, Duration::ZERO, 0_u128);
+    let (mut gap, mut longest_gap) = (Duration::ZERO, Duration::ZERO);
+    let (mut least_ready, mut worst_at) = (track.wanted, at);
+    let mut whole_again = None;
+    for ((from, ready, wanted), to) in track.curve.iter().zip(ends) {
+        let length = to.since_zero().saturating_sub(from.since_zero());
+        if ready < wanted {
+            below += length;
+            gap += length;
+            longest_gap = longest_gap.max(gap);
+            whole_again = None;
+            let missing = u128::try_from(wanted - ready).unwrap_or(0);
+            lost += length.as_millis() * missing;
+            if *ready == 0 {
+                at_zero += length;
+            }
+            if *ready < least_ready && !length.is_zero() {
+                (least_ready, worst_at) = (*ready, *from);
+            }
+        } else {
+            gap = Duration::ZERO;
+            whole_again = whole_again.or_else(|| (!below.is_zero()).then_some(*from));
+        }
+    }
+    let millis = |time: Duration| Millis::from(Span(time));
+    WorkloadRun {
+        subject: subject.clone(),
+        wanted: track.wanted,
+        evicted: track.evicted,
+        moved: 0,
+        preempted: track.preempted,
+        pending: Vec::new(),
+        stuck: 0,
+        lost: 0,
+        budgets_not_asked: track.budgets_not_asked,
+        least_ready,
+        worst_at: Millis::between(at, worst_at),
+        below: millis(below),
+        at_zero: millis(at_zero),
+        longest_gap: millis(longest_gap),
+        replica_time_lost: Millis(u64::try_from(lost).unwrap_or(u64::MAX)),
+        whole_again: whole_again.map(|whole| Millis::between(at, whole)),
+    }
+}

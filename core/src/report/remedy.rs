@@ -1,0 +1,368 @@
+//! What could help: a change of the cluster, and the YAML that makes it.
+
+use alloc::borrow::ToOwned;
+use alloc::collections::BTreeSet;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::fmt::{self, Write};
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+
+use super::ReportError;
+use crate::api::{
+    Node, NodeName, PodKey, PodSpec, Taint, TaintEffect, Toleration, TolerationOperator, Workload,
+    WorkloadKey, well_known,
+};
+use crate::scenario::{NodeGroup, Scenario};
+use crate::time::Span;
+
+/// The priority that is tried, and the name of its class.
+const PRIORITY: (&str, i64) = ("important", 1_000_000);
+/// What the name of the added node ends with.
+const MORE: &str = "-more";
+const HOSTNAME: &str = "kubernetes.io/hostname";
+
+/// A change that could help. It is applied to the objects before the cluster settles.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
+#[serde(
+    tag = "type",
+    rename_all = "camelCase",
+    rename_all_fields = "camelCase",
+    deny_unknown_fields
+)]
+pub enum Remedy {
+    /// The pods of a workload stay so long on a node that is unreachable or not ready.
+    TolerationSeconds {
+        /// Which workload.
+        workload: WorkloadKey,
+        /// How long.
+        seconds: u32,
+    },
+    /// The pods of a workload are spread, and placed anew.
+    Spread {
+        /// Which workload.
+        workload: WorkloadKey,
+        /// Over the values of this label of nodes.
+        topology_key: String,
+    },
+    /// There is one more node.
+    OneMoreNode {
+        /// It is like this one.
+        like: NodeName,
+    },
+    /// The pods of a workload may push others out.
+    Priority {
+        /// Which workload.
+        workload: WorkloadKey,
+    },
+    /// A budget lets one pod go at a time.
+    Budget {
+        /// Which budget, `namespace/name`.
+        budget: PodKey,
+    },
+    /// Somebody says that the nodes are off: the taint `node.kubernetes.io/out-of-service`.
+    OutOfService {
+        /// How long after the fault.
+        #[cfg_attr(feature = "typescript-all", tsify(type = "Span"))]
+        after: Span,
+    },
+}
+
+/// What is done, in a few words.
+impl fmt::Display for Remedy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::TolerationSeconds { workload, seconds } => {
+                write!(f, "tolerationSeconds {seconds} for {workload}")
+            }
+            Self::Spread { workload, topology_key } => {
+                write!(f, "spread {workload} over {topology_key}")
+            }
+            Self::OneMoreNode { like } => write!(f, "one more node like {like}"),
+            Self::Priority { workload } => {
+                write!(f, "priority {} for {workload}", PRIORITY.1)
+            }
+            Self::Budget { budget } => write!(f, "maxUnavailable 1 for budget {budget}"),
+            Self::OutOfService { after } => {
+                write!(f, "taint {} after {after}", Self::out_of_service_taint())
+            }
+        }
+    }
+}
+
+impl Remedy {
+    pub(super) fn out_of_service_taint() -> Taint {
+        Taint::new(well_known::OUT_OF_SERVICE, "nodeshutdown", TaintEffect::NoExecute)
+    }
+
+    /// The cluster with this change.
+    ///
+    /// # Errors
+    /// What it is about is not there.
+    pub fn applied_to(&self, scenario: &Scenario) -> Result<Scenario, ReportError> {
+        let mut changed = scenario.clone();
+        match self {
+            Self::TolerationSeconds { workload, seconds } => {
+                edit(&mut changed, workload, &|spec| tolerate(spec, *seconds))?;
+            }
+            Self::Spread { workload, topology_key } => {
+                let constraint = constraint(find(&changed, workload)?, topology_key);
+                edit(&mut changed, workload, &|spec| {
+                    spec.other.set("topologySpreadConstraints", json!([constraint]));
+                })?;
+                let sets = sets(&changed, workload);
+                changed.objects.pods.retain(|pod| {
+                    pod.metadata.controller_key().is_none_or(|owner| !sets.contains(&owner))
+                });
+            }
+            Self::OneMoreNode { like } => {
+                let node = one_more(&changed, like)?;
+                changed.objects.nodes.push(node);
+            }
+            Self::Priority { workload } => {
+                let (name, value) = PRIORITY;
+                edit(&mut changed, workload, &|spec| {
+                    spec.other.set("priorityClassName", name.into());
+                })?;
+                let sets = sets(&changed, workload);
+                for pod in &mut changed.objects.pods {
+                    if pod.metadata.controller_key().is_some_and(|owner| sets.contains(&owner)) {
+                        pod.spec.other.set("priority", value.into());
+                    }
+                }
+                changed.objects.others.push(priority_class());
+            }
+            Self::Budget { budget } => {
+                let known = changed.objects.budgets.iter_mut().find(|it| it.key() == *budget);
+                let Some(known) = known else {
+                    return Err(ReportError::Remedy(format!("there is no budget `{budget}`")));
+                };
+                known.spec.min_available = None;
+                known.spec.max_unavailable = Some(1.into());
+            }
+            // It is put on when the nodes have failed.
+            Self::OutOfService { .. } => {}
+        }
+        Ok(changed)
+    }
+
+    /// The YAML of the change: what `kubectl apply` or `kubectl patch` takes, or the command.
+    ///
+    /// # Errors
+    /// What it is about is not there.
+    pub fn yaml(&self, scenario: &Scenario) -> Result<String, ReportError> {
+        let changed = self.applied_to(scenario)?;
+        let documents = match self {
+            Self::TolerationSeconds { workload, .. } => {
+                let workload = find(&changed, workload)?;
+                let tolerations = json!(workload.spec.template.spec.tolerations);
+                Vec::from([of_template(workload, json!({ "tolerations": tolerations }))])
+            }
+            Self::Spread { workload, topology_key } => {
+                let workload = find(&changed, workload)?;
+                let constraints = json!([constraint(workload, topology_key)]);
+                let spec = json!({ "topologySpreadConstraints": constraints });
+                Vec::from([of_template(workload, spec)])
+            }
+            Self::OneMoreNode { like } => {
+                let node = one_more(scenario, like)?;
+                Vec::from([json!({
+                    "apiVersion": "v1",
+                    "kind": "Node",
+                    "metadata": { "name": node.metadata.name, "labels": node.metadata.labels },
+                    "spec": { "taints": node.spec.taints },
+                    "status": node.status.other,
+                })])
+            }
+            Self::Priority { workload } => {
+                let workload = find(&changed, workload)?;
+                let spec = json!({ "priorityClassName": PRIORITY.0 });
+                Vec::from([priority_class(), of_template(workload, spec)])
+            }
+            Self::Budget { budget } => Vec::from([json!({
+                "apiVersion": "policy/v1",
+                "kind": "PodDisruptionBudget",
+                "metadata": { "name": budget.name(), "namespace": budget.namespace() },
+                "spec": { "minAvailable": null, "maxUnavailable": 1 },
+            })]),
+            Self::OutOfService { .. } => {
+                let taint = Self::out_of_service_taint();
+                Vec::from([json!({
+                    "apiVersion": "v1",
+                    "kind": "Node",
+                    "spec": { "taints": [taint] },
+                })])
+            }
+        };
+        Ok(documents.iter().map(yaml).collect::<Vec<_>>().join("---\n"))
+    }
+}
+
+fn find<'a>(scenario: &'a Scenario, key: &WorkloadKey) -> Result<&'a Workload, ReportError> {
+    let mut all = scenario.objects.workloads.iter();
+    let missing =
+        || ReportError::Remedy(format!("`{key}` is not among the manifests: only its pods are"));
+    all.find(|workload| workload.key() == *key).ok_or_else(missing)
+}
+
+/// The workload and those that it owns, which own the pods.
+fn sets(scenario: &Scenario, key: &WorkloadKey) -> BTreeSet<WorkloadKey> {
+    let owned = scenario.objects.workloads.iter();
+    let owned = owned.filter(|workload| workload.owner().as_ref() == Some(key));
+    owned.map(Workload::key).chain([key.clone()]).collect()
+}
+
+/// Changes the template of a workload, those of its ReplicaSets, and its pods.
+fn edit(
+    scenario: &mut Scenario,
+    key: &WorkloadKey,
+    change: &dyn Fn(&mut PodSpec),
+) -> Result<(), ReportError> {
+    find(scenario, key)?;
+    let sets = sets(scenario, key);
+    for workload in &mut scenario.objects.workloads {
+        if sets.contains(&workload.key()) {
+            change(&mut workload.spec.template.spec);
+        }
+    }
+    for pod in &mut scenario.objects.pods {
+        if pod.metadata.controller_key().is_some_and(|owner| sets.contains(&owner)) {
+            change(&mut pod.spec);
+        }
+    }
+    Ok(())
+}
+
+/// The first toleration that tolerates a taint is the one that counts.
+fn tolerate(spec: &mut PodSpec, seconds: u32) {
+    let keys = [well_known::NOT_READY, well_known::UNREACHABLE];
+    spec.tolerations.retain(|toleration| {
+        let no_execute = matches!(toleration.effect, TaintEffect::NoExecute | TaintEffect::Empty);
+        !(no_execute && keys.contains(&toleration.key.as_str()))
+    });
+    let ours = keys.map(|key| Toleration {
+        key: key.into(),
+        operator: TolerationOperator::Exists,
+        effect: TaintEffect::NoExecute,
+        toleration_seconds: Some(seconds.into()),
+        ..Toleration::default()
+    });
+    spec.tolerations.splice(0..0, ours);
+}
+
+fn constraint(workload: &Workload, topology_key: &str) -> Value {
+    let labels = || json!({ "matchLabels": workload.spec.template.metadata.labels });
+    json!({
+        "maxSkew": 1,
+        "topologyKey": topology_key,
+        "whenUnsatisfiable": "ScheduleAnyway",
+        "labelSelector": workload.spec.selector.clone().unwrap_or_else(labels),
+    })
+}
+
+fn one_more(scenario: &Scenario, like: &NodeName) -> Result<Node, ReportError> {
+    let is_it = |node: &&Node| node.metadata.name == like.as_str();
+    let objects = &scenario.objects;
+    let given = objects.nodes.iter().find(is_it).cloned();
+    let grouped = || {
+        let mut all = objects.node_groups.iter().flat_map(NodeGroup::nodes);
+        all.find(|node| is_it(&node))
+    };
+    let mut node = given
+        .or_else(grouped)
+        .ok_or_else(|| ReportError::Remedy(format!("there is no node `{like}`")))?;
+    node.metadata.name.push_str(MORE);
+    node.metadata.uid = String::new();
+    node.metadata.creation_timestamp = None;
+    node.metadata.labels.insert(HOSTNAME.to_owned(), node.metadata.name.clone());
+    node.spec.taints.retain(|taint| !taint.key.starts_with("node.kubernetes.io/"));
+    Ok(node)
+}
+
+fn priority_class() -> Value {
+    let (name, value) = PRIORITY;
+    json!({
+        "apiVersion": "scheduling.k8s.io/v1",
+        "kind": "PriorityClass",
+        "metadata": { "name": name },
+        "value": value,
+    })
+}
+
+/// A part of a workload: some fields of the `spec` of its template.
+fn of_template(workload: &Workload, spec: Value) -> Value {
+    let key = workload.key();
+    json!({
+        "apiVersion": key.kind.api_version(),
+        "kind": key.kind.as_str(),
+        "metadata": { "name": key.name.name(), "namespace": key.name.namespace() },
+        "spec": { "template": { "spec": spec } },
+    })
+}
+
+/// An object as YAML: block style, two spaces, texts in quotes where they need them.
+fn yaml(value: &Value) -> String {
+    let mut out = String::new();
+    block(&mut out, value, 0);
+    out
+}
+
+fn block(out: &mut String, value: &Value, indent: usize) {
+    match value {
+        Value::Object(map) => fields(out, map, indent, ""),
+        Value::Array(items) => {
+            for item in items {
+                let dash = format!("{}- ", " ".repeat(indent));
+                match item {
+                    Value::Object(map) if !map.is_empty() => fields(out, map, indent + 2, &dash),
+                    item => _ = writeln!(out, "{dash}{}", scalar(item)),
+                }
+            }
+        }
+        value => _ = writeln!(out, "{}", scalar(value)),
+    }
+}
+
+/// The fields of an object; `first` stands before the first of them in place of blanks.
+fn fields(out: &mut String, map: &Map<String, Value>, indent: usize, first: &str) {
+    for (index, (name, value)) in map.iter().enumerate() {
+        match first {
+            "" => out.push_str(&" ".repeat(indent)),
+            first if index == 0 => out.push_str(first),
+            _ => out.push_str(&" ".repeat(indent)),
+        }
+        out.push_str(&text(name));
+        match value {
+            Value::Object(inner) if !inner.is_empty() => {
+                out.push_str(":\n");
+                fields(out, inner, indent + 2, "");
+            }
+            Value::Array(items) if !items.is_empty() => {
+                out.push_str(":\n");
+                block(out, value, indent + 2);
+            }
+            value => _ = writeln!(out, ": {}", scalar(value)),
+        }
+    }
+}
+
+fn scalar(value: &Value) -> String {
+    match value {
+        Value::String(string) => text(string),
+        value => format!("{value}"),
+    }
+}
+
+/// A text, in quotes unless no reader could take it for anything else.
+fn text(string: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./".contains(c);
+    let words = ["true", "false", "null", "yes", "no", "on", "off", "y", "n"];
+    let begins = string.starts_with(|c: char| c.is_ascii_alphabetic());
+    if begins && string.chars().all(plain) && !words.contains(&string.to_lowercase().as_str()) {
+        return string.to_owned();
+    }
+    format!("{}", Value::from(string))
+}
