@@ -100,7 +100,7 @@ fn text(
 ) -> Result<String, String> {
     let saved = Saved {
         format: FORMAT,
-        now: session.now().into(),
+        now: session.home().into(),
         selection: selection.map(Selection::to_text),
         edits: session.timeline().log.iter().map(Rc::as_ref).collect(),
         start,

@@ -10,6 +10,7 @@ use crate::components::console::Console;
 use crate::components::dialogs;
 use crate::components::dialogs::Asked;
 use crate::components::header::Header;
+use crate::components::lanes::{Lanes, word};
 use crate::components::log::EventLog;
 use crate::components::notices::Notices;
 use crate::components::panels::inspector::Inspector;
@@ -37,7 +38,8 @@ impl App {
             Some(if by_key { Msg::Show(selection) } else { Msg::Select(Some(selection)) })
         });
         html! {
-            <div class="app" data-testid={TestId::Page}>
+            <div class="app" data-testid={TestId::Page} data-lanes={word(self.lanes.room)}
+                data-peek={self.session.is_peeking().then_some("true")}>
                 { self.header() }
                 <main id="board" class={classes!("board", counts.then_some(turn))}
                     data-testid={TestId::Board}
@@ -55,7 +57,13 @@ impl App {
                     <Workloads workloads={workloads.clone()} selection={self.selection.clone()}
                         dispatch={dispatch.clone()} />
                 }
-                <EventLog rows={self.session.rows().clone()} selection={self.selection.clone()}
+                <Lanes room={self.lanes.room} window={self.lanes.window.clone()}
+                    wanted={self.lanes.wanted.clone()} cursor={self.lanes.cursor}
+                    chosen={self.lanes.chosen.clone()} area={self.lanes.area.clone()}
+                    peek={self.session.is_peeking().then(|| self.session.now())}
+                    dispatch={dispatch.clone()} />
+                <EventLog rows={self.session.known_rows().clone()} past={self.session.rows().len()}
+                    selection={self.selection.clone()}
                     inspector={self.views.inspector.clone()} dispatch={dispatch.clone()} />
                 <Console entries={self.console.clone()} open={self.console_open}
                     forgotten={self.entries_forgotten}
@@ -110,6 +118,9 @@ impl App {
             rest: self.rest(),
             reached: self.session.reached(),
             timeline: self.views.timeline.clone(),
+            hidden: self.views.hidden.clone(),
+            peeks: self.session.is_peeking(),
+            branch: self.session.branch_name(),
             playing: self.playback.is_playing(),
             speed: self.playback.speed,
             dispatch: self.dispatch.clone(),
