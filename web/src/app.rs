@@ -34,10 +34,12 @@ use crate::playback::{FRAME_BUDGET, Playback, Speed};
 use crate::pod_animation::PodAnimation;
 use crate::session::Session;
 use crate::test_id::TestId;
+use crate::text;
 use crate::theme::Theme;
 use crate::view_models::ViewModels;
 use crate::view_models::console::Entry;
 use crate::view_models::lanes::LanesMsg;
+use crate::view_models::runs::{Breakpoint, Compared};
 use crate::view_models::selection::Selection;
 use crate::view_models::warning_marks::WarningMarks;
 
@@ -77,6 +79,10 @@ pub(crate) struct App {
     theme: Theme,
     catalogue: OnceCell<Rc<files::Catalogue>>,
     lanes: lanes::Lanes,
+    /// Where time stops.
+    breakpoints: Vec<Breakpoint>,
+    /// Two runs that were compared last.
+    compared: Option<Rc<Compared>>,
     /// A file is being dragged over the page.
     dropping: bool,
     keeping: Keeping,
@@ -133,6 +139,8 @@ impl Component for App {
             theme,
             catalogue: OnceCell::new(),
             lanes: lanes::Lanes::default(),
+            breakpoints: Vec::new(),
+            compared: None,
             dropping: false,
             keeping,
             _listeners: listeners::all(ctx.link(), &dispatch),
@@ -276,6 +284,9 @@ impl Component for App {
                     return false;
                 }
             }
+            Msg::Until(until, failed) => self.until(until, &failed),
+            Msg::Branch(msg) => self.branch(msg),
+            Msg::Compare(with, failed) => self.compare(&with, &failed),
             Msg::Ahead => self.run_forecast(),
             Msg::StepAbout(later) => self.step_about(later),
             Msg::ToggleKind(kind) => self.toggle_kind(kind),
@@ -337,8 +348,17 @@ impl App {
             Some(to) => {
                 let due = self.session.next().is_some();
                 let until = browser::stopwatch() + FRAME_BUDGET;
-                self.session.play_to(to, |_| browser::stopwatch() < until);
+                let (mut stopped, breakpoints) = (None, &mut self.breakpoints);
+                self.session.play_to(to, |session| {
+                    stopped = Self::stops(breakpoints, session.simulator());
+                    stopped.is_none() && browser::stopwatch() < until
+                });
                 self.refresh(ViewModels::follow);
+                if let Some(condition) = stopped {
+                    self.play(false);
+                    let now = text::at(self.session.now());
+                    self.notice(Notice::info(format!("Stopped at {now}: {condition}")));
+                }
                 let is_over = self.session.next().is_none();
                 if is_over && (due || to == Timestamp::MAX) {
                     self.play(false);

@@ -99,6 +99,13 @@ pub(crate) const SHORTCUTS: &[Shortcut] = &[
     page(&["W"], "Warnings", || Msg::Open(Dialog::Warnings(None))),
     page(&["L"], "Lanes in full height, or not", || Msg::Lanes(LanesMsg::ToggleFull)),
     page(&["F"], "All of the time on the lanes", || Msg::Lanes(LanesMsg::Fit)),
+    page(&["U"], "Run until something is so, or back to it", || {
+        Msg::Open(Dialog::Until("".into()))
+    }),
+    page(&["G"], "Branches: fork here, switch", || Msg::Open(Dialog::Branches)),
+    page(&["C"], "Compare with a branch, a release or other flags", || {
+        Msg::Open(Dialog::Compare)
+    }),
     page(&["K"], "kubectl", || Msg::OpenConsole(true)),
     page(&["T"], "Light, dark or as the system", || Msg::NextTheme),
     page(&["Esc"], "To the board; from there, close the inspector", || Msg::Escape),

@@ -16,6 +16,7 @@ use crate::session::MarkKind;
 use crate::store::{Kept, WriteResult};
 use crate::view_models::import_report::Objects;
 use crate::view_models::lanes::LanesMsg;
+use crate::view_models::runs::{BranchMsg, CompareWith, Until};
 use crate::view_models::selection::Selection;
 
 /// How components say what the user wants. There is one for the whole page, so that comparing it
@@ -115,6 +116,12 @@ pub(crate) enum Msg {
     StepAbout(bool),
     /// Kinds of rows are marked and stepped to, or no longer.
     ToggleKind(MarkKind),
+    /// Run until a condition, back to it, or stop there; what is wrong with it is told back.
+    Until(Until, Callback<String>),
+    /// Something about branches.
+    Branch(BranchMsg),
+    /// Compare the present timeline with another one; what is wrong is told back.
+    Compare(CompareWith, Callback<String>),
     /// Store the work.
     Save,
     /// The work was stored, or not.
@@ -157,6 +164,12 @@ pub(crate) enum Dialog {
     Settings,
     /// Warnings: all, or those about one object.
     Warnings(Option<Selection>),
+    /// Run until something is so, back to it, or stop there; with this line to begin with.
+    Until(Rc<str>),
+    /// The branches.
+    Branches,
+    /// Two runs side by side.
+    Compare,
     /// A new node.
     CreateNode,
     /// A new pod, on that node if it is not empty.

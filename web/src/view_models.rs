@@ -7,6 +7,7 @@ pub(crate) mod display;
 pub(crate) mod import_report;
 pub(crate) mod inspector_model;
 pub(crate) mod lanes;
+pub(crate) mod runs;
 pub(crate) mod selection;
 pub(crate) mod timeline;
 pub(crate) mod warning_marks;

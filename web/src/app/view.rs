@@ -1,5 +1,6 @@
 //! The page as a whole.
 
+use taintlab_core::protocol::zone::ZoneKey;
 use web_sys::Element;
 use yew::prelude::*;
 
@@ -121,6 +122,8 @@ impl App {
             hidden: self.views.hidden.clone(),
             peeks: self.session.is_peeking(),
             branch: self.session.branch_name(),
+            about: self.selection.as_ref().map_or_else(String::new, line_about).into(),
+            breakpoints: self.breakpoints.len(),
             playing: self.playback.is_playing(),
             speed: self.playback.speed,
             dispatch: self.dispatch.clone(),
@@ -160,8 +163,21 @@ impl App {
             model: &self.views.board,
             catalogue: &self.catalogue,
             warnings: &self.warnings,
+            breakpoints: &self.breakpoints,
+            compared: self.compared.as_ref(),
             dispatch: &self.dispatch,
         })
+    }
+}
+
+/// The beginning of a condition about what is selected.
+fn line_about(selection: &Selection) -> String {
+    match selection {
+        Selection::Node(node) => format!("node/{node} "),
+        Selection::Pod(pod) => format!("pod/{pod} "),
+        Selection::Zone(zone) => format!("zone/{} ", ZoneKey::from(&**zone).name()),
+        Selection::Workload(workload) => format!("{workload} "),
+        Selection::Pods(_) => String::new(),
     }
 }
 

@@ -8,7 +8,7 @@ use yew::prelude::*;
 
 use crate::components::parts::forms::Choice;
 use crate::components::parts::icon;
-use crate::messages::{Dispatch, Msg, maybe};
+use crate::messages::{Dialog, Dispatch, Msg, maybe};
 use crate::playback::Speed;
 use crate::session::MarkKind;
 use crate::test_id::TestId;
@@ -36,6 +36,10 @@ pub(crate) struct ClockBar {
     pub(crate) hidden: Vec<MarkKind>,
     /// Whether another moment is shown than that of the clock.
     pub(crate) peeks: bool,
+    /// The beginning of a condition about what is selected.
+    pub(crate) about: Rc<str>,
+    /// At how many conditions time stops.
+    pub(crate) breakpoints: usize,
     /// The branch that is played.
     pub(crate) branch: Rc<str>,
     /// Whether time passes.
@@ -70,7 +74,7 @@ pub(crate) fn clock_bar(props: &ClockBar) -> Html {
             </div>
             { controls(props) }
             { next(props) }
-            { speed(props) }
+            <div class="clockright">{ ways(props) }{ speed(props) }</div>
             { timeline(props) }
             { kinds(props) }
         </section>
@@ -154,6 +158,30 @@ fn speed(props: &ClockBar) -> Html {
             <Choice value={props.speed.label()} options={options.collect::<Vec<_>>()} {onchange}
                 testid={TestId::Speed} />
         </label>
+    }
+}
+
+/// Ways through time: to a condition, to another branch, to a comparison.
+fn ways(props: &ClockBar) -> Html {
+    let about = props.about.clone();
+    let until = props.dispatch.reform(move |_: MouseEvent| Msg::Open(Dialog::Until(about.clone())));
+    let stops = match props.breakpoints {
+        0 => String::new(),
+        number => format!(" ({number})"),
+    };
+    let branch = format!("Branch {}: fork, switch, compare (G)", props.branch);
+    html! {
+        <>
+            <button class="btn small" onclick={until} title="Run until something is so, or back to it (U)"
+                data-testid={TestId::UntilOpen}>{ format!("Until …{stops}") }</button>
+            <button class="btn small" title={branch} data-testid={TestId::BranchesOpen}
+                onclick={props.dispatch.reform(|_: MouseEvent| Msg::Open(Dialog::Branches))}>
+                { icon::fork() }<span class="clip branchname">{ props.branch.to_string() }</span></button>
+            <button class="btn small" title="Compare with a branch, a release or other flags (C)"
+                data-testid={TestId::CompareOpen}
+                onclick={props.dispatch.reform(|_: MouseEvent| Msg::Open(Dialog::Compare))}>
+                { "Compare" }</button>
+        </>
     }
 }
 

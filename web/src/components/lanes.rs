@@ -578,7 +578,8 @@ fn under(subject: &LaneSubject) -> &'static str {
     }
 }
 
-fn one_bar(bar: &LaneBar) -> Html {
+/// A bar of a lane.
+pub(crate) fn one_bar(bar: &LaneBar) -> Html {
     html! {
         <i class="lbar" aria-hidden="true" data-state={bar.state.as_str()} title={bar.text.clone()}
             data-tainted={bar.tainted.then_some("true")}

@@ -25,6 +25,16 @@ impl Session {
         })
     }
 
+    /// Runs on until nothing more happens by itself, and not past a moment.
+    pub(crate) fn run_on(&mut self, until: Timestamp) {
+        while let Some(next) = self.next().filter(|next| next.at <= until) {
+            self.advance(next.at);
+            if self.rows.len() > MOST_ROWS {
+                break;
+            }
+        }
+    }
+
     /// Runs the forecast on, as long as there is time. It holds until something is done.
     pub(crate) fn run_forecast(&mut self, mut has_time: impl FnMut() -> bool) {
         let mut ahead = self.forecast.take().unwrap_or_else(|| Box::new(self.ahead_of_this()));

@@ -498,7 +498,8 @@ pub(crate) struct Piece {
     pub(crate) forecast: bool,
 }
 
-fn bars(session: &Session, subject: &LaneSubject, view: View) -> Vec<LaneBar> {
+/// What is painted of an object.
+pub(crate) fn bars(session: &Session, subject: &LaneSubject, view: View) -> Vec<LaneBar> {
     let least = 100.0 / f64::from(view.pixels.max(1));
     let mut bars: Vec<LaneBar> = Vec::new();
     for (piece, segment) in pieces(session, subject) {
