@@ -28,6 +28,12 @@ pub(crate) fn wants_less_motion() -> bool {
     query.is_some_and(|query| query.matches())
 }
 
+/// Whether the inspector lies over a part of the page, as in the style sheet.
+pub(crate) fn is_narrow() -> bool {
+    let query = window().and_then(|w| w.match_media("(max-width: 800px)").ok()?);
+    query.is_some_and(|query| query.matches())
+}
+
 fn storage() -> Option<Storage> {
     // Access itself can be forbidden, which is an exception in JavaScript.
     window()?.local_storage().ok().flatten()

@@ -445,13 +445,6 @@ impl Session {
         }
     }
 
-    /// Moves the clock back to what happened before, or to the start.
-    pub(crate) fn step_back(&mut self) {
-        let now = self.now();
-        let before = self.rows().iter().rev().map(|row| row.at).find(|at| *at < now);
-        self.seek(before.unwrap_or_default());
-    }
-
     /// Moves the clock forth until nothing more happens by itself. Where kubelets are watched that
     /// may never be: then a day at a time.
     pub(crate) fn run_to_end(&mut self) {

@@ -101,20 +101,16 @@ impl LaneRecorder {
     #[must_use]
     pub fn causes(&self, subject: &LaneSubject, segment: usize) -> Vec<Cause> {
         let mut causes: Vec<Cause> = Vec::new();
+        let mut seen = BTreeSet::new();
         let mut at = Some((subject.clone(), segment));
-        while let Some((subject, index)) = at.take() {
-            let segments = self.segments(&subject);
-            let Some(segment) = segments.get(index) else { break };
-            let before = causes.len();
+        while let Some((subject, index)) = at.take().filter(|at| seen.insert(at.clone())) {
+            let Some(segment) = self.segments(&subject).get(index) else { break };
             for cause in [&segment.began, &segment.cause].into_iter().flatten() {
-                if causes.last().is_none_or(|last| cause.event < last.event) {
+                if causes.iter().all(|known| known.event != cause.event) {
                     causes.push(cause.clone());
                 }
             }
-            // Each is earlier than the one before, so that it comes to an end.
-            if causes.len() > before {
-                at = self.segment_before(&subject, index, segment);
-            }
+            at = self.segment_before(&subject, index, segment);
         }
         causes
     }

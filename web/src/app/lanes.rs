@@ -304,7 +304,10 @@ impl App {
             let chosen = Chosen::at(&self.session, &subject, at);
             self.lanes.chosen = chosen.map(Rc::new);
         }
-        self.select(Some(selection_of(&subject)));
+        // Where the inspector lies over the lanes, only a name opens it.
+        if at.is_none() || !browser::is_narrow() {
+            self.select(Some(selection_of(&subject)));
+        }
     }
 
     fn wait_to_peek(&mut self) {

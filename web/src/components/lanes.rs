@@ -554,7 +554,8 @@ fn line(row: &LaneRow, down: usize, props: &LanesProps) -> Html {
                         onclick={does(LanesMsg::Fold(subject.clone()))}>{ pin }</button>
                 }
                 <button class="clip" tabindex="-1" title={whole.clone()}
-                    onclick={does(LanesMsg::Choose(subject.clone(), None))}>{ &row.name }</button>
+                    onclick={does(LanesMsg::Choose(subject.clone(), None))}>
+                    <bdi>{ &row.name }</bdi></button>
                 if row.folded && !row.pinned {
                     <span class="muted num">{ count(row.under, under(subject)) }</span>
                 }

@@ -2,10 +2,10 @@
 
 use std::rc::Rc;
 
-use taintlab_core::lanes::Cause;
 use yew::prelude::*;
 
 use super::{LanesProps, legend};
+use crate::components::parts::causes::causes;
 use crate::components::parts::copy::copy;
 use crate::files;
 use crate::messages::{Dispatch, Msg};
@@ -45,28 +45,6 @@ fn chain(chosen: &Rc<Chosen>, dispatch: &Dispatch) -> Html {
                 if chosen.forecast { <span class="badge">{ "forecast" }</span> }</p>
             { causes(&chosen.causes, dispatch) }
         </>
-    }
-}
-
-/// What led to something, the last cause first; each leads to its moment.
-pub(crate) fn causes(causes: &[Cause], dispatch: &Dispatch) -> Html {
-    if causes.is_empty() {
-        return Html::default();
-    }
-    html! {
-        <ol class="causes" data-testid={TestId::Causes} aria-label="How it came to this">
-            { for causes.iter().map(|cause| {
-                let to = cause.at;
-                html! {
-                    <li>
-                        <button class="link" onclick={dispatch.reform(move |_: MouseEvent| Msg::Seek(to))}
-                            title={format!("Go to {}", at(to))}>
-                            <b class="num">{ at(to) }</b>{ " " }{ &cause.text }
-                        </button>
-                    </li>
-                }
-            }) }
-        </ol>
     }
 }
 
