@@ -5,6 +5,8 @@
 //! everywhere else ([`pod_state`](crate::pod_state), `ZoneState`). One source for the page, the
 //! picture, the book and the package, of what happened as well as of a forecast.
 
+pub mod area;
+pub mod comparison;
 mod recorder;
 
 use alloc::string::String;

@@ -66,7 +66,8 @@
 //! The modules are layers: [`time`], [`release`], [`api`]; [`protocol`], [`cluster`], [`queue`];
 //! the pure rules of [`policy`], such as [`policy::matching`] (which toleration matches which
 //! taint, and why) and [`policy::validation`] (what the API server refuses); [`controllers`] and
-//! [`kubelet`]; [`command`] and [`event`]; [`simulator`]; [`scenario`], [`lanes`] and [`warnings`].
+//! [`kubelet`]; [`command`] and [`event`]; [`simulator`]; [`scenario`], [`lanes`], [`condition`] and
+//! [`warnings`].
 #![no_std]
 
 extern crate alloc;
@@ -75,6 +76,7 @@ pub mod api;
 mod api_server;
 pub mod cluster;
 pub mod command;
+pub mod condition;
 pub mod controllers;
 pub mod event;
 pub mod eviction_timeline;

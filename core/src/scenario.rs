@@ -8,6 +8,7 @@ mod expectation;
 mod names;
 mod node_group;
 mod player;
+mod toleration_seconds;
 
 use alloc::collections::BTreeMap;
 use alloc::string::{String, ToString};

@@ -32,6 +32,7 @@ mod scenarios {
     mod examples;
     mod lanes;
     mod player;
+    mod runs;
     mod text;
 }
 mod scheduling {

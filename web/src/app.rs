@@ -5,7 +5,9 @@ mod console;
 mod edits;
 mod incoming;
 mod keeping;
+mod lanes;
 mod listeners;
+mod moments;
 mod refresh;
 mod view;
 mod work;
@@ -32,9 +34,12 @@ use crate::playback::{FRAME_BUDGET, Playback, Speed};
 use crate::pod_animation::PodAnimation;
 use crate::session::Session;
 use crate::test_id::TestId;
+use crate::text;
 use crate::theme::Theme;
 use crate::view_models::ViewModels;
 use crate::view_models::console::Entry;
+use crate::view_models::lanes::LanesMsg;
+use crate::view_models::runs::{Breakpoint, Compared};
 use crate::view_models::selection::Selection;
 use crate::view_models::warning_marks::WarningMarks;
 
@@ -73,6 +78,11 @@ pub(crate) struct App {
     back: Back,
     theme: Theme,
     catalogue: OnceCell<Rc<files::Catalogue>>,
+    lanes: lanes::Lanes,
+    /// Where time stops.
+    breakpoints: Vec<Breakpoint>,
+    /// Two runs that were compared last.
+    compared: Option<Rc<Compared>>,
     /// A file is being dragged over the page.
     dropping: bool,
     keeping: Keeping,
@@ -128,6 +138,9 @@ impl Component for App {
             back: Back::new(),
             theme,
             catalogue: OnceCell::new(),
+            lanes: lanes::Lanes::default(),
+            breakpoints: Vec::new(),
+            compared: None,
             dropping: false,
             keeping,
             _listeners: listeners::all(ctx.link(), &dispatch),
@@ -145,6 +158,9 @@ impl Component for App {
     }
 
     fn update(&mut self, _: &Context<Self>, msg: Msg) -> bool {
+        if moments::is_of_the_clock(&msg) {
+            self.end_peek();
+        }
         match msg {
             Msg::Frame(time) => return self.on_frame(time),
             Msg::Edit(commands, refused) => _ = self.edit(commands, &refused),
@@ -169,13 +185,12 @@ impl Component for App {
             Msg::Slower => self.set_speed(self.playback.speed.slower()),
             Msg::Step => {
                 self.play(false);
-                let before = self.session.rows().len();
-                self.change(|session| _ = session.step());
-                self.announce_rows(before, None);
+                self.step();
             }
             Msg::StepBack => {
                 self.play(false);
-                self.change(Session::step_back);
+                let hidden = self.views.hidden.clone();
+                self.change(|session| session.step_back_to_shown(&hidden));
             }
             Msg::RunToEnd => {
                 self.play(false);
@@ -184,6 +199,13 @@ impl Component for App {
             Msg::Seek(to) => {
                 self.play(false);
                 self.change(|session| session.seek(to));
+            }
+            Msg::GoTo(to, selection) => {
+                self.play(false);
+                self.change(|session| session.seek(to));
+                if selection.is_some() {
+                    self.select(selection);
+                }
             }
             Msg::Select(selection) => self.select(selection),
             Msg::Open(dialog) => self.dialog = Some(dialog),
@@ -255,6 +277,19 @@ impl Component for App {
                 let result = browser::download(&name, &text);
                 self.notice_error(result);
             }
+            Msg::Lanes(msg) => {
+                let waits = matches!(msg, LanesMsg::Peek(Some(_)));
+                self.on_lanes(msg);
+                if waits {
+                    return false;
+                }
+            }
+            Msg::Until(until, failed) => self.until(until, &failed),
+            Msg::Branch(msg) => self.branch(msg),
+            Msg::Compare(with, failed) => self.compare(&with, &failed),
+            Msg::Ahead => self.run_forecast(),
+            Msg::StepAbout(later) => self.step_about(later),
+            Msg::ToggleKind(kind) => self.toggle_kind(kind),
             Msg::Save => self.store(),
             Msg::Written(result) => self.written(*result),
             Msg::Leave => {
@@ -270,6 +305,7 @@ impl Component for App {
             Msg::Sessions => self.open_sessions(),
         }
         self.keep_playing();
+        self.keep_forecasting();
         self.back.follow(self.dialog.is_some());
         true
     }
@@ -312,8 +348,17 @@ impl App {
             Some(to) => {
                 let due = self.session.next().is_some();
                 let until = browser::stopwatch() + FRAME_BUDGET;
-                self.session.play_to(to, || browser::stopwatch() < until);
+                let (mut stopped, breakpoints) = (None, &mut self.breakpoints);
+                self.session.play_to(to, |session| {
+                    stopped = Self::stops(breakpoints, session.simulator());
+                    stopped.is_none() && browser::stopwatch() < until
+                });
                 self.refresh(ViewModels::follow);
+                if let Some(condition) = stopped {
+                    self.play(false);
+                    let now = text::at(self.session.now());
+                    self.notice(Notice::info(format!("Stopped at {now}: {condition}")));
+                }
                 let is_over = self.session.next().is_none();
                 if is_over && (due || to == Timestamp::MAX) {
                     self.play(false);

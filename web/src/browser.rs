@@ -3,8 +3,8 @@
 use wasm_bindgen::{JsCast, JsValue};
 use wasm_bindgen_futures::JsFuture;
 use web_sys::{
-    Blob, BlobPropertyBag, Document, Element, File, HtmlAnchorElement, HtmlElement, Storage, Url,
-    Window,
+    Blob, BlobPropertyBag, CanvasRenderingContext2d, Document, Element, File, HtmlAnchorElement,
+    HtmlCanvasElement, HtmlElement, HtmlImageElement, Storage, Url, Window,
 };
 
 /// The window, in a browser.
@@ -25,6 +25,12 @@ pub(crate) fn stopwatch() -> f64 {
 /// Whether the user asked for less motion.
 pub(crate) fn wants_less_motion() -> bool {
     let query = window().and_then(|w| w.match_media("(prefers-reduced-motion: reduce)").ok()?);
+    query.is_some_and(|query| query.matches())
+}
+
+/// Whether the inspector lies over a part of the page, as in the style sheet.
+pub(crate) fn is_narrow() -> bool {
+    let query = window().and_then(|w| w.match_media("(max-width: 800px)").ok()?);
     query.is_some_and(|query| query.matches())
 }
 
@@ -136,6 +142,38 @@ fn try_download(name: &str, text: &str) -> Result<(), JsValue> {
     link.set_download(name);
     link.click();
     Url::revoke_object_url(&url)
+}
+
+/// Offers a picture, given as SVG, as a PNG file of twice its size.
+///
+/// # Errors
+/// The browser does not draw it; the text says so.
+pub(crate) async fn download_png(name: &str, svg: &str) -> Result<(), String> {
+    try_download_png(name, svg)
+        .await
+        .map_err(|error| format!("the browser does not draw the picture: {}", js_text(&error)))
+}
+
+async fn try_download_png(name: &str, svg: &str) -> Result<(), JsValue> {
+    let document = document().ok_or_else(|| js_sys::Error::new("no page"))?;
+    // A picture that stands alone needs a width of its own.
+    let svg = svg.replacen("width=\"100%\"", "width=\"1280\"", 1);
+    let source = format!("data:image/svg+xml,{}", js_sys::encode_uri_component(&svg));
+    let image = HtmlImageElement::new()?;
+    image.set_src(&source);
+    JsFuture::from(image.decode()).await?;
+    let canvas: HtmlCanvasElement = document.create_element("canvas")?.unchecked_into();
+    canvas.set_width(2 * image.width());
+    canvas.set_height(2 * image.height());
+    let context = canvas.get_context("2d")?.ok_or_else(|| js_sys::Error::new("no canvas"))?;
+    let context: CanvasRenderingContext2d = context.unchecked_into();
+    let (width, height) = (f64::from(canvas.width()), f64::from(canvas.height()));
+    context.draw_image_with_html_image_element_and_dw_and_dh(&image, 0.0, 0.0, width, height)?;
+    let link: HtmlAnchorElement = document.create_element("a")?.unchecked_into();
+    link.set_href(&canvas.to_data_url()?);
+    link.set_download(name);
+    link.click();
+    Ok(())
 }
 
 /// Copies a text to the clipboard.

@@ -5,6 +5,7 @@ pub(crate) mod clock_bar;
 pub(crate) mod console;
 pub(crate) mod dialogs;
 pub(crate) mod header;
+pub(crate) mod lanes;
 pub(crate) mod log;
 pub(crate) mod notices;
 pub(crate) mod panels;

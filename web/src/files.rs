@@ -1,21 +1,25 @@
 //! Files and texts, in and out. What they mean, `taintlab-manifest` says.
 
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
-use serde_json::to_value;
+use serde_json::{json, to_value};
 use taintlab_core::api::{Node, Pod};
 use taintlab_core::command::Command;
+use taintlab_core::lanes::{Lane, LaneSubject, Lanes};
 use taintlab_core::release::KubernetesRelease;
-use taintlab_core::scenario::{Scenario, ScenarioMetadata, Step};
+use taintlab_core::scenario::{Expectation, Scenario, ScenarioMetadata, Step};
 use taintlab_core::time::{Span, Timestamp};
 use taintlab_manifest::{
     Diagnostic, Dropped, Format, Import, ImportOptions, ObjectOutcome, ObjectReport, Purpose,
-    Severity, export, import, is_scenario, read_scenario, to_yaml, write_scenario,
+    Severity, SvgOptions, export, import, is_scenario, read_scenario, timeline_svg, to_yaml,
+    write_scenario,
 };
 
 use crate::samples;
 use crate::session::{Edit, Session, set_release};
 use crate::view_models::import_report::{Objects, Planned, State};
+use crate::view_models::lanes::pieces;
 
 /// What a text turned out to be.
 #[derive(Clone, Debug, PartialEq)]
@@ -314,6 +318,27 @@ pub(crate) fn one_object<T>(
             help: Some("to create something else, use Import".to_owned()),
         }]
     })
+}
+
+/// What is expected, as the part of a scenario file that says so.
+pub(crate) fn expect_text(expect: &[Expectation]) -> String {
+    let text = to_value(expect).and_then(|expect| to_yaml(&json!({ "expect": expect })));
+    text.unwrap_or_default()
+}
+
+/// The lanes of objects as a picture: the record, and paler the forecast.
+pub(crate) fn lanes_svg(session: &Session, subjects: &BTreeSet<LaneSubject>) -> String {
+    let lanes = subjects.iter().map(|subject| Lane {
+        subject: subject.clone(),
+        segments: pieces(session, subject).into_iter().map(|(_, segment)| segment).collect(),
+    });
+    let lanes = Lanes {
+        until: session.reached(),
+        forecast_from: session.lanes_ahead().map(|_| session.reached()),
+        lanes: lanes.filter(|lane| !lane.segments.is_empty()).collect(),
+    };
+    let title = session.timeline().start.metadata.title.clone();
+    timeline_svg(&lanes, &SvgOptions { title, id: "l".into(), at: Some(session.home()) })
 }
 
 #[cfg(test)]

@@ -26,6 +26,8 @@ pub(crate) enum Place {
     Board,
     /// In the inspector.
     Inspector,
+    /// On the rows of the lanes.
+    Lanes,
     /// Somewhere else.
     Elsewhere,
     /// Nowhere.
@@ -43,6 +45,8 @@ impl Place {
             Self::Board
         } else if element.closest(".inspector").is_ok_and(|found| found.is_some()) {
             Self::Inspector
+        } else if element.closest(".lrows").is_ok_and(|found| found.is_some()) {
+            Self::Lanes
         } else {
             Self::Elsewhere
         }
@@ -158,7 +162,7 @@ impl Focus {
                 }
             }
             Place::Inspector => give_to_inspector(),
-            Place::Elsewhere | Place::Nowhere => {}
+            Place::Lanes | Place::Elsewhere | Place::Nowhere => {}
         }
     }
 }

@@ -7,6 +7,7 @@ use crate::board_keys::Step;
 use crate::browser;
 use crate::focus::Place;
 use crate::messages::{Dialog, Msg};
+use crate::view_models::lanes::{LanesMsg, Move};
 
 /// Where a key means something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,6 +16,8 @@ pub(crate) enum Where {
     Page,
     /// On a zone, a node or a pod of the board.
     Board,
+    /// On the rows of the lanes.
+    Lanes,
     /// In the inspector.
     Inspector,
     /// In the console.
@@ -25,14 +28,15 @@ pub(crate) enum Where {
 
 impl Where {
     /// All of them, as the help lists them.
-    pub(crate) const ALL: [Self; 5] =
-        [Self::Page, Self::Board, Self::Inspector, Self::Console, Self::Dialog];
+    pub(crate) const ALL: [Self; 6] =
+        [Self::Page, Self::Board, Self::Lanes, Self::Inspector, Self::Console, Self::Dialog];
 
     /// The heading in the help.
     pub(crate) const fn words(self) -> &'static str {
         match self {
             Self::Page => "Everywhere but in a field",
             Self::Board => "On the board",
+            Self::Lanes => "On the lanes",
             Self::Inspector => "In the inspector",
             Self::Console => "In the kubectl console",
             Self::Dialog => "In a dialog",
@@ -60,6 +64,14 @@ const fn board(key: &'static [&'static str], meaning: &'static str, does: fn() -
     Shortcut { place: Where::Board, keys: key, meaning, does: Some(does) }
 }
 
+const fn lanes(
+    keys: &'static [&'static str],
+    meaning: &'static str,
+    does: fn() -> Msg,
+) -> Shortcut {
+    Shortcut { place: Where::Lanes, keys, meaning, does: Some(does) }
+}
+
 const fn there(place: Where, keys: &'static [&'static str], meaning: &'static str) -> Shortcut {
     Shortcut { place, keys, meaning, does: None }
 }
@@ -69,6 +81,8 @@ pub(crate) const SHORTCUTS: &[Shortcut] = &[
     page(&["Space"], "Play or pause", || Msg::TogglePlay),
     page(&["N", "→"], "Step to the next event", || Msg::Step),
     page(&["B", "←"], "Step back to the event before", || Msg::StepBack),
+    page(&[","], "Back to what happened before to what is selected", || Msg::StepAbout(false)),
+    page(&["."], "On to what happens next to what is selected", || Msg::StepAbout(true)),
     page(&["E"], "Run until nothing more happens", || Msg::RunToEnd),
     page(&["0", "Home"], "Back to the start", || Msg::Seek(taintlab_core::time::Timestamp::ZERO)),
     page(&["+"], "Faster", || Msg::Faster),
@@ -83,6 +97,15 @@ pub(crate) const SHORTCUTS: &[Shortcut] = &[
     page(&["A"], "Create a node", || Msg::Open(Dialog::CreateNode)),
     page(&["P"], "Create a pod", || Msg::Open(Dialog::CreatePod("".into()))),
     page(&["W"], "Warnings", || Msg::Open(Dialog::Warnings(None))),
+    page(&["L"], "Lanes in full height, or not", || Msg::Lanes(LanesMsg::ToggleFull)),
+    page(&["F"], "All of the time on the lanes", || Msg::Lanes(LanesMsg::Fit)),
+    page(&["U"], "Run until something is so, or back to it", || {
+        Msg::Open(Dialog::Until("".into()))
+    }),
+    page(&["G"], "Branches: fork here, switch", || Msg::Open(Dialog::Branches)),
+    page(&["C"], "Compare with a branch, a release or other flags", || {
+        Msg::Open(Dialog::Compare)
+    }),
     page(&["K"], "kubectl", || Msg::OpenConsole(true)),
     page(&["T"], "Light, dark or as the system", || Msg::NextTheme),
     page(&["Esc"], "To the board; from there, close the inspector", || Msg::Escape),
@@ -98,6 +121,24 @@ pub(crate) const SHORTCUTS: &[Shortcut] = &[
     board(&["Home"], "The first zone", || Msg::Move(Step::First)),
     board(&["End"], "The last of all", || Msg::Move(Step::Last)),
     there(Where::Board, &["Enter"], "Select it and go into the inspector"),
+    lanes(&["↑"], "The row above", || Msg::Lanes(LanesMsg::Move(Move::Up))),
+    lanes(&["↓"], "The row below", || Msg::Lanes(LanesMsg::Move(Move::Down))),
+    lanes(&["PageUp"], "A page up", || Msg::Lanes(LanesMsg::Move(Move::PageUp))),
+    lanes(&["PageDown"], "A page down", || Msg::Lanes(LanesMsg::Move(Move::PageDown))),
+    lanes(&["Home"], "The first row", || Msg::Lanes(LanesMsg::Move(Move::First))),
+    lanes(&["End"], "The last row", || Msg::Lanes(LanesMsg::Move(Move::Last))),
+    lanes(&["←"], "Look at its change before", || Msg::Lanes(LanesMsg::Move(Move::Earlier))),
+    lanes(&["→"], "Look at its next change", || Msg::Lanes(LanesMsg::Move(Move::Later))),
+    lanes(&["Enter"], "Select it and go to the moment that is shown", || {
+        Msg::Lanes(LanesMsg::Go)
+    }),
+    lanes(&["+"], "A shorter time", || Msg::Lanes(LanesMsg::Zoom(0.5, None))),
+    lanes(&["−"], "A longer time", || Msg::Lanes(LanesMsg::Zoom(2.0, None))),
+    lanes(&["Shift ←"], "An earlier time", || Msg::Lanes(LanesMsg::Pan(-0.25))),
+    lanes(&["Shift →"], "A later time", || Msg::Lanes(LanesMsg::Pan(0.25))),
+    lanes(&["P"], "Keep the row at the top, or no longer", || Msg::Lanes(LanesMsg::PinHere)),
+    lanes(&["["], "Begin an area here", || Msg::Lanes(LanesMsg::AreaHere(false))),
+    lanes(&["]"], "End the area here", || Msg::Lanes(LanesMsg::AreaHere(true))),
     there(Where::Inspector, &["←", "→", "Home", "End"], "Another tab, on the tabs"),
     there(Where::Inspector, &["Enter"], "Apply what is typed, and go back to the board"),
     there(Where::Inspector, &["Esc"], "Back to the board, with nothing applied"),
@@ -125,8 +166,12 @@ pub(super) fn pressed(event: &KeyboardEvent) -> Option<Msg> {
     if event.is_composing() || taken && !leaves {
         return None;
     }
-    let on_board = place == Place::Board;
-    let msg = on_board.then(|| find(Where::Board, &name)).flatten();
+    let here = match place {
+        Place::Board => Some(Where::Board),
+        Place::Lanes => Some(Where::Lanes),
+        Place::Inspector | Place::Elsewhere | Place::Nowhere => None,
+    };
+    let msg = here.and_then(|here| find(here, &name));
     let msg = msg.or_else(|| find(Where::Page, &name))?;
     event.prevent_default();
     Some(msg())

@@ -12,8 +12,11 @@ use yew::prelude::*;
 use crate::board_keys::Step;
 use crate::files::ExportKind;
 use crate::playback::Speed;
+use crate::session::MarkKind;
 use crate::store::{Kept, WriteResult};
 use crate::view_models::import_report::Objects;
+use crate::view_models::lanes::LanesMsg;
+use crate::view_models::runs::{BranchMsg, CompareWith, Until};
 use crate::view_models::selection::Selection;
 
 /// How components say what the user wants. There is one for the whole page, so that comparing it
@@ -48,6 +51,8 @@ pub(crate) enum Msg {
     RunToEnd,
     /// Move the clock.
     Seek(Timestamp),
+    /// Move the clock, and select what is spoken of there, if anything.
+    GoTo(Timestamp, Option<Selection>),
     /// Select something, or nothing.
     Select(Option<Selection>),
     /// Open a dialog.
@@ -103,6 +108,20 @@ pub(crate) enum Msg {
     Files(Vec<web_sys::File>),
     /// Offer a text as a file of that name.
     Download(String, Rc<str>),
+    /// Something about the lanes.
+    Lanes(LanesMsg),
+    /// The forecast of the lanes may go on.
+    Ahead,
+    /// Go to what happens next to what is selected, or to what happened before.
+    StepAbout(bool),
+    /// Kinds of rows are marked and stepped to, or no longer.
+    ToggleKind(MarkKind),
+    /// Run until a condition, back to it, or stop there; what is wrong with it is told back.
+    Until(Until, Callback<String>),
+    /// Something about branches.
+    Branch(BranchMsg),
+    /// Compare the present timeline with another one; what is wrong is told back.
+    Compare(CompareWith, Callback<String>),
     /// Store the work.
     Save,
     /// The work was stored, or not.
@@ -145,6 +164,12 @@ pub(crate) enum Dialog {
     Settings,
     /// Warnings: all, or those about one object.
     Warnings(Option<Selection>),
+    /// Run until something is so, back to it, or stop there; with this line to begin with.
+    Until(Rc<str>),
+    /// The branches.
+    Branches,
+    /// Two runs side by side.
+    Compare,
     /// A new node.
     CreateNode,
     /// A new pod, on that node if it is not empty.

@@ -3,12 +3,12 @@
 use std::rc::Rc;
 
 use serde::{Deserialize, Serialize};
-use taintlab_core::scenario::Scenario;
+use taintlab_core::scenario::{Kubernetes, Scenario};
 use taintlab_core::time::{Span, Timestamp};
 use taintlab_manifest::{Dropped, redact_commands, redact_scenario};
 
 use crate::files;
-use crate::session::{Edit, Session};
+use crate::session::{Branch, Edit, Session};
 use crate::text::count;
 use crate::view_models::selection::Selection;
 
@@ -26,6 +26,57 @@ struct Saved<'a> {
     edits: Vec<&'a Edit>,
     #[serde(skip_serializing_if = "Option::is_none")]
     start: Option<&'a Scenario>,
+    /// Which of the branches the edits are of.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    branch: Option<u32>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    branches: Vec<SavedBranch>,
+}
+
+/// A branch. It begins with the objects of the session; only its Kubernetes may be another.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct SavedBranch {
+    id: u32,
+    name: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    parent: Option<u32>,
+    forked_at: Span,
+    clock: Span,
+    reached: Span,
+    edits: Vec<Edit>,
+    kubernetes: Kubernetes,
+}
+
+impl SavedBranch {
+    fn of(branch: &Branch) -> Self {
+        Self {
+            id: branch.id,
+            name: branch.name.to_string(),
+            parent: branch.parent,
+            forked_at: branch.forked_at.into(),
+            clock: branch.clock.into(),
+            reached: branch.reached.into(),
+            edits: branch.log.iter().map(|edit| Edit::clone(edit)).collect(),
+            kubernetes: branch.start.kubernetes.clone(),
+        }
+    }
+
+    /// The branch of a session that begins with `start`.
+    fn restored(self, start: &Rc<Scenario>) -> Branch {
+        let same = self.kubernetes == start.kubernetes;
+        let other = || Rc::new(Scenario { kubernetes: self.kubernetes, ..Scenario::clone(start) });
+        Branch {
+            id: self.id,
+            name: self.name.into(),
+            parent: self.parent,
+            forked_at: self.forked_at.timestamp(),
+            start: if same { start.clone() } else { other() },
+            log: self.edits.into_iter().map(Rc::new).collect(),
+            clock: self.clock.timestamp(),
+            reached: self.reached.timestamp(),
+        }
+    }
 }
 
 /// The same, read. What another format lacks must not hide that it is another one.
@@ -36,6 +87,9 @@ struct Stored {
     selection: Option<String>,
     edits: Option<Vec<Edit>>,
     start: Option<Scenario>,
+    branch: Option<u32>,
+    #[serde(default)]
+    branches: Vec<SavedBranch>,
 }
 
 /// A stored session that was read and not yet run.
@@ -45,6 +99,8 @@ pub(crate) struct Restored {
     edits: Vec<Edit>,
     now: Timestamp,
     selection: Option<Selection>,
+    branch: Option<u32>,
+    branches: Vec<SavedBranch>,
     /// What was taken out of it, since an earlier version of the page should not have stored it.
     pub(crate) dropped: Dropped,
 }
@@ -56,7 +112,13 @@ impl Restored {
     /// It cannot begin; the text says why.
     pub(crate) fn session(self) -> Result<(Session, Option<Selection>), String> {
         let session = Session::resume(self.start, self.edits, self.now);
-        session.map(|session| (session, self.selection)).map_err(|error| error.to_string())
+        let mut session = session.map_err(|error| error.to_string())?;
+        if let Some(here) = self.branch {
+            let start = session.timeline().start.clone();
+            let branches = self.branches.into_iter().map(|branch| branch.restored(&start));
+            session.restore_branches(branches.collect(), here);
+        }
+        Ok((session, self.selection))
     }
 
     /// It as a scenario file.
@@ -98,9 +160,14 @@ fn text(
     selection: Option<&Selection>,
     start: Option<&Scenario>,
 ) -> Result<String, String> {
+    // A session that was never forked has no more to say.
+    let branches = session.branches();
+    let branches = if branches.len() > 1 { branches } else { Vec::new() };
     let saved = Saved {
+        branch: (!branches.is_empty()).then_some(session.timeline().branch),
+        branches: branches.iter().map(SavedBranch::of).collect(),
         format: FORMAT,
-        now: session.now().into(),
+        now: session.home().into(),
         selection: selection.map(Selection::to_text),
         edits: session.timeline().log.iter().map(Rc::as_ref).collect(),
         start,
@@ -134,7 +201,8 @@ pub(crate) fn from_text(text: &str, start: &str) -> Result<Restored, String> {
         _ => Dropped::default(),
     };
     let selection = stored.selection.as_deref().and_then(Selection::parse);
-    Ok(Restored { start, edits, now: now.timestamp(), selection, dropped })
+    let (branch, branches) = (stored.branch, stored.branches);
+    Ok(Restored { start, edits, now: now.timestamp(), selection, branch, branches, dropped })
 }
 
 /// Takes out what the import would have dropped.

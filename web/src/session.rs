@@ -9,14 +9,18 @@
 //! - An edit happens at the time that the clock shows, and what follows from it happens at once.
 //!   On replay it happens at the same time, again after all that is due then, so that nothing
 //!   depends on when frames were painted. Scripted steps of an instant come before its edits.
-//! - An edit made after scrubbing back replaces the edits that come later; undo brings them back.
+//! - An edit made after going back begins a branch of its own: what came later stays on the other
+//!   one. Undo goes back to that.
 //! - Undo and redo put the previous or next timeline into place. The clock stays where it is, or
 //!   goes forward to the edit concerned, so that what was undone can be seen. When another cluster
 //!   was loaded, the clock returns to what it was.
 //! - A step or an edit that does not fit on replay (under another release, say) is passed over, and
 //!   a row of the log says so.
 
+mod branches;
+mod forecast;
 mod history;
+mod moments;
 mod replay;
 mod rows;
 mod start;
@@ -33,12 +37,14 @@ use taintlab_core::api::{NodeName, PodKey};
 use taintlab_core::command::{Command, CommandError};
 use taintlab_core::event::TimeoutReason;
 use taintlab_core::eviction_timeline::time_budget::TimeBudget;
+use taintlab_core::lanes::LaneRecorder;
 use taintlab_core::scenario::{self, Player, Scenario, ScenarioError};
 use taintlab_core::simulator::{Forecast, Simulator, Snapshot};
 use taintlab_core::time::{Span, Timestamp};
 
 use self::history::History;
 use self::rows::Home;
+pub(crate) use self::branches::{Branch, MAIN};
 pub(crate) use self::rows::{Gone, Mark, MarkKind, Row, RowKind, is_about_zones};
 pub(crate) use self::start::{run_control_plane, set_release};
 
@@ -67,6 +73,10 @@ pub(crate) struct Timeline {
     pub(crate) generation: u32,
     /// The edits, in the order of time.
     pub(crate) log: Vec<Rc<Edit>>,
+    /// Which of the branches this is.
+    pub(crate) branch: u32,
+    /// All of them; what it says of the present one is as of when that was come to.
+    pub(crate) branches: Rc<Vec<Branch>>,
 }
 
 /// How much of a timeline has been carried out.
@@ -87,6 +97,7 @@ struct Checkpoint {
     at: Timestamp,
     progress: Progress,
     rows: usize,
+    events: usize,
     gone: usize,
     homes: BTreeMap<PodKey, Home>,
     snapshot: Snapshot,
@@ -131,11 +142,22 @@ pub(crate) struct Session {
     progress: Progress,
     /// Where each pod was last, to say it when the pod is gone.
     homes: BTreeMap<PodKey, Home>,
+    /// The rows of the log, also those ahead of the clock when it was moved back.
     rows: Rc<Vec<Rc<Row>>>,
+    /// How many of them the clock has passed, and how many of those are events.
+    past: usize,
+    events: usize,
     gone: Rc<Vec<Rc<Gone>>>,
     checkpoints: Vec<Checkpoint>,
+    /// Whether the clock is never moved back.
+    only_forth: bool,
     marks: Vec<Mark>,
-    marked_rows: usize,
+    /// What became of each object, also ahead of the clock when it was moved back.
+    recorder: LaneRecorder,
+    /// The same timeline, run ahead of this one.
+    forecast: Option<Box<Session>>,
+    /// Where the clock is put back to, and what was known then.
+    peek: Option<moments::Peek>,
     reached: Timestamp,
     touched: Touched,
     /// What is to come if nobody does anything.
@@ -165,10 +187,15 @@ impl Session {
             progress: Progress::at_the_beginning_of(&Scenario::default()),
             homes: BTreeMap::new(),
             rows: Rc::default(),
+            past: 0,
+            events: 0,
             gone: Rc::default(),
             checkpoints: Vec::new(),
+            only_forth: false,
             marks: Vec::new(),
-            marked_rows: 0,
+            recorder: LaneRecorder::new(&Simulator::default()),
+            forecast: None,
+            peek: None,
             reached: Timestamp::ZERO,
             touched: Touched::default(),
             ahead: RefCell::default(),
@@ -222,8 +249,18 @@ impl Session {
     }
 
     /// What happened until now, in order.
-    pub(crate) fn rows(&self) -> &Rc<Vec<Rc<Row>>> {
+    pub(crate) fn rows(&self) -> &[Rc<Row>] {
+        self.rows.get(..self.past).unwrap_or_default()
+    }
+
+    /// The same with what comes later, as far as this timeline has been played.
+    pub(crate) fn known_rows(&self) -> &Rc<Vec<Rc<Row>>> {
         &self.rows
+    }
+
+    /// What became of each object, as far as this timeline has been played.
+    pub(crate) fn recorder(&self) -> &LaneRecorder {
+        &self.recorder
     }
 
     /// The pods that are gone, in the order of their end.
@@ -274,10 +311,13 @@ impl Session {
         }
         self.simulator.restore(&before);
         self.history.record(self.timeline.clone(), now);
-        self.timeline.log.truncate(self.progress.edits);
+        // What was only waited for, or forecast, is not lost.
+        if self.rows.len() > self.past || self.timeline.log.len() > self.progress.edits {
+            self.branch_off();
+        }
         self.timeline.log.push(Rc::new(Edit { at: Span::from(now), commands }));
         self.checkpoints_follow_timeline();
-        self.unmark_from(self.rows.len());
+        self.forget_what_follows();
         self.reached = now;
         self.advance(now);
         Ok(())
@@ -354,15 +394,18 @@ impl Session {
     }
 
     fn put(&mut self, timeline: Timeline, at: Timestamp) {
-        let same_cluster = timeline.generation == self.timeline.generation;
-        let to = if same_cluster { self.now().max(at) } else { at };
+        let to = if timeline.is_same_line(&self.timeline) { self.now().max(at) } else { at };
+        self.put_at(timeline, to);
+    }
+
+    fn put_at(&mut self, timeline: Timeline, to: Timestamp) {
         let same_start = Rc::ptr_eq(&timeline.start, &self.timeline.start);
         let old = std::mem::replace(&mut self.timeline, timeline);
         if same_start {
             self.checkpoints_follow(&old.log);
             self.reached = Timestamp::ZERO;
             self.rewind(to);
-            self.unmark_from(self.rows.len());
+            self.forget_what_follows();
             self.advance(to);
         } else {
             // A timeline of the history has run before, so its start is valid.
@@ -390,23 +433,16 @@ impl Session {
 
     /// Lets time pass to `to`, from one thing that happens to the next, as long as there is time;
     /// at least to the next one. To [`Timestamp::MAX`] is to the last thing that happens.
-    pub(crate) fn play_to(&mut self, to: Timestamp, mut has_time: impl FnMut() -> bool) {
+    pub(crate) fn play_to(&mut self, to: Timestamp, mut goes_on: impl FnMut(&Self) -> bool) {
         while let Some(next) = self.next().filter(|next| next.at <= to) {
             self.advance(next.at);
-            if !has_time() {
+            if !goes_on(self) {
                 return;
             }
         }
         if to < Timestamp::MAX {
             self.advance(to.max(self.now()));
         }
-    }
-
-    /// Moves the clock back to what happened before, or to the start.
-    pub(crate) fn step_back(&mut self) {
-        let now = self.now();
-        let before = self.rows().iter().rev().map(|row| row.at).find(|at| *at < now);
-        self.seek(before.unwrap_or_default());
     }
 
     /// Moves the clock forth until nothing more happens by itself. Where kubelets are watched that
@@ -433,6 +469,13 @@ impl Default for Session {
 
 impl Timeline {
     fn starting_with(scenario: Scenario, generation: u32) -> Self {
-        Self { start: Rc::new(scenario), generation, log: Vec::new() }
+        let start = Rc::new(scenario);
+        let branches = Rc::new(vec![Branch::main(start.clone())]);
+        Self { start, generation, log: Vec::new(), branch: MAIN, branches }
+    }
+
+    /// Whether both are the same branch of the same cluster, so that they share a clock.
+    fn is_same_line(&self, other: &Self) -> bool {
+        (self.generation, self.branch) == (other.generation, other.branch)
     }
 }

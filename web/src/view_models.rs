@@ -6,6 +6,8 @@ pub(crate) mod console;
 pub(crate) mod display;
 pub(crate) mod import_report;
 pub(crate) mod inspector_model;
+pub(crate) mod lanes;
+pub(crate) mod runs;
 pub(crate) mod selection;
 pub(crate) mod timeline;
 pub(crate) mod warning_marks;
@@ -21,7 +23,7 @@ use self::inspector_model::InspectorModel;
 use self::selection::Selection;
 use self::timeline::TimelineModel;
 use self::workloads::WorkloadsModel;
-use crate::session::Session;
+use crate::session::{MarkKind, Session};
 
 /// The view models of a session, which follow it.
 #[derive(Default)]
@@ -36,6 +38,8 @@ pub(crate) struct ViewModels {
     pub(crate) workloads: Option<Rc<WorkloadsModel>>,
     /// The run that others are compared with.
     baseline: Vec<Availability>,
+    /// Kinds of rows that are not marked on the timeline.
+    pub(crate) hidden: Vec<MarkKind>,
     /// How often the inspector was worked out.
     #[cfg(test)]
     inspections: usize,
@@ -52,7 +56,7 @@ impl ViewModels {
     ) -> bool {
         let changed = self.board.update(session);
         if changed {
-            self.timeline = Rc::new(TimelineModel::new(session));
+            self.timeline = Rc::new(TimelineModel::new(session, &self.hidden));
         }
         let now = session.now();
         let is_old = |shown, axis| is_old(now, shown, axis, playing);
@@ -78,6 +82,12 @@ impl ViewModels {
             self.inspect(session, selection);
         }
         changed
+    }
+
+    /// Kinds of rows are marked on the timeline, or no longer.
+    pub(crate) fn hide(&mut self, hidden: Vec<MarkKind>, session: &Session) {
+        self.hidden = hidden;
+        self.timeline = Rc::new(TimelineModel::new(session, &self.hidden));
     }
 
     /// Works out what the inspector shows.

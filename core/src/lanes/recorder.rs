@@ -23,6 +23,7 @@ pub struct LaneRecorder {
     /// How many events there were.
     events: usize,
     forecast_from: Option<Timestamp>,
+    last_change: Timestamp,
 }
 
 /// What a segment is about, without its times and causes.
@@ -37,13 +38,13 @@ impl LaneRecorder {
     /// Begins with the simulation as it is.
     #[must_use]
     pub fn new(simulator: &Simulator) -> Self {
-        let mut recorder = Self { lanes: BTreeMap::new(), events: 0, forecast_from: None };
-        let cluster = simulator.cluster();
-        let nodes = cluster.nodes().map(|(node, _)| LaneSubject::Node { node: node.clone() });
-        let pods = cluster.pods().map(|(pod, _)| LaneSubject::Pod { pod: pod.clone() });
-        let zones = simulator.zones().into_iter().map(|zone| LaneSubject::Zone { zone: zone.key });
-        let all = zones.chain(nodes).chain(pods).collect();
-        recorder.look_at(simulator, &all, &[]);
+        let mut recorder = Self {
+            lanes: BTreeMap::new(),
+            events: 0,
+            forecast_from: None,
+            last_change: Timestamp::ZERO,
+        };
+        recorder.look_at(simulator, &recorder.all(simulator), &[]);
         recorder
     }
 
@@ -69,6 +70,105 @@ impl LaneRecorder {
                 return Ok(());
             }
         }
+    }
+
+    /// How many events were taken in.
+    #[must_use]
+    pub const fn events(&self) -> usize {
+        self.events
+    }
+
+    /// When something changed last.
+    #[must_use]
+    pub const fn last_change(&self) -> Timestamp {
+        self.last_change
+    }
+
+    /// What has a lane, in the order of [`Lanes::lanes`].
+    pub fn subjects(&self) -> impl Iterator<Item = &LaneSubject> {
+        self.lanes.keys()
+    }
+
+    /// The segments of an object, in the order of time; none if it never was. One that goes on ends
+    /// where it begins: how far it goes, the reader knows.
+    #[must_use]
+    pub fn segments(&self, subject: &LaneSubject) -> &[Segment] {
+        self.lanes.get(subject).map_or(&[], Vec::as_slice)
+    }
+
+    /// How it came to a segment, the last cause first: for an eviction its timer, the taint, the
+    /// limiter, the health pass and the kubelet that was not heard. Empty if nothing is known.
+    #[must_use]
+    pub fn causes(&self, subject: &LaneSubject, segment: usize) -> Vec<Cause> {
+        let mut causes: Vec<Cause> = Vec::new();
+        let mut seen = BTreeSet::new();
+        let mut at = Some((subject.clone(), segment));
+        while let Some((subject, index)) = at.take().filter(|at| seen.insert(at.clone())) {
+            let Some(segment) = self.segments(&subject).get(index) else { break };
+            for cause in [&segment.began, &segment.cause].into_iter().flatten() {
+                if causes.iter().all(|known| known.event != cause.event) {
+                    causes.push(cause.clone());
+                }
+            }
+            at = self.segment_before(&subject, index, segment);
+        }
+        causes
+    }
+
+    /// The segment that led to another one: the one that its cause began, or of a node the one
+    /// before.
+    fn segment_before(
+        &self,
+        subject: &LaneSubject,
+        index: usize,
+        segment: &Segment,
+    ) -> Option<(LaneSubject, usize)> {
+        let node = segment.node.clone().map(|node| LaneSubject::Node { node });
+        let began = segment.cause.as_ref().and_then(|cause| {
+            [Some(subject), node.as_ref()].into_iter().flatten().find_map(|lane| {
+                let begins = |it: &Segment| it.began.as_ref().map(|it| it.event);
+                let mut segments = self.segments(lane).iter();
+                let place = segments.position(|it| begins(it) == Some(cause.event))?;
+                Some((lane.clone(), place))
+            })
+        });
+        began.or_else(|| {
+            let before = index.checked_sub(1)?;
+            let earlier = self.segments(subject).get(before)?;
+            let led = matches!(subject, LaneSubject::Node { .. })
+                && segment.state != LaneState::Ready
+                && earlier.to == segment.from;
+            led.then(|| (subject.clone(), before))
+        })
+    }
+
+    /// Forgets what came after a moment of this run: the simulation is as it was then, after so
+    /// many events, and something else will follow.
+    pub fn go_back(&mut self, simulator: &Simulator, events: usize) {
+        let now = simulator.now();
+        let later = |segment: &mut Segment| {
+            let began = segment.began.as_ref();
+            segment.from > now || began.is_some_and(|began| began.event >= events)
+        };
+        for segments in self.lanes.values_mut() {
+            while segments.pop_if(later).is_some() {}
+            if let Some(last) = segments.last_mut().filter(|last| last.to >= now) {
+                (last.to, last.goes_on) = (last.from, true);
+            }
+        }
+        self.lanes.retain(|_, segments| !segments.is_empty());
+        self.events = events;
+        self.last_change = self.last_change.min(now);
+        self.look_at(simulator, &self.all(simulator), &[]);
+    }
+
+    /// Everything that has a lane, or should have one.
+    fn all(&self, simulator: &Simulator) -> BTreeSet<LaneSubject> {
+        let cluster = simulator.cluster();
+        let nodes = cluster.nodes().map(|(node, _)| LaneSubject::Node { node: node.clone() });
+        let pods = cluster.pods().map(|(pod, _)| LaneSubject::Pod { pod: pod.clone() });
+        let zones = simulator.zones().into_iter().map(|zone| LaneSubject::Zone { zone: zone.key });
+        self.lanes.keys().cloned().chain(zones).chain(nodes).chain(pods).collect()
     }
 
     /// Takes in the events of one moment, with the simulation as it is after them.
@@ -157,6 +257,7 @@ impl LaneRecorder {
             (Some(segment), Some(now)) if now.is(segment) => return,
             _ => {}
         }
+        self.last_change = self.last_change.max(at);
         let began = self.began(subject, events);
         let segment = now.map(|now| Segment {
             from: at,

@@ -3,14 +3,16 @@
 mod check;
 mod display;
 
-use alloc::string::String;
+use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use serde::{Deserialize, Serialize};
 
-use crate::api::{ConditionStatus, PodKey, Quantity, TaintEffect, WorkloadKey, is_default};
-use crate::event::NodesPerSecond;
-use crate::kubelet::Signal;
+use crate::api::{
+    ConditionStatus, NodeName, PodKey, Quantity, Taint, TaintEffect, WorkloadKey, is_default,
+};
+use crate::event::{Event, EventKind, NodesPerSecond, RequestResult, RequestVerb};
+use crate::kubelet::{Report, Signal};
 use crate::protocol::zone::ZoneState;
 use crate::time::{Span, Timestamp};
 
@@ -395,6 +397,84 @@ window!(
 );
 
 impl Expectation {
+    /// What an event came to, as something to expect: nothing, if there is no way to expect it.
+    /// Whatever comes out is true of a run that has the event.
+    #[must_use]
+    pub fn of_event(event: &Event) -> Vec<Self> {
+        let at = Some(Span::from(event.at));
+        let pod = |pod: &PodKey| PodExpectation { pod: pod.clone(), at, by: None, from: None };
+        let taint = |node: &NodeName, taint: &Taint| TaintExpectation {
+            node: node.to_string(),
+            key: taint.key.clone(),
+            effect: taint.effect.clone(),
+            at,
+            by: None,
+            from: None,
+        };
+        let one = match &event.what {
+            EventKind::Request {
+                pod: key, verb: RequestVerb::Delete, result: RequestResult::Ok, ..
+            }
+            | EventKind::KubeletEviction { report: Report::Killing { pod: key, .. }, .. } => {
+                Self::Evicted(pod(key))
+            }
+            EventKind::PodDeleted { pod: key, .. } => Self::Gone(pod(key)),
+            EventKind::NodeTaintsChanged { node, added, removed } => {
+                let added = added.iter().map(|one| Self::NodeTainted(taint(node, one)));
+                let removed = removed.iter().map(|one| Self::NodeUntainted(taint(node, one)));
+                return added.chain(removed).collect();
+            }
+            EventKind::NodeConditionChanged { node, condition, to, .. } => {
+                Self::NodeCondition(ConditionExpectation {
+                    node: node.to_string(),
+                    type_: condition.clone(),
+                    status: to.clone(),
+                    at,
+                    by: None,
+                    from: None,
+                })
+            }
+            EventKind::ZoneStateChanged { zone, to: Some(state), .. } => {
+                let (zone, state) = (zone.name(), *state);
+                Self::ZoneState(ZoneExpectation { zone, state, at, by: None, from: None })
+            }
+            EventKind::Request { .. }
+            | EventKind::KubeletEviction { .. }
+            | EventKind::ZoneStateChanged { .. }
+            | EventKind::EventRecorded(_)
+            | EventKind::NodeAdded { .. }
+            | EventKind::NodeUpdated { .. }
+            | EventKind::NodeDeleted { .. }
+            | EventKind::PodAdded { .. }
+            | EventKind::PodUpdated { .. }
+            | EventKind::Decided(_)
+            | EventKind::NodeEvaluated { .. }
+            | EventKind::TaintEvictionControllerRestarted { .. }
+            | EventKind::ControllerManagerRestarted
+            | EventKind::HeartbeatLost { .. }
+            | EventKind::HeartbeatResumed { .. }
+            | EventKind::NodeWriteRefused { .. }
+            | EventKind::NodeSkipped { .. }
+            | EventKind::NodeQueued { .. }
+            | EventKind::NodeDequeued { .. }
+            | EventKind::ZoneRateChanged { .. }
+            | EventKind::MasterDisruptionEntered
+            | EventKind::MasterDisruptionLeft
+            | EventKind::WorkloadAdded { .. }
+            | EventKind::WorkloadUpdated { .. }
+            | EventKind::WorkloadDeleted { .. }
+            | EventKind::OwnerInferred { .. }
+            | EventKind::PodAdmitted { .. }
+            | EventKind::NodeAdmitted { .. }
+            | EventKind::BudgetChanged { .. }
+            | EventKind::DrainStarted { .. }
+            | EventKind::DrainPrinted { .. }
+            | EventKind::DrainEnded { .. }
+            | EventKind::BudgetNotAsked { .. } => return Vec::new(),
+        };
+        Vec::from([one])
+    }
+
     /// The last moment this speaks of; a scenario without an end runs at least until then.
     pub(super) fn last_moment(&self) -> Option<Timestamp> {
         match self {

@@ -79,7 +79,7 @@ export async function runToEnd(page) {
 }
 
 /**
- * The rows of the event log, in order, of the given kinds, read by scrolling through it.
+ * The rows of the event log until now, in order, of the given kinds, read by scrolling through it.
  *
  * @param {import("playwright-core").Page} page
  * @param {("event" | "change" | "fact")[]} [kinds]
@@ -92,7 +92,7 @@ export async function log(page, kinds = ["event"]) {
     const frame = () => new Promise((next) => requestAnimationFrame(next));
     const found = new Map();
     const look = () => {
-      for (const row of box.querySelectorAll(".ev")) {
+      for (const row of box.querySelectorAll(".ev:not([data-later])")) {
         const text = (part) => row.querySelector(`.${part}`).textContent;
         const line = `${text("t")} ${text("ty")} ${text("r")} ${text("o")}: ${text("m")}`;
         found.set(Number.parseFloat(row.style.top), { kind: row.dataset.category, line });

@@ -81,7 +81,9 @@ impl App {
         let follows = selection_after(&commands, self.selection.as_ref());
         let words = commands.first().map(display::command_text);
         let before = self.session.rows().len();
+        let branch = self.session.branch_name();
         self.session.apply(commands)?;
+        self.say_of_branch(&branch);
         if let Some(selection) = follows {
             self.selection = selection;
         }

@@ -356,7 +356,7 @@ impl App {
     pub(super) fn note_work(&self) {
         let untouched = !self.is_worth_keeping()
             && self.selection.is_none()
-            && self.session.now() == Timestamp::ZERO;
+            && self.session.home() == Timestamp::ZERO;
         let long = self.keeping.start.as_ref().is_some_and(|(_, size)| *size > tab::LONGEST_NOTE);
         let text = match (untouched, long) {
             (true, _) => None,

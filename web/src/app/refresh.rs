@@ -39,6 +39,7 @@ impl App {
             self.look_for_warnings();
         }
         self.look_at_outcome();
+        self.look_at_lanes();
         self.follow_drains();
         changed
     }

@@ -1,5 +1,6 @@
 //! The page as a whole.
 
+use taintlab_core::protocol::zone::ZoneKey;
 use web_sys::Element;
 use yew::prelude::*;
 
@@ -10,6 +11,7 @@ use crate::components::console::Console;
 use crate::components::dialogs;
 use crate::components::dialogs::Asked;
 use crate::components::header::Header;
+use crate::components::lanes::{Lanes, word};
 use crate::components::log::EventLog;
 use crate::components::notices::Notices;
 use crate::components::panels::inspector::Inspector;
@@ -37,7 +39,8 @@ impl App {
             Some(if by_key { Msg::Show(selection) } else { Msg::Select(Some(selection)) })
         });
         html! {
-            <div class="app" data-testid={TestId::Page}>
+            <div class="app" data-testid={TestId::Page} data-lanes={word(self.lanes.room)}
+                data-peek={self.session.is_peeking().then_some("true")}>
                 { self.header() }
                 <main id="board" class={classes!("board", counts.then_some(turn))}
                     data-testid={TestId::Board}
@@ -55,7 +58,13 @@ impl App {
                     <Workloads workloads={workloads.clone()} selection={self.selection.clone()}
                         dispatch={dispatch.clone()} />
                 }
-                <EventLog rows={self.session.rows().clone()} selection={self.selection.clone()}
+                <Lanes room={self.lanes.room} window={self.lanes.window.clone()}
+                    wanted={self.lanes.wanted.clone()} cursor={self.lanes.cursor}
+                    chosen={self.lanes.chosen.clone()} area={self.lanes.area.clone()}
+                    peek={self.session.is_peeking().then(|| self.session.now())}
+                    dispatch={dispatch.clone()} />
+                <EventLog rows={self.session.known_rows().clone()} past={self.session.rows().len()}
+                    selection={self.selection.clone()}
                     inspector={self.views.inspector.clone()} dispatch={dispatch.clone()} />
                 <Console entries={self.console.clone()} open={self.console_open}
                     forgotten={self.entries_forgotten}
@@ -110,6 +119,11 @@ impl App {
             rest: self.rest(),
             reached: self.session.reached(),
             timeline: self.views.timeline.clone(),
+            hidden: self.views.hidden.clone(),
+            peeks: self.session.is_peeking(),
+            branch: self.session.branch_name(),
+            about: self.selection.as_ref().map_or_else(String::new, line_about).into(),
+            breakpoints: self.breakpoints.len(),
             playing: self.playback.is_playing(),
             speed: self.playback.speed,
             dispatch: self.dispatch.clone(),
@@ -149,8 +163,21 @@ impl App {
             model: &self.views.board,
             catalogue: &self.catalogue,
             warnings: &self.warnings,
+            breakpoints: &self.breakpoints,
+            compared: self.compared.as_ref(),
             dispatch: &self.dispatch,
         })
+    }
+}
+
+/// The beginning of a condition about what is selected.
+fn line_about(selection: &Selection) -> String {
+    match selection {
+        Selection::Node(node) => format!("node/{node} "),
+        Selection::Pod(pod) => format!("pod/{pod} "),
+        Selection::Zone(zone) => format!("zone/{} ", ZoneKey::from(&**zone).name()),
+        Selection::Workload(workload) => format!("{workload} "),
+        Selection::Pods(_) => String::new(),
     }
 }
 

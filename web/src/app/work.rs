@@ -59,6 +59,7 @@ impl App {
         let commands: Vec<_> = additions.into_iter().flat_map(|one| one.commands).collect();
         let changes = commands.len();
         self.dialog = None;
+        let branch = self.session.branch_name();
         if changes > 0
             && let Err(error) = self.session.apply(commands)
         {
@@ -68,6 +69,7 @@ impl App {
             0 => String::new(),
             missing => format!("; {} left out", count(missing, "object")),
         };
+        self.say_of_branch(&branch);
         self.notice(Notice::info(format!("{} made{missing}", count(changes, "change"))));
         self.changed();
     }

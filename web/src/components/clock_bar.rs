@@ -8,8 +8,9 @@ use yew::prelude::*;
 
 use crate::components::parts::forms::Choice;
 use crate::components::parts::icon;
-use crate::messages::{Dispatch, Msg, maybe};
+use crate::messages::{Dialog, Dispatch, Msg, maybe};
 use crate::playback::Speed;
+use crate::session::MarkKind;
 use crate::test_id::TestId;
 use crate::text::{at, clock};
 use crate::view_models::selection::Selection;
@@ -31,6 +32,16 @@ pub(crate) struct ClockBar {
     pub(crate) reached: Timestamp,
     /// What is on the timeline.
     pub(crate) timeline: Rc<TimelineModel>,
+    /// Kinds of rows that are not marked, nor stepped to.
+    pub(crate) hidden: Vec<MarkKind>,
+    /// Whether another moment is shown than that of the clock.
+    pub(crate) peeks: bool,
+    /// The beginning of a condition about what is selected.
+    pub(crate) about: Rc<str>,
+    /// At how many conditions time stops.
+    pub(crate) breakpoints: usize,
+    /// The branch that is played.
+    pub(crate) branch: Rc<str>,
     /// Whether time passes.
     pub(crate) playing: bool,
     /// How fast.
@@ -55,12 +66,17 @@ pub(crate) fn clock_bar(props: &ClockBar) -> Html {
                 <time
                     data-testid={TestId::Clock} data-sim-time-ns={props.now.as_nanos().to_string()}
                     aria-label="Simulated time">{ clock(props.now) }</time>
-                <small>{ props.wall_clock.clone() }</small>
+                if props.peeks {
+                    <small class="peekbadge">{ "peek: the clock stands still" }</small>
+                } else {
+                    <small>{ props.wall_clock.clone() }</small>
+                }
             </div>
             { controls(props) }
             { next(props) }
-            { speed(props) }
+            <div class="clockright">{ ways(props) }{ speed(props) }</div>
             { timeline(props) }
+            { kinds(props) }
         </section>
     }
 }
@@ -145,6 +161,55 @@ fn speed(props: &ClockBar) -> Html {
     }
 }
 
+/// Ways through time: to a condition, to another branch, to a comparison.
+fn ways(props: &ClockBar) -> Html {
+    let about = props.about.clone();
+    let until = props.dispatch.reform(move |_: MouseEvent| Msg::Open(Dialog::Until(about.clone())));
+    let stops = match props.breakpoints {
+        0 => String::new(),
+        number => format!(" ({number})"),
+    };
+    let branch = format!("Branch {}: fork, switch, compare (G)", props.branch);
+    html! {
+        <>
+            <button class="btn small" onclick={until} title="Run until something is so, or back to it (U)"
+                data-testid={TestId::UntilOpen}>{ format!("Until …{stops}") }</button>
+            <button class="btn small" title={branch} data-testid={TestId::BranchesOpen}
+                onclick={props.dispatch.reform(|_: MouseEvent| Msg::Open(Dialog::Branches))}>
+                { icon::fork() }<span class="clip branchname">{ props.branch.to_string() }</span></button>
+            <button class="btn small" title="Compare with a branch, a release or other flags (C)"
+                data-testid={TestId::CompareOpen}
+                onclick={props.dispatch.reform(|_: MouseEvent| Msg::Open(Dialog::Compare))}>
+                { "Compare" }</button>
+        </>
+    }
+}
+
+/// The kinds of marks; one that is hidden is not stepped to.
+fn kinds(props: &ClockBar) -> Html {
+    html! {
+        <div class="kinds" role="group" aria-label="Marked on the timeline, and stepped to">
+            { for MarkKind::ALL.into_iter().map(|kind| {
+                let on = !props.hidden.contains(&kind);
+                let class = match kind {
+                    MarkKind::Change => "change",
+                    MarkKind::Eviction => "evict",
+                    MarkKind::Node => "nodal",
+                    MarkKind::Zone => "zonal",
+                    MarkKind::Other => "other",
+                };
+                let title = format!("{}: {}", kind.words(),
+                    if on { "stepped to" } else { "skipped when stepping" });
+                html! {
+                    <button class={classes!("kind", class)} aria-pressed={on.to_string()} {title}
+                        onclick={props.dispatch.reform(move |_: MouseEvent| Msg::ToggleKind(kind))}>
+                        <i></i>{ kind.words() }</button>
+                }
+            }) }
+        </div>
+    }
+}
+
 fn timeline(props: &ClockBar) -> Html {
     let end = props.timeline.end(props.reached);
     let millis = |time: Timestamp| (time.as_nanos() / 1_000_000).to_string();
@@ -161,6 +226,7 @@ fn timeline(props: &ClockBar) -> Html {
                         TimelineMark::Change => "change",
                         TimelineMark::Eviction => "evict",
                         TimelineMark::Zone => "zonal",
+                        TimelineMark::Node => "nodal",
                         TimelineMark::Due => "due",
                     };
                     html! { <i {class} style={format!("left:{}.{}%", place / 10, place % 10)}></i> }

@@ -1,5 +1,7 @@
 //! Whichever dialog is open.
 
+mod branches;
+mod compare;
 mod create;
 pub(crate) mod export;
 mod help;
@@ -8,6 +10,7 @@ mod object_list;
 mod scenarios;
 mod sessions;
 mod settings;
+mod until;
 mod warnings;
 
 use std::cell::OnceCell;
@@ -16,6 +19,8 @@ use std::rc::Rc;
 use taintlab_core::warnings::Warning;
 use yew::prelude::*;
 
+use crate::components::dialogs::branches::branches;
+use crate::components::dialogs::compare::Compare;
 use crate::components::dialogs::create::{CreateNode, CreatePod};
 use crate::components::dialogs::export::export;
 use crate::components::dialogs::help::help;
@@ -23,11 +28,13 @@ use crate::components::dialogs::import::Import;
 use crate::components::dialogs::scenarios::Scenarios;
 use crate::components::dialogs::sessions::Sessions;
 use crate::components::dialogs::settings::Settings;
+use crate::components::dialogs::until::{Completer, UntilDialog};
 use crate::components::dialogs::warnings::warnings;
 use crate::files;
 use crate::messages::{Dialog, Dispatch};
 use crate::session::Session;
 use crate::view_models::board::BoardModel;
+use crate::view_models::runs::{Breakpoint, Compared};
 
 /// A dialog, and what it may show.
 pub(crate) struct Asked<'a> {
@@ -41,6 +48,10 @@ pub(crate) struct Asked<'a> {
     pub(crate) catalogue: &'a OnceCell<Rc<files::Catalogue>>,
     /// What is likely to surprise.
     pub(crate) warnings: &'a [Warning],
+    /// Where time stops.
+    pub(crate) breakpoints: &'a [Breakpoint],
+    /// Two runs that were compared last.
+    pub(crate) compared: Option<&'a Rc<Compared>>,
     /// Where messages go.
     pub(crate) dispatch: &'a Dispatch,
 }
@@ -73,6 +84,21 @@ pub(crate) fn dialog(asked: &Asked<'_>) -> Html {
             }
         }
         Dialog::Warnings(about) => warnings(asked.warnings, about.as_ref(), &dispatch),
+        Dialog::Until(line) => html! {
+            <UntilDialog line={line.clone()} breakpoints={asked.breakpoints.to_vec()}
+                complete={Completer::of(simulator)} {dispatch} />
+        },
+        Dialog::Branches => {
+            branches(&asked.session.branches(), asked.session.timeline().branch, &dispatch)
+        }
+        Dialog::Compare => {
+            let mut branches = asked.session.branches();
+            branches.retain(|branch| branch.id != asked.session.timeline().branch);
+            html! {
+                <Compare release={simulator.config().release} {branches}
+                    compared={asked.compared.cloned()} {dispatch} />
+            }
+        }
         Dialog::CreateNode => {
             let zones = asked.model.board().zones.iter();
             let zones: Vec<(AttrValue, AttrValue)> = zones

@@ -24,6 +24,8 @@ use crate::view_models::selection::Selection;
 
 /// Rows painted above and below those in sight.
 const SPARE: usize = 12;
+/// The height of the names of the columns, as in the style sheet.
+const HEAD: usize = 20;
 /// Browsers cannot scroll further than some tens of millions of pixels.
 const MOST: usize = 500_000;
 
@@ -32,6 +34,8 @@ const MOST: usize = 500_000;
 pub(crate) struct EventLogProps {
     /// The rows.
     pub(crate) rows: Rc<Vec<Rc<Row>>>,
+    /// How many of them have happened; the others are known from a clock that was set back.
+    pub(crate) past: usize,
     /// What is selected.
     pub(crate) selection: Option<Selection>,
     /// The same in depth: of a group of pods, which they are.
@@ -105,6 +109,8 @@ impl Component for EventLog {
 
     fn changed(&mut self, ctx: &Context<Self>, old: &EventLogProps) -> bool {
         let props = ctx.props();
+        // A clock that was moved leads to its row; one that runs only if that was in sight.
+        self.follows |= props.past < old.past || props.rows.len() > props.past;
         let is_other = props.selection != old.selection || props.inspector != old.inspector;
         if self.only_selected && is_other {
             self.scan_again(ctx.props());
@@ -116,7 +122,7 @@ impl Component for EventLog {
 
     fn update(&mut self, ctx: &Context<Self>, msg: LogMsg) -> bool {
         match msg {
-            LogMsg::Scrolled => return self.look(),
+            LogMsg::Scrolled => return self.look(ctx.props()),
             LogMsg::ToggleOpen => self.open = !self.open,
             LogMsg::Resize(part, size) => {
                 self.sizes.set(part, size);
@@ -164,12 +170,30 @@ impl Component for EventLog {
         if self.follows
             && let Some(node) = self.node.cast::<Element>()
         {
-            node.set_scroll_top(node.scroll_height());
+            let top = pixels(node.scroll_top());
+            let to = self.scrolled(ctx.props(), top, pixels(node.client_height()));
+            if to != top {
+                node.set_scroll_top(i32::try_from(to).unwrap_or(i32::MAX));
+            }
         }
     }
 }
 
 impl EventLog {
+    /// How many of the rows that are shown have happened.
+    fn passed(&self, props: &EventLogProps) -> usize {
+        self.shown.partition_point(|index| *index < props.past)
+    }
+
+    /// Where the log is scrolled to from `top` so that the row of the clock is in sight: as little
+    /// as that takes.
+    fn scrolled(&self, props: &EventLogProps, top: usize, height: usize) -> usize {
+        let hidden = self.shown.len().saturating_sub(MOST);
+        let current = ROW * self.passed(props).saturating_sub(1).saturating_sub(hidden);
+        let least = (current + HEAD + ROW).saturating_sub(height);
+        if top > current { current } else { top.max(least) }
+    }
+
     fn scan_again(&mut self, props: &EventLogProps) {
         self.shown.clear();
         self.scanned = 0;
@@ -205,12 +229,10 @@ impl EventLog {
     }
 
     /// Where the log is scrolled to; `true` if other rows are in sight.
-    fn look(&mut self) -> bool {
+    fn look(&mut self, props: &EventLogProps) -> bool {
         let Some(node) = self.node.cast::<Element>() else { return false };
-        // Never negative.
-        let pixels = |number: i32| usize::try_from(number).unwrap_or_default();
         let (top, height) = (pixels(node.scroll_top()), pixels(node.client_height()));
-        self.follows = top + height + ROW > pixels(node.scroll_height());
+        self.follows = self.scrolled(props, top, height).abs_diff(top) < ROW;
         let moved = top.abs_diff(self.top) >= ROW || height.abs_diff(self.height) >= ROW;
         if moved {
             (self.top, self.height) = (top, height);
@@ -238,7 +260,7 @@ impl EventLog {
                 <button class="btn quiet small" aria-expanded={self.open.to_string()}
                     onclick={link.callback(|_| LogMsg::ToggleOpen)}>
                     <h2>{ "Events" }</h2>
-                    <span class="muted num">{ self.shown.len() }</span>
+                    <span class="muted num">{ self.passed(ctx.props()) }</span>
                 </button>
                 if self.open {
                     <span class="seg" role="group" aria-label="Kinds of rows">
@@ -313,7 +335,10 @@ impl EventLog {
         let hidden = self.shown.len() - total;
         let height = ROW * total;
         let in_sight = self.height / ROW;
-        let first = if self.follows { total.saturating_sub(in_sight) } else { self.top / ROW };
+        let top = self.top;
+        let top =
+            if self.follows { self.scrolled(ctx.props(), top, self.height) } else { top };
+        let first = top / ROW;
         let first = first.saturating_sub(SPARE);
         let many = in_sight + 2 * SPARE;
         let visible = self.shown.iter().skip(hidden).enumerate().skip(first).take(many);
@@ -328,7 +353,8 @@ impl EventLog {
                     { for visible.filter_map(|(place, index)| {
                         let row = ctx.props().rows.get(*index)?;
                         let (selection, dispatch) = (&ctx.props().selection, &ctx.props().dispatch);
-                        Some(event_row(row, ROW * place, selection.as_ref(), dispatch))
+                        let later = *index >= ctx.props().past;
+                        Some(event_row(row, ROW * place, later, selection.as_ref(), dispatch))
                     }) }
                 </div>
             </div>
@@ -342,6 +368,11 @@ impl EventLog {
             "No row matches."
         }
     }
+}
+
+/// Pixels of the browser, which are never negative here.
+fn pixels(number: i32) -> usize {
+    usize::try_from(number).unwrap_or_default()
 }
 
 /// Whether what a row selects is selected, by itself or among others.

@@ -135,7 +135,7 @@ async fn a_row_of_the_log_is_that_of_kubernetes() {
         _ => false,
     });
     let selection = Selection::Pod(pod("bare"));
-    let row = event_row(marked.unwrap(), 26, Some(&selection), &Callback::noop());
+    let row = event_row(marked.unwrap(), 26, false, Some(&selection), &Callback::noop());
     let row = painted(row).await;
     for part in [
         "TaintManagerEviction",

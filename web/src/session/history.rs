@@ -67,10 +67,9 @@ impl History {
 }
 
 impl Other {
-    /// Another cluster has its own clock; in the same one, the edit is to be seen.
+    /// Another cluster or branch has its own clock; in the same one, the edit is to be seen.
     fn shown_after(self, present: &Timeline) -> (Timeline, Timestamp) {
-        let at =
-            if self.timeline.generation == present.generation { self.edit } else { self.clock };
+        let at = if self.timeline.is_same_line(present) { self.edit } else { self.clock };
         (self.timeline, at)
     }
 }

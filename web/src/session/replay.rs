@@ -3,6 +3,7 @@
 use std::rc::Rc;
 
 use taintlab_core::command::{Command, CommandError};
+use taintlab_core::lanes::LaneRecorder;
 use taintlab_core::scenario::ScenarioError;
 use taintlab_core::time::Timestamp;
 
@@ -20,9 +21,10 @@ impl Session {
         self.simulator = self.timeline.start.simulator()?;
         self.progress = Progress::at_the_beginning_of(&self.timeline.start);
         self.rows = Rc::default();
+        (self.past, self.events) = (0, 0);
         self.gone = Rc::default();
         self.checkpoints.clear();
-        self.unmark_from(0);
+        self.marks.clear();
         self.reached = Timestamp::ZERO;
         self.begin();
         self.advance(to);
@@ -36,6 +38,9 @@ impl Session {
         for (key, pod) in self.simulator.cluster().pods() {
             self.homes.insert(key.clone(), Home::on(&pod.spec.node_name));
         }
+        self.recorder = LaneRecorder::new(&self.simulator);
+        self.forecast = None;
+        self.peek = None;
         self.checkpoint();
     }
 
@@ -47,7 +52,7 @@ impl Session {
             self.simulator.restore(&checkpoint.snapshot);
             self.progress = checkpoint.progress;
             self.homes = checkpoint.homes;
-            Rc::make_mut(&mut self.rows).truncate(checkpoint.rows);
+            (self.past, self.events) = (checkpoint.rows, checkpoint.events);
             Rc::make_mut(&mut self.gone).truncate(checkpoint.gone);
         }
         self.touched.all = true;
@@ -134,9 +139,12 @@ impl Session {
     }
 
     fn maybe_checkpoint(&mut self) {
+        if self.only_forth {
+            return;
+        }
         let last = self.checkpoints.last();
         let due = last.is_none_or(|last| {
-            last.rows + ROWS_PER_CHECKPOINT <= self.rows.len() && last.at < self.simulator.now()
+            last.rows + ROWS_PER_CHECKPOINT <= self.past && last.at < self.simulator.now()
         });
         if due {
             self.checkpoint();
@@ -155,7 +163,8 @@ impl Session {
         self.checkpoints.push(Checkpoint {
             at: self.simulator.now(),
             progress: self.progress.clone(),
-            rows: self.rows.len(),
+            rows: self.past,
+            events: self.events,
             gone: self.gone.len(),
             homes: self.homes.clone(),
             snapshot: self.simulator.snapshot(),

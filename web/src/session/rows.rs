@@ -57,15 +57,68 @@ pub(crate) struct Mark {
     pub(crate) kind: MarkKind,
 }
 
-/// What a mark stands for.
+/// What a row is about, for marks on the timeline and for stepping.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum MarkKind {
-    /// A pod was evicted.
-    Eviction,
+    /// Anything else.
+    Other,
+    /// A condition or the taints of a node changed, or its kubelet is not heard, or again.
+    Node,
     /// The state or the rate of a zone changed.
     Zone,
+    /// A pod was evicted.
+    Eviction,
     /// The user or the scenario did something.
     Change,
+}
+
+impl MarkKind {
+    /// All of them, as they are listed.
+    pub(crate) const ALL: [Self; 5] =
+        [Self::Change, Self::Eviction, Self::Node, Self::Zone, Self::Other];
+
+    /// What its marks stand for.
+    pub(crate) const fn words(self) -> &'static str {
+        match self {
+            Self::Change => "Changes",
+            Self::Eviction => "Evictions",
+            Self::Node => "Nodes",
+            Self::Zone => "Zones",
+            Self::Other => "All else",
+        }
+    }
+
+    /// Whether it has marks on the timeline.
+    pub(crate) const fn has_tick(self) -> bool {
+        !matches!(self, Self::Other)
+    }
+}
+
+impl RowKind {
+    /// What the row is about.
+    pub(crate) fn mark(&self) -> MarkKind {
+        match self {
+            Self::Edit(_) | Self::Step(_) | Self::Refused { .. } | Self::NotRefused(_) => {
+                MarkKind::Change
+            }
+            Self::Happened(EventKind::Request {
+                verb: RequestVerb::Delete,
+                result: RequestResult::Ok,
+                ..
+            }) => MarkKind::Eviction,
+            Self::Happened(EventKind::EventRecorded(event)) if event.reason == EVICTED => {
+                MarkKind::Eviction
+            }
+            Self::Happened(
+                EventKind::NodeConditionChanged { .. }
+                | EventKind::NodeTaintsChanged { .. }
+                | EventKind::HeartbeatLost { .. }
+                | EventKind::HeartbeatResumed { .. },
+            ) => MarkKind::Node,
+            Self::Happened(what) if is_about_zones(what) => MarkKind::Zone,
+            Self::Happened(_) | Self::Skipped { .. } => MarkKind::Other,
+        }
+    }
 }
 
 /// Whether the state or the rate of a zone changed, or of all of them.
@@ -116,46 +169,47 @@ impl Home {
 }
 
 impl Session {
+    /// Writes a row; one that the clock has passed before is there already.
     pub(super) fn push_row(&mut self, at: Timestamp, kind: RowKind) {
-        self.mark(at, &kind);
-        Rc::make_mut(&mut self.rows).push(Rc::new(Row { at, kind }));
-    }
-
-    /// Rows that the clock has passed before are marked already.
-    fn mark(&mut self, at: Timestamp, kind: &RowKind) {
-        let row = self.rows.len();
-        if row < self.marked_rows {
-            return;
-        }
-        self.marked_rows = row + 1;
-        let kind = match kind {
-            RowKind::Edit(_)
-            | RowKind::Step(_)
-            | RowKind::Refused { .. }
-            | RowKind::NotRefused(_) => MarkKind::Change,
-            RowKind::Happened(EventKind::Request {
-                verb: RequestVerb::Delete,
-                result: RequestResult::Ok,
-                ..
-            }) => MarkKind::Eviction,
-            RowKind::Happened(EventKind::EventRecorded(event)) if event.reason == EVICTED => {
-                MarkKind::Eviction
+        if self.past == self.rows.len() {
+            let mark = kind.mark();
+            if mark.has_tick() {
+                self.marks.push(Mark { at, row: self.past, kind: mark });
             }
-            RowKind::Happened(what) if is_about_zones(what) => MarkKind::Zone,
-            RowKind::Happened(_) | RowKind::Skipped { .. } => return,
-        };
-        self.marks.push(Mark { at, row, kind });
+            Rc::make_mut(&mut self.rows).push(Rc::new(Row { at, kind }));
+        }
+        self.past += 1;
     }
 
-    /// Forgets the marks of rows from this one on: they will be others.
-    pub(super) fn unmark_from(&mut self, row: usize) {
+    /// Something else will follow than what is known: forgets that.
+    pub(super) fn forget_what_follows(&mut self) {
+        self.forget_rows_from(self.past);
+        if self.recorder.events() > self.events {
+            self.recorder.go_back(&self.simulator, self.events);
+        }
+        self.forecast = None;
+    }
+
+    /// Forgets rows that the clock has not passed, with their marks.
+    pub(super) fn forget_rows_from(&mut self, row: usize) {
+        if row < self.rows.len() {
+            Rc::make_mut(&mut self.rows).truncate(row);
+        }
         self.marks.retain(|mark| mark.row < row);
-        self.marked_rows = row;
     }
 
     /// What happened in the simulation until now.
     pub(crate) fn events(&self) -> Vec<Event> {
-        let events = self.rows.iter().filter_map(|row| match &row.kind {
+        Self::events_of(self.rows())
+    }
+
+    /// The same with what comes later, as far as this timeline has been played.
+    pub(crate) fn known_events(&self) -> Vec<Event> {
+        Self::events_of(&self.rows)
+    }
+
+    fn events_of(rows: &[Rc<Row>]) -> Vec<Event> {
+        let events = rows.iter().filter_map(|row| match &row.kind {
             RowKind::Happened(what) => Some(Event { at: row.at, what: what.clone() }),
             _ => None,
         });
@@ -164,7 +218,15 @@ impl Session {
 
     /// Takes what happened from the simulation.
     pub(super) fn take_events(&mut self) {
-        while let Some(event) = self.simulator.poll_event() {
+        let events = self.simulator.drain_events();
+        // What the clock has passed before is recorded.
+        let known = self.recorder.events().saturating_sub(self.events);
+        let new = events.get(known..).unwrap_or_default();
+        if !new.is_empty() {
+            self.recorder.record(&self.simulator, new);
+        }
+        self.events += events.len();
+        for event in events {
             self.note(event.at, &event.what);
             self.push_row(event.at, RowKind::Happened(event.what));
         }

@@ -11,6 +11,7 @@ use taintlab_core::controllers::taint_eviction::EvictionDecision;
 use taintlab_core::event::EventKind;
 use taintlab_core::eviction_timeline::time_budget::TimeBudget;
 use taintlab_core::kubelet::Ranking;
+use taintlab_core::lanes::{Cause, LaneSubject};
 use taintlab_core::policy::scheduling::Decision;
 use taintlab_core::policy::validation::ValidationOptions;
 use taintlab_core::release::KubernetesRelease;
@@ -36,8 +37,8 @@ pub(crate) enum InspectorModel {
     Pod(Box<InspectedPod>),
     /// All pods of which one thing is true.
     Pods(Rc<InspectedPods>),
-    /// A pod that is gone.
-    Gone(Rc<Gone>, Option<Rc<TimeBudget>>),
+    /// A pod that is gone, and how that came about.
+    Gone(Rc<Gone>, Option<Rc<TimeBudget>>, Vec<Cause>),
     /// A zone.
     Zone(InspectedZone),
     /// A workload, and its pods.
@@ -179,6 +180,8 @@ pub(crate) struct InspectedPod {
     pub(crate) wall_clock: Option<String>,
     /// How the API server checks objects.
     pub(crate) options: ValidationOptions,
+    /// How it came to what it is, the last cause first.
+    pub(crate) causes: Vec<Cause>,
     /// What the scheduler says of each node; absent unless the pod waits for it.
     pub(crate) scheduling: Option<Rc<Decision>>,
 }
@@ -247,6 +250,7 @@ fn pod(session: &Session, model: &BoardModel, key: &PodKey) -> Option<InspectorM
         budget: session.time_budget(key).map(Rc::new),
         wall_clock,
         options: simulator.validation_options(),
+        causes: causes(session, key),
         scheduling: simulator.scheduling_decision(key).map(Rc::new),
     })))
 }
@@ -262,7 +266,17 @@ fn last_decision(session: &Session, key: &PodKey) -> Option<(Timestamp, Eviction
 
 fn gone(session: &Session, key: &PodKey) -> Option<InspectorModel> {
     let gone = session.gone().iter().rev().find(|gone| gone.pod == *key)?;
-    Some(InspectorModel::Gone(gone.clone(), session.time_budget(key).map(Rc::new)))
+    let budget = session.time_budget(key).map(Rc::new);
+    Some(InspectorModel::Gone(gone.clone(), budget, causes(session, key)))
+}
+
+/// How it came to what the pod is, or was last, the last cause first; empty if that is one thing.
+fn causes(session: &Session, key: &PodKey) -> Vec<Cause> {
+    let lane = LaneSubject::Pod { pod: key.clone() };
+    let now = session.now();
+    let last = session.recorder().segments(&lane).iter().rposition(|it| it.from <= now);
+    let causes = last.map(|last| session.recorder().causes(&lane, last));
+    causes.filter(|causes| causes.len() > 1).unwrap_or_default()
 }
 
 fn overview(session: &Session, model: &BoardModel) -> Overview {

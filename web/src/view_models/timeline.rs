@@ -19,6 +19,8 @@ const SHORTEST: Timestamp = Timestamp::from_secs(60);
 pub(crate) enum TimelineMark {
     /// A deadline.
     Due,
+    /// A condition or the taints of a node changed.
+    Node,
     /// The state or the rate of a zone changed.
     Zone,
     /// A pod was evicted.
@@ -36,16 +38,18 @@ pub(crate) struct TimelineModel {
 
 impl TimelineModel {
     /// What there is to show about a session.
-    pub(crate) fn new(session: &Session) -> Self {
+    pub(crate) fn new(session: &Session, hidden: &[MarkKind]) -> Self {
         let simulator = session.simulator();
         let far = simulator.now().saturating_add(FAR);
         let mut marks: Vec<(Timestamp, TimelineMark)> = session
             .marks()
             .iter()
+            .filter(|mark| !hidden.contains(&mark.kind))
             .map(|mark| match mark.kind {
                 MarkKind::Change => (mark.at, TimelineMark::Change),
                 MarkKind::Eviction => (mark.at, TimelineMark::Eviction),
                 MarkKind::Zone => (mark.at, TimelineMark::Zone),
+                MarkKind::Node | MarkKind::Other => (mark.at, TimelineMark::Node),
             })
             .collect();
         let due = simulator.taint_eviction().scheduled_evictions().into_iter().map(|e| e.fire_at);

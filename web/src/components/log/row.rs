@@ -2,7 +2,7 @@
 
 use yew::prelude::*;
 
-use crate::messages::{Dispatch, Msg, maybe};
+use crate::messages::{Dispatch, Msg};
 use crate::session::Row;
 use crate::text::at;
 use crate::view_models::display::{self, Category};
@@ -11,10 +11,11 @@ use crate::view_models::selection::Selection;
 /// The height of a row in pixels, as in the style sheet.
 pub(crate) const ROW: usize = 26;
 
-/// A row of the log, so many pixels down.
+/// A row of the log, so many pixels down; `later` than the clock, that is set back.
 pub(crate) fn event_row(
     row: &Row,
     top: usize,
+    later: bool,
     selection: Option<&Selection>,
     dispatch: &Dispatch,
 ) -> Html {
@@ -26,12 +27,12 @@ pub(crate) fn event_row(
         Category::Fact => "fact",
     };
     let selects = text.selects;
-    let onclick = maybe(dispatch, move |_: MouseEvent| {
-        selects.clone().map(|selection| Msg::Select(Some(selection)))
-    });
+    let to = row.at;
+    let onclick = dispatch.reform(move |_: MouseEvent| Msg::GoTo(to, selects.clone()));
     html! {
         <button key={top} class="ev" style={format!("top:{top}px")} data-category={category}
-            data-place={(top / ROW).to_string()} data-type={text.type_} data-selected={selected.to_string()} {onclick}>
+            data-place={(top / ROW).to_string()} data-type={text.type_} data-selected={selected.to_string()}
+            data-later={later.then_some("true")} {onclick}>
             <span class="t">{ at(row.at) }</span>
             <span class="ty">{ text.type_ }</span>
             <span class="r" title={text.reason.clone()}>{ text.reason }</span>

@@ -78,6 +78,8 @@ fn panel(model: &InspectorModel, dispatch: &Dispatch) -> Html {
             }
         }
         InspectorModel::Pods(pods) => html! { <PodsPanel pods={pods.clone()} {dispatch} /> },
-        InspectorModel::Gone(gone, budget) => gone_panel(gone, budget.as_deref(), &dispatch),
+        InspectorModel::Gone(gone, budget, causes) => {
+            gone_panel(gone, budget.as_deref(), causes, &dispatch)
+        }
     }
 }

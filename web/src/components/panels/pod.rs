@@ -19,6 +19,7 @@ use self::refusals::refusals;
 use super::head::head;
 use super::pod::toleration_form::TolerationForm;
 use super::pod::why::why;
+use crate::components::parts::causes::how_it_came;
 use crate::components::parts::forms::TextField;
 use crate::components::parts::icon;
 use crate::components::parts::label_form::LabelForm;
@@ -121,6 +122,7 @@ pub(crate) fn PodPanel(props: &PodPanelProps) -> Html {
                 { verdict(pod) }
                 { pod.scheduling.as_deref().map(|decision| refusals(decision, dispatch)) }
                 if waits_for_node(pod) { { bind(props, &bind_to) } }
+                { how_it_came(&pod.causes, dispatch) }
                 { pod.budget.as_deref().map(|budget| time_budget(budget, dispatch)) }
                 { why(&pod.explanation) }
                 { failures(props) }

@@ -1,11 +1,11 @@
 //! The time budget of a pod: the terms that add up to the moment at which it goes.
 
 use taintlab_core::eviction_timeline::time_budget::{Term, TermKind, TimeBudget};
-use taintlab_core::time::format_duration;
+use taintlab_core::time::{Timestamp, format_duration};
 use yew::prelude::*;
 
 use super::copy::copy;
-use crate::messages::Dispatch;
+use crate::messages::{Dispatch, Msg};
 use crate::test_id::TestId;
 
 /// The terms as a bar and as a table.
@@ -36,7 +36,7 @@ pub(crate) fn time_budget(budget: &TimeBudget, dispatch: &Dispatch) -> Html {
             </div>
             <table>
                 <thead><tr><th>{ "From" }</th><th>{ "Takes" }</th><th>{ "What" }</th></tr></thead>
-                <tbody>{ for before.into_iter().map(row) }</tbody>
+                <tbody>{ for before.into_iter().map(|term| row(term, dispatch)) }</tbody>
                 <tbody class="sum"><tr>
                     <td title={budget.evicted_at.to_string()} data-testid={TestId::TimeBudgetAt}>
                         { budget.evicted_at.rounded().to_string() }</td>
@@ -47,7 +47,7 @@ pub(crate) fn time_budget(budget: &TimeBudget, dispatch: &Dispatch) -> Html {
                         { budget.counted_from }
                     </td>
                 </tr></tbody>
-                <tbody>{ for after.into_iter().map(row) }</tbody>
+                <tbody>{ for after.into_iter().map(|term| row(term, dispatch)) }</tbody>
                 if let Some(gone_at) = budget.gone_at {
                     <tbody class="sum"><tr>
                         <td title={gone_at.to_string()}>{ gone_at.rounded().to_string() }</td>
@@ -61,10 +61,19 @@ pub(crate) fn time_budget(budget: &TimeBudget, dispatch: &Dispatch) -> Html {
 }
 
 /// A term: rounded in sight, exact where the pointer rests.
-fn row(term: &Term) -> Html {
+fn row(term: &Term, dispatch: &Dispatch) -> Html {
+    let start = term.start.rounded().to_string();
+    let to = u64::try_from(term.start.as_nanos()).ok().map(Timestamp::from_nanos);
     html! {
         <tr data-term-row={word(term.kind)}>
-            <td title={term.start.to_string()}>{ term.start.rounded().to_string() }</td>
+            <td title={term.start.to_string()}>
+                if let Some(to) = to {
+                    <button class="link num" title={format!("Go to {}", term.start)}
+                        onclick={dispatch.reform(move |_: MouseEvent| Msg::Seek(to))}>{ start }</button>
+                } else {
+                    { start }
+                }
+            </td>
             <td class="number" title={format_duration(term.duration)}>
                 <i data-term={word(term.kind)}></i>{ format_duration(term.rounded_duration()) }</td>
             <td>

@@ -1,16 +1,24 @@
 //! A pod that is gone.
 
 use taintlab_core::eviction_timeline::time_budget::TimeBudget;
+use taintlab_core::lanes::Cause;
 use yew::prelude::*;
 
 use super::super::head::head;
+use crate::components::parts::causes::how_it_came;
 use crate::components::parts::time_budget::time_budget;
 use crate::messages::{Dispatch, Msg};
 use crate::session::Gone;
 use crate::text::at;
 use crate::view_models::selection::Selection;
 
-pub(crate) fn gone_panel(gone: &Gone, budget: Option<&TimeBudget>, dispatch: &Dispatch) -> Html {
+/// What there is to say of it.
+pub(crate) fn gone_panel(
+    gone: &Gone,
+    budget: Option<&TimeBudget>,
+    causes: &[Cause],
+    dispatch: &Dispatch,
+) -> Html {
     let badge = html! { <span class="badge" data-state="gone">{ "gone" }</span> };
     let name = html! { { gone.pod.to_string() } };
     let how = match gone.evicted {
@@ -39,6 +47,7 @@ pub(crate) fn gone_panel(gone: &Gone, budget: Option<&TimeBudget>, dispatch: &Di
                         })}>{ gone.node.to_string() }</button>
                     </p>
                 }
+                { how_it_came(causes, dispatch) }
                 { budget.map(|budget| time_budget(budget, dispatch)) }
                 <p class="hint">{ "Move the clock back to see it, or undo." }</p>
             </div>

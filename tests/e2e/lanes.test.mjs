@@ -1,0 +1,381 @@
+// The lanes: what became of each object, over one axis; by mouse, by keyboard and by touch.
+
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+
+import { playgroundTest } from "./support/browser.mjs";
+import { loadScenario, log, now, ready, runToEnd, scrubTo, seconds, until } from "./support/page.mjs";
+
+const lanes = (page) => page.getByTestId("lanes");
+const lane = (page, subject) => lanes(page).locator(`.lspace [data-subject="${subject}"]`);
+const WEB = "pod default/web-0";
+
+/** Opens the example in which a pod is evicted after 350 s, at its end, with its lanes. */
+async function outage(page) {
+  await ready(page);
+  await loadScenario(page, "why-345-seconds");
+  await runToEnd(page);
+  await page.getByTestId("lanes-open").click();
+  await lane(page, WEB).waitFor();
+}
+
+/** Where a moment is on the page, in a lane. */
+async function place(page, subject, second) {
+  const box = await lane(page, subject).locator(".ltrack").boundingBox();
+  const { from, to } = await lanes(page).evaluate((section) => {
+    const seconds = (text) => {
+      const [, hours = 0, minutes = 0, rest = 0] =
+        /^(?:(\d+)h)?(?:(\d+)m)?(?:([\d.]+)s)?$/.exec(text) ?? [];
+      return Number(hours) * 3_600 + Number(minutes) * 60 + Number(rest);
+    };
+    const ticks = [...section.querySelectorAll(".lscale > span")].map((tick) => [
+      Number.parseFloat(tick.style.left),
+      seconds(tick.textContent),
+    ]);
+    const [a, b] = [ticks[0], ticks.at(-1)];
+    const per = (b[1] - a[1]) / (b[0] - a[0]);
+    return { from: a[1] - a[0] * per, to: a[1] + (100 - a[0]) * per };
+  });
+  return { x: box.x + (box.width * (second - from)) / (to - from), y: box.y + box.height / 2 };
+}
+
+/** The states of a lane, in order. */
+const states = (page, subject) =>
+  lane(page, subject)
+    .locator(".lbar:not([data-forecast])")
+    .evaluateAll((bars) => bars.map((bar) => bar.dataset.state));
+
+playgroundTest("the lanes say in words and in bars what became of each object", async ({ page }) => {
+  await outage(page);
+  assert.deepEqual(await states(page, WEB), ["ready", "notReady", "counting", "stuck"]);
+  assert.deepEqual(await states(page, "node worker-1"), ["ready", "unreachable", "unknown", "unknown"]);
+  const words = await lane(page, WEB).locator(".ltrack .sr").textContent();
+  assert.match(words, /counting down on worker-1, from 50s to 5m50s: deleted at 5m50s/);
+  await lanes(page).getByRole("button", { name: "Only what changed" }).click();
+  await until(page, async () => assert.equal(await lane(page, "node worker-2").count(), 0));
+  assert.equal(await lane(page, WEB).count(), 1);
+  await lanes(page).getByRole("searchbox").fill("stuck");
+  await until(page, async () => assert.equal(await lane(page, WEB).count(), 1));
+  await lanes(page).getByRole("searchbox").fill("nothing has this name");
+  await lanes(page).getByText("No name and no state matches").waitFor();
+});
+
+playgroundTest("pointing looks at a moment, clicking goes there and says why", async ({ page }) => {
+  await outage(page);
+  const end = await now(page);
+  const there = await place(page, WEB, 200);
+  await page.mouse.move(there.x, there.y);
+  await page.locator('.app[data-peek="true"]').waitFor();
+  assert.notEqual(await now(page), end);
+  const row = page.locator(".board [data-pod]").first();
+  await until(page, async () => assert.equal(await row.getAttribute("data-state"), "counting"));
+  // Elsewhere the clock is where it was.
+  await page.mouse.move(there.x, 5);
+  await until(page, async () => assert.equal(await now(page), end));
+  assert.equal(await page.locator('.app[data-peek="true"]').count(), 0);
+
+  await page.mouse.click(there.x, there.y);
+  await until(page, async () => assert.ok((await now(page)) < seconds(230)));
+  const details = page.getByTestId("lanes-details");
+  await details.getByText("counting down on worker-1").waitFor();
+  const causes = details.getByTestId("causes").getByRole("button");
+  const texts = await causes.allInnerTexts();
+  assert.match(texts[0], /^50s .*deletion scheduled/);
+  assert.match(texts.at(-1), /^3s .*silent/);
+  await causes.last().click();
+  await until(page, async () => assert.equal(await now(page), seconds(3)));
+});
+
+playgroundTest("the Why tab leads to the same moments", async ({ page }) => {
+  await outage(page);
+  await page.locator('[data-pod="default/web-0"]').click();
+  const inspector = page.getByTestId("inspector");
+  const causes = inspector.getByTestId("causes").getByRole("button");
+  assert.match((await causes.allInnerTexts())[0], /^5m50s DELETE/);
+  await causes.filter({ hasText: "Ready: True -> Unknown" }).click();
+  await until(page, async () => assert.equal(await now(page), seconds(45)));
+  // The terms of the time budget, too.
+  await inspector.getByTestId("time-budget").getByRole("button", { name: "5m50s" }).first().click();
+  await until(page, async () => assert.equal(await now(page), seconds(350)));
+});
+
+playgroundTest("the wheel zooms, F fits, and dragging measures", async ({ page }) => {
+  await outage(page);
+  const last = () => lanes(page).locator(".lscale > span").last().textContent();
+  const before = await last();
+  const at = await place(page, WEB, 60);
+  await page.mouse.move(at.x, at.y);
+  await page.keyboard.down("Control");
+  await page.mouse.wheel(0, -400);
+  await page.keyboard.up("Control");
+  await until(page, async () => assert.notEqual(await last(), before));
+  await page.keyboard.press("f");
+  await until(page, async () => assert.equal(await last(), before));
+
+  const from = await place(page, "node worker-1", 30);
+  const to = await place(page, WEB, 370);
+  await page.mouse.move(from.x, from.y);
+  await page.mouse.down();
+  await page.mouse.move(to.x, to.y, { steps: 5 });
+  await page.mouse.up();
+  const area = page.getByTestId("lanes-area");
+  await area.getByText(/1 pod counting down, 5m0s/).waitFor();
+  await area.getByText("as expect:").waitFor();
+  await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+  await area.getByRole("button", { name: "Copy" }).click();
+  await page.getByTestId("notice").getByText("Copied").waitFor();
+  const text = await page.evaluate(() => navigator.clipboard.readText());
+  assert.match(text, /^expect:\n/);
+  assert.match(text, /evicted:\n? *.*pod: default\/web-0/s);
+  assert.match(text, /at: 5m50s/);
+});
+
+playgroundTest("the lanes by keyboard alone", async ({ page }) => {
+  await outage(page);
+  const end = await now(page);
+  await page.keyboard.press("l");
+  await page.locator('[data-testid="lanes"][data-room="full"]').waitFor();
+  const rows = page.getByTestId("lanes-rows");
+  await rows.focus();
+  await page.keyboard.press("End");
+  await page.keyboard.press("Home");
+  const active = () =>
+    rows.evaluate((grid) => document.getElementById(grid.getAttribute("aria-activedescendant"))?.dataset.subject);
+  for (let pressed = 0; (await active()) !== WEB && pressed < 10; pressed += 1) {
+    const before = await active();
+    await page.keyboard.press("ArrowDown");
+    await until(page, async () => assert.notEqual(await active(), before));
+  }
+  // Back through what became of it: each change is looked at.
+  await page.keyboard.press("ArrowLeft");
+  await until(page, async () => assert.equal(await now(page), seconds(50)));
+  await page.keyboard.press("ArrowLeft");
+  await until(page, async () => assert.equal(await now(page), seconds(45)));
+  await page.keyboard.press("ArrowRight");
+  await until(page, async () => assert.equal(await now(page), seconds(50)));
+  assert.equal(await page.locator('.app[data-peek="true"]').count(), 1);
+  await page.keyboard.press("Enter");
+  await page.locator('.app:not([data-peek="true"])').waitFor();
+  assert.equal(await now(page), seconds(50));
+  assert.ok(end > seconds(50));
+  // Pinned, it stays at the top.
+  await page.keyboard.press("p");
+  await lanes(page).locator(`.lpins [data-subject="${WEB}"]`).waitFor();
+  await page.keyboard.press("[");
+  await page.keyboard.press("ArrowRight");
+  await page.keyboard.press("]");
+  await page.getByTestId("lanes-area").waitFor();
+  await page.keyboard.press("l");
+  await page.locator('[data-testid="lanes"][data-room="closed"]').waitFor();
+});
+
+playgroundTest(
+  "the lanes by touch: a tap goes there, two fingers zoom",
+  { context: { hasTouch: true, viewport: { width: 420, height: 860 } } },
+  async ({ page }) => {
+    await outage(page);
+    await lanes(page).scrollIntoViewIfNeeded();
+    const at = await place(page, WEB, 100);
+    await page.touchscreen.tap(at.x, at.y);
+    await until(page, async () => assert.ok((await now(page)) < seconds(150)));
+    const last = () => lanes(page).locator(".lscale > span").last().textContent();
+    const before = await last();
+    const client = await page.context().newCDPSession(page);
+    const fingers = (spread) => [
+      { x: at.x - spread, y: at.y, id: 0 },
+      { x: at.x + spread, y: at.y, id: 1 },
+    ];
+    const send = (type, touchPoints) =>
+      client.send("Input.dispatchTouchEvent", { type, touchPoints });
+    await send("touchStart", fingers(15));
+    for (const spread of [25, 35, 45, 60]) {
+      await send("touchMove", fingers(spread));
+    }
+    await send("touchEnd", []);
+    await until(page, async () => assert.notEqual(await last(), before));
+  },
+);
+
+playgroundTest("the forecast is there before time runs, and the same afterwards", async ({ page }) => {
+  await ready(page);
+  await loadScenario(page, "why-345-seconds");
+  await page.getByTestId("lanes-open").click();
+  const words = () => lane(page, WEB).locator(".ltrack .sr").textContent();
+  await until(page, async () => assert.match(await words(), /forecast: .*counting down/));
+  const forecast = lane(page, WEB).locator(".lbar[data-forecast][data-state=counting]");
+  const title = await forecast.getAttribute("title");
+  await runToEnd(page);
+  const record = lane(page, WEB).locator(".lbar:not([data-forecast])[data-state=counting]");
+  assert.equal(await record.getAttribute("title"), title);
+});
+
+playgroundTest("the lanes as pictures", async ({ page }) => {
+  await outage(page);
+  for (const [name, begins] of [
+    ["SVG", "<svg"],
+    ["PNG", "\u0089PNG"],
+  ]) {
+    const downloading = page.waitForEvent("download");
+    await lanes(page).getByRole("button", { name, exact: true }).click();
+    const download = await downloading;
+    const file = readFileSync(await download.path(), "latin1");
+    assert.ok(file.startsWith(begins), `${name}: ${file.slice(0, 20)}`);
+    assert.ok(file.length > 2_000, `${name}: ${file.length}`);
+  }
+});
+
+playgroundTest("full stop and comma step through what is selected", async ({ page }) => {
+  await ready(page);
+  await loadScenario(page, "why-345-seconds");
+  await page.locator('[data-pod="default/web-0"]').click();
+  const times = [];
+  for (let pressed = 0; pressed < 3; pressed += 1) {
+    const before = await now(page);
+    await page.keyboard.press(".");
+    await until(page, async () => assert.notEqual(await now(page), before));
+    times.push(await now(page));
+  }
+  assert.deepEqual(times, [seconds(45), seconds(50), seconds(350)]);
+  await page.keyboard.press(",");
+  await until(page, async () => assert.equal(await now(page), times.at(-2)));
+});
+
+playgroundTest("the event log is a control", async ({ page }) => {
+  await ready(page);
+  await loadScenario(page, "why-345-seconds");
+  await runToEnd(page);
+  const end = await now(page);
+  const rows = page.getByTestId("log").locator(".ev");
+  const all = await log(page);
+  const row = rows.filter({ hasText: "NodeNotReady" }).first();
+  await row.click();
+  await until(page, async () => assert.equal(await now(page), seconds(45)));
+  // What comes later is still there, and leads back to it.
+  const later = page.getByTestId("log").locator(".ev[data-later]");
+  await later.first().waitFor();
+  await later.last().click();
+  await until(page, async () => assert.equal(await now(page), end));
+  assert.deepEqual(await log(page), all);
+});
+
+playgroundTest("kinds that are hidden are not stepped to", async ({ page }) => {
+  await ready(page);
+  await loadScenario(page, "why-345-seconds");
+  const kinds = page.locator(".kinds");
+  for (const name of ["Changes", "Nodes", "Zones", "All else"]) {
+    await kinds.getByRole("button", { name }).click();
+  }
+  await page.getByTestId("step").click();
+  await until(page, async () => assert.equal(await now(page), seconds(350)));
+  await page.getByTestId("step-back").click();
+  await until(page, async () => assert.equal(await now(page), 0n));
+});
+
+playgroundTest("run until, back to, and stop there", async ({ page }) => {
+  await ready(page);
+  await loadScenario(page, "why-345-seconds");
+  const field = page.getByTestId("until").getByRole("combobox");
+  const ask = async (line, button) => {
+    await page.keyboard.press("u");
+    await field.fill(line);
+    await page.getByTestId("until").getByRole("button", { name: button }).click();
+  };
+  await ask("node/worker-1 tainted", "Run until");
+  await until(page, async () => assert.equal(await now(page), seconds(50)));
+  await ask("pod/default/web-0 stuck", "Run until");
+  await until(page, async () => assert.equal(await now(page), seconds(350)));
+  await ask("node/worker-1 unknown", "Back to");
+  await until(page, async () => assert.equal(await now(page), seconds(45)));
+  await ask("node/worker-1 silly", "Run until");
+  await page.getByText("write one of tainted").waitFor();
+  await page.keyboard.press("Escape");
+  await page.getByTestId("home").click();
+  await ask("pod/default/web-0 counting", "Stop there");
+  await page.keyboard.press("Escape");
+  await page.getByTestId("speed").selectOption("1000×");
+  await page.getByRole("button", { name: "Play" }).click();
+  await page.getByTestId("notice").getByText("Stopped at 50s").waitFor();
+  assert.equal(await now(page), seconds(50));
+});
+
+playgroundTest("an edit after going back begins a branch; undo goes back", async ({ page }) => {
+  await ready(page);
+  await loadScenario(page, "why-345-seconds");
+  await runToEnd(page);
+  await scrubTo(page, seconds(20));
+  await page.locator('[data-node="worker-1"] > .name').click();
+  const inspector = page.getByTestId("inspector");
+  await inspector.locator('[data-tab="health"]').click();
+  await inspector.getByRole("button", { name: "Start kubelet" }).click();
+  await page.getByTestId("notice").getByText("stays on “main”").waitFor();
+  assert.equal(await page.getByTestId("branches-open").textContent(), "branch 1");
+  await runToEnd(page);
+  await page.keyboard.press("g");
+  const tree = page.getByTestId("branches");
+  await tree.locator('[data-branch="branch 1"][aria-current="true"]').waitFor();
+  const name = tree.getByRole("textbox", { name: "Name of branch 1" });
+  await name.fill("kubelet is back");
+  await name.press("Enter");
+  await tree.locator('[data-branch="kubelet is back"]').waitFor();
+  await tree.locator('[data-branch="main"]').getByRole("button", { name: "Switch" }).first().click();
+  await tree.locator('[data-branch="main"][aria-current="true"]').waitFor();
+  await page.keyboard.press("Escape");
+  await page.getByTestId("dialog").waitFor({ state: "detached" });
+
+  await page.keyboard.press("c");
+  await page.getByRole("combobox", { name: "Branch to compare with" }).selectOption("1");
+  const compared = page.getByTestId("compared");
+  await compared.getByText(/They part at .*worker-1/).waitFor();
+  const evicted = compared.getByRole("row", { name: /default\/web-0 evicted/ });
+  assert.match(await evicted.innerText(), /5m50s\s+stays/);
+  await page.keyboard.press("Escape");
+  await page.getByTestId("dialog").waitFor({ state: "detached" });
+  // The switch and the name are taken back, then the edit and its branch.
+  for (let undone = 0; undone < 3; undone += 1) {
+    await page.getByTestId("undo").click();
+  }
+  await until(page, async () =>
+    assert.equal(await page.getByTestId("branches-open").textContent(), "main"),
+  );
+  await page.keyboard.press("g");
+  assert.equal(await tree.locator("[data-branch]").count(), 1);
+});
+
+playgroundTest("branches are there after a reload", async ({ page }) => {
+  await ready(page);
+  await loadScenario(page, "why-345-seconds");
+  await runToEnd(page);
+  await page.keyboard.press("g");
+  await page.getByTestId("fork").click();
+  await page.getByTestId("branches").locator('[data-branch="branch 1"]').waitFor();
+  await page.keyboard.press("Escape");
+  // The entry of the dialog in the browser's history is gone.
+  await page.waitForFunction(() => history.state === null);
+  await page.reload();
+  await ready(page);
+  assert.equal(await page.getByTestId("branches-open").textContent(), "branch 1");
+});
+
+playgroundTest("two releases and two tolerationSeconds are compared", async ({ page }) => {
+  await ready(page);
+  await loadScenario(page, "why-345-seconds");
+  await page.keyboard.press("c");
+  const compared = page.getByTestId("compared");
+  await page
+    .getByRole("combobox", { name: "Release to compare this run with" })
+    .selectOption("1.35");
+  await compared.getByText(/They part at 45s: node worker-1 is Unknown/).waitFor();
+  const dialog = page.getByTestId("dialog");
+  await dialog.getByLabel("With tolerationSeconds").fill("60");
+  await dialog.getByLabel("With tolerationSeconds").press("Enter");
+  await compared.getByRole("row", { name: /default\/web-0 evicted 5m50s 1m50s/ }).waitFor();
+  await dialog.getByLabel("With a flag").fill("node-monitor-grace-period=20");
+  await dialog.getByLabel("With a flag").press("Enter");
+  await dialog.getByText(/invalid argument|must be/).waitFor();
+  await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+  await compared.getByRole("button", { name: "Copy" }).click();
+  await until(page, async () => {
+    const text = await page.evaluate(() => navigator.clipboard.readText());
+    assert.match(text, /\| default\/web-0 evicted \| \*\*5m50s\*\* \| \*\*1m50s\*\* \|/);
+  });
+});

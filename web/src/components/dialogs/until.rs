@@ -1,0 +1,131 @@
+//! Conditions in one line: to run until, to go back to, to stop at while time runs.
+
+use std::rc::Rc;
+
+use taintlab_core::condition::Condition;
+use taintlab_core::simulator::Simulator;
+use yew::prelude::*;
+
+use crate::components::parts::forms::error_list;
+use crate::components::parts::modal::Modal;
+use crate::messages::{Dispatch, Msg};
+use crate::test_id::TestId;
+use crate::view_models::runs::{Breakpoint, Until};
+
+/// So many lines are offered as buttons.
+const MOST_OFFERED: usize = 12;
+
+/// Properties of [`UntilDialog`].
+#[derive(Clone, PartialEq, Properties)]
+pub(crate) struct UntilProps {
+    /// What stands in the field at first.
+    pub(crate) line: Rc<str>,
+    /// Lines for what was typed.
+    pub(crate) complete: Completer,
+    /// Where time stops.
+    pub(crate) breakpoints: Vec<Breakpoint>,
+    /// Where messages go.
+    pub(crate) dispatch: Dispatch,
+}
+
+/// What a beginning could become, in this simulation.
+#[derive(Clone)]
+pub(crate) struct Completer(Rc<Simulator>);
+
+impl Completer {
+    /// As things are now.
+    pub(crate) fn of(simulator: &Simulator) -> Self {
+        Self(Rc::new(simulator.clone()))
+    }
+}
+
+impl PartialEq for Completer {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.now() == other.0.now()
+    }
+}
+
+/// The dialog.
+#[component]
+pub(crate) fn UntilDialog(props: &UntilProps) -> Html {
+    let line = use_state(|| props.line.to_string());
+    let error = use_state(|| None::<AttrValue>);
+    let does = |until: fn(String) -> Until| {
+        let (line, failed) = (line.clone(), error.clone());
+        let told = Callback::from(move |text: String| failed.set(Some(text.into())));
+        props.dispatch.reform(move |()| Msg::Until(until((*line).clone()), told.clone()))
+    };
+    let oninput = {
+        let (line, error) = (line.clone(), error.clone());
+        Callback::from(move |event: InputEvent| {
+            let input: web_sys::HtmlInputElement = event.target_unchecked_into();
+            error.set(None);
+            line.set(input.value());
+        })
+    };
+    let run = does(Until::Run);
+    let onsubmit = {
+        let run = run.clone();
+        Callback::from(move |event: SubmitEvent| {
+            event.prevent_default();
+            run.emit(());
+        })
+    };
+    let offered = Condition::complete(&line, &props.complete.0);
+    let pressed = |callback: Callback<()>| Callback::from(move |_: MouseEvent| callback.emit(()));
+    html! {
+        <Modal title="Run until, or back to" dispatch={props.dispatch.clone()} width={640}>
+            <form class="stack" {onsubmit} data-testid={TestId::Until}>
+                <label class="field">
+                    <span>{ "An object, and what is to be so" }</span>
+                    <input type="text" class="mono" value={(*line).clone()} {oninput} autofocus=true
+                        placeholder="pod/default/web-1 gone" autocomplete="off" spellcheck="false"
+                        list="conditions" aria-invalid={error.is_some().then_some("true")} />
+                    <datalist id="conditions">
+                        { for offered.iter().map(|line| html! { <option value={line.clone()} /> }) }
+                    </datalist>
+                    { error_list(&error.iter().cloned().collect::<Vec<_>>()) }
+                </label>
+                <div class="offers" role="group" aria-label="What could stand there">
+                    { for offered.iter().take(MOST_OFFERED).map(|offer| {
+                        let (line, error, offer) = (line.clone(), error.clone(), offer.clone());
+                        let words = offer.clone();
+                        html! {
+                            <button type="button" class="btn small mono" onclick={move |_| {
+                                error.set(None);
+                                line.set(offer.clone());
+                            }}>{ words }</button>
+                        }
+                    }) }
+                </div>
+                <p class="hint">
+                    { "A pod is gone, terminating, stuck, counting, pending …; a node is tainted, \
+                       unknown …; a zone is partialDisruption, fullDisruption or normal; of a \
+                       workload ready<3." }
+                </p>
+                <div class="actions">
+                    <button type="button" class="btn" onclick={pressed(does(Until::Back))}>
+                        { "Back to" }</button>
+                    <button type="button" class="btn" onclick={pressed(does(Until::Stop))}
+                        title="While time runs, it stops there">{ "Stop there" }</button>
+                    <button class="btn primary">{ "Run until" }</button>
+                </div>
+            </form>
+            if !props.breakpoints.is_empty() {
+                <section class="stack">
+                    <h3>{ "While time runs, it stops when" }</h3>
+                    <ul class="items">
+                        { for props.breakpoints.iter().enumerate().map(|(index, one)| html! {
+                            <li class="row">
+                                <code class="grow">{ one.condition.to_string() }</code>
+                                <button class="btn small" onclick={props.dispatch.reform(
+                                    move |_: MouseEvent| Msg::Until(Until::Pass(index), Callback::noop())
+                                )}>{ "Remove" }</button>
+                            </li>
+                        }) }
+                    </ul>
+                </section>
+            }
+        </Modal>
+    }
+}

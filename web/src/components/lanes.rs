@@ -1,0 +1,612 @@
+//! The lanes: what became of each object, row by row over one axis.
+//!
+//! They are few elements, not a canvas: only rows in sight are there, and of a row only what has a
+//! pixel of its own, so that there are some hundreds at most, however large the cluster is. So the
+//! drawing is its own accessible counterpart (a grid whose cells say in words what the bars show),
+//! follows the colours of the page, of high contrast and of the zoom by itself, and can be searched,
+//! printed and tested as the rest of the page can.
+
+mod details;
+mod pointer;
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use gloo_events::{EventListener, EventListenerOptions};
+use taintlab_core::lanes::{LaneState, LaneSubject};
+use taintlab_core::time::Timestamp;
+use wasm_bindgen::JsCast;
+use web_sys::{Element, HtmlInputElement, PointerEvent, WheelEvent};
+use yew::prelude::*;
+
+use self::details::details;
+use self::pointer::{Drag, Pointers};
+use crate::components::parts::icon;
+use crate::components::parts::splitter::Splitter;
+use crate::messages::{Dispatch, Msg};
+use crate::test_id::TestId;
+use crate::text::count;
+use crate::view_models::lanes::{
+    Chosen, ChosenArea, Frame, LaneBar, LaneRow, LanesMsg, LanesWindow, Picture, Room, Wanted,
+    moment, nanos,
+};
+
+/// The height of a row in pixels, as in the style sheet.
+const ROW: usize = 22;
+/// Rows painted above and below those in sight.
+const SPARE: usize = 8;
+/// A pointer that moves less than this was pressed, not dragged.
+const STILL: f64 = 5.0;
+
+/// Properties of [`Lanes`].
+#[derive(Clone, PartialEq, Properties)]
+pub(crate) struct LanesProps {
+    /// How much room they take.
+    pub(crate) room: Room,
+    /// What is in sight.
+    pub(crate) window: Rc<LanesWindow>,
+    /// Which rows are wanted.
+    pub(crate) wanted: Wanted,
+    /// The row of the cursor.
+    pub(crate) cursor: usize,
+    /// What was chosen.
+    pub(crate) chosen: Option<Rc<Chosen>>,
+    /// Which area was chosen.
+    pub(crate) area: Option<Rc<ChosenArea>>,
+    /// The moment that is looked at, if it is not that of the clock.
+    pub(crate) peek: Option<Timestamp>,
+    /// Where messages go.
+    pub(crate) dispatch: Dispatch,
+}
+
+/// What is wanted of them, on the page.
+pub(crate) enum Act {
+    /// Rows were scrolled, or the window got another size.
+    Scrolled,
+    /// A pointer is pressed, moved, or let go.
+    Down(PointerEvent),
+    /// It was moved.
+    Moved(PointerEvent),
+    /// It was let go.
+    Up(PointerEvent),
+    /// The browser took it, or it left.
+    Cancelled(PointerEvent),
+    /// It left without being pressed.
+    Left,
+    /// The wheel was turned.
+    Wheel(WheelEvent),
+    /// They are to be so many pixels high.
+    Height(i32),
+}
+
+/// The lanes.
+pub(crate) struct Lanes {
+    rows: NodeRef,
+    axis: NodeRef,
+    pointers: Pointers,
+    height: i32,
+    seen: (usize, usize, u32),
+    cursor: usize,
+    wheel: Option<EventListener>,
+}
+
+impl Component for Lanes {
+    type Message = Act;
+    type Properties = LanesProps;
+
+    fn create(_: &Context<Self>) -> Self {
+        Self {
+            rows: NodeRef::default(),
+            axis: NodeRef::default(),
+            pointers: Pointers::default(),
+            height: 260,
+            seen: (0, 0, 0),
+            cursor: 0,
+            wheel: None,
+        }
+    }
+
+    fn update(&mut self, ctx: &Context<Self>, act: Act) -> bool {
+        match act {
+            Act::Scrolled => {
+                self.look(ctx);
+                false
+            }
+            Act::Height(height) => {
+                self.height = height;
+                true
+            }
+            Act::Wheel(event) => {
+                self.turned(ctx, &event);
+                false
+            }
+            Act::Left => {
+                if self.pointers.none() {
+                    send(ctx, LanesMsg::Peek(None));
+                }
+                false
+            }
+            Act::Down(event) => self.down(ctx, &event),
+            Act::Moved(event) => self.moved(ctx, &event),
+            Act::Up(event) => self.up(ctx, &event),
+            Act::Cancelled(event) => self.pointers.cancel(event.pointer_id()),
+        }
+    }
+
+    fn view(&self, ctx: &Context<Self>) -> Html {
+        let props = ctx.props();
+        let (room, word) = (props.room, word(props.room));
+        html! {
+            <section class="lanes" aria-label="Lanes" data-testid={TestId::Lanes} data-room={word}
+                style={format!("--lanes:{}px", self.height)}>
+                if room == Room::Part {
+                    <Splitter label="Height of the lanes" value={self.height} range={(140, 900)}
+                        upper=true onchange={ctx.link().callback(Act::Height)} />
+                }
+                { bar(props) }
+                if room != Room::Closed {
+                    { self.grid(ctx) }
+                    { details(props) }
+                }
+            </section>
+        }
+    }
+
+    fn rendered(&mut self, ctx: &Context<Self>, _: bool) {
+        let Some(rows) = self.rows.cast::<Element>() else {
+            self.wheel = None;
+            self.seen = (0, 0, 0);
+            return;
+        };
+        if self.wheel.is_none() {
+            // Else the browser zooms the page.
+            let options = EventListenerOptions::enable_prevent_default();
+            let link = ctx.link().clone();
+            self.wheel = rows.parent_element().map(|frame| {
+                EventListener::new_with_options(&frame, "wheel", options, move |event| {
+                    if let Some(event) = event.dyn_ref::<WheelEvent>() {
+                        link.send_message(Act::Wheel(event.clone()));
+                    }
+                })
+            });
+        }
+        if self.cursor != ctx.props().cursor {
+            self.cursor = ctx.props().cursor;
+            self.show_row(&rows, ctx.props());
+        }
+        self.look(ctx);
+    }
+}
+
+fn send(ctx: &Context<Lanes>, msg: LanesMsg) {
+    ctx.props().dispatch.emit(Msg::Lanes(msg));
+}
+
+/// How much room they have, for style sheets.
+pub(crate) fn word(room: Room) -> &'static str {
+    match room {
+        Room::Closed => "closed",
+        Room::Part => "part",
+        Room::Full => "full",
+    }
+}
+
+fn pixels(number: i32) -> usize {
+    usize::try_from(number).unwrap_or_default()
+}
+
+impl Lanes {
+    /// Says which rows are in sight, and how wide they are, if that has changed.
+    fn look(&mut self, ctx: &Context<Self>) {
+        let Some(rows) = self.rows.cast::<Element>() else { return };
+        let width = self.axis.cast::<Element>().map_or(0, |axis| axis.client_width());
+        let pinned = ctx.props().window.pinned;
+        let first = pixels(rows.scroll_top()) / ROW;
+        let many = pixels(rows.client_height()) / ROW + 2 * SPARE;
+        // In steps, so that not every pixel is a message.
+        let first = first / SPARE * SPARE;
+        let seen = (
+            pinned + first.saturating_sub(SPARE),
+            many + SPARE,
+            u32::try_from(width).unwrap_or_default(),
+        );
+        if self.seen != seen {
+            self.seen = seen;
+            send(ctx, LanesMsg::Look(seen.0, seen.1, seen.2));
+        }
+    }
+
+    /// Scrolls as little as brings the row of the cursor into sight.
+    fn show_row(&self, rows: &Element, props: &LanesProps) {
+        let Some(place) = self.cursor.checked_sub(props.window.pinned) else { return };
+        let top = ROW * place;
+        let pins = ROW * props.window.pinned;
+        let (seen, height) = (pixels(rows.scroll_top()), pixels(rows.client_height()));
+        let room = height.saturating_sub(pins + ROW);
+        let to = if top < seen { top } else { top.saturating_sub(room).max(seen) };
+        if to != seen {
+            rows.set_scroll_top(i32::try_from(to).unwrap_or(i32::MAX));
+        }
+    }
+
+    /// The moment at a place of the page, if the tracks are there.
+    fn moment(&self, props: &LanesProps, x: f64) -> Option<Timestamp> {
+        let axis = self.axis.cast::<Element>()?.get_bounding_client_rect();
+        let part = ((x - axis.left()) / axis.width().max(1.0)).clamp(0.0, 1.0);
+        let (from, to) = (nanos(props.window.from), nanos(props.window.to));
+        Some(moment(from + (to - from) * part))
+    }
+
+    /// The row at a place of the page.
+    fn row_at(&self, props: &LanesProps, y: f64) -> Option<usize> {
+        let rows = self.rows.cast::<Element>()?;
+        let inside = y - rows.get_bounding_client_rect().top();
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a place")]
+        let line = inside.max(0.0) as usize / ROW;
+        let pinned = props.window.pinned;
+        let scrolled = (line * ROW + pixels(rows.scroll_top())) / ROW;
+        let place = if line < pinned { line } else { scrolled };
+        Some(place.min(props.window.total.saturating_sub(1)))
+    }
+
+    /// The moment at a place; near the beginning of a bar that itself.
+    fn snapped(&self, props: &LanesProps, place: usize, x: f64) -> Option<Timestamp> {
+        let at = self.moment(props, x)?;
+        let axis = self.axis.cast::<Element>()?.get_bounding_client_rect();
+        let row = props.window.rows.iter().find(|row| row.place == place)?;
+        let near = |bar: &&LaneBar| {
+            (axis.left() + axis.width() * bar.left / 100.0 - x).abs() <= STILL && bar.left > 0.0
+        };
+        Some(row.bars.iter().find(near).map_or(at, |bar| bar.from))
+    }
+
+    fn turned(&self, ctx: &Context<Self>, event: &WheelEvent) {
+        let target = event.target().and_then(|target| target.dyn_into::<Element>().ok());
+        let on_axis = target.is_some_and(|it| it.closest(".laxis").ok().flatten().is_some());
+        let (x, y) = (event.delta_x(), event.delta_y());
+        if event.ctrl_key() || event.meta_key() || on_axis {
+            event.prevent_default();
+            // A pinch on a touchpad is told as this, in small steps.
+            let by = (y.clamp(-60.0, 60.0) / 160.0).exp2();
+            let at = self.moment(ctx.props(), f64::from(event.client_x()));
+            send(ctx, LanesMsg::Zoom(by, at));
+        } else if event.shift_key() || x.abs() > y.abs() {
+            event.prevent_default();
+            let turn = if x.abs() > y.abs() { x } else { y };
+            send(ctx, LanesMsg::Pan(turn.clamp(-400.0, 400.0) / 1_000.0));
+        }
+    }
+
+    fn down(&mut self, ctx: &Context<Self>, event: &PointerEvent) -> bool {
+        let target = event.target().and_then(|target| target.dyn_into::<Element>().ok());
+        let Some(target) = target.filter(|_| event.button() == 0) else { return false };
+        let on = |selector: &str| target.closest(selector).ok().flatten().is_some();
+        let on_axis = on(".laxis");
+        if !on(".ltrack") && !on_axis {
+            return false;
+        }
+        let (x, y) = (f64::from(event.client_x()), f64::from(event.client_y()));
+        let touch = event.pointer_type() == "touch";
+        let pans = on_axis || touch || event.shift_key();
+        if !touch {
+            event.prevent_default();
+            if let Some(rows) = self.rows.cast::<web_sys::HtmlElement>() {
+                // Then its keys work.
+                let _ = rows.focus();
+            }
+        }
+        let row = if on_axis { None } else { self.row_at(ctx.props(), y) };
+        self.pointers.down(event.pointer_id(), x, Drag { from: (x, y), to: (x, y), row, pans });
+        false
+    }
+
+    fn moved(&mut self, ctx: &Context<Self>, event: &PointerEvent) -> bool {
+        let (x, y) = (f64::from(event.client_x()), f64::from(event.client_y()));
+        let props = ctx.props();
+        let touch = event.pointer_type() == "touch";
+        if let Some((by, middle)) = self.pointers.pinch(event.pointer_id(), x) {
+            let at = self.moment(props, middle);
+            send(ctx, LanesMsg::Zoom(by, at));
+            return false;
+        }
+        let Some(drag) = self.pointers.drag(event.pointer_id()) else {
+            let target = event.target().and_then(|target| target.dyn_into::<Element>().ok());
+            let on = target.is_some_and(|it| it.closest(".ltrack,.laxis").ok().flatten().is_some());
+            if !touch {
+                send(ctx, LanesMsg::Peek(self.moment(props, x).filter(|_| on)));
+            }
+            return false;
+        };
+        let before = drag.to;
+        drag.to = (x, y);
+        if drag.is_still() {
+            return false;
+        }
+        if drag.pans {
+            let width = self.axis.cast::<Element>().map_or(1, |axis| axis.client_width().max(1));
+            send(ctx, LanesMsg::Pan((before.0 - x) / f64::from(width)));
+            return false;
+        }
+        // So that it goes on outside.
+        if let Some(rows) = self.rows.cast::<Element>() {
+            let _ = rows.set_pointer_capture(event.pointer_id());
+        }
+        true
+    }
+
+    fn up(&mut self, ctx: &Context<Self>, event: &PointerEvent) -> bool {
+        let Some(drag) = self.pointers.up(event.pointer_id()) else { return false };
+        let props = ctx.props();
+        if drag.is_still() {
+            let row = drag.row;
+            let row = row.and_then(|row| props.window.rows.iter().find(|it| it.place == row));
+            match row {
+                Some(row) => {
+                    let at = self.snapped(props, row.place, drag.to.0);
+                    send(ctx, LanesMsg::Choose(row.subject.clone(), at));
+                }
+                None => {
+                    if let Some(at) = self.moment(props, drag.to.0) {
+                        props.dispatch.emit(Msg::Seek(at));
+                    }
+                }
+            }
+        } else if !drag.pans
+            && let Some(frame) = self.frame(props, &drag)
+        {
+            send(ctx, LanesMsg::Area(Some(frame)));
+        }
+        true
+    }
+
+    /// The area that is dragged.
+    fn frame(&self, props: &LanesProps, drag: &Drag) -> Option<Frame> {
+        let rows = (drag.row?, self.row_at(props, drag.to.1)?);
+        let time = (self.moment(props, drag.from.0)?, self.moment(props, drag.to.0)?);
+        Some(Frame {
+            rows: (rows.0.min(rows.1), rows.0.max(rows.1)),
+            time: (time.0.min(time.1), time.0.max(time.1)),
+        })
+    }
+
+    fn grid(&self, ctx: &Context<Self>) -> Html {
+        let (props, link) = (ctx.props(), ctx.link());
+        let window = &props.window;
+        let height = ROW * window.total.saturating_sub(window.pinned);
+        let (pins, others): (Vec<_>, Vec<_>) = window.rows.iter().partition(|row| row.pinned);
+        let active = props.window.rows.iter().any(|row| row.place == props.cursor);
+        let onpointerleave = link.callback(|_: PointerEvent| Act::Left);
+        html! {
+            <div class="lframe" onpointerdown={link.callback(Act::Down)}
+                onpointermove={link.callback(Act::Moved)} onpointerup={link.callback(Act::Up)}
+                onpointercancel={link.callback(Act::Cancelled)} {onpointerleave}>
+                <div class="laxis" aria-hidden="true" data-testid={TestId::LanesAxis}>
+                    <div class="lscale" ref={self.axis.clone()}>
+                        { for window.ticks.iter().map(|(place, text)| html! {
+                            <span style={format!("left:{place:.3}%")}>{ text }</span>
+                        }) }
+                        { flags(props) }
+                    </div>
+                </div>
+                <div class="lrows" ref={self.rows.clone()} role="grid" tabindex="0"
+                    aria-label="Lanes" aria-rowcount={window.total.to_string()} aria-colcount="2"
+                    aria-activedescendant={active.then(|| format!("lane-{}", props.cursor))}
+                    onscroll={link.callback(|_: Event| Act::Scrolled)}
+                    data-testid={TestId::LanesRows}>
+                    if window.total == 0 {
+                        <p class="nothing">{ nothing(props) }</p>
+                    }
+                    if !pins.is_empty() {
+                        <div class="lpins" role="rowgroup" style={format!("height:{}px", ROW * pins.len())}>
+                            { for pins.into_iter().map(|row| line(row, row.place, props)) }
+                        </div>
+                    }
+                    <div class="lspace" role="rowgroup" style={format!("height:{height}px")}>
+                        { for others.into_iter().map(|row| {
+                            line(row, row.place.saturating_sub(window.pinned), props)
+                        }) }
+                    </div>
+                </div>
+                <div class="lines" aria-hidden="true">{ self.lines(props) }</div>
+            </div>
+        }
+    }
+
+    /// What is drawn over all tracks.
+    fn lines(&self, props: &LanesProps) -> Html {
+        let window = &props.window;
+        let dragged = self.pointers.area().filter(|drag| !drag.is_still());
+        let left = self.axis.cast::<Element>().map_or(0.0, |it| it.get_bounding_client_rect().left());
+        html! {
+            <>
+                { for window.ticks.iter().map(|(place, _)| html! {
+                    <i class="ltick" style={format!("left:{place:.3}%")}></i>
+                }) }
+                if let Some(ahead) = window.ahead {
+                    <i class="lahead" style={format!("left:{ahead:.3}%")}></i>
+                }
+                if let Some(area) = &props.area {
+                    <i class="larea" style={format!("left:{:.3}%;width:{:.3}%",
+                        area.place.0, area.place.1 - area.place.0)}></i>
+                }
+                if let Some(drag) = dragged {
+                    <i class="larea" style={format!("left:{:.1}px;width:{:.1}px",
+                        drag.from.0.min(drag.to.0) - left, (drag.from.0 - drag.to.0).abs())}></i>
+                }
+                if let Some(now) = window.now {
+                    <i class="lnow" style={format!("left:{now:.3}%")}></i>
+                }
+                if let Some(peek) = window.peek {
+                    <i class="lpeek" style={format!("left:{peek:.3}%")}></i>
+                }
+            </>
+        }
+    }
+}
+
+/// What stands on the axis above the lines.
+fn flags(props: &LanesProps) -> Html {
+    let window = &props.window;
+    html! {
+        <>
+            if let Some(ahead) = window.ahead.filter(|place| *place < 97.0) {
+                <b class="lflag ahead" style={format!("left:{ahead:.3}%")}>{ "forecast" }</b>
+            }
+            if let Some(now) = window.now {
+                <b class="lflag now" style={format!("left:{now:.3}%")}>{ "now" }</b>
+            }
+            if let Some(peek) = window.peek {
+                <b class="lflag peek" style={format!("left:{peek:.3}%")}>{ "peek" }</b>
+            }
+        </>
+    }
+}
+
+fn nothing(props: &LanesProps) -> &'static str {
+    if !props.wanted.filter.is_empty() {
+        "No name and no state matches."
+    } else if props.wanted.changed {
+        "Nothing has changed, and nothing will."
+    } else {
+        "Nothing is here yet. Import a cluster, or choose a scenario."
+    }
+}
+
+/// The line above: their name, what can be done with them.
+fn bar(props: &LanesProps) -> Html {
+    let does = |msg: LanesMsg| {
+        props.dispatch.reform(move |_: MouseEvent| Msg::Lanes(msg.clone()))
+    };
+    let open = props.room != Room::Closed;
+    let toggle = if open { Room::Closed } else { Room::Part };
+    let folds = props.window.rows.iter().any(|row| row.folded);
+    let full = props.room == Room::Full;
+    let changed = props.wanted.changed;
+    let oninput = props.dispatch.reform(|event: InputEvent| {
+        let input: HtmlInputElement = event.target_unchecked_into();
+        Msg::Lanes(LanesMsg::Filter(input.value()))
+    });
+    let button = |label: &'static str, title: &'static str, on: Option<bool>, msg: LanesMsg| html! {
+        <button class={classes!("btn", "small", on.unwrap_or_default().then_some("on"))} {title}
+            aria-pressed={on.map(|on| on.to_string())} onclick={does(msg)}>{ label }</button>
+    };
+    html! {
+        <div class="bar">
+            <button class="btn quiet small" aria-expanded={open.to_string()}
+                onclick={does(LanesMsg::Room(toggle))} data-testid={TestId::LanesOpen}>
+                <h2>{ "Lanes" }</h2>
+                if open { <span class="muted num">{ props.window.objects }</span> }
+            </button>
+            if open {
+                { button("Only what changed", "Leave out what is the same all the time", Some(changed),
+                    LanesMsg::ToggleChanged) }
+                if folds {
+                    { button("Unfold all", "Show the pods of all nodes", None, LanesMsg::FoldAll(false)) }
+                } else {
+                    { button("Fold nodes", "Hide the pods of all nodes", None, LanesMsg::FoldAll(true)) }
+                }
+                <span class="seg" role="group" aria-label="Time in sight">
+                    { button("−", "A longer time (−, or Ctrl and the wheel)", None,
+                        LanesMsg::Zoom(2.0, None)) }
+                    { button("Fit", "All of the time (F)", None, LanesMsg::Fit) }
+                    { button("+", "A shorter time (+, or Ctrl and the wheel)", None,
+                        LanesMsg::Zoom(0.5, None)) }
+                </span>
+                <span class="grow"></span>
+                <input type="search" placeholder="Filter: name or state" {oninput}
+                    aria-label="Filter lanes by name or state" />
+                <span class="seg" role="group" aria-label="Picture of the lanes">
+                    { button("SVG", "Download the lanes as SVG", None,
+                        LanesMsg::Picture(Picture::Svg)) }
+                    { button("PNG", "Download the lanes as PNG", None,
+                        LanesMsg::Picture(Picture::Png)) }
+                </span>
+            }
+            if !open { <span class="grow"></span> }
+            { button(if full { "Back to the board" } else { "Full height" }, "Full height (L)",
+                Some(full), LanesMsg::Room(if full { Room::Part } else { Room::Full })) }
+        </div>
+    }
+}
+
+/// A row, so many rows down.
+fn line(row: &LaneRow, down: usize, props: &LanesProps) -> Html {
+    let does = |msg: LanesMsg| {
+        props.dispatch.reform(move |_: MouseEvent| Msg::Lanes(msg.clone()))
+    };
+    let subject = &row.subject;
+    let cursor = row.place == props.cursor;
+    let in_area = props.area.as_ref().is_some_and(|area| {
+        (area.frame.rows.0..=area.frame.rows.1).contains(&row.place)
+    });
+    let kind = if row.pinned { "pinned" } else { subject.kind() };
+    let whole = subject.to_string();
+    let (fold, pin) = if row.folded { ("Unfold", "▸") } else { ("Fold", "▾") };
+    let pin_label = if row.pinned { "Unpin" } else { "Keep at the top" };
+    html! {
+        <div key={format!("{}{whole}", row.pinned)} class="lane" role="row" id={format!("lane-{}", row.place)}
+            aria-rowindex={(row.place + 1).to_string()} data-kind={kind}
+            aria-selected={cursor.to_string()} data-subject={whole.clone()}
+            data-area={in_area.then_some("true")} style={format!("top:{}px", ROW * down)}>
+            <span class="lname" role="rowheader">
+                if row.under > 0 && !row.pinned {
+                    <button class="lfold" tabindex="-1" aria-label={format!("{fold} {whole}")}
+                        onclick={does(LanesMsg::Fold(subject.clone()))}>{ pin }</button>
+                }
+                <button class="clip" tabindex="-1" title={whole.clone()}
+                    onclick={does(LanesMsg::Choose(subject.clone(), None))}>
+                    <bdi>{ &row.name }</bdi></button>
+                if row.folded && !row.pinned {
+                    <span class="muted num">{ count(row.under, under(subject)) }</span>
+                }
+                <button class="lpin" tabindex="-1" aria-label={format!("{pin_label}: {whole}")}
+                    title={pin_label} aria-pressed={row.pinned.to_string()}
+                    onclick={does(LanesMsg::Pin(subject.clone()))}>{ icon::pin() }</button>
+            </span>
+            <span class="ltrack" role="gridcell">
+                <span class="sr">{ &row.words }</span>
+                { for row.bars.iter().map(one_bar) }
+            </span>
+        </div>
+    }
+}
+
+/// What is under a row.
+fn under(subject: &LaneSubject) -> &'static str {
+    match subject {
+        LaneSubject::Zone { .. } => "node",
+        LaneSubject::Node { .. } | LaneSubject::Pod { .. } => "pod",
+    }
+}
+
+/// A bar of a lane.
+pub(crate) fn one_bar(bar: &LaneBar) -> Html {
+    html! {
+        <i class="lbar" aria-hidden="true" data-state={bar.state.as_str()} title={bar.text.clone()}
+            data-tainted={bar.tainted.then_some("true")}
+            data-forecast={bar.forecast.then_some("true")}
+            style={format!("left:{:.3}%;width:{:.3}%", bar.left, bar.width)}>
+            if bar.width > 3.0 && !is_calm(bar.state) { <b>{ bar.state.words() }</b> }
+        </i>
+    }
+}
+
+/// What needs no word.
+fn is_calm(state: LaneState) -> bool {
+    matches!(state, LaneState::Ready | LaneState::Normal | LaneState::Initial)
+}
+
+/// The states that bars are painted in, each once: for a legend.
+pub(crate) fn legend(rows: &[Rc<LaneRow>]) -> Html {
+    let mut seen: BTreeMap<LaneState, ()> = BTreeMap::new();
+    for bar in rows.iter().flat_map(|row| &row.bars) {
+        seen.insert(bar.state, ());
+    }
+    html! {
+        <div class="legend" aria-hidden="true">
+            { for seen.keys().map(|state| html! {
+                <span><i class="lbar" data-state={state.as_str()}></i>{ state.words() }</span>
+            }) }
+        </div>
+    }
+}

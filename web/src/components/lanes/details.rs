@@ -1,0 +1,78 @@
+//! Below the lanes: what is looked at, chosen or measured, in words.
+
+use std::rc::Rc;
+
+use yew::prelude::*;
+
+use super::{LanesProps, legend};
+use crate::components::parts::causes::causes;
+use crate::components::parts::copy::copy;
+use crate::files;
+use crate::messages::{Dispatch, Msg};
+use crate::test_id::TestId;
+use crate::text::{at, span};
+use crate::view_models::lanes::{Chosen, ChosenArea, LanesMsg, Room};
+
+/// What there is to say below the lanes.
+pub(super) fn details(props: &LanesProps) -> Html {
+    let dispatch = &props.dispatch;
+    html! {
+        <div class="ldetails" data-testid={TestId::LanesDetails}>
+            if let Some(peek) = props.peek {
+                <p class="lpeeking"><b>{ format!("Peek at {}", at(peek)) }</b>
+                    { " · click or Enter goes there" }</p>
+            }
+            if let Some(area) = &props.area {
+                { measured(area, dispatch) }
+            } else if let Some(chosen) = &props.chosen {
+                { chain(chosen, dispatch) }
+            } else {
+                <p class="muted">
+                    { "Point at a lane to look at that moment, click to go there, drag to measure. \
+                       Ctrl and the wheel zoom, Shift and the wheel move." }
+                </p>
+            }
+            if props.room == Room::Full { { legend(&props.window.rows) } }
+        </div>
+    }
+}
+
+/// What was chosen, and how it came to that.
+fn chain(chosen: &Rc<Chosen>, dispatch: &Dispatch) -> Html {
+    html! {
+        <>
+            <p><b>{ chosen.subject.to_string() }</b>{ " " }{ &chosen.text }
+                if chosen.forecast { <span class="badge">{ "forecast" }</span> }</p>
+            { causes(&chosen.causes, dispatch) }
+        </>
+    }
+}
+
+/// How often and how long objects were what.
+fn measured(chosen: &Rc<ChosenArea>, dispatch: &Dispatch) -> Html {
+    let area = &chosen.area;
+    let (from, to) = (area.from, area.to);
+    let length = to.since_zero().saturating_sub(from.since_zero());
+    let rows = chosen.frame.rows.1 - chosen.frame.rows.0 + 1;
+    let expect = files::expect_text(&area.expect);
+    let zoom = dispatch.reform(move |_: MouseEvent| Msg::Lanes(LanesMsg::Range(from, to)));
+    let clear = dispatch.reform(|_: MouseEvent| Msg::Lanes(LanesMsg::Area(None)));
+    html! {
+        <div class="lmeasured" data-testid={TestId::LanesArea}>
+            <p class="row">
+                <b>{ format!("{} to {}, {}", at(from), at(to), span(length)) }</b>
+                <span class="muted">{ crate::text::count(rows, "row") }</span>
+                <span class="grow"></span>
+                <button class="btn small" onclick={zoom}>{ "Zoom to it" }</button>
+                if !area.expect.is_empty() {
+                    <span class="row">
+                        { format!("Copy {} as expect:", area.expect.len()) }
+                        { copy(&expect, dispatch) }
+                    </span>
+                }
+                <button class="btn small" onclick={clear}>{ "Clear" }</button>
+            </p>
+            <ul>{ for area.states.iter().map(|state| html! { <li>{ state.to_string() }</li> }) }</ul>
+        </div>
+    }
+}

@@ -1,0 +1,171 @@
+//! Branches: timelines that share a beginning.
+//!
+//! The tree is part of the [`Timeline`], so that undo takes back what was done to it, too.
+
+use std::rc::Rc;
+
+use taintlab_core::scenario::Scenario;
+use taintlab_core::time::Timestamp;
+
+use super::{Edit, Session, Timeline};
+
+/// The branch that everything begins with.
+pub(crate) const MAIN: u32 = 0;
+
+/// A branch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Branch {
+    /// Its number, which it keeps.
+    pub(crate) id: u32,
+    /// What it is called.
+    pub(crate) name: Rc<str>,
+    /// Which one it was forked from; absent for the first.
+    pub(crate) parent: Option<u32>,
+    /// When it was forked.
+    pub(crate) forked_at: Timestamp,
+    /// Where it begins.
+    pub(crate) start: Rc<Scenario>,
+    /// The edits, in the order of time.
+    pub(crate) log: Vec<Rc<Edit>>,
+    /// What the clock showed when it was left.
+    pub(crate) clock: Timestamp,
+    /// How far it has been played.
+    pub(crate) reached: Timestamp,
+}
+
+impl Branch {
+    /// The first one.
+    pub(super) fn main(start: Rc<Scenario>) -> Self {
+        let zero = Timestamp::ZERO;
+        let (id, name, parent) = (MAIN, "main".into(), None);
+        Self { id, name, parent, forked_at: zero, start, log: vec![], clock: zero, reached: zero }
+    }
+}
+
+impl Session {
+    /// All branches as they are now, parents before children.
+    pub(crate) fn branches(&self) -> Vec<Branch> {
+        let mut branches = (*self.timeline.branches).clone();
+        let here = branches.iter_mut().find(|branch| branch.id == self.timeline.branch);
+        if let Some(here) = here {
+            here.start = self.timeline.start.clone();
+            here.log.clone_from(&self.timeline.log);
+            here.clock = self.home();
+            here.reached = self.reached();
+        }
+        branches
+    }
+
+    /// The name of the present one.
+    pub(crate) fn branch_name(&self) -> Rc<str> {
+        let branches = self.timeline.branches.iter();
+        let mut here = branches.filter(|branch| branch.id == self.timeline.branch);
+        here.next().map_or_else(|| "main".into(), |branch| branch.name.clone())
+    }
+
+    /// Begins a branch here, which goes on from now. What comes later stays on the other one.
+    pub(crate) fn fork(&mut self) {
+        let now = self.now();
+        self.history.record(self.timeline.clone(), now);
+        self.branch_off();
+        self.checkpoints_follow_timeline();
+        self.forget_what_follows();
+        self.reached = now;
+    }
+
+    /// The present timeline until now becomes a branch of its own.
+    pub(super) fn branch_off(&mut self) {
+        let mut branches = self.branches();
+        let id = branches.iter().map(|branch| branch.id).max().map_or(MAIN, |id| id + 1);
+        let now = self.now();
+        self.timeline.log.truncate(self.progress.edits);
+        branches.push(Branch {
+            id,
+            name: format!("branch {id}").into(),
+            parent: Some(self.timeline.branch),
+            forked_at: now,
+            start: self.timeline.start.clone(),
+            log: self.timeline.log.clone(),
+            clock: now,
+            reached: now,
+        });
+        self.timeline.branch = id;
+        self.timeline.branches = Rc::new(branches);
+    }
+
+    /// Goes on with another branch, where it was left.
+    pub(crate) fn switch_branch(&mut self, id: u32) {
+        let branches = self.branches();
+        let Some(to) = branches.iter().find(|branch| branch.id == id).cloned() else { return };
+        if id == self.timeline.branch {
+            return;
+        }
+        self.history.record(self.timeline.clone(), self.now());
+        let timeline = Timeline {
+            start: to.start,
+            generation: self.timeline.generation,
+            log: to.log,
+            branch: id,
+            branches: Rc::new(branches),
+        };
+        self.put_at(timeline, to.reached.max(to.clock));
+        self.seek(to.clock);
+    }
+
+    /// Calls a branch something else.
+    pub(crate) fn rename_branch(&mut self, id: u32, name: &str) {
+        let name = name.trim();
+        self.change_branches(|branches| {
+            let branch = branches.iter_mut().find(|branch| branch.id == id);
+            if let Some(branch) = branch.filter(|_| !name.is_empty()) {
+                branch.name = name.into();
+            }
+        });
+    }
+
+    /// Deletes a branch, but not the present one; its children are then those of its parent.
+    pub(crate) fn delete_branch(&mut self, id: u32) {
+        if id == self.timeline.branch {
+            return;
+        }
+        self.change_branches(|branches| {
+            let Some(place) = branches.iter().position(|branch| branch.id == id) else { return };
+            let deleted = branches.remove(place);
+            for branch in branches.iter_mut().filter(|branch| branch.parent == Some(id)) {
+                branch.parent = deleted.parent;
+            }
+        });
+    }
+
+    fn change_branches(&mut self, change: impl FnOnce(&mut Vec<Branch>)) {
+        let mut branches = self.branches();
+        change(&mut branches);
+        if branches != self.branches() {
+            self.history.record(self.timeline.clone(), self.now());
+            self.timeline.branches = Rc::new(branches);
+        }
+    }
+
+    /// Puts branches beside the present one, as they were stored.
+    pub(crate) fn restore_branches(&mut self, branches: Vec<Branch>, here: u32) {
+        if branches.iter().any(|branch| branch.id == here) {
+            self.timeline.branch = here;
+            self.timeline.branches = Rc::new(branches);
+        }
+    }
+
+    /// A session of the same cluster that runs another branch, or another beginning, as far as
+    /// `until`; `None` if it cannot begin so.
+    pub(crate) fn run_beside(
+        &self,
+        start: Rc<Scenario>,
+        log: Vec<Rc<Edit>>,
+        until: Timestamp,
+    ) -> Option<Self> {
+        let mut session = Self::empty();
+        session.only_forth = true;
+        session.timeline = Timeline { start, log, ..self.timeline.clone() };
+        session.replay(until).ok()?;
+        Some(session)
+    }
+}

@@ -1,0 +1,65 @@
+//! The lanes of what is to come, if nobody does anything more: the same timeline, run ahead.
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use taintlab_core::lanes::LaneRecorder;
+use taintlab_core::time::Timestamp;
+
+use super::{DAY, Session};
+
+/// How many rows a forecast has at most, should a cluster never come to rest.
+const MOST_ROWS: usize = 400_000;
+
+impl Session {
+    /// The lanes ahead, from a moment on that the record covers; `None` if nobody asked yet.
+    pub(crate) fn lanes_ahead(&self) -> Option<&LaneRecorder> {
+        self.forecast.as_ref().map(|ahead| &ahead.recorder)
+    }
+
+    /// Whether the forecast goes as far as it can.
+    pub(crate) fn forecast_is_done(&self) -> bool {
+        self.forecast.as_ref().is_some_and(|ahead| {
+            let far = self.reached().saturating_add(DAY);
+            ahead.rows.len() > MOST_ROWS || ahead.next().is_none_or(|next| next.at > far)
+        })
+    }
+
+    /// Runs on until nothing more happens by itself, and not past a moment.
+    pub(crate) fn run_on(&mut self, until: Timestamp) {
+        while let Some(next) = self.next().filter(|next| next.at <= until) {
+            self.advance(next.at);
+            if self.rows.len() > MOST_ROWS {
+                break;
+            }
+        }
+    }
+
+    /// Runs the forecast on, as long as there is time. It holds until something is done.
+    pub(crate) fn run_forecast(&mut self, mut has_time: impl FnMut() -> bool) {
+        let mut ahead = self.forecast.take().unwrap_or_else(|| Box::new(self.ahead_of_this()));
+        let far = self.reached().saturating_add(DAY);
+        while let Some(next) = ahead.next().filter(|next| next.at <= far) {
+            ahead.advance(next.at);
+            if ahead.rows.len() > MOST_ROWS || !has_time() {
+                break;
+            }
+        }
+        self.forecast = Some(ahead);
+    }
+
+    /// A session that goes on from here, and never back.
+    fn ahead_of_this(&self) -> Self {
+        Self {
+            timeline: self.timeline.clone(),
+            simulator: self.simulator.clone(),
+            progress: self.progress.clone(),
+            homes: BTreeMap::new(),
+            rows: Rc::default(),
+            only_forth: true,
+            recorder: LaneRecorder::new(&self.simulator),
+            reached: Timestamp::ZERO,
+            ..Self::empty()
+        }
+    }
+}

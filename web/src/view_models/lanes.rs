@@ -1,0 +1,623 @@
+//! The lanes: rows of zones, nodes and pods, and of those in sight what they were and when.
+//!
+//! [`LaneRows`] says which rows there are, [`window`] what is seen of some of them for some time:
+//! a function from a window to plain values, so that it costs what is on screen and nothing more.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
+
+use taintlab_core::api::NodeName;
+use taintlab_core::lanes::area::Area;
+use taintlab_core::lanes::{Cause, LaneRecorder, LaneState, LaneSubject, Segment};
+use taintlab_core::protocol::zone::ZoneKey;
+use taintlab_core::time::{SECOND, Timestamp};
+
+use super::selection::Selection;
+use crate::session::Session;
+use crate::text::at;
+
+/// With more pods than these, nodes are folded until somebody opens them.
+const MANY_PODS: usize = 600;
+/// The shortest time that can be zoomed to.
+const SHORTEST: u64 = SECOND / 100;
+/// The axis is at least this long.
+const LEAST: u64 = 60 * SECOND;
+
+/// How much room the lanes take.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Room {
+    /// Their name alone.
+    #[default]
+    Closed,
+    /// A part of the lower half.
+    Part,
+    /// All of the height, in place of the board.
+    Full,
+}
+
+/// What somebody does with the lanes.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum LanesMsg {
+    /// Give them that much room.
+    Room(Room),
+    /// Give them all of the height, or hide them.
+    ToggleFull,
+    /// So many rows are in sight from that one on, the tracks being so many pixels wide.
+    Look(usize, usize, u32),
+    /// Show a longer time, or a shorter one; this moment stays where it is.
+    Zoom(f64, Option<Timestamp>),
+    /// Show an earlier time or a later one, by this part of what is shown.
+    Pan(f64),
+    /// Show exactly this time.
+    Range(Timestamp, Timestamp),
+    /// Show all of the time.
+    Fit,
+    /// Show what has this in its name or its states.
+    Filter(String),
+    /// Show only what changed, or all.
+    ToggleChanged,
+    /// Hide what is under a row, or show it.
+    Fold(LaneSubject),
+    /// Hide what is under all nodes, or show it.
+    FoldAll(bool),
+    /// Keep a row at the top, or no longer.
+    Pin(LaneSubject),
+    /// The same with the row of the cursor.
+    PinHere,
+    /// Move the cursor.
+    Move(Move),
+    /// Go to the moment of the cursor.
+    Go,
+    /// Look at a moment, or no longer.
+    Peek(Option<Timestamp>),
+    /// The peek that waits is due.
+    PeekNow,
+    /// Choose a row, or what it was at a moment, and go there.
+    Choose(LaneSubject, Option<Timestamp>),
+    /// Choose rows from one to another, and a time.
+    Area(Option<Frame>),
+    /// Begin an area at the cursor, or end it there.
+    AreaHere(bool),
+    /// Offer the picture as a file.
+    Picture(Picture),
+}
+
+/// As what a picture is offered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Picture {
+    /// Lines that stay sharp.
+    Svg,
+    /// Pixels.
+    Png,
+}
+
+/// Where the cursor goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Move {
+    /// To the row above.
+    Up,
+    /// To the row below.
+    Down,
+    /// A page up.
+    PageUp,
+    /// A page down.
+    PageDown,
+    /// To the first row.
+    First,
+    /// To the last row.
+    Last,
+    /// To where the row became what it is.
+    Earlier,
+    /// To where the row becomes something else.
+    Later,
+}
+
+/// Rows from one to another, both included, and a time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Frame {
+    /// The rows.
+    pub(crate) rows: (usize, usize),
+    /// The time.
+    pub(crate) time: (Timestamp, Timestamp),
+}
+
+/// A row.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct RowOf {
+    /// Of what.
+    pub(crate) subject: LaneSubject,
+    /// How many rows are under it, shown or folded.
+    pub(crate) under: usize,
+}
+
+/// Which rows are wanted.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Wanted {
+    /// What their names or states must have in them, in lower case.
+    pub(crate) filter: String,
+    /// Only what changed.
+    pub(crate) changed: bool,
+    /// Rows under which nothing is shown; `None` if that depends on how many there are.
+    pub(crate) folded: Option<BTreeSet<LaneSubject>>,
+    /// Rows at the top.
+    pub(crate) pins: Vec<LaneSubject>,
+}
+
+/// The rows there are, grouped as the board is.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct LaneRows {
+    /// Those that are shown, the pinned ones first.
+    pub(crate) rows: Vec<RowOf>,
+    /// How many of them are pinned.
+    pub(crate) pinned: usize,
+    /// How many objects there are.
+    pub(crate) objects: usize,
+    /// What is folded.
+    pub(crate) folded: BTreeSet<LaneSubject>,
+    /// The zones of nodes, also of those that are gone.
+    zones: BTreeMap<NodeName, ZoneKey>,
+    /// What they were worked out for.
+    made_for: Option<(usize, usize, usize, Wanted)>,
+}
+
+impl LaneRows {
+    /// Follows a session; `true` if there may be other rows.
+    pub(crate) fn update(&mut self, session: &Session, wanted: &Wanted) -> bool {
+        let recorder = session.recorder();
+        let ahead = session.lanes_ahead();
+        let objects = recorder.subjects().count();
+        let of_ahead = ahead.map_or(0, |ahead| ahead.subjects().count());
+        // What is filtered by what became of it depends on every event.
+        let by_state = wanted.changed || !wanted.filter.is_empty();
+        let events = if by_state { recorder.events() + ahead.map_or(0, LaneRecorder::events) } else { 0 };
+        let key = (objects, of_ahead, events, wanted.clone());
+        if self.made_for.as_ref() == Some(&key) {
+            return false;
+        }
+        self.make(session, wanted);
+        self.made_for = Some(key);
+        true
+    }
+
+    fn make(&mut self, session: &Session, wanted: &Wanted) {
+        let (recorder, ahead) = (session.recorder(), session.lanes_ahead());
+        for (name, node) in session.simulator().cluster().nodes() {
+            self.zones.insert(name.clone(), ZoneKey::of(&node.metadata.labels));
+        }
+        let mut all: BTreeSet<&LaneSubject> = recorder.subjects().collect();
+        all.extend(ahead.into_iter().flat_map(LaneRecorder::subjects));
+        self.objects = all.len();
+        let shows = |subject: &LaneSubject| shows(session, wanted, subject);
+        let mut zones: BTreeMap<ZoneKey, BTreeSet<NodeName>> = BTreeMap::new();
+        let mut pods: BTreeMap<Option<NodeName>, Vec<&LaneSubject>> = BTreeMap::new();
+        let mut number_of_pods = 0;
+        for subject in all {
+            match subject {
+                LaneSubject::Zone { zone } => _ = zones.entry(zone.clone()).or_default(),
+                LaneSubject::Node { node } => {
+                    let zone = self.zones.get(node).cloned();
+                    let zone = zone.unwrap_or_else(|| ZoneKey::of(&BTreeMap::new()));
+                    zones.entry(zone).or_default().insert(node.clone());
+                }
+                LaneSubject::Pod { .. } => {
+                    number_of_pods += 1;
+                    let node = first_node(recorder, subject)
+                        .or_else(|| first_node(ahead?, subject));
+                    pods.entry(node).or_default().push(subject);
+                }
+            }
+        }
+        self.folded = match &wanted.folded {
+            Some(folded) => folded.clone(),
+            None if number_of_pods > MANY_PODS => {
+                let nodes = zones.values().flatten().cloned();
+                nodes.map(|node| LaneSubject::Node { node }).collect()
+            }
+            None => BTreeSet::new(),
+        };
+        let pins = wanted.pins.iter().map(|pin| RowOf { subject: pin.clone(), under: 0 });
+        self.rows = pins.collect();
+        self.pinned = self.rows.len();
+        let searches = !wanted.filter.is_empty();
+        for (zone, nodes) in zones {
+            let zone = LaneSubject::Zone { zone };
+            // A search finds what is folded, too, and leaves out what has nothing under it.
+            let open = searches || !self.folded.contains(&zone);
+            let mut under = Vec::new();
+            let mut number = 0;
+            for node in nodes {
+                let own = pods.remove(&Some(node.clone())).unwrap_or_default();
+                let node = LaneSubject::Node { node };
+                let own: Vec<_> = own.into_iter().filter(|pod| shows(pod)).collect();
+                if own.is_empty() && !shows(&node) {
+                    continue;
+                }
+                number += 1;
+                let open = searches || !self.folded.contains(&node);
+                under.push(RowOf { subject: node, under: own.len() });
+                if open {
+                    under.extend(own.into_iter().map(|pod| RowOf { subject: pod.clone(), under: 0 }));
+                }
+            }
+            if number > 0 || shows(&zone) {
+                self.rows.push(RowOf { subject: zone, under: number });
+                if open {
+                    self.rows.append(&mut under);
+                }
+            }
+        }
+        // Pods on nodes that never were, and those without one.
+        let rest = pods.into_values().flatten().filter(|pod| shows(pod));
+        self.rows.extend(rest.map(|pod| RowOf { subject: pod.clone(), under: 0 }));
+    }
+
+    /// The objects of rows from one to another, both included.
+    pub(crate) fn subjects(&self, (first, last): (usize, usize)) -> BTreeSet<LaneSubject> {
+        let rows = self.rows.iter().take(last.saturating_add(1)).skip(first);
+        rows.map(|row| row.subject.clone()).collect()
+    }
+}
+
+fn first_node(recorder: &LaneRecorder, pod: &LaneSubject) -> Option<NodeName> {
+    recorder.segments(pod).iter().find_map(|segment| segment.node.clone())
+}
+
+/// Whether a filter lets an object through.
+fn shows(session: &Session, wanted: &Wanted, subject: &LaneSubject) -> bool {
+    let ahead = session.lanes_ahead().map_or(&[][..], |ahead| ahead.segments(subject));
+    let segments = || session.recorder().segments(subject).iter().chain(ahead);
+    if wanted.changed {
+        let mut all = segments();
+        let first = all.next();
+        let same = |it: &Segment| {
+            first.is_some_and(|first| {
+                (it.state, &it.taints, &it.node) == (first.state, &first.taints, &first.node)
+            })
+        };
+        // A pod that was there and is gone has one segment, which has ended.
+        if first.is_none_or(|first| first.goes_on || !ahead.is_empty())
+            && all.all(same)
+            && segments().last().is_none_or(|it| it.goes_on)
+        {
+            return false;
+        }
+    }
+    if wanted.filter.is_empty() || subject.name().to_lowercase().contains(&wanted.filter) {
+        return true;
+    }
+    segments().any(|it| it.to_string().to_lowercase().contains(&wanted.filter))
+}
+
+/// What is seen.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct LanesWindow {
+    /// How many rows there are, and how many of them are pinned.
+    pub(crate) total: usize,
+    /// How many of the rows are pinned.
+    pub(crate) pinned: usize,
+    /// How many objects there are.
+    pub(crate) objects: usize,
+    /// The rows in sight: those that are pinned, then some others.
+    pub(crate) rows: Vec<Rc<LaneRow>>,
+    /// The time in sight.
+    pub(crate) from: Timestamp,
+    /// Until then.
+    pub(crate) to: Timestamp,
+    /// Times on the axis, in thousandths of the width.
+    pub(crate) ticks: Vec<(f64, String)>,
+    /// Where the clock is; nothing if that is out of sight.
+    pub(crate) now: Option<f64>,
+    /// Where another moment is that is looked at.
+    pub(crate) peek: Option<f64>,
+    /// From where on it is a forecast.
+    pub(crate) ahead: Option<f64>,
+}
+
+/// A row in sight.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct LaneRow {
+    /// Its number.
+    pub(crate) place: usize,
+    /// Of what.
+    pub(crate) subject: LaneSubject,
+    /// Its name.
+    pub(crate) name: String,
+    /// How many rows are under it.
+    pub(crate) under: usize,
+    /// Whether those are hidden.
+    pub(crate) folded: bool,
+    /// Whether it is at the top.
+    pub(crate) pinned: bool,
+    /// What it was.
+    pub(crate) bars: Vec<LaneBar>,
+    /// The same in words.
+    pub(crate) words: String,
+}
+
+/// What an object was for a while.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct LaneBar {
+    /// Where it begins, in per cent of the width.
+    pub(crate) left: f64,
+    /// How wide it is, in per cent.
+    pub(crate) width: f64,
+    /// When it begins.
+    pub(crate) from: Timestamp,
+    /// What it was; several things if there is no room for each.
+    pub(crate) state: LaneState,
+    /// Whether it was a node with a NoExecute taint.
+    pub(crate) tainted: bool,
+    /// Whether it is to come.
+    pub(crate) forecast: bool,
+    /// What is said of it.
+    pub(crate) text: String,
+}
+
+/// What of the lanes is in sight.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct View {
+    /// The first row.
+    pub(crate) first: usize,
+    /// How many rows.
+    pub(crate) rows: usize,
+    /// How wide the tracks are, in pixels.
+    pub(crate) pixels: u32,
+    /// Since when.
+    pub(crate) from: Timestamp,
+    /// Until when.
+    pub(crate) to: Timestamp,
+}
+
+impl View {
+    /// Where a moment is, in per cent of the width.
+    pub(crate) fn place(&self, at: Timestamp) -> f64 {
+        let from = nanos(self.from);
+        100.0 * (nanos(at) - from) / (nanos(self.to) - from).max(1.0)
+    }
+
+    fn seen(&self, at: Timestamp) -> Option<f64> {
+        (self.from..=self.to).contains(&at).then(|| self.place(at))
+    }
+
+    /// The same, `by` times as long, with a moment that stays where it is.
+    pub(crate) fn zoomed(self, by: f64, around: Timestamp) -> Self {
+        let (from, to) = (nanos(self.from), nanos(self.to));
+        let around = nanos(around).clamp(from, to);
+        let length = ((to - from) * by).clamp(nanos(Timestamp::from_nanos(SHORTEST)), 1e18);
+        let begin = around - (around - from) / (to - from).max(1.0) * length;
+        self.with(begin, length)
+    }
+
+    /// The same, later by a part of its length.
+    pub(crate) fn panned(self, by: f64) -> Self {
+        let (from, to) = (nanos(self.from), nanos(self.to));
+        self.with(from + (to - from) * by, to - from)
+    }
+
+    fn with(self, from: f64, length: f64) -> Self {
+        let from = moment(from);
+        Self { from, to: moment(nanos(from) + length), ..self }
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "pixels need no nanoseconds")]
+pub(crate) fn nanos(at: Timestamp) -> f64 {
+    at.as_nanos() as f64
+}
+
+/// The moment after so many nanoseconds; none is before zero.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it saturates")]
+pub(crate) fn moment(nanos: f64) -> Timestamp {
+    Timestamp::from_nanos(nanos.max(0.0) as u64)
+}
+
+/// The end of the axis on which everything is seen that is known.
+pub(crate) fn end(session: &Session) -> Timestamp {
+    let ahead = session.lanes_ahead().map_or(Timestamp::ZERO, LaneRecorder::last_change);
+    let last = session.recorder().last_change().max(ahead).as_nanos();
+    let last = last.saturating_add(last / 10).max(session.reached().as_nanos());
+    Timestamp::from_nanos(last.max(LEAST))
+}
+
+/// What is seen of the rows in sight: work for these rows and this time alone.
+pub(crate) fn window(
+    session: &Session,
+    rows: &LaneRows,
+    view: View,
+    peeks: bool,
+) -> LanesWindow {
+    let pins = 0..rows.pinned;
+    let others = view.first.max(rows.pinned)..(view.first + view.rows).min(rows.rows.len());
+    let in_sight = pins.chain(others).filter_map(|place| Some((place, rows.rows.get(place)?)));
+    let reached = session.reached();
+    LanesWindow {
+        total: rows.rows.len(),
+        pinned: rows.pinned,
+        objects: rows.objects,
+        rows: in_sight.map(|(place, row)| Rc::new(lane_row(session, rows, view, place, row))).collect(),
+        from: view.from,
+        to: view.to,
+        ticks: ticks(view),
+        now: view.seen(session.home()),
+        peek: view.seen(session.now()).filter(|_| peeks),
+        ahead: session.lanes_ahead().is_some().then(|| view.place(reached).clamp(0.0, 100.0)),
+    }
+}
+
+fn lane_row(session: &Session, rows: &LaneRows, view: View, place: usize, row: &RowOf) -> LaneRow {
+    let subject = &row.subject;
+    let pinned = place < rows.pinned;
+    let name = match subject {
+        LaneSubject::Pod { pod } if pod.namespace() == "default" => pod.name().to_owned(),
+        LaneSubject::Zone { zone } if zone.name().is_empty() => "No zone".to_owned(),
+        subject => subject.name(),
+    };
+    LaneRow {
+        place,
+        name,
+        under: row.under,
+        folded: rows.folded.contains(subject),
+        pinned,
+        bars: bars(session, subject, view),
+        words: words(session, subject),
+        subject: subject.clone(),
+    }
+}
+
+/// What an object was and will be, as pieces that follow one another.
+pub(crate) fn pieces(session: &Session, subject: &LaneSubject) -> Vec<(Piece, Segment)> {
+    let reached = session.reached();
+    let mut pieces = Vec::new();
+    for (index, segment) in session.recorder().segments(subject).iter().enumerate() {
+        // A peek may have gone further than the record.
+        if segment.from <= reached {
+            let to = if segment.goes_on { reached } else { segment.to.min(reached) };
+            let goes_on = segment.goes_on || segment.to > reached;
+            let segment = Segment { to, goes_on, ..segment.clone() };
+            pieces.push((Piece { index, forecast: false }, segment));
+        }
+    }
+    let Some(ahead) = session.lanes_ahead() else { return pieces };
+    let end = end(session);
+    for (index, segment) in ahead.segments(subject).iter().enumerate() {
+        let to = if segment.goes_on { end.max(reached) } else { segment.to };
+        if to > reached {
+            let segment = Segment { from: segment.from.max(reached), to, ..segment.clone() };
+            pieces.push((Piece { index, forecast: true }, segment));
+        }
+    }
+    pieces
+}
+
+/// A segment of the record, or of the forecast.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Piece {
+    /// Which one.
+    pub(crate) index: usize,
+    /// Of the forecast.
+    pub(crate) forecast: bool,
+}
+
+/// What is painted of an object.
+pub(crate) fn bars(session: &Session, subject: &LaneSubject, view: View) -> Vec<LaneBar> {
+    let least = 100.0 / f64::from(view.pixels.max(1));
+    let mut bars: Vec<LaneBar> = Vec::new();
+    for (piece, segment) in pieces(session, subject) {
+        if segment.to < view.from || segment.from > view.to {
+            continue;
+        }
+        let left = view.place(segment.from).max(0.0);
+        let right = view.place(segment.to).min(100.0);
+        let width = right - left;
+        // What is narrower than a pixel is seen if nothing else is there.
+        if width < least / 2.0 && bars.last().is_some_and(|last| left - last.left < least) {
+            continue;
+        }
+        bars.push(LaneBar {
+            left,
+            width: width.max(least),
+            from: segment.from,
+            state: segment.state,
+            tainted: !segment.taints.is_empty(),
+            forecast: piece.forecast,
+            text: segment_words(&segment),
+        });
+    }
+    bars
+}
+
+/// `counting down from 40s to 5m40s: deleted at 5m50s`.
+pub(crate) fn segment_words(segment: &Segment) -> String {
+    let node = segment.node.as_ref().map(|node| format!(" on {node}")).unwrap_or_default();
+    let to = if segment.goes_on { String::new() } else { format!(" to {}", at(segment.to)) };
+    let because = match segment.reason.as_str() {
+        "" => String::new(),
+        reason => format!(": {reason}"),
+    };
+    format!("{segment}{node}, from {}{to}{because}", at(segment.from))
+}
+
+/// A lane in words.
+fn words(session: &Session, subject: &LaneSubject) -> String {
+    let pieces = pieces(session, subject);
+    let known = pieces.iter().filter(|(piece, _)| !piece.forecast);
+    let ahead = pieces.iter().filter(|(piece, segment)| {
+        piece.forecast && (piece.index > 0 || segment.from > session.reached())
+    });
+    let known: Vec<_> = known.map(|(_, segment)| segment_words(segment)).collect();
+    let mut words = known.join("; ");
+    let ahead: Vec<_> = ahead.map(|(_, segment)| segment_words(segment)).collect();
+    if !ahead.is_empty() {
+        words += "; forecast: ";
+        words += &ahead.join("; ");
+    }
+    words
+}
+
+/// Times on the axis: as many as have room, at round times.
+fn ticks(view: View) -> Vec<(f64, String)> {
+    let length = view.to.as_nanos().saturating_sub(view.from.as_nanos()).max(1);
+    let most = u64::from(view.pixels / 90).max(2);
+    let milli = SECOND / 1_000;
+    let short = [1, 2, 5, 10, 20, 50, 100, 200, 500].into_iter().map(|step| step * milli);
+    let long = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1_800, 3_600, 7_200, 14_400, 43_200];
+    let mut steps = short.chain(long.into_iter().map(|step| step * SECOND));
+    let step = steps.find(|step| length / step < most).unwrap_or(86_400 * SECOND);
+    let step = step.max(length / 1_000);
+    let first = view.from.as_nanos().div_ceil(step);
+    let times = (first..).map(|index| Timestamp::from_nanos(index.saturating_mul(step)));
+    let seen = times.take_while(|at| *at <= view.to).take(200);
+    seen.map(|time| (view.place(time), at(time))).collect()
+}
+
+/// What an object was at a moment, and how that came about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Chosen {
+    /// Which.
+    pub(crate) subject: LaneSubject,
+    /// What it was.
+    pub(crate) text: String,
+    /// Whether that is to come.
+    pub(crate) forecast: bool,
+    /// How it came to that, the last cause first.
+    pub(crate) causes: Vec<Cause>,
+}
+
+impl Chosen {
+    /// What an object was at a moment; `None` if it was not there.
+    pub(crate) fn at(session: &Session, subject: &LaneSubject, at: Timestamp) -> Option<Self> {
+        let pieces = pieces(session, subject);
+        let mut there = pieces.into_iter().rev();
+        let (piece, segment) = there.find(|(_, it)| it.from <= at && at <= it.to)?;
+        let causes = match (piece.forecast, session.lanes_ahead()) {
+            (true, Some(ahead)) => ahead.causes(subject, piece.index),
+            _ => session.recorder().causes(subject, piece.index),
+        };
+        Some(Self {
+            subject: subject.clone(),
+            text: segment_words(&segment),
+            forecast: piece.forecast,
+            causes,
+        })
+    }
+}
+
+/// An area with what there is to say about it.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct ChosenArea {
+    /// Where.
+    pub(crate) frame: Frame,
+    /// What.
+    pub(crate) area: Rc<Area>,
+    /// Where it begins and ends, in per cent of the width.
+    pub(crate) place: (f64, f64),
+}
+
+/// What a lane stands for on the board.
+pub(crate) fn selection_of(subject: &LaneSubject) -> Selection {
+    match subject {
+        LaneSubject::Zone { zone } => Selection::Zone(zone.as_str().into()),
+        LaneSubject::Node { node } => Selection::Node(node.clone()),
+        LaneSubject::Pod { pod } => Selection::Pod(pod.clone()),
+    }
+}
