@@ -78,6 +78,16 @@ pub(crate) fn scenario(name: &str, text: &str) -> Result<Scenario, String> {
     }
 }
 
+/// The scenario of a link, which holds all of its objects itself.
+///
+/// # Errors
+/// What is wrong with it.
+pub(crate) fn linked_scenario(json: &str) -> Result<Scenario, String> {
+    let mut load = |name: &str| Err(format!("a link holds no file such as `{name}`"));
+    let read = read_scenario(json, "link", ImportOptions::default(), &mut load);
+    read.scenario.ok_or_else(|| first_error(&read.diagnostics))
+}
+
 /// The sample cluster that the page begins with: the first of the [`samples`].
 pub(crate) fn sample() -> Scenario {
     let sample = samples::all().next().and_then(|(name, text)| scenario(name, text).ok());

@@ -15,6 +15,7 @@ mod components;
 mod files;
 mod focus;
 mod keyboard;
+mod link;
 mod messages;
 mod playback;
 mod pod_animation;
