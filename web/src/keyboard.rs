@@ -1,12 +1,15 @@
 //! The keyboard: one table, which the help shows and in which each key that is pressed is looked
 //! up.
 
+use taintlab_core::command::Command;
 use web_sys::KeyboardEvent;
+use yew::Callback;
 
 use crate::board_keys::Step;
 use crate::browser;
 use crate::focus::Place;
 use crate::messages::{Dialog, Msg};
+use crate::test_id::TestId;
 
 /// Where a key means something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,6 +18,8 @@ pub(crate) enum Where {
     Page,
     /// On a zone, a node or a pod of the board.
     Board,
+    /// While a story is told.
+    Story,
     /// In the inspector.
     Inspector,
     /// In the console.
@@ -25,14 +30,15 @@ pub(crate) enum Where {
 
 impl Where {
     /// All of them, as the help lists them.
-    pub(crate) const ALL: [Self; 5] =
-        [Self::Page, Self::Board, Self::Inspector, Self::Console, Self::Dialog];
+    pub(crate) const ALL: [Self; 6] =
+        [Self::Page, Self::Board, Self::Story, Self::Inspector, Self::Console, Self::Dialog];
 
     /// The heading in the help.
     pub(crate) const fn words(self) -> &'static str {
         match self {
             Self::Page => "Everywhere but in a field",
             Self::Board => "On the board",
+            Self::Story => "While a story is told",
             Self::Inspector => "In the inspector",
             Self::Console => "In the kubectl console",
             Self::Dialog => "In a dialog",
@@ -50,6 +56,26 @@ pub(crate) struct Shortcut {
     pub(crate) meaning: &'static str,
     /// How; nothing if the control that has the focus does it by itself.
     does: Option<fn() -> Msg>,
+}
+
+impl Shortcut {
+    /// Whether it can be done from anywhere, so that the command palette offers it.
+    pub(crate) const fn is_command(&self) -> bool {
+        matches!(self.place, Where::Page) && self.does.is_some()
+    }
+
+    /// How it is done.
+    pub(crate) const fn does(&self) -> Option<fn() -> Msg> {
+        self.does
+    }
+}
+
+const fn story(
+    keys: &'static [&'static str],
+    meaning: &'static str,
+    does: fn() -> Msg,
+) -> Shortcut {
+    Shortcut { place: Where::Story, keys, meaning, does: Some(does) }
 }
 
 const fn page(keys: &'static [&'static str], meaning: &'static str, does: fn() -> Msg) -> Shortcut {
@@ -84,6 +110,18 @@ pub(crate) const SHORTCUTS: &[Shortcut] = &[
     page(&["P"], "Create a pod", || Msg::Open(Dialog::CreatePod("".into()))),
     page(&["W"], "Warnings", || Msg::Open(Dialog::Warnings(None))),
     page(&["K"], "kubectl", || Msg::OpenConsole(true)),
+    page(&["L"], "Share a link", || Msg::Open(Dialog::Share)),
+    page(&["M"], "Bookmarks: note this moment", || Msg::Open(Dialog::Bookmarks)),
+    page(&["O"], "Tell the bookmarks as a story", || Msg::Tell(Some(0))),
+    page(&[], "Sessions kept in this browser", || Msg::Sessions),
+    page(&[], "Flags of the controllers, and releases compared", || Msg::Open(Dialog::Settings)),
+    page(&[], "An empty cluster", || Msg::Load(Box::default())),
+    page(&[], "Restart the taint-eviction controller", || {
+        edit(Command::RestartTaintEvictionController)
+    }),
+    page(&[], "Restart kube-controller-manager", || edit(Command::RestartControllerManager)),
+    page(&[], "Keep this run to compare later ones with", || Msg::SetBaseline),
+    page(&["Ctrl Shift P"], "All commands", || Msg::Open(Dialog::Palette)),
     page(&["T"], "Light, dark or as the system", || Msg::NextTheme),
     page(&["Esc"], "To the board; from there, close the inspector", || Msg::Escape),
     page(&["?"], "This help", || Msg::Open(Dialog::Help)),
@@ -98,6 +136,9 @@ pub(crate) const SHORTCUTS: &[Shortcut] = &[
     board(&["Home"], "The first zone", || Msg::Move(Step::First)),
     board(&["End"], "The last of all", || Msg::Move(Step::Last)),
     there(Where::Board, &["Enter"], "Select it and go into the inspector"),
+    story(&["→", "Space"], "The next bookmark", || Msg::NextBookmark),
+    story(&["←"], "The bookmark before", || Msg::PreviousBookmark),
+    story(&["Esc"], "End the story", || Msg::Tell(None)),
     there(Where::Inspector, &["←", "→", "Home", "End"], "Another tab, on the tabs"),
     there(Where::Inspector, &["Enter"], "Apply what is typed, and go back to the board"),
     there(Where::Inspector, &["Esc"], "Back to the board, with nothing applied"),
@@ -125,11 +166,18 @@ pub(super) fn pressed(event: &KeyboardEvent) -> Option<Msg> {
     if event.is_composing() || taken && !leaves {
         return None;
     }
+    let told = browser::find(&TestId::Story.selector()).is_some();
+    let msg = told.then(|| find(Where::Story, &name)).flatten();
     let on_board = place == Place::Board;
-    let msg = on_board.then(|| find(Where::Board, &name)).flatten();
+    let msg = msg.or_else(|| on_board.then(|| find(Where::Board, &name)).flatten());
     let msg = msg.or_else(|| find(Where::Page, &name))?;
     event.prevent_default();
     Some(msg())
+}
+
+/// An edit that nothing is waiting for: what is refused is told at the edge of the page.
+fn edit(command: Command) -> Msg {
+    Msg::Edit(vec![command], Callback::noop())
 }
 
 fn find(place: Where, name: &str) -> Option<fn() -> Msg> {

@@ -23,6 +23,7 @@ mod samples;
 mod saved;
 mod session;
 mod store;
+mod streams;
 mod tab;
 mod test_id;
 mod text;

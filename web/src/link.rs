@@ -131,14 +131,8 @@ pub(crate) fn write(session: &Session, selection: Option<&Selection>) -> Result<
     contents.push("The data of Secrets and ConfigMaps is never in a link".to_owned());
     let mut start = serde_json::to_value(slim(start)?).map_err(|error| error.to_string())?;
     shorten(&mut start);
-    let state = State {
-        s: Some(start),
-        e: edits,
-        b: None,
-        t: session.now().into(),
-        x: selected,
-        h: hash,
-    };
+    let state =
+        State { s: Some(start), e: edits, b: None, t: session.now().into(), x: selected, h: hash };
     Ok(Draft { clear: "#1.".to_owned(), json: Some(to_json(&state)?), contents })
 }
 
@@ -405,8 +399,9 @@ impl Parsed {
     pub(crate) fn open(self, inflated: &str) -> Result<Opened, String> {
         let state = match inflated {
             "" => State::default(),
-            json => serde_json::from_str::<State>(json)
-                .map_err(|error| format!("what is packed in it is not what it should be: {error}"))?,
+            json => serde_json::from_str::<State>(json).map_err(|error| {
+                format!("what is packed in it is not what it should be: {error}")
+            })?,
         };
         let State { s, mut e, b, t, x, h } = state;
         let (start, clear) = match (self.example, s) {
@@ -424,8 +419,7 @@ impl Parsed {
         redact_commands(e.iter_mut().flat_map(|edit| &mut edit.commands))
             .map_err(|error| error.to_string())?;
         e.sort_by_key(|edit| edit.at);
-        let session =
-            Session::resume(start, e, clear.at).map_err(|error: _| error.to_string())?;
+        let session = Session::resume(start, e, clear.at).map_err(|error: _| error.to_string())?;
         let differs = !clear.hash.is_empty() && clear.hash != hash(&session);
         let selection = Selection::parse(&clear.selection);
         Ok(Opened { session, selection, differs })

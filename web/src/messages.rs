@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use taintlab_core::command::{Command, CommandError};
-use taintlab_core::scenario::Scenario;
+use taintlab_core::scenario::{Bookmark, Scenario};
 use taintlab_core::time::Timestamp;
 use taintlab_kubectl::Completion;
 use taintlab_manifest::Import;
@@ -11,6 +11,7 @@ use yew::prelude::*;
 
 use crate::board_keys::Step;
 use crate::files::ExportKind;
+use crate::link::Opened;
 use crate::playback::Speed;
 use crate::store::{Kept, WriteResult};
 use crate::view_models::import_report::Objects;
@@ -117,6 +118,39 @@ pub(crate) enum Msg {
     ContinueSession(Rc<str>),
     /// Show the sessions that are kept.
     Sessions,
+    /// The link of so many is made: write it into the address.
+    Address(u32, String),
+    /// A link was read, or is broken.
+    LinkRead(Result<Box<Opened>, String>),
+    /// Open the link that was offered.
+    TakeLink,
+    /// Make a link, without names if so wanted.
+    MakeLink(bool, Callback<Rc<LinkMade>>),
+    /// Hand out a file in place of a link, without names if so wanted.
+    DownloadShared(bool),
+    /// Do what a row of the command palette says.
+    Run(fn() -> Msg),
+    /// Set the bookmarks.
+    SetBookmarks(Vec<Bookmark>),
+    /// Tell the story from the bookmark of this number on, or end it.
+    Tell(Option<usize>),
+    /// The bookmark after the one that is told.
+    NextBookmark,
+    /// The bookmark before it.
+    PreviousBookmark,
+    /// Open an example and tell its story.
+    Tour(&'static str),
+}
+
+/// A link that was made, or why there is none.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct LinkMade {
+    /// The link.
+    pub(crate) link: String,
+    /// What is in it, in words.
+    pub(crate) contents: Vec<String>,
+    /// Why there is none.
+    pub(crate) why_not: Option<String>,
 }
 
 /// How something is handed out.
@@ -145,6 +179,14 @@ pub(crate) enum Dialog {
     Settings,
     /// Warnings: all, or those about one object.
     Warnings(Option<Selection>),
+    /// The link of what is shown.
+    Share,
+    /// Whether to open a link that holds this.
+    Link(Rc<Vec<String>>),
+    /// The bookmarks.
+    Bookmarks,
+    /// All commands.
+    Palette,
     /// A new node.
     CreateNode,
     /// A new pod, on that node if it is not empty.

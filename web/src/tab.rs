@@ -13,6 +13,8 @@ use crate::browser;
 const SESSION: &str = "taintlab.tab";
 /// How the page was left: one of the two words below, or the session as text.
 const LEFT: &str = "taintlab.left";
+/// What this tab wrote into the address last.
+const ADDRESS: &str = "taintlab.address";
 const NOTHING_DONE: &str = "nothing done";
 const STORED: &str = "stored";
 /// Longer texts are not noted: browsers have room for about five million characters here.
@@ -76,6 +78,17 @@ pub(crate) fn enter(id: &str, stamp: Option<&str>, page: &str) {
     let stamp = stamp.map(|stamp| format!(" {stamp}")).unwrap_or_default();
     // A tab that remembers nothing begins anew at a reload, which is said when storing fails.
     let _ = browser::tab_store(SESSION, &format!("{id} {page}{stamp}"));
+}
+
+/// Notes what stands in the address, to know a link by that somebody else has put there.
+pub(crate) fn note_address(fragment: &str) {
+    // Without it a reload asks whether to open what is open.
+    let _ = browser::tab_store(ADDRESS, fragment);
+}
+
+/// Whether what stands in the address is of this tab.
+pub(crate) fn wrote(fragment: &str) -> bool {
+    browser::tab_stored(ADDRESS).as_deref() == Some(fragment)
 }
 
 /// The page is left, with this work, if anything was done. An empty text says that it is stored.

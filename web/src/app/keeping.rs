@@ -8,7 +8,8 @@ use taintlab_core::scenario::Scenario;
 use taintlab_core::time::Timestamp;
 use wasm_bindgen_futures::spawn_local;
 
-use super::App;
+use super::{App, linked};
+use crate::link::Opened;
 use crate::messages::{Dialog, Msg, Notice, NoticeAction};
 use crate::session::Session;
 use crate::store::WriteResult;
@@ -16,7 +17,7 @@ use crate::store::{Entry, Kept, Written};
 use crate::tab::{Begin, Tab};
 use crate::view_models::ViewModels;
 use crate::view_models::selection::Selection;
-use crate::{browser, files, saved, store, tab};
+use crate::{browser, files, link, saved, store, tab};
 
 /// Where the page kept its only session before there were several.
 const OLD_KEY: &str = "taintlab.session";
@@ -55,10 +56,14 @@ pub(crate) struct InitialState {
     pub(super) selection: Option<Selection>,
     pub(super) notices: Vec<Notice>,
     pub(super) keeping: Keeping,
+    /// Whether it is work of before.
+    is_old: bool,
+    /// A link that the address holds, to be asked about.
+    pub(super) offered: Option<Box<Opened>>,
 }
 
 impl Keeping {
-    fn of(id: Rc<str>, seen: Option<String>) -> Self {
+    pub(super) fn of(id: Rc<str>, seen: Option<String>) -> Self {
         Self { id, page: browser::new_id(), seen, ..Self::default() }
     }
 
@@ -77,6 +82,32 @@ impl Keeping {
 /// What this tab begins with: where it was left, a copy of the tab it was duplicated from, or the
 /// sample cluster.
 pub(crate) async fn begin(tab: Tab) -> InitialState {
+    let fragment = browser::fragment();
+    let nothing_done = matches!(tab.begin, Begin::Sample);
+    let linked = match link::parse(&fragment) {
+        // The work of this tab, which wrote it there.
+        _ if !nothing_done && tab::wrote(&fragment) => None,
+        Ok(parsed) => match parsed {
+            Some(parsed) => Some(linked::read(parsed).await),
+            None => None,
+        },
+        Err(error) => Some(Err(error)),
+    };
+    let mut initial = begin_with(tab).await;
+    match linked {
+        Some(Ok(opened)) if nothing_done && !initial.is_old => {
+            initial.notices = linked::told(&opened).into_iter().collect();
+            initial.session = opened.session;
+            initial.selection = opened.selection;
+        }
+        Some(Ok(opened)) => initial.offered = Some(opened),
+        Some(Err(error)) => initial.notices.push(linked::broken(&error)),
+        None => {}
+    }
+    initial
+}
+
+async fn begin_with(tab: Tab) -> InitialState {
     let mut notices = Vec::new();
     let moved = move_old_work(&mut notices).await;
     let Tab { id, stamp, page, begin } = tab;
@@ -115,10 +146,12 @@ pub(crate) async fn begin(tab: Tab) -> InitialState {
         }
         Begin::CopyOf(other) => stored(&other, &id, None, None).await,
     };
+    let is_old = found.is_some();
     let mut initial = found.take().unwrap_or_else(|| {
         let session = Session::new(files::sample()).unwrap_or_default();
         InitialState { session, keeping: Keeping::of(id, None), ..InitialState::default() }
     });
+    initial.is_old = is_old;
     initial.notices.append(&mut notices);
     initial.keeping.enter();
     initial
@@ -169,7 +202,7 @@ fn unreadable(error: &str, text: &str) -> InitialState {
     let session = Session::new(files::sample()).unwrap_or_default();
     let keeping = Keeping::of(browser::new_id().into(), None);
     let notices = vec![cannot_read(error, text)];
-    InitialState { session, keeping, notices, selection: None }
+    InitialState { session, keeping, notices, ..InitialState::default() }
 }
 
 fn cannot_read(error: &str, text: &str) -> Notice {
@@ -256,7 +289,7 @@ impl App {
     }
 
     /// Whether there is something that the user would miss.
-    fn is_worth_keeping(&self) -> bool {
+    pub(super) fn is_worth_keeping(&self) -> bool {
         self.session.can_undo() || self.keeping.seen.is_some()
     }
 
@@ -385,6 +418,8 @@ impl App {
         match resume(kept) {
             Ok(initial) => {
                 self.play(false);
+                self.turn_page();
+                self.story = None;
                 self.session = initial.session;
                 self.keeping = initial.keeping;
                 self.selection = initial.selection;

@@ -13,6 +13,7 @@ use crate::components::header::Header;
 use crate::components::log::EventLog;
 use crate::components::notices::Notices;
 use crate::components::panels::inspector::Inspector;
+use crate::components::story::story;
 use crate::components::workloads::Workloads;
 use crate::messages::{Msg, maybe};
 use crate::test_id::TestId;
@@ -60,6 +61,7 @@ impl App {
                 <Console entries={self.console.clone()} open={self.console_open}
                     forgotten={self.entries_forgotten}
                     dispatch={dispatch.clone()} />
+                { self.story() }
                 { self.clock_bar() }
                 { self.dialog() }
                 <p class="sr" aria-live="polite" data-testid={TestId::Announcement}>
@@ -116,6 +118,15 @@ impl App {
         })
     }
 
+    /// The bookmark that is told.
+    fn story(&self) -> Html {
+        let bookmarks = &self.session.timeline().start.bookmarks;
+        let told = self.story.and_then(|number| Some((number, bookmarks.get(number)?)));
+        told.map_or_else(Html::default, |(number, bookmark)| {
+            story(bookmark, number, bookmarks.len(), &self.dispatch)
+        })
+    }
+
     /// What there is to say when nothing is due.
     fn rest(&self) -> Rest {
         match &self.outcome {
@@ -148,6 +159,7 @@ impl App {
             session: &self.session,
             model: &self.views.board,
             catalogue: &self.catalogue,
+            selection: self.selection.as_ref(),
             warnings: &self.warnings,
             dispatch: &self.dispatch,
         })

@@ -1,13 +1,16 @@
 //! Whichever dialog is open.
 
+mod bookmarks;
 mod create;
 pub(crate) mod export;
 mod help;
 mod import;
 mod object_list;
+mod palette;
 mod scenarios;
 mod sessions;
 mod settings;
+mod share;
 mod warnings;
 
 use std::cell::OnceCell;
@@ -16,18 +19,22 @@ use std::rc::Rc;
 use taintlab_core::warnings::Warning;
 use yew::prelude::*;
 
+use crate::components::dialogs::bookmarks::Bookmarks;
 use crate::components::dialogs::create::{CreateNode, CreatePod};
 use crate::components::dialogs::export::export;
 use crate::components::dialogs::help::help;
 use crate::components::dialogs::import::Import;
+use crate::components::dialogs::palette::Palette;
 use crate::components::dialogs::scenarios::Scenarios;
 use crate::components::dialogs::sessions::Sessions;
 use crate::components::dialogs::settings::Settings;
+use crate::components::dialogs::share::{Share, offered};
 use crate::components::dialogs::warnings::warnings;
 use crate::files;
 use crate::messages::{Dialog, Dispatch};
 use crate::session::Session;
 use crate::view_models::board::BoardModel;
+use crate::view_models::selection::Selection;
 
 /// A dialog, and what it may show.
 pub(crate) struct Asked<'a> {
@@ -39,6 +46,8 @@ pub(crate) struct Asked<'a> {
     pub(crate) model: &'a BoardModel,
     /// The scenarios that come with the page, once they were asked for.
     pub(crate) catalogue: &'a OnceCell<Rc<files::Catalogue>>,
+    /// What is selected.
+    pub(crate) selection: Option<&'a Selection>,
     /// What is likely to surprise.
     pub(crate) warnings: &'a [Warning],
     /// Where messages go.
@@ -73,6 +82,16 @@ pub(crate) fn dialog(asked: &Asked<'_>) -> Html {
             }
         }
         Dialog::Warnings(about) => warnings(asked.warnings, about.as_ref(), &dispatch),
+        Dialog::Share => html! { <Share {dispatch} /> },
+        Dialog::Link(contents) => offered(contents, &dispatch),
+        Dialog::Bookmarks => {
+            let select = asked.selection.map(Selection::to_text).unwrap_or_default();
+            html! {
+                <Bookmarks start={asked.session.timeline().start.clone()} now={asked.session.now()}
+                    select={AttrValue::from(select)} {dispatch} />
+            }
+        }
+        Dialog::Palette => html! { <Palette {dispatch} /> },
         Dialog::CreateNode => {
             let zones = asked.model.board().zones.iter();
             let zones: Vec<(AttrValue, AttrValue)> = zones

@@ -124,7 +124,13 @@ impl Hider {
     }
 
     /// The name of an object with a namespace: what its owner is called, and the rest of its own.
-    fn owned(&mut self, kind: &str, namespace: &str, name: &str, owner: Option<(&str, &str)>) -> String {
+    fn owned(
+        &mut self,
+        kind: &str,
+        namespace: &str,
+        name: &str,
+        owner: Option<(&str, &str)>,
+    ) -> String {
         let key = (kind.to_owned(), format!("{namespace}/{name}"));
         if let Some(known) = self.names.get(&key) {
             return known.clone();
@@ -136,7 +142,12 @@ impl Hider {
         let new = match rest {
             Some((owner_kind, owner, rest)) => {
                 let guess = self.owner_of(owner_kind, namespace, owner);
-                let owner = self.owned(owner_kind, namespace, owner, guess.as_ref().map(|(k, n)| (k.as_str(), n.as_str())));
+                let owner = self.owned(
+                    owner_kind,
+                    namespace,
+                    owner,
+                    guess.as_ref().map(|(k, n)| (k.as_str(), n.as_str())),
+                );
                 format!("{owner}-{rest}")
             }
             None => self.name(kind, &key.1),
@@ -279,9 +290,9 @@ impl Hider {
                 self.owned(kind, namespace_of(&namespace), &name, owner)
             }
         };
-        let start_up = object.pointer("/metadata/annotations").and_then(|annotations| {
-            annotations.get(START_UP_TIME_ANNOTATION).cloned()
-        });
+        let start_up = object
+            .pointer("/metadata/annotations")
+            .and_then(|annotations| annotations.get(START_UP_TIME_ANNOTATION).cloned());
         self.fields(object, namespace_of(&namespace));
         let Some(Value::Object(metadata)) = object.get_mut("metadata") else { return };
         if !new.is_empty() {
