@@ -305,6 +305,10 @@ impl Component for App {
                 self.make_link(hide, made);
                 return false;
             }
+            Msg::MakeEmbed(made) => {
+                self.make_embed(made);
+                return false;
+            }
             Msg::DownloadShared(hide) => self.download_shared(hide),
             Msg::Run(does) => {
                 self.dialog = None;

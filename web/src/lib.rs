@@ -12,6 +12,7 @@ mod app;
 mod board_keys;
 mod browser;
 mod components;
+mod embed;
 mod files;
 mod focus;
 mod keyboard;

@@ -10,6 +10,7 @@ use taintlab_manifest::Import;
 use yew::prelude::*;
 
 use crate::board_keys::Step;
+use crate::embed::Form;
 use crate::files::ExportKind;
 use crate::link::Opened;
 use crate::playback::Speed;
@@ -126,6 +127,8 @@ pub(crate) enum Msg {
     TakeLink,
     /// Make a link, without names if so wanted.
     MakeLink(bool, Callback<Rc<LinkMade>>),
+    /// Make an embed.
+    MakeEmbed(Callback<Rc<EmbedMade>>),
     /// Hand out a file in place of a link, without names if so wanted.
     DownloadShared(bool),
     /// Do what a row of the command palette says.
@@ -151,6 +154,15 @@ pub(crate) struct LinkMade {
     pub(crate) contents: Vec<String>,
     /// Why there is none.
     pub(crate) why_not: Option<String>,
+}
+
+/// An embed that was made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct EmbedMade {
+    /// Its forms.
+    pub(crate) forms: Vec<Form>,
+    /// What it looks like, SVG; or why there is no picture.
+    pub(crate) picture: Result<String, String>,
 }
 
 /// How something is handed out.

@@ -12,11 +12,11 @@ use super::App;
 use super::keeping::Keeping;
 use super::linked::{broken, read, told};
 use crate::link::{LONGEST_LINK, Opened};
-use crate::messages::{Dialog, LinkMade, Msg, Notice};
+use crate::messages::{Dialog, EmbedMade, LinkMade, Msg, Notice};
 use crate::session::{Edit, Session, Timeline};
 use crate::view_models::ViewModels;
 use crate::view_models::selection::Selection;
-use crate::{browser, files, link, streams, tab};
+use crate::{browser, embed, files, link, streams, tab};
 
 /// What the entries of the browser's history stand for.
 pub(super) struct Address {
@@ -267,6 +267,17 @@ impl App {
                 Err(error) => LinkMade { why_not: Some(error), ..LinkMade::default() },
             }));
         });
+    }
+
+    /// Makes an embed for the dialog; what comes of it is told to the callback.
+    pub(super) fn make_embed(&self, made: Callback<Rc<EmbedMade>>) {
+        let scenario = files::as_scenario(&self.session);
+        let at = Some(self.session.now()).filter(|now| *now > Timestamp::ZERO);
+        let picture = files::picture(&scenario, "embed", at);
+        let link = self.address.written.clone();
+        let link = (!link.is_empty()).then(|| browser::page_address() + &link);
+        let forms = embed::forms(&self.session, link.as_deref());
+        made.emit(Rc::new(EmbedMade { forms, picture }));
     }
 
     /// The session without its names.

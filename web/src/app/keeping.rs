@@ -134,13 +134,23 @@ async fn begin_with(tab: Tab) -> InitialState {
                 Err(error) => Some(unreadable(&error, &text)),
             }
         }
+        Begin::LeftEdits(edits) => {
+            let kept = store::read(&id).await.ok().flatten();
+            if kept.is_none() {
+                notices.push(no_longer_there());
+            }
+            kept.map(|kept| {
+                let kept = Kept { edits: edits.to_string(), ..kept };
+                let mut initial =
+                    resume(&kept).unwrap_or_else(|error| unreadable(&error, whole(&kept)));
+                initial.keeping.previous_page.clone_from(&page);
+                initial
+            })
+        }
         Begin::Stored => {
             let found = stored(&id, &id, stamp, page).await;
             if found.is_none() {
-                notices.push(Notice::error(
-                    "The work of this tab is no longer in the browser's storage. Here is the \
-                     sample cluster.",
-                ));
+                notices.push(no_longer_there());
             }
             found
         }
@@ -203,6 +213,12 @@ fn unreadable(error: &str, text: &str) -> InitialState {
     let keeping = Keeping::of(browser::new_id().into(), None);
     let notices = vec![cannot_read(error, text)];
     InitialState { session, keeping, notices, ..InitialState::default() }
+}
+
+fn no_longer_there() -> Notice {
+    Notice::error(
+        "The work of this tab is no longer in the browser's storage. Here is the sample cluster.",
+    )
 }
 
 fn cannot_read(error: &str, text: &str) -> Notice {
@@ -390,12 +406,18 @@ impl App {
         let untouched = !self.is_worth_keeping()
             && self.selection.is_none()
             && self.session.now() == Timestamp::ZERO;
-        let long = self.keeping.start.as_ref().is_some_and(|(_, size)| *size > tab::LONGEST_NOTE);
+        let start = &self.session.timeline().start;
+        let long =
+            self.keeping.start.as_ref().is_some_and(|(stored, size)| {
+                Rc::ptr_eq(stored, start) && *size > tab::LONGEST_NOTE
+            });
+        let selection = self.selection.as_ref();
         let text = match (untouched, long) {
             (true, _) => None,
-            // The empty text of a long one: it is stored.
-            (_, true) => Some(String::new()),
-            _ => saved::to_text(&self.session, self.selection.as_ref()).ok(),
+            (_, true) => saved::edits_text(&self.session, selection)
+                .ok()
+                .map(|edits| format!("{}{edits}", tab::EDITS)),
+            _ => saved::to_text(&self.session, selection).ok(),
         };
         self.keeping.left.set(true);
         tab::leave(text.as_deref());
