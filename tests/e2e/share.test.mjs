@@ -30,7 +30,7 @@ const addressIs = (page, wanted) =>
 
 const title = (page) => page.locator(".top .title").textContent();
 
-playgroundTest("the address follows the work", async ({ page, url }) => {
+playgroundTest("the address follows the work", { sample: true }, async ({ page, url }) => {
   await ready(page);
   assert.equal(await fragment(page), "", "what everybody finds needs no address");
   await loadScenario(page, "why-345-seconds");
@@ -59,7 +59,7 @@ for (const hand of [mouse, keyboard]) {
     await hand(page).press(page.getByTestId("share"));
     const dialog = page.getByRole("dialog", { name: "Share" });
     const link = dialog.getByTestId("share-link");
-    await until(page, async () => assert.match(await link.inputValue(), /#s=sample-cluster&/));
+    await until(page, async () => assert.match(await link.inputValue(), /#s=sample-cluster&release=1\.35&control-plane=false&/));
     const text = await link.inputValue();
     const length = await dialog.getByTestId("share-length").innerText();
     assert.equal(length, `${text.length} characters`);

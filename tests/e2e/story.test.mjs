@@ -8,7 +8,11 @@ import { playgroundTest } from "./support/browser.mjs";
 import { keyboard, mouse } from "./support/hands.mjs";
 import { loadScenario, now, ready, runToEnd, scrubTo, seconds, until } from "./support/page.mjs";
 
-const CLIPBOARD = { context: { permissions: ["clipboard-read", "clipboard-write"] } };
+const TAKEN = {
+  closed: true,
+  context: { permissions: ["clipboard-read", "clipboard-write"] },
+};
+const SAMPLE = { sample: true };
 const PHONE = { context: { viewport: { width: 390, height: 844 }, hasTouch: true } };
 
 const story = (page) => page.getByTestId("story");
@@ -23,7 +27,7 @@ async function violations(page, selector) {
 }
 
 for (const hand of [mouse, keyboard]) {
-  playgroundTest(`each question is one step from its answer, by ${hand.name}`, async ({ page }) => {
+  playgroundTest(`each question is one step from its answer, by ${hand.name}`, SAMPLE, async ({ page }) => {
     await ready(page);
     await hand(page).press(page.getByTestId("question-node"));
     await story(page).getByText("1 of 7").waitFor();
@@ -130,16 +134,20 @@ playgroundTest("bookmarks are made, kept, shared and undone", async ({ page }) =
   await page.locator('[data-bookmark="20s"]').waitFor();
 });
 
-playgroundTest("the sample runs its controllers: what is evicted comes back", async ({ page }) => {
-  await ready(page);
-  assert.ok(await page.getByTestId("control-plane").isChecked());
-  await page.getByTestId("board").locator('[data-node="worker-1"] > .name').click();
-  await page.getByTestId("inspector").getByRole("button", { name: "unreachable", exact: true }).click();
-  await runToEnd(page);
-  const web = page.locator("[data-pod^='shop/web-']");
-  await until(page, async () => assert.equal(await web.count(), 4));
-  assert.equal(await page.locator("[data-node=worker-1] [data-pod^='shop/web-']").count(), 0);
-});
+playgroundTest(
+  "the sample runs its controllers: what is evicted comes back",
+  SAMPLE,
+  async ({ page }) => {
+    await ready(page);
+    assert.ok(await page.getByTestId("control-plane").isChecked());
+    await page.getByTestId("board").locator('[data-node="worker-1"] > .name').click();
+    await page.getByRole("button", { name: "Delete", exact: true }).click();
+    await runToEnd(page);
+    const web = page.locator("[data-pod^='shop/web-']");
+    await until(page, async () => assert.equal(await web.count(), 4));
+    assert.equal(await page.locator("[data-node=worker-1]").count(), 0);
+  },
+);
 
 playgroundTest("every command is found and done by keyboard", async ({ page }) => {
   await ready(page);
@@ -177,9 +185,9 @@ playgroundTest("scenarios show their lanes, and others like them", async ({ page
   await ready(page);
   await page.keyboard.press("s");
   await page.getByRole("button", { name: "Lanes of “Why 345 seconds and not 300?”" }).click();
-  const lanes = page.locator('[data-lanes="why-345-seconds"] svg');
+  const lanes = page.locator('[data-lanes="why-345-seconds"] > svg');
   await lanes.waitFor();
-  assert.match(await lanes.locator("title").first().textContent(), /Why 345 seconds/);
+  assert.match(await lanes.locator("> title").textContent(), /Why 345 seconds/);
   await page.locator('[data-like="why-345-seconds"]').click();
   await page.getByTestId("similar").getByText("More like “Why 345 seconds and not 300?”").waitFor();
   const found = page.getByTestId("scenario-list").locator("[data-scenario]");
@@ -190,13 +198,9 @@ playgroundTest("scenarios show their lanes, and others like them", async ({ page
   await until(page, async () => assert.ok((await found.count()) > 50));
 });
 
-playgroundTest("an incident and an embed are taken along", CLIPBOARD, async ({ page }) => {
+playgroundTest("an incident and an embed are taken along", TAKEN, async ({ page, url }) => {
+  await page.goto(`${url}#s=why-345-seconds&release=1.31&t=6m40s`);
   await ready(page);
-  await loadScenario(page, "why-345-seconds");
-  await scrubTo(page, seconds(400));
-  await until(page, async () =>
-    assert.match(await page.evaluate(() => location.hash), /&t=6m40s/),
-  );
   await page.keyboard.press("x");
   const copied = () => page.evaluate(() => navigator.clipboard.readText());
   await page.locator('[data-export="Incident"]').getByRole("button", { name: "Copy" }).click();

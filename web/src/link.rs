@@ -81,6 +81,12 @@ pub(crate) struct Draft {
 }
 
 impl Draft {
+    /// Whether it says no more than the bare address: the sample cluster as everybody finds it.
+    pub(crate) fn says_nothing(&self) -> bool {
+        let release = KubernetesRelease::default();
+        self.json.is_none() && self.clear == format!("#s={}&release={release}", files::SAMPLE)
+    }
+
     /// The fragment of the address, with its `#`.
     pub(crate) fn fragment(&self, deflated: &[u8]) -> String {
         format!("{}{}", self.clear, text::base64(deflated))

@@ -65,9 +65,14 @@ impl Address {
         }
         let state = format!("{}:{}", self.page, self.present);
         if browser::set_address(fragment, &state, push) {
-            fragment.clone_into(&mut self.written);
-            tab::note_address(fragment);
+            self.is_now(fragment);
         }
+    }
+
+    /// What stands in the address is what this tab shows.
+    fn is_now(&mut self, fragment: &str) {
+        fragment.clone_into(&mut self.written);
+        tab::note_address(fragment);
     }
 
     /// The entry that the browser is at, if this page made it.
@@ -85,12 +90,8 @@ impl App {
             return;
         }
         self.address.turn += 1;
-        let draft = if self.is_untouched() {
-            None
-        } else {
-            link::write(&self.session, self.selection.as_ref()).ok()
-        };
-        match draft {
+        let draft = link::write(&self.session, self.selection.as_ref()).ok();
+        match draft.filter(|draft| !draft.says_nothing()) {
             None => self.address.write(""),
             Some(draft) => match draft.json.clone() {
                 None => self.address.write(&draft.fragment(&[])),
@@ -115,15 +116,6 @@ impl App {
         }
     }
 
-    /// Whether this is the sample cluster as everybody finds it.
-    fn is_untouched(&self) -> bool {
-        self.session.timeline().start.metadata.name == files::SAMPLE
-            && !self.session.can_undo()
-            && self.session.timeline().log.is_empty()
-            && self.session.now() == Timestamp::ZERO
-            && self.selection.is_none()
-    }
-
     /// Something else takes the place of the work: the browser's Back is to lead here again.
     pub(super) fn leave_visit(&mut self) {
         let visit = Visit {
@@ -139,10 +131,16 @@ impl App {
     pub(super) fn turn_page(&mut self) {
         self.leave_visit();
         self.address.push = true;
+        // Otherwise when the entry of the dialog is gone.
+        if self.back.is_idle() {
+            self.address.turn += 1;
+            self.address.write("");
+        }
     }
 
     /// The browser is at another address: one of the entries of this page, or a link.
     pub(super) fn arrive(&mut self) {
+        let fragment = browser::fragment();
         let entry = self.address.entry();
         if entry == Some(self.address.present) {
             return self.follow_address();
@@ -152,9 +150,9 @@ impl App {
         {
             self.leave_visit();
             self.address.present = id;
+            self.address.is_now(&fragment);
             return self.visit(visit);
         }
-        let fragment = browser::fragment();
         if fragment == self.address.written {
             return;
         }

@@ -83,26 +83,24 @@ impl Keeping {
 /// sample cluster.
 pub(crate) async fn begin(tab: Tab) -> InitialState {
     let fragment = browser::fragment();
-    let nothing_done = matches!(tab.begin, Begin::Sample);
-    let linked = match link::parse(&fragment) {
-        // The work of this tab, which wrote it there.
-        _ if !nothing_done && tab::wrote(&fragment) => None,
-        Ok(parsed) => match parsed {
-            Some(parsed) => Some(linked::read(parsed).await),
-            None => None,
-        },
-        Err(error) => Some(Err(error)),
-    };
+    let own = tab::wrote(&fragment);
     let mut initial = begin_with(tab).await;
-    match linked {
-        Some(Ok(opened)) if nothing_done && !initial.is_old => {
+    if initial.is_old && own {
+        return initial;
+    }
+    let read = match link::parse(&fragment) {
+        Ok(None) => return initial,
+        Ok(Some(parsed)) => linked::read(parsed).await,
+        Err(error) => Err(error),
+    };
+    match read {
+        Ok(opened) if initial.is_old => initial.offered = Some(opened),
+        Ok(opened) => {
             initial.notices = linked::told(&opened).into_iter().collect();
             initial.session = opened.session;
             initial.selection = opened.selection;
         }
-        Some(Ok(opened)) => initial.offered = Some(opened),
-        Some(Err(error)) => initial.notices.push(linked::broken(&error)),
-        None => {}
+        Err(error) => initial.notices.push(linked::broken(&error)),
     }
     initial
 }
