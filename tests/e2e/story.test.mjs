@@ -207,7 +207,7 @@ playgroundTest("an incident and an embed are taken along", TAKEN, async ({ page,
   await until(page, async () => assert.match(await copied(), /- at 0:45: `node\/worker-1`/));
   const embed = page.locator('[data-export="Embed"]');
   await embed.getByRole("button", { name: "Show" }).click();
-  await embed.getByTestId("embed-preview").locator("svg").waitFor();
+  await embed.getByTestId("embed-preview").locator("> svg").waitFor();
   const text = embed.getByTestId("embed-text");
   assert.equal(
     await text.inputValue(),

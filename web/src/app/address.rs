@@ -233,6 +233,7 @@ impl App {
         self.leave_visit();
         self.address.made += 1;
         self.address.present = self.address.made;
+        self.address.is_now(&browser::fragment());
         if let Some(notice) = told(&opened) {
             self.notice(notice);
         }

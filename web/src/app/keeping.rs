@@ -99,6 +99,7 @@ pub(crate) async fn begin(tab: Tab) -> InitialState {
             initial.notices = linked::told(&opened).into_iter().collect();
             initial.session = opened.session;
             initial.selection = opened.selection;
+            tab::note_address(&fragment);
         }
         Err(error) => initial.notices.push(linked::broken(&error)),
     }
