@@ -136,7 +136,7 @@ pub(crate) const SHORTCUTS: &[Shortcut] = &[
     board(&["Home"], "The first zone", || Msg::Move(Step::First)),
     board(&["End"], "The last of all", || Msg::Move(Step::Last)),
     there(Where::Board, &["Enter"], "Select it and go into the inspector"),
-    story(&["→", "Space"], "The next bookmark", || Msg::NextBookmark),
+    story(&["→"], "The next bookmark", || Msg::NextBookmark),
     story(&["←"], "The bookmark before", || Msg::PreviousBookmark),
     story(&["Esc"], "End the story", || Msg::Tell(None)),
     there(Where::Inspector, &["←", "→", "Home", "End"], "Another tab, on the tabs"),

@@ -31,7 +31,7 @@ use self::text::{escape, unescape};
 use crate::session::{Edit, RowKind, Session};
 use crate::text::count;
 use crate::view_models::selection::Selection;
-use crate::{files, samples, saved};
+use crate::{files, samples};
 
 /// A link of more characters is cut off by some of the places that one pastes it into.
 pub(crate) const LONGEST_LINK: usize = 1_900;
@@ -150,15 +150,17 @@ fn to_json(state: &State) -> Result<String, String> {
 fn contents(session: &Session, selection: Option<&Selection>) -> Vec<String> {
     let timeline = session.timeline();
     let cluster = session.simulator().cluster();
-    let mut contents = vec![
-        saved::title(&timeline.start),
+    let title = &timeline.start.metadata.title;
+    let mut contents: Vec<String> =
+        Some(title.clone()).filter(|it| !it.is_empty()).into_iter().collect();
+    contents.extend([
         format!("Kubernetes {}", session.simulator().config().release),
         format!(
             "{} and {} as they are now",
             count(cluster.nodes().len(), "node"),
             count(cluster.pods().count(), "pod")
         ),
-    ];
+    ]);
     let flags = timeline.start.kubernetes.controller_manager_flags.len();
     for (number, what) in [
         (flags, "flag"),

@@ -57,7 +57,7 @@ pub(crate) fn Bookmarks(props: &BookmarksProps) -> Html {
             <form class="stack" {onsubmit}>
                 <label class="stack">
                     <span>{ format!("Bookmark {}{about}", at(props.now)) }</span>
-                    <span class="row">
+                    <span class="row line">
                         <input class="grow" type="text" ref={field} autofocus=true
                             autocomplete="off" placeholder="What is there to see?"
                             data-testid={TestId::BookmarkNote} />
@@ -112,7 +112,7 @@ fn row(index: usize, bookmark: &Bookmark, props: &BookmarksProps) -> Html {
     let moment = at(bookmark.at.timestamp());
     html! {
         <li class="item" data-bookmark={moment.clone()}>
-            <div class="row">
+            <div class="row line">
                 <button class="btn small num" title="Go there"
                     onclick={dispatch.reform(move |_: MouseEvent| Msg::Tell(Some(index)))}>
                     { moment.clone() }

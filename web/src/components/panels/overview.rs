@@ -8,8 +8,7 @@ use yew::prelude::*;
 use super::faults::control_plane;
 use crate::components::parts::icon;
 use crate::components::parts::prose::in_words;
-use crate::files::SAMPLE;
-use crate::messages::{Dialog, Dispatch, Msg};
+use crate::messages::{Dispatch, Msg};
 use crate::session::run_control_plane;
 use crate::test_id::TestId;
 use crate::text::count;
@@ -48,7 +47,6 @@ pub(crate) fn overview_panel(overview: &Overview, dispatch: &Dispatch) -> Html {
     html! {
         <>
             { about(metadata, start.steps.is_empty(), html! { <>
-                { questions(start, dispatch) }
                 { own_story(start, dispatch) }
                 <div class="stats">
                     { stat(totals.nodes, "node") }
@@ -65,30 +63,6 @@ pub(crate) fn overview_panel(overview: &Overview, dispatch: &Dispatch) -> Html {
                 </p>
             </> }) }
         </>
-    }
-}
-
-/// What to begin with, each a click from its answer.
-fn questions(start: &Scenario, dispatch: &Dispatch) -> Html {
-    if start.metadata.name != SAMPLE {
-        return Html::default();
-    }
-    let import = || Msg::Open(Dialog::Import("".into(), "".into()));
-    let question = |id: TestId, text: &'static str, does: fn() -> Msg| {
-        html! {
-            <button class="btn" data-testid={id}
-                onclick={dispatch.reform(move |_: MouseEvent| does())}>{ text }</button>
-        }
-    };
-    html! {
-        <section class="stack questions" data-testid={TestId::Questions}>
-            <h3>{ "Begin with a question" }</h3>
-            { question(TestId::QuestionNode, "A node dies: who leaves, and when?", || {
-                Msg::Tour("service-in-an-outage")
-            }) }
-            { question(TestId::QuestionWhy, "Why 5 min 50 s?", || Msg::Tour("why-345-seconds")) }
-            { question(TestId::QuestionPaste, "Paste my cluster", import) }
-        </section>
     }
 }
 
