@@ -84,6 +84,26 @@ pub struct Scenario {
     /// What must turn out to be true.
     #[serde(default, skip_serializing_if = "is_default")]
     pub expect: Vec<Expectation>,
+    /// Moments that are worth stopping at, in the order of time: a story in steps.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub bookmarks: Vec<Bookmark>,
+}
+
+/// A moment that is worth stopping at. It changes nothing in a run.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Bookmark {
+    /// When, since the beginning.
+    pub at: Span,
+    /// What there is to see.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub note: String,
+    /// What to look at: `node worker-1`, `pod shop/web-0` or `workload deployment/shop/web`. A
+    /// viewer passes over what it does not know.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub select: String,
 }
 
 /// What a scenario is about.

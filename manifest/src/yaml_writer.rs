@@ -15,7 +15,7 @@ use crate::json_writer::write_number;
 use crate::scalar::{Scalar, resolve};
 
 /// Keys that come before all others, in this order, where people expect them so.
-const FIRST: [&str; 18] = [
+const FIRST: [&str; 20] = [
     "apiVersion",
     "kind",
     "metadata",
@@ -25,6 +25,7 @@ const FIRST: [&str; 18] = [
     "steps",
     "until",
     "expect",
+    "bookmarks",
     "nodes",
     "pods",
     "name",
@@ -34,6 +35,7 @@ const FIRST: [&str; 18] = [
     "answer",
     "at",
     "do",
+    "note",
 ];
 
 /// Longer keys must be marked as such; the limit is 1024 characters.

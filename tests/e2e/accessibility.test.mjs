@@ -105,9 +105,19 @@ for (const colorScheme of ["light", "dark"]) {
       await examine(page, found, "what adding would do");
       await page.keyboard.press("Escape");
       await page.getByTestId("dialog").waitFor({ state: "detached" });
-      for (const dialog of ["scenarios", "export", "sessions", "help", "warnings-open"]) {
+      for (const dialog of ["scenarios", "export", "share", "sessions", "help", "warnings-open"]) {
         await page.getByTestId(dialog).click();
         await page.getByTestId("dialog").waitFor();
+        await examine(page, found, dialog);
+        await page.keyboard.press("Escape");
+        await page.getByTestId("dialog").waitFor({ state: "detached" });
+      }
+      for (const [key, dialog] of [
+        ["m", "Bookmarks"],
+        ["ControlOrMeta+Shift+P", "Commands"],
+      ]) {
+        await page.keyboard.press(key);
+        await page.getByRole("dialog", { name: dialog }).waitFor();
         await examine(page, found, dialog);
         await page.keyboard.press("Escape");
         await page.getByTestId("dialog").waitFor({ state: "detached" });
@@ -133,6 +143,13 @@ for (const colorScheme of ["light", "dark"]) {
       await page.getByTestId("completions").waitFor();
       await examine(page, found, "the console, with completions");
       await page.keyboard.press("Escape");
+
+      await loadScenario(page, "why-345-seconds");
+      await page.keyboard.press("o");
+      await page.getByTestId("story").waitFor();
+      await examine(page, found, "a story");
+      await page.keyboard.press("Escape");
+      await page.getByTestId("story").waitFor({ state: "detached" });
 
       await loadScenario(page, "two-taints-one-removed-1.20");
       await runToEnd(page);

@@ -2,10 +2,10 @@
 
 import assert from "node:assert/strict";
 
-import { playgroundTest } from "./support/browser.mjs";
+import { QUIET, playgroundTest } from "./support/browser.mjs";
 import { edits, focused, focusedWords } from "./support/focus.mjs";
 import { keyboard } from "./support/hands.mjs";
-import { now, ready, seconds, until } from "./support/page.mjs";
+import { loadScenario, now, ready, seconds, until } from "./support/page.mjs";
 
 /** A key of the help as the browser calls it. */
 const called = (key) =>
@@ -19,6 +19,7 @@ const called = (key) =>
     "Ctrl Z": "ControlOrMeta+z",
     "Ctrl Shift Z": "ControlOrMeta+Shift+z",
     "Ctrl Y": "ControlOrMeta+y",
+    "Ctrl Shift P": "ControlOrMeta+Shift+p",
     "Shift Enter": "Shift+Enter",
   })[key] ?? (key.length === 1 ? key.toLowerCase() : key);
 
@@ -71,6 +72,12 @@ async function inConsole(page, line) {
   await page.keyboard.press("k");
   await until(page, async () => assert.ok(await focused(page, "[data-testid=console-line]")));
   await page.keyboard.type(line);
+}
+
+async function tellStory(page) {
+  await loadScenario(page, "why-345-seconds");
+  await page.keyboard.press("o");
+  await page.getByTestId("story").waitFor();
 }
 
 /** What each row of the help says is shown to be so, with each of its keys. */
@@ -139,6 +146,15 @@ const HELP = {
       await press();
       await until(page, async () => assert.ok(await focused(page, "[data-testid=console-line]")));
     },
+    "Share a link": opens("Share"),
+    "Bookmarks: note this moment": opens("Bookmarks"),
+    "Tell the bookmarks as a story": async (page, press) => {
+      await loadScenario(page, "why-345-seconds");
+      await press();
+      await page.getByTestId("story").waitFor();
+      await clockIs(page, 3);
+    },
+    "All commands": opens("Commands"),
     "Light, dark or as the system": async (page, press) => {
       const theme = () => page.evaluate(() => document.documentElement.dataset.theme ?? "auto");
       for (const expected of ["light", "dark", "auto"]) {
@@ -167,6 +183,25 @@ const HELP = {
     "The first zone": moves(/^zone eu-1a/),
     "The last of all": moves(/^pod /),
     "Select it and go into the inspector": moves(/^worker-1$/),
+  },
+  "While a story is told": {
+    "The next bookmark": async (page, press) => {
+      await tellStory(page);
+      await press();
+      await clockIs(page, 45);
+    },
+    "The bookmark before": async (page, press) => {
+      await tellStory(page);
+      await page.getByTestId("story-next").click();
+      await clockIs(page, 45);
+      await press();
+      await clockIs(page, 3);
+    },
+    "End the story": async (page, press) => {
+      await tellStory(page);
+      await press();
+      await page.getByTestId("story").waitFor({ state: "detached" });
+    },
   },
   "In the inspector": {
     "Another tab, on the tabs": async (page, press, key) => {
@@ -280,7 +315,7 @@ for (const [place, meanings] of Object.entries(HELP)) {
           const context = await page.context().browser().newContext();
           const own = await context.newPage();
           try {
-            await own.goto(url);
+            await own.goto(url + QUIET);
             await ready(own);
             await check(own, () => own.keyboard.press(called(key)), key);
           } catch (error) {

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 
-import { playgroundTest } from "./support/browser.mjs";
+import { QUIET, playgroundTest } from "./support/browser.mjs";
 import {
   keptSessions,
   loadScenario,
@@ -36,7 +36,7 @@ const tainted = (page, expected) =>
 /** Another tab, with the playground in it. */
 async function newTab(page, url) {
   const tab = await page.context().newPage();
-  await tab.goto(url);
+  await tab.goto(url + QUIET);
   await ready(tab);
   return tab;
 }

@@ -42,43 +42,43 @@ async function statesOf(page, node) {
 
 /** The steps by their exact words, and what is done and seen for each. */
 const TOUR = {
-  "`cargo xtask serve`, and open <http://127.0.0.1:8080>. A sample cluster is there: three zones, a control plane, workloads with default, custom and infinite tolerations.":
+  "`cargo xtask serve`, and open <http://127.0.0.1:8080>. A sample cluster is there: three zones, a control plane, workloads with default, custom and infinite tolerations. Three questions beside it lead to their answers.":
     async (page) => {
       await ready(page);
       assert.equal(await page.locator("[data-zone]").count(), 3);
+      assert.equal(await page.getByTestId("questions").getByRole("button").count(), 3);
       await page.locator('[data-node="control-plane-1"]').waitFor();
     },
 
-  "Select `worker-1`. Under *Taints* press *unreachable*, which is `NoExecute`: one pod is deleted at once, three begin to count down, two stay.":
+  "Select `worker-1`, press *Stop kubelet* under *Health*, and <kbd>N</kbd> to jump from event to event. After a minute the node is tainted: one pod is deleted at once, three begin to count down, two stay.":
     async (page, hand) => {
       await hand.node("worker-1");
-      const preset = button(page, "unreachable");
-      assert.match(await preset.getAttribute("title"), /:NoExecute$/);
-      await hand.press(preset);
+      await hand.tab("health");
+      await hand.press(button(page, "Stop kubelet"));
+      while ((await statesOf(page, "worker-1")).counting !== 3) {
+        const before = await now(page);
+        assert.ok(before < seconds(70), `${before}`);
+        await page.keyboard.press("n");
+        await until(page, async () => assert.ok((await now(page)) > before));
+      }
+      assert.ok((await now(page)) >= seconds(55), `${await now(page)}`);
       await until(page, async () => {
-        assert.deepEqual(await statesOf(page, "worker-1"), {
-          terminating: 1,
-          counting: 3,
-          stays: 2,
-        });
+        const { counting, stays, ...deleted } = await statesOf(page, "worker-1");
+        assert.deepEqual([counting, stays], [3, 2]);
+        assert.deepEqual(Object.values(deleted), [1]);
       });
     },
 
-  "Press <kbd>Space</kbd> to play and again to pause, or <kbd>N</kbd> to jump to the next event. The event log speaks Kubernetes' words.":
+  "Press <kbd>Space</kbd> to play and again to pause. The event log speaks Kubernetes' words, and what is deleted comes back elsewhere.":
     async (page) => {
       await page.keyboard.press("Space");
-      await until(page, async () => assert.ok((await now(page)) > 0n));
+      await until(page, async () => assert.ok((await now(page)) > seconds(76)));
       await page.keyboard.press("Space");
       await page.getByRole("button", { name: "Play" }).waitFor();
-      assert.ok((await now(page)) < seconds(30), "there is time to read");
-      const before = await now(page);
-      await page.keyboard.press("n");
-      await until(page, async () => assert.ok((await now(page)) > before));
-      await page.keyboard.press("n");
-      assert.match(
-        (await log(page))[0],
-        /TaintManagerEviction .*Marking for deletion Pod data\/report/,
-      );
+      assert.ok((await now(page)) < seconds(110), "there is time to read");
+      const rows = (await log(page)).join("\n");
+      assert.match(rows, /TaintManagerEviction .*Marking for deletion Pod data\/report/);
+      assert.match(rows, /Scheduled pod\/data\/report/);
     },
 
   "Select the pod of `web` on `worker-1` and read *Why*: the taint against its tolerations, which test failed, when it ends.":
@@ -86,12 +86,12 @@ const TOUR = {
       await hand.pod(WEB);
       await inspector(page)
         .getByTestId("verdict")
-        .getByText(/^Deleted at 5m/)
+        .getByText(/^Deleted at 6m/)
         .waitFor();
       const why = inspector(page).getByTestId("why");
       await why.getByText("node.kubernetes.io/unreachable:NoExecute").first().waitFor();
-      assert.equal(await why.locator('[data-outcome="failed"]').count(), 1);
-      assert.equal(await why.locator('[data-outcome="used"]').count(), 1);
+      assert.ok((await why.locator('[data-outcome="failed"]').count()) > 0);
+      assert.ok((await why.locator('[data-outcome="used"]').count()) > 0);
     },
 
   "Under *Tolerations* empty *Seconds* of the one for `unreachable` and press <kbd>Enter</kbd>: the pod stays. Now choose Kubernetes 1.18. The same edits run again, and there the pod is deleted all the same: until 1.20 a timer that had started was never cancelled for a toleration without an end.":
@@ -108,7 +108,8 @@ const TOUR = {
       await until(page, async () => assert.equal((await pods(page))[WEB], "counting"));
       await page.keyboard.press("Escape");
       await page.keyboard.press("e");
-      await until(page, async () => assert.equal((await pods(page))[WEB], "gone"));
+      // Its kubelet does not confirm it.
+      await until(page, async () => assert.equal((await pods(page))[WEB], "stuck"));
     },
 
   "Open *A small cluster to play with* again under *Scenarios*, select the zone `eu-1b` and press *Cut the zone's network*. Step: the heartbeats stop, the grace period runs, the nodes turn Unknown, the limiter taints them one by one, and each pod says in its *time budget* why it goes when it goes. *Flags* has the rates and periods, and what differs between releases.":
@@ -188,6 +189,25 @@ const TOUR = {
       assert.ok(states.includes("some") && states.at(-1) === "whole", states.join(", "));
     },
 
+  "Press <kbd>H</kbd> for a link to this very moment, and <kbd>M</kbd> to note what there is to see; <kbd>O</kbd> tells the notes as a story.":
+    async (page) => {
+      await page.keyboard.press("h");
+      const link = page.getByTestId("share-link");
+      await until(page, async () => assert.match(await link.inputValue(), /#s=service-in-an-outage/));
+      await page.keyboard.press("Escape");
+      await page.getByTestId("dialog").waitFor({ state: "detached" });
+      await page.keyboard.press("m");
+      await page.getByTestId("bookmark-note").waitFor();
+      await page.keyboard.type("The end");
+      await page.keyboard.press("Enter");
+      await page.getByTestId("bookmark-list").locator("li").nth(7).waitFor();
+      await page.keyboard.press("Escape");
+      await page.getByTestId("dialog").waitFor({ state: "detached" });
+      await page.keyboard.press("o");
+      await page.getByTestId("story").getByText("1 of 8").waitFor();
+      await page.keyboard.press("Escape");
+    },
+
   "Press *Import* and paste the output of the command that it shows, of your own cluster.": async (
     page,
     hand,
@@ -202,10 +222,13 @@ const TOUR = {
   },
 };
 
-const CLIPBOARD = { context: { permissions: ["clipboard-read", "clipboard-write"] } };
+const FOUND = {
+  sample: true,
+  context: { permissions: ["clipboard-read", "clipboard-write"] },
+};
 
 for (const hand of [mouse, keyboard]) {
-  playgroundTest(`the tour of the README is true, by ${hand.name}`, CLIPBOARD, async ({ page }) => {
+  playgroundTest(`the tour of the README is true, by ${hand.name}`, FOUND, async ({ page }) => {
     const written = steps();
     assert.deepEqual(written, Object.keys(TOUR), "what is written is what is done here");
     for (const step of written) {

@@ -1,14 +1,17 @@
 //! The application: one owner of the session; messages in, a page out.
 
+mod address;
 mod back;
 mod console;
 mod edits;
 mod incoming;
 mod keeping;
 mod lanes;
+mod linked;
 mod listeners;
 mod moments;
 mod refresh;
+mod story;
 mod view;
 mod work;
 
@@ -23,12 +26,14 @@ use taintlab_core::time::Timestamp;
 use taintlab_core::warnings::Warning;
 use yew::prelude::*;
 
-use self::back::Back;
+use self::address::Address;
+use self::back::{Back, Went};
 use self::keeping::Keeping;
 pub(crate) use self::keeping::{InitialState, begin};
 use crate::browser;
 use crate::files;
 use crate::focus::{Focus, Goal, Place};
+use crate::link::Opened;
 use crate::messages::{Dialog, Dispatch, Msg, Notice};
 use crate::playback::{FRAME_BUDGET, Playback, Speed};
 use crate::pod_animation::PodAnimation;
@@ -76,6 +81,11 @@ pub(crate) struct App {
     announcement: AttrValue,
     focus: Focus,
     back: Back,
+    address: Address,
+    /// A link that was opened, and is asked about.
+    offered: Option<Box<Opened>>,
+    /// The number of the bookmark that is told.
+    story: Option<usize>,
     theme: Theme,
     catalogue: OnceCell<Rc<files::Catalogue>>,
     lanes: lanes::Lanes,
@@ -114,7 +124,7 @@ impl Component for App {
         let dispatch = ctx.link().callback(|msg| msg);
         let theme = Theme::stored();
         theme.use_it();
-        let InitialState { session, selection, notices, keeping } =
+        let InitialState { session, selection, notices, keeping, offered, .. } =
             *ctx.props().initial.take().unwrap_or_default();
         let mut app = Self {
             session,
@@ -136,6 +146,9 @@ impl Component for App {
             announcement: AttrValue::default(),
             focus: Focus::default(),
             back: Back::new(),
+            address: Address::new(),
+            offered: None,
+            story: None,
             theme,
             catalogue: OnceCell::new(),
             lanes: lanes::Lanes::default(),
@@ -152,12 +165,16 @@ impl Component for App {
             app.notice(notice);
         }
         app.refresh(ViewModels::follow);
+        if let Some(offered) = offered {
+            app.offer_link(offered);
+            app.back.follow(true);
+        }
         // What was copied, or noted when the page was left, is not stored yet.
         app.save_soon();
         app
     }
 
-    fn update(&mut self, _: &Context<Self>, msg: Msg) -> bool {
+    fn update(&mut self, ctx: &Context<Self>, msg: Msg) -> bool {
         if moments::is_of_the_clock(&msg) {
             self.end_peek();
         }
@@ -209,7 +226,10 @@ impl Component for App {
             }
             Msg::Select(selection) => self.select(selection),
             Msg::Open(dialog) => self.dialog = Some(dialog),
-            Msg::CloseDialog => self.dialog = None,
+            Msg::CloseDialog => {
+                self.dialog = None;
+                self.offered = None;
+            }
             Msg::Load(scenario) => self.load(*scenario),
             Msg::ReplaceCluster(read, own_release) => self.replace_cluster(&read, own_release),
             Msg::PlanImport(read, objects, planned) => {
@@ -240,11 +260,15 @@ impl Component for App {
             }
             Msg::Escape => self.escape(),
             Msg::ToBoard => self.focus.go(Goal::Card(self.selection.clone())),
-            Msg::WentBack => {
-                if self.back.went() {
+            Msg::WentBack => match self.back.went() {
+                Went::FromDialog => {
                     self.dialog = None;
+                    self.offered = None;
+                    self.follow_address();
                 }
-            }
+                Went::Back => self.follow_address(),
+                Went::Elsewhere => self.arrive(),
+            },
             Msg::Copy(text) => incoming::copy(&self.dispatch, text),
             Msg::Kubectl(line) => self.kubectl(line),
             Msg::Complete(line, cursor, found) => {
@@ -290,7 +314,10 @@ impl Component for App {
             Msg::Ahead => self.run_forecast(),
             Msg::StepAbout(later) => self.step_about(later),
             Msg::ToggleKind(kind) => self.toggle_kind(kind),
-            Msg::Save => self.store(),
+            Msg::Save => {
+                self.store();
+                self.follow_address();
+            }
             Msg::Written(result) => self.written(*result),
             Msg::Leave => {
                 self.store_at_once();
@@ -303,6 +330,30 @@ impl Component for App {
             Msg::OpenSession(kept) => self.open_session(&kept),
             Msg::ContinueSession(id) => self.continue_session(id),
             Msg::Sessions => self.open_sessions(),
+            Msg::Address(turn, fragment) => {
+                self.write_address(turn, &fragment);
+                return false;
+            }
+            Msg::LinkRead(read) => self.link_read(read),
+            Msg::TakeLink => self.take_link(),
+            Msg::MakeLink(hide, made) => {
+                self.make_link(hide, made);
+                return false;
+            }
+            Msg::MakeEmbed(made) => {
+                self.make_embed(made);
+                return false;
+            }
+            Msg::DownloadShared(hide) => self.download_shared(hide),
+            Msg::Run(does) => {
+                self.dialog = None;
+                return Component::update(self, ctx, does());
+            }
+            Msg::SetBookmarks(bookmarks) => self.set_bookmarks(bookmarks),
+            Msg::Tell(number) => self.tell(number),
+            Msg::NextBookmark => self.tell_other(true),
+            Msg::PreviousBookmark => self.tell_other(false),
+            Msg::Tour(name) => self.tour(name),
         }
         self.keep_playing();
         self.keep_forecasting();

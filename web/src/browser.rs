@@ -109,6 +109,40 @@ pub(crate) fn local_time(millis: u64) -> String {
     date.to_locale_string("default", &JsValue::UNDEFINED).into()
 }
 
+/// What stands in the address after and with its `#`; empty if nothing does.
+pub(crate) fn fragment() -> String {
+    window().and_then(|window| window.location().hash().ok()).unwrap_or_default()
+}
+
+/// The address of the page without what stands after `#` or `?`.
+pub(crate) fn page_address() -> String {
+    let location = window().map(|window| window.location());
+    let part = |part: Result<String, JsValue>| part.unwrap_or_default();
+    location.map(|it| part(it.origin()) + &part(it.pathname())).unwrap_or_default()
+}
+
+/// What the present entry of the browser's history is called.
+pub(crate) fn address_state() -> Option<String> {
+    window()?.history().ok()?.state().ok()?.as_string()
+}
+
+/// Puts a fragment into the address, and a name on the present entry of the history or on a new
+/// one; `false` if the browser refuses.
+pub(crate) fn set_address(fragment: &str, state: &str, new_entry: bool) -> bool {
+    let set = || {
+        let window = window()?;
+        let location = window.location();
+        let address = location.pathname().ok()? + &location.search().ok()? + fragment;
+        let (history, state) = (window.history().ok()?, JsValue::from_str(state));
+        let set = match new_entry {
+            true => history.push_state_with_url(&state, "", Some(&address)),
+            false => history.replace_state_with_url(&state, "", Some(&address)),
+        };
+        set.ok()
+    };
+    set().is_some()
+}
+
 /// Whether the address asks for a fresh start, as the message after a crash offers it.
 pub(crate) fn asked_for_fresh_start() -> bool {
     let Some(window) = window() else { return false };

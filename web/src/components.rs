@@ -10,6 +10,8 @@ pub(crate) mod log;
 pub(crate) mod notices;
 pub(crate) mod panels;
 pub(crate) mod parts;
+pub(crate) mod questions;
+pub(crate) mod story;
 #[cfg(test)]
 mod tests;
 pub(crate) mod workloads;

@@ -19,6 +19,7 @@ use taintlab_manifest::{
 use crate::samples;
 use crate::session::{Edit, Session, set_release};
 use crate::view_models::import_report::{Objects, Planned, State};
+use crate::view_models::incident;
 use crate::view_models::lanes::pieces;
 
 /// What a text turned out to be.
@@ -81,6 +82,19 @@ pub(crate) fn scenario(name: &str, text: &str) -> Result<Scenario, String> {
         Reading { diagnostics, .. } => Err(first_error(&diagnostics)),
     }
 }
+
+/// The scenario of a link, which holds all of its objects itself.
+///
+/// # Errors
+/// What is wrong with it.
+pub(crate) fn linked_scenario(json: &str) -> Result<Scenario, String> {
+    let mut load = |name: &str| Err(format!("a link holds no file such as `{name}`"));
+    let read = read_scenario(json, "link", ImportOptions::default(), &mut load);
+    read.scenario.ok_or_else(|| first_error(&read.diagnostics))
+}
+
+/// The name of the sample cluster.
+pub(crate) const SAMPLE: &str = "sample-cluster";
 
 /// The sample cluster that the page begins with: the first of the [`samples`].
 pub(crate) fn sample() -> Scenario {
@@ -226,7 +240,12 @@ pub(crate) fn cluster_text(session: &Session, purpose: Purpose, format: Format) 
 ///
 /// In a scenario, what follows from a step comes after all steps of that instant, while an edit
 /// takes effect at once. So each edit gets an instant of its own, a nanosecond later if need be.
-pub(crate) fn scenario_text(mut scenario: Scenario, edits: &[Rc<Edit>]) -> String {
+pub(crate) fn scenario_text(scenario: Scenario, edits: &[Rc<Edit>]) -> String {
+    write_scenario(&with_edits(scenario, edits))
+}
+
+/// A scenario whose steps are those of another one, and edits.
+fn with_edits(mut scenario: Scenario, edits: &[Rc<Edit>]) -> Scenario {
     let mut taken: Option<Timestamp> = None;
     let begun = scenario.steps.iter().map(|step| step.at.timestamp()).collect::<Vec<_>>();
     for edit in edits {
@@ -246,7 +265,38 @@ pub(crate) fn scenario_text(mut scenario: Scenario, edits: &[Rc<Edit>]) -> Strin
         scenario.steps.extend(edit.commands.iter().map(step));
     }
     scenario.steps.sort_by_key(|step| step.at);
-    write_scenario(&scenario)
+    scenario
+}
+
+/// More lanes are no picture any more.
+const MOST_LANES: usize = 200;
+
+/// The lanes of a scenario as a picture, SVG, with a mark at that time; `id` tells pictures of one
+/// page apart.
+///
+/// # Errors
+/// It does not run, or is too large for a picture.
+pub(crate) fn picture(
+    scenario: &Scenario,
+    id: &str,
+    at: Option<Timestamp>,
+) -> Result<String, String> {
+    let groups = scenario.objects.node_groups.iter();
+    let in_groups: u32 =
+        groups.map(|group| group.count.saturating_mul(1 + group.pods_per_node)).sum();
+    let objects = scenario.objects.nodes.len() + scenario.objects.pods.len();
+    if objects + in_groups as usize > MOST_LANES {
+        return Err("there are too many objects for a picture".to_owned());
+    }
+    let lanes = Lanes::of(scenario).map_err(|error| error.to_string())?;
+    let title = scenario.metadata.title.clone();
+    Ok(timeline_svg(&lanes, &SvgOptions { title, id: id.to_owned(), at }))
+}
+
+/// What a session did, as a scenario that does the same.
+pub(crate) fn as_scenario(session: &Session) -> Scenario {
+    let timeline = session.timeline();
+    with_edits(Scenario::clone(&timeline.start), &timeline.log)
 }
 
 /// What can be handed out.
@@ -260,6 +310,8 @@ pub(crate) enum ExportKind {
     Json,
     /// Where it began and every change, as a scenario file.
     Scenario,
+    /// What happened, as Markdown.
+    Incident,
 }
 
 /// What is handed out: the name of a file, and its text.
@@ -269,11 +321,8 @@ pub(crate) fn export_as(session: &Session, what: ExportKind) -> (&'static str, S
         ExportKind::State => ("cluster.yaml", cluster(Purpose::State, Format::Yaml)),
         ExportKind::Apply => ("cluster-apply.yaml", cluster(Purpose::Apply, Format::Yaml)),
         ExportKind::Json => ("cluster.json", cluster(Purpose::State, Format::Json)),
-        ExportKind::Scenario => {
-            let timeline = session.timeline();
-            let start = Scenario::clone(&timeline.start);
-            ("scenario.yaml", scenario_text(start, &timeline.log))
-        }
+        ExportKind::Scenario => ("scenario.yaml", write_scenario(&as_scenario(session))),
+        ExportKind::Incident => ("incident.md", incident::markdown(session)),
     }
 }
 

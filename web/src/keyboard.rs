@@ -1,12 +1,15 @@
 //! The keyboard: one table, which the help shows and in which each key that is pressed is looked
 //! up.
 
+use taintlab_core::command::Command;
 use web_sys::KeyboardEvent;
+use yew::Callback;
 
 use crate::board_keys::Step;
 use crate::browser;
 use crate::focus::Place;
 use crate::messages::{Dialog, Msg};
+use crate::test_id::TestId;
 use crate::view_models::lanes::{LanesMsg, Move};
 
 /// Where a key means something.
@@ -18,6 +21,8 @@ pub(crate) enum Where {
     Board,
     /// On the rows of the lanes.
     Lanes,
+    /// While a story is told.
+    Story,
     /// In the inspector.
     Inspector,
     /// In the console.
@@ -28,8 +33,15 @@ pub(crate) enum Where {
 
 impl Where {
     /// All of them, as the help lists them.
-    pub(crate) const ALL: [Self; 6] =
-        [Self::Page, Self::Board, Self::Lanes, Self::Inspector, Self::Console, Self::Dialog];
+    pub(crate) const ALL: [Self; 7] = [
+        Self::Page,
+        Self::Board,
+        Self::Lanes,
+        Self::Story,
+        Self::Inspector,
+        Self::Console,
+        Self::Dialog,
+    ];
 
     /// The heading in the help.
     pub(crate) const fn words(self) -> &'static str {
@@ -37,6 +49,7 @@ impl Where {
             Self::Page => "Everywhere but in a field",
             Self::Board => "On the board",
             Self::Lanes => "On the lanes",
+            Self::Story => "While a story is told",
             Self::Inspector => "In the inspector",
             Self::Console => "In the kubectl console",
             Self::Dialog => "In a dialog",
@@ -54,6 +67,26 @@ pub(crate) struct Shortcut {
     pub(crate) meaning: &'static str,
     /// How; nothing if the control that has the focus does it by itself.
     does: Option<fn() -> Msg>,
+}
+
+impl Shortcut {
+    /// Whether it can be done from anywhere, so that the command palette offers it.
+    pub(crate) const fn is_command(&self) -> bool {
+        matches!(self.place, Where::Page) && self.does.is_some()
+    }
+
+    /// How it is done.
+    pub(crate) const fn does(&self) -> Option<fn() -> Msg> {
+        self.does
+    }
+}
+
+const fn story(
+    keys: &'static [&'static str],
+    meaning: &'static str,
+    does: fn() -> Msg,
+) -> Shortcut {
+    Shortcut { place: Where::Story, keys, meaning, does: Some(does) }
 }
 
 const fn page(keys: &'static [&'static str], meaning: &'static str, does: fn() -> Msg) -> Shortcut {
@@ -103,10 +136,20 @@ pub(crate) const SHORTCUTS: &[Shortcut] = &[
         Msg::Open(Dialog::Until("".into()))
     }),
     page(&["G"], "Branches: fork here, switch", || Msg::Open(Dialog::Branches)),
-    page(&["C"], "Compare with a branch, a release or other flags", || {
-        Msg::Open(Dialog::Compare)
-    }),
+    page(&["C"], "Compare with a branch, a release or other flags", || Msg::Open(Dialog::Compare)),
     page(&["K"], "kubectl", || Msg::OpenConsole(true)),
+    page(&["H"], "Share a link", || Msg::Open(Dialog::Share)),
+    page(&["M"], "Bookmarks: note this moment", || Msg::Open(Dialog::Bookmarks)),
+    page(&["O"], "Tell the bookmarks as a story", || Msg::Tell(Some(0))),
+    page(&[], "Sessions kept in this browser", || Msg::Sessions),
+    page(&[], "Flags of the controllers, and releases compared", || Msg::Open(Dialog::Settings)),
+    page(&[], "An empty cluster", || Msg::Load(Box::default())),
+    page(&[], "Restart the taint-eviction controller", || {
+        edit(Command::RestartTaintEvictionController)
+    }),
+    page(&[], "Restart kube-controller-manager", || edit(Command::RestartControllerManager)),
+    page(&[], "Keep this run to compare later ones with", || Msg::SetBaseline),
+    page(&["Ctrl Shift P"], "All commands", || Msg::Open(Dialog::Palette)),
     page(&["T"], "Light, dark or as the system", || Msg::NextTheme),
     page(&["Esc"], "To the board; from there, close the inspector", || Msg::Escape),
     page(&["?"], "This help", || Msg::Open(Dialog::Help)),
@@ -129,9 +172,7 @@ pub(crate) const SHORTCUTS: &[Shortcut] = &[
     lanes(&["End"], "The last row", || Msg::Lanes(LanesMsg::Move(Move::Last))),
     lanes(&["←"], "Look at its change before", || Msg::Lanes(LanesMsg::Move(Move::Earlier))),
     lanes(&["→"], "Look at its next change", || Msg::Lanes(LanesMsg::Move(Move::Later))),
-    lanes(&["Enter"], "Select it and go to the moment that is shown", || {
-        Msg::Lanes(LanesMsg::Go)
-    }),
+    lanes(&["Enter"], "Select it and go to the moment that is shown", || Msg::Lanes(LanesMsg::Go)),
     lanes(&["+"], "A shorter time", || Msg::Lanes(LanesMsg::Zoom(0.5, None))),
     lanes(&["−"], "A longer time", || Msg::Lanes(LanesMsg::Zoom(2.0, None))),
     lanes(&["Shift ←"], "An earlier time", || Msg::Lanes(LanesMsg::Pan(-0.25))),
@@ -139,6 +180,9 @@ pub(crate) const SHORTCUTS: &[Shortcut] = &[
     lanes(&["P"], "Keep the row at the top, or no longer", || Msg::Lanes(LanesMsg::PinHere)),
     lanes(&["["], "Begin an area here", || Msg::Lanes(LanesMsg::AreaHere(false))),
     lanes(&["]"], "End the area here", || Msg::Lanes(LanesMsg::AreaHere(true))),
+    story(&["→"], "The next bookmark", || Msg::NextBookmark),
+    story(&["←"], "The bookmark before", || Msg::PreviousBookmark),
+    story(&["Esc"], "End the story", || Msg::Tell(None)),
     there(Where::Inspector, &["←", "→", "Home", "End"], "Another tab, on the tabs"),
     there(Where::Inspector, &["Enter"], "Apply what is typed, and go back to the board"),
     there(Where::Inspector, &["Esc"], "Back to the board, with nothing applied"),
@@ -171,10 +215,17 @@ pub(super) fn pressed(event: &KeyboardEvent) -> Option<Msg> {
         Place::Lanes => Some(Where::Lanes),
         Place::Inspector | Place::Elsewhere | Place::Nowhere => None,
     };
-    let msg = here.and_then(|here| find(here, &name));
+    let told = browser::find(&TestId::Story.selector()).is_some();
+    let msg = told.then(|| find(Where::Story, &name)).flatten();
+    let msg = msg.or_else(|| here.and_then(|here| find(here, &name)));
     let msg = msg.or_else(|| find(Where::Page, &name))?;
     event.prevent_default();
     Some(msg())
+}
+
+/// An edit that nothing is waiting for: what is refused is told at the edge of the page.
+fn edit(command: Command) -> Msg {
+    Msg::Edit(vec![command], Callback::noop())
 }
 
 fn find(place: Where, name: &str) -> Option<fn() -> Msg> {

@@ -3,14 +3,16 @@
 use std::rc::Rc;
 
 use taintlab_core::command::{Command, CommandError};
-use taintlab_core::scenario::Scenario;
+use taintlab_core::scenario::{Bookmark, Scenario};
 use taintlab_core::time::Timestamp;
 use taintlab_kubectl::Completion;
 use taintlab_manifest::Import;
 use yew::prelude::*;
 
 use crate::board_keys::Step;
+use crate::embed::Form;
 use crate::files::ExportKind;
+use crate::link::Opened;
 use crate::playback::Speed;
 use crate::session::MarkKind;
 use crate::store::{Kept, WriteResult};
@@ -136,6 +138,50 @@ pub(crate) enum Msg {
     ContinueSession(Rc<str>),
     /// Show the sessions that are kept.
     Sessions,
+    /// The link of so many is made: write it into the address.
+    Address(u32, String),
+    /// A link was read, or is broken.
+    LinkRead(Result<Box<Opened>, String>),
+    /// Open the link that was offered.
+    TakeLink,
+    /// Make a link, without names if so wanted.
+    MakeLink(bool, Callback<Rc<LinkMade>>),
+    /// Make an embed.
+    MakeEmbed(Callback<Rc<EmbedMade>>),
+    /// Hand out a file in place of a link, without names if so wanted.
+    DownloadShared(bool),
+    /// Do what a row of the command palette says.
+    Run(fn() -> Msg),
+    /// Set the bookmarks.
+    SetBookmarks(Vec<Bookmark>),
+    /// Tell the story from the bookmark of this number on, or end it.
+    Tell(Option<usize>),
+    /// The bookmark after the one that is told.
+    NextBookmark,
+    /// The bookmark before it.
+    PreviousBookmark,
+    /// Open an example and tell its story.
+    Tour(&'static str),
+}
+
+/// A link that was made, or why there is none.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct LinkMade {
+    /// The link.
+    pub(crate) link: String,
+    /// What is in it, in words.
+    pub(crate) contents: Vec<String>,
+    /// Why there is none.
+    pub(crate) why_not: Option<String>,
+}
+
+/// An embed that was made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct EmbedMade {
+    /// Its forms.
+    pub(crate) forms: Vec<Form>,
+    /// What it looks like, SVG; or why there is no picture.
+    pub(crate) picture: Result<String, String>,
 }
 
 /// How something is handed out.
@@ -170,6 +216,14 @@ pub(crate) enum Dialog {
     Branches,
     /// Two runs side by side.
     Compare,
+    /// The link of what is shown.
+    Share,
+    /// Whether to open a link that holds this.
+    Link(Rc<Vec<String>>),
+    /// The bookmarks.
+    Bookmarks,
+    /// All commands.
+    Palette,
     /// A new node.
     CreateNode,
     /// A new pod, on that node if it is not empty.

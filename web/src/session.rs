@@ -38,13 +38,13 @@ use taintlab_core::command::{Command, CommandError};
 use taintlab_core::event::TimeoutReason;
 use taintlab_core::eviction_timeline::time_budget::TimeBudget;
 use taintlab_core::lanes::LaneRecorder;
-use taintlab_core::scenario::{self, Player, Scenario, ScenarioError};
+use taintlab_core::scenario::{self, Bookmark, Player, Scenario, ScenarioError};
 use taintlab_core::simulator::{Forecast, Simulator, Snapshot};
 use taintlab_core::time::{Span, Timestamp};
 
+pub(crate) use self::branches::{Branch, MAIN};
 use self::history::History;
 use self::rows::Home;
-pub(crate) use self::branches::{Branch, MAIN};
 pub(crate) use self::rows::{Gone, Mark, MarkKind, Row, RowKind, is_about_zones};
 pub(crate) use self::start::{run_control_plane, set_release};
 
@@ -391,6 +391,20 @@ impl Session {
         if let Some((timeline, at)) = self.history.redo(&self.timeline, now) {
             self.put(timeline, at);
         }
+    }
+
+    /// Goes on with another timeline, at that time; undo goes back.
+    pub(crate) fn go_to(&mut self, timeline: Timeline, at: Timestamp) {
+        self.history.record(self.timeline.clone(), self.now());
+        self.put(timeline, at);
+        self.seek(at);
+    }
+
+    /// Sets the bookmarks, which change nothing else; undo brings the old ones back.
+    pub(crate) fn set_bookmarks(&mut self, mut bookmarks: Vec<Bookmark>) {
+        self.history.record(self.timeline.clone(), self.now());
+        bookmarks.sort_by_key(|bookmark| bookmark.at);
+        Rc::make_mut(&mut self.timeline.start).bookmarks = bookmarks;
     }
 
     fn put(&mut self, timeline: Timeline, at: Timestamp) {

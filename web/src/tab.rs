@@ -11,10 +11,15 @@ use crate::browser;
 
 /// The id of the session, the page that works on it, and the stamp of what was stored of it last.
 const SESSION: &str = "taintlab.tab";
-/// How the page was left: one of the two words below, or the session as text.
+/// How the page was left: one of the two words below, or the session as text; where it began is
+/// not in it if that is long and stored.
 const LEFT: &str = "taintlab.left";
+/// What this tab wrote into the address last.
+const ADDRESS: &str = "taintlab.address";
 const NOTHING_DONE: &str = "nothing done";
 const STORED: &str = "stored";
+/// Stands before a session without its start.
+pub(crate) const EDITS: &str = "edits ";
 /// Longer texts are not noted: browsers have room for about five million characters here.
 pub(crate) const LONGEST_NOTE: usize = 1_000_000;
 
@@ -27,6 +32,8 @@ pub(crate) enum Begin {
     Fresh,
     /// The session as this tab left it.
     Left(Rc<str>),
+    /// The session as this tab left it, but for where it began, which is stored.
+    LeftEdits(Rc<str>),
     /// The session as it is stored.
     Stored,
     /// A copy of this session, which another tab works on.
@@ -60,7 +67,10 @@ impl Tab {
             None => return Self::new(Begin::CopyOf(id)),
             Some(NOTHING_DONE) => Begin::Sample,
             Some(STORED) => Begin::Stored,
-            Some(text) => Begin::Left(text.into()),
+            Some(text) => match text.strip_prefix(EDITS) {
+                Some(edits) => Begin::LeftEdits(edits.into()),
+                None => Begin::Left(text.into()),
+            },
         };
         Self { id, stamp, page, begin }
     }
@@ -78,11 +88,22 @@ pub(crate) fn enter(id: &str, stamp: Option<&str>, page: &str) {
     let _ = browser::tab_store(SESSION, &format!("{id} {page}{stamp}"));
 }
 
-/// The page is left, with this work, if anything was done. An empty text says that it is stored.
+/// Notes what stands in the address, to know a link by that somebody else has put there.
+pub(crate) fn note_address(fragment: &str) {
+    // Without it a reload asks whether to open what is open.
+    let _ = browser::tab_store(ADDRESS, fragment);
+}
+
+/// Whether what stands in the address is of this tab.
+pub(crate) fn wrote(fragment: &str) -> bool {
+    browser::tab_stored(ADDRESS).as_deref() == Some(fragment)
+}
+
+/// The page is left, with this work, if anything was done. What is too long is stored.
 pub(crate) fn leave(work: Option<&str>) {
     let short = match work {
         None => NOTHING_DONE,
-        Some(text) if !text.is_empty() && text.len() <= LONGEST_NOTE => text,
+        Some(text) if text.len() <= LONGEST_NOTE => text,
         Some(_) => STORED,
     };
     if browser::tab_store(LEFT, short).is_err() {

@@ -5,6 +5,7 @@ pub(crate) mod board;
 pub(crate) mod console;
 pub(crate) mod display;
 pub(crate) mod import_report;
+pub(crate) mod incident;
 pub(crate) mod inspector_model;
 pub(crate) mod lanes;
 pub(crate) mod runs;

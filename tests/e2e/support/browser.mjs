@@ -19,6 +19,12 @@ const PATIENCE = 20_000;
 /** The longest a test may take, in milliseconds; a hung page must not hang the run. */
 const TEST_LIMIT = 180_000;
 
+/**
+ * The sample cluster without controllers: what is evicted stays away, taints stay, and what a test
+ * does is all that happens.
+ */
+export const QUIET = "#s=sample-cluster&release=1.35&control-plane=false";
+
 /** Where a failed test leaves its screenshot. */
 const OUTPUT = fileURLToPath(new URL("../output/", import.meta.url));
 
@@ -40,6 +46,7 @@ after(async () => {
 
 /**
  * @typedef {object} Options
+ * @property {boolean} [sample] open the page as everybody finds it, with its controllers running
  * @property {boolean} [closed] do not open the playground; the test goes to `url` when it wants
  * @property {import("playwright-core").BrowserContextOptions} [context] viewport, colours, …
  *
@@ -72,7 +79,7 @@ export function playgroundTest(name, options, body) {
     const page = await context.newPage();
     try {
       if (!options.closed) {
-        await page.goto(url);
+        await page.goto(options.sample ? url : url + QUIET);
       }
       await body({ page, url, problems });
       assert.deepEqual(problems, [], "the page has problems");

@@ -21,6 +21,17 @@ enum Entry {
     Leaving,
 }
 
+/// Where the browser went in its history.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Went {
+    /// Away from a dialog, which that closes.
+    FromDialog,
+    /// Away from a dialog that is closed, as it was asked to.
+    Back,
+    /// Somewhere else.
+    Elsewhere,
+}
+
 /// The history of the page's dialogs.
 #[derive(Debug)]
 pub(super) struct Back(Entry);
@@ -50,11 +61,19 @@ impl Back {
         }
     }
 
-    /// The browser went to another entry; `true` if that closes the dialog.
-    pub(super) fn went(&mut self) -> bool {
-        let closes = self.0 == Entry::Present;
-        self.0 = Entry::None;
-        closes
+    /// The browser went to another entry: because of a dialog, and whether that closes it, or
+    /// to another address.
+    pub(super) fn went(&mut self) -> Went {
+        match std::mem::replace(&mut self.0, Entry::None) {
+            Entry::Present => Went::FromDialog,
+            Entry::Leaving => Went::Back,
+            Entry::None => Went::Elsewhere,
+        }
+    }
+
+    /// Whether the present entry is that of the page, and stays it.
+    pub(super) fn is_idle(&self) -> bool {
+        self.0 == Entry::None
     }
 }
 

@@ -8,7 +8,8 @@ use taintlab_core::scenario::Scenario;
 use taintlab_core::time::Timestamp;
 use wasm_bindgen_futures::spawn_local;
 
-use super::App;
+use super::{App, linked};
+use crate::link::Opened;
 use crate::messages::{Dialog, Msg, Notice, NoticeAction};
 use crate::session::Session;
 use crate::store::WriteResult;
@@ -16,7 +17,7 @@ use crate::store::{Entry, Kept, Written};
 use crate::tab::{Begin, Tab};
 use crate::view_models::ViewModels;
 use crate::view_models::selection::Selection;
-use crate::{browser, files, saved, store, tab};
+use crate::{browser, files, link, saved, store, tab};
 
 /// Where the page kept its only session before there were several.
 const OLD_KEY: &str = "taintlab.session";
@@ -55,10 +56,14 @@ pub(crate) struct InitialState {
     pub(super) selection: Option<Selection>,
     pub(super) notices: Vec<Notice>,
     pub(super) keeping: Keeping,
+    /// Whether it is work of before.
+    is_old: bool,
+    /// A link that the address holds, to be asked about.
+    pub(super) offered: Option<Box<Opened>>,
 }
 
 impl Keeping {
-    fn of(id: Rc<str>, seen: Option<String>) -> Self {
+    pub(super) fn of(id: Rc<str>, seen: Option<String>) -> Self {
         Self { id, page: browser::new_id(), seen, ..Self::default() }
     }
 
@@ -77,6 +82,31 @@ impl Keeping {
 /// What this tab begins with: where it was left, a copy of the tab it was duplicated from, or the
 /// sample cluster.
 pub(crate) async fn begin(tab: Tab) -> InitialState {
+    let fragment = browser::fragment();
+    let own = tab::wrote(&fragment);
+    let mut initial = begin_with(tab).await;
+    if initial.is_old && own {
+        return initial;
+    }
+    let read = match link::parse(&fragment) {
+        Ok(None) => return initial,
+        Ok(Some(parsed)) => linked::read(parsed).await,
+        Err(error) => Err(error),
+    };
+    match read {
+        Ok(opened) if initial.is_old => initial.offered = Some(opened),
+        Ok(opened) => {
+            initial.notices = linked::told(&opened).into_iter().collect();
+            initial.session = opened.session;
+            initial.selection = opened.selection;
+            tab::note_address(&fragment);
+        }
+        Err(error) => initial.notices.push(linked::broken(&error)),
+    }
+    initial
+}
+
+async fn begin_with(tab: Tab) -> InitialState {
     let mut notices = Vec::new();
     let moved = move_old_work(&mut notices).await;
     let Tab { id, stamp, page, begin } = tab;
@@ -103,22 +133,34 @@ pub(crate) async fn begin(tab: Tab) -> InitialState {
                 Err(error) => Some(unreadable(&error, &text)),
             }
         }
+        Begin::LeftEdits(edits) => {
+            let kept = store::read(&id).await.ok().flatten();
+            if kept.is_none() {
+                notices.push(no_longer_there());
+            }
+            kept.map(|kept| {
+                let kept = Kept { edits: edits.to_string(), ..kept };
+                let mut initial =
+                    resume(&kept).unwrap_or_else(|error| unreadable(&error, whole(&kept)));
+                initial.keeping.previous_page.clone_from(&page);
+                initial
+            })
+        }
         Begin::Stored => {
             let found = stored(&id, &id, stamp, page).await;
             if found.is_none() {
-                notices.push(Notice::error(
-                    "The work of this tab is no longer in the browser's storage. Here is the \
-                     sample cluster.",
-                ));
+                notices.push(no_longer_there());
             }
             found
         }
         Begin::CopyOf(other) => stored(&other, &id, None, None).await,
     };
+    let is_old = found.is_some();
     let mut initial = found.take().unwrap_or_else(|| {
         let session = Session::new(files::sample()).unwrap_or_default();
         InitialState { session, keeping: Keeping::of(id, None), ..InitialState::default() }
     });
+    initial.is_old = is_old;
     initial.notices.append(&mut notices);
     initial.keeping.enter();
     initial
@@ -169,7 +211,13 @@ fn unreadable(error: &str, text: &str) -> InitialState {
     let session = Session::new(files::sample()).unwrap_or_default();
     let keeping = Keeping::of(browser::new_id().into(), None);
     let notices = vec![cannot_read(error, text)];
-    InitialState { session, keeping, notices, selection: None }
+    InitialState { session, keeping, notices, ..InitialState::default() }
+}
+
+fn no_longer_there() -> Notice {
+    Notice::error(
+        "The work of this tab is no longer in the browser's storage. Here is the sample cluster.",
+    )
 }
 
 fn cannot_read(error: &str, text: &str) -> Notice {
@@ -256,7 +304,7 @@ impl App {
     }
 
     /// Whether there is something that the user would miss.
-    fn is_worth_keeping(&self) -> bool {
+    pub(super) fn is_worth_keeping(&self) -> bool {
         self.session.can_undo() || self.keeping.seen.is_some()
     }
 
@@ -357,12 +405,18 @@ impl App {
         let untouched = !self.is_worth_keeping()
             && self.selection.is_none()
             && self.session.home() == Timestamp::ZERO;
-        let long = self.keeping.start.as_ref().is_some_and(|(_, size)| *size > tab::LONGEST_NOTE);
+        let start = &self.session.timeline().start;
+        let long =
+            self.keeping.start.as_ref().is_some_and(|(stored, size)| {
+                Rc::ptr_eq(stored, start) && *size > tab::LONGEST_NOTE
+            });
+        let selection = self.selection.as_ref();
         let text = match (untouched, long) {
             (true, _) => None,
-            // The empty text of a long one: it is stored.
-            (_, true) => Some(String::new()),
-            _ => saved::to_text(&self.session, self.selection.as_ref()).ok(),
+            (_, true) => saved::edits_text(&self.session, selection)
+                .ok()
+                .map(|edits| format!("{}{edits}", tab::EDITS)),
+            _ => saved::to_text(&self.session, selection).ok(),
         };
         self.keeping.left.set(true);
         tab::leave(text.as_deref());
@@ -385,6 +439,8 @@ impl App {
         match resume(kept) {
             Ok(initial) => {
                 self.play(false);
+                self.turn_page();
+                self.story = None;
                 self.session = initial.session;
                 self.keeping = initial.keeping;
                 self.selection = initial.selection;

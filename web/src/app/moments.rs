@@ -37,6 +37,9 @@ pub(super) fn is_of_the_clock(msg: &Msg) -> bool {
         | Msg::Written(_)
         | Msg::Leave
         | Msg::Return
+        | Msg::Address(..)
+        | Msg::LinkRead(_)
+        | Msg::Run(_)
         | Msg::PlanImport(..) => false,
         Msg::Edit(..)
         | Msg::EditAndClose(..)
@@ -71,6 +74,15 @@ pub(super) fn is_of_the_clock(msg: &Msg) -> bool {
         | Msg::Files(_)
         | Msg::OpenSession(_)
         | Msg::ContinueSession(_)
+        | Msg::TakeLink
+        | Msg::MakeLink(..)
+        | Msg::MakeEmbed(_)
+        | Msg::DownloadShared(_)
+        | Msg::SetBookmarks(_)
+        | Msg::Tell(_)
+        | Msg::NextBookmark
+        | Msg::PreviousBookmark
+        | Msg::Tour(_)
         | Msg::Until(..)
         | Msg::Branch(_)
         | Msg::Compare(..)

@@ -1,6 +1,7 @@
 //! The page as a whole.
 
 use taintlab_core::protocol::zone::ZoneKey;
+use taintlab_core::time::Timestamp;
 use web_sys::Element;
 use yew::prelude::*;
 
@@ -15,7 +16,10 @@ use crate::components::lanes::{Lanes, word};
 use crate::components::log::EventLog;
 use crate::components::notices::Notices;
 use crate::components::panels::inspector::Inspector;
+use crate::components::questions::questions;
+use crate::components::story::story;
 use crate::components::workloads::Workloads;
+use crate::files::SAMPLE;
 use crate::messages::{Msg, maybe};
 use crate::test_id::TestId;
 use crate::text::{at, css_seconds};
@@ -46,6 +50,7 @@ impl App {
                     data-testid={TestId::Board}
                     data-detail={detail.word()} {onclick} aria-label="Cluster"
                     style={counts.then(|| self.running())}>
+                    if self.is_first_minute() { { questions(&dispatch) } }
                     <Board {board} {detail} selection={self.selection.clone()}
                         marked={self.marked.clone()} dispatch={dispatch.clone()} />
                 </main>
@@ -69,6 +74,7 @@ impl App {
                 <Console entries={self.console.clone()} open={self.console_open}
                     forgotten={self.entries_forgotten}
                     dispatch={dispatch.clone()} />
+                { self.story() }
                 { self.clock_bar() }
                 { self.dialog() }
                 <p class="sr" aria-live="polite" data-testid={TestId::Announcement}>
@@ -130,6 +136,23 @@ impl App {
         })
     }
 
+    /// Whether this is the sample cluster, and nobody has done anything.
+    fn is_first_minute(&self) -> bool {
+        let timeline = self.session.timeline();
+        timeline.start.metadata.name == SAMPLE
+            && timeline.log.is_empty()
+            && self.session.now() == Timestamp::ZERO
+    }
+
+    /// The bookmark that is told.
+    fn story(&self) -> Html {
+        let bookmarks = &self.session.timeline().start.bookmarks;
+        let told = self.story.and_then(|number| Some((number, bookmarks.get(number)?)));
+        told.map_or_else(Html::default, |(number, bookmark)| {
+            story(bookmark, number, bookmarks.len(), &self.dispatch)
+        })
+    }
+
     /// What there is to say when nothing is due.
     fn rest(&self) -> Rest {
         match &self.outcome {
@@ -162,6 +185,7 @@ impl App {
             session: &self.session,
             model: &self.views.board,
             catalogue: &self.catalogue,
+            selection: self.selection.as_ref(),
             warnings: &self.warnings,
             breakpoints: &self.breakpoints,
             compared: self.compared.as_ref(),

@@ -15,8 +15,10 @@ use crate::{browser, files};
 impl App {
     pub(super) fn load(&mut self, scenario: Scenario) {
         self.play(false);
+        self.turn_page();
         match self.session.load(scenario) {
             Ok(()) => {
+                self.story = None;
                 self.selection = None;
                 self.dialog = None;
                 self.forget_what_was_done();

@@ -1,5 +1,6 @@
 //! Whichever dialog is open.
 
+mod bookmarks;
 mod branches;
 mod compare;
 mod create;
@@ -7,9 +8,11 @@ pub(crate) mod export;
 mod help;
 mod import;
 mod object_list;
+mod palette;
 mod scenarios;
 mod sessions;
 mod settings;
+mod share;
 mod until;
 mod warnings;
 
@@ -19,15 +22,18 @@ use std::rc::Rc;
 use taintlab_core::warnings::Warning;
 use yew::prelude::*;
 
+use crate::components::dialogs::bookmarks::Bookmarks;
 use crate::components::dialogs::branches::branches;
 use crate::components::dialogs::compare::Compare;
 use crate::components::dialogs::create::{CreateNode, CreatePod};
 use crate::components::dialogs::export::export;
 use crate::components::dialogs::help::help;
 use crate::components::dialogs::import::Import;
+use crate::components::dialogs::palette::Palette;
 use crate::components::dialogs::scenarios::Scenarios;
 use crate::components::dialogs::sessions::Sessions;
 use crate::components::dialogs::settings::Settings;
+use crate::components::dialogs::share::{Share, offered};
 use crate::components::dialogs::until::{Completer, UntilDialog};
 use crate::components::dialogs::warnings::warnings;
 use crate::files;
@@ -35,6 +41,7 @@ use crate::messages::{Dialog, Dispatch};
 use crate::session::Session;
 use crate::view_models::board::BoardModel;
 use crate::view_models::runs::{Breakpoint, Compared};
+use crate::view_models::selection::Selection;
 
 /// A dialog, and what it may show.
 pub(crate) struct Asked<'a> {
@@ -46,6 +53,8 @@ pub(crate) struct Asked<'a> {
     pub(crate) model: &'a BoardModel,
     /// The scenarios that come with the page, once they were asked for.
     pub(crate) catalogue: &'a OnceCell<Rc<files::Catalogue>>,
+    /// What is selected.
+    pub(crate) selection: Option<&'a Selection>,
     /// What is likely to surprise.
     pub(crate) warnings: &'a [Warning],
     /// Where time stops.
@@ -99,6 +108,16 @@ pub(crate) fn dialog(asked: &Asked<'_>) -> Html {
                     compared={asked.compared.cloned()} {dispatch} />
             }
         }
+        Dialog::Share => html! { <Share {dispatch} /> },
+        Dialog::Link(contents) => offered(contents, &dispatch),
+        Dialog::Bookmarks => {
+            let select = asked.selection.map(Selection::to_text).unwrap_or_default();
+            html! {
+                <Bookmarks start={asked.session.timeline().start.clone()} now={asked.session.now()}
+                    select={AttrValue::from(select)} {dispatch} />
+            }
+        }
+        Dialog::Palette => html! { <Palette {dispatch} /> },
         Dialog::CreateNode => {
             let zones = asked.model.board().zones.iter();
             let zones: Vec<(AttrValue, AttrValue)> = zones

@@ -57,6 +57,10 @@ pub(crate) fn Header(props: &HeaderProps) -> Html {
                 onclick={dispatch.reform(|_| Msg::Open(Dialog::Export))}>
                 { icon::export() }<span class="wide">{ "Export" }</span>
             </button>
+            <button class="btn" data-testid={TestId::Share} title="Share a link (L)"
+                aria-label="Share" onclick={dispatch.reform(|_| Msg::Open(Dialog::Share))}>
+                { icon::link() }<span class="wide">{ "Share" }</span>
+            </button>
             <button class="btn" data-testid={TestId::Sessions} title="Sessions kept in this browser"
                 aria-label="Sessions" onclick={dispatch.reform(|_| Msg::Sessions)}>
                 { icon::sheets() }<span class="wide">{ "Sessions" }</span>

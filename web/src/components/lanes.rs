@@ -416,7 +416,8 @@ impl Lanes {
     fn lines(&self, props: &LanesProps) -> Html {
         let window = &props.window;
         let dragged = self.pointers.area().filter(|drag| !drag.is_still());
-        let left = self.axis.cast::<Element>().map_or(0.0, |it| it.get_bounding_client_rect().left());
+        let left =
+            self.axis.cast::<Element>().map_or(0.0, |it| it.get_bounding_client_rect().left());
         html! {
             <>
                 { for window.ticks.iter().map(|(place, _)| html! {
@@ -474,9 +475,7 @@ fn nothing(props: &LanesProps) -> &'static str {
 
 /// The line above: their name, what can be done with them.
 fn bar(props: &LanesProps) -> Html {
-    let does = |msg: LanesMsg| {
-        props.dispatch.reform(move |_: MouseEvent| Msg::Lanes(msg.clone()))
-    };
+    let does = |msg: LanesMsg| props.dispatch.reform(move |_: MouseEvent| Msg::Lanes(msg.clone()));
     let open = props.room != Room::Closed;
     let toggle = if open { Room::Closed } else { Room::Part };
     let folds = props.window.rows.iter().any(|row| row.folded);
@@ -486,9 +485,11 @@ fn bar(props: &LanesProps) -> Html {
         let input: HtmlInputElement = event.target_unchecked_into();
         Msg::Lanes(LanesMsg::Filter(input.value()))
     });
-    let button = |label: &'static str, title: &'static str, on: Option<bool>, msg: LanesMsg| html! {
-        <button class={classes!("btn", "small", on.unwrap_or_default().then_some("on"))} {title}
-            aria-pressed={on.map(|on| on.to_string())} onclick={does(msg)}>{ label }</button>
+    let button = |label: &'static str, title: &'static str, on: Option<bool>, msg: LanesMsg| {
+        html! {
+            <button class={classes!("btn", "small", on.unwrap_or_default().then_some("on"))} {title}
+                aria-pressed={on.map(|on| on.to_string())} onclick={does(msg)}>{ label }</button>
+        }
     };
     html! {
         <div class="bar">
@@ -531,14 +532,13 @@ fn bar(props: &LanesProps) -> Html {
 
 /// A row, so many rows down.
 fn line(row: &LaneRow, down: usize, props: &LanesProps) -> Html {
-    let does = |msg: LanesMsg| {
-        props.dispatch.reform(move |_: MouseEvent| Msg::Lanes(msg.clone()))
-    };
+    let does = |msg: LanesMsg| props.dispatch.reform(move |_: MouseEvent| Msg::Lanes(msg.clone()));
     let subject = &row.subject;
     let cursor = row.place == props.cursor;
-    let in_area = props.area.as_ref().is_some_and(|area| {
-        (area.frame.rows.0..=area.frame.rows.1).contains(&row.place)
-    });
+    let in_area = props
+        .area
+        .as_ref()
+        .is_some_and(|area| (area.frame.rows.0..=area.frame.rows.1).contains(&row.place));
     let kind = if row.pinned { "pinned" } else { subject.kind() };
     let whole = subject.to_string();
     let (fold, pin) = if row.folded { ("Unfold", "▸") } else { ("Fold", "▾") };

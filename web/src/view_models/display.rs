@@ -143,7 +143,7 @@ fn happened(happening: &EventKind) -> RowText {
             fact("Decision", pod_object(&decision.pod), decision.ruling.to_string(), controller)
         }
         EventKind::NodeEvaluated { node, .. } => {
-            fact("Evaluated", node_object(node), what.to_string(), controller)
+            fact("Evaluated", node_object(node), happening.to_string(), controller)
         }
         EventKind::TaintEvictionControllerRestarted { timers_lost } => {
             let message = format!("restarted; {} lost", count(*timers_lost, "timer"));

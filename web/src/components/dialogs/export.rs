@@ -1,14 +1,18 @@
 //! The work goes out.
 
+use std::rc::Rc;
+
 use yew::prelude::*;
 
+use crate::components::parts::copy::copy;
 use crate::components::parts::icon;
 use crate::components::parts::modal::Modal;
 use crate::files::ExportKind;
-use crate::messages::{Dispatch, ExportTarget, Msg};
+use crate::messages::{Dispatch, EmbedMade, ExportTarget, Msg};
+use crate::test_id::TestId;
 
 /// What can be exported: what, name, and what it is for.
-const KINDS: [(ExportKind, &str, &str); 4] = [
+const KINDS: [(ExportKind, &str, &str); 5] = [
     (ExportKind::State, "Cluster, YAML", "As it is now, with status: imports to the same state."),
     (
         ExportKind::Apply,
@@ -21,6 +25,11 @@ const KINDS: [(ExportKind, &str, &str); 4] = [
         ExportKind::Scenario,
         "Scenario file",
         "Where it began and every change with its time: plays the same again.",
+    ),
+    (
+        ExportKind::Incident,
+        "Incident, Markdown",
+        "What happened until now, event by event: “at 0:50 …”.",
     ),
 ];
 
@@ -48,7 +57,75 @@ pub(crate) fn export(dispatch: &Dispatch) -> Html {
                         </li>
                     }
                 }) }
+                <li class="item" data-export="Embed">
+                    <Embed dispatch={dispatch.clone()} />
+                </li>
             </ul>
         </Modal>
+    }
+}
+
+/// Properties of [`Embed`].
+#[derive(Clone, PartialEq, Properties)]
+struct EmbedProps {
+    dispatch: Dispatch,
+}
+
+/// What an author puts on a page of their own, with a preview; made when it is asked for.
+#[component]
+fn Embed(props: &EmbedProps) -> Html {
+    let made = use_state(|| None::<Rc<EmbedMade>>);
+    let form = use_state(|| 0_usize);
+    let onopen = {
+        let (made, dispatch) = (made.clone(), props.dispatch.clone());
+        Callback::from(move |_: MouseEvent| {
+            let made = made.clone();
+            let told = Callback::from(move |embed| made.set(Some(embed)));
+            dispatch.emit(Msg::MakeEmbed(told));
+        })
+    };
+    html! {
+        <>
+            <div class="row">
+                <div class="grow">
+                    <b>{ "Embed" }</b>
+                    <p class="hint">{ "This run on a page of your own: fence, HTML, frame or link." }</p>
+                </div>
+                if made.is_none() {
+                    <button class="btn small" onclick={onopen}>{ "Show" }</button>
+                }
+            </div>
+            { made.as_ref().map(|made| forms(made, &form, &props.dispatch)) }
+        </>
+    }
+}
+
+fn forms(made: &EmbedMade, form: &UseStateHandle<usize>, dispatch: &Dispatch) -> Html {
+    let chosen = made.forms.get(**form).or_else(|| made.forms.first());
+    html! {
+        <>
+            <div class="row" role="group" aria-label="Forms" data-testid={TestId::EmbedForms}>
+                { for made.forms.iter().enumerate().map(|(index, (name, _, _))| {
+                    let (form, on) = (form.clone(), **form == index);
+                    html! {
+                        <button class={classes!("btn", "small", on.then_some("on"))}
+                            aria-pressed={on.to_string()}
+                            onclick={move |_: MouseEvent| form.set(index)}>{ *name }</button>
+                    }
+                }) }
+            </div>
+            if let Some((name, purpose, text)) = chosen {
+                <p class="hint">{ *purpose }</p>
+                <textarea class="mono" readonly=true rows="5" aria-label={*name}
+                    value={text.clone()} data-testid={TestId::EmbedText} />
+                <div class="row">{ copy(text, dispatch) }</div>
+            }
+            <div class="preview" data-testid={TestId::EmbedPreview}>
+                { match &made.picture {
+                    Ok(svg) => Html::from_html_unchecked(AttrValue::from(svg.clone())),
+                    Err(error) => html! { <p class="hint">{ error }</p> },
+                } }
+            </div>
+        </>
     }
 }

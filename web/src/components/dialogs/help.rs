@@ -30,7 +30,7 @@ pub(crate) fn help(dispatch: &Dispatch) -> Html {
 
 /// The keys that mean something at one place.
 fn keys_of(place: Where) -> Html {
-    let here = SHORTCUTS.iter().filter(|shortcut| shortcut.place == place);
+    let here = SHORTCUTS.iter().filter(|row| row.place == place && !row.keys.is_empty());
     html! {
         <section class="stack">
             <h3>{ place.words() }</h3>

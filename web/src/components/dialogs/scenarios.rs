@@ -27,6 +27,7 @@ pub(crate) struct ScenariosProps {
 pub(crate) fn Scenarios(props: &ScenariosProps) -> Html {
     let search = use_state(String::new);
     let tag = use_state(|| None::<String>);
+    let like = use_state(|| None::<&'static str>);
     let (catalogue, dispatch) = (&props.catalogue, &props.dispatch);
     let oninput = {
         let search = search.clone();
@@ -38,15 +39,34 @@ pub(crate) fn Scenarios(props: &ScenariosProps) -> Html {
     let shown = |metadata: &ScenarioMetadata| {
         tag.as_ref().is_none_or(|tag| metadata.tags.contains(tag)) && has_words(metadata, &search)
     };
-    let found: Vec<_> = catalogue
+    let onlike = {
+        let (like, tag, search) = (like.clone(), tag.clone(), search.clone());
+        Callback::from(move |name: &'static str| {
+            like.set(Some(name));
+            tag.set(None);
+            search.set(String::new());
+        })
+    };
+    let all = || catalogue.iter().flat_map(|(_, scenarios)| scenarios);
+    let likened = like.and_then(|like| all().find(|(name, _)| *name == like));
+    let similar = likened.map(|(name, about)| {
+        let mut similar: Vec<_> = all()
+            .filter(|(other, metadata)| {
+                other != name && shared(about, metadata) > 0 && shown(metadata)
+            })
+            .collect();
+        similar.sort_by_key(|(_, metadata)| std::cmp::Reverse(shared(about, metadata)));
+        vec![("More like this", similar)]
+    });
+    let by_subject = catalogue
         .iter()
         .map(|(subject, scenarios)| {
             (*subject, scenarios.iter().filter(|(_, about)| shown(about)).collect::<Vec<_>>())
         })
-        .filter(|(_, scenarios)| !scenarios.is_empty())
-        .collect();
+        .filter(|(_, scenarios)| !scenarios.is_empty());
+    let found: Vec<_> = similar.unwrap_or_else(|| by_subject.collect());
     let number: usize = found.iter().map(|(_, scenarios)| scenarios.len()).sum();
-    let is_narrowed = tag.is_some() || !search.trim().is_empty();
+    let is_narrowed = like.is_some() || tag.is_some() || !search.trim().is_empty();
     html! {
         <Modal title="Scenarios" width={820} dispatch={dispatch.clone()}>
             <div class="scenariosearch" role="search">
@@ -54,6 +74,16 @@ pub(crate) fn Scenarios(props: &ScenariosProps) -> Html {
                     aria-label="Search scenarios" value={(*search).clone()} {oninput}
                     autofocus=true data-testid={TestId::ScenarioSearch} />
                 { tags(catalogue, &tag) }
+                if let Some((_, about)) = likened {
+                    <p class="row" data-testid={TestId::Similar}>
+                        <span class="grow">
+                            { format!("More like “{}”: {}", about.title, about.tags.join(", ")) }
+                        </span>
+                        <button class="btn small" onclick={move |_: MouseEvent| like.set(None)}>
+                            { "Show all" }
+                        </button>
+                    </p>
+                }
             </div>
             <p class="hint" role="status" data-testid={TestId::ScenarioCount}>
                 { format!("{} of {}. ", number, catalogue.iter().map(|(_, all)| all.len()).sum::<usize>()) }
@@ -63,8 +93,9 @@ pub(crate) fn Scenarios(props: &ScenariosProps) -> Html {
                 { for found.iter().map(|(subject, scenarios)| html! {
                     <>
                         <h3>{ *subject }</h3>
-                        { for scenarios.iter().map(|(name, metadata)| {
-                            entry(name, metadata, dispatch)
+                        { for scenarios.iter().map(|(name, about)| html! {
+                            <Entry key={*name} {name} about={about.clone()}
+                                onlike={onlike.clone()} dispatch={dispatch.clone()} />
                         }) }
                     </>
                 }) }
@@ -117,14 +148,72 @@ fn tags(catalogue: &files::Catalogue, pressed: &UseStateHandle<Option<String>>) 
     }
 }
 
-fn entry(name: &'static str, metadata: &ScenarioMetadata, dispatch: &Dispatch) -> Html {
-    let onclick = dispatch.reform(move |_| load(name));
+/// Properties of [`Entry`].
+#[derive(Clone, PartialEq, Properties)]
+struct EntryProps {
+    name: &'static str,
+    about: ScenarioMetadata,
+    /// Asks for those that are about the same.
+    onlike: Callback<&'static str>,
+    dispatch: Dispatch,
+}
+
+/// A scenario: what it asks, and on demand what becomes of each object.
+#[component]
+fn Entry(props: &EntryProps) -> Html {
+    let open = use_state(|| false);
+    let name = props.name;
+    let onclick = props.dispatch.reform(move |_: MouseEvent| load(name));
+    let onlanes = {
+        let open = open.clone();
+        Callback::from(move |_: MouseEvent| open.set(!*open))
+    };
+    let onlike = props.onlike.reform(move |_: MouseEvent| name);
+    let title = &props.about.title;
     html! {
-        <button {onclick} data-scenario={name} data-tags={metadata.tags.join(" ")}>
-            <b>{ &metadata.title }</b>
-            <span class="muted">{ in_words(&metadata.question) }</span>
-        </button>
+        <div class="entry">
+            <button {onclick} data-scenario={name} data-tags={props.about.tags.join(" ")}>
+                <b>{ title }</b>
+                <span class="muted">{ in_words(&props.about.question) }</span>
+            </button>
+            <div class="stack">
+                <button class="btn small" aria-expanded={open.to_string()} onclick={onlanes}
+                    aria-label={format!("Lanes of “{title}”")}>{ "Lanes" }</button>
+                <button class="btn small" onclick={onlike} data-like={name}
+                    aria-label={format!("More like “{title}”")}>{ "More like this" }</button>
+            </div>
+            if *open { <Preview {name} /> }
+        </div>
     }
+}
+
+/// Properties of [`Preview`].
+#[derive(Clone, PartialEq, Properties)]
+struct PreviewProps {
+    name: &'static str,
+}
+
+/// What becomes of each object in a scenario.
+#[component]
+fn Preview(props: &PreviewProps) -> Html {
+    let picture = use_memo(props.name, |name| {
+        let text = samples::all().find(|(known, _)| known == name).map(|(_, text)| text);
+        files::scenario(name, text.unwrap_or_default())
+            .and_then(|scenario| files::picture(&scenario, name, None))
+    });
+    html! {
+        <div class="lanes" data-lanes={props.name}>
+            { match &*picture {
+                Ok(svg) => Html::from_html_unchecked(AttrValue::from(svg.clone())),
+                Err(error) => html! { <p class="hint">{ error }</p> },
+            } }
+        </div>
+    }
+}
+
+/// How many tags two scenarios share.
+fn shared(a: &ScenarioMetadata, b: &ScenarioMetadata) -> usize {
+    a.tags.iter().filter(|tag| b.tags.contains(tag)).count()
 }
 
 fn load(name: &str) -> Msg {

@@ -11,6 +11,7 @@ use crate::components::parts::prose::in_words;
 use crate::messages::{Dispatch, Msg};
 use crate::session::run_control_plane;
 use crate::test_id::TestId;
+use crate::text::count;
 use crate::view_models::inspector_model::{Expected, Overview};
 
 /// What a scenario is about: its title, its question and its answer.
@@ -46,6 +47,7 @@ pub(crate) fn overview_panel(overview: &Overview, dispatch: &Dispatch) -> Html {
     html! {
         <>
             { about(metadata, start.steps.is_empty(), html! { <>
+                { own_story(start, dispatch) }
                 <div class="stats">
                     { stat(totals.nodes, "node") }
                     { stat(totals.pods, "pod") }
@@ -61,6 +63,20 @@ pub(crate) fn overview_panel(overview: &Overview, dispatch: &Dispatch) -> Html {
                 </p>
             </> }) }
         </>
+    }
+}
+
+/// The way into the bookmarks of a scenario that has some.
+fn own_story(start: &Scenario, dispatch: &Dispatch) -> Html {
+    let number = start.bookmarks.len();
+    if number == 0 {
+        return Html::default();
+    }
+    html! {
+        <button class="btn" data-testid={TestId::StoryOpen}
+            onclick={dispatch.reform(|_: MouseEvent| Msg::Tell(Some(0)))}>
+            { icon::play() }{ format!("Tell the story ({})", count(number, "bookmark")) }
+        </button>
     }
 }
 

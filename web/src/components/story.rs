@@ -1,0 +1,33 @@
+//! The presenter's mode: one bookmark after the other, in large type.
+
+use taintlab_core::scenario::Bookmark;
+use yew::prelude::*;
+
+use super::parts::icon;
+use super::parts::prose::in_words;
+use crate::messages::{Dispatch, Msg};
+use crate::test_id::TestId;
+use crate::text::at;
+
+/// The bookmark that is told: `number` of `of`, counted from 0.
+pub(crate) fn story(bookmark: &Bookmark, number: usize, of: usize, dispatch: &Dispatch) -> Html {
+    html! {
+        <section class="story" aria-label="Story" data-testid={TestId::Story}>
+            <button class="btn" aria-label="The bookmark before" title="The bookmark before (←)"
+                data-testid={TestId::StoryPrevious} disabled={number == 0}
+                onclick={dispatch.reform(|_: MouseEvent| Msg::PreviousBookmark)}>{ "‹" }</button>
+            <div class="grow">
+                <p class="muted num">
+                    { format!("{} · {} of {of}", at(bookmark.at.timestamp()), number + 1) }
+                </p>
+                <p class="note">{ in_words(&bookmark.note) }</p>
+            </div>
+            <button class="btn primary" aria-label="The next bookmark" title="The next bookmark (→)"
+                data-testid={TestId::StoryNext} disabled={number + 1 >= of}
+                onclick={dispatch.reform(|_: MouseEvent| Msg::NextBookmark)}>{ "›" }</button>
+            <button class="btn quiet icon" aria-label="End the story" title="End the story (Esc)"
+                data-testid={TestId::StoryEnd}
+                onclick={dispatch.reform(|_: MouseEvent| Msg::Tell(None))}>{ icon::cross() }</button>
+        </section>
+    }
+}

@@ -1,0 +1,440 @@
+//! A session in the address of the page.
+//!
+//! An example of the page is named: `#s=NAME&release=1.34&t=40s`. What was done to it follows as
+//! `&e=`, any other cluster stands after `#1.`: both are compact JSON ([`State`]), deflated as it is
+//! (RFC 1951) and in base64url. The release and every flag that was set are always written, so that
+//! a link means the same when a later version of the page has other defaults.
+//!
+//! The number before the dot is that of the JSON's shape. Fields may be added to a shape; a link
+//! that was once made is read for ever, which `web/src/link/fixtures` holds.
+//!
+//! Deflating and inflating are the browser's: [`Draft`] is a link before it is deflated, [`Parsed`]
+//! one before it is inflated.
+
+mod hidden;
+#[cfg(test)]
+mod tests;
+pub(crate) mod text;
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use taintlab_core::release::KubernetesRelease;
+use taintlab_core::scenario::{Bookmark, Scenario, ScenarioMetadata};
+use taintlab_core::time::{Span, Timestamp, parse_duration};
+use taintlab_manifest::{redact_commands, redact_scenario};
+
+pub(crate) use self::hidden::hide_names;
+use self::text::{escape, unescape};
+use crate::session::{Edit, RowKind, Session};
+use crate::text::count;
+use crate::view_models::selection::Selection;
+use crate::{files, samples};
+
+/// A link of more characters is cut off by some of the places that one pastes it into.
+pub(crate) const LONGEST_LINK: usize = 1_900;
+/// No more characters of a link are read.
+pub(crate) const MOST_ENCODED: usize = 16 * 1024;
+/// No more bytes of a link are inflated.
+pub(crate) const MOST_INFLATED: usize = 512 * 1024;
+/// A cluster of more objects does not fit, and is not even tried.
+const MOST_OBJECTS: usize = 1_000;
+
+/// What a link holds besides what stands in it in clear.
+#[derive(Debug, Default, Serialize, Deserialize)]
+struct State {
+    /// Where it begins, as a scenario file says it; absent for an example.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    s: Option<Value>,
+    /// The edits.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    e: Vec<Edit>,
+    /// The bookmarks of an example, if they are not its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    b: Option<Vec<Bookmark>>,
+    /// What the clock shows.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    t: Span,
+    /// What is selected.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    x: String,
+    /// The hash of the event log until then.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    h: String,
+}
+
+fn is_zero(span: &Span) -> bool {
+    *span == Span::default()
+}
+
+/// A link that is not deflated yet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Draft {
+    /// What comes first, with its `#`.
+    clear: String,
+    /// What is still to be deflated.
+    pub(crate) json: Option<String>,
+    /// What is in the link, in words.
+    pub(crate) contents: Vec<String>,
+}
+
+impl Draft {
+    /// Whether it says no more than the bare address: the sample cluster as everybody finds it.
+    pub(crate) fn says_nothing(&self) -> bool {
+        let release = KubernetesRelease::default();
+        self.json.is_none() && self.clear == format!("#s={}&release={release}", files::SAMPLE)
+    }
+
+    /// The fragment of the address, with its `#`.
+    pub(crate) fn fragment(&self, deflated: &[u8]) -> String {
+        format!("{}{}", self.clear, text::base64(deflated))
+    }
+}
+
+/// The link of a session.
+///
+/// # Errors
+/// Why there is none.
+pub(crate) fn write(session: &Session, selection: Option<&Selection>) -> Result<Draft, String> {
+    let timeline = session.timeline();
+    let start = &timeline.start;
+    let objects = &start.objects;
+    let most = [objects.nodes.len(), objects.pods.len(), objects.others.len()];
+    if most.iter().sum::<usize>() > MOST_OBJECTS {
+        return Err("the cluster is too large for a link".to_owned());
+    }
+    let mut edits: Vec<Edit> = timeline.log.iter().map(|edit| Edit::clone(edit)).collect();
+    redact_commands(edits.iter_mut().flat_map(|edit| &mut edit.commands))
+        .map_err(|error| error.to_string())?;
+    let mut contents = contents(session, selection);
+    let selected = selection.map(Selection::to_text).unwrap_or_default();
+    let hash = hash(session);
+    if let Some((base, example)) = example_of(start) {
+        let bookmarks = (base.bookmarks != start.bookmarks).then(|| start.bookmarks.clone());
+        let mut clear = example;
+        let mut add = |key: &str, value: &str| {
+            if !value.is_empty() {
+                clear.push_str(&format!("&{key}={}", escape(value)));
+            }
+        };
+        if session.now() > Timestamp::ZERO {
+            add("t", &Span::from(session.now()).to_string());
+        }
+        add("x", &selected);
+        let is_changed = !edits.is_empty() || bookmarks.is_some();
+        if is_changed || session.now() > Timestamp::ZERO {
+            add("h", &hash);
+        }
+        let state = State { e: edits, b: bookmarks, ..State::default() };
+        let json = is_changed.then(|| to_json(&state)).transpose()?;
+        if json.is_some() {
+            clear.push_str("&e=");
+        }
+        return Ok(Draft { clear, json, contents });
+    }
+    contents.push("The data of Secrets and ConfigMaps is never in a link".to_owned());
+    let mut start = serde_json::to_value(slim(start)?).map_err(|error| error.to_string())?;
+    shorten(&mut start);
+    let state =
+        State { s: Some(start), e: edits, b: None, t: session.now().into(), x: selected, h: hash };
+    Ok(Draft { clear: "#1.".to_owned(), json: Some(to_json(&state)?), contents })
+}
+
+fn to_json(state: &State) -> Result<String, String> {
+    serde_json::to_string(state).map_err(|error| error.to_string())
+}
+
+/// What there is in a link, in words.
+fn contents(session: &Session, selection: Option<&Selection>) -> Vec<String> {
+    let timeline = session.timeline();
+    let cluster = session.simulator().cluster();
+    let title = &timeline.start.metadata.title;
+    let mut contents: Vec<String> =
+        Some(title.clone()).filter(|it| !it.is_empty()).into_iter().collect();
+    contents.extend([
+        format!("Kubernetes {}", session.simulator().config().release),
+        format!(
+            "{} and {} as they are now",
+            count(cluster.nodes().len(), "node"),
+            count(cluster.pods().count(), "pod")
+        ),
+    ]);
+    let flags = timeline.start.kubernetes.controller_manager_flags.len();
+    for (number, what) in [
+        (flags, "flag"),
+        (timeline.start.steps.len(), "step"),
+        (timeline.log.len(), "edit"),
+        (timeline.start.bookmarks.len(), "bookmark"),
+    ] {
+        if number > 0 {
+            contents.push(count(number, what));
+        }
+    }
+    if session.now() > Timestamp::ZERO {
+        contents.push(format!("The clock at {}", crate::text::at(session.now())));
+    }
+    if selection.is_some() {
+        contents.push("What is selected".to_owned());
+    }
+    contents
+}
+
+/// The example that a session begins with, and how a link names it, if nothing of it was changed
+/// but what a link says in clear.
+fn example_of(start: &Scenario) -> Option<(Scenario, String)> {
+    let name = &start.metadata.name;
+    let (_, text) = samples::all().find(|(known, _)| known == name)?;
+    let base = files::scenario(name, text).ok()?;
+    let mut like = base.clone();
+    let (own, its) = (&start.kubernetes, &mut like.kubernetes);
+    let release = own.release.unwrap_or_default();
+    let mut clear = format!("#s={}&release={release}", escape(name));
+    for (flag, value) in &own.controller_manager_flags {
+        clear.push_str(&format!("&--{}={}", escape(flag), escape(value)));
+    }
+    let gates = own.feature_gates.iter().map(|(gate, on)| format!("{gate}={on}"));
+    let gates = gates.collect::<Vec<_>>().join(",");
+    if !gates.is_empty() {
+        clear.push_str(&format!("&feature-gates={}", escape(&gates)));
+    }
+    for (key, own, its) in [
+        ("node-lifecycle", own.node_lifecycle, its.node_lifecycle),
+        ("control-plane", own.control_plane, its.control_plane),
+    ] {
+        if let Some(own) = own
+            && Some(own) != its
+        {
+            clear.push_str(&format!("&{key}={own}"));
+        }
+    }
+    its.release = own.release;
+    its.feature_gates.clone_from(&own.feature_gates);
+    its.controller_manager_flags.clone_from(&own.controller_manager_flags);
+    // What the example sets and somebody has taken away again cannot be said.
+    its.node_lifecycle = own.node_lifecycle.or(its.node_lifecycle);
+    its.control_plane = own.control_plane.or(its.control_plane);
+    like.bookmarks.clone_from(&start.bookmarks);
+    (like == *start).then_some((base, clear))
+}
+
+/// A scenario with what a run needs, its title and its bookmarks.
+fn slim(start: &Scenario) -> Result<Scenario, String> {
+    let mut slim = start.clone();
+    slim.kubernetes.release = Some(start.kubernetes.release.unwrap_or_default());
+    slim.expect.clear();
+    // What was expected may have been why these run.
+    if slim.has_control_plane() != start.has_control_plane() {
+        slim.kubernetes.control_plane = Some(start.has_control_plane());
+    }
+    if slim.has_node_lifecycle() != start.has_node_lifecycle() {
+        slim.kubernetes.node_lifecycle = Some(start.has_node_lifecycle());
+    }
+    slim.metadata =
+        ScenarioMetadata { title: start.metadata.title.clone(), ..ScenarioMetadata::default() };
+    let used = ["PriorityClass", "Lease", "KubeletConfiguration"];
+    slim.objects.others.retain(|object| {
+        let kind = object.get("kind").and_then(Value::as_str);
+        kind.is_some_and(|kind| used.contains(&kind))
+    });
+    redact_scenario(&mut slim).map_err(|error| error.to_string())?;
+    Ok(slim)
+}
+
+/// Takes out what [`lengthen`] puts back, or what goes without saying: what kind of thing this is.
+fn shorten(start: &mut Value) {
+    let Value::Object(scenario) = start else { return };
+    scenario.retain(|key, value| {
+        !["apiVersion", "kind"].contains(&key.as_str()) && value.as_object() != Some(&Map::new())
+    });
+    let Some(Value::Object(objects)) = scenario.get_mut("objects") else { return };
+    for list in ["nodes", "pods", "budgets"] {
+        let Some(Value::Array(items)) = objects.get_mut(list) else { continue };
+        for item in items.iter_mut().filter_map(Value::as_object_mut) {
+            item.retain(|key, _| !["apiVersion", "kind"].contains(&key.as_str()));
+        }
+    }
+}
+
+fn lengthen(start: &mut Value) {
+    if let Value::Object(scenario) = start {
+        for (key, value) in [("apiVersion", "taintlab/v1"), ("kind", "Scenario")] {
+            scenario.entry(key).or_insert_with(|| value.into());
+        }
+    }
+}
+
+/// Four bytes of what happened until now: when, what, to which object (FNV-1a).
+pub(crate) fn hash(session: &Session) -> String {
+    let mut hash = 0x811c_9dc5_u32;
+    let mut add = |bytes: &[u8]| {
+        for byte in bytes {
+            hash = (hash ^ u32::from(*byte)).wrapping_mul(0x0100_0193);
+        }
+    };
+    for row in session.rows().iter() {
+        let RowKind::Happened(what) = &row.kind else { continue };
+        add(&row.at.as_nanos().to_le_bytes());
+        add(what.pod().map_or("", |pod| pod.as_str()).as_bytes());
+        add(what.node().map_or("", |node| node.as_str()).as_bytes());
+        // The name of the kind comes first. More words may be added to a kind, and change nothing.
+        let json = serde_json::to_string(what).unwrap_or_default();
+        add(json.split(',').next().unwrap_or_default().as_bytes());
+    }
+    format!("{hash:08x}")
+}
+
+/// A link as it stands in the address.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Parsed {
+    example: Option<Box<Scenario>>,
+    clear: Clear,
+    /// What is to be inflated, in base64url; empty if there is nothing.
+    pub(crate) packed: String,
+}
+
+/// What a link says in clear.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Clear {
+    at: Timestamp,
+    selection: String,
+    hash: String,
+}
+
+/// Reads the fragment of an address; nothing if it is no link of the page.
+///
+/// # Errors
+/// What is wrong with it.
+pub(crate) fn parse(fragment: &str) -> Result<Option<Parsed>, String> {
+    let fragment = fragment.strip_prefix('#').unwrap_or(fragment);
+    if let Some(example) = fragment.strip_prefix("s=") {
+        return check_length(fragment).and_then(|()| parse_example(example)).map(Some);
+    }
+    let Some((version, packed)) = fragment.split_once('.') else { return Ok(None) };
+    if version.is_empty() || !version.bytes().all(|byte| byte.is_ascii_digit()) {
+        return Ok(None);
+    }
+    if version != "1" {
+        return Err(format!(
+            "it has format {version}, and this version of Taintlab reads format 1; a newer one \
+             made it"
+        ));
+    }
+    check_length(packed)?;
+    if packed.is_empty() {
+        return Err("nothing stands after `#1.`".to_owned());
+    }
+    Ok(Some(Parsed { packed: packed.to_owned(), ..Parsed::default() }))
+}
+
+fn check_length(text: &str) -> Result<(), String> {
+    let length = text.len();
+    if length <= MOST_ENCODED {
+        return Ok(());
+    }
+    Err(format!("it has {length} characters, and {MOST_ENCODED} is the most; send a file instead"))
+}
+
+fn parse_example(text: &str) -> Result<Parsed, String> {
+    let mut parts = text.split('&');
+    let name = unescape(parts.next().unwrap_or_default())?;
+    let missing = || format!("no example is called `{name}`; Scenarios lists all of them");
+    let (_, text) = samples::all().find(|(known, _)| *known == name).ok_or_else(missing)?;
+    let mut start = files::scenario(&name, text)?;
+    let mut parsed = Parsed::default();
+    let mut flags = BTreeMap::new();
+    let kubernetes = &mut start.kubernetes;
+    for part in parts.filter(|part| !part.is_empty()) {
+        let (key, value) = part.split_once('=').unwrap_or((part, ""));
+        let value = unescape(value)?;
+        let bad = |why: &str| format!("`{key}={value}`: {why}");
+        let yes = || value.parse::<bool>().map_err(|_| bad("write `true` or `false`"));
+        match key {
+            "release" => {
+                let release = KubernetesRelease::parse(&value).map_err(|e| bad(&e.to_string()))?;
+                kubernetes.release = Some(release);
+            }
+            "t" => {
+                let at = parse_duration(&value).map_err(|error| bad(&error))?;
+                parsed.clear.at = Span(at).timestamp();
+            }
+            "x" => parsed.clear.selection = value,
+            "h" => parsed.clear.hash = value,
+            "e" => parsed.packed = value,
+            "node-lifecycle" => kubernetes.node_lifecycle = Some(yes()?),
+            "control-plane" => kubernetes.control_plane = Some(yes()?),
+            "feature-gates" => {
+                kubernetes.feature_gates.clear();
+                for gate in value.split(',') {
+                    let (gate, on) = gate.split_once('=').unwrap_or((gate, ""));
+                    let on = on.parse().map_err(|_| bad("write `Gate=true` or `Gate=false`"))?;
+                    kubernetes.feature_gates.insert(gate.to_owned(), on);
+                }
+            }
+            flag if flag.starts_with("--") => {
+                flags.insert(flag.trim_start_matches('-').to_owned(), value);
+            }
+            _ => {
+                return Err(format!(
+                    "`{key}` means nothing in a link; known are `release`, `t`, `x`, `h`, `e`, \
+                     `feature-gates`, `node-lifecycle`, `control-plane` and flags such as \
+                     `--node-monitor-period`"
+                ));
+            }
+        }
+    }
+    kubernetes.controller_manager_flags = flags;
+    parsed.example = Some(Box::new(start));
+    Ok(parsed)
+}
+
+/// A link that was opened.
+pub(crate) struct Opened {
+    /// The session.
+    pub(crate) session: Session,
+    /// What is selected.
+    pub(crate) selection: Option<Selection>,
+    /// Whether what happens is not what happened where the link was made.
+    pub(crate) differs: bool,
+}
+
+impl Parsed {
+    /// The session of the link, whose packed part says this.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub(crate) fn open(self, inflated: &str) -> Result<Opened, String> {
+        let state = match inflated {
+            "" => State::default(),
+            json => serde_json::from_str::<State>(json).map_err(|error| {
+                format!("what is packed in it is not what it should be: {error}")
+            })?,
+        };
+        let State { s, mut e, b, t, x, h } = state;
+        let (start, clear) = match (self.example, s) {
+            (Some(mut start), _) => {
+                start.bookmarks = b.unwrap_or(start.bookmarks);
+                (*start, self.clear)
+            }
+            (None, Some(mut scenario)) => {
+                lengthen(&mut scenario);
+                let clear = Clear { at: t.timestamp(), selection: x, hash: h };
+                (files::linked_scenario(&scenario.to_string())?, clear)
+            }
+            (None, None) => return Err("its `s`, the cluster, is missing".to_owned()),
+        };
+        redact_commands(e.iter_mut().flat_map(|edit| &mut edit.commands))
+            .map_err(|error| error.to_string())?;
+        e.sort_by_key(|edit| edit.at);
+        let session = Session::resume(start, e, clear.at).map_err(|error: _| error.to_string())?;
+        let differs = !clear.hash.is_empty() && clear.hash != hash(&session);
+        let selection = Selection::parse(&clear.selection);
+        Ok(Opened { session, selection, differs })
+    }
+}
+
+/// The edits of a session as they stand in a timeline.
+pub(crate) fn edits_of(session: &Session) -> Vec<Edit> {
+    session.timeline().log.iter().map(|edit: &Rc<Edit>| Edit::clone(edit)).collect()
+}

@@ -1,0 +1,478 @@
+//! A session without its names: `node-1`, `ns-1/pod-1`, `deployment-1`.
+//!
+//! Only fields that a run depends on are kept ([`FIELDS`]), so that what nobody thought of stays
+//! out. A name is replaced by the same one wherever it stands: in owner references, in commands, in
+//! labels that name nodes and zones. Labels stay as far as a selector asks for them, under other
+//! keys and values. Pods and ReplicaSets keep the rest of the name of their owner, which their
+//! controller looks at: `deployment-1-7d4b9c6f5-x2x8p`.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+use taintlab_core::api::START_UP_TIME_ANNOTATION;
+use taintlab_core::scenario::{Objects, Scenario, ScenarioMetadata};
+
+use super::slim;
+use crate::session::Edit;
+
+/// Fields of objects that are kept. What is a name in them is replaced.
+const FIELDS: &str = "\
+    affinity allocatable allowPrivilegeEscalation apiVersion automountServiceAccountToken \
+    backoffLimit blockOwnerDeletion capacity completionMode completions conditions \
+    containerStatuses containers controller cpu creationTimestamp deletionGracePeriodSeconds \
+    deletionTimestamp effect emptyDir generation globalDefault holderIdentity hostNetwork \
+    initContainers kind labelSelector labels leaseDurationSeconds lastTransitionTime limits \
+    matchExpressions matchFields matchLabels maxSkew maxSurge maxUnavailable metadata \
+    minAvailable minDomains minReadySeconds name namespace namespaces nodeAffinity \
+    nodeAffinityPolicy nodeName nodeSelector nodeSelectorTerms nodeTaintsPolicy operator overhead \
+    ownerReferences parallelism partition phase podAffinity podAffinityTerm podAntiAffinity \
+    podManagementPolicy preemptionPolicy preference \
+    preferredDuringSchedulingIgnoredDuringExecution priority priorityClassName progressDeadlineSeconds \
+    qosClass ready reason renewTime replicas requests \
+    requiredDuringSchedulingIgnoredDuringExecution resources restartCount restartPolicy \
+    rollingUpdate selector spec startTime started status strategy suspend taints template \
+    terminationGracePeriodSeconds timeAdded tolerationSeconds tolerations topologyKey \
+    topologySpreadConstraints type uid unhealthyPodEvictionPolicy unschedulable updateStrategy \
+    value values volumes weight whenUnsatisfiable";
+
+/// Labels whose key and value say nothing of whose cluster it is, besides those of Kubernetes.
+const KEPT_LABELS: [&str; 3] =
+    ["pod-template-hash", "controller-revision-hash", "pod-template-generation"];
+
+/// The session without its names, and without what is written for people: titles, notes.
+///
+/// # Errors
+/// A part of it has no JSON form, which nothing that was read has.
+pub(crate) fn hide_names(
+    start: &Scenario,
+    edits: &[Edit],
+) -> Result<(Scenario, Vec<Edit>), String> {
+    let mut start = slim(start)?;
+    let mut edits = edits.to_vec();
+    start.metadata = ScenarioMetadata::default();
+    start.bookmarks.clear();
+    let mut hider = Hider::default();
+    let objects = json(&start.objects)?;
+    let steps = json(&start.steps)?;
+    let commands = json(&edits)?;
+    for part in [&objects, &steps, &commands] {
+        hider.find_selected(part);
+    }
+    start.objects = hider.objects(objects, &start.objects)?;
+    start.steps = typed(hider.commands(steps))?;
+    edits = typed(hider.commands(commands))?;
+    Ok((start, edits))
+}
+
+fn json<T: Serialize>(value: &T) -> Result<Value, String> {
+    serde_json::to_value(value).map_err(|error| error.to_string())
+}
+
+fn typed<T: DeserializeOwned>(value: Value) -> Result<T, String> {
+    serde_json::from_value(value).map_err(|error| error.to_string())
+}
+
+/// What has been replaced by what.
+#[derive(Default)]
+struct Hider {
+    /// By kind, `node` or `ns`, and old name, with the namespace before it where there is one.
+    names: BTreeMap<(String, String), String>,
+    numbers: BTreeMap<String, usize>,
+    /// The keys of labels that some selector asks for.
+    selected: BTreeSet<String>,
+}
+
+impl Hider {
+    /// The name that stands for another one of that kind.
+    fn name(&mut self, kind: &str, old: &str) -> String {
+        let key = (kind.to_owned(), old.to_owned());
+        if old.is_empty() {
+            return String::new();
+        }
+        if let Some(known) = self.names.get(&key) {
+            return known.clone();
+        }
+        let number = self.numbers.entry(kind.to_owned()).or_default();
+        *number += 1;
+        let new = format!("{kind}-{number}");
+        self.names.insert(key, new.clone());
+        new
+    }
+
+    /// Kubernetes' own namespaces keep their names.
+    fn namespace(&mut self, old: &str) -> String {
+        if old == "default" || old.starts_with("kube-") || old.is_empty() {
+            old.to_owned()
+        } else {
+            self.name("ns", old)
+        }
+    }
+
+    /// The name of a node; one of a group keeps its number.
+    fn node(&mut self, old: &str) -> String {
+        let known = self.names.contains_key(&("node".to_owned(), old.to_owned()));
+        match old.rsplit_once('-') {
+            Some((group, number))
+                if !known && self.names.contains_key(&("nodes".to_owned(), group.to_owned())) =>
+            {
+                format!("{}-{number}", self.name("nodes", group))
+            }
+            _ => self.name("node", old),
+        }
+    }
+
+    /// The name of an object with a namespace: what its owner is called, and the rest of its own.
+    fn owned(
+        &mut self,
+        kind: &str,
+        namespace: &str,
+        name: &str,
+        owner: Option<(&str, &str)>,
+    ) -> String {
+        let key = (kind.to_owned(), format!("{namespace}/{name}"));
+        if let Some(known) = self.names.get(&key) {
+            return known.clone();
+        }
+        let rest = owner.and_then(|(owner_kind, owner)| {
+            let rest = name.strip_prefix(owner)?.strip_prefix('-')?;
+            Some((owner_kind, owner, rest))
+        });
+        let new = match rest {
+            Some((owner_kind, owner, rest)) => {
+                let guess = self.owner_of(owner_kind, namespace, owner);
+                let owner = self.owned(
+                    owner_kind,
+                    namespace,
+                    owner,
+                    guess.as_ref().map(|(k, n)| (k.as_str(), n.as_str())),
+                );
+                format!("{owner}-{rest}")
+            }
+            None => self.name(kind, &key.1),
+        };
+        self.names.insert(key, new.clone());
+        new
+    }
+
+    /// A ReplicaSet is called after its Deployment, if that is known.
+    fn owner_of(&self, kind: &str, namespace: &str, name: &str) -> Option<(String, String)> {
+        let (owner, _) = name.rsplit_once('-').filter(|_| kind == "replicaset")?;
+        let key = ("deployment".to_owned(), format!("{namespace}/{owner}"));
+        self.names.contains_key(&key).then(|| ("deployment".to_owned(), owner.to_owned()))
+    }
+
+    /// `namespace/name`, or `name` in `default`.
+    fn key(&mut self, kind: &str, key: &str) -> String {
+        let (namespace, name) = key.split_once('/').unwrap_or(("default", key));
+        let name = match self.names.get(&(kind.to_owned(), format!("{namespace}/{name}"))) {
+            Some(known) => known.clone(),
+            // A pod that is made while time runs is called after what makes it.
+            None => self.made_by(kind, namespace, name),
+        };
+        format!("{}/{name}", self.namespace(namespace))
+    }
+
+    fn made_by(&mut self, kind: &str, namespace: &str, name: &str) -> String {
+        let mut known: Vec<(String, String)> = Vec::new();
+        for ((kind, key), new) in &self.names {
+            let owner = key.strip_prefix(namespace).and_then(|key| key.strip_prefix('/'));
+            let rest = owner.and_then(|owner| name.strip_prefix(owner)?.strip_prefix('-'));
+            if let Some(rest) = rest.filter(|_| kind != "pod") {
+                known.push((rest.to_owned(), new.clone()));
+            }
+        }
+        match known.into_iter().min_by_key(|(rest, _)| rest.len()) {
+            Some((rest, owner)) => format!("{owner}-{rest}"),
+            None => self.owned(kind, namespace, name, None),
+        }
+    }
+
+    /// Notes the labels that selectors ask for.
+    fn find_selected(&mut self, value: &Value) {
+        match value {
+            Value::Array(items) => items.iter().for_each(|item| self.find_selected(item)),
+            Value::Object(map) => {
+                for (key, value) in map {
+                    match (key.as_str(), value) {
+                        ("matchLabels" | "nodeSelector" | "podLabels", Value::Object(labels)) => {
+                            self.selected.extend(labels.keys().cloned());
+                        }
+                        ("matchExpressions", Value::Array(items)) => {
+                            let keys = items.iter().filter_map(|item| item.get("key")?.as_str());
+                            self.selected.extend(keys.map(str::to_owned));
+                        }
+                        ("topologyKey", Value::String(key)) => {
+                            self.selected.insert(key.clone());
+                        }
+                        _ => self.find_selected(value),
+                    }
+                }
+            }
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+        }
+    }
+
+    fn objects(&mut self, objects: Value, typed_objects: &Objects) -> Result<Objects, String> {
+        // Owners first, so that what they own can be called after them.
+        for workload in &typed_objects.workloads {
+            if workload.metadata.controller().is_none() {
+                let meta = &workload.metadata;
+                let kind = workload.kind.singular();
+                self.owned(kind, namespace_of(&meta.namespace), &meta.name, None);
+            }
+        }
+        for group in &typed_objects.node_groups {
+            self.name("nodes", &group.name);
+        }
+        let Value::Object(mut map) = objects else { return Ok(Objects::default()) };
+        for (list, kind) in [
+            ("nodes", "node"),
+            ("workloads", ""),
+            ("pods", "pod"),
+            ("budgets", "budget"),
+            ("others", "object"),
+        ] {
+            let Some(Value::Array(items)) = map.get_mut(list) else { continue };
+            for item in items {
+                let own = item.get("kind").and_then(Value::as_str).unwrap_or(kind).to_lowercase();
+                let kind = if kind.is_empty() || kind == "object" { own.as_str() } else { kind };
+                // Settings of kubelets hold no names.
+                if kind != "kubeletconfiguration" {
+                    self.object(item, kind);
+                }
+            }
+        }
+        if let Some(Value::Array(groups)) = map.get_mut("nodeGroups") {
+            groups.iter_mut().for_each(|group| self.group(group));
+        }
+        typed(Value::Object(map))
+    }
+
+    fn group(&mut self, group: &mut Value) {
+        let Value::Object(map) = group else { return };
+        for (key, value) in map {
+            match (key.as_str(), &mut *value) {
+                ("name", Value::String(name)) => *name = self.name("nodes", name),
+                ("zone", Value::String(zone)) => *zone = self.zone(zone),
+                ("labels", labels) => self.labels(labels),
+                ("pod", pod) => self.object(pod, "pod"),
+                _ => {}
+            }
+        }
+    }
+
+    /// `region/zone`, or `zone`.
+    fn zone(&mut self, zone: &str) -> String {
+        match zone.split_once('/') {
+            Some((region, zone)) => {
+                format!("{}/{}", self.name("region", region), self.name("zone", zone))
+            }
+            None => self.name("zone", zone),
+        }
+    }
+
+    /// An object of a kind, in lower case.
+    fn object(&mut self, object: &mut Value, kind: &str) {
+        let text = |path: &str| object.pointer(path).and_then(Value::as_str).map(str::to_owned);
+        let namespace = text("/metadata/namespace").unwrap_or_default();
+        let name = text("/metadata/name").unwrap_or_default();
+        let owner = text("/metadata/ownerReferences/0/kind").map(|kind| kind.to_lowercase());
+        let owner = owner.zip(text("/metadata/ownerReferences/0/name"));
+        let new = match kind {
+            "node" | "lease" => self.node(&name),
+            "priorityclass" if name.starts_with("system-") => name.clone(),
+            "priorityclass" => self.name("priority", &name),
+            _ if name.is_empty() => String::new(),
+            _ => {
+                let owner = owner.as_ref().map(|(kind, name)| (kind.as_str(), name.as_str()));
+                self.owned(kind, namespace_of(&namespace), &name, owner)
+            }
+        };
+        let start_up = object
+            .pointer("/metadata/annotations")
+            .and_then(|annotations| annotations.get(START_UP_TIME_ANNOTATION).cloned());
+        self.fields(object, namespace_of(&namespace));
+        let Some(Value::Object(metadata)) = object.get_mut("metadata") else { return };
+        if !new.is_empty() {
+            metadata.insert("name".to_owned(), new.into());
+        }
+        if let Some(time) = start_up {
+            let mut annotations = Map::new();
+            annotations.insert(START_UP_TIME_ANNOTATION.to_owned(), time);
+            metadata.insert("annotations".to_owned(), annotations.into());
+        }
+    }
+
+    /// The fields of an object, or of a part of one.
+    fn fields(&mut self, value: &mut Value, namespace: &str) {
+        let map = match value {
+            Value::Object(map) => map,
+            Value::Array(items) => {
+                return items.iter_mut().for_each(|item| self.fields(item, namespace));
+            }
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => return,
+        };
+        map.retain(|key, _| FIELDS.split_whitespace().any(|field| field == key));
+        let is_owner = map.contains_key("controller");
+        let is_expression = map.contains_key("values");
+        let own_kind = map.get("kind").and_then(Value::as_str).unwrap_or_default().to_lowercase();
+        let label = map.get("key").and_then(Value::as_str).unwrap_or_default().to_owned();
+        for (key, value) in map.iter_mut() {
+            match (key.as_str(), &mut *value) {
+                ("namespace", Value::String(name)) => *name = self.namespace(name),
+                ("namespaces", Value::Array(names)) => {
+                    for name in names {
+                        *name = self.namespace(name.as_str().unwrap_or_default()).into();
+                    }
+                }
+                ("nodeName" | "holderIdentity", Value::String(name)) => *name = self.node(name),
+                ("priorityClassName", Value::String(name)) if !name.starts_with("system-") => {
+                    *name = self.name("priority", name);
+                }
+                ("name", Value::String(name)) if is_owner => {
+                    let guess = self.owner_of(&own_kind, namespace, name);
+                    let owner = guess.as_ref().map(|(kind, name)| (kind.as_str(), name.as_str()));
+                    *name = self.owned(&own_kind, namespace, name, owner);
+                }
+                ("name", Value::String(name)) => *name = self.name("container", name),
+                ("labels" | "matchLabels" | "nodeSelector", labels) => self.labels(labels),
+                ("topologyKey", Value::String(label)) => *label = self.label_key(label),
+                ("selector", selector) if !selector.is_object() => *selector = Value::Null,
+                ("volumes", Value::Array(volumes)) => {
+                    volumes.retain(|volume| volume.get("emptyDir").is_some());
+                    volumes.iter_mut().for_each(|volume| self.fields(volume, namespace));
+                }
+                ("key", Value::String(key)) if is_expression => *key = self.label_key(key),
+                ("values", Value::Array(values)) => {
+                    for value in values {
+                        *value = self.label_value(&label, value.as_str().unwrap_or("")).into();
+                    }
+                }
+                ("taints" | "tolerations", Value::Array(items)) => {
+                    items.iter_mut().for_each(|item| self.taint(item));
+                }
+                // Amounts, under names of resources.
+                ("capacity" | "allocatable" | "requests" | "limits" | "overhead", _) => {}
+                (_, value) => self.fields(value, namespace),
+            }
+        }
+    }
+
+    /// A taint, or a toleration: keys of Kubernetes stay.
+    fn taint(&mut self, taint: &mut Value) {
+        for field in ["key", "value"] {
+            let own = taint.get("key").and_then(Value::as_str).is_some_and(is_kubernetes);
+            if let Some(Value::String(text)) = taint.get_mut(field)
+                && !(own || is_kubernetes(text) || is_number(text))
+            {
+                *text = self.name(if field == "key" { "taint" } else { "value" }, text);
+            }
+        }
+    }
+
+    fn labels(&mut self, labels: &mut Value) {
+        let Value::Object(map) = labels else { return };
+        let old = std::mem::take(map);
+        for (key, value) in old {
+            let is_kept = is_kubernetes(&key) || KEPT_LABELS.contains(&key.as_str());
+            if is_kept || self.selected.contains(&key) {
+                let value = self.label_value(&key, value.as_str().unwrap_or_default());
+                map.insert(self.label_key(&key), value.into());
+            }
+        }
+    }
+
+    fn label_key(&mut self, key: &str) -> String {
+        if is_kubernetes(key) || KEPT_LABELS.contains(&key) {
+            return key.to_owned();
+        }
+        self.name("label", key)
+    }
+
+    fn label_value(&mut self, key: &str, value: &str) -> String {
+        match key {
+            "kubernetes.io/hostname" | "metadata.name" => self.node(value),
+            "kubernetes.io/metadata.name" => self.namespace(value),
+            _ if key.ends_with("/zone") => self.name("zone", value),
+            _ if key.ends_with("/region") => self.name("region", value),
+            "kubernetes.io/os" | "kubernetes.io/arch" => value.to_owned(),
+            _ if KEPT_LABELS.contains(&key) || value.is_empty() || is_number(value) => {
+                value.to_owned()
+            }
+            _ => self.name("value", value),
+        }
+    }
+
+    /// Commands, each with its time: names stand in fields that are called after what they name.
+    fn commands(&mut self, mut value: Value) -> Value {
+        self.command(&mut value);
+        value
+    }
+
+    fn command(&mut self, value: &mut Value) {
+        let map = match value {
+            Value::Object(map) => map,
+            Value::Array(items) => return items.iter_mut().for_each(|item| self.command(item)),
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => return,
+        };
+        // Words for people, which may name anything.
+        map.retain(|key, _| !["message", "refused"].contains(&key.as_str()));
+        for (key, value) in map.iter_mut() {
+            match (key.as_str(), &mut *value) {
+                ("node", Value::String(name)) => *name = self.node(name),
+                ("nodes", Value::Array(names)) => {
+                    for name in names {
+                        *name = self.node(name.as_str().unwrap_or_default()).into();
+                    }
+                }
+                ("zone", Value::String(zone)) => *zone = self.zone(zone),
+                ("pod" | "budget", Value::String(name)) => *name = self.key(key, name),
+                ("namespace", Value::String(name)) => *name = self.namespace(name),
+                ("workload", Value::String(name)) => {
+                    let (kind, rest) = name.split_once('/').unwrap_or(("deployment", name));
+                    let kind = kind.to_owned();
+                    let rest = rest.to_owned();
+                    *name = format!("{kind}/{}", self.key(&kind, &rest));
+                }
+                ("labels" | "podLabels" | "matchLabels", labels) => self.labels(labels),
+                ("taints" | "tolerations", Value::Array(items)) => {
+                    items.iter_mut().for_each(|item| self.taint(item));
+                }
+                // The command `taint` holds a field of that name.
+                ("taint" | "untaint", taint) => {
+                    self.taint(taint);
+                    self.command(taint);
+                }
+                ("createNode" | "updateNode", node) => self.object(node, "node"),
+                ("node", node) => self.object(node, "node"),
+                ("createPod" | "updatePod", pod) => self.object(pod, "pod"),
+                ("createBudget" | "updateBudget", budget) => self.object(budget, "budget"),
+                ("createWorkload" | "updateWorkload", workload) => {
+                    let kind = workload.get("kind").and_then(Value::as_str).unwrap_or_default();
+                    let kind = kind.to_lowercase();
+                    self.object(workload, &kind);
+                }
+                (_, value) => self.command(value),
+            }
+        }
+    }
+}
+
+fn namespace_of(namespace: &str) -> &str {
+    if namespace.is_empty() { "default" } else { namespace }
+}
+
+/// Whether a key of a label or a taint is one of Kubernetes'.
+fn is_kubernetes(key: &str) -> bool {
+    let domain = key.split_once('/').map_or("", |(domain, _)| domain);
+    ["kubernetes.io", "k8s.io"].iter().any(|own| {
+        domain == *own || domain.strip_suffix(own).is_some_and(|rest| rest.ends_with('.'))
+    })
+}
+
+/// Whether a value is a number, which `Gt` and `Lt` compare.
+fn is_number(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
+}

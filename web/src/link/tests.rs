@@ -1,0 +1,342 @@
+//! Links, with the deflating of a library in place of the browser's.
+
+use miniz_oxide::deflate::compress_to_vec;
+use miniz_oxide::inflate::decompress_to_vec_with_limit;
+use taintlab_core::api::{Taint, TaintEffect};
+use taintlab_core::command::Command;
+
+use super::*;
+
+/// The fragment of a session's link.
+fn fragment(session: &Session, selection: Option<&Selection>) -> String {
+    let draft = write(session, selection).unwrap();
+    let deflated = draft.json.as_ref().map(|json| compress_to_vec(json.as_bytes(), 6));
+    draft.fragment(&deflated.unwrap_or_default())
+}
+
+fn open(fragment: &str) -> Result<Opened, String> {
+    let parsed = parse(fragment)?.ok_or("no link")?;
+    let packed = text::bytes(&parsed.packed)?;
+    let inflated = match packed.as_slice() {
+        [] => Vec::new(),
+        packed => decompress_to_vec_with_limit(packed, MOST_INFLATED)
+            .map_err(|error| error.to_string())?,
+    };
+    parsed.open(std::str::from_utf8(&inflated).unwrap())
+}
+
+fn example(name: &str) -> Scenario {
+    let (_, text) = samples::all().find(|(known, _)| *known == name).unwrap();
+    files::scenario(name, text).unwrap()
+}
+
+fn assert_same(session: &Session, selection: Option<&Selection>) {
+    let link = fragment(session, selection);
+    let again = open(&link).unwrap_or_else(|error| panic!("{error}: {link}"));
+    assert!(!again.differs, "{link}");
+    assert_eq!(again.session.now(), session.now());
+    assert_eq!(again.session.rows(), session.rows());
+    assert_eq!(again.selection.as_ref(), selection);
+    assert_eq!(edits_of(&again.session), edits_of(session));
+    let (new, old) = (&again.session.timeline().start, &session.timeline().start);
+    assert_eq!(new.bookmarks, old.bookmarks);
+    // Once more, it is the same link.
+    assert_eq!(fragment(&again.session, selection), link);
+}
+
+/// A session at some moment, with edits that a number gives.
+fn random(mut scenario: Scenario, mut seed: u64) -> Session {
+    let mut next = |below: u64| {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (seed >> 33) % below.max(1)
+    };
+    if next(3) == 0 {
+        let note = "what “there” is to see".to_owned();
+        scenario.bookmarks.push(Bookmark { at: Span::default(), note, select: String::new() });
+    }
+    if next(3) == 0 {
+        let flags = &mut scenario.kubernetes.controller_manager_flags;
+        flags.insert("node-monitor-grace-period".into(), format!("{}s", 60 + next(9)));
+    }
+    let mut session = Session::new(scenario).unwrap();
+    for _ in 0..next(4) {
+        session.seek(session.now().saturating_add(std::time::Duration::from_millis(next(90_000))));
+        let cluster = session.simulator().cluster();
+        let count = cluster.nodes().len() as u64;
+        let index = usize::try_from(next(count)).unwrap();
+        let Some((node, _)) = cluster.nodes().nth(index) else { continue };
+        let node = node.clone();
+        let taint = Taint::new("example.com/x", "", TaintEffect::NoExecute);
+        let command = match next(3) {
+            0 => Command::Taint { node, taint },
+            1 => Command::SetUnschedulable { node, unschedulable: true },
+            _ => Command::RestartTaintEvictionController,
+        };
+        let _ = session.apply(vec![command]);
+    }
+    session.seek(session.now().saturating_add(std::time::Duration::from_millis(next(400_000))));
+    session
+}
+
+#[test]
+fn every_session_comes_back_from_its_link() {
+    for (index, (name, _)) in samples::all().enumerate() {
+        if name.contains("of-500") {
+            continue;
+        }
+        for round in 0..3_u64 {
+            let session = random(example(name), index as u64 * 7 + round);
+            let selection = (round == 1).then(|| Selection::Node("worker-1".into()));
+            assert_same(&session, selection.as_ref());
+            // The same as a cluster of somebody's own.
+            let mut own = example(name);
+            own.metadata.name.clear();
+            assert_same(&random(own, index as u64 * 7 + round), selection.as_ref());
+        }
+    }
+}
+
+#[test]
+fn an_example_is_named_and_its_release_and_flags_are_said() {
+    let session = Session::new(example("why-345-seconds")).unwrap();
+    assert_eq!(fragment(&session, None), "#s=why-345-seconds&release=1.31");
+    let mut scenario = example("why-345-seconds");
+    let flags = &mut scenario.kubernetes.controller_manager_flags;
+    flags.insert("node-monitor-grace-period".into(), "20s".into());
+    let mut session = Session::new(scenario).unwrap();
+    session.seek(Timestamp::from_secs(40));
+    let link = fragment(&session, Some(&Selection::Node("worker-1".into())));
+    let (clear, hash) = link.split_once("&h=").unwrap();
+    assert_eq!(
+        clear,
+        "#s=why-345-seconds&release=1.31&--node-monitor-grace-period=20s&t=40s&x=node%20worker-1"
+    );
+    assert_eq!(hash.len(), 8);
+}
+
+#[test]
+fn links_are_short() {
+    let cluster = "
+apiVersion: taintlab/v1
+kind: Scenario
+objects:
+  nodes:
+  - metadata: {name: worker-1, labels: {topology.kubernetes.io/zone: eu-1a}}
+  - metadata: {name: worker-2, labels: {topology.kubernetes.io/zone: eu-1b}}
+  - metadata: {name: worker-3, labels: {topology.kubernetes.io/zone: eu-1c}}
+  pods:
+  - {metadata: {name: web-0, namespace: shop, labels: {app: web}}, spec: &web
+      {nodeName: worker-1, tolerations: [
+        {key: node.kubernetes.io/not-ready, operator: Exists, effect: NoExecute,
+          tolerationSeconds: 300},
+        {key: node.kubernetes.io/unreachable, operator: Exists, effect: NoExecute,
+          tolerationSeconds: 300}]}}
+"
+    .replace("&web", "");
+    let mut scenario = files::scenario("cluster", &cluster).unwrap();
+    let pod = scenario.objects.pods[0].clone();
+    scenario.objects.pods.clear();
+    for (index, name) in ["web-0", "web-1", "web-2", "db-0", "db-1", "db-2"].iter().enumerate() {
+        let mut pod = pod.clone();
+        pod.metadata.name = (*name).to_owned();
+        pod.metadata.labels.insert("app".into(), name[..name.len() - 2].into());
+        pod.spec.node_name = format!("worker-{}", index % 3 + 1);
+        scenario.objects.pods.push(pod);
+    }
+    let mut session = Session::new(scenario).unwrap();
+    let taint = Taint::new("example.com/maintenance", "", TaintEffect::NoExecute);
+    session.apply(vec![Command::Taint { node: "worker-1".into(), taint }]).unwrap();
+    let small = fragment(&session, None).len();
+    let mut lengths: Vec<usize> = samples::all()
+        .map(|(name, _)| {
+            let mut scenario = example(name);
+            // As if it were somebody's own.
+            scenario.metadata.name.clear();
+            fragment(&Session::new(scenario).unwrap(), None).len()
+        })
+        .collect();
+    lengths.sort_unstable();
+    let median = lengths[lengths.len() / 2];
+    println!("3 nodes and 6 pods: {small}; examples: {median}, at most {:?}", lengths.last());
+    assert!(small <= 494, "{small}");
+    assert!(median <= 544, "{median}");
+}
+
+#[test]
+fn a_broken_link_says_what_is_broken() {
+    let whole = {
+        let mut own = example("default-tolerations");
+        own.metadata.name.clear();
+        fragment(&Session::new(own).unwrap(), None)
+    };
+    let pack = |json: &str| format!("#1.{}", text::base64(&compress_to_vec(json.as_bytes(), 6)));
+    let long = format!("#1.{}", "A".repeat(MOST_ENCODED + 1));
+    let bomb = pack(&" ".repeat(MOST_INFLATED + 1));
+    for (link, reason) in [
+        ("#s=no-such-thing", "no example is called `no-such-thing`"),
+        ("#s=three-effects&release=1.2", "`release=1.2`"),
+        ("#s=three-effects&t=soon", "`t=soon`"),
+        ("#s=three-effects&colour=red", "`colour` means nothing in a link"),
+        ("#s=three-effects&control-plane=maybe", "write `true` or `false`"),
+        ("#s=three-effects&--no-such-flag=1", "no-such-flag"),
+        ("#2.AAAA", "it has format 2"),
+        ("#1.", "nothing stands after"),
+        ("#1.a*b", "its character 2, `*`"),
+        (long.as_str(), "16384 is the most"),
+        (bomb.as_str(), "limit"),
+        (&pack("7"), "what is packed in it"),
+        (&pack("{}"), "its `s`, the cluster, is missing"),
+        (&pack("{\"s\":{\"kind\":\"Pod\"}}"), "Pod"),
+        (&pack("{\"s\":{},\"e\":[{\"at\":\"1s\",\"commands\":[{\"x\":1}]}]}"), "`x`"),
+    ] {
+        let error = open(link).err().unwrap_or_else(|| panic!("{link} opens"));
+        assert!(error.contains(reason), "{link}: {error}");
+    }
+    assert!(open(&whole[..whole.len() - 9]).is_err());
+    assert!(open(&whole).is_ok());
+    for other in ["", "#", "#board", "#a.b", "#.", "#one.two"] {
+        assert_eq!(parse(other), Ok(None), "{other}");
+    }
+}
+
+/// One link of each format that was ever released is read for ever.
+#[test]
+fn links_of_every_format_are_read() {
+    for (link, title, release, at) in [
+        (include_str!("fixtures/1.txt"), "Fixture", "1.31", 50),
+        (include_str!("fixtures/1-example.txt"), "Why 345 seconds and not 300?", "1.31", 50),
+    ] {
+        let opened = open(link.trim()).unwrap();
+        let start = &opened.session.timeline().start;
+        assert_eq!(start.metadata.title, title);
+        assert_eq!(opened.session.simulator().config().release.to_string(), release);
+        assert_eq!(opened.session.now(), Timestamp::from_secs(at));
+        assert_eq!(edits_of(&opened.session).len(), 1);
+        assert_eq!(opened.selection, Some(Selection::Node("worker-1".into())));
+        assert!(!opened.differs, "the engine computes something else than it did");
+    }
+}
+
+#[test]
+fn another_computation_is_told() {
+    let mut session = Session::new(example("why-345-seconds")).unwrap();
+    session.seek(Timestamp::from_secs(400));
+    let link = fragment(&session, None);
+    assert!(!open(&link).unwrap().differs);
+    let (before, hash) = link.split_once("&h=").unwrap();
+    let other = if hash.starts_with('0') { "1" } else { "0" };
+    assert!(open(&format!("{before}&h={other}{}", &hash[1..])).unwrap().differs);
+}
+
+const SECRET: &str = "
+apiVersion: taintlab/v1
+kind: Scenario
+metadata: {title: Of acme}
+objects:
+  nodes:
+  - metadata:
+      name: acme-node-a
+      labels: {acme.com/team: red, kubernetes.io/hostname: acme-node-a, disk: acme-ssd,
+        topology.kubernetes.io/zone: acme-zone}
+      annotations: {acme.com/note: hello}
+    spec: {taints: [{key: acme.com/gpu, value: acme, effect: NoSchedule}]}
+  - metadata: {name: acme-node-b, labels: {disk: acme-ssd}}
+  pods:
+  - metadata:
+      name: acme-web-0
+      namespace: acme-shop
+      labels: {app: acme-web, tier: acme-front}
+      ownerReferences: [{apiVersion: apps/v1, kind: StatefulSet, name: acme-web, uid: u,
+        controller: true}]
+    spec:
+      nodeName: acme-node-a
+      nodeSelector: {disk: acme-ssd}
+      serviceAccountName: acme-account
+      tolerations: [{key: acme.com/gpu, value: acme, effect: NoSchedule}]
+      containers: [{name: acme-app, image: acme.com/web, env: [{name: P, value: acme-secret}]}]
+      volumes: [{name: acme-v, secret: {secretName: acme-s}}]
+  - metadata: {name: acme-bare, namespace: acme-shop}
+    spec: {nodeName: acme-node-b}
+  workloads:
+  - apiVersion: apps/v1
+    kind: StatefulSet
+    metadata: {name: acme-web, namespace: acme-shop}
+    spec:
+      replicas: 1
+      selector: {matchLabels: {app: acme-web}}
+      template:
+        metadata: {labels: {app: acme-web}}
+        spec: {containers: [{name: acme-app, image: acme.com/web}]}
+  budgets:
+  - metadata: {name: acme-budget, namespace: acme-shop}
+    spec: {minAvailable: 1, selector: {matchLabels: {app: acme-web}}}
+  others:
+  - {apiVersion: v1, kind: Secret, metadata: {name: acme-s}, data: {a: YWNtZQ==}}
+  - {apiVersion: v1, kind: ConfigMap, metadata: {name: acme-c}, data: {a: acme-data}}
+bookmarks:
+- {at: 1s, note: acme is down, select: node acme-node-a}
+steps:
+- {at: 1s, do: {stopKubelet: {node: acme-node-a}}}
+- {at: 2s, do: {evictPod: {pod: acme-shop/acme-bare}}}
+- {at: 3s, do: {scale: {workload: statefulset/acme-shop/acme-web, replicas: 2}}}
+";
+
+#[test]
+fn hidden_names_are_in_no_link_and_everything_still_fits() {
+    let scenario = files::scenario("secret", SECRET).unwrap();
+    let taint = Taint::new("acme.com/gpu", "acme", TaintEffect::NoExecute);
+    let edits = vec![Edit {
+        at: Span(std::time::Duration::from_secs(400)),
+        commands: vec![Command::Taint { node: "acme-node-b".into(), taint }],
+    }];
+    let (start, hidden) = hide_names(&scenario, &edits).unwrap();
+    let until = Timestamp::from_secs(500);
+    let session = Session::resume(start, hidden, until).unwrap();
+    let json = write(&session, None).unwrap().json.unwrap();
+    assert!(!json.contains("acme"), "{json}");
+    for wanted in ["node-1", "node-2", "statefulset-1-0", "ns-1", "budget-1", "pod-1", "zone-1"] {
+        assert!(json.contains(wanted), "{wanted}: {json}");
+    }
+    // The same happens, under other names: what matches what has not changed.
+    let before = Session::resume(scenario, edits, until).unwrap();
+    let shape = |session: &Session| -> Vec<(Timestamp, String)> {
+        let rows = session.rows().iter().filter_map(|row| match &row.kind {
+            RowKind::Happened(what) => {
+                let json = serde_json::to_string(what).unwrap();
+                Some((row.at, json.split(',').next().unwrap().to_owned()))
+            }
+            RowKind::Skipped { error, .. } => panic!("{error}"),
+            _ => None,
+        });
+        rows.collect()
+    };
+    assert_eq!(shape(&session), shape(&before));
+    assert_same(&session, None);
+}
+
+#[test]
+fn secrets_are_in_no_link() {
+    let read = files::read(SECRET, "secret", true);
+    let files::Content::Scenario(scenario) = read.content else { panic!("{read:?}") };
+    assert!(serde_json::to_string(&scenario).unwrap().contains("YWNtZQ"), "it was kept");
+    let json = write(&Session::new(*scenario).unwrap(), None).unwrap().json.unwrap();
+    for secret in ["YWNtZQ", "acme-data", "acme-secret"] {
+        assert!(!json.contains(secret), "{secret}: {json}");
+    }
+}
+
+/// Names of the sample are replaced, and what its controllers do stays the same.
+#[test]
+fn examples_without_names_run() {
+    for name in ["sample-cluster", "service-in-an-outage", "why-345-seconds", "three-effects"] {
+        let scenario = example(name);
+        let (start, _) = hide_names(&scenario, &[]).unwrap();
+        let mut hidden = Session::new(start).unwrap();
+        let mut session = Session::new(scenario).unwrap();
+        for session in [&mut hidden, &mut session] {
+            session.seek(Timestamp::from_secs(1_000));
+        }
+        assert_eq!(hidden.gone().len(), session.gone().len(), "{name}");
+        assert_same(&hidden, None);
+    }
+}
