@@ -6,13 +6,14 @@
 // does unless it reads it.
 
 import * as taintlab from "../dist/node.js";
+import { embed } from "./embed.js";
 import { explain } from "./explain.js";
 import { HELP, USAGE } from "./help.js";
 import { EXIT, Stop, systemText, usage } from "./problems.js";
 import { run } from "./run.js";
 import { test } from "./test.js";
 
-const COMMANDS = { run, test, explain };
+const COMMANDS = { run, test, explain, embed };
 
 function help(command) {
   process.stdout.write(command ? HELP[command] : USAGE);
