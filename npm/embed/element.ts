@@ -46,6 +46,15 @@ const ACTIONS: Record<string, [string, object]> = {
   deleteNode: ["delete it", {}],
 };
 
+/** With more than these they scroll, as before the script has run. */
+const MOST_LANES = 30;
+const LABELS: Record<View, string> = {
+  lanes: "Lanes",
+  log: "What happens",
+  budget: "Time budget",
+  edit: "Change something",
+};
+
 const KEYS = "Space , . ArrowLeft ArrowRight ArrowUp ArrowDown Home End";
 /** A whole run takes so many seconds unless `speed` says otherwise. */
 const PLAYING_TIME = 12;
@@ -392,15 +401,14 @@ export class TaintLab extends Base {
     if (this.#frame) return;
     const figure = this.querySelector("figure");
     const box = (figure ?? this).getBoundingClientRect();
-    const margins = figure ? getComputedStyle(figure) : undefined;
+    // Read now: what is not shown has no computed style.
+    const margin = figure ? getComputedStyle(figure).margin : "";
     const root = this.shadowRoot ?? this.attachShadow({ mode: "open" });
     sheet ??= new CSSStyleSheet();
     if (sheet.cssRules.length === 0) sheet.replaceSync(css);
     this.#own = new CSSStyleSheet();
     root.adoptedStyleSheets = [sheet, this.#own];
-    if (figure && margins) {
-      const { marginTop, marginRight, marginBottom, marginLeft } = margins;
-      const margin = `${marginTop} ${marginRight} ${marginBottom} ${marginLeft}`;
+    if (figure) {
       this.#own.replaceSync(`:host{margin:${margin}}.frame:not(.around){min-height:${box.height}px}`);
       // What is narrower or wider needs another height.
       const observer = new ResizeObserver(([entry]) => {
@@ -442,11 +450,11 @@ export class TaintLab extends Base {
     if (recording.question) {
       header.append(h("p", { class: "question", part: "question" }, ...prose(recording.question)));
     }
-    const tall = run.lanes.length > 20;
+    const tall = run.lanes.length > MOST_LANES;
     const lanes = h(
       "div",
       tall
-        ? { class: "lanes", part: "lanes", tabindex: 0, role: "region", "aria-label": "Lanes" }
+        ? { class: "lanes tall", part: "lanes", tabindex: 0, role: "region", "aria-label": `Lanes: ${recording.title}` }
         : { class: "lanes", part: "lanes" },
       picture.svg,
     );
@@ -512,8 +520,8 @@ export class TaintLab extends Base {
       "div",
       { class: "bar", part: "controls" },
       play,
-      this.#button("previous", "⏮︎", "Previous event", () => this.previous()),
-      this.#button("next", "⏭︎", "Next event", () => this.next()),
+      this.#button("previous", "‹", "Previous event", () => this.previous()),
+      this.#button("next", "›", "Next event", () => this.next()),
       range,
       output,
     );
@@ -546,12 +554,12 @@ export class TaintLab extends Base {
 
   #views(): HTMLElement {
     const bar = h("div", { class: "bar", part: "views" });
-    const views: [View, string][] = [["log", "What happens"]];
-    if (this.#run!.budgets.length > 0) views.push(["budget", "Time budget"]);
+    const views: View[] = ["log"];
+    if (this.#run!.budgets.length > 0) views.push("budget");
     if (this.hasAttribute("editable") && this.getAttribute("editable") !== "false") {
-      views.push(["edit", "Change something"]);
+      views.push("edit");
     }
-    for (const [view, text] of views) {
+    for (const view of views) {
       const act = () => {
         this.#view = this.#view === view ? "lanes" : view;
         this.#build();
@@ -559,7 +567,7 @@ export class TaintLab extends Base {
       const expanded = String(this.#view === view);
       const attributes = { type: "button", part: "button", "data-key": view, onclick: act };
       bar.append(
-        h("button", { ...attributes, "aria-expanded": expanded, "aria-controls": "panel" }, text),
+        h("button", { ...attributes, "aria-expanded": expanded, "aria-controls": "panel" }, LABELS[view]),
       );
     }
     if (this.#recording !== this.#original) {
@@ -585,7 +593,7 @@ export class TaintLab extends Base {
       for (const [name, value] of [
         ["tabindex", "0"],
         ["role", "region"],
-        ["aria-label", "Details"],
+        ["aria-label", `${LABELS[this.#view]}: ${this.#recording!.title}`],
       ] as const) {
         panel.setAttribute(name, value);
       }

@@ -33,9 +33,11 @@ pub struct DemoOptions {
     pub steps: Vec<Step>,
 }
 
-/// Attributes of the element that a fence passes on: which values they may have, in words and as a
-/// test.
-const PASSED: [(&str, &str, fn(&str) -> bool); 8] = [
+/// An attribute of the element that a fence passes on: its name, which values it may have, in words
+/// and as a test.
+type Passed = (&'static str, &'static str, fn(&str) -> bool);
+
+const PASSED: [Passed; 8] = [
     ("until", "a duration such as 5m0s", |value| parse_duration(value).is_ok()),
     ("speed", "simulated seconds per second, such as 30", is_speed),
     ("select", "node/NAME, zone/NAME or pod/NAMESPACE/NAME", is_subject),

@@ -69,7 +69,8 @@ fn figure(demo: &Demo, run: &Run, options: &DemoOptions, link: &str) -> Result<S
     if let Some(pod) = &options.budget {
         html += &budget(run, pod)?;
     }
-    html += &events(run);
+    html += &settings(demo);
+    html += &events(run, options);
     html += &expectations(run);
     let _ = write!(
         html,
@@ -80,11 +81,13 @@ fn figure(demo: &Demo, run: &Run, options: &DemoOptions, link: &str) -> Result<S
     Ok(html)
 }
 
-/// The line with the link to the playground, if that knows the scenario.
+/// The line with the link to the playground, or with what to do if that does not know the scenario.
 fn playground_link(demo: &Demo, run: &Run, options: &DemoOptions) -> String {
     let base = escape(&options.playground);
     if base.is_empty() || !options.is_example {
-        return String::new();
+        return "<p class=\"open\">Run it yourself: <code>npx taintlab run</code> with the YAML \
+                below.</p>"
+            .into();
     }
     let seconds = rounded(options.start_at.unwrap_or(Timestamp::ZERO).since_zero()).as_secs_f64();
     format!(
@@ -93,6 +96,28 @@ fn playground_link(demo: &Demo, run: &Run, options: &DemoOptions) -> String {
         escape(&demo.scenario.metadata.name),
         run.report.simulator.config().release
     )
+}
+
+/// How the scenario ends with each setting of its knobs.
+fn settings(demo: &Demo) -> String {
+    if demo.knobs.is_empty() {
+        return String::new();
+    }
+    let mut html = String::from(
+        "<details class=\"knobs\"><summary>How it ends with other values</summary><table><thead><tr>",
+    );
+    for knob in &demo.knobs {
+        let _ = write!(html, "<th>{}</th>", escape(&knob.name));
+    }
+    html += "<th>what becomes of it</th></tr></thead><tbody>";
+    for run in &demo.runs {
+        html += "<tr>";
+        for value in &run.values {
+            let _ = write!(html, "<td>{}</td>", escape(value));
+        }
+        let _ = write!(html, "<td>{}</td></tr>", escape(&outcome(&run.report.simulator)));
+    }
+    html + "</tbody></table></details>"
 }
 
 /// The picture, in one line.
@@ -147,10 +172,12 @@ fn budget(run: &Run, pod: &PodKey) -> Result<String, String> {
     Ok(html + "</tbody></table>")
 }
 
-fn events(run: &Run) -> String {
-    let mut html = String::from(
-        "<details><summary>What happens, as a table</summary><table class=\"events\"><thead><tr>\
+fn events(run: &Run, options: &DemoOptions) -> String {
+    let is_open = options.attributes.iter().any(|(name, value)| name == "view" && value == "log");
+    let mut html = format!(
+        "<details{}><summary>What happens, as a table</summary><table class=\"events\"><thead><tr>\
          <th>time</th><th>what</th></tr></thead><tbody>",
+        if is_open { " open" } else { "" }
     );
     for row in &run.rows {
         let (class, text) = (if row.is_step { " class=\"step\"" } else { "" }, escape(&row.text));
