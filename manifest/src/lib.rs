@@ -20,6 +20,7 @@
 //! - [`Import::into_scenario`] makes a scenario of an import that begins with the release and the
 //!   clock of the cluster that it was taken from.
 //! - [`timeline_svg`] draws the lanes of a run.
+//! - [`demo`] makes a run into what a page shows: HTML and a recording.
 //! - [`Limits`] stop hostile texts.
 //!
 //! Objects go through one at a time, so that a list of many thousands does not need the memory of
@@ -27,6 +28,7 @@
 
 mod builder;
 mod decode;
+pub mod demo;
 mod detect;
 mod diagnostic;
 mod export;

@@ -57,7 +57,7 @@ svg.tl:root{color-scheme:light dark;background:light-dark(#fff,#171c24)}\
 /// in its `desc`.
 #[must_use]
 pub fn timeline_svg(lanes: &Lanes, options: &SvgOptions) -> String {
-    let rows = rows(lanes);
+    let rows = rows_of(lanes);
     let scale = Scale::of(lanes);
     let height = AXIS + rows.len() * PITCH + 4;
     let id = &options.id;
@@ -87,12 +87,12 @@ pub fn timeline_svg(lanes: &Lanes, options: &SvgOptions) -> String {
     );
     for (index, row) in rows.iter().enumerate() {
         let y = AXIS + index * PITCH + 11;
-        let (class, name) = match &row.subject {
-            LaneSubject::Pod { pod } if pod.namespace() == "default" => ("", pod.name().to_owned()),
-            LaneSubject::Pod { pod } => ("", pod.to_string()),
-            LaneSubject::Node { node } => (" class=\"n\"", node.to_string()),
-            LaneSubject::Zone { .. } => (" class=\"m\"", row.subject.to_string()),
+        let class = match &row.subject {
+            LaneSubject::Pod { .. } => "",
+            LaneSubject::Node { .. } => " class=\"n\"",
+            LaneSubject::Zone { .. } => " class=\"m\"",
         };
+        let name = name_of(row);
         // The end of a name tells pods apart: where there is no room, the beginning goes.
         let _ = write!(
             svg,
@@ -129,7 +129,8 @@ fn bar(svg: &mut String, lanes: &Lanes, scale: &Scale, segment: &Segment, y: usi
     if segment.from >= scale.end {
         return;
     }
-    let (class, hatched) = look(segment.state);
+    let (colour, hatched) = look(segment.state);
+    let class = if colour.is_empty() { "" } else { &format!(" class=\"{colour}\"") };
     let forecast = lanes.forecast_from.is_some_and(|from| segment.from >= from);
     let forecast = if forecast { " class=\"f\"" } else { "" };
     let to = if segment.goes_on { scale.end } else { segment.to };
@@ -157,25 +158,37 @@ fn bar(svg: &mut String, lanes: &Lanes, scale: &Scale, segment: &Segment, y: usi
     svg.push_str("</svg>");
 }
 
-/// The class of a state's colour, and whether it is hatched.
-const fn look(state: LaneState) -> (&'static str, bool) {
+/// The class of a state's colour, empty if it has none, and whether it is hatched.
+pub(crate) const fn look(state: LaneState) -> (&'static str, bool) {
     match state {
-        LaneState::Ready | LaneState::Normal => (" class=\"g\"", false),
-        LaneState::Counting | LaneState::NotReady | LaneState::PartialDisruption => {
-            (" class=\"y\"", false)
-        }
-        LaneState::Terminating | LaneState::Evicted | LaneState::Failed => (" class=\"r\"", false),
-        LaneState::Stuck | LaneState::FullDisruption => (" class=\"r\"", true),
-        LaneState::Pending | LaneState::Unschedulable | LaneState::Starting => {
-            (" class=\"v\"", false)
-        }
+        LaneState::Ready | LaneState::Normal => ("g", false),
+        LaneState::Counting | LaneState::NotReady | LaneState::PartialDisruption => ("y", false),
+        LaneState::Terminating | LaneState::Evicted | LaneState::Failed => ("r", false),
+        LaneState::Stuck | LaneState::FullDisruption => ("r", true),
+        LaneState::Pending | LaneState::Unschedulable | LaneState::Starting => ("v", false),
         LaneState::Unreachable => ("", true),
         LaneState::Unknown | LaneState::Succeeded | LaneState::Initial => ("", false),
     }
 }
 
+/// How a lane is called.
+pub(crate) fn name_of(lane: &Lane) -> String {
+    match &lane.subject {
+        LaneSubject::Pod { pod } if pod.namespace() == "default" => pod.name().to_owned(),
+        LaneSubject::Pod { pod } => pod.to_string(),
+        LaneSubject::Node { node } => node.to_string(),
+        LaneSubject::Zone { .. } => lane.subject.to_string(),
+    }
+}
+
+/// How far the axis goes, and how far its marks are apart.
+pub(crate) fn scale_of(lanes: &Lanes) -> (Timestamp, Timestamp) {
+    let scale = Scale::of(lanes);
+    (scale.end, Timestamp::from_secs(scale.step))
+}
+
 /// The lanes in the order in which they are drawn.
-fn rows(lanes: &Lanes) -> Vec<&Lane> {
+pub(crate) fn rows_of(lanes: &Lanes) -> Vec<&Lane> {
     let calm = |segment: &Segment| matches!(segment.state, LaneState::Normal | LaneState::Initial);
     let mut zones = Vec::new();
     let mut nodes = Vec::new();

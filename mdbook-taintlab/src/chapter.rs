@@ -7,9 +7,8 @@ use std::rc::Rc;
 
 use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
 
-use crate::fence::Fence;
-use crate::figure::figure;
-use crate::html::escape;
+use taintlab_manifest::demo::{Demo, DemoOptions, escape};
+
 use crate::library::Library;
 use crate::run::Run;
 use crate::tables::{Demos, table};
@@ -24,6 +23,8 @@ pub(crate) struct Chapter<'a> {
     library: &'a mut Library,
     demos: &'a Demos,
     path: &'a Path,
+    /// Where the playground is, relative to the first page of the book or absolute.
+    playground: &'a str,
     /// As errors name it.
     file: String,
     /// The scenarios that fences of this chapter hold, by name.
@@ -46,9 +47,10 @@ impl<'a> Chapter<'a> {
         library: &'a mut Library,
         demos: &'a Demos,
         path: &'a Path,
+        playground: &'a str,
         file: String,
     ) -> Self {
-        Self { library, demos, path, file, own: BTreeMap::new(), problems: Vec::new() }
+        Self { library, demos, path, playground, file, own: BTreeMap::new(), problems: Vec::new() }
     }
 
     /// The text of the chapter with figures and values.
@@ -60,9 +62,9 @@ impl<'a> Chapter<'a> {
         let mut changes: Vec<(Range<usize>, String)> = Vec::new();
         let mut number = 0;
         for block in &blocks {
-            let Some(fence) = Fence::parse(&block.info) else { continue };
+            let Some(fence) = options_of(&block.info) else { continue };
             number += 1;
-            match fence.and_then(|fence| self.fence(&fence, block, number)) {
+            match fence.and_then(|fence| self.fence(fence, block, number)) {
                 Ok(html) => changes.push((block.range.clone(), html)),
                 Err(problem) => self.problem(text, block.range.start, &problem),
             }
@@ -97,7 +99,12 @@ impl<'a> Chapter<'a> {
         self.problems.push(format!("{}:{line}: {problem}", self.file));
     }
 
-    fn fence(&mut self, fence: &Fence, block: &Block, number: usize) -> Result<String, String> {
+    fn fence(
+        &mut self,
+        fence: DemoOptions,
+        block: &Block,
+        number: usize,
+    ) -> Result<String, String> {
         let is_empty = block.content.trim().is_empty();
         let run = match &fence.scenario {
             Some(_) if !is_empty => {
@@ -124,7 +131,23 @@ impl<'a> Chapter<'a> {
         }
         let slug: String = self.path.with_extension("").to_string_lossy().into();
         let slug = slug.replace(|c: char| !c.is_ascii_alphanumeric(), "-");
-        figure(&run, fence, &format!("taintlab-{slug}-{number}"))
+        let options = DemoOptions {
+            id: format!("taintlab-{slug}-{number}"),
+            is_example: fence.scenario.is_some(),
+            playground: self.playground(),
+            ..fence
+        };
+        let demo = Demo::new(&run.scenario, &run.text, &options);
+        demo.and_then(|demo| demo.html(&options)).map_err(|error| error.to_string())
+    }
+
+    /// Where the playground is, seen from this chapter.
+    fn playground(&self) -> String {
+        if self.playground.is_empty() || self.playground.contains("://") {
+            return self.playground.into();
+        }
+        let up = "../".repeat(self.path.components().count().saturating_sub(1));
+        up + self.playground
     }
 
     fn value(&mut self, words: &str) -> Result<String, String> {
@@ -145,6 +168,13 @@ impl<'a> Chapter<'a> {
     fn table(&mut self, words: &str) -> Result<String, String> {
         table(words, self.library, self.demos, self.path)
     }
+}
+
+/// What a fence with this info string asks for; `None` if it is of another kind.
+fn options_of(info: &str) -> Option<Result<DemoOptions, String>> {
+    let info = info.trim();
+    let (kind, words) = info.split_once(char::is_whitespace).unwrap_or((info, ""));
+    (kind == "taintlab").then(|| DemoOptions::parse(words))
 }
 
 /// The code blocks of a text, and where all of its code is, that in lines included.
@@ -196,6 +226,6 @@ fn replaced(text: &str, mut changes: Vec<(Range<usize>, String)>) -> String {
 /// The names of the examples that fences of a text show.
 pub(crate) fn shown_examples(text: &str) -> Vec<String> {
     let (blocks, _) = code_of(text);
-    let fences = blocks.iter().filter_map(|block| Fence::parse(&block.info)?.ok());
+    let fences = blocks.iter().filter_map(|block| options_of(&block.info)?.ok());
     fences.filter_map(|fence| fence.scenario).collect()
 }

@@ -1,8 +1,8 @@
 //! A preprocessor for mdBook 0.5: scenarios in a book, run when the book is built.
 //!
 //! A fence ` ```taintlab scenario=NAME ` (a file of the folder of examples), or one whose content
-//! is a whole scenario, becomes a figure of plain HTML that needs no JavaScript: picture, answer,
-//! events and YAML. `{{taintlab NAME PATH}}` becomes a value of a run, and `{{taintlab-table
+//! is a whole scenario, becomes the element `<taint-lab>` with a figure of plain HTML in it that
+//! needs no JavaScript: picture, answer, events and YAML. With the element's script it can be played. `{{taintlab NAME PATH}}` becomes a value of a run, and `{{taintlab-table
 //! NAME}}` a table about the engine or about all examples. Code, in line or in other fences, is
 //! left as it is.
 //!
@@ -16,18 +16,15 @@
 //! [preprocessor.taintlab]
 //! before = ["links"]
 //! examples = "../../examples"
+//! playground = "../"
 //! ```
 
 mod chapter;
-mod fence;
-mod figure;
-mod html;
 mod library;
-mod rows;
 mod run;
 mod tables;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use mdbook_preprocessor::book::Book;
 use mdbook_preprocessor::errors::{Error, Result};
@@ -49,7 +46,13 @@ impl Preprocessor for Taintlab {
     fn run(&self, context: &PreprocessorContext, book: Book) -> Result<Book> {
         let examples = context.config.get::<PathBuf>("preprocessor.taintlab.examples")?;
         let examples = examples.unwrap_or_else(|| PathBuf::from("examples"));
-        run_book(book, &context.root.join(examples), &context.config.book.src)
+        let playground = context.config.get::<String>("preprocessor.taintlab.playground")?;
+        let places = Places {
+            examples: context.root.join(examples),
+            source: context.config.book.src.clone(),
+            playground: playground.unwrap_or_default(),
+        };
+        run_book(book, &places)
     }
 
     fn supports_renderer(&self, renderer: &str) -> Result<bool> {
@@ -57,13 +60,24 @@ impl Preprocessor for Taintlab {
     }
 }
 
-/// Runs all scenarios of a book and puts figures and values in their places. `examples` is the
-/// folder of scenario files; `source` is the folder of the chapters, as errors name it.
+/// Where what belongs to a book is.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Places {
+    /// The folder of scenario files.
+    pub examples: PathBuf,
+    /// The folder of the chapters, as errors name it.
+    pub source: PathBuf,
+    /// The playground, which has the same examples: absolute or relative to the first page of the
+    /// book, with `/` at its end. No demo links to it if this is empty.
+    pub playground: String,
+}
+
+/// Runs all scenarios of a book and puts demos and values in their places.
 ///
 /// # Errors
 /// Everything that is wrong in the whole book, each with file, line and what the engine says.
-pub fn run_book(mut book: Book, examples: &Path, source: &Path) -> Result<Book> {
-    let mut library = Library::new(examples);
+pub fn run_book(mut book: Book, places: &Places) -> Result<Book> {
+    let mut library = Library::new(&places.examples);
     let mut problems = Vec::new();
     let mut demos = Demos::default();
     let chapters = || book.chapters();
@@ -74,8 +88,8 @@ pub fn run_book(mut book: Book, examples: &Path, source: &Path) -> Result<Book> 
         let Some(path) = chapter.source_path.clone().or_else(|| chapter.path.clone()) else {
             return;
         };
-        let file = source.join(&path).display().to_string().replace('\\', "/");
-        let worker = Chapter::new(&mut library, &demos, &path, file);
+        let file = places.source.join(&path).display().to_string().replace('\\', "/");
+        let worker = Chapter::new(&mut library, &demos, &path, &places.playground, file);
         match worker.process(&chapter.content) {
             Ok(content) => chapter.content = content,
             Err(found) => problems.extend(found),

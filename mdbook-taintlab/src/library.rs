@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use taintlab_manifest::{Limits, read_scenario};
+use taintlab_manifest::{Limits, read_scenario, write_scenario};
 
 use crate::run::Run;
 
@@ -82,7 +82,9 @@ impl Library {
     pub(crate) fn run_text(&self, text: &str, file: &str, line: usize) -> Result<Run, String> {
         // So that diagnostics name the lines of the file.
         let padded = "\n".repeat(line.saturating_sub(1)) + text;
+        let mut is_alone = true;
         let mut load = |name: &str| {
+            is_alone = false;
             fs::read_to_string(self.folder.join(name)).map_err(|error| error.to_string())
         };
         let read = read_scenario(&padded, file, &Limits::default(), &mut load);
@@ -98,7 +100,9 @@ impl Library {
                         }
                     }
                     if problems.is_empty() {
-                        return Ok(Run::new(scenario.clone(), text.into(), report));
+                        // In a page there are no files beside it.
+                        let text = if is_alone { text.into() } else { write_scenario(scenario) };
+                        return Ok(Run::new(scenario.clone(), text, report));
                     }
                 }
                 Err(error) => {

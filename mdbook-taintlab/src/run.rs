@@ -5,13 +5,11 @@ use std::time::Duration;
 
 use taintlab_core::api::{ConditionStatus, PodKey, Taint, TaintEffect};
 use taintlab_core::event::EventKind;
-use taintlab_core::eviction_timeline::time_budget::{Term, TermKind, TimeBudget};
 use taintlab_core::protocol::zone::ZoneState;
 use taintlab_core::scenario::{Report, Scenario};
 use taintlab_core::simulator::Gap;
 use taintlab_core::time::{Span, Timestamp};
-
-use crate::rows::{Row, rows};
+use taintlab_manifest::demo::{Row, outcome, rounded, rows, terms};
 
 /// More paths than these are not listed.
 const MOST_LISTED: usize = 30;
@@ -76,20 +74,6 @@ impl Run {
         run
     }
 
-    /// How it ended, in a sentence.
-    pub(crate) fn outcome(&self) -> String {
-        let simulator = &self.report.simulator;
-        if let Some(outcome) = simulator.outcome() {
-            return format!("{outcome}.");
-        }
-        let evicted = match simulator.evictions_until_now() {
-            0 => "no pod was evicted".into(),
-            1 => "1 pod evicted".into(),
-            pods => format!("{pods} pods evicted"),
-        };
-        format!("Until {}: {evicted}.", simulator.now())
-    }
-
     /// The value at a path.
     ///
     /// # Errors
@@ -120,7 +104,7 @@ impl Run {
     fn all_values(&self) -> Values {
         let mut values = Values::default();
         let simulator = &self.report.simulator;
-        values.put("outcome".into(), self.outcome());
+        values.put("outcome".into(), outcome(simulator));
         values.put("evictions".into(), simulator.evictions_until_now());
         values.moment("ended.at".into(), simulator.now());
         for (index, row) in self.rows.iter().enumerate() {
@@ -172,18 +156,6 @@ impl Run {
         }
         values
     }
-}
-
-/// The nearest millisecond: what is shown where the nanosecond does not matter.
-pub(crate) fn rounded(span: Duration) -> Duration {
-    let millis = (span + Duration::from_micros(500)).as_millis();
-    Duration::from_millis(u64::try_from(millis).unwrap_or(u64::MAX))
-}
-
-/// The terms of a time budget that a reader sees, to a tenth of a second: those that take any time.
-pub(crate) fn terms(budget: &TimeBudget) -> impl Iterator<Item = &Term> {
-    let terms = budget.terms.iter();
-    terms.filter(|term| !term.rounded_duration().is_zero() || term.kind == TermKind::Tainted)
 }
 
 /// The path of the moment that an event is, if it has one.

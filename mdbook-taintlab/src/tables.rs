@@ -7,9 +7,9 @@ use mdbook_preprocessor::book;
 use taintlab_core::controllers::node_lifecycle::NodeLifecycleConfig;
 use taintlab_core::event::EventKind;
 use taintlab_core::release::KubernetesRelease;
+use taintlab_manifest::demo::escape;
 
 use crate::chapter::shown_examples;
-use crate::html::escape;
 use crate::library::Library;
 
 /// In which chapters examples are shown.

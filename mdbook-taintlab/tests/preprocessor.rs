@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 use mdbook_preprocessor::book::{Book, Chapter};
-use mdbook_taintlab::run_book;
+use mdbook_taintlab::{Places, run_book};
 
 const SCENARIO: &str = "\
 ```taintlab
@@ -35,7 +35,9 @@ fn examples() -> PathBuf {
 }
 
 fn run(text: &str) -> Result<String, String> {
-    let built = run_book(book(text), &examples(), Path::new("src"));
+    let places =
+        Places { examples: examples(), source: "src".into(), playground: "../play/".into() };
+    let built = run_book(book(text), &places);
     let built = built.map_err(|error| error.to_string())?;
     Ok(built.chapters().next().unwrap().content.clone())
 }
@@ -49,10 +51,11 @@ fn error(text: &str) -> String {
 fn a_fence_becomes_a_figure_and_the_text_around_it_stays() {
     let text = run(&format!("before\n\n{SCENARIO}\nafter {{{{taintlab small evicted.at}}}}.\n"));
     let text = text.unwrap();
-    assert!(
-        text.starts_with("before\n\n<figure class=\"taint-lab\" id=\"taintlab-part-chapter-1\"")
-    );
-    assert!(text.ends_with("</figure>\n\nafter 10s.\n"), "{text}");
+    let begins = "before\n\n<div class=\"taint-lab-demo\"><taint-lab scenario=\"small\" editable>\
+                  <figure class=\"taint-lab\" id=\"taintlab-part-chapter-1\"";
+    assert!(text.starts_with(begins));
+    assert!(text.ends_with("</taint-lab></div>\n\nafter 10s.\n"));
+    assert!(!text.contains("#s="), "the playground does not know the scenario");
 }
 
 #[test]
@@ -66,7 +69,7 @@ fn code_is_left_as_it_is() {
 fn a_fence_in_a_list_stays_in_it() {
     let indented = SCENARIO.replace('\n', "\n  ");
     let text = run(&format!("- one\n\n  {indented}\n- two\n")).unwrap();
-    assert!(text.starts_with("- one\n\n  <figure"), "{text}");
+    assert!(text.starts_with("- one\n\n  <div class=\"taint-lab-demo\"><taint-lab"));
     assert!(text.contains("apiVersion: taintlab/v1&#10;kind: Scenario"), "{text}");
 }
 
@@ -159,6 +162,63 @@ fn program(arguments: &[&str], input: &str) -> Output {
     // It may end before it has read all.
     let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
     child.wait_with_output().unwrap()
+}
+
+/// The recording in a chapter.
+fn recording(text: &str) -> serde_json::Value {
+    let (_, rest) = text.split_once("<script type=\"application/json\">").unwrap();
+    let (recording, _) = rest.split_once("</script>").unwrap();
+    assert!(!recording.contains('<'), "{recording}");
+    serde_json::from_str(recording).unwrap()
+}
+
+#[test]
+fn every_setting_of_the_knobs_is_recorded() {
+    let fence = "```taintlab scenario=why-345-seconds select=pod/default/web-0 editable=false \
+                 knob=tolerationSeconds:0,30,none knob=release:1.20,1.31\n```";
+    let text = run(fence).unwrap();
+    let element = "<taint-lab scenario=\"why-345-seconds\" select=\"pod/default/web-0\" \
+                   playground=\"../../play/\"><figure";
+    assert!(text.contains(element), "no {element}");
+    let recording = recording(&text);
+    let knob = &recording["knobs"][0];
+    assert_eq!(knob["written"], "300");
+    assert_eq!(knob["values"], serde_json::json!(["300", "0", "30", "none"]));
+    let runs = recording["runs"].as_array().unwrap();
+    assert_eq!(runs.len(), 8);
+    assert_eq!(runs[0]["knobs"], serde_json::json!(["300", "1.31"]));
+    let last = |seconds: &str, release: &str| {
+        let knobs = serde_json::json!([seconds, release]);
+        let run = runs.iter().find(|run| run["knobs"] == knobs).unwrap();
+        assert_eq!(run["release"], release);
+        let deleted = run["events"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .rev()
+            .find(|event| event["text"].as_str().unwrap().contains("Marking for deletion"));
+        deleted.map(|event| event["at"].as_u64().unwrap())
+    };
+    assert_eq!(last("300", "1.31"), Some(350_000));
+    assert_eq!(last("30", "1.31"), Some(80_000));
+    assert_eq!(last("0", "1.20"), Some(50_000));
+    assert_eq!(last("none", "1.20"), None);
+    // Not as far as the expectations of the scenario as it is written.
+    assert_eq!((runs[0]["end"].as_u64(), runs[4]["end"].as_u64()), (Some(350_000), Some(80_000)));
+    assert_eq!(runs[0]["budgets"][0]["total"], "5m50s after the last heartbeat");
+}
+
+#[test]
+fn a_knob_that_does_not_fit_stops_the_book() {
+    let with = |words: &str| error(&format!("```taintlab scenario=three-effects {words}\n```"));
+    assert!(with("knob=release").contains("write a knob as `NAME:VALUE,VALUE`"));
+    assert!(with("knob=tolerationSeconds:0,30").contains("no toleration of the scenario has any"));
+    assert!(with("knob=release:1.9").contains("1.9"));
+    assert!(with("knob=node-grace:1s").contains("`node-monitor-grace-period`"));
+    let many = "knob=release:1.18,1.19,1.20,1.21,1.22 knob=node-eviction-rate:1,2,3,4,5";
+    assert!(with(many).contains("36 settings together; at most 24"), "{}", with(many));
+    assert!(with("view=all").contains("view: expected lanes, log or budget, found `all`"));
+    assert!(with("speed=0").contains("speed: expected"));
 }
 
 /// What mdBook writes to a preprocessor.

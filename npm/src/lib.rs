@@ -18,6 +18,8 @@
 #[cfg(feature = "simulator")]
 mod cluster;
 #[cfg(feature = "simulator")]
+pub mod demo;
+#[cfg(feature = "simulator")]
 mod exclusive_cell;
 mod input;
 mod js;

@@ -155,7 +155,14 @@ pub(crate) fn open(
     scenario: &JsValue,
     options: &JsValue,
 ) -> Result<Result<Opened, Vec<Problem>>, JsValue> {
-    let options: ScenarioOptions = read_options(options, "options")?;
+    open_with(scenario, &read_options(options, "options")?)
+}
+
+/// The same with options that have been read.
+pub(crate) fn open_with(
+    scenario: &JsValue,
+    options: &ScenarioOptions,
+) -> Result<Result<Opened, Vec<Problem>>, JsValue> {
     let text = text_or_json(scenario, "scenario")?;
     let mut load = |name: &str| {
         let known = options.files.get(name).cloned();
@@ -164,7 +171,7 @@ pub(crate) fn open(
     let mut file = read_scenario(&text, &options.file, import_options(options.keep_all), &mut load);
     let (errors, warnings) = sort(std::mem::take(&mut file.diagnostics), SCENARIO);
     let Some(mut scenario) = file.scenario.take() else { return Ok(Err(errors)) };
-    overrule(&mut scenario, &options);
+    overrule(&mut scenario, options);
     Ok(Ok(Opened { scenario, file, warnings }))
 }
 

@@ -1,10 +1,12 @@
 //! `docs`: the book, by mdBook and the preprocessor of the repository.
 
+use std::path::Path;
 use std::process::Command;
 
 use anyhow::Result;
 use clap::Args;
 
+use crate::npm;
 use crate::playground::check_port;
 use crate::setup;
 use crate::workspace::{self, Workspace};
@@ -35,16 +37,17 @@ pub(crate) fn docs(workspace: &mut Workspace, options: &DocsOptions) -> Result<(
     if !options.no_serve {
         check_port(options.port)?;
     }
-    setup::book_tools(workspace)?;
+    prepare(workspace)?;
     // mdBook runs it by cargo without a word; here one sees it being built.
     workspace::run(workspace.cargo().args(["build", "--package", "mdbook-taintlab"]))?;
+    let book = workspace.target_dir().join("book");
     // Always: while it serves, mdBook goes on after an error in the book.
-    workspace::run(&mut mdbook(workspace, "build"))?;
+    workspace::run(&mut mdbook(workspace, "build", &book))?;
     if options.no_serve {
-        println!("The book is in {}.", workspace.target_dir().join("book").display());
+        println!("The book is in {}.", book.display());
         return Ok(());
     }
-    let mut command = mdbook(workspace, "serve");
+    let mut command = mdbook(workspace, "serve", &book);
     command.args(["--hostname", "127.0.0.1", "--port", &options.port.to_string()]);
     if options.open {
         command.arg("--open");
@@ -52,8 +55,27 @@ pub(crate) fn docs(workspace: &mut Workspace, options: &DocsOptions) -> Result<(
     workspace::run(&mut command)
 }
 
-fn mdbook(workspace: &Workspace, task: &str) -> Command {
+/// The element `<taint-lab>`, which mdBook copies into the book; it is written by [`docs`].
+const SCRIPT: &str = "taint-lab.js";
+
+/// Installs what building the book needs, and builds the script of its demos.
+fn prepare(workspace: &mut Workspace) -> Result<()> {
+    setup::book_tools(workspace)?;
+    setup::npm_packages(workspace)?;
+    npm::element_script(workspace, &workspace.path(BOOK).join(SCRIPT))
+}
+
+/// Builds the book into a folder.
+///
+/// # Errors
+/// As [`docs`].
+pub(crate) fn build(workspace: &mut Workspace, to: &Path) -> Result<()> {
+    prepare(workspace)?;
+    workspace::run(&mut mdbook(workspace, "build", to))
+}
+
+fn mdbook(workspace: &Workspace, task: &str, to: &Path) -> Command {
     let mut command = workspace.command("mdbook");
-    command.args([task, BOOK, "--dest-dir"]).arg(workspace.target_dir().join("book"));
+    command.args([task, BOOK, "--dest-dir"]).arg(to);
     command
 }

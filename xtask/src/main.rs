@@ -13,6 +13,7 @@ mod playground;
 mod report;
 mod schema;
 mod setup;
+mod site;
 mod size;
 mod suite;
 mod workspace;
@@ -48,6 +49,8 @@ enum Task {
     Docs(book::DocsOptions),
     /// Build the npm package, into target/npm/
     Npm,
+    /// Build what is published, into target/site/: playground, book, embed
+    Site,
     /// Run every test: Rust, conformance, wasm in Node, the playground in Chromium, the npm package
     Test {
         /// Only this suite
@@ -97,6 +100,7 @@ fn run(workspace: &mut Workspace, task: Task) -> anyhow::Result<ExitCode> {
         Task::Build => playground::set_up_and_build(workspace)?,
         Task::Docs(options) => book::docs(workspace, &options)?,
         Task::Npm => npm::set_up_and_build(workspace)?,
+        Task::Site => site::build(workspace)?,
         Task::Test { suite: None, .. } => return Ok(suite::run(workspace, Scope::Tests)),
         Task::Test { suite: Some(suite), filter } => {
             return Ok(suite::run_one(workspace, suite, filter.as_deref().unwrap_or_default()));

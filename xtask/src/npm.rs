@@ -16,10 +16,14 @@ const CRATE: &str = "taintlab-npm";
 /// What is in the package as it is: package.json, README, the command.
 const SOURCE: &str = "npm/package";
 /// Files of the repository that go into the package, and their place there.
-const COPIED: [(&str, &str); 3] = [
+const COPIED: [(&str, &str); 7] = [
     ("LICENSE", "LICENSE"),
     ("CHANGELOG.md", "CHANGELOG.md"),
     ("docs/scenario.schema.json", "scenario.schema.json"),
+    ("docs/book/taint-lab.css", "dist/taint-lab.css"),
+    ("npm/embed/custom-elements.json", "custom-elements.json"),
+    ("npm/embed/frame.html", "dist/frame.html"),
+    ("npm/embed/frame.js", "dist/frame.js"),
 ];
 /// One of the two builds.
 struct Build {
@@ -92,6 +96,7 @@ pub(crate) fn build(workspace: &Workspace) -> Result<()> {
             .with_context(|| format!("cannot empty the folder `{}`", package.display()))?;
     }
     copy_all(&workspace.path(SOURCE), &package)?;
+    fs::create_dir_all(package.join("dist"))?;
     for (from, to) in COPIED {
         fs::copy(workspace.path(from), package.join(to))
             .with_context(|| format!("cannot copy `{from}`"))?;
@@ -100,10 +105,41 @@ pub(crate) fn build(workspace: &Workspace) -> Result<()> {
     for build in &BUILDS {
         build_one(workspace, &package.join(build.folder), build)?;
     }
+    embed(workspace, &package.join("dist"))?;
     pack(workspace, &package)?;
     let mut native = workspace.program(Program::Example("events"))?;
     workspace::run(native.arg("examples").arg(events(workspace)))
 }
+
+/// The element `<taint-lab>`, in TypeScript.
+const EMBED: &str = "npm/embed";
+
+/// The element `<taint-lab>`: a module for bundlers, one file for pages without, and declarations.
+fn embed(workspace: &Workspace, dist: &Path) -> Result<()> {
+    let bundle = ["--bundle", "--loader:.css=text", "--minify-identifiers"];
+    let module = workspace.path(EMBED).join("index.ts");
+    let as_module = ["--format=esm", "--external:taintlab"];
+    minify(workspace, &module, &dist.join("embed/index.js"), &[&bundle[..], &as_module].concat())?;
+    element_script(workspace, &dist.join("taint-lab.js"))?;
+    let mut tsc = workspace.command("tsc");
+    tsc.arg("--project").arg(workspace.path(EMBED)).arg("--outDir").arg(dist.join("embed"));
+    workspace::run(&mut tsc)?;
+    // That of the one file declares nothing.
+    fs::remove_file(dist.join("embed/script.d.ts"))?;
+    let react = workspace.path(EMBED).join("react.d.ts");
+    fs::copy(react, dist.join("embed/react.d.ts")).context("cannot copy `react.d.ts`")?;
+    Ok(())
+}
+
+/// The element as one file for a `<script>` tag.
+///
+/// # Errors
+/// When esbuild fails.
+pub(crate) fn element_script(workspace: &Workspace, to: &Path) -> Result<()> {
+    let args = ["--bundle", "--loader:.css=text", "--minify-identifiers", "--format=iife"];
+    minify(workspace, &workspace.path(EMBED).join("script.ts"), to, &args)
+}
+
 /// What the crate has in JavaScript, beside the code that wasm-bindgen writes.
 const BOUNDARY: &str = "npm/src/boundary.js";
 /// Its modules, one for each environment; what is written into them stands behind an `@`.
@@ -305,7 +341,10 @@ fn check_version(package: &Path) -> Result<()> {
 }
 
 /// Copies a folder with all that is in it.
-fn copy_all(from: &Path, to: &Path) -> Result<()> {
+///
+/// # Errors
+/// When a file cannot be read or written.
+pub(crate) fn copy_all(from: &Path, to: &Path) -> Result<()> {
     fs::create_dir_all(to)?;
     let entries =
         fs::read_dir(from).with_context(|| format!("cannot read `{}`", from.display()))?;

@@ -88,3 +88,23 @@ pub(crate) const LITE_GOAL_BROTLI: u64 = 60_000;
 
 /// The same for `taintlab/lite`.
 pub(crate) const LITE_BUDGET_BROTLI: u64 = 47_000;
+
+/// The most bytes, gzipped, that the script and the styles of the element `<taint-lab>` may have.
+pub(crate) const ELEMENT_BUDGET_GZIP: u64 = 17_000;
+
+/// The most bytes, gzipped, that a page with five demos may have before a reader edits one, with
+/// the script and the styles.
+pub(crate) const DEMO_PAGE_BUDGET_GZIP: u64 = 45_000;
+
+/// The examples of that page.
+pub(crate) const DEMO_PAGE: [&str; 5] = [
+    "why-345-seconds",
+    "same-outage-1.35",
+    "recovery-storm",
+    "zero-and-negative-seconds",
+    "service-in-an-outage",
+];
+
+/// What the generators of sites in `tests/sites/package.json` depend on is of this day at the
+/// latest.
+pub(crate) const SITE_GENERATORS_BEFORE: &str = "2026-11-22";

@@ -203,6 +203,64 @@ pub(crate) fn debian_program(workspace: &Workspace, program: &DebianProgram) -> 
     on_path().with_context(|| format!("`{}` brought none: {by_hand}", packages.join(" ")))
 }
 
+/// Where the generators of sites are.
+pub(crate) fn sites(workspace: &Workspace) -> PathBuf {
+    workspace.target_dir().join("sites")
+}
+
+/// Installs the generators of sites for which the book has recipes, pinned, in a folder of the
+/// build, and the package as it was built. Hugo comes from the system.
+///
+/// # Errors
+/// When one is missing and cannot be installed.
+pub(crate) fn site_generators(workspace: &Workspace) -> Result<()> {
+    let folder = sites(workspace);
+    fs::create_dir_all(&folder)?;
+    let purpose = "tests of the recipes for other sites";
+    let mut wanted = Vec::new();
+    for file in ["package.json", "requirements.txt"] {
+        let from = workspace.path("tests/sites").join(file);
+        wanted.extend(fs::read(&from).with_context(|| format!("cannot read `{file}`"))?);
+        fs::copy(from, folder.join(file))?;
+    }
+    let npm = || {
+        let mut npm = workspace.command("npm");
+        npm.current_dir(&folder).args(["install", "--loglevel=error", "--ignore-scripts"]);
+        npm.args(["--no-audit", "--no-fund", "--no-package-lock"]);
+        npm
+    };
+    let stamp = folder.join("installed");
+    if fs::read(&stamp).is_ok_and(|installed| installed == wanted) {
+        found("generators of sites", purpose, "up to date");
+    } else {
+        install("generators of sites", purpose, "npm and pip fetch them, 2 minutes", || {
+            // So that what they depend on stays the same as well.
+            workspace::run(npm().args(["--before", pins::SITE_GENERATORS_BEFORE]))?;
+            let venv = folder.join("venv");
+            let mut python = workspace.command("python3");
+            workspace::run(python.args(["-m", "venv", "--clear"]).arg(&venv))?;
+            let mut pip = workspace.command(venv.join("bin/pip"));
+            pip.current_dir(&folder).args(["install", "--quiet", "--disable-pip-version-check"]);
+            workspace::run(pip.args(["--requirement", "requirements.txt"]))?;
+            fs::write(&stamp, &wanted)
+                .with_context(|| format!("cannot write `{}`", stamp.display()))
+        })?;
+    }
+    if let Some(path) = find_on_path("hugo") {
+        found("Hugo", purpose, &path.display().to_string());
+    } else if find_on_path("apt-get").is_none() || !is_root(workspace) {
+        bail!("no `hugo` on PATH: install it");
+    } else {
+        install("Hugo", purpose, "apt-get installs it, seconds", || {
+            let mut apt_get = workspace.command("apt-get");
+            apt_get.env("DEBIAN_FRONTEND", "noninteractive");
+            apt_get.args(["-qq", "install", "--yes", "--no-install-recommends", "hugo"]);
+            workspace::run(&mut apt_get)
+        })?;
+    }
+    workspace::run(npm().args(["--no-save", "--offline"]).arg(crate::npm::tarball(workspace)))
+}
+
 fn is_root(workspace: &Workspace) -> bool {
     workspace::output(workspace.command("id").arg("-u")).is_ok_and(|id| id.trim() == "0")
 }

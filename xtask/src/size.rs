@@ -95,7 +95,36 @@ pub(crate) fn package(workspace: &Workspace) -> Result<()> {
             ));
         }
     }
+    element(workspace, &mut over)?;
     if over.is_empty() { Ok(()) } else { bail!("{}", over.join("; ")) }
+}
+
+/// Prints the sizes of the element `<taint-lab>` and of a page with five demos.
+fn element(workspace: &Workspace, over: &mut Vec<String>) -> Result<()> {
+    let folder = npm::folder(workspace);
+    let page = workspace.target_dir().join("npm/demos.html");
+    let mut html = String::new();
+    for name in pins::DEMO_PAGE {
+        let mut node = workspace.command("node");
+        node.arg(folder.join("bin/taintlab.js")).args(["embed", "--only", "html"]);
+        html += &workspace::output(node.arg(format!("examples/{name}.yaml")))?;
+    }
+    fs::write(&page, html)?;
+    let paths = [folder.join("dist/taint-lab.js"), folder.join("dist/taint-lab.css"), page];
+    let sizes = compress(workspace, &paths)?;
+    let mut total = Sizes::default();
+    let names = ["dist/taint-lab.js", "dist/taint-lab.css", "the HTML of five demos"];
+    let budgets = [None, Some(pins::ELEMENT_BUDGET_GZIP), Some(pins::DEMO_PAGE_BUDGET_GZIP)];
+    for ((sizes, name), budget) in sizes.into_iter().zip(names).zip(budgets) {
+        row(sizes, name);
+        total += sizes;
+        let Some(budget) = budget else { continue };
+        row(total, &format!("together: the budget is {budget} of gzip"));
+        if total.gzip > budget {
+            over.push(format!("{name}, with what is above: {} bytes of gzip", total.gzip));
+        }
+    }
+    Ok(())
 }
 
 fn row(sizes: Sizes, name: &str) {

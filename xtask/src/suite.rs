@@ -38,6 +38,8 @@ pub(crate) enum Suite {
     Browser,
     /// The npm package, packed and installed
     Npm,
+    /// Demos in sites that other generators build
+    Embed,
     /// These tasks
     Xtask,
 }
@@ -58,6 +60,8 @@ const SET_UP_PROGRAMS: &str = "set-up: Chromium, kubectl";
 const BUILD: &str = "playground, release";
 const DETERMINISM: &str = "engine as wasm";
 const PACKAGE: &str = "npm package";
+const GENERATORS: &str = "set-up: generators of sites";
+const SITES: &str = "tests/sites";
 
 /// The test that compares the engine with Kubernetes' recorded answers.
 const AGREEMENT: &str = "conformance::recorded_answers::every_family_agrees";
@@ -104,6 +108,10 @@ pub(crate) fn run(workspace: &mut Workspace, scope: Scope) -> ExitCode {
         node_tests(workspace, "npm/tests", "", &programs)
     });
     if scope == Scope::Everything {
+        report.step(GENERATORS, &[PACKAGE], || setup::site_generators(workspace));
+        report.test_step("demos in other sites", &[SET_UP_PROGRAMS, GENERATORS], || {
+            node_tests(workspace, SITES, "", &programs)
+        });
         report.step("size", &[BUILD], || size::report(workspace));
         report.step("size of the npm package", &[PACKAGE], || size::package(workspace));
     }
@@ -127,13 +135,17 @@ pub(crate) fn run_one(workspace: &mut Workspace, suite: Suite, filter: &str) -> 
         Suite::Wasm => "tests/wasm",
         Suite::Browser => "tests/e2e",
         Suite::Npm => "npm/tests",
+        Suite::Embed => SITES,
     };
     let mut programs = Vec::new();
     report.step(SET_UP_RUST, &[], || set_up_rust(workspace, Scope::Tests));
     report.step(SET_UP_NPM, &[], || setup::npm_packages(workspace));
-    if suite == Suite::Npm {
+    if matches!(suite, Suite::Npm | Suite::Embed) {
         report.step(SET_UP_TOOLS, &[SET_UP_RUST], || setup::wasm_bindgen(workspace));
         report.step(BUILD, &[SET_UP_NPM, SET_UP_TOOLS], || npm::build(workspace));
+        if suite == Suite::Embed {
+            report.step(GENERATORS, &[BUILD], || setup::site_generators(workspace));
+        }
     } else {
         report.step(DETERMINISM, &[SET_UP_RUST], || determinism::build(workspace));
         report.step(BUILD, &[SET_UP_NPM, DETERMINISM], || match suite {
@@ -254,6 +266,7 @@ fn node_tests(
     command.env("TAINTLAB_DETERMINISM", determinism::folder(workspace));
     command.env("TAINTLAB_PACKAGE", npm::tarball(workspace));
     command.env("TAINTLAB_EVENTS", npm::events(workspace));
+    command.env("TAINTLAB_SITES", setup::sites(workspace));
     command.envs(programs.iter().map(|(variable, path)| (variable, path)));
     workspace::run_tests(&mut command)
 }

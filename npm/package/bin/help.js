@@ -8,6 +8,7 @@ Commands:
   run FILE…      Simulate a cluster and print what happens
   test FILE…     Run scenarios and check what they expect
   explain        Explain how tolerations answer taints
+  embed FILE…    Print a scenario as a demo for a page: fence, HTML, iframe, link
 
 Options:
   -h, --help     Print this, or the help of a command
@@ -73,6 +74,19 @@ Options:
                            node.kubernetes.io/unreachable:NoExecute@300. Or JSON. May be repeated
   --release RELEASE        The release of Kubernetes, for example 1.34
   --json                   Print the explanation as JSON
+`,
+  embed: `Print a scenario as a demo for a page: fence, HTML, iframe, link.
+
+Usage: taintlab embed FILE… [options]
+
+Options:
+  --fence WORDS      What stands after the word taintlab of a fence, for example
+                     'start-at=40s knob=tolerationSeconds:0,30,300'
+  --only FORM        Only fence, html, iframe, link or json (the recording)
+  --base URL         Where taint-lab.js and frame.html are; embed/ unless given
+  --playground URL   Where the playground is; with scenario=NAME in --fence, demos link to it
+  --release RELEASE  Another release than the one that the scenario names
+  --out FOLDER       Write NAME.json (the recording) and NAME.html there, of one or more files
 `,
 };
 

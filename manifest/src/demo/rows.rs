@@ -10,19 +10,20 @@ const MOST_ALIKE: usize = 3;
 
 /// One row.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Row {
+pub struct Row {
     /// When.
-    pub(crate) at: Timestamp,
+    pub at: Timestamp,
     /// What, as a person reads it.
-    pub(crate) text: String,
+    pub text: String,
     /// Whether the scenario did it, and not the cluster.
-    pub(crate) is_step: bool,
+    pub is_step: bool,
     /// Rows with the same word are alike.
     kind: String,
 }
 
 /// The rows of a run, in the order of time; steps come before what follows from them.
-pub(crate) fn rows(scenario: &Scenario, report: &Report) -> Vec<Row> {
+#[must_use]
+pub fn rows(scenario: &Scenario, report: &Report) -> Vec<Row> {
     let mut rows: Vec<Row> = scenario
         .steps
         .iter()

@@ -1,7 +1,8 @@
 //! Text for HTML.
 
 /// A text as HTML shows it, in one line: an empty line would end the HTML block in Markdown.
-pub(crate) fn escape(text: &str) -> String {
+#[must_use]
+pub fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for character in text.chars() {
         match character {
@@ -17,7 +18,8 @@ pub(crate) fn escape(text: &str) -> String {
 }
 
 /// A sentence of a scenario: what stands in backticks is code.
-pub(crate) fn prose(text: &str) -> String {
+#[must_use]
+pub fn prose(text: &str) -> String {
     let parts: Vec<&str> = text.trim().split('`').collect();
     if parts.len().is_multiple_of(2) {
         return escape(text);

@@ -1,0 +1,202 @@
+//! Demos: a scenario that has run, as a page shows it.
+//!
+//! A demo is the same wherever it is made: in a book by `mdbook-taintlab`, in another site's build
+//! by the npm package, in the browser after a reader's edit. It has two forms. [`Demo::html`] is
+//! plain HTML that needs no JavaScript, within the element `<taint-lab>`; [`Demo::recording`] is
+//! what the element plays without the engine.
+
+mod fence;
+mod figure;
+mod html;
+mod knob;
+mod recording;
+mod rows;
+
+use std::fmt;
+use std::time::Duration;
+
+use taintlab_core::eviction_timeline::time_budget::{Term, TermKind, TimeBudget};
+use taintlab_core::lanes::Lanes;
+use taintlab_core::scenario::{Report, Scenario, ScenarioError};
+use taintlab_core::simulator::Simulator;
+
+pub use self::fence::DemoOptions;
+pub use self::html::{escape, prose};
+pub use self::knob::Knob;
+pub use self::recording::{
+    RecordedBudget, RecordedEvent, RecordedKnob, RecordedLane, RecordedRun, RecordedSegment,
+    RecordedTerm, Recording,
+};
+pub use self::rows::{Row, rows};
+use crate::scenario::write_scenario;
+
+/// More runs than these are not recorded for one demo: its knobs have too many values.
+const MOST_RUNS: usize = 24;
+
+/// A scenario with all of its runs: as it is written first, then one for each setting of its knobs.
+#[derive(Debug)]
+pub struct Demo {
+    scenario: Scenario,
+    text: String,
+    knobs: Vec<RecordedKnob>,
+    runs: Vec<Run>,
+}
+
+/// A run, and the value of each knob that it stands for.
+#[derive(Debug)]
+struct Run {
+    values: Vec<String>,
+    report: Report,
+    lanes: Lanes,
+    rows: Vec<Row>,
+}
+
+/// Why a demo cannot be made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum DemoError {
+    /// The scenario cannot run.
+    Scenario(ScenarioError),
+    /// An option is wrong: what, and what would be valid.
+    Option(String),
+}
+
+impl fmt::Display for DemoError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Scenario(error) => error.fmt(f),
+            Self::Option(error) => f.write_str(error),
+        }
+    }
+}
+
+impl std::error::Error for DemoError {}
+
+impl From<ScenarioError> for DemoError {
+    fn from(error: ScenarioError) -> Self {
+        Self::Scenario(error)
+    }
+}
+
+impl Demo {
+    /// Runs a scenario as it is written and with each setting of the knobs of the options. `text`
+    /// is how it is written.
+    ///
+    /// The steps of the options are added to the scenario; what it expects is then left out, and
+    /// its text is written anew.
+    ///
+    /// # Errors
+    /// The scenario cannot run, also with a knob turned; a knob does not fit it; the knobs have too
+    /// many values.
+    pub fn new(scenario: &Scenario, text: &str, options: &DemoOptions) -> Result<Self, DemoError> {
+        let (mut scenario, mut text) = (scenario.clone(), text.to_owned());
+        if !options.steps.is_empty() {
+            // What an expectation brought with it stays.
+            let config = scenario.simulator()?.config().clone();
+            let kubernetes = &mut scenario.kubernetes;
+            kubernetes.node_lifecycle =
+                config.node_lifecycle.then_some(true).or(kubernetes.node_lifecycle);
+            kubernetes.control_plane =
+                config.control_plane.then_some(true).or(kubernetes.control_plane);
+            scenario.steps.extend(options.steps.iter().cloned());
+            scenario.steps.sort_by_key(|step| step.at);
+            scenario.expect.clear();
+            scenario.until = None;
+            text = write_scenario(&scenario);
+        }
+        let written = Run::new(&scenario, Vec::new())?;
+        let mut knobs = Vec::new();
+        // Every setting: the values of all knobs, the last one turning fastest.
+        let mut settings = vec![Vec::new()];
+        for knob in &options.knobs {
+            let known = knob.recorded(&scenario, &written.report.simulator);
+            let known = known.map_err(DemoError::Option)?;
+            settings = settings
+                .into_iter()
+                .flat_map(|setting: Vec<String>| {
+                    let with = |value: &String| [setting.clone(), vec![value.clone()]].concat();
+                    known.values.iter().map(with).collect::<Vec<_>>()
+                })
+                .collect();
+            knobs.push(known);
+        }
+        if settings.len() > MOST_RUNS {
+            return Err(DemoError::Option(format!(
+                "the knobs have {} settings together; at most {MOST_RUNS} are recorded",
+                settings.len()
+            )));
+        }
+        let values: Vec<String> = knobs.iter().map(|knob| knob.written.clone()).collect();
+        let mut runs = vec![Run { values: values.clone(), ..written }];
+        for setting in settings.into_iter().filter(|setting| *setting != values) {
+            let mut turned = scenario.clone();
+            for ((knob, value), written) in options.knobs.iter().zip(&setting).zip(&values) {
+                if value != written {
+                    knob.turn(&mut turned, value).map_err(DemoError::Option)?;
+                }
+            }
+            runs.push(Run::new(&turned, setting)?);
+        }
+        Ok(Self { scenario, text, knobs, runs })
+    }
+
+    /// What the element `<taint-lab>` plays.
+    #[must_use]
+    pub fn recording(&self) -> Recording {
+        Recording::of(self)
+    }
+
+    /// The demo as HTML in one line: the element `<taint-lab>` with a figure in it, which is what
+    /// is seen without JavaScript, and with the recording.
+    ///
+    /// # Errors
+    /// `start-at` lies after the end of the run, or `budget` names a pod that is not evicted.
+    pub fn html(&self, options: &DemoOptions) -> Result<String, DemoError> {
+        figure::html(self, options).map_err(DemoError::Option)
+    }
+
+    /// Whether every expectation of the scenario turned out to be true.
+    #[must_use]
+    pub fn passed(&self) -> bool {
+        self.written().is_some_and(|run| run.report.passed())
+    }
+
+    /// The run of the scenario as it is written.
+    fn written(&self) -> Option<&Run> {
+        self.runs.first()
+    }
+}
+
+impl Run {
+    fn new(scenario: &Scenario, values: Vec<String>) -> Result<Self, ScenarioError> {
+        let report = scenario.run()?;
+        let rows = rows(scenario, &report);
+        Ok(Self { values, lanes: Lanes::of(scenario)?, rows, report })
+    }
+}
+
+/// How a run ended, in a sentence.
+#[must_use]
+pub fn outcome(simulator: &Simulator) -> String {
+    if let Some(outcome) = simulator.outcome() {
+        return format!("{outcome}.");
+    }
+    let evicted = match simulator.evictions_until_now() {
+        0 => "no pod was evicted".into(),
+        1 => "1 pod evicted".into(),
+        pods => format!("{pods} pods evicted"),
+    };
+    format!("Until {}: {evicted}.", simulator.now())
+}
+
+/// The nearest millisecond: what is shown where the nanosecond does not matter.
+#[must_use]
+pub fn rounded(span: Duration) -> Duration {
+    let millis = (span + Duration::from_micros(500)).as_millis();
+    Duration::from_millis(u64::try_from(millis).unwrap_or(u64::MAX))
+}
+
+/// The terms of a time budget that a reader sees, to a tenth of a second: those that take any time.
+pub fn terms(budget: &TimeBudget) -> impl Iterator<Item = &Term> {
+    let terms = budget.terms.iter();
+    terms.filter(|term| !term.rounded_duration().is_zero() || term.kind == TermKind::Tainted)
+}

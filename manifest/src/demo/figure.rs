@@ -1,0 +1,200 @@
+//! A demo as HTML, in one line.
+
+use std::fmt::Write as _;
+
+use taintlab_core::api::PodKey;
+use taintlab_core::time::{Timestamp, format_duration};
+
+use super::html::{escape, prose};
+use super::{Demo, DemoOptions, Run, outcome, rounded, terms};
+use crate::svg::{SvgOptions, timeline_svg};
+
+/// More lanes than these do not fit on a screen.
+const MOST_LANES: usize = 30;
+
+/// The element with its figure and its recording. A `div` is around it, since Markdown takes a line
+/// that begins with an element of its own for text.
+///
+/// # Errors
+/// `start-at` lies after the end of the run, or there is no time budget for that pod.
+pub(super) fn html(demo: &Demo, options: &DemoOptions) -> Result<String, String> {
+    let Some(run) = demo.written() else { return Ok(String::new()) };
+    let metadata = &demo.scenario.metadata;
+    let mut html =
+        format!("<div class=\"taint-lab-demo\"><taint-lab scenario=\"{}\"", escape(&metadata.name));
+    if let Some(start_at) = options.start_at {
+        let end = run.report.simulator.now();
+        if start_at > end {
+            return Err(format!("start-at={start_at} lies after the end of the run, {end}"));
+        }
+        let _ = write!(html, " start-at=\"{start_at}\"");
+    }
+    for (name, value) in options.attributes.iter().filter(|(name, _)| name != "editable") {
+        let _ = write!(html, " {name}=\"{}\"", escape(value));
+    }
+    if options.is_editable() {
+        html += " editable";
+    }
+    let link = playground_link(demo, run, options);
+    if !options.playground.is_empty() && options.is_example {
+        let _ = write!(html, " playground=\"{}\"", escape(&options.playground));
+    }
+    html += ">";
+    html += &figure(demo, run, options, &link)?;
+    let recording = serde_json::to_string(&demo.recording()).map_err(|error| error.to_string())?;
+    // Nothing in it may end the script.
+    let recording = recording.replace('<', "\\u003c");
+    let _ =
+        write!(html, "<script type=\"application/json\">{recording}</script></taint-lab></div>");
+    Ok(html)
+}
+
+/// The figure, which needs no JavaScript.
+fn figure(demo: &Demo, run: &Run, options: &DemoOptions, link: &str) -> Result<String, String> {
+    let metadata = &demo.scenario.metadata;
+    let id = escape(&options.id);
+    let title = if metadata.title.is_empty() { &metadata.name } else { &metadata.title };
+    let mut html = format!(
+        "<figure class=\"taint-lab\" id=\"{id}\" aria-labelledby=\"{id}-title\"><figcaption>\
+         <strong id=\"{id}-title\">{}</strong> <small>Kubernetes {}</small>",
+        escape(title),
+        run.report.simulator.config().release
+    );
+    html += &paragraph("question", &metadata.question);
+    html += "</figcaption>";
+    html += &picture(run, title, options);
+    html += link;
+    html += &paragraph("answer", &metadata.answer);
+    html += &paragraph("outcome", &outcome(&run.report.simulator));
+    if let Some(pod) = &options.budget {
+        html += &budget(run, pod)?;
+    }
+    html += &settings(demo);
+    html += &events(run, options);
+    html += &expectations(run);
+    let _ = write!(
+        html,
+        "<details><summary>The scenario as YAML</summary><pre><code class=\"language-yaml\">{}\
+         </code></pre></details></figure>",
+        escape(demo.text.trim_end())
+    );
+    Ok(html)
+}
+
+/// The line with the link to the playground, or with what to do if that does not know the scenario.
+fn playground_link(demo: &Demo, run: &Run, options: &DemoOptions) -> String {
+    let base = escape(&options.playground);
+    if base.is_empty() || !options.is_example {
+        return "<p class=\"open\">Run it yourself: <code>npx taintlab run</code> with the YAML \
+                below.</p>"
+            .into();
+    }
+    let seconds = rounded(options.start_at.unwrap_or(Timestamp::ZERO).since_zero()).as_secs_f64();
+    format!(
+        "<p class=\"open\"><a href=\"{base}#s={}&amp;release={}&amp;t={seconds}\">Open this moment in \
+         the playground</a></p>",
+        escape(&demo.scenario.metadata.name),
+        run.report.simulator.config().release
+    )
+}
+
+/// How the scenario ends with each setting of its knobs.
+fn settings(demo: &Demo) -> String {
+    if demo.knobs.is_empty() {
+        return String::new();
+    }
+    let mut html = String::from(
+        "<details class=\"knobs\"><summary>How it ends with other values</summary><table><thead><tr>",
+    );
+    for knob in &demo.knobs {
+        let _ = write!(html, "<th>{}</th>", escape(&knob.name));
+    }
+    html += "<th>what becomes of it</th></tr></thead><tbody>";
+    for run in &demo.runs {
+        html += "<tr>";
+        for value in &run.values {
+            let _ = write!(html, "<td>{}</td>", escape(value));
+        }
+        let _ = write!(html, "<td>{}</td></tr>", escape(&outcome(&run.report.simulator)));
+    }
+    html + "</tbody></table></details>"
+}
+
+/// The picture, in one line.
+fn picture(run: &Run, title: &str, options: &DemoOptions) -> String {
+    let id = escape(&options.id);
+    let svg = SvgOptions { title: title.into(), id: id.clone(), at: options.start_at };
+    let svg = timeline_svg(&run.lanes, &svg).replace('\n', "&#10;");
+    // So many that the style sheet lets them scroll, which must be possible by keyboard.
+    let attributes = match run.lanes.lanes.len() > MOST_LANES {
+        true => format!(
+            " class=\"lanes tall\" tabindex=\"0\" role=\"region\" aria-labelledby=\"{id}-title\""
+        ),
+        false => " class=\"lanes\"".into(),
+    };
+    format!("<div{attributes}>{svg}</div>")
+}
+
+fn paragraph(class: &str, text: &str) -> String {
+    if text.is_empty() {
+        return String::new();
+    }
+    format!("<p class=\"{class}\">{}</p>", prose(text))
+}
+
+fn budget(run: &Run, pod: &PodKey) -> Result<String, String> {
+    let simulator = &run.report.simulator;
+    let Some(budget) = simulator.time_budget(pod) else {
+        let known: Vec<String> = simulator.evictions().map(|(pod, _)| pod.to_string()).collect();
+        let known = known.join(", ");
+        return Err(format!("budget={pod}: the pod is not evicted; these are: {known}"));
+    };
+    let mut html = format!(
+        "<table class=\"budget\"><caption>{pod}: {} after {}</caption><thead><tr><th>takes</th>\
+         <th>until</th><th>what</th><th>set by</th></tr></thead><tbody>",
+        format_duration(budget.rounded_total()),
+        budget.counted_from
+    );
+    for term in terms(&budget) {
+        let _ = write!(
+            html,
+            "<tr><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>",
+            format_duration(term.rounded_duration()),
+            term.end.rounded(),
+            escape(&term.text),
+            if term.set_by.is_empty() {
+                String::new()
+            } else {
+                format!("<code>{}</code>", escape(&term.set_by))
+            }
+        );
+    }
+    Ok(html + "</tbody></table>")
+}
+
+fn events(run: &Run, options: &DemoOptions) -> String {
+    let is_open = options.attributes.iter().any(|(name, value)| name == "view" && value == "log");
+    let mut html = format!(
+        "<details{}><summary>What happens, as a table</summary><table class=\"events\"><thead><tr>\
+         <th>time</th><th>what</th></tr></thead><tbody>",
+        if is_open { " open" } else { "" }
+    );
+    for row in &run.rows {
+        let (class, text) = (if row.is_step { " class=\"step\"" } else { "" }, escape(&row.text));
+        let at = format_duration(rounded(row.at.since_zero()));
+        let _ = write!(html, "<tr{class}><td>{at}</td><td>{text}</td></tr>");
+    }
+    html + "</tbody></table></details>"
+}
+
+fn expectations(run: &Run) -> String {
+    let outcomes = &run.report.outcomes;
+    let mut html = format!(
+        "<details><summary>What was checked when this page was built: {}</summary><ul>",
+        outcomes.len()
+    );
+    for outcome in outcomes {
+        let _ = write!(html, "<li>{}</li>", escape(&outcome.expectation));
+    }
+    html + "</ul></details>"
+}

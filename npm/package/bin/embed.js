@@ -1,0 +1,89 @@
+// `taintlab embed`: a scenario as a demo for somebody's page.
+
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { deflateRawSync } from "node:zlib";
+
+import * as taintlab from "../dist/node.js";
+import { filesOf, given, parse, release } from "./arguments.js";
+import { bold } from "./colours.js";
+import { EXIT, Stop, ok, systemText, usage } from "./problems.js";
+import { filesBeside, named, readText } from "./reading.js";
+
+const OPTIONS = {
+  fence: { type: "string", default: "" },
+  only: { type: "string" },
+  base: { type: "string", default: "embed/" },
+  playground: { type: "string", default: "" },
+  release: { type: "string" },
+  out: { type: "string" },
+};
+
+const FORMS = ["fence", "html", "iframe", "link", "json"];
+/** Pixels of the frame besides its lanes, and of a lane: until it says its own height. */
+const [AROUND, LANE] = [420, 20];
+
+export async function embed(args, help) {
+  const { values, positionals } = parse(OPTIONS, args);
+  if (values.help) return help();
+  const files = filesOf(positionals, "embed");
+  const { only, out } = values;
+  if (only !== undefined && !FORMS.includes(only)) {
+    throw usage(`--only: expected ${FORMS.join(", ")}, found \`${only}\``);
+  }
+  if (files.length > 1 && out === undefined) {
+    throw usage("embed: several files need --out, the folder into which their recordings go");
+  }
+  const options = release(values.release);
+  for (const file of files) {
+    const demo = await demoOf(file, values, options);
+    if (out !== undefined) save(out, demo);
+    else if (only !== undefined) console.log(demo[only]);
+    else print(demo);
+  }
+  return EXIT.ok;
+}
+
+async function demoOf(from, { fence, base, playground }, settings) {
+  const text = await readText(from);
+  const options = { file: named(from), files: await filesBeside(from, text), ...settings };
+  const make = (id) => given("--fence", () => taintlab.makeDemo(text, options, { fence, id, playground }));
+  const id = `taintlab-${ok(make("")).recording.name || "demo"}`;
+  const { html, recording } = ok(make(id));
+  const { name, title, yaml, runs } = recording;
+  const packed = deflateRawSync(yaml, { level: 9 }).toString("base64url");
+  const start = /(?:^|\s)start-at=(\S+)/.exec(fence)?.[1];
+  const address = `${base}frame.html#d=${packed}${start ? `&t=${start}` : ""}`;
+  const quoted = title.replaceAll("&", "&amp;").replaceAll('"', "&quot;");
+  const height = AROUND + LANE * runs[0].lanes.length;
+  return {
+    name,
+    html: `${html}\n<script src="${base}taint-lab.js" defer></script>`,
+    bare: html,
+    json: JSON.stringify(recording),
+    fence: `\`\`\`taintlab${fence ? ` ${fence}` : ""}\n${yaml.trimEnd()}\n\`\`\``,
+    iframe: `<iframe src="${address.replaceAll("&", "&amp;")}" title="${quoted}" width="100%" height="${height}" loading="lazy"></iframe>`,
+    link: address,
+  };
+}
+
+function print({ fence, html, iframe, link }) {
+  const parts = [
+    ["A fence, for mdBook, Docusaurus, Astro, VitePress, Hugo and MkDocs", fence],
+    ["HTML, which needs no JavaScript to be read", html],
+    ["An iframe, for places that take no script", iframe],
+    ["A link", link],
+  ];
+  console.log(parts.map(([title, text]) => `${bold(title)}\n\n${text}\n`).join("\n"));
+}
+
+/** The recording and the HTML, for sites that are built without Node. */
+function save(folder, { name, json, bare }) {
+  if (!name) throw new Stop("error: the scenario has no metadata.name, which names the files", EXIT.failed);
+  try {
+    writeFileSync(join(folder, `${name}.json`), json);
+    writeFileSync(join(folder, `${name}.html`), `${bare}\n`);
+  } catch (error) {
+    throw new Stop(`${folder}: error: ${systemText(error)}`, EXIT.failed);
+  }
+}

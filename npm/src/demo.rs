@@ -1,0 +1,103 @@
+//! Demos: a scenario as a page shows it.
+
+use serde::{Deserialize, Serialize};
+use taintlab_core::scenario::Step;
+use taintlab_manifest::demo::{Demo, DemoError, DemoOptions as Options, Recording};
+use taintlab_manifest::write_scenario;
+use tsify::Tsify;
+use wasm_bindgen::JsValue;
+use wasm_bindgen::prelude::wasm_bindgen;
+
+use crate::input::{read_options, text_or_json, wrong_call};
+use crate::options::ScenarioOptions;
+use crate::output::to_js;
+use crate::problem::fail;
+use crate::scenario::{Opened, SCENARIO, at, open_with};
+
+/// How a demo is made.
+#[derive(Debug, Default, Deserialize, Tsify)]
+#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
+pub struct DemoOptions {
+    /// What stands after the word `taintlab` of a fence: `start-at=40s
+    /// knob=tolerationSeconds:0,30,300`.
+    pub fence: String,
+    /// The id of the figure. Two demos in one page need different ones.
+    pub id: String,
+    /// Where the playground is, with `/` at its end. A demo links to it if the fence says
+    /// `scenario=NAME`, which must then be one of the playground's examples.
+    pub playground: String,
+    /// Steps that are added to those of the scenario; what it expects is left out then.
+    pub steps: Vec<Step>,
+}
+
+/// A demo.
+#[derive(Serialize, Tsify)]
+struct DemoAnswer {
+    /// Whether it could be made: yes.
+    #[tsify(type = "true")]
+    ok: bool,
+    /// The element `<taint-lab>` with its recording, and with a figure that needs no JavaScript.
+    html: String,
+    /// What the element plays.
+    recording: Recording,
+    /// Whether every expectation of the scenario turned out to be true.
+    passed: bool,
+}
+
+/// Runs a scenario, also with each setting of its knobs, and makes of it what a page shows: the
+/// element `<taint-lab>` as HTML, and the recording that it plays.
+#[wasm_bindgen(js_name = makeDemo, unchecked_return_type = "DemoAnswer | Failure")]
+pub fn make_demo(
+    #[wasm_bindgen(
+        unchecked_param_type = "string | Scenario",
+        param_description = "the text of a scenario file, or the same as an object"
+    )]
+    scenario: JsValue,
+    #[wasm_bindgen(
+        unchecked_optional_param_type = "ScenarioOptions",
+        param_description = "what is read besides"
+    )]
+    options: JsValue,
+    #[wasm_bindgen(
+        unchecked_optional_param_type = "DemoOptions",
+        param_description = "how the demo is made"
+    )]
+    demo: JsValue,
+) -> Result<JsValue, JsValue> {
+    let options: ScenarioOptions = read_options(&options, "options")?;
+    let demo: DemoOptions = read_options(&demo, "demo")?;
+    let fence = Options::parse(&demo.fence);
+    let fence = fence.map_err(|error| wrong_call(&format!("demo.fence: {error}")))?;
+    let demo_options = Options {
+        is_example: fence.scenario.is_some(),
+        id: demo.id,
+        playground: demo.playground,
+        steps: demo.steps,
+        ..fence
+    };
+    let text = text_or_json(&scenario, "scenario")?;
+    let Opened { scenario, file, .. } = match open_with(&scenario, &options)? {
+        Ok(opened) => opened,
+        Err(errors) => return fail(errors),
+    };
+    // In a page there are no files beside it, and what the options say counts as written.
+    let is_changed = !options.files.is_empty()
+        || options.release.is_some()
+        || options.until.is_some()
+        || !options.controller_manager_flags.is_empty();
+    let text = if is_changed { write_scenario(&scenario) } else { text };
+    let made = Demo::new(&scenario, &text, &demo_options)
+        .and_then(|made| Ok((made.html(&demo_options)?, made)));
+    match made {
+        Ok((html, made)) => to_js(&DemoAnswer {
+            ok: true,
+            html,
+            recording: made.recording(),
+            passed: made.passed(),
+        }),
+        Err(DemoError::Scenario(error)) => {
+            fail(vec![at(&file, &error.path(), &error.to_string(), SCENARIO)])
+        }
+        Err(DemoError::Option(error)) => Err(wrong_call(&format!("demo.fence: {error}"))),
+    }
+}
