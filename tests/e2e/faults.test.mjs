@@ -119,7 +119,7 @@ for (const name of ["one-zone-of-three", "every-zone-lost-and-back", "same-outag
         "somebody has a time budget",
       );
       for (const { at, zones, budgets } of moments) {
-        await scrubTo(page, BigInt(at));
+        await scrubTo(page, BigInt(at) * 1_000_000n);
         for (const zone of zones) {
           await selectZone(page, zone.key.split("/").at(-1));
           await until(page, async () => {

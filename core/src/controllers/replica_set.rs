@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 
 use super::Context;
 use super::workload::{
-    Reconcile, Reconciler, count, generated_name, is_available, owners_to_look, slow_start_batches,
+    Reconcile, Reconciler, count, generated_name, is_available, slow_start_batches,
     surplus_of_replica_set,
 };
 use crate::api::{
@@ -235,10 +235,8 @@ impl Reconcile for ReplicaSetController {
                 }
             }
             Change::Pod { old, new, .. } => {
-                let (old, new) = (old.as_deref(), new.as_deref());
-                for owner in owners_to_look(WorkloadKind::ReplicaSet, old, new, false) {
-                    self.reconciler.enqueue(context, owner);
-                }
+                let pods = (old.as_deref(), new.as_deref());
+                self.reconciler.enqueue_owners(context, WorkloadKind::ReplicaSet, pods, false);
             }
             Change::Workload { .. }
             | Change::Node { .. }

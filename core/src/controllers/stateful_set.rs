@@ -12,7 +12,7 @@ use serde_json::Value;
 pub(crate) use super::claims::ordinal_of;
 use super::workload::{
     REVISION_LABEL, Reconcile, Reconciler, WorkloadAction, comparable, count, is_available,
-    known_revision, owners_to_look,
+    known_revision,
 };
 use super::{Context, names};
 use crate::api::{
@@ -405,10 +405,8 @@ impl Reconcile for StatefulSetController {
                 self.revisions.remove(key);
             }
             Change::Pod { old, new, .. } => {
-                let (old, new) = (old.as_deref(), new.as_deref());
-                for owner in owners_to_look(WorkloadKind::StatefulSet, old, new, true) {
-                    self.reconciler.enqueue(context, owner);
-                }
+                let pods = (old.as_deref(), new.as_deref());
+                self.reconciler.enqueue_owners(context, WorkloadKind::StatefulSet, pods, true);
             }
             Change::Workload { .. }
             | Change::Node { .. }

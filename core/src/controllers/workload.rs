@@ -140,6 +140,19 @@ impl<S> Reconciler<S> {
         self.queue.push(context.sequence, key);
     }
 
+    /// Queues what is to be looked at since a pod has changed; see [`owners_to_look`].
+    pub(super) fn enqueue_owners(
+        &mut self,
+        context: &mut Context<'_>,
+        kind: WorkloadKind,
+        (old, new): (Option<&Pod>, Option<&Pod>),
+        any_change: bool,
+    ) {
+        for owner in owners_to_look(kind, old, new, any_change) {
+            self.enqueue(context, owner);
+        }
+    }
+
     pub(super) fn push(&mut self, action: WorkloadAction) {
         self.actions.push_back(action);
     }

@@ -2,7 +2,6 @@
 
 use std::fmt::Write as _;
 
-use taintlab_core::api::Taint;
 use taintlab_core::event::{Event, EventKind};
 use taintlab_core::eviction_timeline::time_budget::Moment;
 use taintlab_core::simulator::Simulator;

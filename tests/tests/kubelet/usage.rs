@@ -241,7 +241,7 @@ fn explanations_are_plain_values() {
                 "threshold": gi, "resolvedAt": gi + (500 << 20),
                 "available": gi / 2, "capacity": 4 * gi, "distance": gi / 2 - gi,
                 "state": {
-                    "state": "inGracePeriod", "since": 0, "until": 60_000_000_000_u64,
+                    "state": "inGracePeriod", "since": 0.0, "until": 60_000.0,
                 },
             },
         ])
@@ -250,7 +250,7 @@ fn explanations_are_plain_values() {
     // Seen last by the pass at 20 s, which was not run.
     assert_eq!(
         conditions,
-        json!([{ "pressure": "MemoryPressure", "observed": true, "until": 320_000_000_000_u64 }])
+        json!([{ "pressure": "MemoryPressure", "observed": true, "until": 320_000.0 }])
     );
     let summary = run.usage.summary(now, Layout::OneFilesystem);
     let ranking = run.manager.ranking(Signal::MemoryAvailable, &summary).unwrap();

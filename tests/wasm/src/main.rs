@@ -67,8 +67,9 @@ fn write_all(scenarios: &Path, output: &Path) -> Result<usize, String> {
 /// them; at half a second, so that none is the instant of an event.
 fn moments(events: &str) -> impl Iterator<Item = Timestamp> {
     let last = events.lines().last().and_then(|line| line.strip_prefix("{\"at\":"));
-    let nanos = last.and_then(|line| line.split(',').next()).and_then(|at| at.parse().ok());
-    let seconds = nanos.unwrap_or(0_u64) / 1_000_000_000;
+    let millis = last.and_then(|line| line.split(',').next()).and_then(|at| at.parse().ok());
+    let last = millis.and_then(Timestamp::from_fractional_millis).unwrap_or_default();
+    let seconds = last.since_zero().as_secs();
     (0..MOMENTS).map(move |moment| {
         Timestamp::from_nanos(seconds * moment / MOMENTS * 1_000_000_000 + 500_000_000)
     })

@@ -205,9 +205,9 @@ pub(crate) fn error_text(error: ApiErrorKind) -> &'static str {
     }
 }
 
-fn list(taints: &[Taint], none: &str) -> String {
+fn list(taints: &[Taint]) -> String {
     if taints.is_empty() {
-        return none.to_owned();
+        return "none".to_owned();
     }
     let taints: Vec<String> = taints.iter().map(ToString::to_string).collect();
     taints.join(", ")
@@ -225,7 +225,7 @@ pub(crate) fn command_text(command: &Command) -> String {
         Command::UpdateNode(node) => format!("replace node {}", node.metadata.name),
         Command::DeleteNode { node } => format!("delete node {node}"),
         Command::SetTaints { node, taints } => {
-            format!("taints of node {node}: {}", list(taints, "none"))
+            format!("taints of node {node}: {}", list(taints))
         }
         Command::Taint { node, taint } => format!("taint node {node} {taint}"),
         Command::Untaint { node, key, effect } if effect.is_empty() => {
