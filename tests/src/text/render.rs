@@ -30,7 +30,8 @@ pub fn state(simulator: &Simulator) -> String {
         let _ = writeln!(out, "tombstone of {pod}");
     }
     for (node, taints) in controller.tainted_nodes() {
-        let _ = writeln!(out, "tainted node {node}: {}", list(taints));
+        let taints: Vec<String> = taints.iter().map(ToString::to_string).collect();
+        let _ = writeln!(out, "tainted node {node}: {}", taints.join(", "));
     }
     if out.is_empty() {
         out = "nothing\n".into();
