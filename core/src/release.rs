@@ -671,6 +671,13 @@ impl KubernetesRelease {
         self.minor <= 20
     }
 
+    /// Whether a kubelet that starts posts that its node is not ready, until it posts again: to 1.30
+    /// (kubernetes#124430).
+    #[must_use]
+    pub const fn kubelet_starts_not_ready(self) -> bool {
+        self.minor <= 30
+    }
+
     /// Whether the labels by which a Job knows its pods are there with the prefix
     /// `batch.kubernetes.io/` too, and it selects by that: since 1.27. The minor is not certain.
     #[must_use]

@@ -13,7 +13,7 @@ use taintlab_core::{
     kubelet::heartbeat::KubeletSettings,
     lanes::Lanes,
     scenario::{Kubernetes, Scenario, ScenarioError},
-    simulator::{ConfigError, SimulatorConfig},
+    simulator::{ConfigError, HealthPassTime, SimulatorConfig},
     time::{Span, Time, parse_duration},
 };
 #[cfg(feature = "simulator")]
@@ -57,6 +57,9 @@ pub struct SimulatorOptions {
     /// How the kubelets are set.
     #[tsify(type = "Partial<KubeletSettings>")]
     pub kubelets: Option<KubeletSettings>,
+    /// How long the health passes of the node lifecycle controller take, by which they drift.
+    #[tsify(type = "Partial<HealthPassTime>")]
+    pub health_pass: Option<HealthPassTime>,
     /// The KubeletConfiguration of all kubelets, as far as it is about eviction.
     #[tsify(type = "KubeletConfiguration")]
     pub kubelet_configuration: Option<KubeletConfiguration>,
@@ -196,6 +199,7 @@ impl SimulatorOptions {
                 node_lifecycle: Some(self.node_lifecycle.unwrap_or(true)),
                 controller_manager_flags: self.controller_manager_flags,
                 kubelets: self.kubelets,
+                health_pass: self.health_pass,
                 kubelet_configuration: self.kubelet_configuration,
                 kubelet_flags: self.kubelet_flags,
                 control_plane: self.control_plane,

@@ -80,6 +80,7 @@ pub struct SimulatorConfig {
 /// pass (`wait.Until`), so that passes are further apart than that.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub struct HealthPassTime {
     /// For each node that there is when the controller starts, such as `350us`; 0s unless given.

@@ -152,8 +152,7 @@ fn read_each(text: &str) -> Result<Vec<Import>, String> {
 fn read(text: &str) -> Result<Import, String> {
     // The recorder's YAML has these letters without quotes; elsewhere they mean yes and no.
     let text = text.replace(": y\n", ": 'y'\n").replace(": n\n", ": 'n'\n");
-    let objects =
-        import(&text, "objects.yaml", ImportOptions::keep_all());
+    let objects = import(&text, "objects.yaml", ImportOptions::keep_all());
     let errors: Vec<String> = objects
         .diagnostics
         .iter()
