@@ -435,22 +435,16 @@ impl Simulator {
         }
     }
 
-    /// Whether the next timer is that of a kubelet, which takes a while to be heard, and
-    /// controllers have something to do before it is.
-    fn lets_others_work_first(&self) -> bool {
-        !self.api.config.kubelets.latency.0.is_zero()
-            && self.kubelets.next_timer() == self.next_timer()
-            && self.control.as_ref().is_some_and(|control| control.has_work())
-    }
-
     /// Lets the controllers work until nothing is left at this instant: timers that are due, then
     /// one node and one pod that have changed, and so on.
     fn reconcile_until_idle(&mut self) {
         loop {
             self.run_taint_eviction_actions();
-            if self.next_timer().is_some_and(|timer| timer.0 <= self.api.now)
-                && !self.lets_others_work_first()
-            {
+            // What kubelets do is heard a while later: controllers work before it is.
+            let is_late = !self.api.config.kubelets.latency.0.is_zero()
+                && self.kubelets.next_timer() == self.next_timer()
+                && self.control.as_ref().is_some_and(|control| control.has_work());
+            if self.next_timer().is_some_and(|(at, _)| at <= self.api.now) && !is_late {
                 self.fire_next_timer();
                 continue;
             }

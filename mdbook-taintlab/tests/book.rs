@@ -153,14 +153,14 @@ fn documents_of_the_repository_mention_the_book() {
 #[test]
 fn figures_hold_what_a_reader_needs_without_javascript() {
     let built = built();
-    let chapter = built.chapters().find(|chapter| chapter.name == "Why 350 seconds").unwrap();
+    let chapter = built.chapters().find(|chapter| chapter.name == "Why 345 seconds").unwrap();
     for wanted in [
         "<taint-lab scenario=\"why-345-seconds\" start-at=\"40s\"",
         "<a href=\"../../#s=why-345-seconds&amp;release=1.31&amp;t=40\">",
-        "<caption>default/web-0: 5m50s after the last heartbeat",
-        "Together 350 s.",
+        "<caption>default/web-0: 5m45.1s after the last heartbeat",
+        "Together 345.1 s.",
         "<tr class=\"step\"><td>3s</td><td>stopKubelet node=worker-1</td></tr>",
-        "<li>default/web-0 is evicted at 5m50s</li>",
+        "<li>default/web-0 is evicted at 5m45.1s</li>",
         "<code class=\"language-yaml\">apiVersion: taintlab/v1&#10;kind: Scenario",
     ] {
         assert!(chapter.content.contains(wanted), "no {wanted} in\n{}", chapter.content);

@@ -57,7 +57,7 @@ pub struct SimulatorOptions {
     /// How the kubelets are set.
     #[tsify(type = "Partial<KubeletSettings>")]
     pub kubelets: Option<KubeletSettings>,
-    /// How long health passes take, by which they drift.
+    /// How long the health passes of the node lifecycle controller take, by which they drift.
     #[tsify(type = "Partial<HealthPassTime>")]
     pub health_pass: Option<HealthPassTime>,
     /// The KubeletConfiguration of all kubelets, as far as it is about eviction.

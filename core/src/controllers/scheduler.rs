@@ -77,6 +77,8 @@ pub struct Scheduler {
     unschedulable: BTreeSet<PodKey>,
     /// Those of them that nothing has changed for since: to try them again would change nothing.
     unflushed: BTreeSet<PodKey>,
+    /// Those of them that want to be where certain other pods are.
+    seeking: BTreeSet<PodKey>,
     /// Where the search for nodes goes on.
     next: usize,
     entered: u64,
@@ -165,6 +167,7 @@ impl Scheduler {
             active: BTreeMap::new(),
             unschedulable: BTreeSet::new(),
             unflushed: BTreeSet::new(),
+            seeking: BTreeSet::new(),
             next: 0,
             entered: 0,
             failures: BTreeMap::new(),
@@ -212,6 +215,7 @@ impl Scheduler {
     fn unqueue(&mut self, key: &PodKey) {
         self.unschedulable.remove(key);
         self.unflushed.remove(key);
+        self.seeking.remove(key);
         let Some(waiting) = self.waiting.get_mut(key) else { return };
         waiting.backs_off = false;
         if let Some(timer) = waiting.timer.take() {
@@ -390,7 +394,7 @@ impl Scheduler {
             let waiting = context.cluster.get_pod(key);
             waiting.is_some_and(|waiting| self.snapshot.seeks_company_of(waiting, pod))
         };
-        let pods: Vec<PodKey> = self.unschedulable.iter().filter(waits).cloned().collect();
+        let pods: Vec<PodKey> = self.seeking.iter().filter(waits).cloned().collect();
         self.retry(context, pods);
     }
 
@@ -446,12 +450,16 @@ impl Scheduler {
 
     /// Finds a node for the next pod.
     fn schedule_next(&mut self, context: &Context<'_>) {
+        self.ahead = false;
         let Some((_, key)) = self.active.pop_first() else { return };
         if let Some(waiting) = self.waiting.get_mut(&key) {
             waiting.place = None;
             waiting.attempts = waiting.attempts.saturating_add(1);
         }
         let Some(pod) = context.cluster.get_pod(&key) else { return };
+        if self.snapshot.seeks_company(pod) {
+            self.seeking.insert(key.clone());
+        }
         let best = self.snapshot.place(pod, &mut self.next);
         match best.map(|best| self.choose(context.cluster, pod, &best)) {
             Ok(Some(node)) => {

@@ -2,8 +2,8 @@
 //!
 //! A kubelet computes its node's status every `nodeStatusUpdateFrequency` and posts it if it has
 //! changed, or if the last post is `nodeStatusReportFrequency` ago. It renews its lease four times
-//! in every `nodeLeaseDurationSeconds`. The random tenth that Kubernetes adds to these times is
-//! left out. Mirrors `k8s.io/kubernetes/pkg/kubelet`: `syncNodeStatus`, `nodestatus` and the lease
+//! in every `nodeLeaseDurationSeconds`. The jitter that Kubernetes adds to these times, 4 % of
+//! them at most (`JitterUntil(…, 0.04)`), is left out. Mirrors `k8s.io/kubernetes/pkg/kubelet`: `syncNodeStatus`, `nodestatus` and the lease
 //! controller.
 
 use alloc::format;
@@ -12,7 +12,7 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::time::Duration;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::api::node_condition_type::{
     DISK_PRESSURE, MEMORY_PRESSURE, NETWORK_UNAVAILABLE, PID_PRESSURE, READY,
@@ -22,15 +22,15 @@ use crate::protocol::{HeartbeatSchedule, PeriodicHeartbeat};
 use crate::time::{Span, Time, Timestamp};
 
 /// How the simulated kubelets are set: fields of `KubeletConfiguration`, and how they are in step.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub struct KubeletSettings {
     /// `nodeStatusUpdateFrequency`: how often the status of the node is computed; 10s unless given.
     pub node_status_update_frequency: Span,
-    /// `nodeStatusReportFrequency`: how often it is posted if nothing has changed; 5m0s unless
-    /// given.
+    /// `nodeStatusReportFrequency`: how often it is posted if nothing has changed; unless given
+    /// `nodeStatusUpdateFrequency`, or 5m0s if that is not given either.
     pub node_status_report_frequency: Span,
     /// `nodeLeaseDurationSeconds`: the lease is renewed every quarter of it; 40 unless given.
     pub node_lease_duration_seconds: u32,
@@ -43,6 +43,34 @@ pub struct KubeletSettings {
     /// that far apart; 0s unless given.
     #[serde(skip_serializing_if = "is_default")]
     pub latency: Span,
+}
+
+/// The fields as they are given. Mirrors `SetDefaults_KubeletConfiguration`.
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
+struct Given {
+    node_status_update_frequency: Option<Span>,
+    node_status_report_frequency: Option<Span>,
+    node_lease_duration_seconds: Option<u32>,
+    phase_seed: u64,
+    latency: Span,
+}
+
+impl<'de> Deserialize<'de> for KubeletSettings {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let given = Given::deserialize(deserializer)?;
+        let default = Self::default();
+        let update = given.node_status_update_frequency;
+        let report = given.node_status_report_frequency.or(update);
+        let lease = given.node_lease_duration_seconds;
+        Ok(Self {
+            node_status_update_frequency: update.unwrap_or(default.node_status_update_frequency),
+            node_status_report_frequency: report.unwrap_or(default.node_status_report_frequency),
+            node_lease_duration_seconds: lease.unwrap_or(default.node_lease_duration_seconds),
+            phase_seed: given.phase_seed,
+            latency: given.latency,
+        })
+    }
 }
 
 impl Default for KubeletSettings {
@@ -201,6 +229,12 @@ impl Report {
             if type_ == READY { ConditionStatus::True } else { ConditionStatus::False }
         };
         Self(TYPES.iter().map(|type_| Reported::new(type_, status(*type_), None, None)).collect())
+    }
+
+    /// The same from a kubelet that has just started and has not asked the container runtime yet.
+    pub(crate) fn before_runtime_check(&self) -> Self {
+        let message = "container runtime status check may not have completed yet".into();
+        self.with(Reported::new(READY, ConditionStatus::False, None, Some(message)))
     }
 
     /// What the conditions of a node say, as far as a kubelet wrote them.
@@ -375,6 +409,25 @@ mod tests {
             settings.node_status_report_frequency = Span(Duration::from_secs(report));
             assert_eq!(settings.report_interval(), Duration::from_secs(expected));
         }
+    }
+
+    #[test]
+    fn reports_are_as_frequent_as_updates_if_only_these_are_given() {
+        for (given, expected) in [
+            ("{}", (10, 300)),
+            (r#"{"nodeStatusUpdateFrequency": "20s"}"#, (20, 20)),
+            (r#"{"nodeStatusUpdateFrequency": "10s"}"#, (10, 10)),
+            (r#"{"nodeStatusReportFrequency": "60s"}"#, (10, 60)),
+            (r#"{"nodeStatusUpdateFrequency": "5s", "nodeStatusReportFrequency": "1m"}"#, (5, 60)),
+        ] {
+            let settings: KubeletSettings = serde_json::from_str(given).unwrap();
+            let got =
+                [settings.node_status_update_frequency, settings.node_status_report_frequency]
+                    .map(|span| span.0.as_secs());
+            assert_eq!(got, [expected.0, expected.1], "{given}");
+        }
+        let unknown = serde_json::from_str::<KubeletSettings>(r#"{"lease": 1}"#);
+        assert!(unknown.unwrap_err().to_string().contains("unknown field `lease`"));
     }
 
     #[test]

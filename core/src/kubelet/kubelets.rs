@@ -98,6 +98,8 @@ enum Step {
     Post {
         renew: bool,
     },
+    /// The same when it has just started.
+    PostFirst,
     /// Beats again when its clocks tick.
     Resume,
     /// Plans a post if somebody else wrote the node's conditions.
@@ -498,7 +500,7 @@ impl Kubelets {
                 name,
                 [
                     Step::Act(KubeletAction::ReportResumed { node }),
-                    if kubelet_starts { Step::Post { renew: true } } else { Step::Resume },
+                    if kubelet_starts { Step::PostFirst } else { Step::Resume },
                     Step::ConfirmDeletions,
                     Step::StartPods,
                     Step::SendUnsent,
@@ -525,6 +527,7 @@ impl Kubelets {
                 return Some(KubeletAction::Heartbeats { node: name.clone(), heartbeats });
             }
             Step::Post { renew } => return self.post_status(context, name, renew),
+            Step::PostFirst => return self.post_first(context, name),
             Step::Resume => self.resume(context, name),
             Step::UpdateStatus => self.update_status(context, name),
             Step::UnmarkPods => self.unmark_pods(name),

@@ -61,3 +61,9 @@ since! {
     /// of adding up its containers and volumes: since 1.23. The minor is not certain.
     measures_pod_ephemeral_storage = 23;
 }
+
+until! {
+    /// Whether a kubelet that starts posts that its node is not ready, until it posts again: to 1.30
+    /// (kubernetes#124430).
+    kubelet_starts_not_ready = 30;
+}

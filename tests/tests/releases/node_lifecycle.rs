@@ -1,11 +1,40 @@
 //! What the node lifecycle controller and the pod garbage collector do differently from release to
 //! release.
 
-use taintlab_core::release::Requeue;
+use serde_json::json;
+use taintlab_core::api::Node;
+use taintlab_core::command::Command;
+use taintlab_core::release::{KubernetesRelease, Requeue};
+use taintlab_core::simulator::{Simulator, SimulatorConfig};
+use taintlab_core::time::Timestamp;
 
 use super::Difference;
 
+/// `Ready` of a node 1 s and 10 s after its kubelet was restarted.
+fn ready_after_restart(release: KubernetesRelease) -> String {
+    let config = SimulatorConfig { release, node_lifecycle: true, ..SimulatorConfig::default() };
+    let node: Node = serde_json::from_value(json!({"metadata": {"name": "n"}})).unwrap();
+    let mut simulator = Simulator::new(config, [node], []).unwrap();
+    let restart = Command::RestartKubelet { node: "n".into() };
+    simulator.handle_command(Timestamp::from_secs(3), restart).unwrap();
+    let mut ready = |at| {
+        simulator.advance_to(Timestamp::from_secs(at)).unwrap();
+        let node = simulator.cluster().get_node("n").unwrap();
+        let ready = node.status.conditions.iter().find(|one| one.type_ == "Ready").unwrap();
+        format!("{:?} {}", ready.status, ready.message)
+    };
+    format!("{}; {}", ready(4), ready(13))
+}
+
 pub(super) const DIFFERENCES: &[Difference] = &[
+    Difference {
+        name: "kubelet_starts_not_ready",
+        last: "1.30",
+        before: "False container runtime status check may not have completed yet; \
+            True kubelet is posting ready status",
+        after: "True kubelet is posting ready status; True kubelet is posting ready status",
+        observe: ready_after_restart,
+    },
     Difference {
         name: "collects_pods_out_of_service",
         last: "1.25",

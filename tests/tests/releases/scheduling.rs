@@ -421,6 +421,20 @@ pub(super) const DIFFERENCES: &[Difference] = &[
         observe: |release| release.retries_after_status_write().to_string(),
     },
     Difference {
+        name: "retries_by_plugin",
+        last: "1.21",
+        before: "false",
+        after: "true",
+        observe: |release| release.retries_by_plugin().to_string(),
+    },
+    Difference {
+        name: "longest_time_unschedulable",
+        last: "1.22",
+        before: "60s",
+        after: "300s",
+        observe: |release| format!("{:?}", release.longest_time_unschedulable()),
+    },
+    Difference {
         name: "has_preemption_policy",
         last: "1.18",
         before: "None",

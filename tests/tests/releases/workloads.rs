@@ -13,6 +13,13 @@ pub(super) const DIFFERENCES: &[Difference] = &[
         observe: |release| release.has_unhealthy_pod_eviction_policy().to_string(),
     },
     Difference {
+        name: "prefixes_job_labels",
+        last: "1.26",
+        before: "false",
+        after: "true",
+        observe: |release| release.prefixes_job_labels().to_string(),
+    },
+    Difference {
         name: "overlooks_deleted_daemon_pods_that_ended",
         last: "1.27",
         before: "false",

@@ -103,7 +103,11 @@ impl Rules<'_> {
         };
         // Who beats by the clock is never silent, unless the grace is too short for that.
         let silence = |grace: Duration| match &record.beats {
-            Some(beats) if beats.suffice(self.config.node_monitor_period, grace) => None,
+            Some(beats) if beats.suffice(self.config.node_monitor_period, grace) => {
+                // One that is heard again has yet to beat.
+                let first = beats.lease.next.min(beats.status.next);
+                silence(grace).filter(|at| self.now < first && *at < first)
+            }
             Some(_) => Some(soon),
             None => silence(grace),
         };

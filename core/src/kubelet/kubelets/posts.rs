@@ -111,6 +111,24 @@ impl Kubelets {
         node
     }
 
+    /// A kubelet that has just started posts its status, in older releases before it knows of the
+    /// container runtime; it sees what is wrong when its clock ticks next.
+    pub(super) fn post_first(
+        &mut self,
+        context: &Context<'_>,
+        name: &NodeName,
+    ) -> Option<KubeletAction> {
+        let kubelet = self.by_node.get_mut(name.as_str())?;
+        if !self.config.release.kubelet_starts_not_ready() {
+            return self.post_status(context, name, true);
+        }
+        let early = kubelet.report.before_runtime_check();
+        let known = core::mem::replace(&mut kubelet.report, early);
+        let action = self.post_status(context, name, true);
+        self.by_node.get_mut(name.as_str())?.report = known;
+        action
+    }
+
     /// The network is back: the kubelet renews its lease and posts its status when its clocks tick
     /// next, as `tryUpdateNodeStatus` and the lease controller do.
     pub(super) fn resume(&mut self, context: &Context<'_>, name: &NodeName) {

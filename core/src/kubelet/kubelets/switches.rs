@@ -132,7 +132,7 @@ impl Kubelets {
                 Step::StartEvictionManager,
                 Step::Announce,
                 Step::SuspendTerminations,
-                Step::Post { renew: true },
+                Step::PostFirst,
                 Step::ConfirmDeletions,
                 Step::SendUnsent,
             ],

@@ -59,6 +59,11 @@ fn means(term: &PodAffinityTerm, owner: &PodInfo, pod: &PodInfo) -> bool {
 }
 
 impl Snapshot {
+    /// Whether a pod must be where certain other pods are.
+    pub(crate) fn seeks_company(&self, pod: &Pod) -> bool {
+        self.read(pod).is_ok_and(|pod| !pod.fields.required_affinity.is_empty())
+    }
+
     /// Whether a pod that waits for a node wants to be where pods such as `other` are. Mirrors
     /// `getUnschedulablePodsWithMatchingAffinityTerm`.
     pub(crate) fn seeks_company_of(&self, waiting: &Pod, other: &Pod) -> bool {
