@@ -114,7 +114,8 @@ impl<'de> Deserialize<'de> for ReportSubject {
 pub struct ReportOptions {
     /// Whether each node fails by itself; `true` unless given.
     pub nodes: bool,
-    /// Whether each zone fails as a whole; `true` unless given.
+    /// Whether each zone fails as a whole; `true` unless given. What has all nodes of the cluster
+    /// is left out, as with regions and labels, unless it is a list.
     pub zones: bool,
     /// Whether each region fails as a whole; `true` unless given.
     pub regions: bool,

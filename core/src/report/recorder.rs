@@ -25,7 +25,7 @@ pub struct WorkloadRun {
     /// Which one.
     pub subject: ReportSubject,
     /// How many ready pods it wants: as many as it asks for, but no more than were ready before the
-    /// fault.
+    /// fault. A DaemonSet wants none on the nodes that failed.
     pub wanted: i64,
     /// How many of its pods left the nodes that failed.
     pub evicted: usize,
@@ -383,11 +383,28 @@ impl<'a> Recorder<'a> {
         if !self.tracks.contains_key(subject) {
             let (ready, desired) =
                 (self.ready(self.settled, subject), desired(self.settled, subject));
-            let wanted = ready.min(desired);
+            // A node that is gone needs none of the pods that a DaemonSet has on it.
+            let there = match subject {
+                ReportSubject::Workload(key) if key.kind == WorkloadKind::DaemonSet => {
+                    self.ready_on_failed(key)
+                }
+                ReportSubject::Workload(_) | ReportSubject::Pod(_) => 0,
+            };
+            let wanted = ready.min(desired) - there;
             let curve = Vec::from([(self.at, ready, wanted)]);
             self.tracks.insert(subject.clone(), Track { wanted, curve, ..Track::default() });
         }
         self.tracks.entry(subject.clone()).or_default()
+    }
+
+    /// How many ready pods a workload has on the nodes that fail.
+    fn ready_on_failed(&self, workload: &WorkloadKey) -> i64 {
+        let cluster = self.settled.cluster();
+        let pods = cluster.pods_of_workload(workload);
+        let failed = pods.iter().filter_map(|key| cluster.get_pod(key)).filter(|pod| {
+            self.nodes.contains(pod.spec.node_name.as_str()) && pod.is_ready_replica()
+        });
+        i64::try_from(failed.count()).unwrap_or(0)
     }
 
     /// How many pods are ready, whatever is off.
