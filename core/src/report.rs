@@ -37,7 +37,8 @@ pub use self::findings::{
 };
 pub use self::recorder::{DrainResult, PendingReason, WorkloadRun, ZoneStep};
 pub use self::remedy::Remedy;
-use crate::api::{PodKey, WorkloadKey};
+use crate::api::{NodeName, PodKey, WorkloadKey};
+use crate::lanes::Lanes;
 use crate::scenario::{Scenario, ScenarioError};
 use crate::simulator::Simulator;
 use crate::time::{Span, Timestamp};
@@ -361,27 +362,41 @@ impl Plan {
     /// # Errors
     /// The run is not one of this plan.
     pub fn run(&mut self, run: &Run) -> Result<RunResult, ReportError> {
+        let nodes = self.settle_for(run)?;
+        let (Settled { simulator, at, .. }, options) = (&self.settled, &self.outline.options);
+        let mut result = recorder::record(simulator, *at, options.horizon, &nodes, run);
+        if let Some(remedy) = &run.remedy {
+            result.yaml = Some(remedy.yaml(&self.scenario)?);
+        }
+        Ok(result)
+    }
+
+    /// What happens in a run, drawn: the lanes of the nodes that fail and of the pods of a workload.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run).
+    pub fn lanes(&mut self, run: &Run, subject: &ReportSubject) -> Result<Lanes, ReportError> {
+        let nodes = self.settle_for(run)?;
+        let (Settled { simulator, at, .. }, options) = (&self.settled, &self.outline.options);
+        Ok(recorder::lanes(simulator, *at, options.horizon, &nodes, run, subject))
+    }
+
+    /// Settles the cluster that a run needs, unless it is there; the nodes that fail.
+    fn settle_for(&mut self, run: &Run) -> Result<Vec<NodeName>, ReportError> {
         let domains = self.outline.domains.len();
         let Some(domain) = self.outline.domains.get(run.domain) else {
             return Err(ReportError::UnknownDomain { domain: run.domain, domains });
         };
-        let nodes = domain.nodes.clone();
-        let Outline { options, .. } = &self.outline;
         if self.settled.seed != run.seed || self.settled.remedy != run.remedy {
             let remedy = run.remedy.clone();
             let changed = match &remedy {
                 Some(remedy) => remedy.applied_to(&self.scenario)?,
                 None => self.scenario.clone(),
             };
-            self.settled = Settled::new(&changed, run.seed, options.settle)?;
+            self.settled = Settled::new(&changed, run.seed, self.outline.options.settle)?;
             self.settled.remedy = remedy;
         }
-        let Settled { simulator, at, .. } = &self.settled;
-        let mut result = recorder::record(simulator, *at, options.horizon, &nodes, run);
-        if let Some(remedy) = &run.remedy {
-            result.yaml = Some(remedy.yaml(&self.scenario)?);
-        }
-        Ok(result)
+        Ok(domain.nodes.clone())
     }
 
     /// The runs that tell what would help: of the worst findings among these results of

@@ -1,7 +1,9 @@
 //! The resilience report, run by run: `taintlab/report` spreads the runs over workers.
 
+use serde::Deserialize;
 use taintlab_core::report::{
-    Outline, Plan, ReportError, ReportOptions, Run, RunResult, report as put_together,
+    Outline, Plan, ReportError, ReportOptions, ReportSubject, Run, RunResult,
+    report as put_together,
 };
 use taintlab_core::scenario::Scenario;
 use taintlab_manifest::import;
@@ -9,10 +11,10 @@ use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
 
 use crate::exclusive_cell::ExclusiveCell;
-use crate::input::{read, read_list, read_options, text_or_json};
+use crate::input::{read, read_list, read_options, text, text_or_json, wrong_call};
 use crate::js;
 use crate::manifests::{Imported, import_options, sort};
-use crate::options::{ScenarioOptions, SimulatorOptions};
+use crate::options::{ScenarioOptions, SimulatorOptions, TimelineOptions};
 use crate::output::Answer;
 use crate::problem::{Problem, ProblemCode, fail};
 use crate::scenario::{SCENARIO, at, read_file};
@@ -49,9 +51,9 @@ impl ReportPlan {
     ) -> Result<JsValue, JsValue> {
         let options: SimulatorOptions = read_options(&options, "options")?;
         let report: ReportOptions = read_options(&report, "report")?;
-        let text = text_or_json(&manifests, "manifests")?;
-        let mut read = import(&text, &options.file, import_options(options.keep_all));
-        drop(text);
+        let manifests = text_or_json(&manifests, "manifests")?;
+        let mut read = import(&manifests, &options.file, import_options(options.keep_all));
+        drop(manifests);
         let diagnostics = std::mem::take(&mut read.diagnostics);
         let (errors, warnings) = sort(diagnostics, ProblemCode::InvalidManifest);
         if !errors.is_empty() {
@@ -137,6 +139,44 @@ impl ReportPlan {
         let results: Vec<RunResult> = read_list(&results, "results")?;
         self.0.with(|plan| plain(&plan.remedies(&results)))
     }
+
+    /// What happens in a run as a picture, SVG: the nodes that fail and the pods of a workload.
+    #[wasm_bindgen(
+        js_name = timelineSvg,
+        unchecked_return_type = "{ ok: true; svg: string } | Failure"
+    )]
+    pub fn timeline_svg(
+        &self,
+        #[wasm_bindgen(
+            unchecked_param_type = "ReportRun",
+            param_description = "a run, as the report names it"
+        )]
+        run: JsValue,
+        #[wasm_bindgen(
+            unchecked_param_type = "ReportSubject",
+            param_description = "the workload: `deployment/shop/web`"
+        )]
+        subject: JsValue,
+        #[wasm_bindgen(
+            unchecked_optional_param_type = "TimelineOptions",
+            param_description = "how it is drawn"
+        )]
+        options: JsValue,
+    ) -> Result<JsValue, JsValue> {
+        let run: Run = read(&run, "run")?;
+        let subject = text(&subject, "subject")?;
+        let options: TimelineOptions = read_options(&options, "options")?;
+        let name = serde_json::Value::from(subject.as_str());
+        let subject = ReportSubject::deserialize(name)
+            .map_err(|error| wrong_call(&format!("subject: {error}")))?;
+        self.0.with(|plan| match plan.lanes(&run, &subject) {
+            Ok(lanes) => {
+                let svg = options.draw(&lanes, &format!("{subject}: {}", run.fault));
+                plain(&serde_json::json!({ "ok": true, "svg": svg }))
+            }
+            Err(error) => fail(vec![problem(&error)]),
+        })
+    }
 }
 
 /// Puts the results of runs together. Runs that were not made are missing, and said to be.
@@ -181,9 +221,8 @@ fn planned(
 
 /// A value with its numbers as they are, so that a report is the same bytes everywhere.
 fn plain(value: &impl serde::Serialize) -> Result<JsValue, JsValue> {
-    let text = serde_json::to_string(value)
-        .map_err(|error| wasm_bindgen::JsError::new(&error.to_string()))?;
-    js::parse(&text)
+    let json = serde_json::to_string(value);
+    js::parse(&json.map_err(|error| wasm_bindgen::JsError::new(&error.to_string()))?)
 }
 
 fn problem(error: &ReportError) -> Problem {

@@ -9,10 +9,11 @@ import * as taintlab from "../dist/node.js";
 import { explain } from "./explain.js";
 import { HELP, USAGE } from "./help.js";
 import { EXIT, Stop, systemText, usage } from "./problems.js";
+import { command as report } from "./report.js";
 import { run } from "./run.js";
 import { test } from "./test.js";
 
-const COMMANDS = { run, test, explain };
+const COMMANDS = { run, test, report, explain };
 
 function help(command) {
   process.stdout.write(command ? HELP[command] : USAGE);
