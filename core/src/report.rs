@@ -4,7 +4,8 @@
 //! A report consists of runs that know nothing of one another, so that they can be made in any
 //! order, in several threads or on several machines:
 //!
-//! 1. [`Plan::new`] settles the cluster and finds its failure domains; [`Plan::outline`] says which.
+//! 1. [`Plan::new`] settles the cluster and finds its failure domains; [`Plan::outline`] says
+//!    which.
 //! 2. [`Plan::runs`] lists the runs, and [`Plan::run`] makes one of them.
 //! 3. [`Plan::remedies`] lists more runs: what would help where it hurts most, each of them a run
 //!    of the changed cluster.
@@ -371,7 +372,8 @@ impl Plan {
         Ok(result)
     }
 
-    /// What happens in a run, drawn: the lanes of the nodes that fail and of the pods of a workload.
+    /// What happens in a run, to be drawn: the lanes of the nodes that fail and of the pods of a
+    /// workload.
     ///
     /// # Errors
     /// As [`run`](Self::run).

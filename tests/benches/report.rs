@@ -80,8 +80,8 @@ fn cluster(nodes: usize) -> Scenario {
                         "effect": "NoExecute", "tolerationSeconds": 300 })
             };
             pod["spec"]["tolerations"] = json!([tolerate("not-ready"), tolerate("unreachable")]);
-            pod["status"] =
-                json!({ "phase": "Running", "conditions": [{ "type": "Ready", "status": "True" }] });
+            let ready = json!({ "type": "Ready", "status": "True" });
+            pod["status"] = json!({ "phase": "Running", "conditions": [ready] });
             objects.pods.push(read(pod));
         }
     }

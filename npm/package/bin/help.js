@@ -62,8 +62,8 @@ Usage: taintlab report FILE… [options]
        taintlab report merge PART… [--cluster FILE…] [options]
 
 FILE is as with \`run\`: manifests, for example the output of
-\`kubectl get nodes,leases,pods,deployments,replicasets,statefulsets,daemonsets,jobs,pdb -A -o yaml\`,
-or a scenario, whose steps do not count. Every node, zone and region fails by itself; each run says
+\`kubectl get nodes,leases,pods,deploy,rs,sts,ds,jobs,pdb,priorityclasses -A -o yaml\`, or a
+scenario, whose steps do not count. Every node, zone and region fails by itself; each run says
 what becomes of every workload. Ctrl+C leaves the runs that are made.
 
 What fails:

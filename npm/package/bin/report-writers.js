@@ -260,11 +260,11 @@ export function html(report, pictures) {
     );
     const { head, rows: alarms } = falseAlarms(finding);
     const cells = (list, tag) => list.map((cell) => `<${tag}>${escaped(cell)}</${tag}>`).join("");
+    const lines = alarms.map((row) => `<tr>${cells(row, "td")}</tr>`).join("");
     const sweep =
       alarms.length > 0
-        ? `<p>Pods evicted for nothing, by how long the outage lasts:</p><table><tr>` +
-          `${cells(head, "th")}</tr>${alarms.map((row) => `<tr>${cells(row, "td")}</tr>`).join("")}` +
-          `</table>`
+        ? `<p>Pods evicted for nothing, by how long the outage lasts:</p>` +
+          `<table><tr>${cells(head, "th")}</tr>${lines}</table>`
         : "";
     return (
       `<li><strong>${escaped(finding.what)}</strong><br>${escaped(finding.why)}` +

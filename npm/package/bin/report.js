@@ -304,7 +304,8 @@ const PICTURES = 5;
 
 async function picturesOf({ findings }, timelineSvg) {
   const pictures = [];
-  for (const { subject, run, what } of findings.filter(({ subject }) => subject).slice(0, PICTURES)) {
+  const drawn = findings.filter(({ subject }) => subject).slice(0, PICTURES);
+  for (const { subject, run, what } of drawn) {
     pictures.push({ what, svg: await timelineSvg(run, subject) });
   }
   return pictures;

@@ -117,7 +117,8 @@ const OWN = ["onProgress", "signal", "workers", "shard", "isScenario", "simulato
  */
 export async function runs(manifests, options = {}) {
   const { onProgress, signal, shard, isScenario = false, simulator, parts } = options;
-  const report = Object.fromEntries(Object.entries(options).filter(([name]) => !OWN.includes(name)));
+  const others = Object.entries(options).filter(([name]) => !OWN.includes(name));
+  const report = Object.fromEntries(others);
   const settings = { manifests, isScenario, options: simulator, report };
   const wanted = Math.max(1, Math.min(options.workers ?? (await cores()), 64));
   const staff = [];
@@ -164,7 +165,9 @@ export async function runs(manifests, options = {}) {
       planned += list.length;
       await make(list);
     }
-    const timelineSvg = async (run, subject) => ok(await first.call("timelineSvg", run, subject)).svg;
+    const timelineSvg = async (run, subject) => {
+      return ok(await first.call("timelineSvg", run, subject)).svg;
+    };
     const close = () => staff.forEach((worker) => worker.close());
     return { ok: true, outline, warnings, imported, results, timelineSvg, close };
   } catch (error) {
