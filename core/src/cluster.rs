@@ -38,8 +38,10 @@ pub struct Cluster {
     /// Never walked, so that its order matters to nobody.
     pods: HashMap<PodKey, Arc<Pod>, FixedState>,
     pod_keys: BTreeSet<PodKey>,
-    pods_by_node: BTreeMap<NodeName, BTreeMap<PodKey, Arc<Pod>>>,
-    pods_by_owner: BTreeMap<WorkloadKey, OwnedPods>,
+    /// Shared with copies of the cluster until one of them changes.
+    pods_by_node: BTreeMap<NodeName, Arc<BTreeMap<PodKey, Arc<Pod>>>>,
+    /// Shared as well.
+    pods_by_owner: BTreeMap<WorkloadKey, Arc<OwnedPods>>,
     /// Pods that no controller owns.
     orphans: BTreeSet<PodKey>,
     workloads: BTreeMap<WorkloadKey, Arc<Workload>>,
@@ -160,7 +162,7 @@ impl Cluster {
     /// The pods that name this workload as their controller; it need not be there.
     #[must_use]
     pub fn owned_pods(&self, key: &WorkloadKey) -> &OwnedPods {
-        self.pods_by_owner.get(key).unwrap_or(OwnedPods::NONE)
+        self.pods_by_owner.get(key).map_or(OwnedPods::NONE, Arc::as_ref)
     }
 
     /// The pods of a namespace that no controller owns, by name.
@@ -229,7 +231,7 @@ impl Cluster {
     /// The pods bound to a node, by namespace and name. The empty name gives the pods that have no
     /// node.
     pub fn pods_of(&self, node: &str) -> impl Iterator<Item = (&PodKey, &Arc<Pod>)> {
-        self.pods_by_node.get(node).into_iter().flatten()
+        self.pods_by_node.get(node).into_iter().flat_map(|pods| pods.iter())
     }
 
     /// The names of nodes that pods are bound to, by name; also those of nodes that are gone.
@@ -267,11 +269,11 @@ impl Cluster {
         }
         match self.pods_by_node.get_mut(pod.spec.node_name.as_str()) {
             Some(pods) => {
-                pods.insert(key.clone(), pod);
+                Arc::make_mut(pods).insert(key.clone(), pod);
             }
             None => {
                 let node = pod.spec.node_name.as_str().into();
-                self.pods_by_node.insert(node, BTreeMap::from([(key.clone(), pod)]));
+                self.pods_by_node.insert(node, Arc::new(BTreeMap::from([(key.clone(), pod)])));
             }
         }
         old
@@ -290,6 +292,7 @@ impl Cluster {
         if let (Some(before), Some(old)) = (&before, old)
             && let Some(owned) = self.pods_by_owner.get_mut(before)
         {
+            let owned = Arc::make_mut(owned);
             let (active, ready) = counts(old);
             owned.active -= active;
             owned.ready -= ready;
@@ -301,7 +304,7 @@ impl Cluster {
             }
         }
         if let (Some(after), Some(new)) = (after, new) {
-            let owned = self.pods_by_owner.entry(after).or_default();
+            let owned = Arc::make_mut(self.pods_by_owner.entry(after).or_default());
             let (active, ready) = counts(new);
             owned.active += active;
             owned.ready += ready;
@@ -323,6 +326,7 @@ impl Cluster {
 
     fn unindex(&mut self, key: &PodKey, node: &str) {
         if let Some(pods) = self.pods_by_node.get_mut(node) {
+            let pods = Arc::make_mut(pods);
             pods.remove(key);
             if pods.is_empty() {
                 self.pods_by_node.remove(node);

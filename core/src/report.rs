@@ -4,7 +4,8 @@
 //! A report consists of runs that know nothing of one another, so that they can be made in any
 //! order, in several threads or on several machines:
 //!
-//! 1. [`Plan::new`] settles the cluster and finds its failure domains; [`Plan::outline`] says which.
+//! 1. [`Plan::new`] settles the cluster and finds its failure domains; [`Plan::outline`] says
+//!    which.
 //! 2. [`Plan::runs`] lists the runs, and [`Plan::run`] makes one of them.
 //! 3. [`Plan::remedies`] lists more runs: what would help where it hurts most, each of them a run
 //!    of the changed cluster.
@@ -37,7 +38,8 @@ pub use self::findings::{
 };
 pub use self::recorder::{DrainResult, PendingReason, WorkloadRun, ZoneStep};
 pub use self::remedy::Remedy;
-use crate::api::{PodKey, WorkloadKey};
+use crate::api::{NodeName, PodKey, WorkloadKey};
+use crate::lanes::Lanes;
 use crate::scenario::{Scenario, ScenarioError};
 use crate::simulator::Simulator;
 use crate::time::{Span, Timestamp};
@@ -114,7 +116,8 @@ impl<'de> Deserialize<'de> for ReportSubject {
 pub struct ReportOptions {
     /// Whether each node fails by itself; `true` unless given.
     pub nodes: bool,
-    /// Whether each zone fails as a whole; `true` unless given.
+    /// Whether each zone fails as a whole; `true` unless given. What has all nodes of the cluster
+    /// is left out, as with regions and labels, unless it is a list.
     pub zones: bool,
     /// Whether each region fails as a whole; `true` unless given.
     pub regions: bool,
@@ -360,27 +363,42 @@ impl Plan {
     /// # Errors
     /// The run is not one of this plan.
     pub fn run(&mut self, run: &Run) -> Result<RunResult, ReportError> {
+        let nodes = self.settle_for(run)?;
+        let (Settled { simulator, at, .. }, options) = (&self.settled, &self.outline.options);
+        let mut result = recorder::record(simulator, *at, options.horizon, &nodes, run);
+        if let Some(remedy) = &run.remedy {
+            result.yaml = Some(remedy.yaml(&self.scenario)?);
+        }
+        Ok(result)
+    }
+
+    /// What happens in a run, to be drawn: the lanes of the nodes that fail and of the pods of a
+    /// workload.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run).
+    pub fn lanes(&mut self, run: &Run, subject: &ReportSubject) -> Result<Lanes, ReportError> {
+        let nodes = self.settle_for(run)?;
+        let (Settled { simulator, at, .. }, options) = (&self.settled, &self.outline.options);
+        Ok(recorder::lanes(simulator, *at, options.horizon, &nodes, run, subject))
+    }
+
+    /// Settles the cluster that a run needs, unless it is there; the nodes that fail.
+    fn settle_for(&mut self, run: &Run) -> Result<Vec<NodeName>, ReportError> {
         let domains = self.outline.domains.len();
         let Some(domain) = self.outline.domains.get(run.domain) else {
             return Err(ReportError::UnknownDomain { domain: run.domain, domains });
         };
-        let nodes = domain.nodes.clone();
-        let Outline { options, .. } = &self.outline;
         if self.settled.seed != run.seed || self.settled.remedy != run.remedy {
             let remedy = run.remedy.clone();
             let changed = match &remedy {
                 Some(remedy) => remedy.applied_to(&self.scenario)?,
                 None => self.scenario.clone(),
             };
-            self.settled = Settled::new(&changed, run.seed, options.settle)?;
+            self.settled = Settled::new(&changed, run.seed, self.outline.options.settle)?;
             self.settled.remedy = remedy;
         }
-        let Settled { simulator, at, .. } = &self.settled;
-        let mut result = recorder::record(simulator, *at, options.horizon, &nodes, run);
-        if let Some(remedy) = &run.remedy {
-            result.yaml = Some(remedy.yaml(&self.scenario)?);
-        }
-        Ok(result)
+        Ok(domain.nodes.clone())
     }
 
     /// The runs that tell what would help: of the worst findings among these results of

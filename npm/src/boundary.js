@@ -142,6 +142,12 @@ export function created(simulator, warnings, imported) {
   return { ok: true, simulator, warnings, imported };
 }
 
+/** What came of a call that made the plan of a report, and what was read for it. */
+export function planned(plan, warnings, imported) {
+  const answer = { ok: true, plan, warnings };
+  return imported === undefined ? answer : { ...answer, imported };
+}
+
 /** What a value is, in words. */
 export function describe(value) {
   const short = (text) => [...text.slice(0, 80)].slice(0, 40).join("");

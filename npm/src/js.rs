@@ -8,7 +8,7 @@ use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
 
 #[cfg(feature = "simulator")]
-use crate::simulator::Simulator;
+use {crate::report::ReportPlan, crate::simulator::Simulator};
 
 #[wasm_bindgen(raw_module = "./boundary.js")]
 extern "C" {
@@ -65,6 +65,14 @@ extern "C" {
         function: &JsValue,
         first: &JsValue,
         second: f64,
+    ) -> Result<JsValue, JsValue>;
+
+    #[cfg(feature = "simulator")]
+    #[wasm_bindgen(catch)]
+    pub(crate) fn planned(
+        plan: ReportPlan,
+        warnings: &JsValue,
+        imported: &JsValue,
     ) -> Result<JsValue, JsValue>;
 
     #[cfg(feature = "simulator")]

@@ -35,6 +35,8 @@ pub mod questions;
 #[cfg(feature = "simulator")]
 pub mod ranking;
 #[cfg(feature = "simulator")]
+pub mod report;
+#[cfg(feature = "simulator")]
 pub mod scenario;
 #[cfg(feature = "simulator")]
 pub mod simulator;

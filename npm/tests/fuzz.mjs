@@ -112,7 +112,7 @@ function episode(modules, seed, examples, { verbose, called }) {
   function question(module) {
     const name = pick(
       Object.keys(module).filter(
-        (name) => !/^(Simulator|Snapshot|reset|default|initSync)$/.test(name),
+        (name) => !/^(ReportPlan|Simulator|Snapshot|reset|default|initSync)$/.test(name),
       ),
     );
     if (module === taintlab && chance(simulators.length === 0 ? 0.3 : 0.05)) {

@@ -27,6 +27,9 @@ mod node_lifecycle {
 }
 mod properties;
 mod releases;
+mod report {
+    mod worked_examples;
+}
 mod repository;
 mod scenarios {
     mod examples;

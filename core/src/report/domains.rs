@@ -166,6 +166,9 @@ pub(super) fn domains(
         let nodes = list.nodes.iter().cloned().collect();
         found.push((DomainKind::List, list.name.clone(), nodes));
     }
+    // That everything is lost when everything fails tells nothing.
+    let nodes = nodes().len();
+    found.retain(|(kind, _, these)| *kind == DomainKind::List || these.len() < nodes);
     found.extend(pairs(&found, options)?);
     let rooms = rooms(simulator);
     let total = total(rooms.values());

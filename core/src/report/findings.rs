@@ -629,19 +629,17 @@ fn help(
     workload: &WorkloadKey,
 ) -> Vec<Remedy> {
     let figures = &cell.worst;
-    let cluster = simulator.cluster();
-    // Of one that is inferred from its pods there is no manifest to change.
-    let given = cluster.get_workload(workload).is_some_and(|it| !it.assumed);
     let mut remedies = Vec::new();
     let Some(domain) = outline.domains.get(cell.domain) else { return remedies };
     let silent = matches!(cell.fault, Fault::Lost | Fault::PowerOff { .. } | Fault::NetworkCut);
-    if given && silent {
+    if silent {
         remedies.extend(
             TOLERATION_SECONDS
                 .map(|seconds| Remedy::TolerationSeconds { workload: workload.clone(), seconds }),
         );
     }
-    if given && figures.wanted > 1 && domain.nodes.len() < outline.nodes {
+    let spreads = workload.kind != WorkloadKind::Job;
+    if spreads && figures.wanted > 1 && domain.nodes.len() < outline.nodes {
         let topology_key = match domain.kind {
             DomainKind::Node | DomainKind::List | DomainKind::Pair => HOSTNAME,
             DomainKind::Zone | DomainKind::Region => ZONE,
@@ -654,9 +652,7 @@ fn help(
         if let Some(like) = typical_node(simulator, &domain.nodes) {
             remedies.push(Remedy::OneMoreNode { like });
         }
-        if given {
-            remedies.push(Remedy::Priority { workload: workload.clone() });
-        }
+        remedies.push(Remedy::Priority { workload: workload.clone() });
     }
     if figures.stuck > 0
         && cell.fault == Fault::Lost

@@ -13,6 +13,7 @@ use crate::api::{NodeName, Pod, PodKey, WorkloadKey, WorkloadKind};
 use crate::cluster::Cluster;
 use crate::command::Command;
 use crate::event::{Event, EventKind};
+use crate::lanes::{LaneRecorder, LaneSubject, Lanes};
 use crate::protocol::zone::{ZoneKey, ZoneState};
 use crate::simulator::{Simulator, why_unschedulable};
 use crate::time::{Span, Timestamp};
@@ -25,7 +26,7 @@ pub struct WorkloadRun {
     /// Which one.
     pub subject: ReportSubject,
     /// How many ready pods it wants: as many as it asks for, but no more than were ready before the
-    /// fault.
+    /// fault. A DaemonSet wants none on the nodes that failed.
     pub wanted: i64,
     /// How many of its pods left the nodes that failed.
     pub evicted: usize,
@@ -149,6 +150,53 @@ pub(super) fn subjects(simulator: &Simulator) -> Vec<ReportSubject> {
     all.into_iter().collect()
 }
 
+/// Lets the nodes fail in a fork of the settled cluster, and shows each moment with its events,
+/// also the one at which pods that were down are there again. When something happened last, unless
+/// more was to come at the end.
+fn play(
+    simulator: &mut Simulator,
+    at: Timestamp,
+    end: Timestamp,
+    nodes: &[NodeName],
+    run: &Run,
+    mut show: impl FnMut(&Simulator, &[Event]),
+) -> Option<Timestamp> {
+    let mut commands = run.fault.commands(simulator, nodes, at);
+    if let Some(Remedy::OutOfService { after }) = &run.remedy {
+        let at = at.saturating_add(after.0);
+        let taint = Remedy::out_of_service_taint();
+        let taint = |node: &NodeName| Command::Taint { node: node.clone(), taint: taint.clone() };
+        commands.extend(nodes.iter().map(|node| (at, taint(node))));
+    }
+    commands.sort_by_key(|(at, _)| *at);
+    let mut commands = commands.into_iter().peekable();
+    let mut back = run.fault.down_until(at);
+    let mut last = at;
+    loop {
+        let command = commands.peek().map(|(at, _)| *at);
+        let deadline = simulator.poll_timeout().map(|next| next.at);
+        let Some(next) = command.into_iter().chain(deadline).chain(back).min() else {
+            return Some(last);
+        };
+        if next > end {
+            return None;
+        }
+        while let Some((_, command)) = commands.next_if(|(at, _)| *at <= next) {
+            // What is refused, such as a write to a pod that is gone, changes nothing.
+            let _ = simulator.handle_command(next, command);
+        }
+        if simulator.advance_to(next).is_err() {
+            return Some(last);
+        }
+        let events = simulator.drain_events();
+        let is_back = back.take_if(|back| *back <= next).is_some();
+        if is_back || !events.is_empty() {
+            last = next;
+            show(simulator, &events);
+        }
+    }
+}
+
 /// Makes a run.
 pub(super) fn record(
     settled: &Simulator,
@@ -159,47 +207,49 @@ pub(super) fn record(
 ) -> RunResult {
     let end = at.saturating_add(horizon.0);
     let mut simulator = settled.clone();
-    let mut commands = run.fault.commands(settled, nodes, at);
-    if let Some(Remedy::OutOfService { after }) = &run.remedy {
-        let at = at.saturating_add(after.0);
-        let taint = Remedy::out_of_service_taint();
-        let taint = |node: &NodeName| Command::Taint { node: node.clone(), taint: taint.clone() };
-        commands.extend(nodes.iter().map(|node| (at, taint(node))));
-    }
-    commands.sort_by_key(|(at, _)| *at);
-    let mut commands = commands.into_iter().peekable();
     let mut recorder = Recorder::new(settled, at, nodes, run.fault.down_until(at));
     recorder.look(&simulator, at);
-    let mut last = at;
-    let at_rest = loop {
-        let command = commands.peek().map(|(at, _)| *at);
-        let deadline = simulator.poll_timeout().map(|next| next.at);
-        let back = recorder.down_until.filter(|until| *until > last);
-        let Some(next) = command.into_iter().chain(deadline).chain(back).min() else {
-            break Some(last);
-        };
-        if next > end {
-            break None;
+    let at_rest = play(&mut simulator, at, end, nodes, run, |simulator, events| {
+        recorder.take_in(simulator, events);
+        if recorder.down_until == Some(simulator.now()) {
+            recorder.look(simulator, simulator.now());
         }
-        while let Some((_, command)) = commands.next_if(|(at, _)| *at <= next) {
-            // What is refused, such as a write to a pod that is gone, changes nothing.
-            let _ = simulator.handle_command(next, command);
-        }
-        if simulator.advance_to(next).is_err() {
-            break Some(last);
-        }
-        let events = simulator.drain_events();
-        recorder.take_in(&simulator, &events);
-        if !events.is_empty() {
-            last = next;
-        }
-        if recorder.down_until == Some(next) {
-            recorder.look(&simulator, next);
-            last = next;
-        }
-    };
+    });
     let at_rest = at_rest.map(|last| Millis::between(at, last));
     recorder.result(&simulator, end, run, at_rest)
+}
+
+/// The lanes of a run: of the nodes that fail, and of the pods of one workload.
+pub(super) fn lanes(
+    settled: &Simulator,
+    at: Timestamp,
+    horizon: Span,
+    nodes: &[NodeName],
+    run: &Run,
+    subject: &ReportSubject,
+) -> Lanes {
+    let end = at.saturating_add(horizon.0);
+    let mut simulator = settled.clone();
+    let mut recorder = LaneRecorder::new(&simulator);
+    let mut pods: BTreeSet<PodKey> = BTreeSet::new();
+    let mut note = |simulator: &Simulator| match subject {
+        ReportSubject::Workload(key) => pods.extend(simulator.cluster().pods_of_workload(key)),
+        ReportSubject::Pod(pod) => _ = pods.insert(pod.clone()),
+    };
+    note(&simulator);
+    let last = play(&mut simulator, at, end, nodes, run, |simulator, events| {
+        recorder.record(simulator, events);
+        note(simulator);
+    });
+    // A run that came to rest early is not drawn to the horizon.
+    let until = last.map_or(end, |last| last.saturating_add(Duration::from_secs(60)).min(end));
+    let mut lanes = recorder.lanes(until);
+    lanes.lanes.retain(|lane| match &lane.subject {
+        LaneSubject::Zone { .. } => false,
+        LaneSubject::Node { node } => nodes.contains(node),
+        LaneSubject::Pod { pod } => pods.contains(pod),
+    });
+    lanes
 }
 
 struct Recorder<'a> {
@@ -383,11 +433,28 @@ impl<'a> Recorder<'a> {
         if !self.tracks.contains_key(subject) {
             let (ready, desired) =
                 (self.ready(self.settled, subject), desired(self.settled, subject));
-            let wanted = ready.min(desired);
+            // A node that is gone needs none of the pods that a DaemonSet has on it.
+            let there = match subject {
+                ReportSubject::Workload(key) if key.kind == WorkloadKind::DaemonSet => {
+                    self.ready_on_failed(key)
+                }
+                ReportSubject::Workload(_) | ReportSubject::Pod(_) => 0,
+            };
+            let wanted = ready.min(desired) - there;
             let curve = Vec::from([(self.at, ready, wanted)]);
             self.tracks.insert(subject.clone(), Track { wanted, curve, ..Track::default() });
         }
         self.tracks.entry(subject.clone()).or_default()
+    }
+
+    /// How many ready pods a workload has on the nodes that fail.
+    fn ready_on_failed(&self, workload: &WorkloadKey) -> i64 {
+        let cluster = self.settled.cluster();
+        let pods = cluster.pods_of_workload(workload);
+        let failed = pods.iter().filter_map(|key| cluster.get_pod(key)).filter(|pod| {
+            self.nodes.contains(pod.spec.node_name.as_str()) && pod.is_ready_replica()
+        });
+        i64::try_from(failed.count()).unwrap_or(0)
     }
 
     /// How many pods are ready, whatever is off.

@@ -1,7 +1,7 @@
 //! What could help: a change of the cluster, and the YAML that makes it.
 
 use alloc::borrow::ToOwned;
-use alloc::collections::BTreeSet;
+use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -12,8 +12,8 @@ use serde_json::{Map, Value, json};
 
 use super::ReportError;
 use crate::api::{
-    Node, NodeName, PodKey, PodSpec, Taint, TaintEffect, Toleration, TolerationOperator, Workload,
-    WorkloadKey, well_known,
+    Node, NodeName, PodKey, PodSpec, PodStatus, Taint, TaintEffect, Toleration, TolerationOperator,
+    Workload, WorkloadKey, well_known,
 };
 use crate::scenario::{NodeGroup, Scenario};
 use crate::time::Span;
@@ -106,17 +106,22 @@ impl Remedy {
         let mut changed = scenario.clone();
         match self {
             Self::TolerationSeconds { workload, seconds } => {
-                edit(&mut changed, workload, &|spec| tolerate(spec, *seconds))?;
+                Template::of(&changed, workload)?;
+                edit(&mut changed, workload, &|spec| tolerate(spec, *seconds));
             }
             Self::Spread { workload, topology_key } => {
-                let constraint = constraint(find(&changed, workload)?, topology_key);
+                let constraint = constraint(&Template::of(&changed, workload)?, topology_key);
                 edit(&mut changed, workload, &|spec| {
                     spec.other.set("topologySpreadConstraints", json!([constraint]));
-                })?;
-                let sets = sets(&changed, workload);
-                changed.objects.pods.retain(|pod| {
-                    pod.metadata.controller_key().is_none_or(|owner| !sets.contains(&owner))
+                    // Placed anew.
+                    spec.node_name = String::new();
                 });
+                let sets = sets(&changed, workload);
+                for pod in &mut changed.objects.pods {
+                    if pod.metadata.controller_key().is_some_and(|owner| sets.contains(&owner)) {
+                        pod.status = PodStatus::default();
+                    }
+                }
             }
             Self::OneMoreNode { like } => {
                 let node = one_more(&changed, like)?;
@@ -124,9 +129,10 @@ impl Remedy {
             }
             Self::Priority { workload } => {
                 let (name, value) = PRIORITY;
+                Template::of(&changed, workload)?;
                 edit(&mut changed, workload, &|spec| {
                     spec.other.set("priorityClassName", name.into());
-                })?;
+                });
                 let sets = sets(&changed, workload);
                 for pod in &mut changed.objects.pods {
                     if pod.metadata.controller_key().is_some_and(|owner| sets.contains(&owner)) {
@@ -157,13 +163,12 @@ impl Remedy {
         let changed = self.applied_to(scenario)?;
         let documents = match self {
             Self::TolerationSeconds { workload, .. } => {
-                let workload = find(&changed, workload)?;
-                let tolerations = json!(workload.spec.template.spec.tolerations);
+                let tolerations = json!(Template::of(&changed, workload)?.spec.tolerations);
                 Vec::from([of_template(workload, json!({ "tolerations": tolerations }))])
             }
             Self::Spread { workload, topology_key } => {
-                let workload = find(&changed, workload)?;
-                let constraints = json!([constraint(workload, topology_key)]);
+                let template = Template::of(&changed, workload)?;
+                let constraints = json!([constraint(&template, topology_key)]);
                 let spec = json!({ "topologySpreadConstraints": constraints });
                 Vec::from([of_template(workload, spec)])
             }
@@ -178,7 +183,6 @@ impl Remedy {
                 })])
             }
             Self::Priority { workload } => {
-                let workload = find(&changed, workload)?;
                 let spec = json!({ "priorityClassName": PRIORITY.0 });
                 Vec::from([priority_class(), of_template(workload, spec)])
             }
@@ -201,11 +205,40 @@ impl Remedy {
     }
 }
 
-fn find<'a>(scenario: &'a Scenario, key: &WorkloadKey) -> Result<&'a Workload, ReportError> {
-    let mut all = scenario.objects.workloads.iter();
-    let missing =
-        || ReportError::Remedy(format!("`{key}` is not among the manifests: only its pods are"));
-    all.find(|workload| workload.key() == *key).ok_or_else(missing)
+/// What the pods of a workload are like; of one that is not among the manifests, its first pod.
+struct Template<'a> {
+    spec: &'a PodSpec,
+    selector: Value,
+}
+
+/// Labels that controllers give their pods, and nobody selects by.
+const LABELS_OF_CONTROLLERS: [&str; 4] = [
+    "pod-template-hash",
+    "controller-revision-hash",
+    "statefulset.kubernetes.io/pod-name",
+    "apps.kubernetes.io/pod-index",
+];
+
+impl<'a> Template<'a> {
+    fn of(scenario: &'a Scenario, key: &WorkloadKey) -> Result<Self, ReportError> {
+        let selector = |labels: &BTreeMap<String, String>| {
+            let ours =
+                |(label, _): &(&String, &String)| !LABELS_OF_CONTROLLERS.contains(&label.as_str());
+            json!({ "matchLabels": labels.iter().filter(ours).collect::<BTreeMap<_, _>>() })
+        };
+        let objects = &scenario.objects;
+        if let Some(workload) = objects.workloads.iter().find(|known| known.key() == *key) {
+            let template = &workload.spec.template;
+            let given = workload.spec.selector.clone();
+            let selector = given.unwrap_or_else(|| selector(&template.metadata.labels));
+            return Ok(Self { spec: &template.spec, selector });
+        }
+        let mut pods = objects.pods.iter();
+        let pod = pods.find(|pod| pod.metadata.controller_key().as_ref() == Some(key));
+        let missing = || ReportError::Remedy(format!("there is no `{key}`, and no pod of it"));
+        let pod = pod.ok_or_else(missing)?;
+        Ok(Self { spec: &pod.spec, selector: selector(&pod.metadata.labels) })
+    }
 }
 
 /// The workload and those that it owns, which own the pods.
@@ -216,12 +249,7 @@ fn sets(scenario: &Scenario, key: &WorkloadKey) -> BTreeSet<WorkloadKey> {
 }
 
 /// Changes the template of a workload, those of its ReplicaSets, and its pods.
-fn edit(
-    scenario: &mut Scenario,
-    key: &WorkloadKey,
-    change: &dyn Fn(&mut PodSpec),
-) -> Result<(), ReportError> {
-    find(scenario, key)?;
+fn edit(scenario: &mut Scenario, key: &WorkloadKey, change: &dyn Fn(&mut PodSpec)) {
     let sets = sets(scenario, key);
     for workload in &mut scenario.objects.workloads {
         if sets.contains(&workload.key()) {
@@ -233,7 +261,6 @@ fn edit(
             change(&mut pod.spec);
         }
     }
-    Ok(())
 }
 
 /// The first toleration that tolerates a taint is the one that counts.
@@ -253,13 +280,12 @@ fn tolerate(spec: &mut PodSpec, seconds: u32) {
     spec.tolerations.splice(0..0, ours);
 }
 
-fn constraint(workload: &Workload, topology_key: &str) -> Value {
-    let labels = || json!({ "matchLabels": workload.spec.template.metadata.labels });
+fn constraint(template: &Template<'_>, topology_key: &str) -> Value {
     json!({
         "maxSkew": 1,
         "topologyKey": topology_key,
         "whenUnsatisfiable": "ScheduleAnyway",
-        "labelSelector": workload.spec.selector.clone().unwrap_or_else(labels),
+        "labelSelector": template.selector,
     })
 }
 
@@ -293,8 +319,7 @@ fn priority_class() -> Value {
 }
 
 /// A part of a workload: some fields of the `spec` of its template.
-fn of_template(workload: &Workload, spec: Value) -> Value {
-    let key = workload.key();
+fn of_template(key: &WorkloadKey, spec: Value) -> Value {
     json!({
         "apiVersion": key.kind.api_version(),
         "kind": key.kind.as_str(),

@@ -7,6 +7,7 @@ Usage: taintlab <command> [options]
 Commands:
   run FILE…      Simulate a cluster and print what happens
   test FILE…     Run scenarios and check what they expect
+  report FILE…   Say which failure hurts most, and what would help
   explain        Explain how tolerations answer taints
   embed FILE…    Print a scenario as a demo for a page: fence, HTML, iframe, link
 
@@ -62,6 +63,51 @@ Options:
 
 Exit codes: 0 every expectation was met; 1 one was not, or a file is wrong; 2 the command line is
 wrong.
+`,
+  report: `Say which failure hurts most, and what would help.
+
+Usage: taintlab report FILE… [options]
+       taintlab report merge PART… [--cluster FILE…] [options]
+
+FILE is as with \`run\`: manifests, for example the output of
+\`kubectl get nodes,leases,pods,deploy,rs,sts,ds,jobs,pdb,priorityclasses -A -o yaml\`, or a
+scenario, whose steps do not count. Every node, zone and region fails by itself; each run says
+what becomes of every workload. Ctrl+C leaves the runs that are made.
+
+What fails:
+  --domains LIST       Of node,zone,region, with commas; all of them unless given
+  --label NAME         Each value of this label of nodes, too; may be repeated
+  --list NAME=NODES    These nodes at once, with commas; may be repeated
+  --pairs KIND         Each two of a kind at once: node, zone, region, label or list
+  --fault NAME         lost (unless given), power-off=5m (and back), network-cut, drained,
+                       shut-down, or tainted=KEY:EFFECT; may be repeated
+
+How:
+  --horizon TIME       How long each run is watched; 1h unless given
+  --settle TIME        How long the cluster may take to come to rest before; 10m unless given
+  --seeds COUNT        Run each failure so often, with other moments of the heartbeats; 1 unless
+                       given. Times are then the shortest, the median and the 95th percentile
+  --remedies COUNT     For how many findings it is computed what would help; 5 unless given
+  --release, --flag    As with \`run\`
+  --workers COUNT      How many threads; as many as there are cores unless given, 0 for none
+
+What is written:
+  --json               The report as JSON; times are milliseconds
+  --markdown           For a pull request
+  --junit              For CI: a test for each workload
+  --html FILE          A page with a heat map and pictures of the worst, besides
+  --fail-if RULE       Exit with 1 if it holds: 'deployment/shop/web: zeroReady > 60s', or of every
+                       workload 'below > 5m'; may be repeated. There are zeroReady, below,
+                       longestGap, wholeAgain, leastReady, evicted, pending, stuck, lost,
+                       budgetsNotAsked and score
+
+On several machines:
+  --shard I/N          Make only part I of N, and print it
+  merge PART…          Put parts together: the same bytes as one report
+  --cluster FILE       The files of the cluster, for merge: what would help is computed then
+
+Exit codes: 0 all is well; 1 a rule of --fail-if holds, a file is wrong, or it was broken off;
+2 the command line is wrong.
 `,
   explain: `Explain how tolerations answer taints.
 

@@ -134,7 +134,7 @@ pub struct Snapshot {
     nodes: BTreeMap<String, Arc<NodeInfo>>,
     /// How many pods of each controller, given by namespace, kind and name, are on each node;
     /// those that are terminating do not count.
-    pub(super) owned: BTreeMap<OwnerKey, BTreeMap<String, i64>>,
+    pub(super) owned: BTreeMap<OwnerKey, Arc<BTreeMap<String, i64>>>,
     /// The nodes zone by zone in turn, as they are looked at; empty if that must be found anew.
     order: Arc<Vec<String>>,
     /// How many nodes have an image, by its name.
@@ -303,7 +303,8 @@ impl Snapshot {
             return Ok(());
         }
         if let Some(owner) = pod.counted_owner() {
-            *self.owned.entry(owner).or_default().entry(name.clone()).or_default() += 1;
+            let nodes = Arc::make_mut(self.owned.entry(owner).or_default());
+            *nodes.entry(name.clone()).or_default() += 1;
         }
         let info = Arc::make_mut(self.nodes.entry(name.clone()).or_default());
         add(&mut info.requested, &pod.requests, 1);
@@ -345,7 +346,7 @@ impl Snapshot {
         let info = Arc::make_mut(info);
         let Some(pod) = info.pods.remove(key) else { return false };
         if let Some(owner) = pod.counted_owner()
-            && let Some(nodes) = self.owned.get_mut(&owner)
+            && let Some(nodes) = self.owned.get_mut(&owner).map(Arc::make_mut)
         {
             if let Some(count) = nodes.get_mut(node) {
                 *count -= 1;

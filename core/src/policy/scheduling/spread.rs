@@ -104,7 +104,7 @@ impl Constraint {
     fn nodes_to_count<'a>(&self, snapshot: &'a Snapshot) -> Vec<&'a NodeInfo> {
         match &self.counted {
             Some(Counted::Owner(owner)) => {
-                let nodes = snapshot.owned.get(owner).into_iter().flat_map(BTreeMap::keys);
+                let nodes = snapshot.owned.get(owner).into_iter().flat_map(|nodes| nodes.keys());
                 nodes.filter_map(|name| snapshot.node(name)).collect()
             }
             _ => snapshot.nodes().collect(),

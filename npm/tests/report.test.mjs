@@ -1,0 +1,180 @@
+// The resilience report: `npx taintlab report` and `taintlab/report`.
+
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { before, test } from "node:test";
+import { pathToFileURL } from "node:url";
+
+import { ROOT, execute, install, project, succeed } from "./support.mjs";
+
+let folder;
+let cluster;
+before(async () => {
+  folder = await install();
+  const node = (name) => `{apiVersion: v1, kind: Node,
+ metadata: {name: ${name}, labels: {kubernetes.io/hostname: ${name}}},
+ status: {allocatable: {cpu: "1", pods: "10"}}}
+---
+`;
+  const text = `${node("a")}${node("b")}apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web, namespace: shop}
+spec:
+  replicas: 2
+  selector: {matchLabels: {app: web}}
+  template:
+    metadata: {labels: {app: web}}
+    spec: {containers: [{name: c, resources: {requests: {cpu: 300m}}}]}
+`;
+  cluster = join(project(folder, "report", { "cluster.yaml": text }), "cluster.yaml");
+});
+
+const program = () => join(folder, "node_modules/.bin/taintlab");
+const taintlab = (...args) => execute(program(), ["report", ...args], { cwd: folder });
+
+test("a table of workloads, findings and what would help; no bar without a terminal", async () => {
+  const { stdout, stderr, code } = await taintlab(cluster);
+  assert.equal(code, 0, stderr);
+  assert.match(stdout, /^Score 97 of 100/);
+  assert.match(stdout, /2 nodes, 2 pods, Kubernetes 1\.\d+: 2 failure domains, 2 runs/);
+  assert.match(stdout, /97 +deployment\/shop\/web +node a lost +1\/2 +5m7s +0s +\dm\d+s\n/);
+  assert.match(stdout, /tolerationSeconds 0 for deployment\/shop\/web: 1\/2 ready at least/);
+  assert.match(stdout, /evicted for nothing, by outage \(30s, 1m0s, 2m0s, 5m0s, 10m0s\)/);
+  assert.doesNotMatch(stdout + stderr, /[\x1b█\r]/);
+});
+
+test("parts are the whole, byte for byte, and so are any number of threads", async () => {
+  const whole = (await taintlab(cluster, "--json", "--seeds", "2")).stdout;
+  assert.equal(JSON.parse(whole).runsMade, 4);
+  for (const workers of ["0", "1", "3"]) {
+    const other = await taintlab(cluster, "--json", "--seeds", "2", "--workers", workers);
+    assert.equal(other.stdout, whole, `${workers} workers`);
+  }
+  const parts = [];
+  for (const shard of ["3/3", "1/3", "2/3"]) {
+    const { stdout, code } = await taintlab(cluster, "--seeds", "2", "--shard", shard);
+    assert.equal(code, 0);
+    parts.push(join(folder, `part-${shard[0]}.json`));
+    writeFileSync(parts.at(-1), stdout);
+  }
+  const merged = await taintlab("merge", ...parts, "--cluster", cluster, "--json");
+  assert.equal(merged.stdout, whole);
+  // Without the cluster nobody can compute what would help.
+  const bare = JSON.parse((await taintlab("merge", ...parts, "--json")).stdout);
+  assert.deepEqual(bare.cells, JSON.parse(whole).cells);
+  assert.ok(bare.findings.every(({ effects }) => effects === undefined));
+  const missing = JSON.parse((await taintlab("merge", parts[0], "--json")).stdout);
+  assert.ok(missing.runsMade < missing.runsPlanned);
+  const other = join(folder, "other.json");
+  const part = JSON.parse(readFileSync(parts[0], "utf8"));
+  writeFileSync(other, JSON.stringify({ ...part, outline: { ...part.outline, pods: 9 } }));
+  const refused = await taintlab("merge", parts[0], other);
+  assert.equal(refused.code, 1);
+  assert.match(refused.stderr, /other\.json: error: it was made of another cluster/);
+});
+
+test("--fail-if ends with 1 and says where", async () => {
+  const rule = (...rules) => taintlab(cluster, ...rules.flatMap((text) => ["--fail-if", text]));
+  assert.equal((await rule("deployment/shop/web: zeroReady > 60s")).code, 0);
+  const { code, stderr } = await rule("deployment/shop/*: below > 5m", "score < 50");
+  assert.equal(code, 1);
+  assert.match(stderr, /failed: .*: deployment\/shop\/web: 307 s \(node a lost\)/);
+  assert.doesNotMatch(stderr, /score < 50/);
+  const nobody = await rule("deployment/shop/wbe: below > 5m");
+  assert.equal(nobody.code, 1);
+  assert.match(nobody.stderr, /there is no such workload/);
+  for (const [text, said] of [
+    ["below", /is no rule; write `deployment\/shop\/web: zeroReady > 60s`/],
+    ["belwo > 5m", /there is no figure `belwo`/],
+    ["below > 5", /expected a duration such as 60s, found `5`/],
+  ]) {
+    const wrong = await rule(text);
+    assert.equal(wrong.code, 2, text);
+    assert.match(wrong.stderr, said);
+  }
+});
+
+test("--junit, --markdown and --html", async () => {
+  const junit = await taintlab(cluster, "--junit", "--fail-if", "below > 5m");
+  assert.match(junit.stdout, /<testsuite name="taintlab report" tests="1" failures="1">/);
+  assert.match(junit.stdout, /name="deployment\/shop\/web"><failure message="below &gt; 5m: /);
+  const page = join(folder, "report.html");
+  const { stdout } = await taintlab(cluster, "--markdown", "--html", page);
+  assert.match(stdout, /^## Resilience: 97 of 100\n/);
+  assert.match(stdout, /```yaml\n +apiVersion: apps\/v1\n/);
+  const html = readFileSync(page, "utf8");
+  assert.match(html, /<table class="map">.*node a lost/s);
+  assert.match(html, /<svg /);
+  // One file that asks nobody for anything.
+  assert.doesNotMatch(html, /<(link|img|iframe)|src=|@import|url\(["']?http/);
+});
+
+test("mistakes on the command line", async () => {
+  for (const [args, said] of [
+    [[], /report: which file\?/],
+    [[cluster, "--shard", "4/3"], /--shard: expected a part such as 3\/16, found `4\/3`/],
+    [[cluster, "--shard", "1/3", "--markdown"], /--shard prints a part as JSON/],
+    [[cluster, "--json", "--junit"], /--json and --junit cannot be used together/],
+    [[cluster, "--fault", "fire"], /--fault: expected one of lost, .*found `fire`/],
+    [[cluster, "--domains", "rack"], /--domains: expected node, zone or region/],
+    [[cluster, "--label", "rack"], /labels: no node has the label `rack`/],
+    [[cluster, "--seeds", "0"], /--seeds: expected a whole number from 1 on, found `0`/],
+  ]) {
+    const { code, stderr } = await taintlab(...args);
+    assert.equal(code, 2, stderr);
+    assert.match(stderr, said);
+  }
+});
+
+test("Ctrl+C leaves the runs that are made", async () => {
+  const args = ["report", cluster, "--json", "--seeds", "1000", "--workers", "1"];
+  const child = spawn(program(), args, { cwd: folder });
+  let [out, err] = ["", ""];
+  child.stdout.on("data", (data) => (out += data));
+  child.stderr.on("data", (data) => {
+    // It says which release it simulates when the cluster is settled.
+    err += data;
+  });
+  const ended = new Promise((resolve) => child.on("close", resolve));
+  const { report } = await import(
+    pathToFileURL(join(folder, "node_modules/taintlab/report/index.js"))
+  );
+  // As long as the same takes here for some runs, the child makes some as well.
+  await report(readFileSync(cluster, "utf8"), { seeds: 20, workers: 1 });
+  child.kill("SIGINT");
+  assert.equal(await ended, 1);
+  const { runsMade, runsPlanned } = JSON.parse(out);
+  assert.ok(runsMade < runsPlanned, `${runsMade}`);
+  assert.match(err, new RegExp(`broken off: ${runsMade} of 2000 runs were made`));
+});
+
+test("report() tells how far it is, and is broken off by its signal", async () => {
+  const main = `
+import { report } from "taintlab/report";
+import { readFileSync } from "node:fs";
+const text = readFileSync(${JSON.stringify(cluster)}, "utf8");
+const seen = [];
+const answer = await report(text, { workers: 2, onProgress: (p) => seen.push(p) });
+console.log(answer.ok, answer.score.score, seen.at(-1).done === seen.at(-1).planned);
+const controller = new AbortController();
+const broken = report(text, { seeds: 1000, signal: controller.signal,
+  onProgress: ({ done }) => done > 2 && controller.abort(new Error("enough")) });
+console.log(await broken.catch((error) => error.message));
+const wrong = await report("kind: [", {});
+console.log(wrong.ok, wrong.errors.length > 0);
+`;
+  const at = project(folder, "report-api", { "main.mjs": main });
+  const printed = await succeed("node", [join(at, "main.mjs")]);
+  assert.equal(printed, "true 97 true\nenough\nfalse true\n");
+});
+
+test("the sample cluster of the book", async () => {
+  const sample = join(ROOT, "examples/sample-cluster.yaml");
+  const { stdout, code } = await taintlab(sample);
+  assert.equal(code, 0);
+  const chapter = readFileSync(join(ROOT, "docs/book/src/how-to/report-resilience.md"), "utf8");
+  const shown = /```text\n(Score [^]*?)```/.exec(chapter)?.[1];
+  assert.equal(shown, stdout);
+});

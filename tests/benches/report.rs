@@ -1,0 +1,140 @@
+//! What a run of a resilience report costs, by the size of the cluster and by how many pods leave.
+
+use std::time::Duration;
+
+use criterion::{BatchSize, BenchmarkId, Criterion, criterion_group, criterion_main};
+use serde_json::{Value, json};
+use taintlab_core::report::{DomainKind, DomainList, Plan, ReportOptions, Run};
+use taintlab_core::scenario::Scenario;
+use taintlab_core::simulator::Simulator;
+
+criterion_group!(benches, forks, runs);
+criterion_main!(benches);
+
+/// Pods on each node.
+const PODS: usize = 30;
+/// Pods of each Deployment.
+const REPLICAS: usize = 50;
+
+fn read<T: serde::de::DeserializeOwned>(object: Value) -> T {
+    serde_json::from_value(object).expect("an object")
+}
+
+fn template(labels: &Value) -> Value {
+    json!({
+        "metadata": { "labels": labels },
+        "spec": { "containers": [
+            { "name": "app", "resources": { "requests": { "cpu": "500m" } } },
+        ] },
+    })
+}
+
+/// A cluster as an export has it: three zones, Deployments, their ReplicaSets and pods.
+fn cluster(nodes: usize) -> Scenario {
+    let mut scenario = Scenario::default();
+    let objects = &mut scenario.objects;
+    for index in 0..nodes {
+        let name = format!("node-{index}");
+        let labels = json!({
+            "topology.kubernetes.io/zone": ["a", "b", "c"][index % 3],
+            "kubernetes.io/hostname": name,
+        });
+        objects.nodes.push(read(json!({
+            "metadata": { "name": name, "labels": labels },
+            "status": { "allocatable": { "cpu": "64", "memory": "256Gi", "pods": "110" } },
+        })));
+    }
+    for app in 0..nodes * PODS / REPLICAS {
+        let (name, set) = (format!("app-{app}"), format!("app-{app}-5d"));
+        let labels = json!({ "app": name, "pod-template-hash": "5d" });
+        let owner = |kind: &str, name: &str| {
+            json!([{ "apiVersion": "apps/v1", "kind": kind, "name": name, "controller": true,
+                     "uid": format!("{kind}-{name}") }])
+        };
+        objects.workloads.push(read(json!({
+            "kind": "Deployment",
+            "metadata": { "name": name, "uid": format!("Deployment-{name}") },
+            "spec": {
+                "replicas": REPLICAS,
+                "selector": { "matchLabels": { "app": name } },
+                "template": template(&json!({ "app": name })),
+            },
+        })));
+        objects.workloads.push(read(json!({
+            "kind": "ReplicaSet",
+            "metadata": { "name": set, "uid": format!("ReplicaSet-{set}"), "labels": labels,
+                          "ownerReferences": owner("Deployment", &name) },
+            "spec": {
+                "replicas": REPLICAS,
+                "selector": { "matchLabels": labels },
+                "template": template(&labels),
+            },
+        })));
+        for replica in 0..REPLICAS {
+            let mut pod = template(&labels);
+            pod["metadata"]["name"] = format!("{set}-{replica}").into();
+            pod["metadata"]["ownerReferences"] = owner("ReplicaSet", &set);
+            pod["spec"]["nodeName"] = format!("node-{}", (app * REPLICAS + replica) % nodes).into();
+            let tolerate = |key: &str| {
+                json!({ "key": format!("node.kubernetes.io/{key}"), "operator": "Exists",
+                        "effect": "NoExecute", "tolerationSeconds": 300 })
+            };
+            pod["spec"]["tolerations"] = json!([tolerate("not-ready"), tolerate("unreachable")]);
+            let ready = json!({ "type": "Ready", "status": "True" });
+            pod["status"] = json!({ "phase": "Running", "conditions": [ready] });
+            objects.pods.push(read(pod));
+        }
+    }
+    scenario
+}
+
+/// A plan with one node, and so many nodes that fail at once.
+fn plan(nodes: usize, at_once: &[usize]) -> Plan {
+    let list = |count: &usize| DomainList {
+        name: count.to_string(),
+        nodes: (0..*count).map(|index| format!("node-{}", index * 3).as_str().into()).collect(),
+    };
+    let options = ReportOptions {
+        nodes: false,
+        zones: false,
+        regions: false,
+        lists: at_once.iter().map(list).collect(),
+        ..ReportOptions::default()
+    };
+    Plan::new(cluster(nodes), options).expect("a plan")
+}
+
+/// A copy of a settled cluster, which every run begins with.
+fn forks(c: &mut Criterion) {
+    let mut group = c.benchmark_group("ReportFork");
+    group.sample_size(10).measurement_time(Duration::from_secs(5));
+    for nodes in [100, 1_000, 5_000] {
+        let simulator: Simulator = cluster(nodes).simulator().expect("a simulator");
+        group.bench_function(BenchmarkId::new("nodes", nodes), |b| b.iter(|| simulator.clone()));
+    }
+    group.finish();
+}
+
+/// One run, by the nodes of the cluster and by the pods that leave.
+fn runs(c: &mut Criterion) {
+    let mut group = c.benchmark_group("ReportRun");
+    group.sample_size(10).measurement_time(Duration::from_secs(5));
+    for (nodes, at_once) in [(100, [1, 10]), (1_000, [1, 10]), (5_000, [1, 10])] {
+        let mut plan = plan(nodes, &at_once);
+        assert!(plan.outline().domains.iter().all(|it| it.kind == DomainKind::List));
+        let all: Vec<Run> = plan.runs();
+        for (run, failed) in all.iter().zip(at_once) {
+            let evicted = plan.run(run).expect("a run").evicted;
+            assert_eq!(evicted, failed * PODS);
+            let name = BenchmarkId::new(format!("{nodes}_nodes_evicted"), evicted);
+            group.bench_function(name, |b| {
+                b.iter_batched(
+                    || run.clone(),
+                    |run| plan.run(&run).expect("a run"),
+                    BatchSize::PerIteration,
+                );
+            });
+        }
+    }
+    group.finish();
+}

@@ -1,0 +1,367 @@
+//! The reports of three small clusters, worked out by hand.
+//!
+//! The clusters come to rest within 10 s, so that the fault comes at 10 s. A kubelet renewed its
+//! lease last at its phase, between 0 and 10 s; the pass at 5 s or the one at 10 s saw that. With a
+//! grace period of 50 s the node is not ready at 60 s or at 65 s: 50 s or 55 s after the fault. Its
+//! NoExecute taint comes with the next pass, 5 s later, and pods are deleted 300 s after that.
+
+use serde_json::Value;
+use taintlab_core::kubelet::heartbeat::KubeletSettings;
+use taintlab_core::report::{
+    Cell, Domain, DomainKind, Fault, Finding, Millis, Plan, Remedy, Report, ReportOptions,
+    RunResult, report,
+};
+use taintlab_core::scenario::Scenario;
+use taintlab_core::time::{Span, Timestamp};
+use taintlab_manifest::{ImportOptions, import};
+
+const NODES: &str = r#"
+{apiVersion: v1, kind: Node, metadata: {name: a, labels: {kubernetes.io/hostname: a}},
+ status: {allocatable: {cpu: "1", pods: "10"}}}
+---
+{apiVersion: v1, kind: Node, metadata: {name: b, labels: {kubernetes.io/hostname: b}},
+ status: {allocatable: {cpu: "1", pods: "10"}}}
+"#;
+
+/// A Deployment `web` of two pods, one on each node.
+fn web(cpu: &str) -> String {
+    format!(
+        r#"{NODES}---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {{name: web, namespace: default}}
+spec:
+  replicas: 2
+  selector: {{matchLabels: {{app: web}}}}
+  template:
+    metadata: {{labels: {{app: web}}}}
+    spec: {{containers: [{{name: c, resources: {{requests: {{cpu: {cpu}}}}}}}]}}
+"#
+    )
+}
+
+/// A StatefulSet `db` of one pod that a budget keeps, and a pod of nobody on node `a`.
+fn db() -> String {
+    format!(
+        r#"{NODES}---
+apiVersion: apps/v1
+kind: StatefulSet
+metadata: {{name: db, namespace: default}}
+spec:
+  replicas: 1
+  selector: {{matchLabels: {{app: db}}}}
+  template:
+    metadata: {{labels: {{app: db}}}}
+    spec: {{nodeSelector: {{kubernetes.io/hostname: a}}, containers: [{{name: c}}]}}
+---
+apiVersion: policy/v1
+kind: PodDisruptionBudget
+metadata: {{name: db, namespace: default}}
+spec: {{minAvailable: 1, selector: {{matchLabels: {{app: db}}}}}}
+---
+apiVersion: v1
+kind: Pod
+metadata: {{name: debug, namespace: default, uid: debug-1}}
+spec:
+  nodeName: a
+  tolerations:
+  - {{key: node.kubernetes.io/not-ready, operator: Exists, tolerationSeconds: 300,
+     effect: NoExecute}}
+  - {{key: node.kubernetes.io/unreachable, operator: Exists, tolerationSeconds: 300,
+     effect: NoExecute}}
+"#
+    )
+}
+
+fn scenario(text: &str) -> Scenario {
+    let import = import(text, "cluster.yaml", ImportOptions::default());
+    assert!(!import.has_errors(), "{:?}", import.diagnostics);
+    import.into_scenario(Scenario::default())
+}
+
+fn all_runs(plan: &mut Plan) -> Vec<RunResult> {
+    let mut results: Vec<_> = plan.runs().iter().map(|run| plan.run(run).unwrap()).collect();
+    for run in plan.remedies(&results) {
+        results.push(plan.run(&run).unwrap());
+    }
+    results
+}
+
+fn report_of(scenario: Scenario, options: ReportOptions) -> Report {
+    let mut plan = Plan::new(scenario, options).unwrap();
+    let results = all_runs(&mut plan);
+    report(plan.outline(), &results).unwrap()
+}
+
+fn cell<'a>(report: &'a Report, domain: &str, fault: &Fault, subject: &str) -> &'a Cell {
+    let is_it = |cell: &&Cell| {
+        report.outline.domains[cell.domain].name == domain
+            && cell.fault == *fault
+            && cell.worst.subject.to_string() == subject
+    };
+    report.cells.iter().find(is_it).unwrap_or_else(|| panic!("{subject} in {domain}: no cell"))
+}
+
+fn finding<'a>(report: &'a Report, subject: Option<&str>) -> &'a Finding {
+    let is_it = |it: &&Finding| it.subject.as_ref().map(ToString::to_string).as_deref() == subject;
+    report.findings.iter().find(is_it).unwrap()
+}
+
+/// How long after the fault the node is not ready, in seconds.
+fn not_ready_after(node: &str, seed: u64) -> u64 {
+    let settings = KubeletSettings { phase_seed: seed, ..KubeletSettings::default() };
+    let phase = settings.phase(node);
+    if phase > Timestamp::ZERO && phase <= Timestamp::from_secs(5) { 50 } else { 55 }
+}
+
+const fn secs(seconds: u64) -> Millis {
+    Millis(seconds * 1000)
+}
+
+#[test]
+fn a_deployment_with_room_elsewhere() {
+    let report = report_of(scenario(&web("300m")), ReportOptions::default());
+    assert_eq!(report.outline.fault_at, secs(10));
+    // All nodes together are no zone, since they have none; each fails by itself.
+    let domains: Vec<_> = report.outline.domains.iter().map(Domain::to_string).collect();
+    assert_eq!(domains, ["node a", "node b"]);
+    for node in ["a", "b"] {
+        let cell = cell(&report, node, &Fault::Lost, "deployment/default/web");
+        let figures = &cell.worst;
+        let gone = not_ready_after(node, 1);
+        assert_eq!((figures.wanted, figures.least_ready), (2, 1));
+        assert_eq!((figures.evicted, figures.moved, figures.stuck), (1, 1, 1));
+        assert_eq!(figures.worst_at, secs(gone));
+        // 5 s to the taint, 300 s of toleration, 2 s to start.
+        assert_eq!(figures.below, secs(307));
+        assert_eq!(figures.longest_gap, secs(307));
+        assert_eq!(figures.replica_time_lost, secs(307));
+        assert_eq!(figures.at_zero, secs(0));
+        assert_eq!(figures.whole_again, Some(secs(gone + 307)));
+        assert_eq!(cell.harm, Millis(153_500));
+    }
+    assert_eq!(report.workloads[0].score.score, 97);
+    assert_eq!(
+        report.workloads[0].score.arithmetic,
+        "node a, lost: 307.000 s missing over all pods / 2 wanted + 0.000 s with none = \
+         153.500 s; 100 − 100 × 153.500 s / (2 × 3600.000 s) = 97"
+    );
+    assert_eq!(report.score.score, 97);
+
+    let finding = finding(&report, Some("deployment/default/web"));
+    let gone = not_ready_after("a", 1);
+    assert_eq!(
+        finding.what,
+        format!(
+            "node a lost: deployment/default/web is down to 1 of 2 ready, whole again after {}",
+            secs(gone + 307)
+        )
+    );
+    for (seconds, below) in [(0, 7), (30, 37), (60, 67), (300, 307)] {
+        let tried = |remedy: &Remedy| {
+            matches!(remedy, Remedy::TolerationSeconds { seconds: it, .. } if *it == seconds)
+        };
+        let effect = finding.effects.iter().find(|effect| tried(&effect.remedy)).unwrap();
+        assert_eq!(effect.figures.as_ref().unwrap().below, secs(below), "{seconds}");
+    }
+    let evicted = |seconds: Option<u32>, outage: u64| {
+        let mut all = finding.false_alarms.iter();
+        let alarm = all.find(|it| it.seconds == seconds && it.outage == secs(outage)).unwrap();
+        alarm.evicted
+    };
+    // A node that is back before anybody saw that it was gone.
+    assert_eq!([None, Some(0), Some(300)].map(|seconds| evicted(seconds, 30)), [0, 0, 0]);
+    assert_eq!([Some(0), Some(30), Some(300)].map(|seconds| evicted(seconds, 120)), [1, 1, 0]);
+    assert_eq!([None, Some(0), Some(300)].map(|seconds| evicted(seconds, 600)), [1, 1, 1]);
+}
+
+#[test]
+fn a_deployment_without_room_elsewhere() {
+    let report = report_of(scenario(&web("800m")), ReportOptions::default());
+    let domain = &report.outline.domains[0];
+    let cpu = domain.headroom.iter().find(|it| it.resource == "cpu").unwrap();
+    // 200m are left on the other node.
+    assert_eq!((cpu.needed, cpu.free, domain.fits()), (800, Some(200), false));
+    assert_eq!(domain.runs_out_first.as_deref(), Some("cpu"));
+    let figures = &cell(&report, "a", &Fault::Lost, "deployment/default/web").worst;
+    let gone = not_ready_after("a", 1);
+    assert_eq!(figures.below, secs(3600 - gone));
+    assert_eq!((figures.whole_again, figures.never_whole_again()), (None, true));
+    assert_eq!((figures.evicted, figures.moved, figures.stuck), (1, 0, 1));
+    let [pending] = &figures.pending[..] else { panic!("{:?}", figures.pending) };
+    assert_eq!(pending.pods, 1);
+    assert!(pending.reason.contains("1 Insufficient cpu"), "{}", pending.reason);
+    let finding = finding(&report, Some("deployment/default/web"));
+    assert!(finding.why.contains("the rest has too little cpu"), "{}", finding.why);
+    let best = &finding.effects[0];
+    assert!(matches!(best.remedy, Remedy::TolerationSeconds { seconds: 0, .. } | Remedy::OneMoreNode { .. }));
+    let more = |remedy: &Remedy| matches!(remedy, Remedy::OneMoreNode { .. });
+    let more = finding.effects.iter().find(|effect| more(&effect.remedy)).unwrap();
+    assert_eq!(more.figures.as_ref().unwrap().below, secs(307));
+    let priority = |remedy: &Remedy| matches!(remedy, Remedy::Priority { .. });
+    let priority = finding.effects.iter().find(|effect| priority(&effect.remedy)).unwrap();
+    assert_eq!(priority.harm, finding.harm, "there is nobody to make room");
+}
+
+#[test]
+fn a_stateful_set_a_budget_and_a_pod_of_nobody() {
+    let off = Fault::PowerOff { back_after: Span(std::time::Duration::from_secs(120)) };
+    let faults = vec![Fault::Lost, Fault::Drained, off.clone()];
+    let report = report_of(scenario(&db()), ReportOptions { faults, ..ReportOptions::default() });
+    let gone = not_ready_after("a", 1);
+    let lost = &cell(&report, "a", &Fault::Lost, "statefulset/default/db").worst;
+    assert_eq!((lost.wanted, lost.least_ready, lost.stuck, lost.moved), (1, 0, 1, 0));
+    assert_eq!(lost.at_zero, secs(3600 - gone));
+    assert_eq!(lost.budgets_not_asked, 1);
+    let debug = &cell(&report, "a", &Fault::Lost, "pod/default/debug").worst;
+    assert_eq!((debug.lost, debug.evicted, debug.whole_again), (1, 1, None));
+    // Down at once, back after two minutes, and not evicted before.
+    let off = &cell(&report, "a", &off, "statefulset/default/db").worst;
+    assert_eq!((off.at_zero, off.evicted), (secs(120), 0));
+    assert_eq!(off.whole_again, Some(secs(120)));
+    // The budget holds up the drain for ever; with one that lets a pod go it ends.
+    let drain = finding(&report, None);
+    assert_eq!(drain.what, "the drain of node a does not end within 1h0m0s");
+    assert!(drain.why.contains("disruption budget"), "{}", drain.why);
+    assert_eq!(report.runs.iter().filter(|run| run.drain.is_some()).count(), 2);
+}
+
+#[test]
+fn what_holds_up_a_drain_and_what_lets_a_pod_go_is_found_by_running_it() {
+    let options = ReportOptions { faults: vec![Fault::Drained], ..ReportOptions::default() };
+    let report = report_of(scenario(&db()), options);
+    let [effect] = &finding(&report, None).effects[..] else { panic!() };
+    assert!(matches!(&effect.remedy, Remedy::Budget { budget } if budget.as_str() == "default/db"));
+    assert!(effect.drain.as_ref().unwrap().ended.is_some());
+    let lost = ReportOptions { faults: vec![Fault::Lost], ..ReportOptions::default() };
+    let report = report_of(scenario(&db()), lost);
+    let is_it = |remedy: &Remedy| matches!(remedy, Remedy::OutOfService { .. });
+    let effects = &finding(&report, Some("statefulset/default/db")).effects;
+    let taint = effects.iter().find(|effect| is_it(&effect.remedy)).unwrap();
+    // The pod is gone, and its successor waits for the node that it asks for.
+    assert_eq!(taint.figures.as_ref().unwrap().stuck, 0);
+}
+
+#[test]
+fn parts_in_any_order_are_the_whole() {
+    let options = ReportOptions {
+        faults: vec![Fault::Lost, Fault::NetworkCut, Fault::ShutDown],
+        seeds: 3,
+        ..ReportOptions::default()
+    };
+    let whole = report_of(scenario(&web("300m")), options.clone());
+    let mut results = Vec::new();
+    for part in (0..3).rev() {
+        let mut plan = Plan::new(scenario(&web("300m")), options.clone()).unwrap();
+        for run in plan.runs().iter().skip(part).step_by(3) {
+            let text = serde_json::to_string(&plan.run(run).unwrap()).unwrap();
+            results.push(serde_json::from_str::<RunResult>(&text).unwrap());
+        }
+    }
+    let mut plan = Plan::new(scenario(&web("300m")), options).unwrap();
+    let more = plan.remedies(&results);
+    results.extend(more.iter().rev().map(|run| plan.run(run).unwrap()).collect::<Vec<_>>());
+    let merged = report(plan.outline(), &results).unwrap();
+    let text = |report: &Report| serde_json::to_string(report).unwrap();
+    assert_eq!(text(&merged), text(&whole));
+    let again = cell(&whole, "a", &Fault::Lost, "deployment/default/web");
+    let after: Vec<_> = (1..=3).map(|seed| secs(not_ready_after("a", seed) + 307)).collect();
+    let spread = again.whole_again_spread.unwrap();
+    assert_eq!(Some(&spread.min), after.iter().min());
+    assert_eq!(Some(&spread.max), after.iter().max());
+    // Two results of one run that differ are not of one cluster.
+    let mut other = results[0].clone();
+    other.evicted += 1;
+    results.push(other);
+    assert!(report(plan.outline(), &results).is_err());
+}
+
+/// RFC 7386: what a patch names is replaced.
+fn merge(target: &mut Value, patch: &Value) {
+    let Value::Object(patch) = patch else {
+        *target = patch.clone();
+        return;
+    };
+    for (name, value) in patch {
+        if value.is_null() {
+            target.as_object_mut().unwrap().remove(name);
+        } else {
+            merge(target.as_object_mut().unwrap().entry(name).or_insert(Value::Null), value);
+        }
+        if target[name].is_null() && value.is_object() {
+            target[name] = value.clone();
+        }
+    }
+}
+
+#[test]
+fn the_yaml_of_each_effect_does_what_it_says() {
+    for cluster in [web("800m"), web("300m")] {
+        let report = report_of(scenario(&cluster), ReportOptions::default());
+        let finding = finding(&report, Some("deployment/default/web"));
+        let mut checked = 0;
+        for effect in &finding.effects {
+            let mut changed = scenario(&cluster);
+            for document in effect.yaml.split("---\n") {
+                let patch: Value =
+                    serde_json::to_value(one_object(document)).expect("an object in YAML");
+                match patch["kind"].as_str().unwrap() {
+                    "Deployment" => {
+                        let web = &mut changed.objects.workloads[0];
+                        let mut object = serde_json::to_value(&*web).unwrap();
+                        let spec = &patch["spec"]["template"]["spec"];
+                        merge(object.pointer_mut("/spec/template/spec").unwrap(), spec);
+                        *web = serde_json::from_value(object).unwrap();
+                    }
+                    "Node" => changed.objects.nodes.push(serde_json::from_value(patch).unwrap()),
+                    "PriorityClass" => changed.objects.others.push(patch),
+                    kind => panic!("{kind}"),
+                }
+            }
+            let options = ReportOptions { remedies: 0, ..ReportOptions::default() };
+            let mut plan = Plan::new(changed, options).unwrap();
+            let name = &report.outline.domains[finding.run.domain].name;
+            let domains = &plan.outline().domains;
+            let domain = domains.iter().position(|it| it.name == *name).unwrap();
+            assert_eq!(domains[domain].kind, DomainKind::Node);
+            let run = taintlab_core::report::Run { domain, ..finding.run.clone() };
+            let result = plan.run(&run).unwrap();
+            let mut figures = result.workloads.into_iter();
+            let figures = figures.find(|it| Some(&it.subject) == finding.subject.as_ref());
+            assert_eq!(figures, effect.figures, "{}", effect.what);
+            checked += 1;
+        }
+        assert!(checked >= 5, "{checked} effects");
+    }
+}
+
+/// An object of any kind in YAML, read as manifests are.
+fn one_object(text: &str) -> Value {
+    let import = import(text, "patch.yaml", ImportOptions::default());
+    let object = |value: Option<Value>| value.filter(|value| !value.is_null());
+    let workload = import.workloads.first().map(|it| serde_json::to_value(it).unwrap());
+    let node = import.nodes.first().map(|it| serde_json::to_value(it).unwrap());
+    object(workload).or(object(node)).or(import.others.into_iter().next()).unwrap()
+}
+
+#[test]
+fn options_that_cannot_be_are_refused() {
+    for (options, expected) in [
+        (ReportOptions { seeds: 0, ..ReportOptions::default() }, "seeds: expected 1 to 1000"),
+        (ReportOptions { faults: vec![], ..ReportOptions::default() }, "faults: expected at least"),
+        (
+            ReportOptions { labels: vec!["rack".into()], ..ReportOptions::default() },
+            "labels: no node has the label `rack`",
+        ),
+        (
+            ReportOptions {
+                faults: vec![Fault::Lost, Fault::Lost],
+                ..ReportOptions::default()
+            },
+            "faults: `lost` is given twice",
+        ),
+    ] {
+        let error = Plan::new(scenario(&web("300m")), options).unwrap_err().to_string();
+        assert!(error.starts_with(expected), "{error}");
+    }
+}
