@@ -6,7 +6,9 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::fmt;
 
-use crate::api::{ConditionStatus, NodeName, PodKey, TaintEffect, WorkloadKey, node_condition_type};
+use crate::api::{
+    ConditionStatus, NodeName, PodKey, TaintEffect, WorkloadKey, node_condition_type,
+};
 use crate::pod_state::{PodHealth, PodVerdict};
 use crate::protocol::zone::{ZoneKey, ZoneState, find_zone};
 use crate::simulator::Simulator;

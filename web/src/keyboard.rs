@@ -103,9 +103,7 @@ pub(crate) const SHORTCUTS: &[Shortcut] = &[
         Msg::Open(Dialog::Until("".into()))
     }),
     page(&["G"], "Branches: fork here, switch", || Msg::Open(Dialog::Branches)),
-    page(&["C"], "Compare with a branch, a release or other flags", || {
-        Msg::Open(Dialog::Compare)
-    }),
+    page(&["C"], "Compare with a branch, a release or other flags", || Msg::Open(Dialog::Compare)),
     page(&["K"], "kubectl", || Msg::OpenConsole(true)),
     page(&["T"], "Light, dark or as the system", || Msg::NextTheme),
     page(&["Esc"], "To the board; from there, close the inspector", || Msg::Escape),
@@ -129,9 +127,7 @@ pub(crate) const SHORTCUTS: &[Shortcut] = &[
     lanes(&["End"], "The last row", || Msg::Lanes(LanesMsg::Move(Move::Last))),
     lanes(&["←"], "Look at its change before", || Msg::Lanes(LanesMsg::Move(Move::Earlier))),
     lanes(&["→"], "Look at its next change", || Msg::Lanes(LanesMsg::Move(Move::Later))),
-    lanes(&["Enter"], "Select it and go to the moment that is shown", || {
-        Msg::Lanes(LanesMsg::Go)
-    }),
+    lanes(&["Enter"], "Select it and go to the moment that is shown", || Msg::Lanes(LanesMsg::Go)),
     lanes(&["+"], "A shorter time", || Msg::Lanes(LanesMsg::Zoom(0.5, None))),
     lanes(&["−"], "A longer time", || Msg::Lanes(LanesMsg::Zoom(2.0, None))),
     lanes(&["Shift ←"], "An earlier time", || Msg::Lanes(LanesMsg::Pan(-0.25))),

@@ -42,9 +42,9 @@ use taintlab_core::scenario::{self, Player, Scenario, ScenarioError};
 use taintlab_core::simulator::{Forecast, Simulator, Snapshot};
 use taintlab_core::time::{Span, Timestamp};
 
+pub(crate) use self::branches::{Branch, MAIN};
 use self::history::History;
 use self::rows::Home;
-pub(crate) use self::branches::{Branch, MAIN};
 pub(crate) use self::rows::{Gone, Mark, MarkKind, Row, RowKind, is_about_zones};
 pub(crate) use self::start::{run_control_plane, set_release};
 

@@ -258,7 +258,8 @@ fn sentence(runs: [Run<'_>; 2], subject: &LaneSubject, at: Timestamp) -> String 
     };
     let name = |side: usize| runs.get(side).map_or("", |run| run.name);
     let later = later_so(runs, subject, at, [first, second]);
-    let later = later.map(|at| format!(", until {at}, when it comes to the same")).unwrap_or_default();
+    let later =
+        later.map(|at| format!(", until {at}, when it comes to the same")).unwrap_or_default();
     format!(
         "They part at {at}: {subject} {} in “{}”, and {} in “{}”{later}.",
         words(first),
@@ -288,7 +289,10 @@ fn evictions(run: Run<'_>) -> BTreeMap<PodKey, Timestamp> {
     let mut found = BTreeMap::new();
     for event in run.events {
         if let EventKind::Request {
-            pod, verb: RequestVerb::Delete, result: RequestResult::Ok, ..
+            pod,
+            verb: RequestVerb::Delete,
+            result: RequestResult::Ok,
+            ..
         }
         | EventKind::KubeletEviction { report: Report::Killing { pod, .. }, .. } = &event.what
         {

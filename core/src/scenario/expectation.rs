@@ -413,7 +413,10 @@ impl Expectation {
         };
         let one = match &event.what {
             EventKind::Request {
-                pod: key, verb: RequestVerb::Delete, result: RequestResult::Ok, ..
+                pod: key,
+                verb: RequestVerb::Delete,
+                result: RequestResult::Ok,
+                ..
             }
             | EventKind::KubeletEviction { report: Report::Killing { pod: key, .. }, .. } => {
                 Self::Evicted(pod(key))

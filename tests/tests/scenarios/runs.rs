@@ -184,9 +184,11 @@ fn other_seconds_change_who_is_evicted_when() {
     let first = comparison.evictions.iter().filter_map(|(_, [slow, fast])| slow.zip(*fast));
     assert!(first.clone().count() > 0 && first.clone().all(|(slow, fast)| fast < slow));
     let lost: Vec<_> = comparison.downtimes.iter().collect();
-    assert!(lost.iter().any(|(_, [slow, fast])| {
-        fast.unwrap().longest_gap.0 < slow.unwrap().longest_gap.0
-    }), "{lost:?}");
+    assert!(
+        lost.iter()
+            .any(|(_, [slow, fast])| { fast.unwrap().longest_gap.0 < slow.unwrap().longest_gap.0 }),
+        "{lost:?}"
+    );
 }
 
 #[test]
@@ -206,9 +208,10 @@ fn conditions_read_as_they_are_written_and_hold_when_it_is_so() {
     for (condition, (line, _)) in conditions.iter().zip(lines) {
         assert_eq!(condition.to_string(), line);
     }
-    while player.run_to_end(&mut simulator, 1).is_ok_and(|it| {
-        it == taintlab_core::scenario::Ended::TooManyMoments
-    }) {
+    while player
+        .run_to_end(&mut simulator, 1)
+        .is_ok_and(|it| it == taintlab_core::scenario::Ended::TooManyMoments)
+    {
         for (condition, since) in conditions.iter().zip(&mut since) {
             if condition.holds(&simulator) {
                 since.get_or_insert(simulator.now());

@@ -234,7 +234,9 @@ impl Lanes {
         let axis = self.axis.cast::<Element>()?.get_bounding_client_rect();
         let part = ((x - axis.left()) / axis.width().max(1.0)).clamp(0.0, 1.0);
         let (from, to) = (nanos(props.window.from), nanos(props.window.to));
-        Some(moment(from + (to - from) * part))
+        // As round as a pixel allows, and never finer than a millisecond.
+        let unit = 10_f64.powf(((to - from) / axis.width().max(1.0)).max(1e6).log10().floor());
+        Some(moment(((from + (to - from) * part) / unit).round() * unit))
     }
 
     /// The row at a place of the page.
@@ -416,7 +418,8 @@ impl Lanes {
     fn lines(&self, props: &LanesProps) -> Html {
         let window = &props.window;
         let dragged = self.pointers.area().filter(|drag| !drag.is_still());
-        let left = self.axis.cast::<Element>().map_or(0.0, |it| it.get_bounding_client_rect().left());
+        let left =
+            self.axis.cast::<Element>().map_or(0.0, |it| it.get_bounding_client_rect().left());
         html! {
             <>
                 { for window.ticks.iter().map(|(place, _)| html! {
@@ -474,9 +477,7 @@ fn nothing(props: &LanesProps) -> &'static str {
 
 /// The line above: their name, what can be done with them.
 fn bar(props: &LanesProps) -> Html {
-    let does = |msg: LanesMsg| {
-        props.dispatch.reform(move |_: MouseEvent| Msg::Lanes(msg.clone()))
-    };
+    let does = |msg: LanesMsg| props.dispatch.reform(move |_: MouseEvent| Msg::Lanes(msg.clone()));
     let open = props.room != Room::Closed;
     let toggle = if open { Room::Closed } else { Room::Part };
     let folds = props.window.rows.iter().any(|row| row.folded);
@@ -486,9 +487,11 @@ fn bar(props: &LanesProps) -> Html {
         let input: HtmlInputElement = event.target_unchecked_into();
         Msg::Lanes(LanesMsg::Filter(input.value()))
     });
-    let button = |label: &'static str, title: &'static str, on: Option<bool>, msg: LanesMsg| html! {
-        <button class={classes!("btn", "small", on.unwrap_or_default().then_some("on"))} {title}
-            aria-pressed={on.map(|on| on.to_string())} onclick={does(msg)}>{ label }</button>
+    let button = |label: &'static str, title: &'static str, on: Option<bool>, msg: LanesMsg| {
+        html! {
+            <button class={classes!("btn", "small", on.unwrap_or_default().then_some("on"))} {title}
+                aria-pressed={on.map(|on| on.to_string())} onclick={does(msg)}>{ label }</button>
+        }
     };
     html! {
         <div class="bar">
@@ -498,7 +501,7 @@ fn bar(props: &LanesProps) -> Html {
                 if open { <span class="muted num">{ props.window.objects }</span> }
             </button>
             if open {
-                { button("Only what changed", "Leave out what is the same all the time", Some(changed),
+                { button("Changed only", "Leave out what is the same all the time", Some(changed),
                     LanesMsg::ToggleChanged) }
                 if folds {
                     { button("Unfold all", "Show the pods of all nodes", None, LanesMsg::FoldAll(false)) }
@@ -523,7 +526,7 @@ fn bar(props: &LanesProps) -> Html {
                 </span>
             }
             if !open { <span class="grow"></span> }
-            { button(if full { "Back to the board" } else { "Full height" }, "Full height (L)",
+            { button(if full { "Board" } else { "Full height" }, "Full height (L)",
                 Some(full), LanesMsg::Room(if full { Room::Part } else { Room::Full })) }
         </div>
     }
@@ -531,14 +534,13 @@ fn bar(props: &LanesProps) -> Html {
 
 /// A row, so many rows down.
 fn line(row: &LaneRow, down: usize, props: &LanesProps) -> Html {
-    let does = |msg: LanesMsg| {
-        props.dispatch.reform(move |_: MouseEvent| Msg::Lanes(msg.clone()))
-    };
+    let does = |msg: LanesMsg| props.dispatch.reform(move |_: MouseEvent| Msg::Lanes(msg.clone()));
     let subject = &row.subject;
     let cursor = row.place == props.cursor;
-    let in_area = props.area.as_ref().is_some_and(|area| {
-        (area.frame.rows.0..=area.frame.rows.1).contains(&row.place)
-    });
+    let in_area = props
+        .area
+        .as_ref()
+        .is_some_and(|area| (area.frame.rows.0..=area.frame.rows.1).contains(&row.place));
     let kind = if row.pinned { "pinned" } else { subject.kind() };
     let whole = subject.to_string();
     let (fold, pin) = if row.folded { ("Unfold", "▸") } else { ("Fold", "▾") };

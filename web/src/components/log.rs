@@ -336,8 +336,7 @@ impl EventLog {
         let height = ROW * total;
         let in_sight = self.height / ROW;
         let top = self.top;
-        let top =
-            if self.follows { self.scrolled(ctx.props(), top, self.height) } else { top };
+        let top = if self.follows { self.scrolled(ctx.props(), top, self.height) } else { top };
         let first = top / ROW;
         let first = first.saturating_sub(SPARE);
         let many = in_sight + 2 * SPARE;

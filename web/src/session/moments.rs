@@ -48,7 +48,10 @@ impl Session {
 
     /// Goes forth to the first moment at which `found` says so of the rows that are new; stays
     /// where it is if there is none in a day.
-    pub(crate) fn run_to(&mut self, mut found: impl FnMut(&Self, &[std::rc::Rc<Row>]) -> bool) -> bool {
+    pub(crate) fn run_to(
+        &mut self,
+        mut found: impl FnMut(&Self, &[std::rc::Rc<Row>]) -> bool,
+    ) -> bool {
         let (from, reached) = (self.now(), self.reached());
         let known = self.known_rows().len();
         let until = from.saturating_add(DAY);

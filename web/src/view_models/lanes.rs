@@ -169,7 +169,8 @@ impl LaneRows {
         let of_ahead = ahead.map_or(0, |ahead| ahead.subjects().count());
         // What is filtered by what became of it depends on every event.
         let by_state = wanted.changed || !wanted.filter.is_empty();
-        let events = if by_state { recorder.events() + ahead.map_or(0, LaneRecorder::events) } else { 0 };
+        let events =
+            if by_state { recorder.events() + ahead.map_or(0, LaneRecorder::events) } else { 0 };
         let key = (objects, of_ahead, events, wanted.clone());
         if self.made_for.as_ref() == Some(&key) {
             return false;
@@ -201,8 +202,8 @@ impl LaneRows {
                 }
                 LaneSubject::Pod { .. } => {
                     number_of_pods += 1;
-                    let node = first_node(recorder, subject)
-                        .or_else(|| first_node(ahead?, subject));
+                    let node =
+                        first_node(recorder, subject).or_else(|| first_node(ahead?, subject));
                     pods.entry(node).or_default().push(subject);
                 }
             }
@@ -236,7 +237,9 @@ impl LaneRows {
                 let open = searches || !self.folded.contains(&node);
                 under.push(RowOf { subject: node, under: own.len() });
                 if open {
-                    under.extend(own.into_iter().map(|pod| RowOf { subject: pod.clone(), under: 0 }));
+                    under.extend(
+                        own.into_iter().map(|pod| RowOf { subject: pod.clone(), under: 0 }),
+                    );
                 }
             }
             if number > 0 || shows(&zone) {
@@ -420,12 +423,7 @@ pub(crate) fn end(session: &Session) -> Timestamp {
 }
 
 /// What is seen of the rows in sight: work for these rows and this time alone.
-pub(crate) fn window(
-    session: &Session,
-    rows: &LaneRows,
-    view: View,
-    peeks: bool,
-) -> LanesWindow {
+pub(crate) fn window(session: &Session, rows: &LaneRows, view: View, peeks: bool) -> LanesWindow {
     let pins = 0..rows.pinned;
     let others = view.first.max(rows.pinned)..(view.first + view.rows).min(rows.rows.len());
     let in_sight = pins.chain(others).filter_map(|place| Some((place, rows.rows.get(place)?)));
@@ -434,7 +432,9 @@ pub(crate) fn window(
         total: rows.rows.len(),
         pinned: rows.pinned,
         objects: rows.objects,
-        rows: in_sight.map(|(place, row)| Rc::new(lane_row(session, rows, view, place, row))).collect(),
+        rows: in_sight
+            .map(|(place, row)| Rc::new(lane_row(session, rows, view, place, row)))
+            .collect(),
         from: view.from,
         to: view.to,
         ticks: ticks(view),

@@ -138,9 +138,8 @@ impl Compared {
         let events = runs.map(|(_, session)| session.events());
         let [(a_name, a), (b_name, b)] = runs;
         let [a_events, b_events] = &events;
-        
-        let comparison =
-            Comparison::of([run_of(a_name, a, a_events), run_of(b_name, b, b_events)]);
+
+        let comparison = Comparison::of([run_of(a_name, a, a_events), run_of(b_name, b, b_events)]);
         let changes = runs.map(|(_, session)| session.recorder().last_change().as_nanos());
         let last = changes.into_iter().max().unwrap_or_default().max(1_000_000_000);
         let end = Timestamp::from_nanos(last.saturating_add(last / 12));
