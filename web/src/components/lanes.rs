@@ -32,7 +32,7 @@ use crate::view_models::lanes::{
 };
 
 /// The height of a row in pixels, as in the style sheet.
-const ROW: usize = 22;
+const ROW: usize = 24;
 /// Rows painted above and below those in sight.
 const SPARE: usize = 8;
 /// A pointer that moves less than this was pressed, not dragged.
