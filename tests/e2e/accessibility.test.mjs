@@ -91,6 +91,31 @@ for (const colorScheme of ["light", "dark"]) {
       await page.getByRole("button", { name: "Decisions" }).click();
       await runToEnd(page);
       await examine(page, found, "after the end, with pods that are gone");
+      await page.getByTestId("lanes-open").click();
+      await page.getByTestId("lanes").locator(".lbar").first().waitFor();
+      await page.getByTestId("lanes").locator(".lpin").first().click();
+      await examine(page, found, "the lanes, one of them pinned");
+      await page.keyboard.press("l");
+      await examine(page, found, "the lanes in full height");
+      await page.keyboard.press("l");
+      for (const [key, what] of [
+        ["u", "run until"],
+        ["g", "branches"],
+      ]) {
+        await page.keyboard.press(key);
+        await page.getByTestId("dialog").waitFor();
+        await examine(page, found, what);
+        await page.keyboard.press("Escape");
+        await page.getByTestId("dialog").waitFor({ state: "detached" });
+      }
+      await page.keyboard.press("c");
+      await page
+        .getByRole("combobox", { name: "Release to compare this run with" })
+        .selectOption("1.18");
+      await page.getByTestId("compared").waitFor();
+      await examine(page, found, "a comparison");
+      await page.keyboard.press("Escape");
+      await page.getByTestId("dialog").waitFor({ state: "detached" });
 
       await openImport(page, BAD);
       await page.getByTestId("diagnostics").waitFor();

@@ -21,6 +21,8 @@ const called = (key) =>
     "Ctrl Y": "ControlOrMeta+y",
     "Ctrl Shift P": "ControlOrMeta+Shift+p",
     "Shift Enter": "Shift+Enter",
+    "Shift ←": "Shift+ArrowLeft",
+    "Shift →": "Shift+ArrowRight",
   })[key] ?? (key.length === 1 ? key.toLowerCase() : key);
 
 const opens = (title) => async (page, press) => {
@@ -80,6 +82,56 @@ async function tellStory(page) {
   await page.getByTestId("story").waitFor();
 }
 
+/** Opens a dialog, which Escape closes. */
+const opensOver = (title) => async (page, press) => {
+  await press();
+  await page.getByRole("dialog", { name: title }).waitFor();
+  await page.keyboard.press("Escape");
+  await page.getByTestId("dialog").waitFor({ state: "detached" });
+};
+
+/** On the lanes of a run that has ended, at the second row. */
+async function atLanes(page) {
+  await taintWorker(page);
+  await page.keyboard.press("e");
+  await clockIs(page, 330);
+  await page.keyboard.press("l");
+  const rows = page.getByTestId("lanes-rows");
+  await rows.locator(".lbar").first().waitFor();
+  await rows.focus();
+  const row = () =>
+    rows.evaluate((grid) => Number(grid.getAttribute("aria-activedescendant").split("-")[1]));
+  await page.keyboard.press("ArrowDown");
+  await until(page, async () => assert.equal(await row(), 1));
+  const last = () => page.getByTestId("lanes-axis").locator(".lscale > span").last().textContent();
+  return { row, last };
+}
+
+const toRow = (wanted) => async (page, press) => {
+  const { row } = await atLanes(page);
+  await press();
+  await until(page, async () => assert.ok(wanted(await row()), String(await row())));
+};
+
+const zooms = async (page, press) => {
+  const { last } = await atLanes(page);
+  const before = await last();
+  await press();
+  await until(page, async () => assert.notEqual(await last(), before));
+};
+
+/** Goes down to a row that changed, and looks at its change before. */
+async function atChange(page, press) {
+  await atLanes(page);
+  for (let row = 0; row < 20; row += 1) {
+    await press();
+    await page.evaluate(() => new Promise((next) => requestAnimationFrame(next)));
+    if ((await page.locator('.app[data-peek="true"]').count()) > 0) return;
+    await page.keyboard.press("ArrowDown");
+  }
+  assert.fail("no row has changed");
+}
+
 /** What each row of the help says is shown to be so, with each of its keys. */
 const HELP = {
   "Everywhere but in a field": {
@@ -101,6 +153,27 @@ const HELP = {
       await clockIs(page, 30);
       await press();
       await clockIs(page, 5);
+    },
+    "Back to what happened before to what is selected": async (page, press) => {
+      await taintWorker(page);
+      await page.locator('[data-node="worker-1"] > .name').click();
+      await page.keyboard.press("e");
+      await clockIs(page, 330);
+      await press();
+      await until(page, async () => assert.ok((await now(page)) < seconds(330)));
+    },
+    "On to what happens next to what is selected": async (page, press) => {
+      await taintWorker(page);
+      await page
+        .locator('[data-pod="kube-system/kube-proxy-2"], [data-node="worker-1"] [data-pod]')
+        .last()
+        .click();
+      const selected = page.locator('[data-pod][data-selected="true"][data-state="counting"]');
+      if ((await selected.count()) === 0) {
+        await page.locator('[data-pod][data-state="counting"]').first().click();
+      }
+      await press();
+      await until(page, async () => assert.ok((await now(page)) > 0n));
     },
     "Run until nothing more happens": async (page, press) => {
       await taintWorker(page);
@@ -142,6 +215,23 @@ const HELP = {
     "Create a node": opens("Create a node"),
     "Create a pod": opens("Create a pod"),
     Warnings: opens("Warnings"),
+    "Lanes in full height, or not": async (page, press) => {
+      await press();
+      await page.locator('[data-testid="lanes"][data-room="full"]').waitFor();
+      await press();
+      await page.locator('[data-testid="lanes"][data-room="closed"]').waitFor();
+    },
+    "All of the time on the lanes": async (page, press) => {
+      const { last } = await atLanes(page);
+      const before = await last();
+      await page.keyboard.press("+");
+      await until(page, async () => assert.notEqual(await last(), before));
+      await press();
+      await until(page, async () => assert.equal(await last(), before));
+    },
+    "Run until something is so, or back to it": opensOver("Run until, or back to"),
+    "Branches: fork here, switch": opensOver("Branches"),
+    "Compare with a branch, a release or other flags": opensOver("Compare"),
     kubectl: async (page, press) => {
       await press();
       await until(page, async () => assert.ok(await focused(page, "[data-testid=console-line]")));
@@ -201,6 +291,63 @@ const HELP = {
       await tellStory(page);
       await press();
       await page.getByTestId("story").waitFor({ state: "detached" });
+    },
+  },
+  "On the lanes": {
+    "The row above": toRow((row) => row === 0),
+    "The row below": toRow((row) => row === 2),
+    "A page up": toRow((row) => row === 0),
+    "A page down": toRow((row) => row > 5),
+    "The first row": toRow((row) => row === 0),
+    "The last row": toRow((row) => row > 5),
+    "Look at its change before": async (page, press) => {
+      await atChange(page, press);
+      await until(page, async () => assert.ok((await now(page)) < seconds(330)));
+    },
+    "Look at its next change": async (page, press) => {
+      await atChange(page, () => page.keyboard.press("ArrowLeft"));
+      const before = await now(page);
+      await page.keyboard.press("ArrowLeft");
+      await until(page, async () => assert.ok((await now(page)) <= before));
+      const earlier = await now(page);
+      await press();
+      await until(page, async () => assert.ok((await now(page)) >= earlier));
+    },
+    "Select it and go to the moment that is shown": async (page, press) => {
+      await atChange(page, () => page.keyboard.press("ArrowLeft"));
+      const shown = await now(page);
+      await press();
+      await page.locator('.app:not([data-peek="true"])').waitFor();
+      assert.equal(await now(page), shown);
+    },
+    "A shorter time": zooms,
+    "A longer time": zooms,
+    "An earlier time": async (page, press) => {
+      await atLanes(page);
+      await page.keyboard.press("+");
+      const first = () =>
+        page.getByTestId("lanes-axis").locator(".lscale > span").first().getAttribute("style");
+      const before = await first();
+      await press();
+      await until(page, async () => assert.notEqual(await first(), before));
+    },
+    "A later time": zooms,
+    "Keep the row at the top, or no longer": async (page, press) => {
+      await atLanes(page);
+      await press();
+      await page.getByTestId("lanes-rows").locator(".lpins [role=row]").waitFor();
+    },
+    "Begin an area here": async (page, press) => {
+      await atLanes(page);
+      await press();
+      await page.keyboard.press("]");
+      await page.getByTestId("lanes-area").waitFor();
+    },
+    "End the area here": async (page, press) => {
+      await atLanes(page);
+      await page.keyboard.press("[");
+      await press();
+      await page.getByTestId("lanes-area").waitFor();
     },
   },
   "In the inspector": {

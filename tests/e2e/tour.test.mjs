@@ -189,6 +189,45 @@ const TOUR = {
       assert.ok(states.includes("some") && states.at(-1) === "whole", states.join(", "));
     },
 
+  "Press <kbd>L</kbd>: the whole outage in lanes, what has happened and, paler, what will. Point at a lane to look at that moment, choose it to go there and to read what led to it.":
+    async (page, hand) => {
+      await page.keyboard.press("l");
+      const rows = page.getByTestId("lanes-rows");
+      const track = rows.locator('[data-subject="node worker-1"] .ltrack');
+      await track.locator(".lbar[data-state=unknown]").first().waitFor();
+      if (hand.name === "mouse") {
+        await track.click();
+      } else {
+        await rows.focus();
+        await page.keyboard.press("ArrowDown");
+        await page.keyboard.press("ArrowLeft");
+        await page.locator('.app[data-peek="true"]').waitFor();
+        await page.keyboard.press("Enter");
+      }
+      await page.locator('.app:not([data-peek="true"])').waitFor();
+      await page.getByTestId("lanes-details").getByTestId("causes").waitFor();
+    },
+
+  "Press <kbd>C</kbd> and choose another release: where the two runs part, in a sentence, and what each costs, to be copied into an incident review. <kbd>G</kbd> forks, to compare with what you would have done.":
+    async (page, hand) => {
+      await page.keyboard.press("c");
+      await hand.choose(
+        page.getByRole("combobox", { name: "Release to compare this run with" }),
+        "1.18",
+      );
+      const compared = page.getByTestId("compared");
+      await compared.getByText("They part at").waitFor();
+      await compared.getByRole("button", { name: "Copy" }).waitFor();
+      await page.keyboard.press("Escape");
+      await page.getByTestId("dialog").waitFor({ state: "detached" });
+      await page.keyboard.press("g");
+      await hand.press(page.getByTestId("fork"));
+      await page.getByTestId("branches").locator('[data-branch="branch 1"]').waitFor();
+      await page.keyboard.press("Escape");
+      await page.getByTestId("dialog").waitFor({ state: "detached" });
+      await page.keyboard.press("l");
+    },
+
   "Press <kbd>H</kbd> for a link to this very moment, and <kbd>M</kbd> to note what there is to see; <kbd>O</kbd> tells the notes as a story.":
     async (page) => {
       await page.keyboard.press("h");

@@ -159,7 +159,9 @@ impl LaneRecorder {
         self.lanes.retain(|_, segments| !segments.is_empty());
         self.events = events;
         self.last_change = self.last_change.min(now);
-        self.look_at(simulator, &self.all(simulator), &[]);
+        // What the moment itself brought after these events is no longer so. Texts are as they were
+        // when they were written.
+        self.compare(simulator, &self.all(simulator), &[], Now::is_like);
     }
 
     /// Everything that has a lane, or should have one.
@@ -221,6 +223,17 @@ impl LaneRecorder {
         subjects: &BTreeSet<LaneSubject>,
         events: &[Event],
     ) {
+        self.compare(simulator, subjects, events, Now::is);
+    }
+
+    /// The same, with what it takes for a segment to go on.
+    fn compare(
+        &mut self,
+        simulator: &Simulator,
+        subjects: &BTreeSet<LaneSubject>,
+        events: &[Event],
+        goes_on: fn(&Now, &Segment) -> bool,
+    ) {
         let states = simulator.pod_states();
         let zones = if subjects.iter().any(|one| matches!(one, LaneSubject::Zone { .. })) {
             simulator.zones()
@@ -244,17 +257,24 @@ impl LaneRecorder {
                     states.get(pod).map(|state| Now::of_pod(simulator, pod, state))
                 }
             };
-            self.change(at, subject, now, events);
+            self.change(at, subject, now, events, goes_on);
         }
     }
 
     /// Ends the segment of an object and begins another one, if something is different now.
-    fn change(&mut self, at: Timestamp, subject: &LaneSubject, now: Option<Now>, events: &[Event]) {
+    fn change(
+        &mut self,
+        at: Timestamp,
+        subject: &LaneSubject,
+        now: Option<Now>,
+        events: &[Event],
+        goes_on: fn(&Now, &Segment) -> bool,
+    ) {
         let open = self.lanes.get(subject).and_then(|segments| segments.last());
         let open = open.filter(|segment| segment.goes_on);
         match (open, &now) {
             (None, None) => return,
-            (Some(segment), Some(now)) if now.is(segment) => return,
+            (Some(segment), Some(now)) if goes_on(now, segment) => return,
             _ => {}
         }
         self.last_change = self.last_change.max(at);
@@ -452,13 +472,16 @@ impl Now {
         Self { state, reason, taints: Vec::new(), node: node.map(NodeName::from) }
     }
 
+    /// Whether the object is the same as in a segment, whatever is said of it.
+    fn is_like(&self, segment: &Segment) -> bool {
+        self.state == segment.state && self.taints == segment.taints && self.node == segment.node
+    }
+
     /// Whether a segment goes on.
     fn is(&self, segment: &Segment) -> bool {
         // What the scheduler says of a pod changes with every node; it is unschedulable all the
         // same.
-        self.state == segment.state
-            && self.taints == segment.taints
-            && self.node == segment.node
+        self.is_like(segment)
             && (self.reason == segment.reason || self.state == LaneState::Unschedulable)
     }
 }

@@ -32,7 +32,7 @@ use crate::view_models::lanes::{
 };
 
 /// The height of a row in pixels, as in the style sheet.
-const ROW: usize = 22;
+const ROW: usize = 24;
 /// Rows painted above and below those in sight.
 const SPARE: usize = 8;
 /// A pointer that moves less than this was pressed, not dragged.
@@ -234,7 +234,9 @@ impl Lanes {
         let axis = self.axis.cast::<Element>()?.get_bounding_client_rect();
         let part = ((x - axis.left()) / axis.width().max(1.0)).clamp(0.0, 1.0);
         let (from, to) = (nanos(props.window.from), nanos(props.window.to));
-        Some(moment(from + (to - from) * part))
+        // As round as a pixel allows, and never finer than a millisecond.
+        let unit = 10_f64.powf(((to - from) / axis.width().max(1.0)).max(1e6).log10().floor());
+        Some(moment(((from + (to - from) * part) / unit).round() * unit))
     }
 
     /// The row at a place of the page.
@@ -499,7 +501,7 @@ fn bar(props: &LanesProps) -> Html {
                 if open { <span class="muted num">{ props.window.objects }</span> }
             </button>
             if open {
-                { button("Only what changed", "Leave out what is the same all the time", Some(changed),
+                { button("Changed only", "Leave out what is the same all the time", Some(changed),
                     LanesMsg::ToggleChanged) }
                 if folds {
                     { button("Unfold all", "Show the pods of all nodes", None, LanesMsg::FoldAll(false)) }
@@ -524,7 +526,7 @@ fn bar(props: &LanesProps) -> Html {
                 </span>
             }
             if !open { <span class="grow"></span> }
-            { button(if full { "Back to the board" } else { "Full height" }, "Full height (L)",
+            { button(if full { "Board" } else { "Full height" }, "Full height (L)",
                 Some(full), LanesMsg::Room(if full { Room::Part } else { Room::Full })) }
         </div>
     }

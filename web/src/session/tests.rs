@@ -1,4 +1,5 @@
 use taintlab_core::api::{Taint, TaintEffect};
+use taintlab_core::condition::Condition;
 use taintlab_core::event::EventKind;
 use taintlab_core::release::KubernetesRelease;
 
@@ -326,4 +327,162 @@ fn a_pod_that_is_lost_in_three_hours_is_told_of() {
     assert_eq!(session.time_budget(&pod).unwrap().evicted_at, told.evicted_at);
     session.apply(vec![Command::StartKubelet { node: "a".into() }]).unwrap();
     assert_eq!(session.time_budget(&pod), None);
+}
+
+fn lanes_of(session: &Session) -> taintlab_core::lanes::Lanes {
+    session.recorder().lanes(session.now())
+}
+
+/// However the clock got there, the lanes are those of a run straight ahead.
+#[test]
+fn lanes_depend_on_what_was_done_alone() {
+    let mut straight = Session::new(scenario(3)).unwrap();
+    straight.seek(secs(4));
+    straight.apply(taint()).unwrap();
+    straight.seek(secs(30));
+    let mut session = Session::new(scenario(3)).unwrap();
+    session.seek(secs(2));
+    session.apply(taint()).unwrap();
+    session.seek(secs(60));
+    session.seek(secs(1));
+    assert!(session.recorder().last_change() > secs(1), "what was recorded stays");
+    session.undo();
+    session.seek(secs(4));
+    session.apply(taint()).unwrap();
+    session.apply(untaint()).unwrap();
+    session.undo();
+    session.seek(secs(30));
+    assert_eq!(lanes_of(&session), lanes_of(&straight));
+    session.seek(secs(0));
+    session.seek(secs(30));
+    assert_eq!(lanes_of(&session), lanes_of(&straight));
+}
+
+#[test]
+fn a_forecast_is_what_happens() {
+    let mut session = Session::new(scenario(3)).unwrap();
+    session.apply(taint()).unwrap();
+    assert!(session.lanes_ahead().is_none() && !session.forecast_is_done());
+    while !session.forecast_is_done() {
+        session.run_forecast(|| false);
+    }
+    let ahead = session.lanes_ahead().unwrap().clone();
+    assert!(ahead.last_change() > session.now());
+    session.run_to_end();
+    assert_eq!(ahead.last_change(), session.recorder().last_change());
+    assert!(session.forecast_is_done(), "it holds");
+    session.apply(untaint()).unwrap();
+    assert!(session.lanes_ahead().is_none(), "something else will follow");
+}
+
+#[test]
+fn a_peek_leaves_everything_as_it_was() {
+    let mut session = Session::new(scenario(3)).unwrap();
+    session.apply(taint()).unwrap();
+    session.seek(secs(3));
+    let before = (rows(&session), session.reached(), session.known_rows().len());
+    for to in [secs(0), secs(2), secs(50), secs(3)] {
+        session.peek(to);
+        assert!(session.is_peeking());
+        assert_eq!(
+            (session.now(), session.home(), session.reached().max(to)),
+            (to, secs(3), secs(3).max(to))
+        );
+    }
+    assert!(session.end_peek() && !session.end_peek());
+    assert_eq!((rows(&session), session.reached(), session.known_rows().len()), before);
+}
+
+#[test]
+fn an_edit_in_the_past_begins_a_branch_and_undo_takes_it_back() {
+    let mut session = Session::new(scenario(3)).unwrap();
+    session.apply(taint()).unwrap();
+    assert_eq!(session.branches().len(), 1, "nothing came later");
+    session.seek(secs(40));
+    let lost = pods(&session);
+    session.seek(secs(1));
+    session.apply(untaint()).unwrap();
+    assert_eq!(&*session.branch_name(), "branch 1");
+    let branches = session.branches();
+    assert_eq!(branches.len(), 2);
+    assert_eq!((branches[1].parent, branches[1].forked_at), (Some(MAIN), secs(1)));
+    assert_eq!((branches[0].log.len(), branches[0].reached), (1, secs(40)));
+    session.seek(secs(40));
+    assert_ne!(pods(&session), lost);
+
+    session.switch_branch(MAIN);
+    assert_eq!((session.now(), session.reached()), (secs(1), secs(40)));
+    session.seek(secs(40));
+    assert_eq!(pods(&session), lost);
+    session.rename_branch(1, " kept ");
+    assert_eq!(&*session.branches()[1].name, "kept");
+    session.delete_branch(MAIN);
+    assert_eq!(session.branches().len(), 2, "not the present one");
+    session.delete_branch(1);
+    assert_eq!(session.branches().len(), 1);
+    session.undo();
+    assert_eq!(session.branches().len(), 2);
+    for _ in 0..3 {
+        session.undo();
+    }
+    assert_eq!((session.branches().len(), session.timeline().log.len()), (1, 1));
+    assert_eq!(&*session.branch_name(), "main");
+    session.redo();
+    assert_eq!((&*session.branch_name(), session.timeline().log.len()), ("branch 1", 2));
+}
+
+#[test]
+fn branches_of_two_depths_are_run_beside_each_other() {
+    let mut session = Session::new(scenario(2)).unwrap();
+    session.fork();
+    session.apply(taint()).unwrap();
+    session.fork();
+    session.apply(untaint()).unwrap();
+    let [main, tainted, mended] = &session.branches()[..] else { panic!() };
+    let pods_of = |branch: &Branch| {
+        let run = session.run_beside(branch.start.clone(), branch.log.clone(), secs(90));
+        pods(&run.unwrap())
+    };
+    assert_eq!([pods_of(main), pods_of(mended)], [2, 2]);
+    assert!(pods_of(tainted) < 2);
+}
+
+#[test]
+fn the_clock_runs_until_a_condition_and_back_to_it() {
+    let mut session = Session::new(scenario(1)).unwrap();
+    session.apply(taint()).unwrap();
+    let line = format!("pod/{} gone", session.simulator().cluster().pods().next().unwrap().0);
+    let gone = Condition::parse(&line, session.simulator()).unwrap();
+    let tainted = Condition::parse("node/n untainted", session.simulator()).unwrap();
+    assert!(session.run_until(&gone));
+    let at = session.now();
+    assert!(gone.holds(session.simulator()) && at > secs(0));
+    assert!(!session.run_until(&gone), "it is so already");
+    assert_eq!(session.now(), at);
+    session.seek(secs(100));
+    assert!(session.back_to(&gone));
+    assert_eq!(session.now(), at);
+    assert!(!session.back_to(&tainted) || session.now() < at);
+}
+
+#[test]
+fn steps_leave_out_kinds_that_are_hidden() {
+    let mut session = Session::new(scenario(1)).unwrap();
+    session.apply(taint()).unwrap();
+    let hidden: Vec<_> =
+        MarkKind::ALL.into_iter().filter(|kind| *kind != MarkKind::Eviction).collect();
+    assert!(session.step_to_shown(&hidden));
+    let eviction = session.now();
+    assert!(
+        session
+            .rows()
+            .iter()
+            .any(|row| row.at == eviction && row.kind.mark() == MarkKind::Eviction)
+    );
+    assert!(!session.step_to_shown(&hidden));
+    assert_eq!(session.now(), eviction);
+    session.seek(secs(1_000));
+    session.step_back_to_shown(&hidden);
+    assert_eq!(session.now(), eviction);
+    assert!(session.back_to_row(|row| row.kind.mark() == MarkKind::Change) || eviction == secs(0));
 }

@@ -621,3 +621,131 @@ pub(crate) fn selection_of(subject: &LaneSubject) -> Selection {
         LaneSubject::Pod { pod } => Selection::Pod(pod.clone()),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use taintlab_core::api::{PodKey, Taint, TaintEffect};
+    use taintlab_core::command::Command;
+    use taintlab_core::scenario::Scenario;
+
+    use super::*;
+
+    fn session(nodes: usize, pods: usize) -> Session {
+        let scenario: Scenario = serde_json::from_value(serde_json::json!({
+            "apiVersion": "taintlab/v1", "kind": "Scenario",
+            "kubernetes": { "nodeLifecycle": true },
+            "objects": { "nodeGroups": [
+                { "name": "a", "count": nodes, "zone": "r/a", "podsPerNode": pods,
+                  "pod": { "metadata": { "name": "p" } } },
+                { "name": "b", "count": 1, "zone": "r/b" },
+            ] }
+        }))
+        .unwrap();
+        Session::new(scenario).unwrap()
+    }
+
+    fn view(first: usize, rows: usize, to: u64) -> View {
+        let (from, to) = (Timestamp::ZERO, Timestamp::from_secs(to));
+        View { first, rows, pixels: 100, from, to }
+    }
+
+    fn names(rows: &LaneRows) -> Vec<String> {
+        rows.rows.iter().map(|row| row.subject.name()).collect()
+    }
+
+    fn cut(session: &mut Session) {
+        session.seek(Timestamp::from_secs(10));
+        session.apply(vec![Command::CutNetwork { node: "a-1".into() }]).unwrap();
+        session.seek(Timestamp::from_secs(600));
+    }
+
+    #[test]
+    fn rows_are_grouped_folded_filtered_and_pinned() {
+        let mut session = session(2, 1);
+        cut(&mut session);
+        let mut rows = LaneRows::default();
+        let mut wanted = Wanted::default();
+        assert!(rows.update(&session, &wanted) && !rows.update(&session, &wanted));
+        let all =
+            ["r/a", "a-1", "default/p-1-1", "a-2", "default/p-2-1", "r/b", "b-1"].map(String::from);
+        assert_eq!(names(&rows), all);
+        assert_eq!((rows.objects, rows.rows[0].under), (7, 2));
+        wanted.folded = Some([LaneSubject::Node { node: "a-1".into() }].into());
+        rows.update(&session, &wanted);
+        assert!(!names(&rows).contains(&all[2]) && names(&rows).contains(&all[4]));
+        wanted.filter = "stuck".into();
+        rows.update(&session, &wanted);
+        assert_eq!(names(&rows), all[..3], "what is folded is found by its state");
+        (wanted.filter, wanted.changed) = (String::new(), true);
+        wanted.pins = vec![LaneSubject::Node { node: "b-1".into() }];
+        rows.update(&session, &wanted);
+        assert_eq!(names(&rows)[0], "b-1");
+        assert!(!names(&rows)[1..].contains(&"b-1".into()), "it has not changed");
+        assert_eq!(rows.pinned, 1);
+    }
+
+    #[test]
+    fn a_window_costs_what_is_in_it() {
+        let mut session = session(100, 10);
+        cut(&mut session);
+        let mut rows = LaneRows::default();
+        rows.update(&session, &Wanted::default());
+        assert_eq!(rows.rows.len(), 103, "of many pods the nodes are folded");
+        rows.update(&session, &Wanted { folded: Some([].into()), ..Wanted::default() });
+        assert_eq!(rows.rows.len(), 1_103);
+        let seen = window(&session, &rows, view(500, 20, 600), false);
+        assert_eq!((seen.rows.len(), seen.total), (20, 1_103));
+        assert_eq!(seen.rows[0].place, 500);
+        let seen = window(&session, &rows, view(1_090, 20, 600), false);
+        assert_eq!(seen.rows.len(), 13, "there are no more");
+    }
+
+    #[test]
+    fn bars_are_where_they_were_and_those_without_a_pixel_are_left_out() {
+        let mut session = session(1, 1);
+        cut(&mut session);
+        let pod = LaneSubject::Pod { pod: PodKey::new("", "p-1-1") };
+        let states = |to| {
+            let bars = bars(&session, &pod, view(0, 1, to));
+            bars.into_iter().map(|bar| bar.state).collect::<Vec<_>>()
+        };
+        use LaneState::{Counting, NotReady, Ready, Stuck};
+        assert_eq!(states(600), [Ready, NotReady, Counting, Stuck]);
+        assert_eq!(states(100), [Ready, NotReady, Counting]);
+        assert!(states(100_000).len() < 4, "one pixel is 1000 s");
+        let all = bars(&session, &pod, view(0, 1, 600));
+        for pair in all.windows(2) {
+            assert!((pair[0].left + pair[0].width - pair[1].left).abs() < 0.01, "{all:?}");
+        }
+        let chosen = Chosen::at(&session, &pod, Timestamp::from_secs(300)).unwrap();
+        assert!(chosen.text.starts_with("counting down on a-1, from "), "{}", chosen.text);
+        assert!(chosen.causes.last().unwrap().text.contains("silent"), "{:?}", chosen.causes);
+    }
+
+    #[test]
+    fn zoom_keeps_the_moment_and_never_goes_before_zero() {
+        let around = Timestamp::from_secs(30);
+        let half = view(0, 1, 100).zoomed(0.5, around);
+        assert_eq!((half.from, half.to), (Timestamp::from_secs(15), Timestamp::from_secs(65)));
+        assert!((half.place(around) - 30.0).abs() < 1e-9);
+        let back = half.panned(-3.0);
+        assert_eq!((back.from, back.to), (Timestamp::ZERO, Timestamp::from_secs(50)));
+        let mut close = view(0, 1, 100);
+        for _ in 0..100 {
+            close = close.zoomed(0.5, around);
+        }
+        assert!(close.to > close.from);
+        assert!(ticks(close).len() <= 200 && !ticks(view(0, 1, 100)).is_empty());
+    }
+
+    #[test]
+    fn a_taint_by_hand_has_no_cause_but_itself() {
+        let mut session = session(1, 1);
+        let taint = Taint::new("k", "", TaintEffect::NoExecute);
+        session.apply(vec![Command::Taint { node: "a-1".into(), taint }]).unwrap();
+        let node = LaneSubject::Node { node: "a-1".into() };
+        let chosen = Chosen::at(&session, &node, Timestamp::ZERO).unwrap();
+        assert!(chosen.text.starts_with("ready, tainted"), "{}", chosen.text);
+        assert!(chosen.causes.len() <= 1, "{:?}", chosen.causes);
+    }
+}

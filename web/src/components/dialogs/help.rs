@@ -21,8 +21,8 @@ pub(crate) fn help(dispatch: &Dispatch) -> Html {
             { for Where::ALL.into_iter().map(keys_of) }
             <p class="hint">
                 { "The clock is simulated: an hour can pass in a second, and the same edits at the \
-                   same times always give the same result. You can scrub back; an edit made in the \
-                   past replaces the edits that come later, and undo brings them back." }
+                   same times always give the same result. You can go back; an edit made in the past \
+                   begins a branch, and what came later stays on the other one." }
             </p>
         </Modal>
     }
