@@ -161,7 +161,7 @@ impl Component for App {
         app
     }
 
-    fn update(&mut self, ctx: &Context<Self>, msg: Msg) -> bool {
+    fn update(&mut self, _: &Context<Self>, msg: Msg) -> bool {
         match msg {
             Msg::Frame(time) => return self.on_frame(time),
             Msg::Edit(commands, refused) => _ = self.edit(commands, &refused),
@@ -312,7 +312,7 @@ impl Component for App {
             Msg::DownloadShared(hide) => self.download_shared(hide),
             Msg::Run(does) => {
                 self.dialog = None;
-                return Component::update(self, ctx, does());
+                self.dispatch.emit(does());
             }
             Msg::SetBookmarks(bookmarks) => self.set_bookmarks(bookmarks),
             Msg::Tell(number) => self.tell(number),
