@@ -174,7 +174,7 @@ impl Component for App {
         app
     }
 
-    fn update(&mut self, ctx: &Context<Self>, msg: Msg) -> bool {
+    fn update(&mut self, _: &Context<Self>, msg: Msg) -> bool {
         if moments::is_of_the_clock(&msg) {
             self.end_peek();
         }
@@ -347,7 +347,7 @@ impl Component for App {
             Msg::DownloadShared(hide) => self.download_shared(hide),
             Msg::Run(does) => {
                 self.dialog = None;
-                return Component::update(self, ctx, does());
+                self.dispatch.emit(does());
             }
             Msg::SetBookmarks(bookmarks) => self.set_bookmarks(bookmarks),
             Msg::Tell(number) => self.tell(number),

@@ -96,7 +96,7 @@ pub(crate) async fn begin(tab: Tab) -> InitialState {
     match read {
         Ok(opened) if initial.is_old => initial.offered = Some(opened),
         Ok(opened) => {
-            initial.notices = linked::told(&opened).into_iter().collect();
+            initial.notices.extend(linked::told(&opened));
             initial.session = opened.session;
             initial.selection = opened.selection;
             tab::note_address(&fragment);

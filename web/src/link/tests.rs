@@ -139,7 +139,7 @@ objects:
     for (index, name) in ["web-0", "web-1", "web-2", "db-0", "db-1", "db-2"].iter().enumerate() {
         let mut pod = pod.clone();
         pod.metadata.name = (*name).to_owned();
-        pod.metadata.labels.insert("app".into(), name[..name.len() - 2].into());
+        pod.metadata.labels.insert("app".into(), name.split('-').next().unwrap().into());
         pod.spec.node_name = format!("worker-{}", index % 3 + 1);
         scenario.objects.pods.push(pod);
     }
@@ -192,7 +192,7 @@ fn a_broken_link_says_what_is_broken() {
         let error = open(link).err().unwrap_or_else(|| panic!("{link} opens"));
         assert!(error.contains(reason), "{link}: {error}");
     }
-    assert!(open(&whole[..whole.len() - 9]).is_err());
+    assert!(open(whole.get(..whole.len() - 9).unwrap()).is_err());
     assert!(open(&whole).is_ok());
     for other in ["", "#", "#board", "#a.b", "#.", "#one.two"] {
         assert_eq!(parse(other), Ok(None), "{other}");
@@ -225,7 +225,7 @@ fn another_computation_is_told() {
     assert!(!open(&link).unwrap().differs);
     let (before, hash) = link.split_once("&h=").unwrap();
     let other = if hash.starts_with('0') { "1" } else { "0" };
-    assert!(open(&format!("{before}&h={other}{}", &hash[1..])).unwrap().differs);
+    assert!(open(&format!("{before}&h={other}{}", hash.get(1..).unwrap())).unwrap().differs);
 }
 
 const SECRET: &str = "
