@@ -12,6 +12,8 @@ const snapshot = (name) => fileURLToPath(new URL(name, import.meta.url));
 const SNAPSHOTS = {
   "dist/taintlab.d.ts": snapshot("taintlab.d.ts.snapshot"),
   "dist/lite/taintlab.d.ts": snapshot("taintlab-lite.d.ts.snapshot"),
+  "dist/embed/index.d.ts": snapshot("embed.d.ts.snapshot"),
+  "dist/embed/element.d.ts": snapshot("embed-element.d.ts.snapshot"),
 };
 const TSC = join(ROOT, "node_modules/.bin/tsc");
 
@@ -303,6 +305,37 @@ import { Simulator } from "taintlab/lite";
   const errors = stdout.split("\n").filter((line) => line.includes("error"));
   assert.equal(errors.length, 1, stdout);
   assert.match(errors[0], /main\.ts\(3,.*has no exported member.*Simulator/);
+});
+
+const ELEMENT = `
+import type { TaintLab, Recording } from "taintlab/embed";
+import { makeDemo } from "taintlab";
+
+const element: TaintLab = document.createElement("taint-lab");
+element.addEventListener("timechange", ({ detail }) => void detail.currentTime.toFixed());
+element.addEventListener("edit", ({ detail }) => void detail.knobs["release"]);
+element.currentTime = element.duration;
+const made = makeDemo("");
+if (made.ok) {
+  // What the engine writes is what the element reads.
+  const recording: Recording = made.recording;
+  void element.load(recording);
+}
+type Attributes = JSX.IntrinsicElements["taint-lab"];
+const attributes: Attributes = { scenario: "a", "start-at": "5s", view: "log", editable: true };
+void attributes;
+// @ts-expect-error there is no such view
+const wrong: Attributes = { view: "all" };
+void wrong;
+`;
+
+test("the element is typed in the DOM and in JSX, and reads what the engine writes", async () => {
+  const at = project(folder, "element", { "element.ts": ELEMENT });
+  const args = ["--noEmit", "--strict", "--skipLibCheck", "false", "--target", "es2023"];
+  args.push("--module", "nodenext", "--lib", "es2023,dom,dom.iterable", "element.ts");
+  const { stdout, code } = await execute(TSC, args, { cwd: at });
+  assert.equal(stdout, "");
+  assert.equal(code, 0);
 });
 
 test("the public face is the one that was agreed on", () => {
