@@ -40,6 +40,36 @@ const RUN_OPTIONS = `  --until TIME         How far to go: 5m0s, 90s, or a numbe
 const runOptions = (release, simulated = "") =>
   RUN_OPTIONS.replace("@release", release).replace("@simulated", simulated);
 
+/** What a report is made of, and how it is written. */
+const REPORT_OPTIONS = `What fails:
+  --domains LIST       Of node,zone,region, with commas; all of them unless given
+  --label NAME         Each value of this label of nodes, too; may be repeated
+  --list NAME=NODES    These nodes at once, with commas; may be repeated
+  --pairs KIND         Each two of a kind at once: node, zone, region, label or list
+  --fault NAME         lost (unless given), power-off=5m (and back), network-cut, drained,
+                       shut-down, or tainted=KEY:EFFECT; may be repeated
+
+How:
+  --horizon TIME       How long each run is watched; 1h unless given
+  --settle TIME        How long the cluster may take to come to rest before; 10m unless given
+  --seeds COUNT        Run each failure so often, with other moments of the heartbeats; 1 unless
+                       given. Times are then the shortest, the median and the 95th percentile
+  --remedies COUNT     For how many findings it is computed what would help; 5 unless given
+  --release, --flag    As with \`run\`
+  --workers COUNT      How many threads; as many as there are cores unless given, 0 for none
+
+What is written:
+  --json               The report as JSON; times are milliseconds
+  --markdown           For a pull request
+  --junit              For CI: a test for each workload
+  --html FILE          A page with a heat map and pictures of the worst, besides
+  --fail-if RULE       Exit with 1 if it holds: 'deployment/shop/web: zeroReady > 60s', or of every
+                       workload 'below > 5m'; may be repeated. There are zeroReady, below,
+                       longestGap, wholeAgain, leastReady, evicted, pending, stuck, lost,
+                       budgetsNotAsked and score
+
+`;
+
 export const HELP = {
   run: `Simulate a cluster and print what happens.
 
@@ -74,34 +104,7 @@ FILE is as with \`run\`: manifests, for example the output of
 scenario, whose steps do not count. Every node, zone and region fails by itself; each run says
 what becomes of every workload. Ctrl+C leaves the runs that are made.
 
-What fails:
-  --domains LIST       Of node,zone,region, with commas; all of them unless given
-  --label NAME         Each value of this label of nodes, too; may be repeated
-  --list NAME=NODES    These nodes at once, with commas; may be repeated
-  --pairs KIND         Each two of a kind at once: node, zone, region, label or list
-  --fault NAME         lost (unless given), power-off=5m (and back), network-cut, drained,
-                       shut-down, or tainted=KEY:EFFECT; may be repeated
-
-How:
-  --horizon TIME       How long each run is watched; 1h unless given
-  --settle TIME        How long the cluster may take to come to rest before; 10m unless given
-  --seeds COUNT        Run each failure so often, with other moments of the heartbeats; 1 unless
-                       given. Times are then the shortest, the median and the 95th percentile
-  --remedies COUNT     For how many findings it is computed what would help; 5 unless given
-  --release, --flag    As with \`run\`
-  --workers COUNT      How many threads; as many as there are cores unless given, 0 for none
-
-What is written:
-  --json               The report as JSON; times are milliseconds
-  --markdown           For a pull request
-  --junit              For CI: a test for each workload
-  --html FILE          A page with a heat map and pictures of the worst, besides
-  --fail-if RULE       Exit with 1 if it holds: 'deployment/shop/web: zeroReady > 60s', or of every
-                       workload 'below > 5m'; may be repeated. There are zeroReady, below,
-                       longestGap, wholeAgain, leastReady, evicted, pending, stuck, lost,
-                       budgetsNotAsked and score
-
-On several machines:
+${REPORT_OPTIONS}On several machines:
   --shard I/N          Make only part I of N, and print it
   merge PART…          Put parts together: the same bytes as one report
   --cluster FILE       The files of the cluster, for merge: what would help is computed then
@@ -145,6 +148,7 @@ Commands:
   run            Simulate the cluster and print what happens
   explain POD    Explain how the tolerations of a pod answer the taints of its node
   when POD       Say when a pod is evicted if its node fails now, and why then
+  report         Say which failure hurts most, and what would help
 
 Options:
   -h, --help     Print this, or the help of a command
@@ -198,5 +202,12 @@ Options:
   --release RELEASE    The release of Kubernetes; that of the API server unless given
   --json               Print the terms that add up to the moment as JSON; times are milliseconds
 
-${CONNECTION}`,
+${CONNECTION}`,  report: `Say which failure hurts most, and what would help.
+
+Usage: kubectl taintlab report [options]
+
+Every node, zone and region of the cluster fails by itself; each run says what becomes of every
+workload. Ctrl+C leaves the runs that are made.
+
+${REPORT_OPTIONS}${CONNECTION}`,
 };

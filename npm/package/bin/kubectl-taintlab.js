@@ -5,9 +5,10 @@
 import { explainPod } from "./explain.js";
 import { CLUSTER_HELP, CLUSTER_USAGE } from "./help.js";
 import { main } from "./main.js";
+import { reportCluster } from "./report.js";
 import { runCluster } from "./run.js";
 import { when } from "./when.js";
 
-const COMMANDS = { run: runCluster, explain: explainPod, when };
+const COMMANDS = { run: runCluster, explain: explainPod, when, report: reportCluster };
 
 await main("kubectl taintlab", COMMANDS, CLUSTER_USAGE, CLUSTER_HELP);

@@ -3,6 +3,7 @@
 import { writeFileSync } from "node:fs";
 
 import { bare, filesOf, pairs, parse, release } from "./arguments.js";
+import { CONNECTION, readCluster } from "./cluster.js";
 import { bold, dim } from "./colours.js";
 import { EXIT, Stop, ok, systemText, usage, warn } from "./problems.js";
 import { filesBeside, isScenario, named, readText } from "./reading.js";
@@ -46,6 +47,20 @@ export async function command(args, help) {
   if (values.help) return help();
   if (positionals[0] === "merge") return joined(positionals.slice(1), values);
   return report(filesOf(positionals, "report"), values);
+}
+
+/** `kubectl taintlab report`: the cluster of the current context. */
+export async function reportCluster(args, help) {
+  const { values, positionals } = parse({ ...OPTIONS, ...CONNECTION }, args);
+  if (values.help) return help();
+  if (positionals.length > 0) {
+    throw usage(`report: it reads the cluster and no file, found \`${positionals[0]}\``);
+  }
+  const { objects, release: served } = await readCluster(values);
+  const text = JSON.stringify({ apiVersion: "v1", kind: "List", items: objects });
+  // `--cluster` is kubectl's here: whose name in the kubeconfig.
+  const flags = { ...values, cluster: DEFAULTS.cluster, release: values.release ?? served };
+  return report([{ file: "the cluster", text }], flags);
 }
 
 /**
