@@ -14,10 +14,10 @@ use crate::exclusive_cell::ExclusiveCell;
 use crate::input::{read, read_list, read_options, text, text_or_json, wrong_call};
 use crate::js;
 use crate::manifests::{Imported, import_options, sort};
-use crate::options::{ScenarioOptions, SimulatorOptions, TimelineOptions};
+use crate::options::{SimulatorOptions, TimelineOptions};
 use crate::output::Answer;
 use crate::problem::{Problem, ProblemCode, fail};
-use crate::scenario::{SCENARIO, at, read_file};
+use crate::scenario::{Opened, SCENARIO, at, open};
 
 /// A settled cluster and what can fail in it. Each run forks it, so that runs can be made in any
 /// order, by several plans of the same cluster. `report()` of `taintlab/report` does that.
@@ -85,12 +85,11 @@ impl ReportPlan {
         )]
         report: JsValue,
     ) -> Result<JsValue, JsValue> {
-        let options: ScenarioOptions = read_options(&options, "options")?;
         let report: ReportOptions = read_options(&report, "report")?;
-        let mut file = read_file(&scenario, &options)?;
-        let scenario = file.scenario.take();
-        let (errors, warnings) = sort(std::mem::take(&mut file.diagnostics), SCENARIO);
-        let Some(scenario) = scenario else { return fail(errors) };
+        let Opened { scenario, file, warnings } = match open(&scenario, &options)? {
+            Ok(opened) => opened,
+            Err(errors) => return fail(errors),
+        };
         if let Err(error) = scenario.simulator() {
             return fail(vec![at(&file, &error.path(), &error.to_string(), SCENARIO)]);
         }

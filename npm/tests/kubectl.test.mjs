@@ -131,6 +131,19 @@ test("when says the moment and its terms, and why a pod stays", async () => {
   assert.match(asItIs.stdout, /^shop\/web-0: if nothing happens, it is not evicted\n/);
 });
 
+test("report makes the cluster fail, node by node", async () => {
+  const line = ["report", "--domains", "node", "--workers", "0", "--json"];
+  const { stdout, stderr, code, requests } = await taintlab(line);
+  assert.equal(code, 0, stderr);
+  assert.equal(stderr.split("\n")[0], READ);
+  const { runs } = JSON.parse(stdout);
+  assert.deepEqual(
+    runs.map((run) => run.domain.name),
+    ["worker-1", "worker-2"],
+  );
+  assert.ok(requests.every((request) => request.startsWith("GET ")));
+});
+
 test("explain is about the pod and its node", async () => {
   const { stdout, stderr, code } = await taintlab(["explain", "shop/quick"]);
   assert.equal(code, 0, stderr);

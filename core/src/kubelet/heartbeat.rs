@@ -370,6 +370,8 @@ pub(crate) fn beats_from(
 
 #[cfg(test)]
 mod tests {
+    use alloc::string::ToString;
+
     use super::*;
 
     fn at(secs: u64) -> Timestamp {
