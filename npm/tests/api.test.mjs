@@ -743,3 +743,29 @@ test("a scenario keeps what may be secret if it is told to, and says what it has
     made.simulator.free();
   }
 });
+
+test("events say who would see them in a cluster, if they are asked for in words", () => {
+  const s = simulator([node("a"), pod("p", "a")]);
+  s.command({ taint: { node: "a", taint: MAINTENANCE } });
+  s.runToEnd();
+  const events = s.events({ text: true });
+  const seen = (wanted) =>
+    new Set(events.filter((e) => e.visibility === wanted).map((e) => e.reason ?? e.type));
+  assert.ok(seen("notable").has("TaintManagerEviction") && seen("notable").has("podDeleted"));
+  assert.ok(seen("routine").has("RegisteredNode"));
+  assert.ok(seen("internal").has("request") && !seen("internal").has("podDeleted"));
+  assert.ok(events.every((event) => event.visibility !== undefined));
+  s.free();
+  const bare = simulator([node("a")]);
+  bare.advanceTo("1s");
+  assert.equal(bare.events()[0].visibility, undefined);
+  bare.free();
+});
+
+test("numbers of 32 bits are those that the flag has", () => {
+  const s = simulator([node("a")]);
+  s.advanceTo("10s");
+  const [zone] = s.zones();
+  assert.deepEqual([zone.unhealthyZoneThreshold, zone.qps], [0.55, 0.1]);
+  s.free();
+});
