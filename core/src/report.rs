@@ -223,6 +223,7 @@ pub struct Run {
 #[serde(rename_all = "camelCase")]
 pub struct RunResult {
     /// Which run.
+    #[cfg_attr(feature = "typescript-all", tsify(type = "ReportRun"))]
     pub run: Run,
     /// When something happened last, from the fault on; absent if more was to come at the horizon.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -261,6 +262,7 @@ pub struct Outline {
     /// All workloads, and the pods that none owns.
     pub subjects: Vec<ReportSubject>,
     /// What can fail.
+    #[cfg_attr(feature = "typescript-all", tsify(type = "FailureDomain[]"))]
     pub domains: Vec<Domain>,
 }
 

@@ -34,6 +34,7 @@ const ZONE: &str = "topology.kubernetes.io/zone";
 #[serde(rename_all = "camelCase")]
 pub struct Report {
     /// What it is about.
+    #[cfg_attr(feature = "typescript-all", tsify(type = "ReportOutline"))]
     pub outline: Outline,
     /// How many runs of the cluster as it is were made.
     pub runs_made: usize,
@@ -44,10 +45,13 @@ pub struct Report {
     /// How well each workload does, the worst first.
     pub workloads: Vec<WorkloadScore>,
     /// What hurts, the worst first.
+    #[cfg_attr(feature = "typescript-all", tsify(type = "ReportFinding[]"))]
     pub findings: Vec<Finding>,
     /// Each failure and workload that it reached: in the order of domains, faults and names.
+    #[cfg_attr(feature = "typescript-all", tsify(type = "ReportCell[]"))]
     pub cells: Vec<Cell>,
     /// The runs themselves, without the figures of workloads.
+    #[cfg_attr(feature = "typescript-all", tsify(type = "ReportRunSummary[]"))]
     pub runs: Vec<RunSummary>,
 }
 
@@ -171,6 +175,7 @@ pub struct Finding {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub subject: Option<ReportSubject>,
     /// The run in which it hurts most.
+    #[cfg_attr(feature = "typescript-all", tsify(type = "ReportRun"))]
     pub run: Run,
     /// How much; see [`Cell::harm`].
     pub harm: Millis,
@@ -182,6 +187,7 @@ pub struct Finding {
     pub why: String,
     /// What would help, the best first; empty if it was not computed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "typescript-all", tsify(type = "RemedyEffect[]"))]
     pub effects: Vec<Effect>,
     /// How often it would be for nothing to evict sooner or later.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

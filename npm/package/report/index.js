@@ -24,14 +24,14 @@ function local() {
 
 /** A plan in a worker; `undefined` where the host has none. */
 async function remote() {
-  const url = new URL("./worker.js", import.meta.url);
   let worker;
   try {
     if (isNode) {
-      const { Worker } = await import("node:worker_threads");
-      worker = new Worker(url);
+      const threads = await import(/* webpackIgnore: true */ "node:worker_threads");
+      worker = new threads.Worker(new URL("./worker.js", import.meta.url));
     } else if (typeof Worker === "function") {
-      worker = new Worker(url, { type: "module" });
+      // As bundlers look for it.
+      worker = new Worker(new URL("./worker.js", import.meta.url), { type: "module" });
     } else return undefined;
   } catch {
     return undefined;
@@ -72,7 +72,9 @@ async function remote() {
 
 /** How many workers make the runs unless told otherwise. */
 async function cores() {
-  if (isNode) return (await import("node:os")).availableParallelism();
+  if (isNode) {
+    return (await import(/* webpackIgnore: true */ "node:os")).availableParallelism();
+  }
   return globalThis.navigator?.hardwareConcurrency ?? 1;
 }
 
@@ -130,7 +132,8 @@ export async function runs(manifests, options = {}) {
     const plan = ok(await first.call("open", settings, true));
     const { outline, warnings, imported } = plan;
     const todo = parts ? [] : shard ? shardOf(plan.runs, shard) : plan.runs;
-    const more = Math.min(wanted, todo.length || 1) - 1;
+    // Of parts only what would help is left, of which it is not known how many runs it takes.
+    const more = (parts ? wanted : Math.min(wanted, todo.length || 1)) - 1;
     for (let index = 0; index < more && options.workers !== 0; index++) {
       const worker = await remote();
       if (!worker) break;

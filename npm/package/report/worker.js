@@ -4,7 +4,9 @@ import { server } from "./core.js";
 
 const calls = server();
 const isNode = typeof process === "object" && Boolean(process.versions?.node);
-const port = isNode ? (await import("node:worker_threads")).parentPort : globalThis;
+const port = isNode
+  ? (await import(/* webpackIgnore: true */ "node:worker_threads")).parentPort
+  : globalThis;
 const answer = ({ id, method, args }) => {
   try {
     port.postMessage({ id, value: calls[method](...args) });
