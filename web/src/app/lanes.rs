@@ -263,7 +263,7 @@ impl App {
             Move::First => 0,
             Move::Last => last,
             Move::Earlier | Move::Later => {
-                self.to_next_change(to == Move::Later);
+                self.peek_at_change(to == Move::Later);
                 return;
             }
         };
@@ -271,7 +271,7 @@ impl App {
     }
 
     /// Shows the moment at which the row of the cursor became something else.
-    fn to_next_change(&mut self, later: bool) {
+    fn peek_at_change(&mut self, later: bool) {
         let Some(subject) = self.at_cursor() else { return };
         let now = self.session.now();
         let pieces = pieces(&self.session, &subject);
