@@ -444,6 +444,28 @@ mod tests {
     }
 
     #[test]
+    fn an_incident_is_told_in_the_order_of_time() {
+        let name = "why-345-seconds";
+        let (_, text) = samples::all().find(|(known, _)| *known == name).unwrap();
+        let mut session = Session::new(scenario(name, text).unwrap()).unwrap();
+        session.seek(Timestamp::from_secs(400));
+        let told = export_as(&session, ExportKind::Incident).1;
+        let parts = [
+            "# Why 345 seconds and not 300?",
+            "Kubernetes 1.31, 3 nodes, 1 pod. Times count from 2020-01-01T00:00:00Z.",
+            "- at 0:03: *The kubelet of `worker-1` stops.",
+            "- at 0:45: `node/worker-1` NodeNotReady: ",
+            "- at 0:50: *The check after that",
+            "- at 5:50: `pod/default/web-0` TaintManagerEviction: Marking for deletion",
+        ];
+        let mut from = 0;
+        for part in parts {
+            let found = told.get(from..).and_then(|rest| rest.find(part));
+            from += found.unwrap_or_else(|| panic!("{part} is not in, or not in order: {told}"));
+        }
+    }
+
+    #[test]
     fn a_text_is_a_scenario_or_objects_or_nothing() {
         let node = "{apiVersion: v1, kind: Node, metadata: {name: a}}";
         assert!(matches!(read(node, "a", false).content, Content::Objects(_)));

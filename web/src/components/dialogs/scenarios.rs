@@ -180,7 +180,7 @@ fn Entry(props: &EntryProps) -> Html {
                 <button class="btn small" aria-expanded={open.to_string()} onclick={onlanes}
                     aria-label={format!("Lanes of “{title}”")}>{ "Lanes" }</button>
                 <button class="btn small" onclick={onlike} data-like={name}
-                    aria-label={format!("More like “{title}”")}>{ "More like this" }</button>
+                    aria-label={format!("More like this: “{title}”")}>{ "More like this" }</button>
             </div>
             if *open { <Preview {name} /> }
         </div>
