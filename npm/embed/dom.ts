@@ -3,7 +3,11 @@
 type Attributes = Record<string, string | number | boolean | undefined | EventListener>;
 
 /** Gives an element its attributes; what begins with `on` is a listener. */
-function fill<E extends Element>(element: E, attributes: Attributes, children: (Node | string)[]): E {
+function fill<E extends Element>(
+  element: E,
+  attributes: Attributes,
+  children: (Node | string)[],
+): E {
   for (const [name, value] of Object.entries(attributes)) {
     if (typeof value === "function") element.addEventListener(name.slice(2), value);
     else if (value !== undefined && value !== false) {

@@ -409,7 +409,9 @@ export class TaintLab extends Base {
     this.#own = new CSSStyleSheet();
     root.adoptedStyleSheets = [sheet, this.#own];
     if (figure) {
-      this.#own.replaceSync(`:host{margin:${margin}}.frame:not(.around){min-height:${box.height}px}`);
+      this.#own.replaceSync(
+        `:host{margin:${margin}}.frame:not(.around){min-height:${box.height}px}`,
+      );
       // What is narrower or wider needs another height.
       const observer = new ResizeObserver(([entry]) => {
         if (Math.abs(entry!.contentRect.width - box.width) < 2) return;
@@ -454,7 +456,13 @@ export class TaintLab extends Base {
     const lanes = h(
       "div",
       tall
-        ? { class: "lanes tall", part: "lanes", tabindex: 0, role: "region", "aria-label": `Lanes: ${recording.title}` }
+        ? {
+            class: "lanes tall",
+            part: "lanes",
+            tabindex: 0,
+            role: "region",
+            "aria-label": `Lanes: ${recording.title}`,
+          }
         : { class: "lanes", part: "lanes" },
       picture.svg,
     );
@@ -567,7 +575,11 @@ export class TaintLab extends Base {
       const expanded = String(this.#view === view);
       const attributes = { type: "button", part: "button", "data-key": view, onclick: act };
       bar.append(
-        h("button", { ...attributes, "aria-expanded": expanded, "aria-controls": "panel" }, LABELS[view]),
+        h(
+          "button",
+          { ...attributes, "aria-expanded": expanded, "aria-controls": "panel" },
+          LABELS[view],
+        ),
       );
     }
     if (this.#recording !== this.#original) {
@@ -587,7 +599,8 @@ export class TaintLab extends Base {
 
   #panel(): void {
     const panel = this.#parts.panel!;
-    panel.hidden = this.#view === "lanes" || (this.#view === "budget" && !this.#run!.budgets.length);
+    panel.hidden =
+      this.#view === "lanes" || (this.#view === "budget" && !this.#run!.budgets.length);
     // So that what is longer can be scrolled by keyboard.
     if (!panel.hidden) {
       for (const [name, value] of [
@@ -642,13 +655,22 @@ export class TaintLab extends Base {
       node.append(h("option", { value: name, selected: subject === this.#selected }, name));
     }
     const action = h("select", { part: "knob", "data-key": "edit-action" });
-    for (const [value, [text]] of Object.entries(ACTIONS)) action.append(h("option", { value }, text));
+    for (const [value, [text]] of Object.entries(ACTIONS))
+      action.append(h("option", { value }, text));
     const carryOut = () => {
       const [, fields] = ACTIONS[action.value]!;
-      const step = { at: `${Math.round(this.#now)}ms`, do: { [action.value]: { node: node.value, ...fields } } };
+      const step = {
+        at: `${Math.round(this.#now)}ms`,
+        do: { [action.value]: { node: node.value, ...fields } },
+      };
       void this.#engine({ steps: [step], kind: "step" }).catch(() => {});
     };
-    const at = h("button", { type: "button", part: "button", "data-key": "edit-do", onclick: carryOut });
+    const at = h("button", {
+      type: "button",
+      part: "button",
+      "data-key": "edit-do",
+      onclick: carryOut,
+    });
     this.#parts.at = at;
     const yaml = h("textarea", {
       part: "yaml",
@@ -664,11 +686,20 @@ export class TaintLab extends Base {
         () => {},
       );
     };
-    const run = h("button", { type: "button", part: "button", "data-key": "edit-run", onclick: runIt }, "Run");
+    const run = h(
+      "button",
+      { type: "button", part: "button", "data-key": "edit-run", onclick: runIt },
+      "Run",
+    );
     return [
       h("div", { class: "bar" }, h("label", {}, "Node ", node), h("label", {}, "Do ", action), at),
       yaml,
-      h("div", { class: "bar" }, run, h("span", { class: "hint" }, "the first time, this loads the engine")),
+      h(
+        "div",
+        { class: "bar" },
+        run,
+        h("span", { class: "hint" }, "the first time, this loads the engine"),
+      ),
     ];
   }
 

@@ -8,7 +8,9 @@ export interface Engine {
     scenario: string,
     options?: { release?: string },
     demo?: { fence?: string; steps?: object[] },
-  ): { ok: true; recording: Recording } | { ok: false; errors: { message: string; line?: number }[] };
+  ):
+    | { ok: true; recording: Recording }
+    | { ok: false; errors: { message: string; line?: number }[] };
 }
 
 /** Told how much is loaded, from 0 to 1; nothing if that is not known. */

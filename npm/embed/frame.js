@@ -45,7 +45,7 @@ async function unpack(text) {
   const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
   const decoder = new TextDecoder("utf-8", { fatal: true });
   let yaml = "";
-  for (const reader = stream.getReader(); ; ) {
+  for (const reader = stream.getReader(); ;) {
     const { done, value } = await reader.read();
     if (done) return yaml + decoder.decode();
     yaml += decoder.decode(value, { stream: true });

@@ -41,10 +41,12 @@ export function draw(run: Run, other: Run | undefined, label: string): Picture {
   };
   run.lanes.forEach((lane, index) => {
     const y = AXIS + index * PITCH;
-    const kind = lane.subject.startsWith("node/") ? "n" : lane.subject.startsWith("zone/") ? "m" : "";
-    names.append(
-      s("text", { class: kind, x: "98%", y: y + 11, "text-anchor": "end" }, lane.name),
-    );
+    const kind = lane.subject.startsWith("node/")
+      ? "n"
+      : lane.subject.startsWith("zone/")
+        ? "m"
+        : "";
+    names.append(s("text", { class: kind, x: "98%", y: y + 11, "text-anchor": "end" }, lane.name));
     const twin = other?.lanes.find(({ subject }) => subject === lane.subject);
     bars(lane, y, other ? 10 : BAR, !other);
     if (twin) bars(twin, y + 11, 5, false);

@@ -81,7 +81,14 @@ export function clock(millis: number): string {
   return `${h ? `${h}h` : ""}${h || m ? `${m}m` : ""}${s}s`;
 }
 
-const UNITS: Record<string, number> = { h: 3_600_000, m: 60_000, s: 1000, ms: 1, us: 1e-3, ns: 1e-6 };
+const UNITS: Record<string, number> = {
+  h: 3_600_000,
+  m: 60_000,
+  s: 1000,
+  ms: 1,
+  us: 1e-3,
+  ns: 1e-6,
+};
 
 /** Milliseconds of `5m50s`, or of a number of seconds; nothing if it is neither. */
 export function millis(text: string | null): number | undefined {

@@ -1,7 +1,13 @@
 // Whether a site is dark.
 
 /** What sites say about their theme, on html or body: a class, or one of these attributes. */
-const ATTRIBUTES = ["class", "data-theme", "data-bs-theme", "data-color-mode", "data-md-color-scheme"];
+const ATTRIBUTES = [
+  "class",
+  "data-theme",
+  "data-bs-theme",
+  "data-color-mode",
+  "data-md-color-scheme",
+];
 const DARK = /^(dark|slate|night|coal|navy|ayu)$|(^|[-_])dark$/;
 const LIGHT = /^(light|default|rust)$|(^|[-_])light$/;
 
@@ -15,7 +21,10 @@ export function isDark(element: Element): boolean {
     if (words.some((word) => DARK.test(word))) return true;
     if (words.some((word) => LIGHT.test(word))) return false;
   }
-  const numbers = getComputedStyle(element).color.match(/[\d.]+/g)?.map(Number) ?? [];
+  const numbers =
+    getComputedStyle(element)
+      .color.match(/[\d.]+/g)
+      ?.map(Number) ?? [];
   const [red = 0, green = 0, blue = 0] = numbers;
   return 0.299 * red + 0.587 * green + 0.114 * blue > 140;
 }

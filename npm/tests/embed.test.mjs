@@ -83,7 +83,8 @@ async function open(name, body, options = {}) {
   tab.on("console", (message) => message.type() === "error" && note(message.text()));
   tab.on("request", (request) => requests.push(request.url()));
   await tab.goto(`${url}pages/${name}.html`);
-  if (options.javaScriptEnabled !== false && options.script !== false && options.waits !== false) await ready(tab);
+  if (options.javaScriptEnabled !== false && options.script !== false && options.waits !== false)
+    await ready(tab);
   return {
     tab,
     requests,
@@ -149,7 +150,10 @@ test("what is fallback without JavaScript is played with it, and nothing moves",
 
   const { tab, close, requests } = await open("played", body);
   assert.ok(Math.abs((await place(tab)) - before.y) <= 1, "the page has jumped");
-  assert.deepEqual(await element(tab).evaluate((one) => [one.currentTime, one.duration]), [40, 350]);
+  assert.deepEqual(
+    await element(tab).evaluate((one) => [one.currentTime, one.duration]),
+    [40, 350],
+  );
   const told = await element(tab).evaluate(async (one) => {
     const events = [];
     for (const name of ["timechange", "event", "ended"]) {
@@ -246,12 +250,14 @@ test("keys count only while it has the focus, and only those that it uses", asyn
 test("knobs are exact, at once and without the engine", async () => {
   const words = "knob=tolerationSeconds:0,30,300 knob=release:1.20,1.31 compare=release:1.20";
   const { tab, close, requests } = await open("knobs", demo("why-345-seconds", words));
-  const edited = element(tab).evaluate(
-    (one) => new Promise((resolve) => one.addEventListener("edit", (e) => resolve(e.detail))),
-  );
+  await element(tab).evaluate((one) => {
+    one.addEventListener("edit", ({ detail }) => (globalThis.edited = detail));
+  });
   await tab.locator("[data-key=knob-tolerationSeconds]").selectOption("30");
   assert.equal(await element(tab).evaluate((one) => one.duration), 80);
-  assert.deepEqual((await edited).knobs, { tolerationSeconds: "30", release: "1.31" });
+  const edited = await tab.evaluate(() => globalThis.edited);
+  assert.equal(edited.kind, "knob");
+  assert.deepEqual(edited.knobs, { tolerationSeconds: "30", release: "1.31" });
   await tab.locator("[data-key=knob-release]").selectOption("1.20");
   await tab.getByText("Kubernetes 1.20", { exact: true }).first().waitFor();
   const recorded = await element(tab).evaluate((one) => [
@@ -285,7 +291,10 @@ test("ten demos load one engine, at the first edit, and it is one module", async
       }),
     ),
   );
-  assert.deepEqual(edits, [1, 2, 3, 4, 5, 6, 7, 8, 9, 10].map((second) => second * 1000));
+  assert.deepEqual(
+    edits,
+    [1, 2, 3, 4, 5, 6, 7, 8, 9, 10].map((second) => second * 1000),
+  );
   assert.equal(requests.filter((request) => WASM.test(request)).length, 1);
   assert.equal(await tab.evaluate(() => globalThis.compiled), 1);
   await close();
@@ -305,7 +314,10 @@ test("a reader taints a node at a moment, changes the text, and goes back", asyn
   // A text that is wrong is said with its line, and stays.
   await tab.getByRole("textbox").fill("kind: Scenario\nobjects: 5\n");
   await tab.getByRole("button", { name: "Run", exact: true }).click();
-  assert.match(await said(tab), /^This cannot be run: .*line 2: .*The recorded run can still be played\.$/);
+  assert.match(
+    await said(tab),
+    /^This cannot be run: .*line 2: .*The recorded run can still be played\.$/,
+  );
   assert.equal(await tab.getByRole("textbox").inputValue(), "kind: Scenario\nobjects: 5\n");
   const shared = await element(tab).evaluate((one) => one.share());
   assert.match(shared, /dist\/frame\.html#d=[\w-]+&t=20$/);
@@ -379,7 +391,10 @@ test("no style leaks in or out", async () => {
 for (const [name, options] of [
   ["wide", { width: 900 }],
   ["narrow", { width: 360 }],
-  ["dark", { html: 'data-theme="dark"', head: "<style>body{background:#171c24;color:#eee}</style>" }],
+  [
+    "dark",
+    { html: 'data-theme="dark"', head: "<style>body{background:#171c24;color:#eee}</style>" },
+  ],
 ]) {
   test(`axe finds nothing, and nothing is wider than the page: ${name}`, async () => {
     const words = "knob=release:1.20,1.31 start-at=50s select=pod/default/web-0";
@@ -390,7 +405,10 @@ for (const [name, options] of [
       await tab.evaluate(AXE);
       const violations = await tab.evaluate(async () => {
         const { violations } = await globalThis.axe.run(document);
-        return violations.map(({ id, nodes }) => [id, nodes.map(({ html, target }) => [String(target), html])]);
+        return violations.map(({ id, nodes }) => [
+          id,
+          nodes.map(({ html, target }) => [String(target), html]),
+        ]);
       });
       assert.deepEqual(violations, [], button);
     }
@@ -401,7 +419,10 @@ for (const [name, options] of [
 }
 
 test("reduced motion: time jumps from event to event", async () => {
-  const options = { reducedMotion: "reduce", head: "<script>setInterval = (act) => ((globalThis.tick = act), 1);</script>" };
+  const options = {
+    reducedMotion: "reduce",
+    head: "<script>setInterval = (act) => ((globalThis.tick = act), 1);</script>",
+  };
   const { tab, close } = await open("reduced", demo("why-345-seconds"), options);
   await element(tab).evaluate((one) => one.play());
   const times = [];
@@ -476,10 +497,7 @@ test("what comes from an address: a recording, a scenario, and what is not there
 
 test("the frame tells its height to the page around it", async () => {
   const { recording } = taintlab.makeDemo(example("three-effects"));
-  writeFileSync(
-    join(folder, "node_modules/taintlab/dist/three.json"),
-    JSON.stringify(recording),
-  );
+  writeFileSync(join(folder, "node_modules/taintlab/dist/three.json"), JSON.stringify(recording));
   const body = `<iframe src="${DIST}/frame.html?src=three.json&t=5" title="A demo" width="600" height="50"></iframe>`;
   const head = `<script>addEventListener("message", ({ data, source }) => {
     if (data?.type !== "taintlab:height") return;

@@ -19,7 +19,8 @@ import sirv from "sirv";
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const SITES = process.env.TAINTLAB_SITES;
 const CHAPTER = readFileSync(join(ROOT, "docs/book/src/how-to/embed-a-demo.md"), "utf8");
-const FENCE = "```taintlab scenario=why-345-seconds start-at=40s knob=tolerationSeconds:0,300\n```\n";
+const FENCE =
+  "```taintlab scenario=why-345-seconds start-at=40s knob=tolerationSeconds:0,300\n```\n";
 const TEXT = `# A page\n\n${FENCE}\nAfter it.\n`;
 const run = promisify(execFile);
 
@@ -49,7 +50,13 @@ function site(name, files, embed) {
   }
   cpSync(join(ROOT, "examples/why-345-seconds.yaml"), join(at, "scenarios/why-345-seconds.yaml"));
   const dist = join(SITES, "node_modules/taintlab/dist");
-  for (const file of ["taint-lab.js", "taint-lab.css", "manual.js", "glue.js", "taintlab_bg.wasm"]) {
+  for (const file of [
+    "taint-lab.js",
+    "taint-lab.css",
+    "manual.js",
+    "glue.js",
+    "taintlab_bg.wasm",
+  ]) {
     cpSync(join(dist, file), join(at, embed, file));
   }
   return at;
@@ -108,7 +115,11 @@ const fails = (building, what) =>
 
 test("Docusaurus: the plugin in MDX, which it uses, rendered by React", async () => {
   const [{ code }] = recipe("Docusaurus");
-  const at = site("docusaurus", { "docusaurus.config.js": code, "package.json": '{"type":"module"}' }, "out/embed");
+  const at = site(
+    "docusaurus",
+    { "docusaurus.config.js": code, "package.json": '{"type":"module"}' },
+    "out/embed",
+  );
   const { default: config } = await import(pathToFileURL(join(at, "docusaurus.config.js")));
   const [[, { docs }]] = config.presets;
   const [[plugin, options]] = docs.beforeDefaultRemarkPlugins;
@@ -167,8 +178,10 @@ test("Hugo", async () => {
   const at = site(
     "hugo",
     {
-      "hugo.toml": 'baseURL = "/"\ntitle = "A site"\ndisableKinds = ["taxonomy", "term", "RSS", "sitemap"]\n',
-      "config.toml": 'baseURL = "/"\ntitle = "A site"\ndisableKinds = ["taxonomy", "term", "RSS", "sitemap"]\n',
+      "hugo.toml":
+        'baseURL = "/"\ntitle = "A site"\ndisableKinds = ["taxonomy", "term", "RSS", "sitemap"]\n',
+      "config.toml":
+        'baseURL = "/"\ntitle = "A site"\ndisableKinds = ["taxonomy", "term", "RSS", "sitemap"]\n',
       "content/_index.md": `---\ntitle: A page\n---\n${TEXT.replace(/taintlab .*/, 'taintlab {scenario="why-345-seconds"}')}`,
       "layouts/_default/_markup/render-codeblock-taintlab.html": command,
       "layouts/_default/baseof.html": `<!doctype html><html lang="en"><head><meta charset="utf-8">
@@ -181,7 +194,10 @@ ${hook}</body></html>`,
   assert.equal(script, undefined);
   mkdirSync(join(at, "assets/demos"), { recursive: true });
   const files = readdirSync(join(at, "scenarios")).map((file) => `scenarios/${file}`);
-  const words = shell.split(" ").slice(2).flatMap((word) => (word === "scenarios/*.yaml" ? files : word));
+  const words = shell
+    .split(" ")
+    .slice(2)
+    .flatMap((word) => (word === "scenarios/*.yaml" ? files : word));
   await build(at, tool("taintlab"), [...words, "--fence", "start-at=40s"]);
   await build(at, "hugo", ["--quiet"]);
   await play(join(at, "public"));
@@ -202,7 +218,11 @@ test("MkDocs Material", async () => {
     "docs/embed",
   );
   const mkdocs = join(SITES, "venv/bin/mkdocs");
-  const env = { ...process.env, PATH: `${join(SITES, "node_modules/.bin")}:${process.env.PATH}`, PYTHONPATH: at };
+  const env = {
+    ...process.env,
+    PATH: `${join(SITES, "node_modules/.bin")}:${process.env.PATH}`,
+    PYTHONPATH: at,
+  };
   await run(mkdocs, ["build", "--strict", "--quiet"], { cwd: at, env, timeout: 120_000 });
   await play(join(at, "site"), 0);
 });

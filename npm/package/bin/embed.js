@@ -47,7 +47,8 @@ export async function embed(args, help) {
 async function demoOf(from, { fence, base, playground }, settings) {
   const text = await readText(from);
   const options = { file: named(from), files: await filesBeside(from, text), ...settings };
-  const make = (id) => given("--fence", () => taintlab.makeDemo(text, options, { fence, id, playground }));
+  const make = (id) =>
+    given("--fence", () => taintlab.makeDemo(text, options, { fence, id, playground }));
   const id = `taintlab-${ok(make("")).recording.name || "demo"}`;
   const { html, recording } = ok(make(id));
   const { name, title, yaml, runs } = recording;
@@ -79,7 +80,8 @@ function print({ fence, html, iframe, link }) {
 
 /** The recording and the HTML, for sites that are built without Node. */
 function save(folder, { name, json, bare }) {
-  if (!name) throw new Stop("error: the scenario has no metadata.name, which names the files", EXIT.failed);
+  if (!name)
+    throw new Stop("error: the scenario has no metadata.name, which names the files", EXIT.failed);
   try {
     writeFileSync(join(folder, `${name}.json`), json);
     writeFileSync(join(folder, `${name}.html`), `${bare}\n`);

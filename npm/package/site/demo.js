@@ -20,8 +20,10 @@ export function demoOf(words, content, id, { examples = "examples", playground =
   const name = /(?:^|\s)scenario=(\S+)/.exec(words)?.[1];
   const isEmpty = content.trim() === "";
   if (name && !isEmpty) throw new Error("the fence names a scenario and holds another");
-  if (!name && isEmpty) throw new Error("the fence is empty: name a scenario, or write one into it");
-  if (name && !/^[\w.-]+$/.test(name)) throw new Error(`scenario: \`${name}\` is no name of a file`);
+  if (!name && isEmpty)
+    throw new Error("the fence is empty: name a scenario, or write one into it");
+  if (name && !/^[\w.-]+$/.test(name))
+    throw new Error(`scenario: \`${name}\` is no name of a file`);
   const path = name && join(examples, `${name}.yaml`);
   const text = path ? readFileSync(path, "utf8") : content;
   const folder = path ? dirname(path) : examples;
@@ -40,7 +42,9 @@ export function demoOf(words, content, id, { examples = "examples", playground =
     );
     if (!answer.passed) throw new Error(failures.filter(Boolean).join("\n"));
     if (answer.outcomes.length === 0) {
-      throw new Error("the scenario expects nothing, so that nothing is checked: give it an `expect`");
+      throw new Error(
+        "the scenario expects nothing, so that nothing is checked: give it an `expect`",
+      );
     }
     const made = taintlab.makeDemo(text, options, { fence: words, id, playground });
     if (!made.ok) throw new Error(made.errors.map(textOf).join("\n"));

@@ -15,11 +15,15 @@ export default function markdownItTaintlab(md, options = {}) {
     const words = wordsOf(token.info);
     if (words === undefined) return other(tokens, index, settings, env, self);
     const page = env?.relativePath ?? "page";
-    const number = tokens.slice(0, index + 1).filter(({ info }) => wordsOf(info ?? "") !== undefined);
+    const number = tokens
+      .slice(0, index + 1)
+      .filter(({ info }) => wordsOf(info ?? "") !== undefined);
     const slug = page.replace(/[^A-Za-z0-9]+/g, "-");
     try {
       const html = demoOf(words, token.content, `taintlab-${slug}-${number.length}`, options);
-      return options.vue ? `<div v-html="${attribute(JSON.stringify(html))}"></div>\n` : `${html}\n`;
+      return options.vue
+        ? `<div v-html="${attribute(JSON.stringify(html))}"></div>\n`
+        : `${html}\n`;
     } catch (error) {
       const line = token.map ? `:${token.map[0] + 1}` : "";
       throw new Error(`${page}${line}: taintlab: ${error.message}`, { cause: error });

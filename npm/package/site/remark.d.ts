@@ -9,6 +9,4 @@ export interface TaintlabOptions {
 }
 
 /** A plugin for remark: each fence `taintlab` becomes a demo, or the build fails. */
-export default function remarkTaintlab(
-  options?: TaintlabOptions,
-): (tree: any, file: any) => void;
+export default function remarkTaintlab(options?: TaintlabOptions): (tree: any, file: any) => void;
