@@ -671,8 +671,8 @@ impl KubernetesRelease {
         self.minor <= 20
     }
 
-    /// Whether a kubelet that starts posts that its node is not ready, until it posts again: to 1.30
-    /// (kubernetes#124430).
+    /// Whether a kubelet that starts posts that its node is not ready, until it posts again: to
+    /// 1.30 (kubernetes#124430).
     #[must_use]
     pub const fn kubelet_starts_not_ready(self) -> bool {
         self.minor <= 30
