@@ -375,15 +375,15 @@ impl<'a> Recorder<'a> {
             reached.insert(subject);
         }
         for event in events {
-            let (pod, budget) = match &event.what {
-                EventKind::BudgetNotAsked { pod, .. } => (pod.clone(), true),
-                EventKind::EventRecorded(recorded) if recorded.reason == "Preempted" => {
-                    match event.what.subject().pod {
-                        Some(pod) => (pod.clone(), false),
-                        None => continue,
-                    }
-                }
-                _ => continue,
+            let (pod, budget) = if let EventKind::BudgetNotAsked { pod, .. } = &event.what {
+                (pod.clone(), true)
+            } else if let EventKind::EventRecorded(recorded) = &event.what
+                && recorded.reason == "Preempted"
+                && let Some(pod) = event.what.subject().pod
+            {
+                (pod.clone(), false)
+            } else {
+                continue;
             };
             if let Some(subject) = self.owner(simulator, &pod) {
                 let track = self.track(&subject);

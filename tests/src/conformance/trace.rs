@@ -31,8 +31,8 @@ pub fn run(dir: &Path) -> Result<FileReport, String> {
 }
 
 /// What is not compared, in words.
-pub const TOLERANCES: &str = "tolerated in traces: 1 s of latency at every moment; ages and times in \
-    texts 3 s, any age of FailedScheduling, which is counted on in place, and of the Service that \
+pub const TOLERANCES: &str = "tolerated in traces: 1 s of latency at every moment; ages and \
+    times in texts 3 s, any age of FailedScheduling, which is counted on in place, and of the Service that \
     the control plane creates; letters of generated names, identifiers and hashes of templates; \
     addresses of pods; nodes of pods in tables; where scores tie, the node of the recording is \
     taken; one FailedScheduling more or less for a pod, since a node changes in two writes some ms \

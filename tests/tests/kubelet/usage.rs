@@ -278,14 +278,14 @@ fn explanations_are_plain_values() {
     // The grace period is over: it goes, and takes a second for that.
     run.advance_to(seconds(60));
     let not_met = json!({ "state": "notMet" });
-    let acting = json!({ "state": "acting", "since": 0 });
+    let acting = json!({ "state": "acting", "since": 0.0 });
     assert_eq!(run.manager.killing(), Some(&PodKey::new("default", "big")));
     assert_eq!(states(&run, 60), [not_met.clone(), acting]);
     // Gone; another one takes so much that there is enough but for the minimum reclaim.
     run.advance_to(seconds(61));
     assert_eq!(states(&run, 61), [not_met.clone(), not_met.clone()]);
     run.start(seconds(61), &simple("other"), memory(json!({ "constant": "2304Mi" })));
-    let reclaiming = json!({ "state": "reclaiming", "since": 0 });
+    let reclaiming = json!({ "state": "reclaiming", "since": 0.0 });
     assert_eq!(states(&run, 61), [not_met.clone(), reclaiming]);
     // Nothing is left, and no pass has seen it yet.
     run.start(seconds(62), &simple("huge"), memory(json!({ "constant": "4Gi" })));
