@@ -32,6 +32,7 @@ pub struct Event {
     pub at: Timestamp,
     /// What.
     #[serde(flatten)]
+    #[cfg_attr(feature = "typescript-all", tsify(type = "EventKind"))]
     pub what: EventKind,
 }
 
