@@ -298,7 +298,9 @@ fn the_yaml_of_each_effect_does_what_it_says() {
         let report = report_of(scenario(&cluster), ReportOptions::default());
         let finding = finding(&report, Some("deployment/default/web"));
         let mut checked = 0;
-        for effect in &finding.effects {
+        // The out-of-service taint is no change of the cluster before it fails.
+        let before = |remedy: &Remedy| !matches!(remedy, Remedy::OutOfService { .. });
+        for effect in finding.effects.iter().filter(|effect| before(&effect.remedy)) {
             let mut changed = scenario(&cluster);
             for document in effect.yaml.split("---\n") {
                 let patch: Value = read_value(document, "", &Limits::default()).unwrap();
