@@ -150,18 +150,26 @@ impl LaneRecorder {
             let began = segment.began.as_ref();
             segment.from > now || began.is_some_and(|began| began.event >= events)
         };
-        for segments in self.lanes.values_mut() {
-            while segments.pop_if(later).is_some() {}
-            if let Some(last) = segments.last_mut().filter(|last| last.to >= now) {
+        // What the moment itself brought after these events may have hidden what was before.
+        let mut unsure = BTreeSet::new();
+        for (subject, segments) in &mut self.lanes {
+            let mut is_unsure = false;
+            while let Some(popped) = segments.pop_if(later) {
+                is_unsure |= popped.from == now;
+            }
+            if let Some(last) = segments.last_mut().filter(|it| !it.goes_on && it.to >= now) {
+                is_unsure |= last.to == now;
                 (last.to, last.goes_on) = (last.from, true);
+            }
+            if is_unsure {
+                unsure.insert(subject.clone());
             }
         }
         self.lanes.retain(|_, segments| !segments.is_empty());
         self.events = events;
         self.last_change = self.last_change.min(now);
-        // What the moment itself brought after these events is no longer so. Texts are as they were
-        // when they were written.
-        self.compare(simulator, &self.all(simulator), &[], Now::is_like);
+        // Texts stay as they were when they were written.
+        self.compare(simulator, &unsure, &[], Now::is_like);
     }
 
     /// Everything that has a lane, or should have one.
