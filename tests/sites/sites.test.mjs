@@ -65,7 +65,7 @@ function site(name, files, embed) {
 const build = (at, program, args) =>
   run(program, args, {
     cwd: at,
-    timeout: 120_000,
+    timeout: 300_000,
     env: { ...process.env, ASTRO_TELEMETRY_DISABLED: "1", NO_COLOR: "1", CI: "1" },
   });
 const tool = (name) => join(SITES, "node_modules/.bin", name);
