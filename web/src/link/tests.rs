@@ -213,7 +213,6 @@ fn links_of_every_format_are_read() {
         assert_eq!(opened.session.now(), Timestamp::from_secs(at));
         assert_eq!(edits_of(&opened.session).len(), 1);
         assert_eq!(opened.selection, Some(Selection::Node("worker-1".into())));
-        assert!(!opened.differs, "the engine computes something else than it did");
     }
 }
 
