@@ -136,9 +136,9 @@ test("report makes the cluster fail, node by node", async () => {
   const { stdout, stderr, code, requests } = await taintlab(line);
   assert.equal(code, 0, stderr);
   assert.equal(stderr.split("\n")[0], READ);
-  const { runs } = JSON.parse(stdout);
+  const { outline } = JSON.parse(stdout);
   assert.deepEqual(
-    runs.map((run) => run.domain.name),
+    outline.domains.map(({ name }) => name),
     ["worker-1", "worker-2"],
   );
   assert.ok(requests.every((request) => request.startsWith("GET ")));

@@ -39,7 +39,7 @@ test("commands: each line runs", async () => {
   const lines = blocks("")
     .flatMap((text) => text.split("\n"))
     .filter((line) => line.startsWith("npx taintlab"));
-  assert.equal(lines.length, 3);
+  assert.equal(lines.length, 4);
   const cluster = `apiVersion: v1\nkind: Node\nmetadata: {name: worker-1}\n`;
   const scenario = `apiVersion: taintlab/v1\nkind: Scenario\nobjects: {nodes: [{metadata: {name: a}}]}\n`;
   const at = project(folder, "readme-commands", {

@@ -177,7 +177,7 @@ pub struct Finding {
     /// The run in which it hurts most.
     #[cfg_attr(feature = "typescript-all", tsify(type = "ReportRun"))]
     pub run: Run,
-    /// How much; see [`Cell::harm`].
+    /// How much, as the cell of the run says.
     pub harm: Millis,
     /// The moment at which it is worst, from the fault on.
     pub at: Millis,
