@@ -35,8 +35,9 @@ fn cluster(nodes: usize) -> Scenario {
     let objects = &mut scenario.objects;
     for index in 0..nodes {
         let name = format!("node-{index}");
+        let zone = ["a", "b", "c"][index % 3];
         let labels = json!({
-            "topology.kubernetes.io/zone": ["a", "b", "c"][index % 3],
+            "topology.kubernetes.io/zone": zone,
             "kubernetes.io/hostname": name,
         });
         objects.nodes.push(read(json!({

@@ -293,10 +293,12 @@ fn summary(result: &RunResult) -> RunSummary {
     }
 }
 
+/// What happened to a workload, by seed.
+type SeededRuns<'a> = Vec<(u32, &'a WorkloadRun)>;
+
 fn cells<'a>(outline: &Outline, results: impl Iterator<Item = &'a RunResult>) -> Vec<Cell> {
     let mut seeds: BTreeMap<(usize, &Fault), usize> = BTreeMap::new();
-    let mut all: BTreeMap<(usize, usize, &ReportSubject), Vec<(u32, &WorkloadRun)>> =
-        BTreeMap::new();
+    let mut all: BTreeMap<(usize, usize, &ReportSubject), SeededRuns> = BTreeMap::new();
     let place = |fault: &Fault| {
         let faults = &outline.options.faults;
         faults.iter().position(|known| known == fault).unwrap_or(faults.len())
@@ -308,7 +310,7 @@ fn cells<'a>(outline: &Outline, results: impl Iterator<Item = &'a RunResult>) ->
             all.entry(key).or_default().push((result.run.seed, figures));
         }
     }
-    let cell = |((domain, fault, _), runs): (_, Vec<(u32, &WorkloadRun)>)| {
+    let cell = |((domain, fault, _), runs): (_, SeededRuns)| {
         let fault = outline.options.faults.get(fault)?;
         let made = seeds.get(&(domain, fault)).copied().unwrap_or(runs.len());
         let (seed, worst) =

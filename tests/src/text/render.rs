@@ -2,7 +2,6 @@
 
 use std::fmt::Write as _;
 
-use taintlab_core::api::Taint;
 use taintlab_core::event::{Event, EventKind};
 use taintlab_core::eviction_timeline::time_budget::Moment;
 use taintlab_core::simulator::Simulator;
@@ -16,10 +15,6 @@ pub fn event(event: &Event) -> String {
         other => other.to_string(),
     };
     format!("{:<8} {what}", event.at.to_string())
-}
-
-fn list(taints: &[Taint]) -> String {
-    taints.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
 }
 
 /// What the controller remembers.
