@@ -118,7 +118,10 @@ playgroundTest("the Why tab leads to the same moments", async ({ page }) => {
   await until(page, async () => assert.equal(await now(page), UNKNOWN));
   // The terms of the time budget, too.
   const terms = inspector.getByTestId("time-budget").getByRole("button");
-  await terms.filter({ hasText: /^45\.1s$/ }).first().click();
+  await terms
+    .filter({ hasText: /^45\.1s$/ })
+    .first()
+    .click();
   await until(page, async () => assert.equal(await now(page), TAINTED));
 });
 
