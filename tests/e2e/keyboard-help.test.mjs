@@ -278,12 +278,12 @@ const HELP = {
     "The next bookmark": async (page, press) => {
       await tellStory(page);
       await press();
-      await clockIs(page, 45);
+      await clockIs(page, 41);
     },
     "The bookmark before": async (page, press) => {
       await tellStory(page);
       await page.getByTestId("story-next").click();
-      await clockIs(page, 45);
+      await clockIs(page, 41);
       await press();
       await clockIs(page, 3);
     },

@@ -19,7 +19,12 @@ const lanes = (page) => page.getByTestId("lanes");
 const lane = (page, subject) => lanes(page).locator(`.lspace [data-subject="${subject}"]`);
 const WEB = "pod default/web-0";
 
-/** Opens the example in which a pod is evicted after 350 s, at its end, with its lanes. */
+// When what happens in the example: the node is Unknown, then tainted, and its pod is deleted.
+const UNKNOWN = seconds(40.0084);
+const TAINTED = seconds(45.1);
+const DELETED = seconds(345.1);
+
+/** Opens the example in which a pod is evicted after 345.1 s, at its end, with its lanes. */
 async function outage(page) {
   await ready(page);
   await loadScenario(page, "why-345-seconds");
@@ -66,7 +71,7 @@ playgroundTest(
       "unknown",
     ]);
     const words = await lane(page, WEB).locator(".ltrack .sr").textContent();
-    assert.match(words, /counting down on worker-1, from 50s to 5m50s: deleted at 5m50s/);
+    assert.match(words, /counting down on worker-1, from 45\.1s to 5m45\.1s: deleted at 5m45\.1s/);
     await lanes(page).getByRole("button", { name: "Changed only" }).click();
     await until(page, async () => assert.equal(await lane(page, "node worker-2").count(), 0));
     assert.equal(await lane(page, WEB).count(), 1);
@@ -97,7 +102,7 @@ playgroundTest("pointing looks at a moment, clicking goes there and says why", a
   await details.getByText("counting down on worker-1").waitFor();
   const causes = details.getByTestId("causes").getByRole("button");
   const texts = await causes.allInnerTexts();
-  assert.match(texts[0], /^50s .*deletion scheduled/);
+  assert.match(texts[0], /^45\.1s .*deletion scheduled/);
   assert.match(texts.at(-1), /^3s .*silent/);
   await causes.last().click();
   await until(page, async () => assert.equal(await now(page), seconds(3)));
@@ -108,13 +113,16 @@ playgroundTest("the Why tab leads to the same moments", async ({ page }) => {
   await page.locator('[data-pod="default/web-0"]').click();
   const inspector = page.getByTestId("inspector");
   const causes = inspector.getByTestId("causes").getByRole("button");
-  assert.match((await causes.allInnerTexts())[0], /^5m50s DELETE/);
+  assert.match((await causes.allInnerTexts())[0], /^5m45\.1s DELETE/);
   await causes.filter({ hasText: "Ready: True -> Unknown" }).click();
-  await until(page, async () => assert.equal(await now(page), seconds(45)));
+  await until(page, async () => assert.equal(await now(page), UNKNOWN));
   // The terms of the time budget, too.
   const terms = inspector.getByTestId("time-budget").getByRole("button");
-  await terms.filter({ hasText: /^50s$/ }).first().click();
-  await until(page, async () => assert.equal(await now(page), seconds(50)));
+  await terms
+    .filter({ hasText: /^45\.1s$/ })
+    .first()
+    .click();
+  await until(page, async () => assert.equal(await now(page), TAINTED));
 });
 
 playgroundTest("the wheel zooms, F fits, and dragging measures", async ({ page }) => {
@@ -145,7 +153,7 @@ playgroundTest("the wheel zooms, F fits, and dragging measures", async ({ page }
   const text = await page.evaluate(() => navigator.clipboard.readText());
   assert.match(text, /^expect:\n/);
   assert.match(text, /evicted:\n? *.*pod: default\/web-0/s);
-  assert.match(text, /at: 5m50s/);
+  assert.match(text, /at: 5m45\.1s/);
 });
 
 playgroundTest("the lanes by keyboard alone", async ({ page }) => {
@@ -169,16 +177,16 @@ playgroundTest("the lanes by keyboard alone", async ({ page }) => {
   }
   // Back through what became of it: each change is looked at.
   await page.keyboard.press("ArrowLeft");
-  await until(page, async () => assert.equal(await now(page), seconds(50)));
+  await until(page, async () => assert.equal(await now(page), TAINTED));
   await page.keyboard.press("ArrowLeft");
-  await until(page, async () => assert.equal(await now(page), seconds(45)));
+  await until(page, async () => assert.equal(await now(page), UNKNOWN));
   await page.keyboard.press("ArrowRight");
-  await until(page, async () => assert.equal(await now(page), seconds(50)));
+  await until(page, async () => assert.equal(await now(page), TAINTED));
   assert.equal(await page.locator('.app[data-peek="true"]').count(), 1);
   await page.keyboard.press("Enter");
   await page.locator('.app:not([data-peek="true"])').waitFor();
-  assert.equal(await now(page), seconds(50));
-  assert.ok(end > seconds(50));
+  assert.equal(await now(page), TAINTED);
+  assert.ok(end > TAINTED);
   // Pinned, it stays at the top.
   await page.keyboard.press("p");
   await lanes(page).locator(`.lpins [data-subject="${WEB}"]`).waitFor();
@@ -259,7 +267,7 @@ playgroundTest("full stop and comma step through what is selected", async ({ pag
     await until(page, async () => assert.notEqual(await now(page), before));
     times.push(await now(page));
   }
-  assert.deepEqual(times, [seconds(45), seconds(50), seconds(350)]);
+  assert.deepEqual(times, [UNKNOWN, TAINTED, DELETED]);
   await page.keyboard.press(",");
   await until(page, async () => assert.equal(await now(page), times.at(-2)));
 });
@@ -273,7 +281,7 @@ playgroundTest("the event log is a control", async ({ page }) => {
   const all = await log(page);
   const row = rows.filter({ hasText: "NodeNotReady" }).first();
   await row.click();
-  await until(page, async () => assert.equal(await now(page), seconds(45)));
+  await until(page, async () => assert.equal(await now(page), UNKNOWN));
   // What comes later is still there, and leads back to it.
   const later = page.getByTestId("log").locator(".ev[data-later]");
   await later.first().waitFor();
@@ -290,7 +298,7 @@ playgroundTest("kinds that are hidden are not stepped to", async ({ page }) => {
     await kinds.getByRole("button", { name }).click();
   }
   await page.getByTestId("step").click();
-  await until(page, async () => assert.equal(await now(page), seconds(350)));
+  await until(page, async () => assert.equal(await now(page), DELETED));
   await page.getByTestId("step-back").click();
   await until(page, async () => assert.equal(await now(page), 0n));
 });
@@ -305,11 +313,11 @@ playgroundTest("run until, back to, and stop there", async ({ page }) => {
     await page.getByTestId("until").getByRole("button", { name: button }).click();
   };
   await ask("node/worker-1 tainted", "Run until");
-  await until(page, async () => assert.equal(await now(page), seconds(50)));
+  await until(page, async () => assert.equal(await now(page), TAINTED));
   await ask("pod/default/web-0 stuck", "Run until");
-  await until(page, async () => assert.equal(await now(page), seconds(350)));
+  await until(page, async () => assert.equal(await now(page), DELETED));
   await ask("node/worker-1 unknown", "Back to");
-  await until(page, async () => assert.equal(await now(page), seconds(45)));
+  await until(page, async () => assert.equal(await now(page), UNKNOWN));
   await ask("node/worker-1 silly", "Run until");
   await page.getByText("write one of tainted").waitFor();
   await page.keyboard.press("Escape");
@@ -318,8 +326,8 @@ playgroundTest("run until, back to, and stop there", async ({ page }) => {
   await page.keyboard.press("Escape");
   await page.getByTestId("speed").selectOption("1000×");
   await page.getByRole("button", { name: "Play" }).click();
-  await page.getByTestId("notice").getByText("Stopped at 50s").waitFor();
-  assert.equal(await now(page), seconds(50));
+  await page.getByTestId("notice").getByText("Stopped at 45.1s").waitFor();
+  assert.equal(await now(page), TAINTED);
 });
 
 playgroundTest("an edit after going back begins a branch; undo goes back", async ({ page }) => {
@@ -354,7 +362,7 @@ playgroundTest("an edit after going back begins a branch; undo goes back", async
   const compared = page.getByTestId("compared");
   await compared.getByText(/They part at .*worker-1/).waitFor();
   const evicted = compared.getByRole("row", { name: /default\/web-0 evicted/ });
-  assert.match(await evicted.innerText(), /5m50s\s+stays/);
+  assert.match(await evicted.innerText(), /5m45\.1s\s+stays/);
   await page.keyboard.press("Escape");
   await page.getByTestId("dialog").waitFor({ state: "detached" });
   // The switch and the name are taken back, then the edit and its branch.
@@ -391,11 +399,11 @@ playgroundTest("two releases and two tolerationSeconds are compared", async ({ p
   await page
     .getByRole("combobox", { name: "Release to compare this run with" })
     .selectOption("1.35");
-  await compared.getByText(/They part at 45s: node worker-1 is Unknown/).waitFor();
+  await compared.getByText(/They part at 40\.0084s: node worker-1 is Unknown/).waitFor();
   const dialog = page.getByTestId("dialog");
   await dialog.getByLabel("With tolerationSeconds").fill("60");
   await dialog.getByLabel("With tolerationSeconds").press("Enter");
-  await compared.getByRole("row", { name: /default\/web-0 evicted 5m50s 1m50s/ }).waitFor();
+  await compared.getByRole("row", { name: /default\/web-0 evicted 5m45\.1s 1m45\.1s/ }).waitFor();
   await dialog.getByLabel("With a flag").fill("node-monitor-grace-period=20");
   await dialog.getByLabel("With a flag").press("Enter");
   await dialog.getByText(/invalid argument|must be/).waitFor();
@@ -403,6 +411,6 @@ playgroundTest("two releases and two tolerationSeconds are compared", async ({ p
   await compared.getByRole("button", { name: "Copy" }).click();
   await until(page, async () => {
     const text = await page.evaluate(() => navigator.clipboard.readText());
-    assert.match(text, /\| default\/web-0 evicted \| \*\*5m50s\*\* \| \*\*1m50s\*\* \|/);
+    assert.match(text, /\| default\/web-0 evicted \| \*\*5m45\.1s\*\* \| \*\*1m45\.1s\*\* \|/);
   });
 });

@@ -64,7 +64,7 @@ export async function now(page) {
 }
 
 /** So many seconds, in nanoseconds. */
-export const seconds = (number) => BigInt(Math.round(number * 1_000)) * 1_000_000n;
+export const seconds = (number) => BigInt(Math.round(number * 1_000_000)) * 1_000n;
 
 /** Moves the clock by the slider. */
 export async function scrubTo(page, time) {

@@ -526,7 +526,7 @@ pub(crate) fn bars(session: &Session, subject: &LaneSubject, view: View) -> Vec<
     bars
 }
 
-/// `counting down from 40s to 5m40s: deleted at 5m50s`.
+/// `counting down from 45.1s to 5m45.1s: deleted at 5m45.1s`.
 pub(crate) fn segment_words(segment: &Segment) -> String {
     let node = segment.node.as_ref().map(|node| format!(" on {node}")).unwrap_or_default();
     let to = if segment.goes_on { String::new() } else { format!(" to {}", at(segment.to)) };

@@ -202,7 +202,7 @@ fn Preview(props: &PreviewProps) -> Html {
             .and_then(|scenario| files::picture(&scenario, name, None))
     });
     html! {
-        <div class="lanes" data-lanes={props.name}>
+        <div class="preview" data-lanes={props.name}>
             { match &*picture {
                 Ok(svg) => Html::from_html_unchecked(AttrValue::from(svg.clone())),
                 Err(error) => html! { <p class="hint">{ error }</p> },
