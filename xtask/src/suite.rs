@@ -60,6 +60,7 @@ const SET_UP_PROGRAMS: &str = "set-up: Chromium, kubectl";
 const BUILD: &str = "playground, release";
 const DETERMINISM: &str = "engine as wasm";
 const PACKAGE: &str = "npm package";
+/// Not among the steps of `ci`: it installs four programs from npm, PyPI and Debian.
 const GENERATORS: &str = "set-up: generators of sites";
 const SITES: &str = "tests/sites";
 
@@ -108,10 +109,6 @@ pub(crate) fn run(workspace: &mut Workspace, scope: Scope) -> ExitCode {
         node_tests(workspace, "npm/tests", "", &programs)
     });
     if scope == Scope::Everything {
-        report.step(GENERATORS, &[PACKAGE], || setup::site_generators(workspace));
-        report.test_step("demos in other sites", &[SET_UP_PROGRAMS, GENERATORS], || {
-            node_tests(workspace, SITES, "", &programs)
-        });
         report.step("size", &[BUILD], || size::report(workspace));
         report.step("size of the npm package", &[PACKAGE], || size::package(workspace));
     }
