@@ -274,25 +274,6 @@ const HELP = {
     "The last of all": moves(/^pod /),
     "Select it and go into the inspector": moves(/^worker-1$/),
   },
-  "While a story is told": {
-    "The next bookmark": async (page, press) => {
-      await tellStory(page);
-      await press();
-      await clockIs(page, 41);
-    },
-    "The bookmark before": async (page, press) => {
-      await tellStory(page);
-      await page.getByTestId("story-next").click();
-      await clockIs(page, 41);
-      await press();
-      await clockIs(page, 3);
-    },
-    "End the story": async (page, press) => {
-      await tellStory(page);
-      await press();
-      await page.getByTestId("story").waitFor({ state: "detached" });
-    },
-  },
   "On the lanes": {
     "The row above": toRow((row) => row === 0),
     "The row below": toRow((row) => row === 2),
@@ -348,6 +329,25 @@ const HELP = {
       await page.keyboard.press("[");
       await press();
       await page.getByTestId("lanes-area").waitFor();
+    },
+  },
+  "While a story is told": {
+    "The next bookmark": async (page, press) => {
+      await tellStory(page);
+      await press();
+      await clockIs(page, 41);
+    },
+    "The bookmark before": async (page, press) => {
+      await tellStory(page);
+      await page.getByTestId("story-next").click();
+      await clockIs(page, 41);
+      await press();
+      await clockIs(page, 3);
+    },
+    "End the story": async (page, press) => {
+      await tellStory(page);
+      await press();
+      await page.getByTestId("story").waitFor({ state: "detached" });
     },
   },
   "In the inspector": {

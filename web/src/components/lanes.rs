@@ -137,7 +137,9 @@ impl Component for Lanes {
         let props = ctx.props();
         let (room, word) = (props.room, word(props.room));
         html! {
-            <section class="lanes" aria-label="Lanes" data-testid={TestId::Lanes} data-room={word}
+            // In full height they stand in the place of the board, which is the page's main part.
+            <section class="lanes" role={(room == Room::Full).then_some("main")} aria-label="Lanes"
+                data-testid={TestId::Lanes} data-room={word}
                 style={format!("--lanes:{}px", self.height)}>
                 if room == Room::Part {
                     <Splitter label="Height of the lanes" value={self.height} range={(140, 900)}
