@@ -62,7 +62,7 @@ playgroundTest("a text without versions and times says that they are unknown", a
   await page.keyboard.press("Enter");
   await page
     .getByTestId("output")
-    .getByText(/plain\s+\w+\s+<none>\s+\w+\s*$/m)
+    .getByText(/plain\s+\w+\s+<none>\s+<unknown>\s*$/m)
     .waitFor();
 });
 
