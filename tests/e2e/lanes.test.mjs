@@ -385,7 +385,7 @@ playgroundTest("branches are there after a reload", async ({ page }) => {
   await page.getByTestId("branches").locator('[data-branch="branch 1"]').waitFor();
   await page.keyboard.press("Escape");
   // The entry of the dialog in the browser's history is gone.
-  await page.waitForFunction(() => history.state === null);
+  await page.waitForFunction(() => history.state !== "dialog");
   await page.reload();
   await ready(page);
   assert.equal(await page.getByTestId("branches-open").textContent(), "branch 1");
