@@ -136,6 +136,8 @@ playgroundTest(
     await page.getByRole("button", { name: "Play" }).click();
     await until(page, async () => assert.ok((await now(page)) > seconds(30)));
     await page.getByRole("button", { name: "Pause" }).click();
+    // All of it in one task: 12,000 evictions, and as many lanes.
+    page.setDefaultTimeout(90_000);
     await runToEnd(page);
     assert.deepEqual(await legend(page), {
       stay: 0,

@@ -26,16 +26,22 @@ async function violations(page, selector) {
   }, selector);
 }
 
+/** The address names a scenario, as it does a moment after it was opened. */
+const inAddress = (page, name) =>
+  page.waitForFunction((name) => location.hash.includes(`#s=${name}&`), name);
+
 for (const hand of [mouse, keyboard]) {
   playgroundTest(`each question is one step from its answer, by ${hand.name}`, SAMPLE, async ({ page }) => {
     await ready(page);
     await hand(page).press(page.getByTestId("question-node"));
     await story(page).getByText("1 of 7").waitFor();
     assert.equal(await now(page), seconds(60));
+    await inAddress(page, "service-in-an-outage");
     await page.goBack();
     await page.getByTestId("questions").waitFor();
     await hand(page).press(page.getByTestId("question-why"));
     await story(page).getByText("1 of 4").waitFor();
+    await inAddress(page, "why-345-seconds");
     await page.goBack();
     await page.getByTestId("questions").waitFor();
     await hand(page).press(page.getByTestId("question-paste"));
@@ -204,7 +210,7 @@ playgroundTest("an incident and an embed are taken along", TAKEN, async ({ page,
   await page.keyboard.press("x");
   const copied = () => page.evaluate(() => navigator.clipboard.readText());
   await page.locator('[data-export="Incident"]').getByRole("button", { name: "Copy" }).click();
-  await until(page, async () => assert.match(await copied(), /- at 0:45: `node\/worker-1`/));
+  await until(page, async () => assert.match(await copied(), /- at 0:40: `node\/worker-1`/));
   const embed = page.locator('[data-export="Embed"]');
   await embed.getByRole("button", { name: "Show" }).click();
   await embed.getByTestId("embed-preview").locator("> svg").waitFor();
