@@ -54,6 +54,7 @@ playgroundTest("the stored colours are there before the engine", async ({ page }
   await ready(page);
   await page.getByTestId("theme").click();
   await page.getByTestId("theme").click();
+  await page.locator('html[data-theme="dark"]').waitFor();
   await page.route(ENGINE, () => {});
   await page.reload({ waitUntil: "commit" });
   await page.getByText("Loading the engine…").waitFor();

@@ -107,6 +107,7 @@ const TOUR = {
       await hand.choose(page.getByTestId("release"), "1.18");
       await until(page, async () => assert.equal((await pods(page))[WEB], "counting"));
       await page.keyboard.press("Escape");
+      await page.locator("select:focus").waitFor({ state: "detached" });
       await page.keyboard.press("e");
       // Its kubelet does not confirm it.
       await until(page, async () => assert.equal((await pods(page))[WEB], "stuck"));

@@ -60,13 +60,19 @@ impl Address {
         let fragment = if fragment.len() > LONGEST_LINK { "" } else { fragment };
         let push = std::mem::take(&mut self.push);
         if push {
+            // The entry that is left must be known again, even if it was never written.
+            browser::set_address(&self.written, &self.state(), false);
             self.made += 1;
             self.present = self.made;
         }
-        let state = format!("{}:{}", self.page, self.present);
-        if browser::set_address(fragment, &state, push) {
+        if browser::set_address(fragment, &self.state(), push) {
             self.is_now(fragment);
         }
+    }
+
+    /// What the browser keeps with the present entry.
+    fn state(&self) -> String {
+        format!("{}:{}", self.page, self.present)
     }
 
     /// What stands in the address is what this tab shows.

@@ -1,7 +1,6 @@
 //! The page as a whole.
 
 use taintlab_core::protocol::zone::ZoneKey;
-use taintlab_core::time::Timestamp;
 use web_sys::Element;
 use yew::prelude::*;
 
@@ -16,10 +15,8 @@ use crate::components::lanes::{Lanes, word};
 use crate::components::log::EventLog;
 use crate::components::notices::Notices;
 use crate::components::panels::inspector::Inspector;
-use crate::components::questions::questions;
 use crate::components::story::story;
 use crate::components::workloads::Workloads;
-use crate::files::SAMPLE;
 use crate::messages::{Msg, maybe};
 use crate::test_id::TestId;
 use crate::text::{at, css_seconds};
@@ -50,7 +47,6 @@ impl App {
                     data-testid={TestId::Board}
                     data-detail={detail.word()} {onclick} aria-label="Cluster"
                     style={counts.then(|| self.running())}>
-                    if self.is_first_minute() { { questions(&dispatch) } }
                     <Board {board} {detail} selection={self.selection.clone()}
                         marked={self.marked.clone()} dispatch={dispatch.clone()} />
                 </main>
@@ -134,14 +130,6 @@ impl App {
             speed: self.playback.speed,
             dispatch: self.dispatch.clone(),
         })
-    }
-
-    /// Whether this is the sample cluster, and nobody has done anything.
-    fn is_first_minute(&self) -> bool {
-        let timeline = self.session.timeline();
-        timeline.start.metadata.name == SAMPLE
-            && timeline.log.is_empty()
-            && self.session.now() == Timestamp::ZERO
     }
 
     /// The bookmark that is told.

@@ -88,6 +88,8 @@ pub(crate) struct Lanes {
     seen: (usize, usize, u32),
     cursor: usize,
     wheel: Option<EventListener>,
+    /// The pointer shows a moment.
+    points: bool,
 }
 
 impl Component for Lanes {
@@ -103,6 +105,7 @@ impl Component for Lanes {
             seen: (0, 0, 0),
             cursor: 0,
             wheel: None,
+            points: false,
         }
     }
 
@@ -122,7 +125,7 @@ impl Component for Lanes {
             }
             Act::Left => {
                 if self.pointers.none() {
-                    send(ctx, LanesMsg::Peek(None));
+                    self.point(ctx, None);
                 }
                 false
             }
@@ -304,6 +307,14 @@ impl Lanes {
         false
     }
 
+    /// Shows the moment under the pointer; one that the keyboard shows stays.
+    fn point(&mut self, ctx: &Context<Self>, at: Option<Timestamp>) {
+        if at.is_some() || self.points {
+            send(ctx, LanesMsg::Peek(at));
+        }
+        self.points = at.is_some();
+    }
+
     fn moved(&mut self, ctx: &Context<Self>, event: &PointerEvent) -> bool {
         let (x, y) = (f64::from(event.client_x()), f64::from(event.client_y()));
         let props = ctx.props();
@@ -316,8 +327,9 @@ impl Lanes {
         let Some(drag) = self.pointers.drag(event.pointer_id()) else {
             let target = event.target().and_then(|target| target.dyn_into::<Element>().ok());
             let on = target.is_some_and(|it| it.closest(".ltrack,.laxis").ok().flatten().is_some());
-            if !touch {
-                send(ctx, LanesMsg::Peek(self.moment(props, x).filter(|_| on)));
+            // What moves under a pointer at rest is not pointed at.
+            if !touch && (event.movement_x(), event.movement_y()) != (0, 0) {
+                self.point(ctx, self.moment(props, x).filter(|_| on));
             }
             return false;
         };

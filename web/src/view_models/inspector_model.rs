@@ -24,6 +24,7 @@ use taintlab_core::time::Timestamp;
 use super::board::{BoardModel, NodeView, PodView, Totals, ZoneView};
 use super::selection::{PodGroup, Selection};
 use super::workloads::{Track, track};
+use crate::files::SAMPLE;
 use crate::session::{Gone, RowKind, Session};
 
 /// What the inspector shows.
@@ -82,6 +83,8 @@ impl InspectedPods {
 pub(crate) struct Overview {
     /// Where it began.
     pub(crate) start: Rc<Scenario>,
+    /// This is the sample cluster, and nobody has done anything.
+    pub(crate) is_first_minute: bool,
     /// How many there are of what.
     pub(crate) totals: Totals,
     /// What the scenario expects, and what has come of it until now.
@@ -288,5 +291,8 @@ fn overview(session: &Session, model: &BoardModel) -> Overview {
         let outcomes = start.expect.iter().map(|e| e.check(&events, session.simulator()));
         outcomes.map(|o| Expected { text: o.expectation, failure: o.failure }).collect()
     };
-    Overview { start, totals: model.board().totals, outcomes }
+    let is_first_minute = start.metadata.name == SAMPLE
+        && session.timeline().log.is_empty()
+        && session.now() == Timestamp::ZERO;
+    Overview { start, is_first_minute, totals: model.board().totals, outcomes }
 }

@@ -8,6 +8,7 @@ use yew::prelude::*;
 use super::faults::control_plane;
 use crate::components::parts::icon;
 use crate::components::parts::prose::in_words;
+use crate::components::questions::questions;
 use crate::messages::{Dispatch, Msg};
 use crate::session::run_control_plane;
 use crate::test_id::TestId;
@@ -47,6 +48,7 @@ pub(crate) fn overview_panel(overview: &Overview, dispatch: &Dispatch) -> Html {
     html! {
         <>
             { about(metadata, start.steps.is_empty(), html! { <>
+                if overview.is_first_minute { { questions(dispatch) } }
                 { own_story(start, dispatch) }
                 <div class="stats">
                     { stat(totals.nodes, "node") }
