@@ -93,9 +93,6 @@ pub(crate) fn linked_scenario(json: &str) -> Result<Scenario, String> {
     read.scenario.ok_or_else(|| first_error(&read.diagnostics))
 }
 
-/// The name of the sample cluster.
-pub(crate) const SAMPLE: &str = "sample-cluster";
-
 /// The sample cluster that the page begins with: the first of the [`samples`].
 pub(crate) fn sample() -> Scenario {
     let sample = samples::all().next().and_then(|(name, text)| scenario(name, text).ok());

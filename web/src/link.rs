@@ -84,7 +84,7 @@ impl Draft {
     /// Whether it says no more than the bare address: the sample cluster as everybody finds it.
     pub(crate) fn says_nothing(&self) -> bool {
         let release = KubernetesRelease::default();
-        self.json.is_none() && self.clear == format!("#s={}&release={release}", files::SAMPLE)
+        self.json.is_none() && self.clear == format!("#s={}&release={release}", samples::SAMPLE)
     }
 
     /// The fragment of the address, with its `#`.

@@ -10,6 +10,9 @@ macro_rules! samples {
 /// Name and text of each of some files.
 type Files = &'static [(&'static str, &'static str)];
 
+/// The name of the sample cluster.
+pub(crate) const SAMPLE: &str = "sample-cluster";
+
 /// The files of `examples/` by what they are about, the sample cluster first.
 pub(crate) const SUBJECTS: &[(&str, Files)] = &[
     ("To begin with", samples!["sample-cluster", "service-in-an-outage",]),

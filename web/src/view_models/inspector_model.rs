@@ -24,7 +24,7 @@ use taintlab_core::time::Timestamp;
 use super::board::{BoardModel, NodeView, PodView, Totals, ZoneView};
 use super::selection::{PodGroup, Selection};
 use super::workloads::{Track, track};
-use crate::files::SAMPLE;
+use crate::samples::SAMPLE;
 use crate::session::{Gone, RowKind, Session};
 
 /// What the inspector shows.
