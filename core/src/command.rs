@@ -223,7 +223,7 @@ pub enum Command {
         down: Span,
         /// How long it is up in between.
         up: Span,
-        /// How often it goes down; for ever unless given, or until it is started or stopped by
+        /// How often it goes down; forever unless given, or until it is started or stopped by
         /// hand.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         times: Option<u32>,

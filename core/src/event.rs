@@ -204,7 +204,7 @@ pub enum EventKind {
         node: NodeName,
         /// What.
         #[cfg_attr(feature = "typescript-all", tsify(type = "KubeletReport"))]
-        report: crate::kubelet::Report,
+        report: crate::kubelet::EvictionManagerReport,
     },
     /// No node of the cluster is ready: all evictions stop, and the `NoExecute` taints of the node
     /// lifecycle controller come off.

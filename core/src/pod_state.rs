@@ -335,7 +335,7 @@ impl PodState {
         let at = |timer: PodTimer| Timestamp::from_millis(timer.until.as_nanos() / 1_000_000);
         match (self.verdict, self.timer) {
             (PodVerdict::Counting, Some(timer)) if timer.never_ends() => {
-                "counting down, for ever".to_string()
+                "counting down, forever".to_string()
             }
             (PodVerdict::Counting, Some(timer)) => format!("deleted at {}", at(timer)),
             (PodVerdict::Terminating, Some(timer)) => {

@@ -330,7 +330,7 @@ impl core::error::Error for ScenarioError {}
 
 /// What came of a scenario.
 #[derive(Clone, Debug)]
-pub struct Report {
+pub struct ScenarioRun {
     /// All that happened.
     pub events: Vec<Event>,
     /// For each expectation, in order, whether it turned out to be true.
@@ -339,7 +339,7 @@ pub struct Report {
     pub simulator: Simulator,
 }
 
-impl Report {
+impl ScenarioRun {
     /// Whether every expectation turned out to be true.
     #[must_use]
     pub fn passed(&self) -> bool {
@@ -485,16 +485,16 @@ impl Scenario {
     /// Runs it to its end and checks what is expected.
     ///
     /// Without `until` it ends when nothing more happens by itself, and not before the times that
-    /// the expectations name. With kubelets it may go on for ever, and then ends a day after the
+    /// the expectations name. With kubelets it may go on forever, and then ends a day after the
     /// last time that is named.
     ///
     /// # Errors
     /// A feature gate is wrong, or a step cannot be carried out.
-    pub fn run(&self) -> Result<Report, ScenarioError> {
+    pub fn run(&self) -> Result<ScenarioRun, ScenarioError> {
         let mut simulator = self.simulator()?;
         Player::new(self).run_to_end(&mut simulator, usize::MAX)?;
         let events = simulator.drain_events();
         let outcomes = self.expect.iter().map(|e| e.check(&events, &simulator)).collect();
-        Ok(Report { events, outcomes, simulator })
+        Ok(ScenarioRun { events, outcomes, simulator })
     }
 }

@@ -47,7 +47,7 @@ pub enum WarningCode {
     SecondsWithoutNoExecute,
     /// A toleration whose time never counts, since an earlier one matches whatever it matches.
     HiddenByOrder,
-    /// A pod that stays on an unreachable node for ever.
+    /// A pod that stays on an unreachable node forever.
     ToleratesUnreachableForever,
     /// A pod of a StatefulSet that is not replaced when its node is lost.
     StatefulSetStuck,

@@ -89,7 +89,7 @@ flags! {
     SKIP_WAIT_FOR_DELETE_TIMEOUT = "skip-wait-for-delete-timeout", None, Kind::Int,
         "Leave pods alone that should have been gone for more seconds than this; 0 is never.";
     SORT_BY = "sort-by", None, Kind::Text, "Sort by a field, for example .metadata.name.";
-    TIMEOUT = "timeout", None, Kind::Duration, "How long to try; 0 is for ever.";
+    TIMEOUT = "timeout", None, Kind::Duration, "How long to try; 0 is forever.";
     WAIT = "wait", None, Kind::Bool, "Wait until the objects are gone; time stands still here.";
     WATCH = "watch", None, Kind::Bool, "Wait until it is done; time stands still here.";
 }

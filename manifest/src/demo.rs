@@ -17,7 +17,7 @@ use std::time::Duration;
 
 use taintlab_core::eviction_timeline::time_budget::{Term, TermKind, TimeBudget};
 use taintlab_core::lanes::Lanes;
-use taintlab_core::scenario::{Report, Scenario, ScenarioError};
+use taintlab_core::scenario::{Scenario, ScenarioError, ScenarioRun};
 use taintlab_core::simulator::Simulator;
 
 pub use self::fence::DemoOptions;
@@ -46,7 +46,7 @@ pub struct Demo {
 #[derive(Debug)]
 struct Run {
     values: Vec<String>,
-    report: Report,
+    report: ScenarioRun,
     lanes: Lanes,
     rows: Vec<Row>,
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use taintlab_core::api::{ConditionStatus, PodKey, Taint, TaintEffect};
 use taintlab_core::event::EventKind;
 use taintlab_core::protocol::zone::ZoneState;
-use taintlab_core::scenario::{Report, Scenario};
+use taintlab_core::scenario::{Scenario, ScenarioRun};
 use taintlab_core::simulator::Gap;
 use taintlab_core::time::{Span, Timestamp};
 use taintlab_manifest::demo::{Row, outcome, rounded, rows, terms};
@@ -22,7 +22,7 @@ pub(crate) struct Run {
     /// Its text, as it was written.
     pub(crate) text: String,
     /// What came of it.
-    pub(crate) report: Report,
+    pub(crate) report: ScenarioRun,
     /// What happened, for readers.
     pub(crate) rows: Vec<Row>,
     values: Values,
@@ -67,7 +67,7 @@ impl Values {
 
 impl Run {
     /// A scenario with what came of it.
-    pub(crate) fn new(scenario: Scenario, text: String, report: Report) -> Self {
+    pub(crate) fn new(scenario: Scenario, text: String, report: ScenarioRun) -> Self {
         let rows = rows(&scenario, &report);
         let mut run = Self { scenario, text, report, rows, values: Values::default() };
         run.values = run.all_values();

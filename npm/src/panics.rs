@@ -5,7 +5,7 @@ use wasm_bindgen::JsError;
 /// Makes a panic an exception that says what happened.
 ///
 /// The exception leaves the module at once, without unwinding: a simulator that was at work stays
-/// taken out of its cell for ever, everything else is whole.
+/// taken out of its cell forever, everything else is whole.
 pub(crate) fn report() {
     std::panic::set_hook(Box::new(|info| {
         if cfg!(target_family = "wasm") {

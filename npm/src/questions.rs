@@ -50,7 +50,7 @@ pub struct TolerationInput {
     /// The taint effect; empty or absent stands for every effect.
     #[tsify(optional, type = "TaintEffect | (string & {})")]
     pub effect: String,
-    /// For `NoExecute`: how many seconds the pod stays. Absent is for ever; zero and less is not
+    /// For `NoExecute`: how many seconds the pod stays. Absent is forever; zero and less is not
     /// at all.
     #[tsify(optional, type = "number")]
     pub toleration_seconds: Option<i64>,
@@ -155,7 +155,7 @@ pub fn match_tolerations(
     encode::explanation(&explain(&read_taints, &read_tolerations, operators))
 }
 
-/// The least `tolerationSeconds` of tolerations that are all in use: `Infinity` for ever, 0 if
+/// The least `tolerationSeconds` of tolerations that are all in use: `Infinity` forever, 0 if
 /// there are none or one has 0 or less.
 ///
 /// Mirrors `getMinTolerationTime`, with seconds so large that they overflow there.

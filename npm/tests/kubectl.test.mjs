@@ -122,7 +122,7 @@ test("when says the moment and its terms, and why a pod stays", async () => {
   assert.equal(
     agent.stdout,
     "shop/agent: if the kubelet of worker-1 stops now, it is not evicted\n" +
-      "a running pod stays: every NoExecute taint is tolerated for ever\n",
+      "a running pod stays: every NoExecute taint is tolerated forever\n",
   );
   const tainted = ["when", "pod/web-0", "-n", "shop", "--taint", "a=b:NoExecute", "--json"];
   const { pod, node, budget } = JSON.parse((await taintlab(tainted)).stdout);

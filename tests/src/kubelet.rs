@@ -8,9 +8,9 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use taintlab_core::api::{Pod, PodKey};
 use taintlab_core::kubelet::{
-    Action, ActionResult, ContainerStats, EvictionConfig, EvictionManager, Forecast, FsStats,
-    KubeletConfiguration, KubeletPod, KubeletVersion, Layout, MemoryStats, NodeStats, PodStats,
-    PodStatusPatch, Reclaim, Report, RequestId, RlimitStats, Summary, VolumeStats,
+    Action, ActionResult, ContainerStats, EvictionConfig, EvictionManager, EvictionManagerReport,
+    Forecast, FsStats, KubeletConfiguration, KubeletPod, KubeletVersion, Layout, MemoryStats,
+    NodeStats, PodStats, PodStatusPatch, Reclaim, RequestId, RlimitStats, Summary, VolumeStats,
 };
 use taintlab_core::release::KubernetesRelease;
 use taintlab_core::time::Timestamp;
@@ -441,7 +441,7 @@ pub struct Seen {
     /// What was deleted.
     pub reclaimed: Vec<Reclaim>,
     /// Reports.
-    pub reports: Vec<Report>,
+    pub reports: Vec<EvictionManagerReport>,
 }
 
 /// Carries out all that a manager wants, with these answers.
@@ -495,7 +495,7 @@ pub fn drain(
                 }
             }
             Action::Report(report) => {
-                if let Report::Evicted { pods } = &report {
+                if let EvictionManagerReport::Evicted { pods } = &report {
                     seen.evicted.extend(pods.iter().map(|pod| pod.name().to_owned()));
                 }
                 seen.reports.push(report);

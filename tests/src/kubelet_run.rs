@@ -6,8 +6,9 @@ use std::time::Duration;
 
 use taintlab_core::api::{Pod, PodKey};
 use taintlab_core::kubelet::{
-    Action, ActionResult, EvictionConfig, EvictionManager, Forecast, KubeletPod, KubeletVersion,
-    Layout, NodeUsage, Observations, PodUsage, Pressure, Report, RequestId, Threshold,
+    Action, ActionResult, EvictionConfig, EvictionManager, EvictionManagerReport, Forecast,
+    KubeletPod, KubeletVersion, Layout, NodeUsage, Observations, PodUsage, Pressure, RequestId,
+    Threshold,
 };
 use taintlab_core::time::Timestamp;
 
@@ -160,7 +161,7 @@ impl Run {
                     self.log(now, Happened::Kill(pod.clone()));
                     self.outside.push((dead, Outside::Dead(id, pod)));
                 }
-                Action::Report(Report::Pressures { now: pressures }) => {
+                Action::Report(EvictionManagerReport::Pressures { now: pressures }) => {
                     self.log(now, Happened::Pressures(pressures));
                 }
                 Action::PatchPodStatus { .. } | Action::Report(_) => {}

@@ -19,7 +19,7 @@ const END_OF_TIME: u64 = i64::MAX as u64;
 /// What the releases differ in.
 #[derive(Clone, Copy, Debug)]
 pub struct Behaviour {
-    /// A pod that now tolerates everything for ever has its timer cancelled (since 1.20).
+    /// A pod that now tolerates everything forever has its timer cancelled (since 1.20).
     pub forever_cancels: bool,
     /// An immediate deletion is a timer of zero length (to 1.28).
     pub immediate_is_timer: bool,
@@ -595,7 +595,7 @@ fn seconds_used(taints: &[Taint], tolerations: &[Toleration]) -> Option<Vec<Opti
         .collect()
 }
 
-/// The least of them in nanoseconds; nothing if it is for ever.
+/// The least of them in nanoseconds; nothing if it is forever.
 fn tolerated_time(seconds: &[Option<i64>]) -> Option<u64> {
     let mut least = i64::MAX;
     for &seconds in seconds.iter().flatten() {

@@ -3,7 +3,7 @@
 //! Taints: `a`, `a=x`, `a:NoSchedule`, `a=x:NoExecute`, `a@5` (with `timeAdded` 5 s after the
 //! start); the effect is `NoExecute` unless given.
 //!
-//! Tolerations: `a/4` (key `a`, `Exists`, `NoExecute`, 4 s), `a/inf` (for ever), `*/60` (every
+//! Tolerations: `a/4` (key `a`, `Exists`, `NoExecute`, 4 s), `a/inf` (forever), `*/60` (every
 //! key), `a=x/inf` (`Equal`), `a>5/inf` and `a<5/inf` (`Gt`, `Lt`), `a:NoSchedule/inf`; `a:/inf`
 //! has no effect.
 

@@ -351,8 +351,8 @@ impl Component for App {
             }
             Msg::SetBookmarks(bookmarks) => self.set_bookmarks(bookmarks),
             Msg::Tell(number) => self.tell(number),
-            Msg::NextBookmark => self.tell_other(true),
-            Msg::PreviousBookmark => self.tell_other(false),
+            Msg::NextBookmark => self.tell_next(true),
+            Msg::PreviousBookmark => self.tell_next(false),
             Msg::Tour(name) => self.tour(name),
         }
         self.keep_playing();

@@ -6,7 +6,7 @@
 //! a link means the same when a later version of the page has other defaults.
 //!
 //! The number before the dot is that of the JSON's shape. Fields may be added to a shape; a link
-//! that was once made is read for ever, which `web/src/link/fixtures` holds.
+//! that was once made is read forever, which `web/src/link/fixtures` holds.
 //!
 //! Deflating and inflating are the browser's: [`Draft`] is a link before it is deflated, [`Parsed`]
 //! one before it is inflated.

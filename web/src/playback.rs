@@ -145,7 +145,7 @@ mod tests {
         // The simulation came no further than half a second.
         let halfway = Timestamp::from_millis(500);
         assert_eq!(playback.frame(200.0, halfway), Some(second(2)));
-        // It never comes further: then the debt does not grow for ever.
+        // It never comes further: then the debt does not grow forever.
         for frame in 3..100 {
             let to = playback.frame(f64::from(frame) * 100.0, halfway).unwrap();
             assert!(to <= Timestamp::from_millis(10_500), "{to}");

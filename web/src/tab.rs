@@ -89,7 +89,7 @@ pub(crate) fn enter(id: &str, stamp: Option<&str>, page: &str) {
 }
 
 /// Notes what stands in the address, to know a link by that somebody else has put there.
-pub(crate) fn note_address(fragment: &str) {
+pub(crate) fn record_address(fragment: &str) {
     // Without it a reload asks whether to open what is open.
     let _ = browser::tab_store(ADDRESS, fragment);
 }

@@ -41,7 +41,7 @@ pub struct Toleration {
     /// The taint effect; empty stands for every effect.
     #[serde(deserialize_with = "nullable", skip_serializing_if = "is_default")]
     pub effect: TaintEffect,
-    /// For `NoExecute`: how many seconds the pod stays. Absent is for ever; zero and less is not
+    /// For `NoExecute`: how many seconds the pod stays. Absent is forever; zero and less is not
     /// at all.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub toleration_seconds: Option<i64>,

@@ -15,7 +15,8 @@ use serde_json::Value;
 
 use self::failure_policy::{Verdict, match_failure_policy};
 use self::indexed::{
-    completed_indexes, free_indexes, indexed_completions, note_completed, number_pod, numbered_name,
+    completed_indexes, free_indexes, indexed_completions, number_pod, numbered_name,
+    record_completed,
 };
 use super::Context;
 use super::workload::{
@@ -525,7 +526,7 @@ impl Reconcile for JobController {
             let completed = completed_indexes(completions, &status, &pods);
             let taken = pods.iter().filter(|pod| pod.is_active() || terminating(pod)).copied();
             free = free_indexes(completions, &completed, taken);
-            note_completed(&mut status, &completed);
+            record_completed(&mut status, &completed);
             succeeded = count(completed.iter());
         }
         let suspended = self.suspend(context, job, &mut status);

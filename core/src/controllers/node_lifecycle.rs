@@ -53,7 +53,9 @@ mod trail;
 mod view;
 mod work;
 
-pub use self::action::{Action, DequeueOutcome, NODE_LOST, PodStatusPatch, Report, TaintPatch};
+pub use self::action::{
+    Action, DequeueOutcome, NODE_LOST, NodeLifecycleReport, PodStatusPatch, TaintPatch,
+};
 pub use self::config::NodeLifecycleConfig;
 pub use self::controller::{NODE_EVICTION_PERIOD, NodeLifecycleController};
 pub use self::health::{NodeHealth, Ready, Renewal};

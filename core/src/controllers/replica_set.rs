@@ -95,7 +95,7 @@ impl ReplicaSetController {
     }
 
     /// The labels of pods, or of the template, may have changed.
-    fn note_labels(&mut self, cluster: &Cluster, change: &Change) {
+    fn record_labels(&mut self, cluster: &Cluster, change: &Change) {
         match change {
             Change::Pod { key, old, new } => {
                 let same = |old: &Arc<Pod>, new: &Arc<Pod>| {
@@ -223,7 +223,7 @@ impl Reconcile for ReplicaSetController {
     }
 
     fn observe(&mut self, context: &mut Context<'_>, change: &Change) {
-        self.note_labels(context.cluster, change);
+        self.record_labels(context.cluster, change);
         match change {
             Change::Workload { key, old, new: Some(new) }
                 if key.kind == WorkloadKind::ReplicaSet =>

@@ -137,9 +137,9 @@ impl fmt::Display for EvictionDecision {
                 write!(f, "timer for {fire_at} kept, a new one would end at {otherwise}")
             }
             Self::AlreadyDeleted => f.write_str("already deleted, not deleted again"),
-            Self::ToleratedForever => f.write_str("tolerates the taints for ever, stays"),
+            Self::ToleratedForever => f.write_str("tolerates the taints forever, stays"),
             Self::ToleratedForeverTooLate { fire_at } => {
-                write!(f, "tolerates the taints for ever now, but the timer for {fire_at} runs on")
+                write!(f, "tolerates the taints forever now, but the timer for {fire_at} runs on")
             }
             Self::TaintsRemoved { timer_cancelled: true } => {
                 f.write_str("the node has no NoExecute taints any more, timer cancelled")
@@ -172,7 +172,7 @@ impl fmt::Display for EventKind {
             }
             Self::Decided(decision) => write!(f, "{}: {}", decision.pod, decision.ruling),
             Self::NodeEvaluated { node, shard, taints } => {
-                write!(f, "worker {shard} looks at {node}: ")?;
+                write!(f, "worker {shard} evaluates {node}: ")?;
                 if taints.is_empty() {
                     return f.write_str("no NoExecute taints");
                 }
@@ -186,9 +186,9 @@ impl fmt::Display for EventKind {
             }
             Self::ControllerManagerRestarted => f.write_str("kube-controller-manager restarted"),
             Self::HeartbeatLost { node, cause } => {
-                write!(f, "node {node} is silent: {cause}")
+                write!(f, "heartbeats of node {node} stopped: {cause}")
             }
-            Self::HeartbeatResumed { node } => write!(f, "node {node} is heard again"),
+            Self::HeartbeatResumed { node } => write!(f, "heartbeats of node {node} resumed"),
             Self::NodeConditionChanged { node, condition, from, to, reason } => {
                 let name = |status: &str| {
                     if status.is_empty() { "absent".to_string() } else { status.to_string() }
@@ -218,19 +218,19 @@ impl fmt::Display for EventKind {
             Self::NodeSkipped { node } => {
                 write!(f, "node {node} is left out of this health pass: its status is refused")
             }
-            Self::NodeQueued { node, zone } => write!(f, "node {node} waits in {}", named(zone)),
+            Self::NodeQueued { node, zone } => write!(f, "node {node} queued ({})", place(zone)),
             Self::NodeDequeued { node, zone, outcome } => {
-                let outcome = match outcome {
-                    DequeueOutcome::Done => "done",
-                    DequeueOutcome::NodeGone => "it is gone",
-                    DequeueOutcome::Ready => "it is ready again",
-                    DequeueOutcome::Failed => "failed, it waits again",
-                    DequeueOutcome::NoReadyCondition => "it has no Ready condition and waits again",
+                write!(f, "node {node} dequeued ({})", place(zone))?;
+                f.write_str(match outcome {
+                    DequeueOutcome::Done => "",
+                    DequeueOutcome::NodeGone => ": the node is gone",
+                    DequeueOutcome::Ready => ": it is Ready again",
+                    DequeueOutcome::Failed => ": a request failed, queued again",
+                    DequeueOutcome::NoReadyCondition => ": it has no Ready condition, queued again",
                     DequeueOutcome::WouldCrash => {
-                        "it has no Ready condition, which ends the process"
+                        ": it has no Ready condition, which ends the process"
                     }
-                };
-                write!(f, "the turn of node {node} in {}: {outcome}", named(zone))
+                })
             }
             Self::ZoneStateChanged { zone, from, to, not_ready, total } => {
                 let name = |state: &Option<ZoneState>| state.map_or("none", ZoneState::as_str);
@@ -296,7 +296,7 @@ impl fmt::Display for SilenceCause {
 impl fmt::Display for TimeoutReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::WorkQueued => f.write_str("the controllers look at what has changed"),
+            Self::WorkQueued => f.write_str("the controllers handle the changes"),
             Self::EvictionDue { pod } => write!(f, "{pod} is deleted"),
             Self::RetryDelete { pod, attempt } => {
                 write!(f, "the delete of {pod} is tried again after attempt {attempt}")
@@ -304,11 +304,11 @@ impl fmt::Display for TimeoutReason {
             Self::GracePeriodOver { pod, grace } => {
                 write!(f, "the grace period of {pod} ({}) is over", format_duration(*grace))
             }
-            Self::MonitorNodeHealth => f.write_str("the health of the nodes is looked at"),
+            Self::MonitorNodeHealth => f.write_str("node health is checked"),
             Self::RetryNodeStatus => f.write_str("the status of a node is written again"),
-            Self::RetryPod { pod } => write!(f, "{pod} is looked at again"),
+            Self::RetryPod { pod } => write!(f, "{pod} is evaluated again"),
             Self::TaintingPass { zone } => {
-                write!(f, "there is a token for a node that waits in {}", named(zone))
+                write!(f, "a token is there for the next node queued ({})", place(zone))
             }
             Self::KubeletPosts { node } => write!(f, "the kubelet of {node} reports"),
             Self::KubeletStarts { node } => write!(f, "the kubelet of {node} starts"),
@@ -319,9 +319,9 @@ impl fmt::Display for TimeoutReason {
             Self::PodStarts { pod } => write!(f, "{pod} is ready"),
             Self::RetryScheduling { pod } => write!(f, "the scheduler tries {pod} again"),
             Self::DrainGoesOn { node } => write!(f, "the drain of {node} goes on"),
-            Self::CollectPods => f.write_str("the pod garbage collector looks around"),
+            Self::CollectPods => f.write_str("the pod garbage collector runs"),
             Self::RecheckBudget { budget } => {
-                write!(f, "the disruption controller looks at the budget {budget} again")
+                write!(f, "the disruption controller checks the budget {budget} again")
             }
             Self::RetryWorkload { workload } => {
                 write!(f, "the controller of {workload} tries again")
@@ -330,7 +330,9 @@ impl fmt::Display for TimeoutReason {
             Self::ProgressDeadline { workload } => {
                 write!(f, "{workload} has exceeded its progress deadline")
             }
-            Self::JobDeadline { workload } => write!(f, "{workload} has run for too long"),
+            Self::JobDeadline { workload } => {
+                write!(f, "{workload} has exceeded its activeDeadlineSeconds")
+            }
             Self::JobTimeToLive { workload } => write!(f, "{workload} is deleted"),
             Self::JobBackoff { workload } => write!(f, "{workload} replaces failed pods"),
         }
@@ -344,6 +346,12 @@ impl fmt::Display for Named<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}", self.0.key, self.0.effect)
     }
+}
+
+/// A zone in parentheses.
+fn place(zone: &ZoneKey) -> String {
+    let name = zone.name();
+    if name.is_empty() { "no zone".into() } else { alloc::format!("zone {name}") }
 }
 
 /// A zone in a sentence.

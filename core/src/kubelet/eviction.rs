@@ -61,7 +61,9 @@ mod threshold;
 mod usage;
 mod version;
 
-pub use self::action::{Action, ActionResult, Deadline, PodStatusPatch, Reclaim, Report};
+pub use self::action::{
+    Action, ActionResult, Deadline, EvictionManagerReport, PodStatusPatch, Reclaim,
+};
 pub use self::admit::{Admission, AdmittedBecause, admit};
 pub use self::conditions::post_pressures;
 pub use self::config::{

@@ -220,9 +220,9 @@ const TYPES: [&str; 4] = [MEMORY_PRESSURE, DISK_PRESSURE, PID_PRESSURE, READY];
 
 /// What a kubelet reports about its node.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Report(Arc<[Reported]>);
+pub(crate) struct KubeletConditions(Arc<[Reported]>);
 
-impl Report {
+impl KubeletConditions {
     /// That all is well.
     pub(crate) fn healthy() -> Self {
         let status = |type_| {
@@ -475,7 +475,7 @@ mod tests {
     fn a_post_changes_what_differs_and_stamps_all() {
         let time = |secs: i64| Time::from_unix_seconds(1_577_836_800 + secs);
         let mut node = Node::default();
-        let healthy = Report::healthy();
+        let healthy = KubeletConditions::healthy();
         let first = healthy.post(&mut node, time(0));
         let pressure = ["NodeHasSufficientMemory", "NodeHasNoDiskPressure", "NodeHasSufficientPID"];
         assert_eq!(first, pressure);
@@ -489,7 +489,7 @@ mod tests {
         let memory = node.condition(MEMORY_PRESSURE).unwrap();
         assert_eq!(memory.last_transition_time, Some(time(0)));
         assert_eq!(memory.last_heartbeat_time, Some(time(10)));
-        assert_eq!(Report::of(&node, &healthy), down);
+        assert_eq!(KubeletConditions::of(&node, &healthy), down);
         assert_eq!(healthy.post(&mut node, time(20)), ["NodeReady"]);
     }
 }

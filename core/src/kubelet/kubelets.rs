@@ -28,7 +28,7 @@ use self::switches::Flap;
 pub(crate) use self::usage_commands::usage_by_status;
 pub use self::views::{EvictionView, PodSeries, SignalView, ThresholdLine, UsageSeries};
 use super::heartbeat::{self, KubeletSettings, Reported, beats_from};
-use super::{EvictionConfig, Pressure, Report, UsageRule};
+use super::{EvictionConfig, EvictionManagerReport, Pressure, UsageRule};
 use crate::api::node_condition_type::READY;
 use crate::api::{ConditionStatus, Node, NodeName, Pod, PodKey};
 use crate::cluster::{Change, Cluster};
@@ -67,7 +67,7 @@ pub(crate) struct Kubelets {
     starts: TimerQueue<(PodKey, String)>,
     /// Ends of grace periods.
     terminating: TimerQueue<Termination>,
-    healthy: heartbeat::Report,
+    healthy: heartbeat::KubeletConditions,
     /// What pods use; the last rule that matches counts.
     usage: Arc<Vec<UsageRule>>,
     /// What is to be done at once, the next last.
@@ -142,7 +142,7 @@ pub(crate) enum KubeletAction {
     /// The kubelet of a node is heard again.
     ReportResumed { node: NodeName },
     /// An eviction manager has something to say.
-    ReportEviction { node: NodeName, report: Report },
+    ReportEviction { node: NodeName, report: EvictionManagerReport },
     /// Write the status of a node.
     PostStatus(Box<Node>),
     /// Write the status of a pod.
@@ -192,7 +192,7 @@ pub(crate) struct Kubelet {
     confirmed: Timestamp,
     /// Its signs of life; those to come count only while it is heard.
     pub(crate) beats: HeartbeatSchedule,
-    report: heartbeat::Report,
+    report: heartbeat::KubeletConditions,
     /// When it posts a status that is not what the object says.
     post: Option<TimerId>,
     /// When it starts or stops by itself.
@@ -210,7 +210,7 @@ pub(crate) struct Kubelet {
 
 impl Kubelet {
     fn new(
-        report: heartbeat::Report,
+        report: heartbeat::KubeletConditions,
         runs: bool,
         origin: Timestamp,
         beats: HeartbeatSchedule,
@@ -274,7 +274,7 @@ impl Kubelets {
             timers: TimerQueue::default(),
             starts: TimerQueue::default(),
             terminating: TimerQueue::default(),
-            healthy: heartbeat::Report::healthy(),
+            healthy: heartbeat::KubeletConditions::healthy(),
             usage: Arc::default(),
             steps: Vec::new(),
         }
@@ -343,7 +343,7 @@ impl Kubelets {
         renewed: Option<Time>,
     ) {
         let settings = self.config.settings;
-        let report = heartbeat::Report::of(node, &self.healthy);
+        let report = heartbeat::KubeletConditions::of(node, &self.healthy);
         let silent = is_silent(node);
         // Times after the beginning are those of another clock.
         let renewed = renewed.map(|renewed| renewed.min(start));
@@ -383,7 +383,8 @@ impl Kubelets {
             }
             return;
         }
-        let (silent, report) = (is_silent(node), heartbeat::Report::of(node, &self.healthy));
+        let (silent, report) =
+            (is_silent(node), heartbeat::KubeletConditions::of(node, &self.healthy));
         let beats = no_beats(&self.config.settings);
         let kubelet = Kubelet::new(report, runs && !silent, context.now, beats);
         self.by_node.insert(name.clone(), kubelet);

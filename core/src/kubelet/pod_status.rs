@@ -54,11 +54,11 @@ pub fn pod_as_served(pod: &Pod, node: Option<&Node>) -> Pod {
     if pod.spec.node_name.is_empty() || lists_containers || !pod.status.reason.is_empty() {
         return served;
     }
-    fill_in(&mut served, node);
+    default_status(&mut served, node);
     served
 }
 
-fn fill_in(pod: &mut Pod, node: Option<&Node>) {
+fn default_status(pod: &mut Pod, node: Option<&Node>) {
     pod.status.conditions.sort_by_key(|condition| place(&condition.type_));
     let scheduled = since(pod, "PodScheduled").or(pod.metadata.creation_timestamp);
     let started = since(pod, "ContainersReady").or_else(|| since(pod, "Ready")).or(scheduled);

@@ -9,7 +9,7 @@ use core::fmt;
 use super::{LaneRecorder, LaneState, LaneSubject, Segment};
 use crate::api::{NodeName, PodKey, WorkloadKey};
 use crate::event::{Event, EventKind, RequestResult, RequestVerb};
-use crate::kubelet::Report;
+use crate::kubelet::EvictionManagerReport;
 use crate::pod_state::{PodHealth, PodVerdict};
 use crate::simulator::{Availability, Gap, Simulator};
 use crate::time::{Span, Timestamp};
@@ -294,7 +294,10 @@ fn evictions(run: Run<'_>) -> BTreeMap<PodKey, Timestamp> {
             result: RequestResult::Ok,
             ..
         }
-        | EventKind::KubeletEviction { report: Report::Killing { pod, .. }, .. } = &event.what
+        | EventKind::KubeletEviction {
+            report: EvictionManagerReport::Killing { pod, .. },
+            ..
+        } = &event.what
         {
             found.entry(pod.clone()).or_insert(event.at);
         }

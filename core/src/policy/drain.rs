@@ -37,7 +37,7 @@ pub struct DrainOptions {
     /// `--grace-period`, in seconds; their own unless given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub grace_period_seconds: Option<u32>,
-    /// `--timeout` for each node; zero is for ever.
+    /// `--timeout` for each node; zero is forever.
     #[serde(skip_serializing_if = "is_default")]
     pub timeout: Span,
     /// `--pod-selector`: only pods with these labels.

@@ -168,7 +168,7 @@ pub fn matching_tolerations(
 
 /// The least `tolerationSeconds` of the used tolerations, in nanoseconds.
 ///
-/// Negative means for ever; 0 if there are no tolerations, or as soon as one has 0 seconds or
+/// Negative means forever; 0 if there are no tolerations, or as soon as one has 0 seconds or
 /// less. Upstream multiplies without a check, so large values wrap around, and so they do here.
 /// Mirrors `getMinTolerationTime`.
 #[must_use]

@@ -16,7 +16,7 @@ impl KubernetesRelease {
 }
 
 since! {
-    /// Whether a pod that tolerates its node's taints *for ever now* has its pending eviction
+    /// Whether a pod that tolerates its node's taints *forever now* has its pending eviction
     /// cancelled (kubernetes#93722: 1.20.0 and the patches 1.18.9 and 1.17.12; the patch of 1.19
     /// is not known, so 1.19 is taken as 1.19.0). Before, the timer ran on and the pod was deleted
     /// although it tolerated the taint.

@@ -12,7 +12,7 @@ use crate::api::{
     ConditionStatus, NodeName, PodKey, Quantity, Taint, TaintEffect, WorkloadKey, is_default,
 };
 use crate::event::{Event, EventKind, NodesPerSecond, RequestResult, RequestVerb};
-use crate::kubelet::{Report, Signal};
+use crate::kubelet::{EvictionManagerReport, Signal};
 use crate::protocol::zone::ZoneState;
 use crate::time::{Span, Timestamp};
 
@@ -418,9 +418,10 @@ impl Expectation {
                 result: RequestResult::Ok,
                 ..
             }
-            | EventKind::KubeletEviction { report: Report::Killing { pod: key, .. }, .. } => {
-                Self::Evicted(pod(key))
-            }
+            | EventKind::KubeletEviction {
+                report: EvictionManagerReport::Killing { pod: key, .. },
+                ..
+            } => Self::Evicted(pod(key)),
             EventKind::PodDeleted { pod: key, .. } => Self::Gone(pod(key)),
             EventKind::NodeTaintsChanged { node, added, removed } => {
                 let added = added.iter().map(|one| Self::NodeTainted(taint(node, one)));

@@ -13,7 +13,7 @@ const FLAGS: [&str; 2] =
 impl Scenario {
     /// Lets every pod that tolerates a failed node for some time tolerate it for so many seconds:
     /// the pods and templates of workloads that are there at the beginning, and the pods that
-    /// admission gives its defaults. Who tolerates it for ever still does.
+    /// admission gives its defaults. Who tolerates it forever still does.
     pub fn set_toleration_seconds(&mut self, seconds: i64) {
         let pods = self.objects.pods.iter_mut().map(|pod| &mut pod.spec);
         let templates = self.objects.workloads.iter_mut().map(|it| &mut it.spec.template.spec);

@@ -246,7 +246,7 @@ fn check_flap(down: Span, up: Span, times: Option<u32>) -> Result<(), CommandErr
         }
     }
     if times == Some(0) {
-        return Err(invalid("times", "0".into(), "1 or more, or absent for ever"));
+        return Err(invalid("times", "0".into(), "1 or more, or absent forever"));
     }
     Ok(())
 }

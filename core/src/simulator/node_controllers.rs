@@ -8,7 +8,7 @@ use crate::api_server::{ApiServer, SimulatorConfig};
 use crate::cluster::Change;
 use crate::controllers::Context;
 use crate::controllers::node_lifecycle::{
-    NodeLifecycleConfig, NodeLifecycleController, Renewal, Report,
+    NodeLifecycleConfig, NodeLifecycleController, NodeLifecycleReport, Renewal,
 };
 use crate::controllers::taint_eviction::{Decision, TaintEvictionController};
 use crate::event::{EventKind, NodesPerSecond};
@@ -202,20 +202,22 @@ impl NodeControllers {
     }
 }
 
-impl From<Report> for EventKind {
-    fn from(report: Report) -> Self {
+impl From<NodeLifecycleReport> for EventKind {
+    fn from(report: NodeLifecycleReport) -> Self {
         match report {
-            Report::ZoneState { zone, from, to, not_ready, size } => {
+            NodeLifecycleReport::ZoneState { zone, from, to, not_ready, size } => {
                 Self::ZoneStateChanged { zone, from, to, not_ready, total: size }
             }
-            Report::Limiter { zone, qps } => {
+            NodeLifecycleReport::Limiter { zone, qps } => {
                 Self::ZoneRateChanged { zone, rate: NodesPerSecond(qps.unwrap_or_default()) }
             }
-            Report::MasterDisruptionEntered => Self::MasterDisruptionEntered,
-            Report::MasterDisruptionLeft => Self::MasterDisruptionLeft,
-            Report::Queued { node, zone } => Self::NodeQueued { node, zone },
-            Report::Dequeued { node, zone, outcome } => Self::NodeDequeued { node, zone, outcome },
-            Report::NodeSkipped { node } => Self::NodeSkipped { node },
+            NodeLifecycleReport::MasterDisruptionEntered => Self::MasterDisruptionEntered,
+            NodeLifecycleReport::MasterDisruptionLeft => Self::MasterDisruptionLeft,
+            NodeLifecycleReport::Queued { node, zone } => Self::NodeQueued { node, zone },
+            NodeLifecycleReport::Dequeued { node, zone, outcome } => {
+                Self::NodeDequeued { node, zone, outcome }
+            }
+            NodeLifecycleReport::NodeSkipped { node } => Self::NodeSkipped { node },
         }
     }
 }

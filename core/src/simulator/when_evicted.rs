@@ -354,7 +354,7 @@ mod tests {
         node.spec.taints.push(Taint::new(KEY, "", TaintEffect::NoExecute));
         assert_eq!(at(&node, Pod::default()), Some(0));
         assert_eq!(at(&node, tolerating(Some(90))), Some(90));
-        assert_eq!(at(&node, tolerating(None)), None, "for ever");
+        assert_eq!(at(&node, tolerating(None)), None, "forever");
     }
 
     #[test]

@@ -150,7 +150,7 @@ fn twice(budgets: &[&PodKey], pods: &[&PodKey]) -> Warning {
             if pods.len() == 1 { "pod".to_owned() } else { count(pods.len(), "pod") }
         ),
         explanation: "The eviction API does not support a pod with more than one budget and \
-                      answers 500: kubectl drain waits for ever. A taint evicts such a pod all the \
+                      answers 500: kubectl drain waits forever. A taint evicts such a pod all the \
                       same."
             .into(),
         fix: Some(Fix {

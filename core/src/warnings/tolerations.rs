@@ -140,7 +140,7 @@ fn seconds(one: One<'_>) -> Option<Warning> {
         (
             format!("tolerationSeconds {seconds} means nothing with effect {effect}"),
             "Only taints with effect NoExecute evict pods; with any other effect there is no time \
-             to wait for, and the pod is tolerated for ever. ",
+             to wait for, and the pod is tolerated forever. ",
         )
     };
     Some(one.warn(
@@ -157,14 +157,14 @@ fn seconds(one: One<'_>) -> Option<Warning> {
     ))
 }
 
-/// How long pods stay because of a toleration, as it orders; `None` is for ever.
+/// How long pods stay because of a toleration, as it orders; `None` is forever.
 fn time_of(toleration: &Toleration) -> i64 {
     toleration.toleration_seconds.map_or(i64::MAX, |seconds| seconds.max(0))
 }
 
 fn time_text(toleration: &Toleration) -> String {
     match toleration.toleration_seconds {
-        None => "for ever".to_owned(),
+        None => "forever".to_owned(),
         Some(seconds) => format!("for {} s", seconds.max(0)),
     }
 }
@@ -373,7 +373,7 @@ fn forever(group: &Group<'_>) -> Option<Warning> {
         subjects: group.subjects(),
         field: format!("spec.tolerations[{index}].tolerationSeconds"),
         message: format!(
-            "{}: kept for ever by a node that is unreachable, and {what}",
+            "{}: kept forever by a node that is unreachable, and {what}",
             group.name()
         ),
         explanation: format!(

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 use taintlab_core::event::{Event, EventKind, EventVisibility};
-use taintlab_core::scenario::{Report, Scenario};
+use taintlab_core::scenario::{Scenario, ScenarioRun};
 use taintlab_core::time::Timestamp;
 
 /// More rows of one moment that are alike are counted, not shown.
@@ -23,7 +23,7 @@ pub struct Row {
 
 /// The rows of a run, in the order of time; steps come before what follows from them.
 #[must_use]
-pub fn rows(scenario: &Scenario, report: &Report) -> Vec<Row> {
+pub fn rows(scenario: &Scenario, report: &ScenarioRun) -> Vec<Row> {
     let mut rows: Vec<Row> = scenario
         .steps
         .iter()

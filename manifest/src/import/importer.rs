@@ -166,7 +166,7 @@ impl<'t, 'f> Importer<'t, 'f> {
             self.import.dropped += dropped;
             report.dropped = Some(Box::new(dropped));
         }
-        self.tell_findings(&report);
+        self.record_findings(&report);
         self.import.objects.push(report);
     }
 
@@ -219,7 +219,7 @@ impl<'t, 'f> Importer<'t, 'f> {
 
     /// Gives what was found in an object to the diagnostics, now that it is known what becomes of
     /// it.
-    fn tell_findings(&mut self, report: &ObjectReport) {
+    fn record_findings(&mut self, report: &ObjectReport) {
         for (severity, problem) in std::mem::take(&mut self.found) {
             let object = DiagnosedObject {
                 kind: report.kind.clone(),
@@ -354,7 +354,7 @@ impl<'t, 'f> Importer<'t, 'f> {
             only.error(problem);
             return Import { diagnostics: only.finish(), ..Import::default() };
         }
-        self.note_missing_owners();
+        self.record_missing_owners();
         self.warn_of_missing_nodes();
         if !self.import.has_cluster() && !self.diagnostics.has_errors() {
             let message = if self.empty_list && self.import.is_empty() {
@@ -371,7 +371,7 @@ impl<'t, 'f> Importer<'t, 'f> {
     }
 
     /// Notes which pods name a controller that is not there.
-    fn note_missing_owners(&mut self) {
+    fn record_missing_owners(&mut self) {
         let known: BTreeSet<_> = self.import.workloads.iter().map(Workload::key).collect();
         for (pod, (_, index)) in self.import.pods.iter().zip(&self.placed) {
             if let Some(owner) = pod.metadata.controller_key().filter(|key| !known.contains(key))

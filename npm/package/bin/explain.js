@@ -36,7 +36,7 @@ const WHY = {
 
 export const VERDICT = {
   noNoExecuteTaints: () => "a running pod stays: there is no NoExecute taint",
-  toleratedForever: () => "a running pod stays: every NoExecute taint is tolerated for ever",
+  toleratedForever: () => "a running pod stays: every NoExecute taint is tolerated forever",
   evictedAfter: ({ afterMilliseconds, tolerationIndex }) =>
     `a running pod is evicted after ${clock(afterMilliseconds)}: toleration ${tolerationIndex + 1} limits the time`,
   notTolerated: ({ taintIndex }) =>

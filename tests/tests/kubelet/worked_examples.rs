@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use taintlab_core::api::PodKey;
 use taintlab_core::kubelet::{
-    ActionResult, Admission, DeadlineReason, EvictionConfig, KubeletConfiguration, KubeletPod,
-    KubeletVersion, Layout, Pressure, Reclaim, Report, Signal, admit,
+    ActionResult, Admission, DeadlineReason, EvictionConfig, EvictionManagerReport,
+    KubeletConfiguration, KubeletPod, KubeletVersion, Layout, Pressure, Reclaim, Signal, admit,
 };
 use taintlab_core::time::Timestamp;
 use taintlab_tests::kubelet::{
@@ -326,13 +326,14 @@ fn k12_critical_pods_are_skipped_without_a_word() {
     let seen = node.pass(0, memory(MI));
     assert_eq!(seen.evicted, ["normal"]);
     assert_eq!(seen.events.len(), 2);
-    let spared = seen.reports.iter().filter(|report| matches!(report, Report::Spared { .. }));
+    let spared =
+        seen.reports.iter().filter(|report| matches!(report, EvictionManagerReport::Spared { .. }));
     assert_eq!(spared.count(), 3);
     // With nobody else, nothing but the event of the node.
     let seen = node.pass(10, memory(MI));
     assert_eq!((seen.evicted.len(), seen.events.len()), (0, 1));
     let signal = Signal::MemoryAvailable;
-    assert!(seen.reports.contains(&Report::NobodyToEvict { signal }));
+    assert!(seen.reports.contains(&EvictionManagerReport::NobodyToEvict { signal }));
     // They are spared because of their own limits, too.
     for pod in [&mut critical, &mut fixed, &mut mirror] {
         pod.containers[0].ephemeral_limit = Some("1".into());

@@ -217,7 +217,7 @@ fn a_stateful_set_a_budget_and_a_pod_of_nobody() {
     let off = &cell(&report, "a", &off, "statefulset/default/db").worst;
     assert_eq!((off.at_zero, off.evicted), (secs(120), 0));
     assert_eq!(off.whole_again, Some(secs(120)));
-    // The budget holds up the drain for ever; with one that lets a pod go it ends.
+    // The budget holds up the drain forever; with one that lets a pod go it ends.
     let drain = finding(&report, None);
     assert_eq!(drain.what, "the drain of node a does not end within 1h0m0s");
     assert!(drain.why.contains("disruption budget"), "{}", drain.why);

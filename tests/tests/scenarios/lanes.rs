@@ -93,5 +93,8 @@ fn an_eviction_leads_to_the_heartbeat_that_did_not_come() {
         [of(LaneState::Stuck), of(LaneState::Counting), of(LaneState::Unknown)];
     assert_eq!(stuck.cause, counting.began, "the timer");
     assert!(counting.cause.as_ref().unwrap().text.contains("taints: +"), "{counting:?}");
-    assert!(unknown.cause.as_ref().unwrap().text.contains("silent"), "{unknown:?}");
+    assert!(
+        unknown.cause.as_ref().unwrap().text.contains("heartbeats of node worker-1 stopped"),
+        "{unknown:?}"
+    );
 }

@@ -57,9 +57,9 @@ fn an_eviction_leads_back_to_the_kubelet_that_was_not_heard() {
         "5m45.1s DELETE default/web-0",
         "45.1s default/web-0: deletion scheduled",
         "45.1s node worker-1 taints: +",
-        "45.1s the turn of node worker-1",
+        "45.1s node worker-1 dequeued",
         "40.0084s node worker-1 Ready: True -> Unknown",
-        "3s node worker-1 is silent",
+        "3s heartbeats of node worker-1 stopped",
     ]
     .into_iter()
     .enumerate()

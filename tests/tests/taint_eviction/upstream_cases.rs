@@ -214,7 +214,7 @@ fn test_update_node() {
     );
 }
 
-/// The pod tolerates the first taint for ever and the second for a time. The queue is looked at
+/// The pod tolerates the first taint forever and the second for a time. The queue is looked at
 /// after each step.
 #[test]
 fn test_update_node_with_multiple_taints() {

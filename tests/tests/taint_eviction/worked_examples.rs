@@ -44,20 +44,20 @@ const ROWS: &[Row] = &[
         None,
     ),
     Row(
-        "T5 for ever, then finite",
+        "T5 forever, then finite",
         "node n a; pod d/p on n tolerates a/3; at 1s tolerations d/p a/inf; \
          at 2s tolerations d/p a/2",
         "mark 3",
         Some(("1.20", "cancel 1, mark 4")),
     ),
     Row(
-        "T6 for ever behind",
+        "T6 forever behind",
         "node n a; pod d/p on n tolerates a/3; at 1s tolerations d/p a/3 a/inf",
         "mark 3",
         None,
     ),
     Row(
-        "T7 for ever in front",
+        "T7 forever in front",
         "node n a; pod d/p on n tolerates a/3; at 1s tolerations d/p a/inf a/3",
         "mark 3",
         Some(("1.20", "cancel 1")),
@@ -132,7 +132,7 @@ const ROWS: &[Row] = &[
     ),
     // The taint comes at 1 s, because at 0 s node and pod would both be new.
     Row("T19 no toleration", "node n; pod d/p on n; at 1s taints n a", "mark 1", None),
-    Row("T20 for ever", "node n; pod d/p on n tolerates a/inf; at 1s taints n a", "", None),
+    Row("T20 forever", "node n; pod d/p on n tolerates a/inf; at 1s taints n a", "", None),
     Row(
         "T21 three pods",
         "node n; pod d/p1 on n; pod d/p2 on n tolerates a/1; pod d/p3 on n tolerates a/inf; \
@@ -223,7 +223,7 @@ const ROWS: &[Row] = &[
         None,
     ),
     Row(
-        "T33 swap, the other one for ever",
+        "T33 swap, the other one forever",
         "node n; pod d/p on n tolerates nr/300 ur/inf; at 5s taints n nr; at 60s taints n nr ur; \
          at 60001ms taints n ur",
         "mark 305",

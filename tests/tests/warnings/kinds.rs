@@ -136,7 +136,7 @@ fn what_one_toleration_is_warned_of() {
             &["seconds-without-no-execute"],
             "spec.tolerations[0].tolerationSeconds",
         ),
-        // Unreachable for ever.
+        // Unreachable forever.
         (
             json!({ "key": "node.kubernetes.io/unreachable", "operator": "Exists",
                     "effect": "NoExecute" }),

@@ -61,7 +61,7 @@ fn reasons(simulator: &Simulator, workload: &str) -> String {
     reasons.collect::<Vec<_>>().join(", ")
 }
 
-/// Else the pods that it makes would not be its own, and it would make others for ever.
+/// Else the pods that it makes would not be its own, and it would make others forever.
 #[test]
 fn a_job_is_refused_whose_selector_does_not_select_its_pods() {
     let mut simulator = cluster("1.35", 1, Vec::new());

@@ -78,7 +78,7 @@ impl Address {
     /// What stands in the address is what this tab shows.
     fn is_now(&mut self, fragment: &str) {
         fragment.clone_into(&mut self.written);
-        tab::note_address(fragment);
+        tab::record_address(fragment);
     }
 
     /// The entry that the browser is at, if this page made it.

@@ -99,7 +99,7 @@ pub(crate) async fn begin(tab: Tab) -> InitialState {
             initial.notices.extend(linked::told(&opened));
             initial.session = opened.session;
             initial.selection = opened.selection;
-            tab::note_address(&fragment);
+            tab::record_address(&fragment);
         }
         Err(error) => initial.notices.push(linked::broken(&error)),
     }
@@ -401,7 +401,7 @@ impl App {
     }
 
     /// The page is left: notes in the tab what can be noted.
-    pub(super) fn note_work(&self) {
+    pub(super) fn record_work(&self) {
         let untouched = !self.is_worth_keeping()
             && self.selection.is_none()
             && self.session.home() == Timestamp::ZERO;

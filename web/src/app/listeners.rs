@@ -42,7 +42,7 @@ fn leaving(app: &Scope<App>, window: &Window) -> EventListener {
     let app = app.clone();
     EventListener::new(window, "pagehide", move |_| {
         if let Some(app) = app.get_component() {
-            app.note_work();
+            app.record_work();
         }
     })
 }

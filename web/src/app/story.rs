@@ -35,7 +35,7 @@ impl App {
         self.announcement = bookmark.note.clone().into();
     }
 
-    pub(super) fn tell_other(&mut self, forth: bool) {
+    pub(super) fn tell_next(&mut self, forth: bool) {
         let Some(told) = self.story else { return };
         let last = self.session.timeline().start.bookmarks.len().saturating_sub(1);
         let other = if forth { (told + 1).min(last) } else { told.saturating_sub(1) };

@@ -44,7 +44,7 @@ async fn painted(children: Html) -> String {
     html::<Painted>(PaintedProps { children }).await
 }
 
-/// Node `n` and pods with tolerations for ten seconds, for ever, and none.
+/// Node `n` and pods with tolerations for ten seconds, forever, and none.
 fn session() -> Session {
     let mut scenario = Scenario::default();
     let mut node = Node::default();

@@ -199,7 +199,7 @@ fn a_broken_link_says_what_is_broken() {
     }
 }
 
-/// One link of each format that was ever released is read for ever.
+/// One link of each format that was ever released is read forever.
 #[test]
 fn links_of_every_format_are_read() {
     for (link, title, release, at) in [

@@ -721,7 +721,11 @@ mod tests {
         }
         let chosen = Chosen::at(&session, &pod, Timestamp::from_secs(300)).unwrap();
         assert!(chosen.text.starts_with("counting down on a-1, from "), "{}", chosen.text);
-        assert!(chosen.causes.last().unwrap().text.contains("silent"), "{:?}", chosen.causes);
+        assert!(
+            chosen.causes.last().unwrap().text.contains("heartbeats of node a-1 stopped"),
+            "{:?}",
+            chosen.causes
+        );
     }
 
     #[test]

@@ -179,8 +179,8 @@ impl<'a> Rollout<'a> {
             set.object = Arc::new(object);
             return Some(set);
         }
-        self.note_revision(annotations.remove(REVISION).unwrap_or_default());
-        self.note_new_set(false, set.name());
+        self.record_revision(annotations.remove(REVISION).unwrap_or_default());
+        self.record_new_set(false, set.name());
         Some(set)
     }
 
@@ -191,7 +191,7 @@ impl<'a> Rollout<'a> {
     }
 
     /// Mirrors `SetDeploymentRevision`.
-    fn note_revision(&mut self, revision: String) {
+    fn record_revision(&mut self, revision: String) {
         let noted = self.annotations.get(REVISION);
         let noted = noted.or_else(|| self.deployment.metadata.annotations.get(REVISION));
         if noted != Some(&revision) {
@@ -222,8 +222,8 @@ impl<'a> Rollout<'a> {
             };
             self.record("Normal", "ScalingReplicaSet", message);
         }
-        self.note_revision(newest.to_string());
-        self.note_new_set(true, &name);
+        self.record_revision(newest.to_string());
+        self.record_new_set(true, &name);
         self.created = Some(name);
         Set { object: Arc::new(object), status: ReplicaSetStatus::default() }
     }

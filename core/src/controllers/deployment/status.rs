@@ -58,7 +58,7 @@ fn condition(
 
 impl Rollout<'_> {
     /// A rollout begins, or is found that nobody has noted.
-    pub(super) fn note_new_set(&mut self, created: bool, name: &str) {
+    pub(super) fn record_new_set(&mut self, created: bool, name: &str) {
         if self.progress_deadline.is_none()
             || (!created && self.status.condition(PROGRESSING).is_some())
         {
@@ -168,7 +168,7 @@ impl Rollout<'_> {
         let was_complete = status.replicas == status.updated_replicas
             && known.as_ref().is_some_and(|known| known.reason == NEW_SET_AVAILABLE);
         if self.progress_deadline.is_some() && !was_complete {
-            self.note_progress(&mut status, known.as_ref(), new);
+            self.record_progress(&mut status, known.as_ref(), new);
         }
         match self.replica_failure(all, new) {
             Some(failure) => status.set_condition(failure),
@@ -188,7 +188,7 @@ impl Rollout<'_> {
         }
     }
 
-    fn note_progress(
+    fn record_progress(
         &self,
         status: &mut DeploymentStatus,
         known: Option<&WorkloadCondition>,

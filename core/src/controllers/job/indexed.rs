@@ -45,7 +45,7 @@ pub(super) fn completed_indexes(
 }
 
 /// Notes in the status which numbers are done: `0-2,5`.
-pub(super) fn note_completed(status: &mut JobStatus, completed: &BTreeSet<i64>) {
+pub(super) fn record_completed(status: &mut JobStatus, completed: &BTreeSet<i64>) {
     let mut ranges: Vec<(i64, i64)> = Vec::new();
     for index in completed {
         match ranges.last_mut() {
@@ -103,7 +103,7 @@ mod tests {
         ] {
             let mut status = JobStatus::default();
             let completed: BTreeSet<i64> = indexes.iter().copied().collect();
-            note_completed(&mut status, &completed);
+            record_completed(&mut status, &completed);
             assert_eq!(status.other.get(COMPLETED).unwrap(), text);
             assert_eq!(completed_indexes(8, &status, &[]), completed);
         }

@@ -64,7 +64,7 @@ pub enum Action {
         pod: PodKey,
     },
     /// Nothing to do: something that no Kubernetes Event tells.
-    Report(Report),
+    Report(NodeLifecycleReport),
 }
 
 /// A change of the taints of a node.
@@ -142,7 +142,7 @@ pub const NODE_LOST: &str = "NodeLost";
 /// What the controller tells beside Kubernetes Events.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "report", rename_all = "camelCase", rename_all_fields = "camelCase")]
-pub enum Report {
+pub enum NodeLifecycleReport {
     /// A zone came into another state.
     ZoneState {
         /// The key of the zone.

@@ -6,7 +6,7 @@ use alloc::string::String;
 use alloc::sync::Arc;
 use core::time::Duration;
 
-use super::action::{Action, Report};
+use super::action::{Action, NodeLifecycleReport};
 use super::config::NodeLifecycleConfig;
 use super::due::{Rules, WakeupIndex};
 use super::no_schedule;
@@ -398,7 +398,7 @@ impl NodeLifecycleController {
         self.actions.push_back(action(id));
     }
 
-    pub(super) fn report(&mut self, report: Report) {
+    pub(super) fn report(&mut self, report: NodeLifecycleReport) {
         self.actions.push_back(Action::Report(report));
     }
 

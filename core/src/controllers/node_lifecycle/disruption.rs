@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 use core::time::Duration;
 
-use super::action::Report;
+use super::action::NodeLifecycleReport;
 use super::controller::NodeLifecycleController;
 use super::record::ZoneCounts;
 use super::work::{AfterTaints, Step};
@@ -79,7 +79,7 @@ impl NodeLifecycleController {
 
     /// No node is ready, so the fault is likely here: everything stops, and taints come off.
     fn enter_master_disruption(&mut self) {
-        self.report(Report::MasterDisruptionEntered);
+        self.report(NodeLifecycleReport::MasterDisruptionEntered);
         let nodes = self.pass.as_ref().map(|pass| pass.nodes.clone()).unwrap_or_default();
         let mut steps = Vec::new();
         for (name, node) in nodes {
@@ -108,7 +108,7 @@ impl NodeLifecycleController {
 
     /// Some node is ready again: every node gets a new grace period.
     fn leave_master_disruption(&mut self) {
-        self.report(Report::MasterDisruptionLeft);
+        self.report(NodeLifecycleReport::MasterDisruptionLeft);
         let now = self.wall_clock(self.now);
         let after = self.now.saturating_add(Duration::from_nanos(1));
         let (start, period) = (self.start, self.config.node_monitor_period);
@@ -147,7 +147,7 @@ impl NodeLifecycleController {
         let after = rate(zone);
         self.queues_changed = self.now;
         if before != after {
-            self.report(Report::Limiter { zone: key.clone(), qps: after });
+            self.report(NodeLifecycleReport::Limiter { zone: key.clone(), qps: after });
         }
     }
 
@@ -157,7 +157,13 @@ impl NodeLifecycleController {
         let ZoneCounts { not_ready, .. } = zone.census;
         let size = zone.census.size();
         if from != to {
-            self.report(Report::ZoneState { zone: key.clone(), from, to, not_ready, size });
+            self.report(NodeLifecycleReport::ZoneState {
+                zone: key.clone(),
+                from,
+                to,
+                not_ready,
+                size,
+            });
         }
     }
 }

@@ -5,7 +5,7 @@ use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use alloc::format;
 
-use super::action::{Action, DequeueOutcome, NODE_LOST, Report};
+use super::action::{Action, DequeueOutcome, NODE_LOST, NodeLifecycleReport};
 use super::controller::NodeLifecycleController;
 use super::record::EvictionStatus;
 use super::work::{AfterDelete, Check, DeletePods, Resume, Step, node_lost};
@@ -68,7 +68,7 @@ impl NodeLifecycleController {
         self.queues_changed = now;
         if zone.queue.add_in_turn(now, name.clone(), uid) {
             self.record_queued(name, status, Some((since, self.config.pod_eviction_timeout)));
-            self.report(Report::Queued { node: name.clone(), zone: key });
+            self.report(NodeLifecycleReport::Queued { node: name.clone(), zone: key });
         }
         None
     }

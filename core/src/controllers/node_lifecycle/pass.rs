@@ -6,7 +6,7 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::time::Duration;
 
-use super::action::{Action, Report};
+use super::action::{Action, NodeLifecycleReport};
 use super::controller::NodeLifecycleController;
 use super::health::{HealthSample, NodeHealth, Ready, conditions_of_silent_node};
 use super::record::{CachedNode, Zone, ZoneCounts};
@@ -86,7 +86,13 @@ impl NodeLifecycleController {
         };
         let to = zone.state;
         self.zones.insert(key.clone(), zone);
-        self.report(Report::ZoneState { zone: key, from: None, to, not_ready: 0, size: 0 });
+        self.report(NodeLifecycleReport::ZoneState {
+            zone: key,
+            from: None,
+            to,
+            not_ready: 0,
+            size: 0,
+        });
     }
 
     /// A node that is new to the controller loses the `NoExecute` taints that this controller
@@ -208,7 +214,7 @@ impl NodeLifecycleController {
             }
             _ => {
                 record.counted = None;
-                self.report(Report::NodeSkipped { node: check.name });
+                self.report(NodeLifecycleReport::NodeSkipped { node: check.name });
             }
         }
     }

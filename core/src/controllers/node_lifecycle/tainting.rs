@@ -4,7 +4,7 @@ use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 use core::time::Duration;
 
-use super::action::{Action, DequeueOutcome, Report, TaintPatch};
+use super::action::{Action, DequeueOutcome, NodeLifecycleReport, TaintPatch};
 use super::controller::NodeLifecycleController;
 use super::no_schedule;
 use super::record::{has_no_execute, no_execute, taint_keys};
@@ -58,7 +58,10 @@ impl NodeLifecycleController {
         if zone.queue.add_in_turn(now, check.name.clone(), uid) && !seen {
             let status = check.observed.as_ref().map(|observed| observed.status.clone());
             self.record_queued(&check.name, &status.unwrap_or_default(), None);
-            self.report(Report::Queued { node: check.name.clone(), zone: check.zone.clone() });
+            self.report(NodeLifecycleReport::Queued {
+                node: check.name.clone(),
+                zone: check.zone.clone(),
+            });
         }
     }
 
@@ -147,7 +150,11 @@ impl NodeLifecycleController {
         if matches!(outcome, DequeueOutcome::Failed | DequeueOutcome::NoReadyCondition) {
             self.order_due = Some(self.first_pass(self.now));
         }
-        self.report(Report::Dequeued { node: node.clone(), zone: key.clone(), outcome });
+        self.report(NodeLifecycleReport::Dequeued {
+            node: node.clone(),
+            zone: key.clone(),
+            outcome,
+        });
         self.update_due(&node);
     }
 

@@ -131,8 +131,10 @@ impl World {
                 Action::PatchNodeLabels { node, .. } => ("labels", node.to_string()),
                 Action::PatchPodStatus { pod, .. } => ("podstatus", pod.to_string()),
                 Action::DeletePod { pod, .. } => ("delete", pod.to_string()),
-                Action::Report(Report::NodeSkipped { node }) => ("skipped", node.to_string()),
-                Action::Report(Report::Dequeued { node, outcome, .. }) => {
+                Action::Report(NodeLifecycleReport::NodeSkipped { node }) => {
+                    ("skipped", node.to_string())
+                }
+                Action::Report(NodeLifecycleReport::Dequeued { node, outcome, .. }) => {
                     ("turn", format!("{node} {outcome:?}"))
                 }
                 Action::Report(_) => continue,

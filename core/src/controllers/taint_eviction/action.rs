@@ -82,9 +82,9 @@ pub enum EvictionDecision {
     /// The pod was deleted before and is still there; it is not deleted again because of a time
     /// that runs out (to 1.32).
     AlreadyDeleted,
-    /// All taints are tolerated for ever, so the pod stays.
+    /// All taints are tolerated forever, so the pod stays.
     ToleratedForever,
-    /// All taints are tolerated for ever, but a timer runs on and the pod is deleted all the same
+    /// All taints are tolerated forever, but a timer runs on and the pod is deleted all the same
     /// (before 1.20).
     ToleratedForeverTooLate {
         /// When the pod is deleted.

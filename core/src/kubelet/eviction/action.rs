@@ -56,7 +56,7 @@ pub enum Action {
         grace_period_override: i64,
     },
     /// Nothing to do: something that no Kubernetes Event tells.
-    Report(Report),
+    Report(EvictionManagerReport),
 }
 
 /// What the kubelet can delete before it evicts a pod.
@@ -115,7 +115,7 @@ impl PodStatusPatch {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "typescript-all", derive(tsify::Tsify), tsify(rename = "KubeletReport"))]
 #[serde(tag = "type", rename_all = "camelCase", rename_all_fields = "camelCase")]
-pub enum Report {
+pub enum EvictionManagerReport {
     /// The node is under other pressures than before: its conditions are to be posted.
     Pressures {
         /// All there are now.
@@ -197,7 +197,7 @@ pub enum Report {
     },
 }
 
-impl Report {
+impl EvictionManagerReport {
     /// The pod this is about, if it is about one.
     #[must_use]
     pub const fn pod(&self) -> Option<&PodKey> {
@@ -212,7 +212,7 @@ impl Report {
 }
 
 /// What it tells, in one line.
-impl fmt::Display for Report {
+impl fmt::Display for EvictionManagerReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Pressures { now } if now.is_empty() => f.write_str("under no pressure"),

@@ -73,7 +73,7 @@ pub struct Point {
 pub(super) struct Piece {
     pub(super) begin: u64,
     from: i64,
-    /// `None`: flat for ever.
+    /// `None`: flat forever.
     pub(super) end: Option<u64>,
     to: i64,
 }

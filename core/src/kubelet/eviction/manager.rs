@@ -6,7 +6,7 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::time::Duration;
 
-use super::action::{Action, ActionResult, Deadline, Report};
+use super::action::{Action, ActionResult, Deadline, EvictionManagerReport};
 use super::config::{EVICTION_MONITORING_PERIOD, EvictionConfig};
 use super::observation::Observations;
 use super::pod::KubeletPod;
@@ -293,7 +293,7 @@ impl EvictionManager {
         self.actions.push_back(action);
     }
 
-    pub(super) fn report(&mut self, report: Report) {
+    pub(super) fn report(&mut self, report: EvictionManagerReport) {
         self.push(Action::Report(report));
     }
 
@@ -339,7 +339,7 @@ impl EvictionManager {
     pub(super) fn end_pass(&mut self, now: Timestamp, notified: bool, evicted: Vec<PodKey>) {
         self.phase = Phase::Idle;
         if !evicted.is_empty() {
-            self.report(Report::Evicted { pods: evicted.clone() });
+            self.report(EvictionManagerReport::Evicted { pods: evicted.clone() });
         }
         if !notified {
             if evicted.is_empty() || self.version.is_qos_era() {

@@ -9,7 +9,7 @@ use alloc::string::{String, ToString};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
-use super::action::{Action, ActionResult, PodStatusPatch, Reclaim, Report};
+use super::action::{Action, ActionResult, EvictionManagerReport, PodStatusPatch, Reclaim};
 use super::local_storage::exceeded_limit;
 use super::manager::EvictionManager;
 use super::message::{EVICTED, Message, Shortage, eviction_message};
@@ -79,18 +79,18 @@ fn grace_period_reports(
     list: &[Threshold],
     before: &[(usize, Timestamp)],
     first: &[(usize, Timestamp)],
-) -> Vec<Report> {
+) -> Vec<EvictionManagerReport> {
     let soft = |index: &usize| list.get(*index).filter(|threshold| !threshold.is_hard());
     let new = |(index, since): &(usize, Timestamp)| {
         let known = before.iter().any(|(known, at)| known == index && at == since);
         let threshold = soft(index).filter(|_| !known)?;
         let until = since.saturating_add(threshold.grace_period);
-        Some(Report::GracePeriodStarted { signal: threshold.signal, until })
+        Some(EvictionManagerReport::GracePeriodStarted { signal: threshold.signal, until })
     };
     let over = |(index, _): &(usize, Timestamp)| {
         let gone = !first.iter().any(|(known, _)| known == index);
         let signal = soft(index).filter(|_| gone)?.signal;
-        Some(Report::GracePeriodEnded { signal })
+        Some(EvictionManagerReport::GracePeriodEnded { signal })
     };
     first.iter().filter_map(new).chain(before.iter().filter_map(over)).collect()
 }
@@ -143,7 +143,7 @@ impl EvictionManager {
         let node = ObjectReference::Node { node: self.node.clone() };
         let message = format!("Attempting to reclaim {resource}");
         self.record_event(node, "EvictionThresholdMet", message, Default::default());
-        self.report(Report::Reclaiming { signal, hard });
+        self.report(EvictionManagerReport::Reclaiming { signal, hard });
         let pass = Pass { notified, thresholds, signal, hard, observations };
         let functions = self.reclaim_functions(signal);
         self.reclaim_next(now, pass, functions);
@@ -201,7 +201,7 @@ impl EvictionManager {
         }
         if conditions != self.node_conditions {
             self.node_conditions.clone_from(&conditions);
-            self.report(Report::Pressures { now: conditions });
+            self.report(EvictionManagerReport::Pressures { now: conditions });
         }
     }
 
@@ -305,7 +305,7 @@ impl EvictionManager {
     }
 
     fn reclaimed_enough(&mut self, now: Timestamp, pass: &Pass) {
-        self.report(Report::ReclaimedEnough { signal: pass.signal });
+        self.report(EvictionManagerReport::ReclaimedEnough { signal: pass.signal });
         self.end_pass(now, pass.notified, Vec::new());
     }
 
@@ -313,7 +313,7 @@ impl EvictionManager {
     fn evict(&mut self, now: Timestamp, pass: Pass) {
         let kills = self.ranked_kills(&pass);
         if kills.is_empty() {
-            self.report(Report::NobodyToEvict { signal: pass.signal });
+            self.report(EvictionManagerReport::NobodyToEvict { signal: pass.signal });
             self.end_pass(now, pass.notified, Vec::new());
             return;
         }
@@ -333,7 +333,7 @@ impl EvictionManager {
         self.report_ranked(signal, &ranked);
         for pod in ranked.iter().filter_map(|(index, _)| pods.get(*index)) {
             if let Some(why) = pod.critical.filter(|_| pod.is_spared()) {
-                self.report(Report::Spared { pod: pod.key.clone(), why });
+                self.report(EvictionManagerReport::Spared { pod: pod.key.clone(), why });
                 continue;
             }
             let shortage = Shortage {
@@ -369,7 +369,7 @@ impl EvictionManager {
         let mut goers = ranked.iter().map(|(_, candidate)| candidate).filter(can_go);
         let Some(first) = goers.next() else { return };
         let next = goers.next();
-        let report = Report::Ranked {
+        let report = EvictionManagerReport::Ranked {
             signal,
             pod: first.pod.clone(),
             next: next.map(|next| next.pod.clone()),
@@ -416,7 +416,7 @@ impl EvictionManager {
         let patch = PodStatusPatch { message: text, disruption_target };
         self.push(Action::PatchPodStatus { pod: pod.key.clone(), patch });
         let (key, grace_period_seconds) = (pod.key.clone(), grace_period_override);
-        self.report(Report::Killing { pod: key, grace_period_seconds });
+        self.report(EvictionManagerReport::Killing { pod: key, grace_period_seconds });
         let id = self.new_id();
         let deadline = now.saturating_add(self.kill_timeout(grace_period_override));
         self.phase = Phase::Killing { id, deadline, kills };

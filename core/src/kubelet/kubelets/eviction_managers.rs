@@ -15,15 +15,16 @@ use crate::api::{ConditionStatus, NodeName, Pod, PodKey};
 use crate::controllers::Context;
 use crate::kubelet::heartbeat::Reported;
 use crate::kubelet::{
-    Action, ActionResult, Deadline, DeadlineReason, EvictionConfig, EvictionManager, KubeletPod,
-    Layout, NodeUsage, PodStatusPatch, PodUsage, Pressure, Report, RequestId, admit,
+    Action, ActionResult, Deadline, DeadlineReason, EvictionConfig, EvictionManager,
+    EvictionManagerReport, KubeletPod, Layout, NodeUsage, PodStatusPatch, PodUsage, Pressure,
+    RequestId, admit,
 };
 use crate::protocol::RecordedEvent;
 use crate::queue::timer_queue::TimerId;
 use crate::time::Timestamp;
 
 /// How long a kubelet takes from hearing of a pod to telling that it does not admit it. Without, a
-/// controller that replaces such pods at once would do so for ever at one instant.
+/// controller that replaces such pods at once would do so forever at one instant.
 const ADMISSION_TIME: Duration = Duration::from_secs(1);
 /// How many past states of a node's usage are kept for charts.
 const MOST_HISTORY: usize = 200;
@@ -68,7 +69,7 @@ struct Arriving {
 pub(super) enum Effect {
     Event(RecordedEvent),
     Status { pod: PodKey, uid: Option<String>, patch: PodStatusPatch },
-    Report(Report),
+    Report(EvictionManagerReport),
 }
 
 impl ManagedNode {
@@ -146,7 +147,7 @@ impl ManagedNode {
                 }
                 manager.handle_pod_cleaned_up(now, &pod);
             }
-            effects.push(Effect::Report(Report::PodEnded { pod }));
+            effects.push(Effect::Report(EvictionManagerReport::PodEnded { pod }));
         }
         while self.arriving.first().is_some_and(|arriving| arriving.at <= now) {
             let Arriving { pod, usage, .. } = self.arriving.remove(0);
@@ -176,7 +177,7 @@ impl ManagedNode {
                 let result = self.usage_mut(now).reclaim(what);
                 self.manager.as_mut()?.handle_action_result(now, id, result);
                 let ActionResult::Reclaimed(bytes) = result else { return None };
-                Effect::Report(Report::Reclaimed { what, bytes })
+                Effect::Report(EvictionManagerReport::Reclaimed { what, bytes })
             }
             Action::RecordEvent { event, .. } => Effect::Event(event),
             Action::PatchPodStatus { pod, patch } => {
@@ -384,7 +385,7 @@ impl Kubelets {
                 Some(KubeletAction::PatchPodStatus(key, Box::new(pod)))
             }
             Effect::Report(report) => {
-                if let Report::Pressures { now } = &report {
+                if let EvictionManagerReport::Pressures { now } = &report {
                     self.then(name, [Step::SetPressures(now.clone())]);
                 }
                 Some(KubeletAction::ReportEviction { node: name.clone(), report })

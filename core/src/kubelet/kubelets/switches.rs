@@ -14,7 +14,7 @@ use crate::kubelet::EvictionConfig;
 pub(super) struct Flap {
     down: Duration,
     up: Duration,
-    /// How often it still goes down; `None` for ever.
+    /// How often it still goes down; `None` forever.
     left: Option<u32>,
 }
 

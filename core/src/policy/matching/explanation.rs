@@ -103,7 +103,7 @@ pub enum Consequence {
 pub enum Verdict {
     /// It stays: there is no such taint.
     NoNoExecuteTaints,
-    /// It stays: all of them are tolerated for ever.
+    /// It stays: all of them are tolerated forever.
     ToleratedForever {
         /// The index of the toleration that does so only because its seconds overflow to a negative
         /// time.
@@ -348,10 +348,10 @@ impl Explanation {
         match self.verdict {
             Verdict::NoNoExecuteTaints => "stays: the node has no `NoExecute` taint".to_owned(),
             Verdict::ToleratedForever { overflowed: None } => {
-                "stays: every `NoExecute` taint is tolerated for ever".to_owned()
+                "stays: every `NoExecute` taint is tolerated forever".to_owned()
             }
             Verdict::ToleratedForever { overflowed: Some(index) } => format!(
-                "stays: {} overflows to a negative time, which counts as for ever",
+                "stays: {} overflows to a negative time, which counts as forever",
                 self.seconds_of(index)
             ),
             Verdict::EvictedAfter { after, toleration, overflowed: true } => {

@@ -343,7 +343,7 @@ fn verdicts_and_their_sentences() {
             taints(&["a:NoSchedule", "a:NoExecute"]),
             vec![exists("a", None)],
             None,
-            "stays: every `NoExecute` taint is tolerated for ever",
+            "stays: every `NoExecute` taint is tolerated forever",
         ),
         (
             taints(&["a:NoExecute", "b:NoExecute", "c:NoExecute"]),
@@ -368,7 +368,7 @@ fn verdicts_and_their_sentences() {
             vec![exists("a", 9_223_372_037)],
             None,
             "stays: `tolerations[0].tolerationSeconds: 9223372037` overflows to a negative time, \
-             which counts as for ever",
+             which counts as forever",
         ),
         (
             taints(&["a:NoExecute"]),
@@ -380,7 +380,7 @@ fn verdicts_and_their_sentences() {
             taints(&["a:NoExecute"]),
             vec![exists("a", i64::MAX)],
             None,
-            "stays: every `NoExecute` taint is tolerated for ever",
+            "stays: every `NoExecute` taint is tolerated forever",
         ),
     ] {
         let explanation = explain(&taints, &tolerations, false);

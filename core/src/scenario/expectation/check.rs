@@ -12,7 +12,7 @@ use super::{
 };
 use crate::api::{PodKey, Quantity, Taint};
 use crate::event::{Event, EventKind, ObjectReference, RecordedEvent, RequestResult, RequestVerb};
-use crate::kubelet::Report;
+use crate::kubelet::EvictionManagerReport;
 use crate::kubelet::pod_columns::PodColumns;
 use crate::kubelet::pod_status::pod_as_served;
 use crate::plural::count;
@@ -140,7 +140,7 @@ fn evictions(events: &[Event], wanted: &PodKey) -> Vec<Timestamp> {
             EventKind::Request {
                 pod, verb: RequestVerb::Delete, result: RequestResult::Ok, ..
             }
-            | EventKind::KubeletEviction { report: Report::Killing { pod, .. }, .. }
+            | EventKind::KubeletEviction { report: EvictionManagerReport::Killing { pod, .. }, .. }
             if pod == wanted)
     })
 }

@@ -112,7 +112,7 @@ fn rows(props: &NodeCardProps) -> Html {
         <>
             if !node.pods.is_empty() {
                 <div class="pods" role="group">
-                    { for node.pods.iter().map(|pod| pod_item(pod, is_selected(props, pod), warned(props, pod))) }
+                    { for node.pods.iter().map(|pod| pod_item(pod, is_selected(props, pod), warning_severity(props, pod))) }
                 </div>
             } else if node.gone_count == 0 {
                 <div class="none">{ "no pods" }</div>
@@ -149,7 +149,7 @@ fn dots(props: &NodeCardProps) -> Html {
     let dot = if mini { pod_speck } else { pod_dot };
     html! {
         <div class="dots" role="group">
-            { for node.pods.iter().take(MAX_DOTS).map(|pod| dot(pod, is_selected(props, pod), warned(props, pod))) }
+            { for node.pods.iter().take(MAX_DOTS).map(|pod| dot(pod, is_selected(props, pod), warning_severity(props, pod))) }
             if more > 0 { <span class="left">{ format!("+{more}") }</span> }
             if node.gone_count > 0 && !mini {
                 <span class="left">{ format!("−{}", node.gone_count) }</span>
@@ -158,7 +158,7 @@ fn dots(props: &NodeCardProps) -> Html {
     }
 }
 
-fn warned(props: &NodeCardProps, pod: &PodView) -> Option<Severity> {
+fn warning_severity(props: &NodeCardProps, pod: &PodView) -> Option<Severity> {
     props.marked.pods.get(&pod.key).copied()
 }
 

@@ -31,7 +31,7 @@ impl Draft {
         let toleration_seconds = if text.is_empty() {
             None
         } else {
-            let wrong = |_| format!("`{text}` is not a whole number of seconds; empty is for ever");
+            let wrong = |_| format!("`{text}` is not a whole number of seconds; empty is forever");
             Some(text.parse().map_err(wrong)?)
         };
         Ok(Toleration { toleration_seconds, ..self.toleration.clone() })
@@ -54,7 +54,7 @@ pub(crate) fn read(drafts: &[Draft]) -> Option<Vec<Toleration>> {
     drafts.iter().map(|draft| draft.read().ok()).collect()
 }
 
-/// Tolerates everything, for ever.
+/// Tolerates everything, forever.
 pub(crate) fn everything() -> Vec<Toleration> {
     vec![Toleration { operator: TolerationOperator::Exists, ..Toleration::default() }]
 }
@@ -135,7 +135,7 @@ fn fields(props: &TolerationEditorProps, index: usize, draft: &Draft) -> Html {
                 errors={at(".effect")} options={effects}
                 onchange={change(|draft, text| draft.toleration.effect = text.as_str().into())} />
             <TextField class="w2" label="Seconds" value={draft.seconds.clone()}
-                errors={draft.read().err().into_iter().collect::<Vec<_>>()} placeholder="for ever"
+                errors={draft.read().err().into_iter().collect::<Vec<_>>()} placeholder="forever"
                 oninput={change(|draft, text| draft.seconds = text)} />
         </div>
     }
