@@ -21,6 +21,8 @@ mod fault;
 mod findings;
 mod recorder;
 mod remedy;
+#[cfg(test)]
+mod tests;
 
 use alloc::collections::BTreeMap;
 use alloc::format;
@@ -288,11 +290,24 @@ struct Settled {
 /// The fault comes at the first multiple of this, so that seeds alone move the heartbeats.
 const FAULT_AT: u64 = 10_000_000_000;
 
+/// What a run begins with: without the steps, expectations and bookmarks of the scenario, which are
+/// about another run, and with the heartbeats of a seed.
+fn initial(scenario: &Scenario, seed: u32) -> Scenario {
+    let mut scenario = Scenario {
+        steps: Vec::new(),
+        until: None,
+        expect: Vec::new(),
+        bookmarks: Vec::new(),
+        ..scenario.clone()
+    };
+    let kubelets = scenario.kubernetes.kubelets.get_or_insert_default();
+    kubelets.phase_seed = seed.into();
+    scenario
+}
+
 impl Settled {
     fn new(scenario: &Scenario, seed: u32, settle: Span) -> Result<Self, ReportError> {
-        let mut scenario = Scenario { steps: Vec::new(), ..scenario.clone() };
-        let kubelets = scenario.kubernetes.kubelets.get_or_insert_default();
-        kubelets.phase_seed = seed.into();
+        let mut scenario = initial(scenario, seed);
         let (nodes, pods) = (
             core::mem::take(&mut scenario.objects.nodes),
             core::mem::take(&mut scenario.objects.pods),
@@ -383,6 +398,26 @@ impl Plan {
         let nodes = self.settle_for(run)?;
         let (Settled { simulator, at, .. }, options) = (&self.settled, &self.outline.options);
         Ok(recorder::lanes(simulator, *at, options.horizon, &nodes, run, subject))
+    }
+
+    /// A run as a scenario that can be played by itself, to look at what its figures say: it begins
+    /// with the cluster of the run, the commands of the fault are its steps, the first of them at
+    /// the fault, and it ends at the horizon. Times of a [`WorkloadRun`] count from the first step.
+    /// Where the power is off, it shows what the control plane sees, as any simulation does.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run).
+    pub fn scenario_of(&mut self, run: &Run) -> Result<Scenario, ReportError> {
+        let nodes = self.settle_for(run)?;
+        let (Settled { simulator, at, .. }, options) = (&self.settled, &self.outline.options);
+        let steps = recorder::steps(simulator, *at, options.horizon, &nodes, run);
+        let end = at.saturating_add(options.horizon.0);
+        let changed = match &run.remedy {
+            Some(remedy) => &remedy.applied_to(&self.scenario)?,
+            None => &self.scenario,
+        };
+        let until = Some(Span(Duration::from_nanos(end.as_nanos())));
+        Ok(Scenario { steps, until, ..initial(changed, run.seed) })
     }
 
     /// Settles the cluster that a run needs, unless it is there; the nodes that fail.

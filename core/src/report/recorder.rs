@@ -15,6 +15,7 @@ use crate::command::Command;
 use crate::event::{Event, EventKind};
 use crate::lanes::{LaneRecorder, LaneSubject, Lanes};
 use crate::protocol::zone::{ZoneKey, ZoneState};
+use crate::scenario::Step;
 use crate::simulator::{Simulator, why_unschedulable};
 use crate::time::{Span, Timestamp};
 
@@ -150,6 +151,45 @@ pub(super) fn subjects(simulator: &Simulator) -> Vec<ReportSubject> {
     all.into_iter().collect()
 }
 
+/// What is done in a run, in the order of time: the fault, and a remedy that comes after it.
+fn commands(
+    simulator: &Simulator,
+    at: Timestamp,
+    nodes: &[NodeName],
+    run: &Run,
+) -> Vec<(Timestamp, Command)> {
+    let mut commands = run.fault.commands(simulator, nodes, at);
+    if let Some(Remedy::OutOfService { after }) = &run.remedy {
+        let at = at.saturating_add(after.0);
+        let taint = Remedy::out_of_service_taint();
+        let taint = |node: &NodeName| Command::Taint { node: node.clone(), taint: taint.clone() };
+        commands.extend(nodes.iter().map(|node| (at, taint(node))));
+    }
+    commands.sort_by_key(|(at, _)| *at);
+    commands
+}
+
+/// What is done in a run and not refused, as the steps of a scenario: a step that is refused would
+/// be an error there.
+pub(super) fn steps(
+    settled: &Simulator,
+    at: Timestamp,
+    horizon: Span,
+    nodes: &[NodeName],
+    run: &Run,
+) -> Vec<Step> {
+    let end = at.saturating_add(horizon.0);
+    let mut simulator = settled.clone();
+    let mut steps = Vec::new();
+    for (at, command) in commands(settled, at, nodes, run) {
+        if at <= end && simulator.handle_command(at, command.clone()).is_ok() {
+            let at = Span(Duration::from_nanos(at.as_nanos()));
+            steps.push(Step { at, command, refused: None });
+        }
+    }
+    steps
+}
+
 /// Lets the nodes fail in a fork of the settled cluster, and shows each moment with its events,
 /// also the one at which pods that were down are there again. When something happened last, unless
 /// more was to come at the end.
@@ -161,14 +201,7 @@ fn play(
     run: &Run,
     mut show: impl FnMut(&Simulator, &[Event]),
 ) -> Option<Timestamp> {
-    let mut commands = run.fault.commands(simulator, nodes, at);
-    if let Some(Remedy::OutOfService { after }) = &run.remedy {
-        let at = at.saturating_add(after.0);
-        let taint = Remedy::out_of_service_taint();
-        let taint = |node: &NodeName| Command::Taint { node: node.clone(), taint: taint.clone() };
-        commands.extend(nodes.iter().map(|node| (at, taint(node))));
-    }
-    commands.sort_by_key(|(at, _)| *at);
+    let commands = commands(simulator, at, nodes, run);
     let mut commands = commands.into_iter().peekable();
     let mut back = run.fault.down_until(at);
     let mut last = at;

@@ -1,0 +1,83 @@
+use alloc::string::ToString;
+use alloc::vec::Vec;
+use core::time::Duration;
+
+use serde_json::json;
+
+use super::{Fault, Plan, ReportError, ReportOptions, ReportSubject, Run, report};
+use crate::scenario::{Player, Scenario};
+use crate::time::{Span, Timestamp};
+
+/// A Deployment of two pods on two nodes, each of which has room for no more than its own.
+fn cluster() -> Scenario {
+    let node = |name: &str| {
+        json!({
+            "apiVersion": "v1", "kind": "Node",
+            "metadata": { "name": name, "labels": { "kubernetes.io/hostname": name } },
+            "status": { "allocatable": { "cpu": "1", "pods": "10" } },
+        })
+    };
+    let container = json!({ "name": "c", "resources": { "requests": { "cpu": "600m" } } });
+    let scenario = json!({
+        "apiVersion": "taintlab/v1", "kind": "Scenario",
+        "objects": {
+            "nodes": [node("a"), node("b")],
+            "workloads": [{
+                "apiVersion": "apps/v1", "kind": "Deployment",
+                "metadata": { "name": "web", "namespace": "default" },
+                "spec": {
+                    "replicas": 2,
+                    "selector": { "matchLabels": { "app": "web" } },
+                    "template": {
+                        "metadata": { "labels": { "app": "web" } },
+                        "spec": { "containers": [container], "terminationGracePeriodSeconds": 5 },
+                    },
+                },
+            }],
+        },
+        // About another run: none of them may come into the scenario of a run.
+        "steps": [{ "at": "1s", "do": { "stopKubelet": { "node": "b" } } }],
+        "bookmarks": [{ "at": "1s", "note": "b stops" }],
+    });
+    serde_json::from_value(scenario).unwrap()
+}
+
+#[test]
+fn the_scenario_of_a_run_shows_its_worst_moment() {
+    let faults = Vec::from([Fault::Lost, Fault::NetworkCut, Fault::ShutDown, Fault::Drained]);
+    let options = ReportOptions { faults, seeds: 2, remedies: 0, ..ReportOptions::default() };
+    let mut plan = Plan::new(cluster(), options).unwrap();
+    let results: Vec<_> = plan.runs().iter().map(|run| plan.run(run).unwrap()).collect();
+    let report = report(plan.outline(), &results).unwrap();
+    let mut short = 0;
+    for cell in &report.cells {
+        let (seed, fault, domain) = (cell.seed, cell.fault.clone(), cell.domain);
+        let scenario = plan.scenario_of(&Run { remedy: None, seed, fault, domain }).unwrap();
+        let begin = scenario.steps.first().unwrap().at.timestamp();
+        assert!(scenario.bookmarks.is_empty());
+        let ReportSubject::Workload(workload) = &cell.worst.subject else { panic!("a pod") };
+
+        let mut simulator = scenario.simulator().unwrap();
+        let mut player = Player::new(&scenario);
+        let just_before = Timestamp::from_nanos(begin.as_nanos() - 1);
+        player.play_to(&mut simulator, just_before, usize::MAX).unwrap();
+        assert_eq!(simulator.cluster().ready_pods(workload), 2, "before: {}", cell.fault);
+        let worst = begin.saturating_add(Duration::from_millis(cell.worst.worst_at.0));
+        player.play_to(&mut simulator, worst, usize::MAX).unwrap();
+        let ready = simulator.cluster().ready_pods(workload);
+        assert_eq!(ready, cell.worst.least_ready, "{} at {worst:?}", cell.fault);
+        short += usize::from(ready < 2);
+        // No step is refused up to the horizon, which would be an error.
+        player.run_to_end(&mut simulator, usize::MAX).unwrap();
+        assert_eq!(Some(Span(Duration::from_nanos(simulator.now().as_nanos()))), scenario.until);
+    }
+    assert_eq!(short, 8, "four faults of two nodes");
+}
+
+#[test]
+fn a_run_of_another_plan_has_no_scenario() {
+    let mut plan = Plan::new(cluster(), ReportOptions::default()).unwrap();
+    let run = Run { remedy: None, seed: 1, fault: Fault::Lost, domain: 9 };
+    let error = plan.scenario_of(&run).unwrap_err();
+    assert!(matches!(error, ReportError::UnknownDomain { domain: 9, .. }), "{}", error.to_string());
+}
