@@ -1,14 +1,13 @@
 //! The objects of a cluster: ordered stores and the index of pods by node.
 
 mod change;
+mod pods;
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::sync::Arc;
 
-use foldhash::fast::FixedState;
-use hashbrown::HashMap;
-
 pub use self::change::Change;
+use self::pods::Pods;
 use crate::api::{
     Node, NodeName, Pod, PodDisruptionBudget, PodKey, Workload, WorkloadKey, WorkloadKind,
 };
@@ -32,12 +31,11 @@ pub trait Lister {
 ///
 /// Objects are shared, so that a copy of a cluster is cheap and two versions of an object can be
 /// told apart by their pointers.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Cluster {
     nodes: BTreeMap<NodeName, Arc<Node>>,
-    /// Never walked, so that its order matters to nobody.
-    pods: HashMap<PodKey, Arc<Pod>, FixedState>,
-    pod_keys: BTreeSet<PodKey>,
+    /// Shared with copies of the cluster in parts.
+    pods: Pods,
     /// Shared with copies of the cluster until one of them changes.
     pods_by_node: BTreeMap<NodeName, Arc<BTreeMap<PodKey, Arc<Pod>>>>,
     /// Shared as well.
@@ -65,22 +63,6 @@ impl OwnedPods {
     const NONE: &'static Self = &Self { pods: BTreeSet::new(), active: 0, ready: 0 };
 }
 
-impl Default for Cluster {
-    fn default() -> Self {
-        Self {
-            nodes: BTreeMap::new(),
-            pods: HashMap::with_hasher(FixedState::with_seed(0)),
-            pod_keys: BTreeSet::new(),
-            pods_by_node: BTreeMap::new(),
-            pods_by_owner: BTreeMap::new(),
-            orphans: BTreeSet::new(),
-            workloads: BTreeMap::new(),
-            workloads_by_owner: BTreeMap::new(),
-            budgets: BTreeMap::new(),
-        }
-    }
-}
-
 impl Cluster {
     /// All nodes, by name.
     pub fn nodes(&self) -> impl ExactSizeIterator<Item = (&NodeName, &Arc<Node>)> {
@@ -89,7 +71,7 @@ impl Cluster {
 
     /// All pods, by namespace and name.
     pub fn pods(&self) -> impl Iterator<Item = (&PodKey, &Arc<Pod>)> {
-        self.pod_keys.iter().filter_map(|key| self.pods.get_key_value(key))
+        self.pods.iter()
     }
 
     /// How many pods there are.
@@ -258,14 +240,10 @@ impl Cluster {
         } else if old.as_ref().is_some_and(|old| old.metadata.controller().is_none()) {
             self.orphans.remove(key);
         }
-        match &old {
-            None => {
-                self.pod_keys.insert(key.clone());
-            }
-            Some(old) if old.spec.node_name != pod.spec.node_name => {
-                self.unindex(key, &old.spec.node_name);
-            }
-            Some(_) => {}
+        if let Some(old) = &old
+            && old.spec.node_name != pod.spec.node_name
+        {
+            self.unindex(key, &old.spec.node_name);
         }
         match self.pods_by_node.get_mut(pod.spec.node_name.as_str()) {
             Some(pods) => {
@@ -319,7 +297,6 @@ impl Cluster {
         let old = self.pods.remove(key)?;
         self.index_owner(key, Some(&old), None);
         self.orphans.remove(key);
-        self.pod_keys.remove(key);
         self.unindex(key, &old.spec.node_name);
         Some(old)
     }

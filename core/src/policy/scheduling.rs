@@ -45,7 +45,6 @@ pub use snapshot::{SchedulerConfig, Snapshot};
 
 use crate::api::{Node, Pod, ResourceError};
 use filters::{Change, Cycle};
-use snapshot::NodeInfo;
 
 /// The highest score of a plugin. Mirrors `framework.MaxNodeScore`.
 pub const MAX_NODE_SCORE: i64 = 100;
@@ -247,7 +246,7 @@ impl Snapshot {
             let begin = if order.is_empty() { 0 } else { *next % order.len() };
             let (before, after) = order.split_at(begin);
             let mut looked_at = 0;
-            for node in after.iter().chain(before).filter_map(|name| self.node(name)) {
+            for node in after.iter().chain(before).filter_map(|place| self.node_at(*place)) {
                 if feasible.len() >= wanted {
                     break;
                 }
@@ -264,15 +263,12 @@ impl Snapshot {
         if cycle.score_error().is_some() {
             return Ok(Vec::new());
         }
-        let rank = |(node, scores): (&&NodeInfo, Vec<PluginScore>)| {
-            let total: i64 = scores.iter().map(|score| score.score * score.weight).sum();
-            (Reverse(total), node.pods.len(), node.name.clone())
-        };
-        let mut best: Vec<_> = feasible.iter().zip(cycle.scores(&feasible)).map(rank).collect();
-        let most = best.iter().map(|(total, ..)| *total).min();
-        best.retain(|(total, ..)| Some(*total) == most);
+        let totals = cycle.totals(&feasible);
+        let most = totals.iter().max().copied();
+        let best = feasible.into_iter().zip(totals).filter(|(_, total)| Some(*total) == most);
+        let mut best: Vec<_> = best.map(|(node, _)| (node.pods.len(), &node.name)).collect();
         best.sort_unstable();
-        Ok(best.into_iter().map(|(.., name)| name).collect())
+        Ok(best.into_iter().map(|(_, name)| name.clone()).collect())
     }
 
     /// What every filter says of one node, also those that the scheduler no longer asks once one

@@ -85,7 +85,7 @@ pub fn zone_state(ready: usize, not_ready: usize, unhealthy_zone_threshold: f32)
 }
 
 /// The key of a zone.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "typescript", derive(tsify::Tsify), tsify(type = "string"))]
 pub struct ZoneKey(Arc<str>);
 

@@ -83,8 +83,7 @@ fn means_by_all(terms: &[PodAffinityTerm], owner: &PodInfo, pod: &PodInfo) -> bo
 impl AffinityState {
     pub(super) fn new(snapshot: &Snapshot, pod: &PodInfo) -> Self {
         let mut state = Self::default();
-        let looks = pod.has_pod_affinity();
-        for node in snapshot.nodes().filter(|node| looks || node.with_affinity > 0) {
+        for node in snapshot.nodes_with_affinity(pod.has_pod_affinity()) {
             for existing in node.pods.values() {
                 state.add(pod, existing, node, 1);
             }
@@ -164,8 +163,7 @@ impl AffinityState {
 /// How much each of the nodes that fit is liked for its pods. Mirrors `interpodaffinity.Score`.
 pub(super) fn raw_scores(snapshot: &Snapshot, pod: &PodInfo, feasible: &[&NodeInfo]) -> Vec<i64> {
     let mut pairs = Pairs::default();
-    let looks = pod.has_pod_affinity();
-    for node in snapshot.nodes().filter(|node| looks || node.with_affinity > 0) {
+    for node in snapshot.nodes_with_affinity(pod.has_pod_affinity()) {
         for existing in node.pods.values().map(AsRef::as_ref) {
             for (owner, other) in [(pod, existing), (existing, pod)] {
                 for (terms, sign) in [
@@ -184,6 +182,9 @@ pub(super) fn raw_scores(snapshot: &Snapshot, pod: &PodInfo, feasible: &[&NodeIn
                 }
             }
         }
+    }
+    if pairs.0.is_empty() {
+        return alloc::vec![0; feasible.len()];
     }
     let score = |node: &&NodeInfo| -> i64 {
         let here = |(key, values): (&String, &BTreeMap<String, i64>)| {

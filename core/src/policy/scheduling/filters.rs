@@ -56,6 +56,8 @@ pub(super) struct Cycle<'a> {
     pub(super) uncounted_cpu: i64,
     /// Why it fits on no node whatever the nodes are. Mirrors a refusal by `PreFilter`.
     pub(super) refusal: Option<Rejection>,
+    /// How many nodes there are.
+    pub(super) node_count: usize,
     spread: SpreadState,
     affinity: AffinityState,
 }
@@ -99,6 +101,7 @@ impl<'a> Cycle<'a> {
             controller_uid: controller.map_or_else(String::new, |owner| owner.uid.clone()),
             uncounted_cpu: if exact { 0 } else { milli.saturating_sub(whole) },
             refusal,
+            node_count: snapshot.node_count(),
             spread: SpreadState::new(snapshot, &info),
             affinity: AffinityState::new(snapshot, &info),
             snapshot,

@@ -99,6 +99,17 @@ impl Cycle<'_> {
         (0..nodes.len()).map(row).collect()
     }
 
+    /// The sums of scores times weights of each of the nodes that fit.
+    pub(super) fn totals(&self, nodes: &[&NodeInfo]) -> Vec<i64> {
+        let mut totals = alloc::vec![0; nodes.len()];
+        for column in self.columns(nodes) {
+            for (total, score) in totals.iter_mut().zip(&column.normalised) {
+                *total += score * column.weight;
+            }
+        }
+        totals
+    }
+
     /// What the plugins of the release say, with their weights.
     fn columns(&self, nodes: &[&NodeInfo]) -> Vec<Column> {
         let (pod, release) = (&self.pod, self.release());
@@ -183,7 +194,7 @@ impl Cycle<'_> {
         if node.images.is_empty() || most <= LEAST {
             return 0;
         }
-        let nodes = self.snapshot.nodes().count();
+        let nodes = self.node_count;
         let scaled = |image: &String| {
             let name = normalised_image_name(image);
             let (size, then) = node.images.get(name.as_str())?;

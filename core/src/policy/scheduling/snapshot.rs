@@ -109,6 +109,8 @@ pub(super) struct NodeInfo {
     /// Pods can be bound to a node that is not there (any more).
     exists: bool,
     pub(super) labels: BTreeMap<String, String>,
+    /// The zone that its labels say.
+    pub(super) zone: ZoneKey,
     pub(super) taints: Vec<Taint>,
     pub(super) unschedulable: bool,
     pub(super) allocatable: Amounts,
@@ -131,12 +133,15 @@ pub(super) struct NodeInfo {
 #[derive(Clone, Debug)]
 pub struct Snapshot {
     pub(super) config: SchedulerConfig,
-    nodes: BTreeMap<String, Arc<NodeInfo>>,
+    nodes: Slots,
+    /// How many of the pods on nodes say something about other pods.
+    with_affinity: usize,
     /// How many pods of each controller, given by namespace, kind and name, are on each node;
     /// those that are terminating do not count.
     pub(super) owned: BTreeMap<OwnerKey, Arc<BTreeMap<String, i64>>>,
-    /// The nodes zone by zone in turn, as they are looked at; empty if that must be found anew.
-    order: Arc<Vec<String>>,
+    /// The places of the nodes zone by zone in turn, as they are looked at; empty if that must be
+    /// found anew.
+    order: Arc<Vec<usize>>,
     /// How many nodes have an image, by its name.
     pub(super) images: BTreeMap<String, usize>,
     /// Pods that wait for a node on which room was made for them, by that node.
@@ -149,6 +154,65 @@ pub struct Snapshot {
     /// The claims that there are, by namespace and name, if they are known.
     pub(super) claims: Option<BTreeSet<(String, String)>>,
     entered: u64,
+}
+
+/// The nodes by name, each at a place of its own: a place is found faster than a name.
+#[derive(Clone, Debug, Default)]
+struct Slots {
+    /// Shared with copies until a node comes or goes.
+    places: Arc<BTreeMap<String, usize>>,
+    infos: Vec<Arc<NodeInfo>>,
+    /// Places that no node has.
+    free: Vec<usize>,
+}
+
+impl Slots {
+    fn get(&self, name: &str) -> Option<&Arc<NodeInfo>> {
+        self.infos.get(*self.places.get(name)?)
+    }
+
+    fn get_mut(&mut self, name: &str) -> Option<&mut NodeInfo> {
+        self.infos.get_mut(*self.places.get(name)?).map(Arc::make_mut)
+    }
+
+    /// Puts a node there if none has the name, and then does something with it.
+    fn with<T>(&mut self, name: &str, act: impl FnOnce(&mut NodeInfo) -> T) -> T {
+        if let Some(known) = self.get_mut(name) {
+            return act(known);
+        }
+        let mut info = NodeInfo::default();
+        let answer = act(&mut info);
+        let info = Arc::new(info);
+        let place = match self.free.pop() {
+            Some(place) => {
+                if let Some(slot) = self.infos.get_mut(place) {
+                    *slot = info;
+                }
+                place
+            }
+            None => {
+                self.infos.push(info);
+                self.infos.len() - 1
+            }
+        };
+        Arc::make_mut(&mut self.places).insert(name.to_string(), place);
+        answer
+    }
+
+    fn remove(&mut self, name: &str) {
+        if let Some(place) = Arc::make_mut(&mut self.places).remove(name) {
+            if let Some(slot) = self.infos.get_mut(place) {
+                *slot = Arc::default();
+            }
+            self.free.push(place);
+        }
+    }
+
+    /// In the order of their names.
+    fn iter(&self) -> impl Iterator<Item = (usize, &NodeInfo)> {
+        let info = |place: usize| Some((place, self.infos.get(place)?.as_ref()));
+        self.places.values().filter_map(move |place| info(*place))
+    }
 }
 
 /// Namespace, kind and name of a controller.
@@ -171,7 +235,8 @@ impl Snapshot {
     ) -> Result<Self, SchedulingError> {
         let mut snapshot = Self {
             config,
-            nodes: BTreeMap::new(),
+            nodes: Slots::default(),
+            with_affinity: 0,
             owned: BTreeMap::new(),
             order: Arc::default(),
             images: BTreeMap::new(),
@@ -205,18 +270,23 @@ impl Snapshot {
             *all += 1;
             *nodes = *all;
         }
-        let info = Arc::make_mut(self.nodes.entry(name.clone()).or_default());
-        if !info.exists || ZoneKey::of(&info.labels) != ZoneKey::of(&node.metadata.labels) {
+        let reorders = self.nodes.with(name, |info| {
+            let zone = ZoneKey::of(&node.metadata.labels);
+            let reorders = !info.exists || info.zone != zone;
+            info.name.clone_from(name);
+            info.exists = true;
+            info.labels.clone_from(&node.metadata.labels);
+            info.zone = zone;
+            info.taints.clone_from(&node.spec.taints);
+            info.unschedulable = node.spec.unschedulable;
+            info.allocatable = allocatable;
+            info.images = images;
+            info.avoids = AvoidedController::all_of(node);
+            reorders
+        });
+        if reorders {
             self.order = Arc::default();
         }
-        info.name.clone_from(name);
-        info.exists = true;
-        info.labels.clone_from(&node.metadata.labels);
-        info.taints.clone_from(&node.spec.taints);
-        info.unschedulable = node.spec.unschedulable;
-        info.allocatable = allocatable;
-        info.images = images;
-        info.avoids = AvoidedController::all_of(node);
         Ok(())
     }
 
@@ -270,7 +340,6 @@ impl Snapshot {
         self.order = Arc::default();
         self.forget_images(name);
         if let Some(info) = self.nodes.get_mut(name) {
-            let info = Arc::make_mut(info);
             info.exists = false;
             info.images.clear();
             if info.pods.is_empty() {
@@ -306,13 +375,16 @@ impl Snapshot {
             let nodes = Arc::make_mut(self.owned.entry(owner).or_default());
             *nodes.entry(name.clone()).or_default() += 1;
         }
-        let info = Arc::make_mut(self.nodes.entry(name.clone()).or_default());
-        add(&mut info.requested, &pod.requests, 1);
-        add(&mut info.scored_requested, &pod.scored_requests, 1);
-        info.with_affinity += usize::from(pod.has_pod_affinity());
-        info.ports.extend(pod.fields.host_ports.iter().cloned());
+        let speaks = usize::from(pod.has_pod_affinity());
+        self.with_affinity += speaks;
         *self.priorities.entry(pod.fields.priority).or_default() += 1;
-        info.pods.insert(key, Arc::new(pod));
+        self.nodes.with(name, |info| {
+            add(&mut info.requested, &pod.requests, 1);
+            add(&mut info.scored_requested, &pod.scored_requests, 1);
+            info.with_affinity += speaks;
+            info.ports.extend(pod.fields.host_ports.iter().cloned());
+            info.pods.insert(key, Arc::new(pod));
+        });
         Ok(())
     }
 
@@ -342,8 +414,11 @@ impl Snapshot {
                 !pods.is_empty()
             });
         }
+        // A node that is not changed stays shared with copies.
+        if self.nodes.get(node).is_none_or(|info| !info.pods.contains_key(key)) {
+            return false;
+        }
         let Some(info) = self.nodes.get_mut(node) else { return false };
-        let info = Arc::make_mut(info);
         let Some(pod) = info.pods.remove(key) else { return false };
         if let Some(owner) = pod.counted_owner()
             && let Some(nodes) = self.owned.get_mut(&owner).map(Arc::make_mut)
@@ -360,7 +435,9 @@ impl Snapshot {
         }
         add(&mut info.requested, &pod.requests, -1);
         add(&mut info.scored_requested, &pod.scored_requests, -1);
-        info.with_affinity -= usize::from(pod.has_pod_affinity());
+        let speaks = usize::from(pod.has_pod_affinity());
+        info.with_affinity -= speaks;
+        self.with_affinity -= speaks;
         for port in &pod.fields.host_ports {
             info.ports.remove(port);
         }
@@ -378,7 +455,26 @@ impl Snapshot {
 
     /// The nodes that are there, in the order of their names.
     pub(super) fn nodes(&self) -> impl Iterator<Item = &NodeInfo> {
-        self.nodes.values().map(Arc::as_ref).filter(|node| node.exists)
+        self.nodes.iter().map(|(_, node)| node).filter(|node| node.exists)
+    }
+
+    /// Those of them with pods that say something about other pods, or `all`.
+    pub(super) fn nodes_with_affinity(&self, all: bool) -> impl Iterator<Item = &NodeInfo> {
+        let any = (all || self.with_affinity > 0).then(|| self.nodes());
+        any.into_iter().flatten().filter(move |node| all || node.with_affinity > 0)
+    }
+
+    /// How many nodes are there.
+    pub(super) fn node_count(&self) -> usize {
+        match self.order.len() {
+            0 => self.nodes().count(),
+            known => known,
+        }
+    }
+
+    /// The node at a place, if it is there.
+    pub(super) fn node_at(&self, place: usize) -> Option<&NodeInfo> {
+        self.nodes.infos.get(place).map(Arc::as_ref).filter(|node| node.exists)
     }
 
     /// The node of that name, if it is there.
@@ -386,18 +482,18 @@ impl Snapshot {
         self.nodes.get(name).map(Arc::as_ref).filter(|node| node.exists)
     }
 
-    /// The nodes zone by zone in turn. Mirrors `nodeTree.list`.
-    pub(super) fn in_turn(&mut self) -> Arc<Vec<String>> {
+    /// The places of the nodes zone by zone in turn. Mirrors `nodeTree.list`.
+    pub(super) fn in_turn(&mut self) -> Arc<Vec<usize>> {
         if self.order.is_empty() {
-            let mut zones: BTreeMap<ZoneKey, alloc::collections::VecDeque<&String>> =
+            let mut zones: BTreeMap<&ZoneKey, alloc::collections::VecDeque<usize>> =
                 BTreeMap::new();
-            for node in self.nodes.values().filter(|node| node.exists) {
-                zones.entry(ZoneKey::of(&node.labels)).or_default().push_back(&node.name);
+            for (place, node) in self.nodes.iter().filter(|(_, node)| node.exists) {
+                zones.entry(&node.zone).or_default().push_back(place);
             }
             let mut order = Vec::new();
             let mut zones: Vec<_> = zones.into_values().collect();
             while zones.iter().any(|zone| !zone.is_empty()) {
-                order.extend(zones.iter_mut().filter_map(|zone| zone.pop_front().cloned()));
+                order.extend(zones.iter_mut().filter_map(|zone| zone.pop_front()));
             }
             self.order = Arc::new(order);
         }
@@ -454,7 +550,10 @@ fn images_of(node: &Node) -> BTreeMap<String, (i64, usize)> {
 
 pub(super) fn add(sum: &mut Amounts, amounts: &Amounts, sign: i64) {
     for (name, amount) in amounts {
-        let total = sum.entry(name.clone()).or_default();
-        *total = total.saturating_add(amount.saturating_mul(sign));
+        let more = amount.saturating_mul(sign);
+        match sum.get_mut(name) {
+            Some(total) => *total = total.saturating_add(more),
+            None => _ = sum.insert(name.clone(), more),
+        }
     }
 }

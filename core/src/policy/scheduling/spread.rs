@@ -91,9 +91,22 @@ impl Constraint {
         !pod.terminating && pod.namespace == self.namespace && self.selects(pod)
     }
 
+    /// The nodes that have pods of the controller, if the constraint counts those of one. Without
+    /// an entry there are none.
+    fn owned<'a>(&self, snapshot: &'a Snapshot) -> Option<Option<&'a BTreeMap<String, i64>>> {
+        match &self.counted {
+            Some(Counted::Owner(owner)) => Some(snapshot.owned.get(owner).map(AsRef::as_ref)),
+            Some(Counted::Labels(_)) | None => None,
+        }
+    }
+
     fn count(&self, snapshot: &Snapshot, node: &NodeInfo) -> i64 {
-        if let Some(Counted::Owner(owner)) = &self.counted {
-            let nodes = snapshot.owned.get(owner);
+        self.count_among(self.owned(snapshot), node)
+    }
+
+    /// The same, where it is known which nodes have pods of the controller.
+    fn count_among(&self, owned: Option<Option<&BTreeMap<String, i64>>>, node: &NodeInfo) -> i64 {
+        if let Some(nodes) = owned {
             return nodes.and_then(|nodes| nodes.get(&node.name)).copied().unwrap_or_default();
         }
         let count = node.pods.values().filter(|pod| self.counts(pod)).count();
@@ -312,12 +325,17 @@ pub(super) fn scores(snapshot: &Snapshot, pod: &PodInfo, feasible: &[&NodeInfo])
         let mut counts: BTreeMap<&str, i64> = BTreeMap::new();
         let by_host = constraint.key == HOSTNAME;
         let scored = || feasible.iter().zip(&ignored).filter(|(_, ignored)| !**ignored);
-        for (node, _) in scored() {
-            if let Some(value) = node.labels.get(&constraint.key) {
-                counts.insert(value, 0);
+        let size = if by_host {
+            scored().count()
+        } else {
+            for (node, _) in scored() {
+                if let Some(value) = node.labels.get(&constraint.key) {
+                    counts.entry(value).or_default();
+                }
             }
-        }
-        let size = if by_host { scored().count() } else { counts.len() };
+            counts.len()
+        };
+        let owned = constraint.owned(snapshot);
         if !by_host {
             for node in constraint.nodes_to_count(snapshot) {
                 if let Some(value) = node.labels.get(&constraint.key)
@@ -325,7 +343,7 @@ pub(super) fn scores(snapshot: &Snapshot, pod: &PodInfo, feasible: &[&NodeInfo])
                     && (!require_all || has_all_keys(&constraints, node))
                     && constraint.includes(snapshot, pod, node)
                 {
-                    *count += constraint.count(snapshot, node);
+                    *count += constraint.count_among(owned, node);
                 }
             }
         }
@@ -335,7 +353,7 @@ pub(super) fn scores(snapshot: &Snapshot, pod: &PodInfo, feasible: &[&NodeInfo])
                 continue;
             };
             let count = if by_host {
-                constraint.count(snapshot, node)
+                constraint.count_among(owned, node)
             } else {
                 counts.get(value.as_str()).copied().unwrap_or_default()
             };
@@ -371,11 +389,13 @@ pub(super) fn selector_scores(
     }
     let defaults = Constraint::defaults(snapshot, pod);
     let raw: Vec<i64> = match defaults.first() {
-        Some(constraint) => feasible.iter().map(|node| constraint.count(snapshot, node)).collect(),
+        Some(constraint) => {
+            let owned = constraint.owned(snapshot);
+            feasible.iter().map(|node| constraint.count_among(owned, node)).collect()
+        }
         None => none(),
     };
-    let zone =
-        |node: &NodeInfo| Some(ZoneKey::of(&node.labels)).filter(|zone| !zone.as_str().is_empty());
+    let zone = |node: &NodeInfo| Some(node.zone.clone()).filter(|zone| !zone.as_str().is_empty());
     let mut zones: BTreeMap<ZoneKey, i64> = BTreeMap::new();
     for (node, count) in feasible.iter().zip(&raw) {
         if let Some(zone) = zone(node) {
