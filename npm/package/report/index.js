@@ -131,9 +131,9 @@ export async function runs(manifests, options = {}) {
     staff.push(first);
     const plan = ok(await first.call("open", settings, true));
     const { outline, warnings, imported } = plan;
-    const todo = parts ? [] : shard ? shardOf(plan.runs, shard) : plan.runs;
+    const assigned = parts ? [] : shard ? shardOf(plan.runs, shard) : plan.runs;
     // Of parts only what would help is left, of which it is not known how many runs it takes.
-    const more = (parts ? wanted : Math.min(wanted, todo.length || 1)) - 1;
+    const more = (parts ? wanted : Math.min(wanted, assigned.length || 1)) - 1;
     for (let index = 0; index < more && options.workers !== 0; index++) {
       const worker = await remote();
       if (!worker) break;
@@ -142,7 +142,7 @@ export async function runs(manifests, options = {}) {
     const opened = staff.map((worker, index) =>
       index === 0 ? undefined : worker.call("open", settings, false),
     );
-    let [done, planned] = [0, todo.length];
+    let [done, planned] = [0, assigned.length];
     onProgress?.({ done, planned });
     const make = async (list) => {
       const queue = batches(list);
@@ -161,8 +161,8 @@ export async function runs(manifests, options = {}) {
         }),
       );
     };
-    await make(todo);
-    const complete = parts !== undefined || todo.length === plan.runs.length;
+    await make(assigned);
+    const complete = parts !== undefined || assigned.length === plan.runs.length;
     if (complete && !shard && !signal?.aborted) {
       const list = await first.call("remedies", results);
       planned += list.length;
