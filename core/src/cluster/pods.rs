@@ -106,3 +106,65 @@ impl Pods {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use alloc::collections::BTreeMap;
+    use alloc::format;
+    use alloc::string::{String, ToString};
+
+    use super::*;
+
+    fn key(number: usize) -> PodKey {
+        PodKey::new("default", &format!("p-{number}"))
+    }
+
+    fn pod(node: &str) -> Arc<Pod> {
+        let mut pod = Pod::default();
+        pod.spec.node_name = node.into();
+        Arc::new(pod)
+    }
+
+    fn nodes(pods: &Pods) -> Vec<(PodKey, String)> {
+        assert_eq!(pods.len(), pods.iter().count());
+        pods.iter().map(|(key, pod)| (key.clone(), pod.spec.node_name.to_string())).collect()
+    }
+
+    /// More pods than a run of keys holds, in no order, removed in another one.
+    #[test]
+    fn pods_stand_in_order_and_a_copy_keeps_what_it_had() {
+        const MANY: usize = 3 * LONGEST;
+        let (mut pods, mut known) = (Pods::default(), BTreeMap::new());
+        for number in (0..MANY).map(|number| number * 7 % MANY) {
+            assert!(pods.insert(key(number), pod("a")).is_none());
+            known.insert(key(number), "a");
+        }
+        let wanted = |known: &BTreeMap<PodKey, &str>| -> Vec<_> {
+            known.iter().map(|(key, node)| (key.clone(), node.to_string())).collect()
+        };
+        assert_eq!(nodes(&pods), wanted(&known));
+        let (copy, before) = (pods.clone(), known.clone());
+        for number in (0..MANY).map(|number| number * 11 % MANY) {
+            match number % 3 {
+                0 => {
+                    let old = pods.insert(key(number), pod("b")).unwrap();
+                    assert_eq!(old.spec.node_name.as_str(), "a");
+                    known.insert(key(number), "b");
+                }
+                1 => {
+                    assert!(
+                        pods.remove(&key(number)).is_some() && pods.remove(&key(number)).is_none()
+                    );
+                    known.remove(&key(number));
+                }
+                _ => assert!(pods.get(&key(number)).is_some()),
+            }
+        }
+        assert_eq!(nodes(&pods), wanted(&known));
+        assert_eq!(nodes(&copy), wanted(&before));
+        for number in 0..MANY {
+            pods.remove(&key(number));
+        }
+        assert!(pods.keys.is_empty() && pods.iter().next().is_none());
+    }
+}
