@@ -70,6 +70,14 @@ async function taintWorker(page) {
 
 const speed = (page) => page.getByTestId("speed").evaluate((list) => list.selectedIndex);
 
+/** Types a new taint of `worker-1`, which is not applied yet. */
+async function typeTaint(page) {
+  await keyboard(page).node("worker-1");
+  await keyboard(page).press(page.getByTestId("add-taint"));
+  await page.getByTestId("inspector").locator("input:focus").waitFor();
+  await page.keyboard.type("example.com/new");
+}
+
 async function inConsole(page, line) {
   await page.keyboard.press("k");
   await until(page, async () => assert.ok(await focused(page, "[data-testid=console-line]")));
@@ -360,17 +368,13 @@ const HELP = {
       assert.equal(await now(page), 0n);
     },
     "Apply what is typed, and go back to the board": async (page, press) => {
-      await keyboard(page).node("worker-1");
-      await keyboard(page).press(page.getByTestId("add-taint"));
-      await page.keyboard.type("example.com/new");
+      await typeTaint(page);
       await press();
       await until(page, async () => assert.match(await focusedWords(page), /^node worker-1/));
-      assert.equal(await edits(page), 1);
+      await until(page, async () => assert.equal(await edits(page), 1));
     },
     "Back to the board, with nothing applied": async (page, press) => {
-      await keyboard(page).node("worker-1");
-      await keyboard(page).press(page.getByTestId("add-taint"));
-      await page.keyboard.type("example.com/new");
+      await typeTaint(page);
       await press();
       await until(page, async () => assert.match(await focusedWords(page), /^node worker-1/));
       assert.equal(await edits(page), 0);
