@@ -42,7 +42,7 @@ pub use self::recorder::{DrainResult, PendingReason, WorkloadRun, ZoneStep};
 pub use self::remedy::Remedy;
 use crate::api::{NodeName, PodKey, WorkloadKey};
 use crate::lanes::Lanes;
-use crate::scenario::{Scenario, ScenarioError};
+use crate::scenario::{Player, Scenario, ScenarioError};
 use crate::simulator::Simulator;
 use crate::time::{Span, Timestamp};
 
@@ -134,6 +134,11 @@ pub struct ReportOptions {
     /// How long each run is watched, from the fault on; an hour unless given.
     #[cfg_attr(feature = "typescript-all", tsify(type = "Span"))]
     pub horizon: Span,
+    /// How far the scenario is played, with its steps until then, before it settles and anything
+    /// fails. Unless given, it settles as it begins, and none of its steps counts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "typescript-all", tsify(type = "Span"))]
+    pub after: Option<Span>,
     /// How long the cluster may take to come to rest before anything fails; 10 minutes unless
     /// given.
     #[cfg_attr(feature = "typescript-all", tsify(type = "Span"))]
@@ -156,6 +161,7 @@ impl Default for ReportOptions {
             pairs: Vec::new(),
             faults: Vec::from([Fault::Lost]),
             horizon: Span(Duration::from_secs(60 * 60)),
+            after: None,
             settle: Span(Duration::from_secs(10 * 60)),
             seeds: 1,
             remedies: 5,
@@ -290,11 +296,12 @@ struct Settled {
 /// The fault comes at the first multiple of this, so that seeds alone move the heartbeats.
 const FAULT_AT: u64 = 10_000_000_000;
 
-/// What a run begins with: without the steps, expectations and bookmarks of the scenario, which are
-/// about another run, and with the heartbeats of a seed.
-fn initial(scenario: &Scenario, seed: u32) -> Scenario {
+/// What a run begins with: without the later steps, expectations and bookmarks of the scenario,
+/// which are about another run, and with the heartbeats of a seed.
+fn initial(scenario: &Scenario, seed: u32, after: Option<Span>) -> Scenario {
+    let steps = scenario.steps.iter().filter(|step| after.is_some_and(|after| step.at <= after));
     let mut scenario = Scenario {
-        steps: Vec::new(),
+        steps: steps.cloned().collect(),
         until: None,
         expect: Vec::new(),
         bookmarks: Vec::new(),
@@ -306,18 +313,21 @@ fn initial(scenario: &Scenario, seed: u32) -> Scenario {
 }
 
 impl Settled {
-    fn new(scenario: &Scenario, seed: u32, settle: Span) -> Result<Self, ReportError> {
-        let mut scenario = initial(scenario, seed);
+    fn new(scenario: &Scenario, seed: u32, options: &ReportOptions) -> Result<Self, ReportError> {
+        let mut scenario = initial(scenario, seed, options.after);
         let (nodes, pods) = (
             core::mem::take(&mut scenario.objects.nodes),
             core::mem::take(&mut scenario.objects.pods),
         );
         let simulator = scenario.simulator_with(nodes.into_iter(), pods.into_iter());
         let mut simulator = simulator.map_err(ReportError::Scenario)?;
-        let end = settle.timestamp();
         // At zero the controllers look at the objects for the first time.
-        let mut last = Timestamp::ZERO;
-        let _ = simulator.advance_to(last);
+        let mut last = options.after.unwrap_or_default().timestamp();
+        let mut player = Player::new(&scenario);
+        // A step that is refused in a changed cluster changes nothing there.
+        while player.play_to(&mut simulator, last, usize::MAX).is_err() {}
+        simulator.drain_events();
+        let end = last.saturating_add(options.settle.0);
         while let Some(next) = simulator.poll_timeout().filter(|next| next.at <= end) {
             if simulator.advance_to(next.at).is_err() {
                 break;
@@ -335,8 +345,8 @@ impl Settled {
 }
 
 impl Plan {
-    /// Settles the cluster of a scenario, whose steps and expectations do not count, and finds its
-    /// failure domains. The control plane takes part, whatever the scenario says.
+    /// Settles the cluster of a scenario, whose later steps and expectations do not count, and finds
+    /// its failure domains. The control plane takes part, whatever the scenario says.
     ///
     /// # Errors
     /// The cluster cannot be simulated, or an option is wrong.
@@ -348,7 +358,7 @@ impl Plan {
         if let Some(name) = scenario.objects.duplicate_names().into_iter().next() {
             return Err(ReportError::Scenario(ScenarioError::DuplicateName(name)));
         }
-        let settled = Settled::new(&scenario, 1, options.settle)?;
+        let settled = Settled::new(&scenario, 1, &options)?;
         let simulator = &settled.simulator;
         let outline = Outline {
             release: simulator.config().release,
@@ -400,14 +410,14 @@ impl Plan {
         Ok(recorder::lanes(simulator, *at, options.horizon, &nodes, run, subject))
     }
 
-    /// A run as a scenario that can be played by itself, to look at what its figures say: it begins
-    /// with the cluster of the run, the commands of the fault are its steps, the first of them at
-    /// the fault, and it ends at the horizon. Times of a [`WorkloadRun`] count from the first step.
+    /// A run as a scenario that can be played by itself, to look at what its figures say, and when
+    /// the fault comes in it. It begins with the cluster of the run, the commands of the fault are
+    /// its last steps, and it ends at the horizon. Times of a [`WorkloadRun`] count from the fault.
     /// Where the power is off, it shows what the control plane sees, as any simulation does.
     ///
     /// # Errors
     /// As [`run`](Self::run).
-    pub fn scenario_of(&mut self, run: &Run) -> Result<Scenario, ReportError> {
+    pub fn scenario_of(&mut self, run: &Run) -> Result<(Scenario, Timestamp), ReportError> {
         let nodes = self.settle_for(run)?;
         let (Settled { simulator, at, .. }, options) = (&self.settled, &self.outline.options);
         let steps = recorder::steps(simulator, *at, options.horizon, &nodes, run);
@@ -416,8 +426,10 @@ impl Plan {
             Some(remedy) => &remedy.applied_to(&self.scenario)?,
             None => &self.scenario,
         };
-        let until = Some(Span(Duration::from_nanos(end.as_nanos())));
-        Ok(Scenario { steps, until, ..initial(changed, run.seed) })
+        let mut scenario = initial(changed, run.seed, options.after);
+        scenario.steps.extend(steps);
+        scenario.until = Some(Span(Duration::from_nanos(end.as_nanos())));
+        Ok((scenario, *at))
     }
 
     /// Settles the cluster that a run needs, unless it is there; the nodes that fail.
@@ -432,7 +444,7 @@ impl Plan {
                 Some(remedy) => remedy.applied_to(&self.scenario)?,
                 None => self.scenario.clone(),
             };
-            self.settled = Settled::new(&changed, run.seed, self.outline.options.settle)?;
+            self.settled = Settled::new(&changed, run.seed, &self.outline.options)?;
             self.settled.remedy = remedy;
         }
         Ok(domain.nodes.clone())
@@ -474,7 +486,9 @@ fn check(options: &ReportOptions) -> Result<(), ReportError> {
         return wrong("horizon", format!("expected 1s or more, found {}", options.horizon));
     }
     let day = Duration::from_secs(24 * 60 * 60);
-    for (name, span) in [("horizon", options.horizon), ("settle", options.settle)] {
+    let after = options.after.unwrap_or_default();
+    let spans = [("horizon", options.horizon), ("after", after), ("settle", options.settle)];
+    for (name, span) in spans {
         if span.0 > 365 * day {
             return wrong(name, format!("expected at most a year, found {span}"));
         }

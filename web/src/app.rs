@@ -11,6 +11,7 @@ mod linked;
 mod listeners;
 mod moments;
 mod refresh;
+mod report;
 mod story;
 mod view;
 mod work;
@@ -93,6 +94,7 @@ pub(crate) struct App {
     breakpoints: Vec<Breakpoint>,
     /// Two runs that were compared last.
     compared: Option<Rc<Compared>>,
+    report: report::Reporting,
     /// A file is being dragged over the page.
     dropping: bool,
     keeping: Keeping,
@@ -154,6 +156,7 @@ impl Component for App {
             lanes: lanes::Lanes::default(),
             breakpoints: Vec::new(),
             compared: None,
+            report: report::Reporting::default(),
             dropping: false,
             keeping,
             _listeners: listeners::all(ctx.link(), &dispatch),
@@ -354,6 +357,8 @@ impl Component for App {
             Msg::NextBookmark => self.tell_next(true),
             Msg::PreviousBookmark => self.tell_next(false),
             Msg::Tour(name) => self.tour(name),
+            Msg::Report(msg) => self.on_report(msg),
+            Msg::ReportAnswer(turn, worker, answer) => self.on_answer(turn, worker, *answer),
         }
         self.keep_playing();
         self.keep_forecasting();

@@ -22,6 +22,18 @@ pub(crate) fn stopwatch() -> f64 {
     js_sys::Date::now()
 }
 
+/// How many things the machine does at once.
+pub(crate) fn cores() -> usize {
+    let cores = window().map_or(1.0, |window| window.navigator().hardware_concurrency());
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a small whole number"
+    )]
+    let cores = cores as usize;
+    cores.max(1)
+}
+
 /// Whether the user asked for less motion.
 pub(crate) fn wants_less_motion() -> bool {
     let query = window().and_then(|w| w.match_media("(prefers-reduced-motion: reduce)").ok()?);

@@ -137,6 +137,9 @@ pub(crate) const SHORTCUTS: &[Shortcut] = &[
     }),
     page(&["G"], "Branches: fork here, switch", || Msg::Open(Dialog::Branches)),
     page(&["C"], "Compare with a branch, a release or other flags", || Msg::Open(Dialog::Compare)),
+    page(&["R"], "Report: which failure hurts most, and what would help", || {
+        Msg::Open(Dialog::Report)
+    }),
     page(&["K"], "kubectl", || Msg::OpenConsole(true)),
     page(&["H"], "Share a link", || Msg::Open(Dialog::Share)),
     page(&["M"], "Bookmarks: note this moment", || Msg::Open(Dialog::Bookmarks)),

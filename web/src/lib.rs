@@ -20,6 +20,7 @@ mod link;
 mod messages;
 mod playback;
 mod pod_animation;
+mod reporter;
 mod samples;
 mod saved;
 mod session;
@@ -31,8 +32,11 @@ mod text;
 mod theme;
 mod view_models;
 
-/// Puts the playground on the page.
+/// Puts the playground on the page; in a worker of the page, makes the runs of its reports.
 pub fn run() {
+    if let Some(scope) = reporter::scope() {
+        return reporter::serve(&scope);
+    }
     // A bug must not leave a blank page, nor take the user's work with it.
     std::panic::set_hook(Box::new(|info| browser::show_crash(&info.to_string())));
     wasm_bindgen_futures::spawn_local(async {

@@ -14,10 +14,12 @@ use crate::embed::Form;
 use crate::files::ExportKind;
 use crate::link::Opened;
 use crate::playback::Speed;
+use crate::reporter::Answer;
 use crate::session::MarkKind;
 use crate::store::{Kept, WriteResult};
 use crate::view_models::import_report::Objects;
 use crate::view_models::lanes::LanesMsg;
+use crate::view_models::report::ReportMsg;
 use crate::view_models::runs::{BranchMsg, CompareWith, Until};
 use crate::view_models::selection::Selection;
 
@@ -162,6 +164,10 @@ pub(crate) enum Msg {
     PreviousBookmark,
     /// Open an example and tell its story.
     Tour(&'static str),
+    /// Do something with resilience reports.
+    Report(ReportMsg),
+    /// The worker of this number, for the report of that number, answered or broke down.
+    ReportAnswer(u32, usize, Box<Result<Answer, String>>),
 }
 
 /// A link that was made, or why there is none.
@@ -222,6 +228,8 @@ pub(crate) enum Dialog {
     Link(Rc<Vec<String>>),
     /// The bookmarks.
     Bookmarks,
+    /// The resilience report.
+    Report,
     /// All commands.
     Palette,
     /// A new node.

@@ -52,8 +52,9 @@ fn the_scenario_of_a_run_shows_its_worst_moment() {
     let mut short = 0;
     for cell in &report.cells {
         let (seed, fault, domain) = (cell.seed, cell.fault.clone(), cell.domain);
-        let scenario = plan.scenario_of(&Run { remedy: None, seed, fault, domain }).unwrap();
-        let begin = scenario.steps.first().unwrap().at.timestamp();
+        let run = Run { remedy: None, seed, fault, domain };
+        let (scenario, begin) = plan.scenario_of(&run).unwrap();
+        assert_eq!(scenario.steps.first().unwrap().at.timestamp(), begin);
         assert!(scenario.bookmarks.is_empty());
         let ReportSubject::Workload(workload) = &cell.worst.subject else { panic!("a pod") };
 
@@ -72,6 +73,33 @@ fn the_scenario_of_a_run_shows_its_worst_moment() {
         assert_eq!(Some(Span(Duration::from_nanos(simulator.now().as_nanos()))), scenario.until);
     }
     assert_eq!(short, 8, "four faults of two nodes");
+}
+
+/// With the kubelet of b stopped, its pod waits for room on a, and the failure of a takes the last.
+#[test]
+fn a_report_of_a_later_moment_counts_the_steps_until_then() {
+    let least = |after: Option<Duration>| {
+        let after = after.map(Span);
+        let options = ReportOptions { after, remedies: 0, ..ReportOptions::default() };
+        let mut plan = Plan::new(cluster(), options).unwrap();
+        let mut runs = plan.runs();
+        runs.retain(|run| plan.outline().domains[run.domain].name == "a");
+        let result = plan.run(&runs[0]).unwrap();
+        let (scenario, at) = plan.scenario_of(&runs[0]).unwrap();
+        let figures = &result.workloads[0];
+        let mut simulator = scenario.simulator().unwrap();
+        let mut player = Player::new(&scenario);
+        let worst = at.saturating_add(Duration::from_millis(figures.worst_at.0));
+        player.play_to(&mut simulator, worst, usize::MAX).unwrap();
+        let ReportSubject::Workload(workload) = &figures.subject else { panic!("a pod") };
+        assert_eq!(simulator.cluster().ready_pods(workload), figures.least_ready);
+        (figures.least_ready, scenario.steps.len(), plan.outline().fault_at.0 / 1_000)
+    };
+    assert_eq!(least(None), (1, 1, 10));
+    assert_eq!(least(Some(Duration::from_millis(999))), (1, 1, 10), "before the step");
+    let (ready, steps, at) = least(Some(Duration::from_secs(60)));
+    assert_eq!((ready, steps), (0, 2));
+    assert!(at > 300, "after the eviction from b has come to rest: {at}");
 }
 
 #[test]

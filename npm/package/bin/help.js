@@ -52,6 +52,8 @@ const REPORT_OPTIONS = `What fails:
 How:
   --horizon TIME       How long each run is watched; 1h unless given
   --settle TIME        How long the cluster may take to come to rest before; 10m unless given
+  --after TIME         How far a scenario is played first, with its steps until then; none
+                       of its steps counts unless given
   --seeds COUNT        Run each failure so often, with other moments of the heartbeats; 1 unless
                        given. Times are then the shortest, the median and the 95th percentile
   --remedies COUNT     For how many findings it is computed what would help; 5 unless given

@@ -23,6 +23,7 @@ const OPTIONS = {
   pairs: many,
   fault: { ...many, default: ["lost"] },
   horizon: { type: "string" },
+  after: { type: "string" },
   settle: { type: "string" },
   seeds: { type: "string" },
   remedies: { type: "string" },
@@ -194,7 +195,7 @@ function optionsOf(values) {
     faults: values.fault.map(faultOf),
     ...workersOf(values),
   };
-  for (const name of ["horizon", "settle"]) {
+  for (const name of ["horizon", "after", "settle"]) {
     if (values[name] !== undefined) options[name] = values[name];
   }
   for (const [name, least] of Object.entries({ seeds: 1, remedies: 0 })) {

@@ -40,6 +40,7 @@ pub(super) fn is_of_the_clock(msg: &Msg) -> bool {
         | Msg::Address(..)
         | Msg::LinkRead(_)
         | Msg::Run(_)
+        | Msg::ReportAnswer(..)
         | Msg::PlanImport(..) => false,
         Msg::Edit(..)
         | Msg::EditAndClose(..)
@@ -86,6 +87,7 @@ pub(super) fn is_of_the_clock(msg: &Msg) -> bool {
         | Msg::Until(..)
         | Msg::Branch(_)
         | Msg::Compare(..)
+        | Msg::Report(_)
         | Msg::Sessions => true,
     }
 }

@@ -177,6 +177,7 @@ impl App {
             warnings: &self.warnings,
             breakpoints: &self.breakpoints,
             compared: self.compared.as_ref(),
+            report: &self.report.shown,
             dispatch: &self.dispatch,
         })
     }

@@ -9,6 +9,7 @@ mod help;
 mod import;
 mod object_list;
 mod palette;
+mod report;
 mod scenarios;
 mod sessions;
 mod settings;
@@ -30,6 +31,7 @@ use crate::components::dialogs::export::export;
 use crate::components::dialogs::help::help;
 use crate::components::dialogs::import::Import;
 use crate::components::dialogs::palette::Palette;
+use crate::components::dialogs::report::ReportDialog;
 use crate::components::dialogs::scenarios::Scenarios;
 use crate::components::dialogs::sessions::Sessions;
 use crate::components::dialogs::settings::Settings;
@@ -40,6 +42,7 @@ use crate::files;
 use crate::messages::{Dialog, Dispatch};
 use crate::session::Session;
 use crate::view_models::board::BoardModel;
+use crate::view_models::report::ReportState;
 use crate::view_models::runs::{Breakpoint, Compared};
 use crate::view_models::selection::Selection;
 
@@ -61,6 +64,8 @@ pub(crate) struct Asked<'a> {
     pub(crate) breakpoints: &'a [Breakpoint],
     /// Two runs that were compared last.
     pub(crate) compared: Option<&'a Rc<Compared>>,
+    /// What there is of a resilience report.
+    pub(crate) report: &'a ReportState,
     /// Where messages go.
     pub(crate) dispatch: &'a Dispatch,
 }
@@ -117,6 +122,9 @@ pub(crate) fn dialog(asked: &Asked<'_>) -> Html {
                     select={AttrValue::from(select)} {dispatch} />
             }
         }
+        Dialog::Report => html! {
+            <ReportDialog state={asked.report.clone()} now={asked.session.now()} {dispatch} />
+        },
         Dialog::Palette => html! { <Palette {dispatch} /> },
         Dialog::CreateNode => {
             let zones = asked.model.board().zones.iter();

@@ -53,11 +53,16 @@ pub(crate) fn Header(props: &HeaderProps) -> Html {
                 onclick={dispatch.reform(|_| Msg::Open(Dialog::Import("".into(), "".into())))}>
                 { icon::import() }<span class="wide">{ "Import" }</span>
             </button>
+            <button class="btn" data-testid={TestId::Report} aria-label="Report"
+                title="Report: which failure hurts most, and what would help (R)"
+                onclick={dispatch.reform(|_| Msg::Open(Dialog::Report))}>
+                { icon::report() }<span class="wide">{ "Report" }</span>
+            </button>
             <button class="btn" data-testid={TestId::Export} title="Export (X)" aria-label="Export"
                 onclick={dispatch.reform(|_| Msg::Open(Dialog::Export))}>
                 { icon::export() }<span class="wide">{ "Export" }</span>
             </button>
-            <button class="btn" data-testid={TestId::Share} title="Share a link (L)"
+            <button class="btn" data-testid={TestId::Share} title="Share a link (H)"
                 aria-label="Share" onclick={dispatch.reform(|_| Msg::Open(Dialog::Share))}>
                 { icon::link() }<span class="wide">{ "Share" }</span>
             </button>

@@ -4,7 +4,7 @@
 
 use std::rc::Rc;
 
-use taintlab_core::scenario::Scenario;
+use taintlab_core::scenario::{Scenario, ScenarioError};
 use taintlab_core::time::Timestamp;
 
 use super::{Edit, Session, Timeline};
@@ -91,6 +91,39 @@ impl Session {
         });
         self.timeline.branch = id;
         self.timeline.branches = Rc::new(branches);
+    }
+
+    /// Begins a branch of another beginning, and goes to a moment of it.
+    ///
+    /// # Errors
+    /// It cannot begin so; nothing is changed then.
+    pub(crate) fn begin_branch(
+        &mut self,
+        name: &str,
+        start: Scenario,
+        at: Timestamp,
+    ) -> Result<(), ScenarioError> {
+        start.simulator()?;
+        self.history.record(self.timeline.clone(), self.now());
+        let mut branches = self.branches();
+        let id = branches.iter().map(|branch| branch.id).max().map_or(MAIN, |id| id + 1);
+        let start = Rc::new(start);
+        let (forked_at, log) = (Timestamp::ZERO, Vec::new());
+        let parent = Some(self.timeline.branch);
+        let name = name.into();
+        let (clock, reached) = (at, at);
+        let branch =
+            Branch { id, name, parent, forked_at, start: start.clone(), log, clock, reached };
+        branches.push(branch);
+        let timeline = Timeline {
+            start,
+            generation: self.timeline.generation,
+            log: Vec::new(),
+            branch: id,
+            branches: Rc::new(branches),
+        };
+        self.put_at(timeline, at);
+        Ok(())
     }
 
     /// Goes on with another branch, where it was left.

@@ -9,6 +9,7 @@ use yew::prelude::*;
 
 use crate::components::parts::icon;
 use crate::components::parts::modal::Modal;
+use crate::components::parts::name_field::NameField;
 use crate::messages::{Dispatch, Msg};
 use crate::test_id::TestId;
 use crate::text::at;
@@ -99,12 +100,12 @@ fn row(index: usize, bookmark: &Bookmark, props: &BookmarksProps) -> Html {
             Msg::SetBookmarks(rest)
         })
     };
-    let renamed = {
+    let onchange = {
         let start = props.start.clone();
-        dispatch.reform(move |event: Event| {
+        dispatch.reform(move |note| {
             let mut all = start.bookmarks.clone();
             if let Some(bookmark) = all.get_mut(index) {
-                bookmark.note = event.target_unchecked_into::<HtmlInputElement>().value();
+                bookmark.note = note;
             }
             Msg::SetBookmarks(all)
         })
@@ -117,8 +118,8 @@ fn row(index: usize, bookmark: &Bookmark, props: &BookmarksProps) -> Html {
                     onclick={dispatch.reform(move |_: MouseEvent| Msg::Tell(Some(index)))}>
                     { moment.clone() }
                 </button>
-                <input class="grow" type="text" value={bookmark.note.clone()} onchange={renamed}
-                    aria-label={format!("Note at {moment}")} autocomplete="off" />
+                <NameField value={bookmark.note.clone()} {onchange}
+                    label={format!("Note at {moment}")} />
                 <button class="btn small icon danger" title="Delete" aria-label="Delete"
                     onclick={without}>{ icon::bin() }</button>
             </div>

@@ -1,10 +1,10 @@
 //! Branches as a tree: fork, switch, rename, delete.
 
-use web_sys::HtmlInputElement;
 use yew::prelude::*;
 
 use crate::components::parts::icon;
 use crate::components::parts::modal::Modal;
+use crate::components::parts::name_field::NameField;
 use crate::messages::{Dialog, Dispatch, Msg};
 use crate::session::Branch;
 use crate::test_id::TestId;
@@ -42,10 +42,7 @@ fn one(branch: &Branch, all: &[Branch], here: u32, dispatch: &Dispatch) -> Html 
     let id = branch.id;
     let current = id == here;
     let does = |msg: BranchMsg| dispatch.reform(move |_: MouseEvent| Msg::Branch(msg.clone()));
-    let rename = dispatch.reform(move |event: Event| {
-        let input: HtmlInputElement = event.target_unchecked_into();
-        Msg::Branch(BranchMsg::Rename(id, input.value()))
-    });
+    let onchange = dispatch.reform(move |name| Msg::Branch(BranchMsg::Rename(id, name)));
     let from = match branch.parent {
         Some(_) => format!("forked at {}, ", at(branch.forked_at)),
         None => String::new(),
@@ -54,8 +51,8 @@ fn one(branch: &Branch, all: &[Branch], here: u32, dispatch: &Dispatch) -> Html 
     html! {
         <li key={id} data-branch={branch.name.to_string()} aria-current={current.then_some("true")}>
             <div class="row">
-                <input class="grow" type="text" value={branch.name.to_string()} onchange={rename}
-                    aria-label={format!("Name of {}", branch.name)} />
+                <NameField value={AttrValue::from(branch.name.clone())} {onchange}
+                    label={format!("Name of {}", branch.name)} />
                 <span class="muted">
                     { format!("{from}{}, played to {}", count(branch.log.len(), "edit"),
                         at(branch.reached)) }

@@ -38,6 +38,8 @@ icons! {
     import = "M8 2.5v7.5M5 7l3 3 3-3M2.5 11v2.5h11V11";
     /// Out of the page.
     export = "M8 10V2.5M5 5.5l3-3 3 3M2.5 11v2.5h11V11";
+    /// A table with a dark cell.
+    report = "M2.5 3h11v10h-11zM2.5 6.3h11M2.5 9.6h11M6.2 3v10M9.8 3v10M10 6.5h3.4v3H10z";
     /// Sheets, one behind the other.
     sheets = "M5.5 2.5h8v8h-8zM3 5v8.5h8";
     /// A pencil.

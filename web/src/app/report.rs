@@ -1,0 +1,383 @@
+//! The resilience report: who makes its runs, how far it is, and what becomes of it.
+
+use std::cell::RefCell;
+use std::collections::VecDeque;
+use std::rc::Rc;
+use std::time::Duration;
+
+use gloo_timers::callback::Timeout;
+use taintlab_core::report::{
+    Outline, Report, ReportOptions, ReportSubject, Run, RunResult, report as join,
+};
+use taintlab_core::scenario::{Bookmark, Scenario};
+use taintlab_core::time::{Span, Timestamp};
+
+use super::App;
+use crate::messages::{Dialog, Dispatch, Msg, Notice};
+use crate::reporter::{Answer, Remote, Reporter, Request, fault_at};
+use crate::view_models::lanes::Room;
+use crate::view_models::report::{Moment, ReportMsg, ReportState, ReportView, Stage};
+use crate::view_models::selection::Selection;
+use crate::{browser, files};
+
+/// No more workers than these, however many cores there are.
+const MOST_WORKERS: usize = 8;
+/// So many runs are handed to a worker at a time.
+const BATCH: usize = 32;
+/// In a page without workers, runs are made for so many milliseconds, then it is painted.
+const PAGE_BUDGET: f64 = 12.0;
+
+/// One that makes runs.
+struct Worker {
+    hands: Hands,
+    /// The cluster has settled there.
+    opened: bool,
+    /// What it is making.
+    making: Vec<Run>,
+}
+
+enum Hands {
+    Remote(Remote),
+    /// The page itself, where it may have no worker.
+    Page(Rc<RefCell<Reporter>>, Option<Timeout>),
+}
+
+/// The report that is being made, and the last one.
+#[derive(Default)]
+pub(super) struct Reporting {
+    pub(super) shown: ReportState,
+    /// Which report: answers of earlier ones do not count.
+    turn: u32,
+    workers: Vec<Worker>,
+    /// The first request, as it is sent to each worker.
+    open: String,
+    outline: Option<Box<Outline>>,
+    queue: VecDeque<Run>,
+    results: Vec<RunResult>,
+    planned: usize,
+    /// The first worker was asked for something else than runs.
+    asked: bool,
+    /// A moment that is being opened.
+    opening: Option<Rc<Moment>>,
+}
+
+impl App {
+    pub(super) fn on_report(&mut self, msg: ReportMsg) {
+        match msg {
+            ReportMsg::Begin(options) => self.begin_report(*options),
+            ReportMsg::Stop => {
+                self.report.shown.stopping = true;
+                self.report.queue.clear();
+                let settling = matches!(self.report.shown.progress, Some((Stage::Settling, ..)));
+                if settling {
+                    self.report.end();
+                }
+            }
+            ReportMsg::Open(moment) if self.report.workers.is_empty() => {
+                let text = format!("{}: to open it, run the report again", moment.name);
+                self.notice(Notice::error(text));
+            }
+            ReportMsg::Open(moment) => {
+                let request = Request::Play(moment.run.clone());
+                self.report.opening = Some(moment);
+                self.report.request(0, &request, &self.dispatch);
+            }
+            ReportMsg::Download => {
+                let report = self.report.shown.report.clone();
+                let text = report.map(|it| serde_json::to_string_pretty(&it.report));
+                if let Some(Ok(text)) = text {
+                    let result = browser::download("report.json", &text);
+                    self.notice_error(result);
+                }
+            }
+        }
+    }
+
+    /// Begins a report of the cluster as it is now.
+    fn begin_report(&mut self, options: ReportOptions) {
+        let now = self.session.now();
+        let options =
+            ReportOptions { after: (now > Timestamp::ZERO).then(|| now.into()), ..options };
+        let scenario = files::as_scenario(&self.session);
+        self.report.begin(scenario, options, &self.dispatch);
+    }
+
+    /// A worker answered, or broke down.
+    pub(super) fn on_answer(&mut self, turn: u32, worker: usize, answer: Result<Answer, String>) {
+        if turn != self.report.turn {
+            return;
+        }
+        match answer {
+            Ok(Answer::Scenario(scenario, nanos)) => {
+                if let Some(moment) = self.report.opening.take() {
+                    self.open_moment(*scenario, fault_at(nanos), &moment);
+                }
+            }
+            answer => {
+                if self.report.on_answer(worker, answer, &self.dispatch) {
+                    self.say_of_report();
+                }
+            }
+        }
+    }
+
+    fn say_of_report(&mut self) {
+        let score = self.report.shown.report.as_ref().map(|it| it.report.score.score);
+        let text = match (&self.report.shown.error, score) {
+            (Some(error), _) => format!("There is no report: {error}"),
+            (None, Some(score)) => format!("The resilience report is ready: {score} of 100"),
+            (None, None) => return,
+        };
+        self.announcement = text.clone().into();
+        if self.dialog != Some(Dialog::Report) {
+            self.notice(Notice::info(format!("{text}. R shows it.")));
+        }
+    }
+
+    /// Plays a run beside what there is, and goes to a moment of it.
+    fn open_moment(&mut self, mut scenario: Scenario, fault: Timestamp, moment: &Moment) {
+        self.play(false);
+        let at = fault.saturating_add(Duration::from_millis(moment.at.0));
+        let select = match &moment.subject {
+            Some(ReportSubject::Workload(key)) => Some(Selection::Workload(key.clone())),
+            Some(ReportSubject::Pod(key)) => Some(Selection::Pod(key.clone())),
+            None => None,
+        };
+        let bookmark = |at: Timestamp, note: &str| Bookmark {
+            at: Span::from(at),
+            note: note.to_owned(),
+            select: select.as_ref().map(Selection::to_text).unwrap_or_default(),
+        };
+        scenario.bookmarks = vec![bookmark(fault, &moment.name)];
+        if at > fault {
+            scenario.bookmarks.push(bookmark(at, &moment.what));
+        }
+        self.dialog = None;
+        let mut begun = Ok(());
+        self.change(|session| begun = session.begin_branch(&moment.name, scenario, at));
+        match begun {
+            Ok(()) => {
+                self.select(select);
+                if !browser::is_narrow() && self.lanes.room == Room::Closed {
+                    self.lanes.room = Room::Part;
+                    self.look_at_lanes();
+                }
+                self.notice(Notice::info(format!(
+                    "This run is a branch of its own now, at its worst moment: {}. G leads back, R \
+                     to the report.",
+                    moment.what,
+                )));
+            }
+            Err(error) => self.notice(Notice::error(error.to_string())),
+        }
+    }
+}
+
+impl Reporting {
+    fn begin(&mut self, scenario: Scenario, options: ReportOptions, dispatch: &Dispatch) {
+        self.end();
+        self.shown.error = None;
+        self.shown.options = Rc::new(ReportOptions { after: None, ..options.clone() });
+        self.shown.progress = Some((Stage::Settling, 0, 0));
+        let request = Request::Open(Box::new(scenario), Box::new(options));
+        match serde_json::to_string(&request) {
+            Ok(text) => self.open = text,
+            Err(error) => return self.fail(&error.to_string()),
+        }
+        self.hire(dispatch);
+    }
+
+    /// One more worker, to whom the cluster is given.
+    fn hire(&mut self, dispatch: &Dispatch) {
+        let (turn, number) = (self.turn, self.workers.len());
+        let told = dispatch.reform(move |answer| Msg::ReportAnswer(turn, number, Box::new(answer)));
+        let remote = Remote::begin(move |answer| told.emit(answer));
+        let hands = match remote {
+            Ok(remote) => Hands::Remote(remote),
+            Err(_) if number > 0 => return,
+            Err(_) => Hands::Page(Rc::default(), None),
+        };
+        self.workers.push(Worker { hands, opened: false, making: Vec::new() });
+        let open = self.open.clone();
+        self.ask(number, open, dispatch);
+    }
+
+    fn ask(&mut self, number: usize, request: String, dispatch: &Dispatch) {
+        let turn = self.turn;
+        match self.workers.get_mut(number).map(|worker| &mut worker.hands) {
+            Some(Hands::Remote(remote)) => remote.ask(&request),
+            Some(Hands::Page(reporter, waits)) => {
+                let (reporter, dispatch) = (reporter.clone(), dispatch.clone());
+                // The page is painted before.
+                *waits = Some(Timeout::new(0, move || {
+                    let answer = serde_json::from_str(&request)
+                        .map(|request| reporter.borrow_mut().answer(request, PAGE_BUDGET))
+                        .map_err(|error| error.to_string());
+                    dispatch.emit(Msg::ReportAnswer(turn, number, Box::new(answer)));
+                }));
+            }
+            None => {}
+        }
+    }
+
+    fn request(&mut self, number: usize, request: &Request, dispatch: &Dispatch) {
+        match serde_json::to_string(request) {
+            Ok(text) => self.ask(number, text, dispatch),
+            Err(error) => self.fail(&error.to_string()),
+        }
+    }
+
+    /// What an answer leads to; `true` if the report is at its end.
+    fn on_answer(
+        &mut self,
+        number: usize,
+        answer: Result<Answer, String>,
+        dispatch: &Dispatch,
+    ) -> bool {
+        match answer {
+            Ok(Answer::Opened(outline, runs)) => {
+                if let Some(worker) = self.workers.get_mut(number) {
+                    worker.opened = true;
+                }
+                if number == 0 {
+                    self.planned = runs.len();
+                    self.outline = Some(outline.clone());
+                    self.queue = runs.into();
+                    self.shown.progress = Some((Stage::Failing, 0, self.planned));
+                    // A few runs are made before another worker has its cluster.
+                    let wanted = browser::cores().saturating_sub(1).min(MOST_WORKERS);
+                    let large = outline.pods.max(outline.nodes) * self.planned > 2_000;
+                    while large && self.workers.len() < wanted {
+                        let before = self.workers.len();
+                        self.hire(dispatch);
+                        if self.workers.len() == before {
+                            break;
+                        }
+                    }
+                }
+            }
+            Ok(Answer::Made(made)) => {
+                if let Some(worker) = self.workers.get_mut(number) {
+                    let left = worker.making.split_off(made.len().min(worker.making.len()));
+                    worker.making.clear();
+                    if !self.shown.stopping {
+                        left.into_iter().rev().for_each(|run| self.queue.push_front(run));
+                    }
+                }
+                self.results.extend(made);
+                if let Some((_, done, _)) = &mut self.shown.progress {
+                    *done = self.results.len();
+                }
+            }
+            Ok(Answer::Remedies(runs)) => {
+                self.asked = false;
+                self.planned += runs.len();
+                self.queue = if self.shown.stopping { VecDeque::new() } else { runs.into() };
+                self.shown.progress = Some((Stage::Helping, self.results.len(), self.planned));
+            }
+            Ok(Answer::Joined(report)) => {
+                self.show(*report);
+                // The first one stays, to open runs.
+                self.workers.truncate(1);
+                return true;
+            }
+            Ok(Answer::Scenario(..)) => {}
+            Ok(Answer::Failed(error)) => {
+                self.fail(&error);
+                return true;
+            }
+            Err(error) => return self.broke_down(number, &error, dispatch),
+        }
+        self.go_on(dispatch);
+        false
+    }
+
+    /// Gives out what is to be done.
+    fn go_on(&mut self, dispatch: &Dispatch) {
+        for number in 0..self.workers.len() {
+            let Some(worker) = self.workers.get_mut(number) else { continue };
+            if !worker.opened || !worker.making.is_empty() {
+                continue;
+            }
+            let Some(first) = self.queue.front().cloned() else { break };
+            // Those of one seed and one remedy share a cluster.
+            while let Some(run) = self.queue.front()
+                && (&run.seed, &run.remedy) == (&first.seed, &first.remedy)
+                && worker.making.len() < BATCH
+            {
+                worker.making.extend(self.queue.pop_front());
+            }
+            let request = Request::Make(worker.making.clone());
+            self.request(number, &request, dispatch);
+        }
+        let idle = self.workers.iter().all(|worker| worker.making.is_empty());
+        if !idle || !self.queue.is_empty() || self.asked {
+            return;
+        }
+        self.asked = true;
+        match self.shown.progress {
+            Some((Stage::Failing, done, planned)) if !self.shown.stopping => {
+                self.shown.progress = Some((Stage::Helping, done, planned));
+                self.request(0, &Request::Remedies(self.results.clone()), dispatch);
+            }
+            Some((Stage::Failing | Stage::Helping, done, planned)) => {
+                self.shown.progress = Some((Stage::Joining, done, planned));
+                self.request(0, &Request::Join(self.results.clone()), dispatch);
+            }
+            Some((Stage::Settling | Stage::Joining, ..)) | None => self.asked = false,
+        }
+    }
+
+    /// A worker is no more: its runs go to the others. `true` if the report ends with it.
+    fn broke_down(&mut self, number: usize, error: &str, dispatch: &Dispatch) -> bool {
+        let Some(worker) = self.workers.get_mut(number) else { return false };
+        if number == 0 && !worker.opened && matches!(worker.hands, Hands::Remote(_)) {
+            // Such a page may have none: it does the work itself.
+            worker.hands = Hands::Page(Rc::default(), None);
+            let open = self.open.clone();
+            self.ask(0, open, dispatch);
+            return false;
+        }
+        if number == 0 {
+            let outline = self.outline.take().filter(|_| !self.results.is_empty());
+            let made = outline.and_then(|outline| join(&outline, &self.results).ok());
+            self.fail(&format!("a worker broke down: {error}"));
+            // What was made until then is not lost.
+            if let Some(report) = made {
+                self.show(report);
+            }
+            return true;
+        }
+        worker.opened = false;
+        let making = std::mem::take(&mut worker.making);
+        self.queue.extend(making);
+        self.go_on(dispatch);
+        false
+    }
+
+    fn show(&mut self, report: Report) {
+        let view = ReportView::of(report, self.shown.report.as_deref());
+        self.shown.report = Some(Rc::new(view));
+        self.shown.progress = None;
+        self.shown.stopping = false;
+        self.results = Vec::new();
+        self.asked = false;
+    }
+
+    fn fail(&mut self, error: &str) {
+        self.end();
+        self.shown.error = Some(error.to_owned().into());
+    }
+
+    /// Ends what is being made.
+    fn end(&mut self) {
+        self.turn = self.turn.wrapping_add(1);
+        self.workers.clear();
+        self.queue.clear();
+        self.results.clear();
+        self.opening = None;
+        self.asked = false;
+        self.shown.progress = None;
+        self.shown.stopping = false;
+    }
+}

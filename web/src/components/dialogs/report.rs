@@ -1,0 +1,210 @@
+//! The resilience report: what to ask, how far it is, and what came of it.
+
+mod form;
+mod map;
+
+use std::rc::Rc;
+
+use taintlab_core::time::Timestamp;
+use yew::prelude::*;
+
+use self::form::ReportForm;
+use self::map::Map;
+use crate::components::parts::copy::copy;
+use crate::components::parts::forms::error_list;
+use crate::components::parts::modal::Modal;
+use crate::messages::{Dispatch, Msg};
+use crate::test_id::TestId;
+use crate::text::at;
+use crate::view_models::report::{
+    FalseAlarms, FindingRow, Moment, ReportMsg, ReportState, ReportView, Stage,
+};
+
+/// Properties of [`ReportDialog`].
+#[derive(Clone, PartialEq, Properties)]
+pub(crate) struct ReportProps {
+    /// What there is.
+    pub(crate) state: ReportState,
+    /// The moment whose cluster a new report is about.
+    pub(crate) now: Timestamp,
+    /// Where messages go.
+    pub(crate) dispatch: Dispatch,
+}
+
+/// The dialog.
+#[component]
+pub(crate) fn ReportDialog(props: &ReportProps) -> Html {
+    let ReportProps { state, now, dispatch } = props;
+    let asks = use_state(|| false);
+    let begin = {
+        let (asks, dispatch) = (asks.clone(), dispatch.clone());
+        Callback::from(move |options| {
+            asks.set(false);
+            dispatch.emit(Msg::Report(ReportMsg::Begin(Box::new(options))));
+        })
+    };
+    let again = {
+        let asks = asks.clone();
+        move |_: MouseEvent| asks.set(true)
+    };
+    let shown = state.report.as_ref().filter(|_| !*asks);
+    let body = match (&state.progress, shown) {
+        (Some((stage, done, planned)), _) => {
+            progress(*stage, *done, *planned, state.stopping, dispatch)
+        }
+        (None, Some(view)) => html! {
+            <>
+                <div class="row rhead">
+                    <p class="grow" data-testid={TestId::ReportScore}>
+                        <b class="rscore">{ view.report.score.score }</b>{ " of 100" }
+                        <span class="muted">{ " · " }{ view.summary.clone() }</span>
+                    </p>
+                    <button class="btn" onclick={dispatch.reform(|_: MouseEvent| {
+                        Msg::Report(ReportMsg::Download)
+                    })}>{ "JSON" }</button>
+                    <button class="btn primary" onclick={again}>{ "Run again" }</button>
+                </div>
+                { result(view, dispatch) }
+            </>
+        },
+        (None, None) => html! {
+            <>
+                <p class="hint">
+                    { format!("What if a node, a zone or a pool fails: who leaves, who comes back, how \
+                        long is each workload short, and what would help? Each failure is run by \
+                        itself, from the cluster as it is at {}, once it has come to rest.", at(*now)) }
+                </p>
+                <ReportForm options={state.options.clone()} {begin} />
+            </>
+        },
+    };
+    html! {
+        <Modal title="Resilience report" dispatch={dispatch.clone()} width={1180}>
+            { error_list(&state.error.iter().cloned().collect::<Vec<_>>()) }
+            { body }
+        </Modal>
+    }
+}
+
+fn progress(
+    stage: Stage,
+    done: usize,
+    planned: usize,
+    stopping: bool,
+    dispatch: &Dispatch,
+) -> Html {
+    let text = match stage {
+        Stage::Settling => "The cluster comes to rest…".to_owned(),
+        _ if stopping => "What was run until now is put together…".to_owned(),
+        Stage::Failing => format!("{done} of {planned} failures run"),
+        Stage::Helping => format!("What would help: {done} of {planned} runs"),
+        Stage::Joining => "The results are put together…".to_owned(),
+    };
+    let known = planned > 0 && !stopping;
+    html! {
+        <div class="stack" data-testid={TestId::ReportProgress}>
+            <label class="stack">
+                <span>{ text }</span>
+                <progress max={known.then(|| planned.to_string())}
+                    value={known.then(|| done.to_string())}></progress>
+            </label>
+            <p class="hint">
+                { "The page can be used meanwhile: close this, and R shows it again." }
+            </p>
+            <div class="actions">
+                <button class="btn" disabled={stopping} data-testid={TestId::ReportStop}
+                    onclick={dispatch.reform(|_: MouseEvent| Msg::Report(ReportMsg::Stop))}>
+                    { "Stop, and show what there is" }
+                </button>
+            </div>
+        </div>
+    }
+}
+
+fn result(view: &Rc<ReportView>, dispatch: &Dispatch) -> Html {
+    let open = dispatch.reform(|moment: Rc<Moment>| Msg::Report(ReportMsg::Open(moment)));
+    html! {
+        <>
+            <p class="hint">{ view.report.score.arithmetic.clone() }</p>
+            if let Some(changes) = &view.changes { <p class="verdict">{ changes.clone() }</p> }
+            if view.rows.is_empty() {
+                <p>{ "No failure that was run harms any workload." }</p>
+            } else {
+                <Map view={view.clone()} open={open.clone()} />
+            }
+            if !view.findings.is_empty() {
+                <section class="stack">
+                    <h3>{ "What hurts most, and what would help" }</h3>
+                    <ol class="rfindings" data-testid={TestId::ReportFindings}>
+                        { for view.findings.iter().map(|row| finding(row, &open, dispatch)) }
+                    </ol>
+                </section>
+            }
+            <section class="stack">
+                <h3>{ "Workloads" }</h3>
+                <div class="comparetable"><table data-testid={TestId::ReportWorkloads}>
+                    <thead><tr>
+                        { for ["Score", "Workload", "Worst failure", "Ready", "Below", "At zero", "Whole again"]
+                            .map(|title| html! { <th scope="col">{ title }</th> }) }
+                    </tr></thead>
+                    <tbody>
+                        { for view.workloads.iter().map(|row| html! {
+                            <tr>
+                                <td class="num" title={row.score.1.clone()}>
+                                    { row.score.0 }
+                                    if let Some(before) = row.before {
+                                        <span class="muted">{ format!(" (was {before})") }</span>
+                                    }
+                                </td>
+                                <th scope="row">{ row.name.clone() }</th>
+                                if let Some(worst) = &row.worst {
+                                    { for worst.iter().map(|text| html! { <td>{ text.clone() }</td> }) }
+                                } else {
+                                    <td colspan="5" class="muted">{ "no failure harms it" }</td>
+                                }
+                            </tr>
+                        }) }
+                    </tbody>
+                </table></div>
+            </section>
+        </>
+    }
+}
+
+fn finding(row: &FindingRow, open: &Callback<Rc<Moment>>, dispatch: &Dispatch) -> Html {
+    let moment = row.moment.clone();
+    html! {
+        <li>
+            <p><b>{ row.what.clone() }</b>{ " " }{ row.why.clone() }{ " " }
+                <button class="btn small" onclick={open.reform(move |_: MouseEvent| moment.clone())}>
+                    { format!("Open at {}", row.moment.at) }
+                </button>
+            </p>
+            { for row.effects.iter().map(|(effect, yaml)| html! {
+                <details>
+                    <summary>{ effect.clone() }</summary>
+                    <pre tabindex="0" aria-label="The YAML of the change">{ yaml.to_string() }</pre>
+                    { copy(yaml, dispatch) }
+                </details>
+            }) }
+            if let Some(FalseAlarms { outages, rows }) = &row.false_alarms {
+                <details>
+                    <summary>{ "Pods that leave for nothing, by how long the outage lasts" }</summary>
+                    <div class="comparetable"><table>
+                        <thead><tr>
+                            <th scope="col">{ "tolerationSeconds" }</th>
+                            { for outages.iter().map(|it| html! { <th scope="col">{ it.clone() }</th> }) }
+                        </tr></thead>
+                        <tbody>
+                            { for rows.iter().map(|(name, cells)| html! {
+                                <tr><th scope="row">{ name.clone() }</th>
+                                    { for cells.iter().map(|it| html! { <td class="num">{ it.clone() }</td> }) }
+                                </tr>
+                            }) }
+                        </tbody>
+                    </table></div>
+                </details>
+            }
+        </li>
+    }
+}

@@ -1,0 +1,223 @@
+//! What fails, how, and for how long it is watched.
+
+use std::rc::Rc;
+
+use taintlab_core::policy::taints::kubectl::parse_taint;
+use taintlab_core::report::{DomainKind, DomainList, Fault, ReportOptions};
+use taintlab_core::time::{Span, parse_duration};
+use web_sys::HtmlInputElement;
+use yew::prelude::*;
+
+use crate::components::parts::forms::TextField;
+use crate::test_id::TestId;
+
+/// Properties of [`ReportForm`].
+#[derive(Clone, PartialEq, Properties)]
+pub(crate) struct ReportFormProps {
+    /// What was asked for last.
+    pub(crate) options: Rc<ReportOptions>,
+    /// Where a report begins.
+    pub(crate) begin: Callback<ReportOptions>,
+}
+
+/// What is chosen and typed.
+#[derive(Clone, Debug, PartialEq)]
+struct Draft {
+    nodes: bool,
+    zones: bool,
+    regions: bool,
+    zone_pairs: bool,
+    labels: String,
+    list: String,
+    lost: bool,
+    power_off: bool,
+    network_cut: bool,
+    drained: bool,
+    shut_down: bool,
+    back_after: String,
+    taint: String,
+    horizon: String,
+    seeds: String,
+    remedies: String,
+}
+
+impl Draft {
+    fn of(options: &ReportOptions) -> Self {
+        let has = |fault: &Fault| options.faults.contains(fault);
+        let back = options.faults.iter().find_map(|fault| match fault {
+            Fault::PowerOff { back_after } => Some(back_after.to_string()),
+            _ => None,
+        });
+        let taint = options.faults.iter().find_map(|fault| match fault {
+            Fault::Tainted { taint } => Some(taint.to_string()),
+            _ => None,
+        });
+        let list = options
+            .lists
+            .first()
+            .map(|list| list.nodes.iter().map(|node| node.as_str()).collect::<Vec<_>>().join(", "));
+        Self {
+            nodes: options.nodes,
+            zones: options.zones,
+            regions: options.regions,
+            zone_pairs: options.pairs.contains(&DomainKind::Zone),
+            labels: options.labels.join(", "),
+            list: list.unwrap_or_default(),
+            lost: has(&Fault::Lost),
+            power_off: back.is_some(),
+            network_cut: has(&Fault::NetworkCut),
+            drained: has(&Fault::Drained),
+            shut_down: has(&Fault::ShutDown),
+            back_after: back.unwrap_or_else(|| "5m".to_owned()),
+            taint: taint.unwrap_or_default(),
+            horizon: options.horizon.to_string(),
+            seeds: options.seeds.to_string(),
+            remedies: options.remedies.to_string(),
+        }
+    }
+
+    /// The options, or which field is wrong, and why.
+    fn options(&self) -> Result<ReportOptions, (&'static str, String)> {
+        let span = |name, text: &str| match parse_duration(text.trim()) {
+            Ok(duration) => Ok(Span(duration)),
+            Err(error) => Err((name, error)),
+        };
+        let number = |name, text: &str, least: u32| match text.trim().parse::<u32>() {
+            Ok(number) if number >= least => Ok(number),
+            _ => Err((name, format!("expected a whole number from {least} on, found `{text}`"))),
+        };
+        let words = |text: &str| -> Vec<String> {
+            let words = text.split(',').map(|word| word.trim().to_owned());
+            words.filter(|word| !word.is_empty()).collect()
+        };
+        let mut faults = Vec::new();
+        for (wanted, fault) in [
+            (self.lost, Fault::Lost),
+            (self.network_cut, Fault::NetworkCut),
+            (self.drained, Fault::Drained),
+            (self.shut_down, Fault::ShutDown),
+        ] {
+            if wanted {
+                faults.push(fault);
+            }
+        }
+        if self.power_off {
+            faults.push(Fault::PowerOff { back_after: span("back", &self.back_after)? });
+        }
+        if !self.taint.trim().is_empty() {
+            let taint = parse_taint(self.taint.trim()).map_err(|error| ("taint", error))?;
+            faults.push(Fault::Tainted { taint });
+        }
+        if faults.is_empty() {
+            return Err(("faults", "choose at least one way to fail".to_owned()));
+        }
+        let list = words(&self.list).iter().map(|name| name.as_str().into()).collect::<Vec<_>>();
+        let mut lists = Vec::new();
+        if !list.is_empty() {
+            lists.push(DomainList { name: "chosen".to_owned(), nodes: list });
+        }
+        Ok(ReportOptions {
+            nodes: self.nodes,
+            zones: self.zones,
+            regions: self.regions,
+            labels: words(&self.labels),
+            lists,
+            pairs: if self.zone_pairs { vec![DomainKind::Zone] } else { Vec::new() },
+            faults,
+            horizon: span("horizon", &self.horizon)?,
+            seeds: number("seeds", &self.seeds, 1)?,
+            remedies: number("remedies", &self.remedies, 0)? as usize,
+            ..ReportOptions::default()
+        })
+    }
+}
+
+/// The form.
+#[component]
+pub(crate) fn ReportForm(props: &ReportFormProps) -> Html {
+    let draft = use_state(|| Draft::of(&props.options));
+    let options = draft.options();
+    let errors = |field: &str| -> Vec<AttrValue> {
+        let error = options.as_ref().err().filter(|(name, _)| *name == field);
+        error.map(|(_, text)| text.clone().into()).into_iter().collect()
+    };
+    let check = |label: &'static str, value: bool, set: fn(&mut Draft, bool)| {
+        let draft = draft.clone();
+        let onchange = move |event: Event| {
+            let mut new = (*draft).clone();
+            set(&mut new, event.target_unchecked_into::<HtmlInputElement>().checked());
+            draft.set(new);
+        };
+        html! {
+            <label class="check"><input type="checkbox" checked={value} {onchange} />{ label }</label>
+        }
+    };
+    let typed = |set: fn(&mut Draft, String)| {
+        let draft = draft.clone();
+        Callback::from(move |text: String| {
+            let mut new = (*draft).clone();
+            set(&mut new, text);
+            draft.set(new);
+        })
+    };
+    let onsubmit = {
+        let (options, begin) = (options.clone(), props.begin.clone());
+        move |event: SubmitEvent| {
+            event.prevent_default();
+            if let Ok(options) = &options {
+                begin.emit(options.clone());
+            }
+        }
+    };
+    html! {
+        <form class="stack" {onsubmit} data-testid={TestId::ReportForm}>
+            <div class="rform">
+                <fieldset class="stack">
+                    <legend>{ "What fails" }</legend>
+                    { check("each node", draft.nodes, |it, on| it.nodes = on) }
+                    { check("each zone", draft.zones, |it, on| it.zones = on) }
+                    { check("each region", draft.regions, |it, on| it.regions = on) }
+                    { check("each two zones at once", draft.zone_pairs, |it, on| it.zone_pairs = on) }
+                    <TextField label="Each value of these labels of nodes"
+                        value={draft.labels.clone()} placeholder="topology.example.com/rack"
+                        oninput={typed(|it, text| it.labels = text)} />
+                    <TextField label="These nodes at once" value={draft.list.clone()}
+                        placeholder="worker-1, worker-2"
+                        oninput={typed(|it, text| it.list = text)} />
+                </fieldset>
+                <fieldset class="stack">
+                    <legend>{ "How" }</legend>
+                    { check("lost: the kubelet is silent", draft.lost, |it, on| it.lost = on) }
+                    { check("network cut", draft.network_cut, |it, on| it.network_cut = on) }
+                    { check("drained", draft.drained, |it, on| it.drained = on) }
+                    { check("shut down gracefully", draft.shut_down, |it, on| it.shut_down = on) }
+                    { check("power off, and back", draft.power_off, |it, on| it.power_off = on) }
+                    if draft.power_off {
+                        <TextField label="Back after" value={draft.back_after.clone()}
+                            errors={errors("back")}
+                            oninput={typed(|it, text| it.back_after = text)} />
+                    }
+                    <TextField label="Tainted with" value={draft.taint.clone()}
+                        placeholder="example.com/failed:NoExecute" errors={errors("taint")}
+                        oninput={typed(|it, text| it.taint = text)} />
+                    { crate::components::parts::forms::error_list(&errors("faults")) }
+                </fieldset>
+                <fieldset class="stack">
+                    <legend>{ "How long, how often" }</legend>
+                    <TextField label="Each run is watched for" value={draft.horizon.clone()}
+                        errors={errors("horizon")}
+                        oninput={typed(|it, text| it.horizon = text)} />
+                    <TextField label="Runs of each failure, with other heartbeats"
+                        value={draft.seeds.clone()} errors={errors("seeds")}
+                        oninput={typed(|it, text| it.seeds = text)} />
+                    <TextField label="Findings for which it is run what would help"
+                        value={draft.remedies.clone()} errors={errors("remedies")}
+                        oninput={typed(|it, text| it.remedies = text)} />
+                </fieldset>
+            </div>
+            <div class="actions">
+                <button class="btn primary" disabled={options.is_err()}>{ "Run the report" }</button>
+            </div>
+        </form>
+    }
+}
