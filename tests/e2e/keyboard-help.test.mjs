@@ -240,6 +240,7 @@ const HELP = {
     "Run until something is so, or back to it": opensOver("Run until, or back to"),
     "Branches: fork here, switch": opensOver("Branches"),
     "Compare with a branch, a release or other flags": opensOver("Compare"),
+    "Report: which failure hurts most, and what would help": opensOver("Resilience report"),
     kubectl: async (page, press) => {
       await press();
       await until(page, async () => assert.ok(await focused(page, "[data-testid=console-line]")));

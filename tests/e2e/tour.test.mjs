@@ -248,6 +248,15 @@ const TOUR = {
       await page.keyboard.press("Escape");
     },
 
+  "Press <kbd>R</kbd> and run the report: which node or zone hurts most if it fails, what would help, and a click on a cell opens that failure at its worst moment.":
+    async (page, hand) => {
+      await page.keyboard.press("r");
+      await hand.press(page.getByRole("button", { name: "Run the report" }));
+      await page.getByTestId("report-findings").locator("li").first().waitFor();
+      await hand.press(page.getByTestId("report-cell").first());
+      await page.getByTestId("notice").getByText("at its worst moment").waitFor();
+    },
+
   "Press *Import* and paste the output of the command that it shows, of your own cluster.": async (
     page,
     hand,

@@ -15,7 +15,6 @@ use taintlab_core::time::{Span, Timestamp};
 use super::App;
 use crate::messages::{Dialog, Dispatch, Msg, Notice};
 use crate::reporter::{Answer, Remote, Reporter, Request, fault_at};
-use crate::view_models::lanes::Room;
 use crate::view_models::report::{Moment, ReportMsg, ReportState, ReportView, Stage};
 use crate::view_models::selection::Selection;
 use crate::{browser, files};
@@ -95,10 +94,12 @@ impl App {
 
     /// Begins a report of the cluster as it is now.
     fn begin_report(&mut self, options: ReportOptions) {
-        let now = self.session.now();
-        let options =
-            ReportOptions { after: (now > Timestamp::ZERO).then(|| now.into()), ..options };
         let scenario = files::as_scenario(&self.session);
+        // There each edit of one instant is a nanosecond after the one before.
+        let edits = u64::try_from(self.session.timeline().log.len()).unwrap_or(u64::MAX);
+        let after = Span::from(self.session.now().saturating_add(Duration::from_nanos(edits)));
+        let counts = after > Span::default() || scenario.steps.iter().any(|step| step.at <= after);
+        let options = ReportOptions { after: counts.then_some(after), ..options };
         self.report.begin(scenario, options, &self.dispatch);
     }
 
@@ -158,14 +159,10 @@ impl App {
         match begun {
             Ok(()) => {
                 self.select(select);
-                if !browser::is_narrow() && self.lanes.room == Room::Closed {
-                    self.lanes.room = Room::Part;
-                    self.look_at_lanes();
-                }
                 self.notice(Notice::info(format!(
-                    "This run is a branch of its own now, at its worst moment: {}. G leads back, R \
-                     to the report.",
-                    moment.what,
+                    "“{}” is a branch of its own now, at its worst moment. G leads back, R to the \
+                     report.",
+                    moment.name,
                 )));
             }
             Err(error) => self.notice(Notice::error(error.to_string())),

@@ -235,9 +235,10 @@ fn again(figures: &WorkloadRun) -> String {
 /// What becomes of a workload, in a sentence.
 fn told(figures: &WorkloadRun) -> String {
     let WorkloadRun { subject, wanted, least_ready, below, at_zero, evicted, .. } = figures;
+    let zero = if at_zero.0 > 0 { format!(", none for {at_zero}") } else { String::new() };
     let mut text = format!(
-        "{subject}: {least_ready} of {wanted} ready at least, fewer than wanted for {below}, none \
-         for {at_zero}, whole again: {}. {evicted} evicted, {} new ones ready",
+        "{subject}: {least_ready} of {wanted} ready at least, fewer than wanted for {below}{zero}, \
+         whole again: {}. {evicted} evicted, {} new ones ready",
         again(figures),
         figures.moved,
     );

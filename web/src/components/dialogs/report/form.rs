@@ -3,6 +3,7 @@
 use std::rc::Rc;
 
 use taintlab_core::policy::taints::kubectl::parse_taint;
+use taintlab_core::policy::validation::validate_node_taints;
 use taintlab_core::report::{DomainKind, DomainList, Fault, ReportOptions};
 use taintlab_core::time::{Span, parse_duration};
 use web_sys::HtmlInputElement;
@@ -106,6 +107,10 @@ impl Draft {
         }
         if !self.taint.trim().is_empty() {
             let taint = parse_taint(self.taint.trim()).map_err(|error| ("taint", error))?;
+            let wrong = validate_node_taints(std::slice::from_ref(&taint), "taint");
+            if let Some(error) = wrong.first() {
+                return Err(("taint", error.to_string()));
+            }
             faults.push(Fault::Tainted { taint });
         }
         if faults.is_empty() {

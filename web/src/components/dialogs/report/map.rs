@@ -46,13 +46,15 @@ pub(crate) fn Map(props: &MapProps) -> Html {
         Order::Name => rows.sort_by_key(|row| view.rows.get(*row).map(|row| row.name.clone())),
         Order::Column(column) => rows.sort_by_key(|row| Reverse(harm_to(*row, column))),
     }
-    let sort = |to: Order, what: AttrValue, sorted: &'static str| {
+    let sort = |to: Order, what: &str, sorted: &'static str| {
+        // Long names break where they are put together.
+        let parts = what.split_inclusive('/').map(|part| html! { <>{ part }<wbr /></> });
         let state = order.clone();
         let by = *state == to;
         let onclick = move |_: MouseEvent| state.set(if *state == to { Order::Harm } else { to });
         html! {
             <th scope="col" aria-sort={by.then_some(sorted)}>
-                <button type="button" {onclick}>{ what }</button>
+                <button type="button" {onclick}>{ for parts }</button>
             </th>
         }
     };
@@ -94,9 +96,9 @@ pub(crate) fn Map(props: &MapProps) -> Html {
             </p>
             <div class="rmap" onkeydown={move_focus}><table data-testid={TestId::ReportMap}>
                 <thead><tr>
-                    { sort(Order::Name, "Failure".into(), "ascending") }
+                    { sort(Order::Name, "Failure", "ascending") }
                     { for view.columns.iter().enumerate().map(|(column, name)| {
-                        sort(Order::Column(column), name.clone(), "descending")
+                        sort(Order::Column(column), name, "descending")
                     }) }
                 </tr></thead>
                 <tbody>

@@ -1,0 +1,208 @@
+// The resilience report: made in workers while the page goes on, opened moment by moment, compared.
+
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+
+import { playgroundTest } from "./support/browser.mjs";
+import { focused } from "./support/focus.mjs";
+import { loadScenario, now, ready, replaceCluster, seconds, until } from "./support/page.mjs";
+
+const form = (page) => page.getByTestId("report-form");
+const score = (page) => page.getByTestId("report-score");
+const cells = (page) => page.getByTestId("report-cell");
+
+async function openReport(page) {
+  await page.keyboard.press("r");
+  await page.getByRole("dialog", { name: "Resilience report" }).waitFor();
+}
+
+async function closeReport(page) {
+  await page.keyboard.press("Escape");
+  await page.getByTestId("dialog").waitFor({ state: "detached" });
+}
+
+/** Runs what the form says. */
+async function run(page) {
+  await form(page).getByRole("button", { name: "Run the report" }).click();
+  await score(page).waitFor();
+}
+
+/** The report as the page hands it out. */
+async function json(page) {
+  const downloading = page.waitForEvent("download");
+  await page.getByRole("dialog").getByRole("button", { name: "JSON" }).click();
+  const download = await downloading;
+  assert.equal(download.suggestedFilename(), "report.json");
+  return readFileSync(await download.path(), "utf8");
+}
+
+/** Two nodes, each with room for no more than its own pod of a Deployment. */
+const CLUSTER = ["a", "b"]
+  .map(
+    (name) => `apiVersion: v1
+kind: Node
+metadata: { name: ${name}, labels: { kubernetes.io/hostname: ${name} } }
+status: { allocatable: { cpu: "1", pods: "10" } }
+---
+`,
+  )
+  .join("")
+  .concat(`apiVersion: apps/v1
+kind: Deployment
+metadata: { name: web }
+spec:
+  replicas: 2
+  selector: { matchLabels: { app: web } }
+  template:
+    metadata: { labels: { app: web } }
+    spec: { containers: [{ name: c, resources: { requests: { cpu: 600m } } }] }
+`);
+
+playgroundTest(
+  "a report is made while the page goes on, and a cell opens its run at the worst moment",
+  { sample: true },
+  async ({ page }) => {
+    await ready(page);
+    await openReport(page);
+    const workers = [];
+    page.on("worker", (worker) => workers.push(worker.url()));
+    await form(page).getByRole("button", { name: "Run the report" }).click();
+    // It goes on while the dialog is closed, and says when it is there.
+    await closeReport(page);
+    await page.getByTestId("notice").getByText(/The resilience report is ready: \d+ of 100/).waitFor();
+    assert.match(workers[0], /worker\.js$/);
+    await openReport(page);
+    assert.match(await score(page).innerText(), /^\d+ of 100 · 7 nodes, 29 pods, .*, each watched for 1h0m0s$/);
+    const map = page.getByTestId("report-map");
+    await map.getByRole("columnheader", { name: "deployment/shop/web" }).waitFor();
+    await page.getByTestId("report-findings").locator("li").first().waitFor();
+
+    const first = cells(page).first();
+    const told = await first.getAttribute("aria-label");
+    const [, failure, workload, least] =
+      /^(.*): ((?:deployment|statefulset|daemonset|job|pod)\/\S+): (\d+) of \d+ ready at least/.exec(told);
+    await first.click();
+    await page.getByTestId("dialog").waitFor({ state: "detached" });
+    await page.getByTestId("notice").getByText("at its worst moment").waitFor();
+    assert.equal(await page.getByTestId("branches-open").textContent(), failure);
+    assert.ok((await now(page)) > 0n);
+    // What the figures say is what is shown.
+    const row = page.locator(`[data-workload="${workload}"]`);
+    if ((await row.count()) > 0) {
+      assert.match(await row.first().innerText(), new RegExp(`\\b${least}\\s*(/|of)`));
+    }
+    // The moment is a story of its own: the failure, and what comes of it.
+    await page.keyboard.press("m");
+    await until(page, async () =>
+      assert.equal(await page.getByTestId("bookmark-list").locator("li").count(), 2),
+    );
+  },
+);
+
+playgroundTest("what is changed is seen in the next report", { sample: true }, async ({ page }) => {
+  await ready(page);
+  await replaceCluster(page, CLUSTER);
+  await openReport(page);
+  await form(page).getByLabel("each zone").uncheck();
+  await run(page);
+  const [, before] = /^(\d+) of 100/.exec(await score(page).innerText());
+  assert.equal(await cells(page).count(), 2);
+  const findings = page.getByTestId("report-findings");
+  await findings.locator("summary").filter({ hasText: "less harm" }).first().click();
+  assert.match(await findings.locator("details[open] pre").first().innerText(), /\S/);
+  await closeReport(page);
+
+  // One more node: whatever fails, there is room.
+  await page.keyboard.press("a");
+  const node = page.getByTestId("create-node");
+  await node.getByLabel("Name").fill("c");
+  await node.getByRole("button", { name: "Create" }).click();
+  await page.getByTestId("dialog").waitFor({ state: "detached" });
+  await openReport(page);
+  await page.getByRole("button", { name: "Run again" }).click();
+  assert.equal(await form(page).getByLabel("each zone").isChecked(), false, "as it was asked");
+  await run(page);
+  const [, after] = /^(\d+) of 100/.exec(await score(page).innerText());
+  assert.ok(Number(after) > Number(before), `${after} > ${before}`);
+  await page.getByText(`The report before had a score of ${before}. Of failures and workloads 2 hurt less now`).waitFor();
+  assert.match(await page.getByTestId("report-workloads").innerText(), /\(was \d+\)/);
+});
+
+playgroundTest("a report is of the cluster as it is now, and can be stopped", { sample: true }, async ({ page }) => {
+  await ready(page);
+  await replaceCluster(page, CLUSTER);
+  await page.locator('[data-node="b"] > .name').click();
+  await page.getByTestId("inspector").locator('[data-tab="health"]').click();
+  await page.getByTestId("inspector").getByRole("button", { name: "Stop kubelet" }).click();
+  await page.keyboard.press("e");
+  await until(page, async () => assert.ok((await now(page)) > seconds(300)));
+  await openReport(page);
+  await form(page).getByLabel("each zone").uncheck();
+  await run(page);
+  // Without b there is one pod, and without a none.
+  const told = await cells(page).first().getAttribute("aria-label");
+  assert.match(told, /^node a lost: deployment\/default\/web: 0 of 1 ready at least/);
+
+  await page.getByRole("button", { name: "Run again" }).click();
+  await form(page).getByLabel("Runs of each failure, with other heartbeats").fill("1000");
+  await form(page).getByLabel("drained").check();
+  await form(page).getByRole("button", { name: "Run the report" }).click();
+  await page.getByText(/[1-9]\d* of 4000 failures run/).waitFor();
+  await page.getByTestId("report-stop").click();
+  await score(page).waitFor();
+  assert.match(await score(page).innerText(), /\d+ of 4000 runs/);
+});
+
+playgroundTest("without workers the page makes the same report", async ({ page, url }) => {
+  await page.context().addInitScript(() => {
+    if (new URLSearchParams(location.search).has("none")) globalThis.Worker = undefined;
+  });
+  const reports = [];
+  for (const query of ["", "&none"]) {
+    await page.goto(`${url}?new${query}#s=recovery-storm`);
+    await ready(page);
+    await openReport(page);
+    await form(page).getByLabel("drained").check();
+    await run(page);
+    reports.push(await json(page));
+  }
+  assert.ok(reports[0].length > 1_000);
+  assert.equal(reports[1], reports[0]);
+});
+
+playgroundTest("what is wrong with a field is said there; arrows move in the map", async ({ page }) => {
+  await ready(page);
+  await loadScenario(page, "service-in-an-outage");
+  await openReport(page);
+  const begin = form(page).getByRole("button", { name: "Run the report" });
+  for (const [label, text, error] of [
+    ["Each run is watched for", "an hour", /write for example `1m30s`/],
+    ["Tainted with", "example.com/failed", /taint.effect/],
+    ["Runs of each failure, with other heartbeats", "0", /a whole number from 1 on/],
+  ]) {
+    const field = form(page).getByLabel(label);
+    const value = await field.inputValue();
+    await field.fill(text);
+    await form(page).locator(".field", { hasText: label }).getByText(error).waitFor();
+    assert.equal(await begin.isDisabled(), true, label);
+    await field.fill(value);
+  }
+  await form(page).getByLabel("lost").uncheck();
+  await form(page).getByText("choose at least one way to fail").waitFor();
+  await form(page).getByLabel("lost").check();
+  // The engine knows which nodes there are.
+  await form(page).getByLabel("These nodes at once").fill("nobody");
+  await begin.click();
+  await page.getByRole("alert").getByText(/nobody/).waitFor();
+  await form(page).getByLabel("These nodes at once").fill("");
+  await form(page).getByLabel("network cut").check();
+  await run(page);
+
+  await cells(page).first().focus();
+  await page.keyboard.press("ArrowDown");
+  await until(page, async () => assert.ok(await focused(page, '[data-place="1 0"]')));
+  await page.locator(".rtold").getByText("ready at least").waitFor();
+  await page.keyboard.press("Enter");
+  await page.getByTestId("dialog").waitFor({ state: "detached" });
+  assert.ok((await now(page)) > 0n);
+});
