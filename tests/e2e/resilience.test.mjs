@@ -74,7 +74,7 @@ playgroundTest(
     await openReport(page);
     assert.match(await score(page).innerText(), /^\d+ of 100 · 7 nodes, 29 pods, .*, each watched for 1h0m0s$/);
     const map = page.getByTestId("report-map");
-    await map.getByRole("columnheader", { name: "deployment/shop/web" }).waitFor();
+    await map.getByRole("columnheader", { name: /shop\/web/ }).waitFor();
     await page.getByTestId("report-findings").locator("li").first().waitFor();
 
     const first = cells(page).first();
@@ -177,7 +177,7 @@ playgroundTest("what is wrong with a field is said there; arrows move in the map
   const begin = form(page).getByRole("button", { name: "Run the report" });
   for (const [label, text, error] of [
     ["Each run is watched for", "an hour", /write for example `1m30s`/],
-    ["Tainted with", "example.com/failed", /taint.effect/],
+    ["Tainted with", "example.com/failed", /effect: /],
     ["Runs of each failure, with other heartbeats", "0", /a whole number from 1 on/],
   ]) {
     const field = form(page).getByLabel(label);
