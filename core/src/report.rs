@@ -42,7 +42,7 @@ pub use self::recorder::{DrainResult, PendingReason, WorkloadRun, ZoneStep};
 pub use self::remedy::Remedy;
 use crate::api::{NodeName, PodKey, WorkloadKey};
 use crate::lanes::Lanes;
-use crate::scenario::{Player, Scenario, ScenarioError};
+use crate::scenario::{Ended, MOST_MOMENTS, Player, Scenario, ScenarioError};
 use crate::simulator::Simulator;
 use crate::time::{Span, Timestamp};
 
@@ -324,8 +324,17 @@ impl Settled {
         // At zero the controllers look at the objects for the first time.
         let mut last = options.after.unwrap_or_default().timestamp();
         let mut player = Player::new(&scenario);
-        // A step that is refused in a changed cluster changes nothing there.
-        while player.play_to(&mut simulator, last, usize::MAX).is_err() {}
+        loop {
+            match player.play_to(&mut simulator, last, MOST_MOMENTS) {
+                Ok(Ended::AtRest) => break,
+                Ok(Ended::TooManyMoments) => {
+                    let at = simulator.now();
+                    return Err(ReportError::Scenario(ScenarioError::TooMuch { at }));
+                }
+                // A step that is refused in a changed cluster changes nothing there.
+                Err(_) => {}
+            }
+        }
         simulator.drain_events();
         let end = last.saturating_add(options.settle.0);
         while let Some(next) = simulator.poll_timeout().filter(|next| next.at <= end) {

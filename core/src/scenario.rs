@@ -27,7 +27,7 @@ pub use self::expectation::{
 };
 pub use self::names::DuplicateName;
 pub use self::node_group::NodeGroup;
-pub use self::player::{Ended, Next, NextWhat, Player};
+pub use self::player::{Ended, MOST_EVENTS, MOST_MOMENTS, Next, NextWhat, Player};
 use crate::api::{
     ApiVersion, Kind, Lease, Node, Pod, PodDisruptionBudget, PriorityClass, TypeName, Workload,
     is_default,
@@ -289,6 +289,11 @@ pub enum ScenarioError {
         /// Which one, counted from 0.
         index: usize,
     },
+    /// More happens than can be played at once: see [`MOST_MOMENTS`] and [`MOST_EVENTS`].
+    TooMuch {
+        /// How far it came.
+        at: Timestamp,
+    },
 }
 
 impl ScenarioError {
@@ -310,6 +315,7 @@ impl ScenarioError {
             Self::Step { index, .. } | Self::NotRefused { index } => {
                 alloc::format!("steps[{index}]")
             }
+            Self::TooMuch { .. } => "until".into(),
         }
     }
 }
@@ -322,6 +328,12 @@ impl fmt::Display for ScenarioError {
             Self::DuplicateName(name) => write!(f, "{name}; {}", name.help()),
             Self::Step { error, .. } => error.fmt(f),
             Self::NotRefused { .. } => f.write_str("it was to be refused, and was carried out"),
+            Self::TooMuch { at } => write!(
+                f,
+                "the scenario has come to {} and no further: {MOST_MOMENTS} moments or \
+                 {MOST_EVENTS} events are the most; let it end earlier, with `until`",
+                Span::from(*at),
+            ),
         }
     }
 }
@@ -489,11 +501,11 @@ impl Scenario {
     /// last time that is named.
     ///
     /// # Errors
-    /// A feature gate is wrong, or a step cannot be carried out.
+    /// A feature gate is wrong, a step cannot be carried out, or too much happens.
     pub fn run(&self) -> Result<ScenarioRun, ScenarioError> {
         let mut simulator = self.simulator()?;
-        Player::new(self).run_to_end(&mut simulator, usize::MAX)?;
-        let events = simulator.drain_events();
+        let mut events = Vec::new();
+        Player::new(self).show_to_end(&mut simulator, |_, happened| events.extend(happened))?;
         let outcomes = self.expect.iter().map(|e| e.check(&events, &simulator)).collect();
         Ok(ScenarioRun { events, outcomes, simulator })
     }

@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { before, test } from "node:test";
 import { pathToFileURL } from "node:url";
 
+import { nativeReport } from "../../tests/wasm/scenarios.mjs";
 import { ROOT, execute, install, project, succeed } from "./support.mjs";
 
 let folder;
@@ -178,4 +179,26 @@ test("a scenario is a cluster as well", async () => {
   const kinds = outline.domains.map(({ kind }) => kind);
   assert.deepEqual([...new Set(kinds)], ["node", "zone"]);
   assert.equal(runsMade, kinds.length);
+});
+
+for (const name of ["sample-cluster", "recovery-storm", "service-in-an-outage"]) {
+  test(`${name}: the same report as natively`, async () => {
+    const scenario = join(ROOT, "examples", `${name}.yaml`);
+    const { stdout, stderr, code } = await taintlab(scenario, "--json");
+    assert.equal(code, 0, stderr);
+    assert.equal(JSON.stringify(JSON.parse(stdout)), nativeReport(name));
+  });
+}
+
+test("the report that the book shows is that of the sample cluster", async () => {
+  const book = readFileSync(join(ROOT, "docs/book/src/how-to/report-resilience.md"), "utf8");
+  const [, shown] = /^```text report\n(.*?)^```$/ms.exec(book);
+  const { stdout } = await taintlab(join(ROOT, "examples/sample-cluster.yaml"));
+  // With `…` for what is left out between two parts.
+  let from = 0;
+  for (const part of shown.split("…\n")) {
+    const place = stdout.indexOf(part, from);
+    assert.ok(place >= from, `not in the report, or not there:\n${part}\n${stdout}`);
+    from = place + part.length;
+  }
 });

@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 
+import { nativeReport } from "../wasm/scenarios.mjs";
 import { playgroundTest } from "./support/browser.mjs";
 import { focused } from "./support/focus.mjs";
 import { loadScenario, now, ready, replaceCluster, seconds, until } from "./support/page.mjs";
@@ -169,6 +170,16 @@ playgroundTest("without workers the page makes the same report", async ({ page, 
   assert.ok(reports[0].length > 1_000);
   assert.equal(reports[1], reports[0]);
 });
+
+for (const name of ["recovery-storm", "service-in-an-outage"]) {
+  playgroundTest(`${name}: the same report as natively`, async ({ page, url }) => {
+    await page.goto(`${url}?new#s=${name}`);
+    await ready(page);
+    await openReport(page);
+    await run(page);
+    assert.equal(JSON.stringify(JSON.parse(await json(page))), nativeReport(name));
+  });
+}
 
 playgroundTest("what is wrong with a field is said there; arrows move in the map", async ({ page }) => {
   await ready(page);

@@ -82,6 +82,22 @@ playgroundTest("a story is told with arrows, whatever has the focus", async ({ p
   await until(page, async () => assert.ok((await now(page)) < seconds(46)));
 });
 
+playgroundTest("what has no room on a phone is among the commands", PHONE, async ({ page }) => {
+  await ready(page);
+  assert.equal(await page.getByTestId("until-open").isVisible(), false);
+  for (const [command, dialog] of [
+    [/^Branches/, "Branches"],
+    [/^Run until something/, "Run until, or back to"],
+    [/^Report/, "Resilience report"],
+  ]) {
+    await page.getByTestId("palette-open").tap();
+    await page.getByRole("dialog", { name: "Commands" }).getByText(command).tap();
+    await page.getByRole("dialog", { name: dialog }).waitFor();
+    await page.getByRole("dialog").getByRole("button", { name: "Close" }).tap();
+    await page.getByTestId("dialog").waitFor({ state: "detached" });
+  }
+});
+
 playgroundTest("a story is told by touch on a phone", PHONE, async ({ page }) => {
   await ready(page);
   await page.getByTestId("scenarios").tap();

@@ -26,6 +26,9 @@ export function scenarios() {
   }));
 }
 
+/** The resilience report that the native engine made of a scenario's cluster, JSON in one line. */
+export const nativeReport = (name) => readFileSync(`${FOLDER}/${name}.report.json`, "utf8");
+
 /** What the native engine said of a scenario's zones and time budgets, moment by moment. */
 export const views = (name) =>
   readFileSync(`${FOLDER}/${name}.views.jsonl`, "utf8").trim().split("\n").map(JSON.parse);

@@ -126,6 +126,7 @@ test_ids! {
     Ranking = "ranking",
     Redo = "redo",
     Refusals = "refusals",
+    PaletteOpen = "palette-open",
     Report = "report",
     ReportForm = "report-form",
     ReportMap = "report-map",

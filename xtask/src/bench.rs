@@ -26,9 +26,12 @@ pub(crate) fn run(workspace: &Workspace, args: &[String]) -> Result<()> {
 /// # Errors
 /// When it is not built, or one of the programs that are measured fails.
 pub(crate) fn package(workspace: &Workspace) -> Result<()> {
-    let mut command = workspace.command("node");
-    command.arg("npm/tests/bench.mjs").env("TAINTLAB_PACKAGE", npm::tarball(workspace));
-    workspace::run(&mut command)
+    for program in ["npm/tests/bench.mjs", "npm/tests/report.bench.mjs"] {
+        let mut command = workspace.command("node");
+        command.arg(program).env("TAINTLAB_PACKAGE", npm::tarball(workspace));
+        workspace::run(&mut command)?;
+    }
+    Ok(())
 }
 
 /// Measures how long the page takes on a slow line, and how it bears a large cluster.

@@ -12,7 +12,7 @@ use crate::api::{
 };
 use crate::event::{Event, EventKind, RequestResult, RequestVerb};
 use crate::pod_state::{PodHealth, PodState, PodVerdict};
-use crate::scenario::{Ended, Player, ScenarioError};
+use crate::scenario::{Player, ScenarioError};
 use crate::simulator::Simulator;
 use crate::time::Timestamp;
 
@@ -56,20 +56,13 @@ impl LaneRecorder {
     /// Plays the rest of a scenario.
     ///
     /// # Errors
-    /// As [`Player::play_step`].
+    /// As [`Player::show_to_end`].
     pub fn play_to_end(
         &mut self,
         player: &mut Player,
         simulator: &mut Simulator,
     ) -> Result<(), ScenarioError> {
-        loop {
-            let ended = player.run_to_end(simulator, 1)?;
-            let events = simulator.drain_events();
-            self.record(simulator, &events);
-            if ended == Ended::AtRest {
-                return Ok(());
-            }
-        }
+        player.show_to_end(simulator, |simulator, events| self.record(simulator, &events))
     }
 
     /// How many events were taken in.

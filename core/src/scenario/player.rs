@@ -6,9 +6,15 @@ use alloc::vec::Vec;
 
 use super::{Expectation, Scenario, ScenarioError, Step};
 use crate::command::CommandError;
-use crate::event::TimeoutReason;
+use crate::event::{Event, TimeoutReason};
 use crate::simulator::Simulator;
 use crate::time::{Span, Timestamp};
+
+/// At so many moments something may happen in a scenario that is played at once: many times what
+/// the outage of a zone of 5,000 nodes and 150,000 pods takes.
+pub const MOST_MOMENTS: usize = 1_000_000;
+/// So many events may come of it, about a gigabyte.
+pub const MOST_EVENTS: usize = 4_000_000;
 
 /// What a scenario still has to do with its simulation, and when it ends. It is cheap to clone.
 ///
@@ -127,6 +133,31 @@ impl Player {
         self.play(simulator, self.ends_by, self.ends_after, moments)
     }
 
+    /// Plays the rest, and shows each moment with the events that came since the one before.
+    ///
+    /// # Errors
+    /// As [`Step::check`]; or more happens than [`MOST_MOMENTS`] and [`MOST_EVENTS`] allow.
+    pub fn show_to_end(
+        &mut self,
+        simulator: &mut Simulator,
+        mut show: impl FnMut(&Simulator, Vec<Event>),
+    ) -> Result<(), ScenarioError> {
+        let mut events = 0;
+        for _ in 0..MOST_MOMENTS {
+            let ended = self.run_to_end(simulator, 1)?;
+            let happened = simulator.drain_events();
+            events += happened.len();
+            show(simulator, happened);
+            if ended == Ended::AtRest {
+                return Ok(());
+            }
+            if events >= MOST_EVENTS {
+                break;
+            }
+        }
+        Err(ScenarioError::TooMuch { at: simulator.now() })
+    }
+
     /// Plays what happens until `until`, then lets time pass to `end`.
     fn play(
         &mut self,
@@ -149,5 +180,31 @@ impl Player {
             }
         }
         Ok(Ended::TooManyMoments)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::string::ToString;
+
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_scenario_without_end_says_how_far_it_came() {
+        let scenario: Scenario = serde_json::from_value(json!({
+            "apiVersion": "taintlab/v1", "kind": "Scenario",
+            "objects": { "nodes": [{ "metadata": { "name": "a" } }] },
+            "steps": [{ "at": "40s", "do": { "flapKubelet": {
+                "node": "a", "down": "1ms", "up": "1ms", "times": 1_000_000_000,
+            } } }],
+        }))
+        .unwrap();
+        let error = scenario.run().unwrap_err();
+        assert!(matches!(error, ScenarioError::TooMuch { at } if at > Timestamp::from_secs(40)));
+        assert_eq!(error.path(), "until");
+        let text = error.to_string();
+        assert!(text.contains("1000000 moments or 4000000 events are the most"), "{text}");
     }
 }

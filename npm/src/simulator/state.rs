@@ -5,7 +5,9 @@ use std::rc::Rc;
 
 use taintlab_core::event::{Event, EventKind};
 use taintlab_core::lanes::{LaneRecorder, Lanes};
-use taintlab_core::scenario::{Ended, Next, NextWhat, Player, Scenario, ScenarioError};
+use taintlab_core::scenario::{
+    Ended, MOST_EVENTS, Next, NextWhat, Player, Scenario, ScenarioError,
+};
 use taintlab_core::simulator::{Forecast, Simulator as Engine, TimeWentBack};
 use taintlab_core::time::{Span, Timestamp};
 use taintlab_kubectl::Context;
@@ -28,10 +30,6 @@ const REMEMBERED: core::time::Duration = core::time::Duration::from_secs(60 * 60
 /// At how many moments something may happen in one call: many times what the outage of a zone
 /// takes.
 const MOST_MOMENTS: usize = 250_000;
-
-/// So many events may wait to be read: several times what the outage of a zone of 5,000 nodes and
-/// 150,000 pods leaves, and about a gigabyte.
-const MOST_EVENTS: usize = 4_000_000;
 
 /// What [`super::Simulator`] holds.
 pub(super) struct State {

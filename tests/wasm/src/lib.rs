@@ -4,6 +4,7 @@
 //! The same code runs natively, in Node and in Chromium, and must write the same bytes.
 
 use serde_json::{Value, json};
+use taintlab_core::report::{Plan, ReportOptions, report as put_together};
 use taintlab_core::scenario::Scenario;
 use taintlab_core::time::{Timestamp, format_duration};
 use taintlab_manifest::{Limits, read_scenario};
@@ -60,6 +61,25 @@ pub fn views(
         views.push(json!({ "at": at, "zones": simulator.zones(), "budgets": budgets }));
     }
     Ok(views)
+}
+
+/// The resilience report of the cluster of a scenario, as it is unless asked otherwise: JSON.
+///
+/// # Errors
+/// As [`events`].
+pub fn report(text: &str) -> Result<String, String> {
+    let made = Plan::new(read(text)?, ReportOptions::default()).and_then(|mut plan| {
+        let mut results = Vec::new();
+        for run in plan.runs() {
+            results.push(plan.run(&run)?);
+        }
+        for run in plan.remedies(&results) {
+            results.push(plan.run(&run)?);
+        }
+        put_together(plan.outline(), &results)
+    });
+    let report = made.map_err(|error| error.to_string())?;
+    serde_json::to_string(&report).map_err(|error| error.to_string())
 }
 
 fn read(text: &str) -> Result<Scenario, String> {

@@ -1,16 +1,18 @@
 //! Runs every scenario of a folder natively and writes, for the wasm tests, a copy of the file and
-//! its events, and what zones and time budgets are at some moments of it: `taintlab-determinism
-//! SCENARIOS OUTPUT`.
+//! its events, and what zones and time budgets are at some moments of it; of some clusters also the
+//! resilience report: `taintlab-determinism SCENARIOS OUTPUT`.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::{env, fs};
 
 use taintlab_core::time::Timestamp;
-use taintlab_determinism::{events, views};
+use taintlab_determinism::{events, report, views};
 
 /// How many moments of a scenario are looked at.
 const MOMENTS: u64 = 12;
+/// Of these clusters there is a resilience report.
+const REPORTS: [&str; 3] = ["sample-cluster", "recovery-storm", "service-in-an-outage"];
 
 fn main() -> ExitCode {
     let mut arguments = env::args_os().skip(1).map(PathBuf::from);
@@ -53,6 +55,11 @@ fn write_all(scenarios: &Path, output: &Path) -> Result<usize, String> {
         let views = views(&scenario, moments(&events)).map_err(|error| describe(path, &error))?;
         let views: String = views.iter().map(|view| format!("{view}\n")).collect();
         let name = path.file_stem().unwrap_or_default().to_string_lossy();
+        if REPORTS.contains(&&*name) {
+            let report = report(&scenario).map_err(|error| describe(path, &error))?;
+            let path = output.join(format!("{name}.report.json"));
+            fs::write(&path, report).map_err(|error| describe(&path, &error))?;
+        }
         for (ending, text) in
             [("scenario.yaml", scenario), ("events.jsonl", events), ("views.jsonl", views)]
         {

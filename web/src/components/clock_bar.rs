@@ -181,6 +181,11 @@ fn ways(props: &ClockBar) -> Html {
                 data-testid={TestId::CompareOpen}
                 onclick={props.dispatch.reform(|_: MouseEvent| Msg::Open(Dialog::Compare))}>
                 { "Compare" }</button>
+            // Where there is no room for these, and no keyboard.
+            <button class="btn icon all" title="All commands (Ctrl Shift P)" aria-label="All commands"
+                data-testid={TestId::PaletteOpen}
+                onclick={props.dispatch.reform(|_: MouseEvent| Msg::Open(Dialog::Palette))}>
+                { icon::more() }</button>
         </>
     }
 }
@@ -229,12 +234,17 @@ fn timeline(props: &ClockBar) -> Html {
                         TimelineMark::Node => "nodal",
                         TimelineMark::Due => "due",
                     };
-                    html! { <i {class} style={format!("left:{}.{}%", place / 10, place % 10)}></i> }
+                    mark(class, place)
                 }) }
+                { for props.timeline.noted(end).into_iter().map(|place| mark("noted", place)) }
             </div>
             <input type="range" min="0" max={millis(end)} value={millis(props.now)} step="1"
                 {oninput} aria-label="Time" aria-valuetext={clock(props.now)}
                     data-testid={TestId::Timeline} />
         </div>
     }
+}
+
+fn mark(class: &'static str, place: u64) -> Html {
+    html! { <i {class} style={format!("left:{}.{}%", place / 10, place % 10)}></i> }
 }

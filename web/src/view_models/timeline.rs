@@ -1,6 +1,6 @@
 //! What the timeline shows: marks of what happened, and what is due.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use taintlab_core::time::Timestamp;
@@ -33,6 +33,7 @@ pub(crate) enum TimelineMark {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct TimelineModel {
     marks: Vec<(Timestamp, TimelineMark)>,
+    noted: Vec<Timestamp>,
     last: Timestamp,
 }
 
@@ -57,10 +58,12 @@ impl TimelineModel {
         let steps = session.timeline().start.steps.iter().map(|step| step.at.timestamp());
         let steps = steps.filter(|at| *at > simulator.now());
         marks.extend(due.chain(steps).filter(|at| *at <= far).map(|at| (at, TimelineMark::Due)));
+        let noted = session.timeline().start.bookmarks.iter().map(|it| it.at.timestamp());
+        let noted: Vec<Timestamp> = noted.filter(|at| *at <= far).collect();
         // The end of a grace period has no mark: the eviction before it has one.
         let shown = marks.iter().map(|(at, _)| *at).chain(ends.filter(|at| *at <= far));
-        let last = shown.max().unwrap_or_default();
-        Self { marks, last }
+        let last = shown.chain(noted.iter().copied()).max().unwrap_or_default();
+        Self { marks, noted, last }
     }
 
     /// How far the timeline reaches when the clock has been at `reached`.
@@ -70,15 +73,23 @@ impl TimelineModel {
 
     /// The marks, in thousandths of the timeline.
     pub(crate) fn marks(&self, end: Timestamp) -> BTreeMap<u64, TimelineMark> {
-        let part = (end.as_nanos() / PARTS).max(1);
         let mut marks = BTreeMap::new();
         for (at, sign) in &self.marks {
-            let place = (at.as_nanos() / part).min(PARTS) * 1_000 / PARTS;
-            let strongest = marks.entry(place).or_insert(*sign);
+            let strongest = marks.entry(place(*at, end)).or_insert(*sign);
             *strongest = (*strongest).max(*sign);
         }
         marks
     }
+
+    /// Where the bookmarks are, in thousandths of the timeline.
+    pub(crate) fn noted(&self, end: Timestamp) -> BTreeSet<u64> {
+        self.noted.iter().map(|at| place(*at, end)).collect()
+    }
+}
+
+fn place(at: Timestamp, end: Timestamp) -> u64 {
+    let part = (end.as_nanos() / PARTS).max(1);
+    (at.as_nanos() / part).min(PARTS) * 1_000 / PARTS
 }
 
 #[cfg(test)]
@@ -94,12 +105,14 @@ mod tests {
             (Timestamp::from_millis(50_001), TimelineMark::Due),
             (at(100), TimelineMark::Due),
         ];
-        let timeline = TimelineModel { marks, last: at(100) };
+        let noted = vec![at(50), at(100)];
+        let timeline = TimelineModel { marks, noted, last: at(100) };
         let end = timeline.end(at(10));
         assert_eq!(end, at(100));
         let expected =
             [(0, TimelineMark::Change), (500, TimelineMark::Eviction), (1_000, TimelineMark::Due)];
         assert_eq!(timeline.marks(end), BTreeMap::from(expected));
+        assert_eq!(timeline.noted(end), BTreeSet::from([500, 1_000]));
         assert_eq!(TimelineModel::default().end(Timestamp::ZERO), at(60));
     }
 }
