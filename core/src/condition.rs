@@ -125,8 +125,7 @@ impl Condition {
             }
             Self::NodeGone(node) => simulator.cluster().get_node(node.as_str()).is_none(),
             Self::Zone(zone, state) => {
-                let zones = simulator.zones();
-                zones.iter().any(|view| view.key == *zone && view.state == Some(*state))
+                simulator.zone_states().any(|(key, is, _)| key == zone && is == *state)
             }
             Self::ReadyBelow(workload, number) => ready_pods(workload) < *number,
             Self::ReadyAtLeast(workload, number) => ready_pods(workload) >= *number,

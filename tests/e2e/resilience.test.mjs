@@ -171,7 +171,7 @@ playgroundTest("without workers the page makes the same report", async ({ page, 
   assert.equal(reports[1], reports[0]);
 });
 
-for (const name of ["recovery-storm", "service-in-an-outage"]) {
+for (const name of ["sample-cluster", "service-in-an-outage"]) {
   playgroundTest(`${name}: the same report as natively`, async ({ page, url }) => {
     await page.goto(`${url}?new#s=${name}`);
     await ready(page);

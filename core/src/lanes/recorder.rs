@@ -2,7 +2,6 @@
 #![deny(clippy::wildcard_enum_match_arm, reason = "a new event is thought of here")]
 
 use alloc::collections::{BTreeMap, BTreeSet};
-use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
@@ -236,20 +235,19 @@ impl LaneRecorder {
         goes_on: fn(&Now, &Segment) -> bool,
     ) {
         let states = simulator.pod_states();
-        let zones = if subjects.iter().any(|one| matches!(one, LaneSubject::Zone { .. })) {
-            simulator.zones()
-        } else {
-            Vec::new()
-        };
+        let zones: BTreeMap<_, _> =
+            if subjects.iter().any(|one| matches!(one, LaneSubject::Zone { .. })) {
+                let states = simulator.zone_states();
+                states.map(|(key, state, reason)| (key, (state, reason))).collect()
+            } else {
+                BTreeMap::new()
+            };
         let at = simulator.now();
         for subject in subjects {
             let now = match subject {
-                LaneSubject::Zone { zone } => {
-                    zones.iter().find(|view| view.key == *zone).and_then(|view| {
-                        let reason = format!("{}; {}", view.arithmetic, view.rate_text);
-                        view.state.map(|state| Now::of(state.into(), reason))
-                    })
-                }
+                LaneSubject::Zone { zone } => zones
+                    .get(zone)
+                    .map(|(state, reason)| Now::of((*state).into(), reason.clone())),
                 LaneSubject::Node { node } => simulator
                     .cluster()
                     .get_node(node.as_str())

@@ -212,6 +212,18 @@ impl NodeLifecycleController {
         Some((!limiter.is_never()).then(|| limiter.qps()))
     }
 
+    /// The zones that have a node, by key: of each its state, and why it has it, with its rate. It
+    /// costs much less than [`zones`](Self::zones), which looks ahead.
+    pub fn zone_states(&self) -> impl Iterator<Item = (&ZoneKey, ZoneState, String)> {
+        self.zones.iter().filter_map(|(key, zone)| {
+            let state = zone.state?;
+            let source = RateSource::of(zone.queue.limiter(), zone.state);
+            let arithmetic = arithmetic(zone.census, self.config.unhealthy_zone_threshold);
+            let rate = rate_text(source, &self.config, zone.census.size());
+            Some((key, state, format!("{arithmetic}; {rate}")))
+        })
+    }
+
     /// All zones that have a node or a queue that is not empty, by key.
     #[must_use]
     pub fn zones(&self, now: Timestamp) -> Vec<ZoneView> {

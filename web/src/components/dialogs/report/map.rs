@@ -119,7 +119,11 @@ pub(crate) fn Map(props: &MapProps) -> Html {
                 </p>
             }
             <p class="rtold" aria-hidden="true">
-                if let Some(moment) = &*told { <b>{ &moment.name }</b>{ ": " }{ &moment.what } }
+                if let Some(moment) = &*told {
+                    <b>{ &moment.name }</b>{ ": " }{ &moment.what }
+                } else {
+                    { "Point at a cell to read what becomes of that workload." }
+                }
             </p>
         </section>
     }
