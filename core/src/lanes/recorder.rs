@@ -245,9 +245,9 @@ impl LaneRecorder {
         let at = simulator.now();
         for subject in subjects {
             let now = match subject {
-                LaneSubject::Zone { zone } => zones
-                    .get(zone)
-                    .map(|(state, reason)| Now::of((*state).into(), reason.clone())),
+                LaneSubject::Zone { zone } => {
+                    zones.get(zone).map(|(state, reason)| Now::of((*state).into(), reason.clone()))
+                }
                 LaneSubject::Node { node } => simulator
                     .cluster()
                     .get_node(node.as_str())
