@@ -125,7 +125,9 @@ impl Condition {
             }
             Self::NodeGone(node) => simulator.cluster().get_node(node.as_str()).is_none(),
             Self::Zone(zone, state) => {
-                simulator.zone_states().any(|(key, is, _)| key == zone && is == *state)
+                let mut states =
+                    simulator.node_lifecycle().into_iter().flat_map(|it| it.zone_states());
+                states.any(|(key, is, _)| key == zone && is == *state)
             }
             Self::ReadyBelow(workload, number) => ready_pods(workload) < *number,
             Self::ReadyAtLeast(workload, number) => ready_pods(workload) >= *number,

@@ -237,7 +237,7 @@ impl LaneRecorder {
         let states = simulator.pod_states();
         let zones: BTreeMap<_, _> =
             if subjects.iter().any(|one| matches!(one, LaneSubject::Zone { .. })) {
-                let states = simulator.zone_states();
+                let states = simulator.node_lifecycle().into_iter().flat_map(|it| it.zone_states());
                 states.map(|(key, state, reason)| (key, (state, reason))).collect()
             } else {
                 BTreeMap::new()

@@ -17,7 +17,6 @@ use crate::event::SilenceCause;
 use crate::eviction_timeline::time_budget::TimeBudget;
 use crate::kubelet::{Ranking, Signal, usage_by_status};
 use crate::policy::scheduling::Decision;
-use crate::protocol::zone::{ZoneKey, ZoneState};
 use crate::time::Timestamp;
 
 impl Simulator {
@@ -111,12 +110,6 @@ impl Simulator {
     #[must_use]
     pub fn node_view(&self, node: &str) -> Option<NodeView> {
         NodeView::of(self, node)
-    }
-
-    /// The state of each zone that has a node, by key, and why it has it, with its rate; none if
-    /// there is no node lifecycle controller.
-    pub fn zone_states(&self) -> impl Iterator<Item = (&ZoneKey, ZoneState, String)> {
-        self.nodes.lifecycle.iter().flat_map(|lifecycle| lifecycle.zone_states())
     }
 
     /// The zones as the node lifecycle controller sees them, by key; none if there is no such
