@@ -181,6 +181,20 @@ test("a scenario is a cluster as well", async () => {
   assert.equal(runsMade, kinds.length);
 });
 
+test("--after asks about a later moment of a scenario", async () => {
+  const scenario = join(ROOT, "examples/service-in-an-outage.yaml");
+  const args = [scenario, "--json", "--remedies", "0"];
+  const { outline, cells } = JSON.parse((await taintlab(...args, "--after", "2m")).stdout);
+  assert.equal(outline.options.after, "2m0s");
+  assert.ok(outline.faultAt >= 120_000, `${outline.faultAt}`);
+  const before = JSON.parse((await taintlab(...args)).stdout);
+  assert.ok(before.outline.faultAt < 120_000, `${before.outline.faultAt}`);
+  assert.notDeepEqual(cells, before.cells, "the outage until then counts");
+  const { code, stderr } = await taintlab(...args, "--after", "soon");
+  assert.equal(code, 2);
+  assert.match(stderr, /after/);
+});
+
 for (const name of ["sample-cluster", "recovery-storm", "service-in-an-outage"]) {
   test(`${name}: the same report as natively`, async () => {
     const scenario = join(ROOT, "examples", `${name}.yaml`);

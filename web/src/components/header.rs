@@ -53,7 +53,7 @@ pub(crate) fn Header(props: &HeaderProps) -> Html {
                 onclick={dispatch.reform(|_| Msg::Open(Dialog::Import("".into(), "".into())))}>
                 { icon::import() }<span class="wide">{ "Import" }</span>
             </button>
-            <button class="btn" data-testid={TestId::Report} aria-label="Report"
+            <button class="btn report" data-testid={TestId::Report} aria-label="Report"
                 title="Report: which failure hurts most, and what would help (R)"
                 onclick={dispatch.reform(|_| Msg::Open(Dialog::Report))}>
                 { icon::report() }<span class="wide">{ "Report" }</span>
