@@ -121,6 +121,9 @@ test("mistakes on the command line", async () => {
     [[cluster, "--fault", "fire"], /--fault: expected one of lost, .*found `fire`/],
     [[cluster, "--domains", "rack"], /--domains: expected node, zone or region/],
     [[cluster, "--label", "rack"], /labels: no node has the label `rack`/],
+    [[cluster, "--after", "soon"], /--after: .*write for example `1m30s`/],
+    [[cluster, "--horizon", "soon"], /--horizon: .*write for example `1m30s`/],
+    [[cluster, "--fault", "power-off=soon"], /--fault power-off: .*write for example `1m30s`/],
     [[cluster, "--seeds", "0"], /--seeds: expected a whole number from 1 on, found `0`/],
   ]) {
     const { code, stderr } = await taintlab(...args);
@@ -190,9 +193,6 @@ test("--after asks about a later moment of a scenario", async () => {
   const before = JSON.parse((await taintlab(...args)).stdout);
   assert.ok(before.outline.faultAt < 120_000, `${before.outline.faultAt}`);
   assert.notDeepEqual(cells, before.cells, "the outage until then counts");
-  const { code, stderr } = await taintlab(...args, "--after", "soon");
-  assert.equal(code, 2);
-  assert.match(stderr, /after/);
 });
 
 for (const name of ["sample-cluster", "recovery-storm", "service-in-an-outage"]) {

@@ -2,7 +2,7 @@
 
 import { writeFileSync } from "node:fs";
 
-import { bare, filesOf, pairs, parse, release } from "./arguments.js";
+import { bare, filesOf, moment, pairs, parse, release } from "./arguments.js";
 import { CONNECTION, readCluster } from "./cluster.js";
 import { bold, dim } from "./colours.js";
 import { EXIT, Stop, ok, systemText, usage, warn } from "./problems.js";
@@ -162,7 +162,10 @@ function shardOf(text) {
 
 const FAULTS = {
   lost: () => ({ type: "lost" }),
-  "power-off": (after = "5m") => ({ type: "powerOff", backAfter: after }),
+  "power-off": (after = "5m") => ({
+    type: "powerOff",
+    backAfter: moment("--fault power-off", after),
+  }),
   "network-cut": () => ({ type: "networkCut" }),
   drained: () => ({ type: "drained" }),
   "shut-down": () => ({ type: "shutDown" }),
@@ -196,7 +199,7 @@ function optionsOf(values) {
     ...workersOf(values),
   };
   for (const name of ["horizon", "after", "settle"]) {
-    if (values[name] !== undefined) options[name] = values[name];
+    if (values[name] !== undefined) options[name] = moment(`--${name}`, values[name]);
   }
   for (const [name, least] of Object.entries({ seeds: 1, remedies: 0 })) {
     if (values[name] !== undefined) options[name] = number(`--${name}`, values[name], least);
