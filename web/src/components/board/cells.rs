@@ -12,6 +12,7 @@ use yew::prelude::*;
 
 use super::cell_canvas::{self, PITCH};
 use crate::browser;
+use crate::focus;
 use crate::messages::{Dispatch, Msg};
 use crate::test_id::TestId;
 use crate::theme::Theme;
@@ -64,6 +65,8 @@ pub(crate) struct Cells {
     current: Option<NodeName>,
     /// It is to get the focus when it is there.
     goes: bool,
+    /// It is to be in sight when it is there.
+    shows: bool,
     painted: Option<Painted>,
     observer: Option<(ResizeObserver, Closure<dyn Fn()>)>,
     _colours: Vec<EventListener>,
@@ -88,6 +91,7 @@ impl Component for Cells {
             hover: None,
             current: ctx.props().selected.clone(),
             goes: false,
+            shows: false,
             painted: None,
             observer: None,
             _colours: cell_canvas::SCHEMES.iter().filter_map(|query| listen(query)).collect(),
@@ -98,6 +102,7 @@ impl Component for Cells {
         let selected = &ctx.props().selected;
         if selected.is_some() && *selected != old.selected {
             self.current.clone_from(selected);
+            self.shows = true;
         }
         true
     }
@@ -176,11 +181,15 @@ impl Component for Cells {
         if first {
             self.observe(ctx, &canvas);
         }
-        if std::mem::take(&mut self.goes)
-            && let Some(cell) = self.cell.cast::<HtmlElement>()
-        {
-            // What cannot have the focus does not get it.
-            let _ = cell.focus();
+        let (goes, shows) = (std::mem::take(&mut self.goes), std::mem::take(&mut self.shows));
+        if let Some(cell) = self.cell.cast::<HtmlElement>() {
+            if goes {
+                // What cannot have the focus does not get it.
+                let _ = cell.focus();
+            }
+            if shows {
+                focus::reveal(&cell);
+            }
         }
         let painted = Painted {
             zone: ctx.props().zone.clone(),
