@@ -47,9 +47,9 @@ pub use resources::{
     ContainerResources, PodResources, QosClass, ResourceError, Resources, Volume, VolumeSource,
 };
 pub use scheduling::{
-    ALL_ADDRESSES, HostPort, LabelSelector, NodeSelectorTerm, PodAffinityTerm, Requirement,
-    SchedulingFields, SelectorOperator, TopologySpread, Weighted, WhenUnsatisfiable, claim_names,
-    container_images,
+    ALL_ADDRESSES, HostPort, LabelSelector, NodeSelectorTerm, PodAffinity, PodAffinityTerm,
+    Requirement, SchedulingFields, SelectorOperator, TopologySpread, Weighted, WhenUnsatisfiable,
+    claim_names, container_images,
 };
 pub use taint::{Taint, TaintEffect, well_known};
 pub use toleration::{Toleration, TolerationOperator};

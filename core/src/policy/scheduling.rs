@@ -21,6 +21,7 @@
 mod affinity;
 mod arithmetic;
 mod filters;
+mod groups;
 mod message;
 mod preemption;
 mod scores;

@@ -103,7 +103,7 @@ impl<'a> Cycle<'a> {
             refusal,
             node_count: snapshot.node_count(),
             spread: SpreadState::new(snapshot, &info),
-            affinity: AffinityState::new(snapshot, &info),
+            affinity: AffinityState::new(snapshot, &info.group),
             snapshot,
             key,
             pod: info,
@@ -148,8 +148,9 @@ impl<'a> Cycle<'a> {
                 }
             }
         }
-        self.spread.alter(&mut change.spread, &self.pod.namespace, node, pod, amount);
-        change.affinity.add(&self.pod, pod, node, amount);
+        self.spread.alter(&mut change.spread, &self.pod.group.namespace, node, pod, amount);
+        let here = core::iter::once((node, amount));
+        change.affinity.add(&self.pod.group, &pod.group, here);
     }
 
     /// The first filter that keeps the pod off the node. With pods of no lower priority for which
@@ -253,7 +254,7 @@ impl<'a> Cycle<'a> {
             FilterPlugin::VolumeBinding => (Vec::new(), false),
             FilterPlugin::PodTopologySpread => self.spread.filter(self.snapshot, node, change),
             FilterPlugin::InterPodAffinity => {
-                self.affinity.filter(self.snapshot, &self.pod, node, change)
+                self.affinity.filter(self.snapshot, &self.pod.group, node, change)
             }
         };
         (!reasons.is_empty()).then_some(Rejection { plugin, reasons, preemption_may_help })

@@ -11,6 +11,7 @@ use core::cmp::Reverse;
 use serde_json::Value;
 
 use super::filters::{Change, Cycle};
+use super::groups::PodGroup;
 use super::snapshot::{DISRUPTION_TARGET, NodeInfo, PREEMPTION_BY_SCHEDULER, PodInfo, Snapshot};
 use super::{Rejection, SchedulingError};
 use crate::api::{ConditionStatus, LabelSelector, Pod, PodCondition, PodDisruptionBudget, PodKey};
@@ -200,7 +201,7 @@ impl<'a> Cycle<'a> {
         let hopeless = refusal.as_ref().is_some_and(|refusal| !refusal.preemption_may_help);
         let all = !self.release().awaits_victims_only();
         let ends = |pod: &PodInfo| {
-            pod.terminating
+            pod.group.terminating
                 && (all || pod.preempted)
                 && pod.fields.priority < self.pod.fields.priority
         };
@@ -293,10 +294,11 @@ fn by_budgets<'a>(
     victims.iter().copied().partition(|Victim { key, pod }| {
         let mut forbidden = false;
         for (budget, allowed) in budgets.iter().zip(&mut allowed) {
-            let selects = !pod.labels.is_empty()
-                && budget.namespace == pod.namespace
+            let PodGroup { namespace, labels, .. } = pod.group.as_ref();
+            let selects = !labels.is_empty()
+                && budget.namespace == *namespace
                 && !budget.selector.requirements.is_empty()
-                && budget.selector.matches(&pod.labels);
+                && budget.selector.matches(labels);
             // A pod that is being evicted has been counted.
             if selects && !budget.disrupted_pods.contains(key.name()) {
                 *allowed -= 1;

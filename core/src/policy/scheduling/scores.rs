@@ -143,7 +143,7 @@ impl Cycle<'_> {
             true => ScorePlugin::NodeResourcesFit,
             false => ScorePlugin::NodeResourcesLeastAllocated,
         };
-        let pods = affinity::raw_scores(self.snapshot, pod, nodes);
+        let pods = affinity::raw_scores(self.snapshot, &pod.group, nodes);
         let normalised_pods = affinity::normalise(release, &pods);
         let mut columns = Vec::from([
             column(ScorePlugin::TaintToleration, three, taints, Some(normalised_taints)),
@@ -208,7 +208,7 @@ impl Cycle<'_> {
 
     /// Mirrors `nodepreferavoidpods.Score`.
     fn prefer_avoid(&self, node: &NodeInfo) -> i64 {
-        let owner = self.pod.owner.as_ref();
+        let owner = self.pod.group.owner.as_ref();
         let owner = owner
             .filter(|(kind, _)| matches!(kind.as_str(), "ReplicationController" | "ReplicaSet"));
         let avoided = owner.is_some_and(|(kind, _)| {
