@@ -3,6 +3,7 @@
 //! A task installs what it needs, pinned and once ([`setup`]), shows each command it runs, and
 //! says plainly what to install by hand where it cannot. The tasks hold no rule of Kubernetes.
 
+mod ahead;
 mod bench;
 mod book;
 mod count;

@@ -9,6 +9,7 @@ use std::thread::available_parallelism;
 use anyhow::{Context, Result, anyhow, bail};
 use clap::ValueEnum;
 
+use crate::ahead::Ahead;
 use crate::count::TestCount;
 use crate::report::Report;
 use crate::setup::{self, DebianProgram};
@@ -79,6 +80,10 @@ pub(crate) fn run(workspace: &mut Workspace, scope: Scope) -> ExitCode {
         Ok(())
     });
     report.step(SET_UP_TOOLS, &[SET_UP_RUST], || setup::playground_tools(workspace));
+    // Linking and wasm-opt keep one processor busy for minutes, and share nothing with what is
+    // built natively.
+    let page = Ahead::start(workspace, "build");
+    let package = Ahead::start(workspace, "npm");
 
     if scope == Scope::Everything {
         static_checks(workspace, &mut report);
@@ -100,11 +105,11 @@ pub(crate) fn run(workspace: &mut Workspace, scope: Scope) -> ExitCode {
     report.test_step("wasm tests in Node", &[SET_UP_NPM, DETERMINISM], || {
         node_tests(workspace, "tests/wasm", "", &[])
     });
-    report.step(BUILD, &[SET_UP_NPM, SET_UP_TOOLS], || playground::build(workspace));
+    report.step(BUILD, &[SET_UP_NPM, SET_UP_TOOLS], || page.finish());
     report.test_step("browser tests", &[SET_UP_PROGRAMS, DETERMINISM, BUILD], || {
         node_tests(workspace, "tests/e2e", "", &programs)
     });
-    report.step(PACKAGE, &[SET_UP_NPM, SET_UP_TOOLS], || npm::build(workspace));
+    report.step(PACKAGE, &[SET_UP_NPM, SET_UP_TOOLS], || package.finish());
     report.test_step("npm package, packed and installed", &[SET_UP_PROGRAMS, PACKAGE], || {
         node_tests(workspace, "npm/tests", "", &programs)
     });
