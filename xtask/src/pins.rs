@@ -1,8 +1,8 @@
 //! Every version and limit that the tasks hold to.
 //!
 //! Others live elsewhere because their own tools read them there: those of wasm-bindgen and mdBook
-//! in Cargo.lock (the tools must be of the libraries' versions) and the npm packages' in
-//! package.json.
+//! in Cargo.lock (the tools must be of the libraries' versions), the npm packages' in package.json,
+//! and those of other sites' generators in `tests/sites`.
 
 /// A command-line tool that cargo builds from crates.io.
 pub(crate) struct CargoTool {
@@ -104,7 +104,3 @@ pub(crate) const DEMO_PAGE: [&str; 5] = [
     "zero-and-negative-seconds",
     "service-in-an-outage",
 ];
-
-/// What the generators of sites in `tests/sites/package.json` depend on is of this day at the
-/// latest.
-pub(crate) const SITE_GENERATORS_BEFORE: &str = "2026-11-22";

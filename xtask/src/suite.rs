@@ -57,13 +57,15 @@ pub(crate) enum Scope {
 const SET_UP_RUST: &str = "set-up: Rust";
 const SET_UP_NPM: &str = "set-up: Node";
 const SET_UP_TOOLS: &str = "set-up: Trunk";
-const SET_UP_PROGRAMS: &str = "set-up: Chromium, kubectl";
+const SET_UP_PROGRAMS: &str = "set-up: Chromium, kubectl, Hugo";
 const BUILD: &str = "playground, release";
 const DETERMINISM: &str = "engine as wasm";
 const PACKAGE: &str = "npm package";
-/// Not among the steps of `ci`: it installs four programs from npm, PyPI and Debian.
 const GENERATORS: &str = "set-up: generators of sites";
 const SITES: &str = "tests/sites";
+
+/// What tests run that Debian has.
+const PROGRAMS: [DebianProgram; 3] = [setup::CHROMIUM, setup::KUBECTL, setup::HUGO];
 
 /// The test that compares the engine with Kubernetes' recorded answers.
 const AGREEMENT: &str = "conformance::recorded_answers::every_family_agrees";
@@ -76,7 +78,7 @@ pub(crate) fn run(workspace: &mut Workspace, scope: Scope) -> ExitCode {
     report.step(SET_UP_RUST, &[], || set_up_rust(workspace, scope));
     report.step(SET_UP_NPM, &[], || setup::npm_packages(workspace));
     report.step(SET_UP_PROGRAMS, &[], || {
-        programs = programs_for_tests(workspace, &[setup::CHROMIUM, setup::KUBECTL])?;
+        programs = programs_for_tests(workspace, &PROGRAMS)?;
         Ok(())
     });
     report.step(SET_UP_TOOLS, &[SET_UP_RUST], || setup::playground_tools(workspace));
@@ -112,6 +114,10 @@ pub(crate) fn run(workspace: &mut Workspace, scope: Scope) -> ExitCode {
     report.step(PACKAGE, &[SET_UP_NPM, SET_UP_TOOLS], || package.finish());
     report.test_step("npm package, packed and installed", &[SET_UP_PROGRAMS, PACKAGE], || {
         node_tests(workspace, "npm/tests", "", &programs)
+    });
+    report.step(GENERATORS, &[SET_UP_NPM, PACKAGE], || setup::site_generators(workspace));
+    report.test_step("demos in other sites", &[SET_UP_PROGRAMS, GENERATORS], || {
+        node_tests(workspace, SITES, "", &programs)
     });
     if scope == Scope::Everything {
         report.step("size", &[BUILD], || size::report(workspace));
@@ -158,13 +164,16 @@ pub(crate) fn run_one(workspace: &mut Workspace, suite: Suite, filter: &str) -> 
     let needed: &[DebianProgram] = match suite {
         Suite::Wasm => &[],
         Suite::Npm => &[setup::CHROMIUM, setup::KUBECTL],
+        Suite::Embed => &[setup::CHROMIUM, setup::HUGO],
         _ => &[setup::CHROMIUM],
     };
     report.step(SET_UP_PROGRAMS, &[], || {
         programs = programs_for_tests(workspace, needed)?;
         Ok(())
     });
-    report.test_step("tests", &[BUILD], || node_tests(workspace, folder, filter, &programs));
+    let needs: &[&str] =
+        if suite == Suite::Embed { &[GENERATORS, SET_UP_PROGRAMS] } else { &[BUILD] };
+    report.test_step("tests", needs, || node_tests(workspace, folder, filter, &programs));
     report.finish()
 }
 
