@@ -56,8 +56,7 @@ enum Task {
     Test {
         /// Only this suite
         suite: Option<Suite>,
-        /// Of a suite only the tests, or for `wasm`, `browser` and `npm` the files, with this in
-        /// their name
+        /// Of a suite only the tests, or of one that Node runs the files, with this in their name
         #[arg(requires = "suite")]
         filter: Option<String>,
     },

@@ -28,7 +28,7 @@ const LEADS_TO_ENGINE: &str = "export * from \"../embed/manual.js\";\n\
     export const wasm = new URL(\"../embed/taintlab_bg.wasm\", import.meta.url);\n";
 
 /// The folder.
-fn folder(workspace: &Workspace) -> PathBuf {
+pub(crate) fn folder(workspace: &Workspace) -> PathBuf {
     workspace.target_dir().join("site")
 }
 

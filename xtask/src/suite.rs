@@ -14,7 +14,7 @@ use crate::count::TestCount;
 use crate::report::Report;
 use crate::setup::{self, DebianProgram};
 use crate::workspace::{self, Workspace};
-use crate::{determinism, npm, pins, playground, size};
+use crate::{determinism, npm, pins, playground, site, size};
 
 /// Tests that can be run without the others.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -41,6 +41,8 @@ pub(crate) enum Suite {
     Npm,
     /// Demos in sites that other generators build
     Embed,
+    /// What is published: the playground, every page of the book and frames, under a path
+    Site,
     /// These tasks
     Xtask,
 }
@@ -144,6 +146,7 @@ pub(crate) fn run_one(workspace: &mut Workspace, suite: Suite, filter: &str) -> 
         Suite::Browser => "tests/e2e",
         Suite::Npm => "npm/tests",
         Suite::Embed => SITES,
+        Suite::Site => "tests/site",
     };
     let mut programs = Vec::new();
     report.step(SET_UP_RUST, &[], || set_up_rust(workspace, Scope::Tests));
@@ -154,6 +157,8 @@ pub(crate) fn run_one(workspace: &mut Workspace, suite: Suite, filter: &str) -> 
         if suite == Suite::Embed {
             report.step(GENERATORS, &[BUILD], || setup::site_generators(workspace));
         }
+    } else if suite == Suite::Site {
+        report.step(BUILD, &[SET_UP_NPM], || site::build(workspace));
     } else {
         report.step(DETERMINISM, &[SET_UP_RUST], || determinism::build(workspace));
         report.step(BUILD, &[SET_UP_NPM, DETERMINISM], || match suite {
@@ -171,8 +176,10 @@ pub(crate) fn run_one(workspace: &mut Workspace, suite: Suite, filter: &str) -> 
         programs = programs_for_tests(workspace, needed)?;
         Ok(())
     });
-    let needs: &[&str] =
-        if suite == Suite::Embed { &[GENERATORS, SET_UP_PROGRAMS] } else { &[BUILD] };
+    let needs: &[&str] = match suite {
+        Suite::Embed => &[GENERATORS, SET_UP_PROGRAMS],
+        _ => &[BUILD, SET_UP_PROGRAMS],
+    };
     report.test_step("tests", needs, || node_tests(workspace, folder, filter, &programs));
     report.finish()
 }
@@ -278,6 +285,7 @@ fn node_tests(
     command.env("TAINTLAB_PACKAGE", npm::tarball(workspace));
     command.env("TAINTLAB_EVENTS", npm::events(workspace));
     command.env("TAINTLAB_SITES", setup::sites(workspace));
+    command.env("TAINTLAB_SITE", site::folder(workspace));
     command.envs(programs.iter().map(|(variable, path)| (variable, path)));
     workspace::run_tests(&mut command)
 }
