@@ -232,6 +232,10 @@ for (const options of [{}, { width: 360, colorScheme: "dark" }]) {
     await open("#s=why-345-seconds&release=1.31&t=40s", options, async (page) => {
       await ready(page);
       await checkLayout(page);
+      const inspector = await page
+        .locator(".inspector > .body")
+        .evaluate(({ clientWidth, scrollWidth }) => scrollWidth - clientWidth);
+      assert.equal(inspector, 0, "long names do not widen the inspector");
       // Its worker is a file of its own.
       await page.keyboard.press("r");
       const worker = page.waitForEvent("worker");
