@@ -20,6 +20,7 @@ mod scheduling;
 mod start_up_time;
 mod taint;
 mod toleration;
+mod volume;
 mod workload;
 mod workload_status;
 
@@ -53,6 +54,13 @@ pub use scheduling::{
 };
 pub use taint::{Taint, TaintEffect, well_known};
 pub use toleration::{Toleration, TolerationOperator};
+pub use volume::{
+    ClaimReference, PersistentVolume, PersistentVolumeClaim, PersistentVolumeClaimKind,
+    PersistentVolumeClaimSpec, PersistentVolumeKind, PersistentVolumeSpec, StorageClass,
+    StorageClassKind, TopologySelectorRequirement, TopologySelectorTerm, VolumeAttachment,
+    VolumeAttachmentKind, VolumeAttachmentSource, VolumeAttachmentSpec, VolumeAttachmentStatus,
+    VolumeStatus, pod_claims,
+};
 pub use workload::{
     IntOrPercent, MAX_REPLICAS, PodDisruptionBudget, PodDisruptionBudgetKind,
     PodDisruptionBudgetSpec, PodTemplate, START_UP_TIME_ANNOTATION, Workload, WorkloadKey,

@@ -423,6 +423,11 @@ pub(super) fn label_selector(field: &Field<'_>) -> Result<Option<LabelSelector>,
     Ok(Some(LabelSelector { requirements }))
 }
 
+/// The terms of a node selector, wherever it is.
+pub(super) fn node_terms(value: Option<&Value>) -> Result<Vec<NodeSelectorTerm>, ResourceError> {
+    list(&Field::new("nodeSelectorTerms", value), node_term)
+}
+
 fn node_term(field: &Field<'_>) -> Result<NodeSelectorTerm, ResourceError> {
     let match_expressions = list(&field.get("matchExpressions")?, requirement)?;
     let match_fields = list(&field.get("matchFields")?, requirement)?;

@@ -54,6 +54,17 @@ impl KubernetesRelease {
         }
     }
 
+    /// What the scheduler says of nodes from which a volume cannot be reached: that they `had volume
+    /// node affinity conflict` to 1.32. That the new words begin with 1.33 is not certain.
+    #[must_use]
+    pub const fn volume_affinity_reason(self) -> &'static str {
+        if self.minor >= 33 {
+            "node(s) didn't match PersistentVolume's node affinity"
+        } else {
+            "node(s) had volume node affinity conflict"
+        }
+    }
+
     /// What the scheduler says of a node selector or node affinity. That 1.20 and 1.21 each have
     /// words of their own is not certain.
     #[must_use]
@@ -168,6 +179,12 @@ since! {
     /// Whether `nodeAffinityPolicy` and `nodeTaintsPolicy` of a topology spread constraint count:
     /// since 1.26, where the gate `NodeInclusionPolicyInPodTopologySpread` is on by default.
     has_node_inclusion_policies = 26;
+    /// Whether what keeps a pod off all nodes is said once, and not counted node by node
+    /// (`Diagnosis.PreFilterMsg`): since 1.26. The minor is not certain.
+    says_refusal_once = 26;
+    /// Whether a claim with the access mode `ReadWriteOncePod` is for one pod alone: since 1.27,
+    /// where the gate of that name is on by default.
+    has_read_write_once_pod = 27;
     /// Whether `matchLabelKeys` of a topology spread constraint counts: since 1.27, where the gate
     /// `MatchLabelKeysInPodTopologySpread` is on by default.
     has_match_label_keys = 27;

@@ -476,6 +476,27 @@ pub(super) const DIFFERENCES: &[Difference] = &[
         observe: |release| release.has_min_domains().to_string(),
     },
     Difference {
+        name: "says_refusal_once",
+        last: "1.25",
+        before: "false",
+        after: "true",
+        observe: |release| release.says_refusal_once().to_string(),
+    },
+    Difference {
+        name: "has_read_write_once_pod",
+        last: "1.26",
+        before: "false",
+        after: "true",
+        observe: |release| release.has_read_write_once_pod().to_string(),
+    },
+    Difference {
+        name: "volume_affinity_reason",
+        last: "1.32",
+        before: "node(s) had volume node affinity conflict",
+        after: "node(s) didn't match PersistentVolume's node affinity",
+        observe: |release| release.volume_affinity_reason().to_owned(),
+    },
+    Difference {
         name: "has_node_inclusion_policies",
         last: "1.25",
         before: "false",

@@ -13,8 +13,9 @@ use super::scores::AvoidedController;
 use super::scores::ScorePlugin;
 use crate::api::{
     Amounts, HostPort, LabelSelector, Node, Pod, PodKey, ResourceError, SchedulingFields, Taint,
-    Toleration, node_allocatable, pod_requests,
+    Toleration, node_allocatable, pod_claims, pod_requests,
 };
+use crate::cluster::Volumes;
 use crate::protocol::zone::ZoneKey;
 use crate::release::KubernetesRelease;
 use crate::time::Time;
@@ -61,6 +62,8 @@ pub(super) struct PodInfo {
     /// The same with at least [`LEAST`] for each container.
     pub(super) scored_requests: Amounts,
     pub(super) fields: SchedulingFields,
+    /// The claims of its volumes.
+    pub(super) claims: Vec<PodKey>,
 }
 
 impl PodInfo {
@@ -85,6 +88,7 @@ impl PodInfo {
             requests: pod_requests(pod, release, &[])?,
             scored_requests: pod_requests(pod, release, &LEAST)?,
             fields,
+            claims: pod_claims(pod),
         })
     }
 }
@@ -137,6 +141,8 @@ pub struct Snapshot {
     priorities: BTreeMap<i64, usize>,
     /// The claims that there are, by namespace and name, if they are known.
     pub(super) claims: Option<BTreeSet<(String, String)>>,
+    /// Volumes, if they take part.
+    pub(super) volumes: Option<Arc<Volumes>>,
     entered: u64,
 }
 
@@ -219,6 +225,7 @@ impl Snapshot {
             selectors: BTreeMap::new(),
             priorities: BTreeMap::new(),
             claims: None,
+            volumes: None,
             entered: 0,
         };
         for node in nodes {
@@ -308,6 +315,18 @@ impl Snapshot {
     /// said, every claim is there.
     pub fn set_claims(&mut self, claims: impl IntoIterator<Item = (String, String)>) {
         self.claims = Some(claims.into_iter().collect());
+    }
+
+    /// Says which volumes there are, with their claims; unless this is said, they keep no pod off a
+    /// node.
+    pub fn set_volumes(&mut self, volumes: Option<Arc<Volumes>>) {
+        self.volumes = volumes;
+    }
+
+    /// Whether another pod on a node uses a claim.
+    pub(super) fn uses_claim(&self, claim: &PodKey, but: &PodKey) -> bool {
+        let mut pods = self.nodes.iter().flat_map(|(_, node)| &node.pods);
+        pods.any(|(key, pod)| key != but && pod.claims.contains(claim))
     }
 
     /// Removes a node. Pods bound to it are remembered, should it come back.
