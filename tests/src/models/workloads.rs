@@ -392,10 +392,10 @@ impl Step<'_> {
             }
         }
         let Some(before) = self.before.workload(uid(it)) else { return };
-        // Since 1.22 a ReplicaSet takes pods of nearly the same age for equals, and so may take one
-        // that is available for one that is ready for less than `minReadySeconds`.
+        // Which pod a ReplicaSet deletes depends on readiness, on how many are on its node, and only
+        // then on since when: with `minReadySeconds` it may take an available one for another.
         let tells_apart = number(it, "/spec/minReadySeconds").unwrap_or(0) == 0;
-        if State::replicas(before) != replicas || (self.after.minor >= 22 && !tells_apart) {
+        if State::replicas(before) != replicas || !tells_apart {
             return;
         }
         // The controller itself takes no pod that is needed.
