@@ -131,12 +131,17 @@ impl AffinityState {
             let value = node.labels.get(key)?;
             Some(pairs.get(key, value) + change.get(key, value))
         };
-        let one = snapshot.config.release.gives_one_affinity_reason();
-        let words = |reason: &str| {
-            let general = "node(s) didn't match pod affinity/anti-affinity";
-            let general = (!one).then(|| general.to_owned());
-            general.into_iter().chain([reason.to_owned()]).collect()
-        };
+        let general = snapshot.config.release.general_affinity_reason();
+        let words = |reason| general.into_iter().chain([reason]).map(ToOwned::to_owned).collect();
+        let release = snapshot.config.release;
+        let mut keys = self.existing_anti.0.keys().chain(change.existing_anti.0.keys());
+        let unwelcome = keys.any(|key| {
+            left(&self.existing_anti, &change.existing_anti, key).is_some_and(|left| left > 0)
+        });
+        let by_others = "node(s) didn't satisfy existing pods anti-affinity rules";
+        if unwelcome && release.asks_existing_pods_first() {
+            return (words(by_others), true);
+        }
         let required = &pod.affinity.required;
         let mut labelled = true;
         let mut together = true;
@@ -148,6 +153,7 @@ impl AffinityState {
         // The first of a group that wants to be together has nobody to be with.
         let is_first =
             || self.affinity.sum() + change.affinity.sum() == 0 && means_by_all(required, pod, pod);
+        let labelled = labelled || !release.first_of_group_needs_topology();
         if !(labelled && (together || is_first())) {
             return (words("node(s) didn't match pod affinity rules"), false);
         }
@@ -157,11 +163,8 @@ impl AffinityState {
         if pod.affinity.required_anti.iter().any(near) {
             return (words("node(s) didn't match pod anti-affinity rules"), true);
         }
-        let mut keys = self.existing_anti.0.keys().chain(change.existing_anti.0.keys());
-        if keys.any(|key| {
-            left(&self.existing_anti, &change.existing_anti, key).is_some_and(|left| left > 0)
-        }) {
-            return (words("node(s) didn't satisfy existing pods anti-affinity rules"), true);
+        if unwelcome {
+            return (words(by_others), true);
         }
         (Vec::new(), true)
     }

@@ -54,7 +54,8 @@ impl BudgetOfVictims {
 pub struct Candidate {
     /// The node.
     pub node: String,
-    /// Who would go: first those whose budget forbids it, the most important ones first.
+    /// Who would go, the most important ones first; to 1.31 those before all others whose budget
+    /// forbids it.
     pub victims: Vec<PodKey>,
     /// How many victims their budgets forbid.
     pub pdb_violations: usize,
@@ -260,6 +261,12 @@ impl<'a> Cycle<'a> {
                 }
             }
         }
+        if self.release().sorts_victims() {
+            let importance = |victim: &Victim<'_>| {
+                (Reverse(victim.pod.fields.priority), started(victim.pod), victim.pod.entered)
+            };
+            chosen.victims.sort_by_key(importance);
+        }
         Ok((node, chosen))
     }
 
@@ -321,6 +328,7 @@ fn best_of(candidates: &[(&NodeInfo, Chosen<'_>)]) -> Vec<usize> {
         let earliest = most_important.map(|victim| started(victim.pod)).min();
         (
             chosen.pdb_violations,
+            // The first is taken for the highest.
             priorities().next().unwrap_or(i64::MIN),
             sum,
             chosen.victims.len(),

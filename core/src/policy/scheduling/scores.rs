@@ -155,7 +155,11 @@ impl Cycle<'_> {
                 raw(&|node| self.balanced(node)),
                 None,
             ),
-            spread(ScorePlugin::PodTopologySpread, 2, spread::scores(self.snapshot, pod, nodes)),
+            spread(
+                ScorePlugin::PodTopologySpread,
+                if release.weighs_spread_scores() { 2 } else { 1 },
+                spread::scores(self.snapshot, pod, nodes),
+            ),
             column(ScorePlugin::InterPodAffinity, two, pods, Some(normalised_pods)),
             column(ScorePlugin::ImageLocality, 1, raw(&|node| self.image_locality(node)), None),
         ]);
@@ -261,6 +265,10 @@ impl Cycle<'_> {
 
     /// Mirrors `balancedResourceScorer`.
     fn balanced(&self, node: &NodeInfo) -> i64 {
+        let asks = |name: &str| self.pod.requests.get(name).is_some_and(|amount| *amount > 0);
+        if self.release().skips_balance_of_idle_pods() && !asks("cpu") && !asks("memory") {
+            return 0;
+        }
         let new = self.release().scores_resources_by_fit();
         let (all, wanted) = match new {
             true => (&node.requested, &self.pod.requests),

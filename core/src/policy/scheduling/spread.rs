@@ -315,9 +315,10 @@ pub(super) fn scores(snapshot: &Snapshot, pod: &PodInfo, feasible: &[&NodeInfo])
     let ignored: Vec<bool> =
         feasible.iter().map(|node| require_all && !has_all_keys(&constraints, node)).collect();
     let mut raw = alloc::vec![0.0; feasible.len()];
+    let weighs = release.weighs_spread_scores();
     for constraint in &constraints {
         let mut counts: BTreeMap<&str, i64> = BTreeMap::new();
-        let by_host = constraint.key == HOSTNAME;
+        let by_host = weighs && constraint.key == HOSTNAME;
         let scored = || feasible.iter().zip(&ignored).filter(|(_, ignored)| !**ignored);
         let size = if by_host {
             scored().count()
@@ -350,15 +351,23 @@ pub(super) fn scores(snapshot: &Snapshot, pod: &PodInfo, feasible: &[&NodeInfo])
             } else {
                 counts.get(value.as_str()).copied().unwrap_or_default()
             };
-            *score += count as f64 * weight + (constraint.max_skew - 1) as f64;
+            *score += match weighs {
+                true => count as f64 * weight + (constraint.max_skew - 1) as f64,
+                false => count as f64,
+            };
         }
     }
     let whole = |score| if release.rounds_spread_scores() { round(score) } else { score as i64 };
     let raw: Vec<i64> = raw.into_iter().map(whole).collect();
     let counted = || raw.iter().zip(&ignored).filter(|(_, ignored)| !**ignored).map(|(s, _)| *s);
     let (least, most) = (counted().min().unwrap_or(0), counted().max().unwrap_or(0));
+    let total: i64 = counted().sum();
     let normalised = |(score, ignored): (&i64, &bool)| {
-        if *ignored {
+        if !weighs && total == least {
+            MAX_NODE_SCORE
+        } else if !weighs && !ignored {
+            (MAX_NODE_SCORE as f64 * ((total - score) as f64 / (total - least) as f64)) as i64
+        } else if *ignored {
             0
         } else if most == 0 {
             MAX_NODE_SCORE
