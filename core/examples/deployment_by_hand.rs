@@ -110,6 +110,7 @@ impl World {
             }
             // Of no use to this rollout.
             WorkloadAction::AdoptPod { .. }
+            | WorkloadAction::CreateClaim(..)
             | WorkloadAction::ReleasePod { .. }
             | WorkloadAction::UpdatePod(_)
             | WorkloadAction::DeleteWorkload(_)
@@ -141,6 +142,7 @@ impl World {
                     }
                     SchedulerAction::MarkUnschedulable { .. }
                     | SchedulerAction::PreemptPod { .. }
+                    | SchedulerAction::SelectNode { .. }
                     | SchedulerAction::ClearNomination { .. } => {}
                 }
             } else if self.deployments.next_work().is_some() {

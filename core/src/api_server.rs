@@ -9,6 +9,7 @@ mod inferred_owners;
 mod nodes;
 mod pods;
 mod store;
+mod volumes;
 mod workloads;
 
 use alloc::collections::{BTreeMap, VecDeque};
@@ -21,6 +22,8 @@ use core::time::Duration;
 pub(crate) use self::config::eviction_config;
 pub use self::config::{ConfigError, DEFAULT_START_UP_TIME, HealthPassTime, SimulatorConfig};
 pub(crate) use self::store::Write;
+pub use self::volumes::InitialVolumes;
+pub(crate) use self::volumes::VolumeWrite;
 pub(crate) use self::workloads::complete_workload;
 use crate::api::{
     MAX_REPLICAS, Node, NodeName, ObjectMeta, Pod, PodCondition, PodDisruptionBudget, PodKey,

@@ -2,12 +2,14 @@
 
 mod change;
 mod pods;
+mod volumes;
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::sync::Arc;
 
-pub use self::change::Change;
+pub use self::change::{Change, VolumeChange};
 use self::pods::Pods;
+pub use self::volumes::Volumes;
 use crate::api::{
     Node, NodeName, Pod, PodDisruptionBudget, PodKey, Workload, WorkloadKey, WorkloadKind,
 };
@@ -45,6 +47,8 @@ pub struct Cluster {
     workloads: BTreeMap<WorkloadKey, Arc<Workload>>,
     workloads_by_owner: BTreeMap<WorkloadKey, BTreeSet<WorkloadKey>>,
     budgets: BTreeMap<PodKey, Arc<PodDisruptionBudget>>,
+    /// `None` if volumes do not take part. Shared with copies until one of them changes.
+    volumes: Option<Arc<Volumes>>,
 }
 
 /// The pods that name a workload as their controller.
@@ -196,6 +200,22 @@ impl Cluster {
     /// Removes a budget.
     pub fn remove_budget(&mut self, key: &PodKey) -> Option<Arc<PodDisruptionBudget>> {
         self.budgets.remove(key)
+    }
+
+    /// Volumes and claims; `None` if they do not take part.
+    #[must_use]
+    pub fn volumes(&self) -> Option<&Arc<Volumes>> {
+        self.volumes.as_ref()
+    }
+
+    /// The same to be changed.
+    pub fn volumes_mut(&mut self) -> Option<&mut Volumes> {
+        self.volumes.as_mut().map(Arc::make_mut)
+    }
+
+    /// From now on volumes take part: these.
+    pub fn set_volumes(&mut self, volumes: Volumes) {
+        self.volumes = Some(Arc::new(volumes));
     }
 
     /// The node of that name.

@@ -9,6 +9,7 @@
 //! 3. When [`Controller::poll_timeout`] names a moment that has come, call
 //!    [`Controller::handle_timeout`] and go to 2.
 
+pub mod attach_detach;
 mod claims;
 pub mod daemon_set;
 pub mod deployment;
@@ -19,6 +20,7 @@ pub mod job;
 mod names;
 pub mod node_lifecycle;
 pub mod node_ttl;
+pub mod persistent_volume;
 pub mod pod_gc;
 pub mod replica_set;
 pub mod scheduler;

@@ -277,6 +277,15 @@ pub enum EventKind {
         /// Whether some node was not drained.
         failed: bool,
     },
+    /// A volume was detached from a node.
+    VolumeDetached {
+        /// Which PersistentVolume.
+        volume: String,
+        /// Which node.
+        node: NodeName,
+        /// Whether the kubelet of the node may still have it mounted.
+        forced: bool,
+    },
     /// A controller deleted a pod that a budget protects. Whoever deletes does not ask budgets;
     /// only the eviction API does, and it would have refused.
     BudgetNotAsked {

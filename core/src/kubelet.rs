@@ -12,3 +12,4 @@ pub use self::kubelets::{EvictionView, PodSeries, SignalView, ThresholdLine, Usa
 pub(crate) use self::kubelets::{
     Heartbeats, KubeletAction, KubeletError, Kubelets, KubeletsConfig, Termination, usage_by_status,
 };
+pub(crate) use self::pod_status::identifier;

@@ -29,8 +29,7 @@ pub use self::names::DuplicateName;
 pub use self::node_group::NodeGroup;
 pub use self::player::{Ended, MOST_EVENTS, MOST_MOMENTS, Next, NextWhat, Player};
 use crate::api::{
-    ApiVersion, Kind, Lease, Node, Pod, PodDisruptionBudget, PriorityClass, TypeName, Workload,
-    is_default,
+    ApiVersion, Kind, Lease, Node, Pod, PodDisruptionBudget, TypeName, Workload, is_default,
 };
 use crate::command::{Command, CommandError};
 use crate::event::Event;
@@ -38,7 +37,8 @@ use crate::kubelet::heartbeat::KubeletSettings;
 use crate::kubelet::{ConfigError as KubeletError, KubeletConfiguration};
 use crate::release::KubernetesRelease;
 use crate::simulator::{
-    ConfigError, DEFAULT_START_UP_TIME, HealthPassTime, InitialState, Simulator, SimulatorConfig,
+    ConfigError, DEFAULT_START_UP_TIME, HealthPassTime, InitialState, InitialVolumes, Simulator,
+    SimulatorConfig,
 };
 use crate::time::{Span, Time, Timestamp};
 
@@ -220,8 +220,8 @@ pub struct Objects {
     /// Files with manifests, beside the scenario file; their objects come after those given here.
     #[serde(skip_serializing_if = "is_default")]
     pub files: Vec<String>,
-    /// Objects of other kinds, kept for export. The engine uses PriorityClasses and the leases of
-    /// nodes.
+    /// Objects of other kinds, kept for export. The engine uses PriorityClasses, the leases of
+    /// nodes, PersistentVolumes, PersistentVolumeClaims, StorageClasses and VolumeAttachments.
     #[serde(skip_serializing_if = "is_default")]
     #[cfg_attr(feature = "typescript-all", tsify(type = "object[]"))]
     pub others: Vec<Value>,
@@ -446,12 +446,12 @@ impl Scenario {
             .filter(|lease| lease.metadata.namespace == Lease::NODE_NAMESPACE)
     }
 
-    /// The priority classes among its other objects.
-    fn priority_classes(&self) -> Vec<PriorityClass> {
+    /// The objects of a kind among its other objects.
+    fn others<'a, T: Deserialize<'a>>(&'a self, kind: &str) -> Vec<T> {
         let others = self.objects.others.iter();
         others
-            .filter(|object| object.get("kind").is_some_and(|kind| kind == "PriorityClass"))
-            .filter_map(|object| PriorityClass::deserialize(object).ok())
+            .filter(|object| object.get("kind").is_some_and(|known| known == kind))
+            .filter_map(|object| T::deserialize(object).ok())
             .collect()
     }
 
@@ -488,7 +488,13 @@ impl Scenario {
             leases: self.leases().collect(),
             workloads: self.objects.workloads.clone(),
             budgets: self.objects.budgets.clone(),
-            priority_classes: self.priority_classes(),
+            priority_classes: self.others("PriorityClass"),
+            volumes: InitialVolumes {
+                persistent_volumes: self.others("PersistentVolume"),
+                claims: self.others("PersistentVolumeClaim"),
+                classes: self.others("StorageClass"),
+                attachments: self.others("VolumeAttachment"),
+            },
             ..InitialState::default()
         };
         Simulator::beginning_with(self.config(), nodes, pods, begin).map_err(ScenarioError::Config)

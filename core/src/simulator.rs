@@ -50,7 +50,9 @@ pub use self::when_evicted::{
 pub use self::workload_views::{PendingPod, WorkloadView};
 pub use crate::api::BudgetStatus;
 use crate::api_server::ApiServer;
-pub use crate::api_server::{ConfigError, DEFAULT_START_UP_TIME, HealthPassTime, SimulatorConfig};
+pub use crate::api_server::{
+    ConfigError, DEFAULT_START_UP_TIME, HealthPassTime, InitialVolumes, SimulatorConfig,
+};
 pub use crate::kubelet::{EvictionView, PodSeries, SignalView, ThresholdLine, UsageSeries};
 
 use crate::api::{Lease, Node, NodeName, Pod, PodDisruptionBudget, PriorityClass, Workload};
@@ -109,6 +111,8 @@ pub struct InitialState {
     pub budgets: Vec<PodDisruptionBudget>,
     /// PriorityClasses, beside the two that every cluster has.
     pub priority_classes: Vec<PriorityClass>,
+    /// Volumes, claims, classes and attachments; they take part with the control plane alone.
+    pub volumes: InitialVolumes,
     /// When the clocks of kubelets tick by which they post their status, after the beginning; that
     /// of their leases unless given.
     pub status_ticks: BTreeMap<NodeName, Timestamp>,
@@ -186,6 +190,9 @@ impl Simulator {
             kubelets.complete_status(api.config.start, &mut pod);
             api.cluster.put_pod(&pod.key(), Arc::new(pod));
         }
+        if simulator.api.config.control_plane && simulator.api.config.node_lifecycle {
+            simulator.api.adopt_volumes(begin.volumes);
+        }
         simulator.api.adopt_priority_classes(begin.priority_classes);
         simulator.start_control(begin.workloads, begin.budgets)?;
         if let Some(control) = &mut simulator.control {
@@ -222,6 +229,7 @@ impl Simulator {
             control.handle_change(&mut api.context(sequence), &change);
             kubelets.handle_change(&mut api.context(sequence), &change);
         }
+        control.adopt_volumes(api, sequence);
         control.adopt_revisions(&api.cluster);
         for set in control.initial_statuses(&api.context(sequence)) {
             api.cluster.put_workload(set);

@@ -14,11 +14,11 @@ use crate::yaml;
 /// With `leases` of the namespace `kube-node-lease` beside it, heartbeats go on to the second as
 /// they were.
 pub const HOW_TO_GET_COMMAND: &str =
-    "kubectl get nodes,pods,deploy,rs,sts,ds,jobs,pdb,pc -A -o yaml";
+    "kubectl get nodes,pods,deploy,rs,sts,ds,jobs,pdb,pc,pvc,pv,sc -A -o yaml";
 
 /// How to get a manifest of a cluster.
 pub(crate) const HOW_TO_GET: &str =
-    "take the output of `kubectl get nodes,pods,deploy,rs,sts,ds,jobs,pdb,pc -A -o yaml`";
+    "take the output of `kubectl get nodes,pods,deploy,rs,sts,ds,jobs,pdb,pc,pvc,pv,sc -A -o yaml`";
 
 /// Texts up to this length that begin like JSON but are not are read as YAML, which allows
 /// brackets too.

@@ -156,7 +156,7 @@ fn figures_hold_what_a_reader_needs_without_javascript() {
     let chapter = built.chapters().find(|chapter| chapter.name == "Why 345 seconds").unwrap();
     for wanted in [
         "<taint-lab scenario=\"why-345-seconds\" start-at=\"40s\"",
-        "<a href=\"../../#s=why-345-seconds&amp;release=1.31&amp;t=40\">",
+        "<a href=\"../../#s=why-345-seconds&amp;release=1.31&amp;t=40s\">",
         "<caption>default/web-0: 5m45.1s after the last heartbeat",
         "Together 345.1 s.",
         "<tr class=\"step\"><td>3s</td><td>stopKubelet node=worker-1</td></tr>",

@@ -237,11 +237,21 @@ export class TaintLab extends Base {
     }
   }
 
+  /**
+   * Where the playground is. The link in the figure comes first: a generator of sites that puts the
+   * demo on another page, as mdBook does for print, knows a link, but not the attribute.
+   */
+  get #playground(): string | null {
+    const given = this.getAttribute("playground");
+    const link = given && this.querySelector(".taint-lab .open a")?.getAttribute("href");
+    return link ? link.split("#")[0]! : given;
+  }
+
   /** A link to this moment: in the playground, or, of what it does not know, in a frame. */
   async share(): Promise<string> {
     const { name, yaml } = this.#recording ?? { name: "", yaml: "" };
-    const at = `t=${this.#now / 1000}`;
-    const playground = this.getAttribute("playground");
+    const at = `t=${this.#now / 1000}s`;
+    const playground = this.#playground;
     const isWritten = this.#recording === this.#original;
     if (playground && isWritten) {
       const release = this.#run?.release ?? "";
@@ -410,7 +420,7 @@ export class TaintLab extends Base {
     root.adoptedStyleSheets = [sheet, this.#own];
     if (figure) {
       this.#own.replaceSync(
-        `:host{margin:${margin}}.frame:not(.around){min-height:${box.height}px}`,
+        `:host{margin:${margin}}@media screen{.frame:not(.around){min-height:${box.height}px}}`,
       );
       // What is narrower or wider needs another height.
       const observer = new ResizeObserver(([entry]) => {
@@ -589,7 +599,7 @@ export class TaintLab extends Base {
         this.#tell("edit", this.#detail("undo"));
       };
       bar.append(this.#button("undo", "Undo the changes", "Undo the changes", undo));
-    } else if (this.getAttribute("playground")) {
+    } else if (this.#playground) {
       const link = h("a", { class: "link", part: "link", href: "" }, "Open in the playground");
       this.#parts.link = link;
       bar.append(link);
@@ -759,8 +769,8 @@ export class TaintLab extends Base {
     if (at) at.textContent = `At ${clock(now)}`;
     if (link) {
       const { name } = this.#recording!;
-      const hash = `#s=${name}&release=${run.release}&t=${Math.round(now) / 1000}`;
-      link.setAttribute("href", this.getAttribute("playground") + hash);
+      const hash = `#s=${name}&release=${run.release}&t=${Math.round(now) / 1000}s`;
+      link.setAttribute("href", this.#playground + hash);
     }
     const latest = run.events.findLast((event) => event.at <= now)?.at;
     run.events.forEach((event, index) => {

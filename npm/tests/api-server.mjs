@@ -21,6 +21,7 @@ const RESOURCES = {
   "batch/v1": [["jobs", "Job", true]],
   "policy/v1": [["poddisruptionbudgets", "PodDisruptionBudget", true]],
   "scheduling.k8s.io/v1": [["priorityclasses", "PriorityClass", false]],
+  "storage.k8s.io/v1": [["storageclasses", "StorageClass", false]],
 };
 
 const status = (code, reason, message) => [

@@ -143,7 +143,7 @@ test("what is fallback without JavaScript is played with it, and nothing moves",
   const link = without.tab.getByRole("link", { name: "Open this moment in the playground" });
   assert.equal(
     await link.first().getAttribute("href"),
-    "/play/#s=why-345-seconds&release=1.31&t=40",
+    "/play/#s=why-345-seconds&release=1.31&t=40s",
   );
   assert.equal(await without.tab.locator("figure svg[role=img]").count(), 2);
   await without.close();
@@ -199,9 +199,9 @@ test("buttons, slider, lanes, log, budget and link follow the clock", async () =
   await press("Time budget");
   await tab.getByText("default/web-0: 5m45.1s after the last heartbeat").first().waitFor();
   const link = tab.getByRole("link", { name: "Open in the playground" });
-  assert.equal(await link.getAttribute("href"), "/play/#s=why-345-seconds&release=1.31&t=345.1");
+  assert.equal(await link.getAttribute("href"), "/play/#s=why-345-seconds&release=1.31&t=345.1s");
   const shared = await element(tab).evaluate((one) => one.share());
-  assert.equal(shared, `${url}play/#s=why-345-seconds&release=1.31&t=345.1`);
+  assert.equal(shared, `${url}play/#s=why-345-seconds&release=1.31&t=345.1s`);
   await close();
 });
 
@@ -320,7 +320,7 @@ test("a reader taints a node at a moment, changes the text, and goes back", asyn
   );
   assert.equal(await tab.getByRole("textbox").inputValue(), "kind: Scenario\nobjects: 5\n");
   const shared = await element(tab).evaluate((one) => one.share());
-  assert.match(shared, /dist\/frame\.html#d=[\w-]+&t=20$/);
+  assert.match(shared, /dist\/frame\.html#d=[\w-]+&t=20s$/);
   await tab.getByRole("button", { name: "Undo the changes" }).click();
   assert.equal(await element(tab).evaluate((one) => one.recording.runs[0].end), 345_100);
   await tab.goto(shared);

@@ -20,17 +20,33 @@ fn read<T: serde::de::DeserializeOwned>(object: Value) -> T {
     serde_json::from_value(object).expect("an object")
 }
 
-fn template(labels: &Value) -> Value {
-    json!({
-        "metadata": { "labels": labels },
-        "spec": { "containers": [
-            { "name": "app", "resources": { "requests": { "cpu": "500m" } } },
-        ] },
-    })
+/// What a pod says of the others of its Deployment.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Says {
+    Nothing,
+    /// Spread over zones, rather on different hosts: as charts have it.
+    Spread,
+}
+
+fn template(labels: &Value, says: Says) -> Value {
+    let mut spec = json!({ "containers": [
+        { "name": "app", "resources": { "requests": { "cpu": "500m" } } },
+    ] });
+    if says == Says::Spread {
+        let selector = json!({ "matchLabels": { "app": labels["app"] } });
+        spec["topologySpreadConstraints"] = json!([{
+            "maxSkew": 10, "topologyKey": "topology.kubernetes.io/zone",
+            "whenUnsatisfiable": "DoNotSchedule", "labelSelector": selector,
+        }]);
+        let apart = json!({ "topologyKey": "kubernetes.io/hostname", "labelSelector": selector });
+        spec["affinity"]["podAntiAffinity"]["preferredDuringSchedulingIgnoredDuringExecution"] =
+            json!([{ "weight": 100, "podAffinityTerm": apart }]);
+    }
+    json!({ "metadata": { "labels": labels }, "spec": spec })
 }
 
 /// A cluster as an export has it: three zones, Deployments, their ReplicaSets and pods.
-fn cluster(nodes: usize) -> Scenario {
+fn cluster(nodes: usize, says: Says) -> Scenario {
     let mut scenario = Scenario::default();
     let objects = &mut scenario.objects;
     for index in 0..nodes {
@@ -58,7 +74,7 @@ fn cluster(nodes: usize) -> Scenario {
             "spec": {
                 "replicas": REPLICAS,
                 "selector": { "matchLabels": { "app": name } },
-                "template": template(&json!({ "app": name })),
+                "template": template(&json!({ "app": name }), says),
             },
         })));
         objects.workloads.push(read(json!({
@@ -68,11 +84,11 @@ fn cluster(nodes: usize) -> Scenario {
             "spec": {
                 "replicas": REPLICAS,
                 "selector": { "matchLabels": labels },
-                "template": template(&labels),
+                "template": template(&labels, says),
             },
         })));
         for replica in 0..REPLICAS {
-            let mut pod = template(&labels);
+            let mut pod = template(&labels, says);
             pod["metadata"]["name"] = format!("{set}-{replica}").into();
             pod["metadata"]["ownerReferences"] = owner("ReplicaSet", &set);
             pod["spec"]["nodeName"] = format!("node-{}", (app * REPLICAS + replica) % nodes).into();
@@ -90,7 +106,7 @@ fn cluster(nodes: usize) -> Scenario {
 }
 
 /// A plan with one node, and so many nodes that fail at once.
-fn plan(nodes: usize, at_once: &[usize]) -> Plan {
+fn plan(nodes: usize, says: Says, at_once: &[usize]) -> Plan {
     let list = |count: &usize| DomainList {
         name: count.to_string(),
         nodes: (0..*count).map(|index| format!("node-{}", index * 3).as_str().into()).collect(),
@@ -102,7 +118,7 @@ fn plan(nodes: usize, at_once: &[usize]) -> Plan {
         lists: at_once.iter().map(list).collect(),
         ..ReportOptions::default()
     };
-    Plan::new(cluster(nodes), options).expect("a plan")
+    Plan::new(cluster(nodes, says), options).expect("a plan")
 }
 
 /// A copy of a settled cluster, which every run begins with.
@@ -110,7 +126,7 @@ fn forks(c: &mut Criterion) {
     let mut group = c.benchmark_group("ReportFork");
     group.sample_size(10).measurement_time(Duration::from_secs(5));
     for nodes in [100, 1_000, 5_000] {
-        let simulator: Simulator = cluster(nodes).simulator().expect("a simulator");
+        let simulator: Simulator = cluster(nodes, Says::Nothing).simulator().expect("a simulator");
         group.bench_function(BenchmarkId::new("nodes", nodes), |b| b.iter(|| simulator.clone()));
     }
     group.finish();
@@ -120,14 +136,16 @@ fn forks(c: &mut Criterion) {
 fn runs(c: &mut Criterion) {
     let mut group = c.benchmark_group("ReportRun");
     group.sample_size(10).measurement_time(Duration::from_secs(5));
-    for (nodes, at_once) in [(100, [1, 10]), (1_000, [1, 10]), (5_000, [1, 10])] {
-        let mut plan = plan(nodes, &at_once);
+    let sizes = [100, 1_000, 5_000].map(|nodes| (nodes, Says::Nothing, ""));
+    for (nodes, says, name) in sizes.into_iter().chain([(1_000, Says::Spread, "_spread")]) {
+        let at_once = [1, 10];
+        let mut plan = plan(nodes, says, &at_once);
         assert!(plan.outline().domains.iter().all(|it| it.kind == DomainKind::List));
         let all: Vec<Run> = plan.runs();
         for (run, failed) in all.iter().zip(at_once) {
             let evicted = plan.run(run).expect("a run").evicted;
             assert_eq!(evicted, failed * PODS);
-            let name = BenchmarkId::new(format!("{nodes}_nodes_evicted"), evicted);
+            let name = BenchmarkId::new(format!("{nodes}_nodes{name}_evicted"), evicted);
             group.bench_function(name, |b| {
                 b.iter_batched(
                     || run.clone(),

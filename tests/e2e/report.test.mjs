@@ -190,7 +190,7 @@ playgroundTest("the whole command can be copied", async ({ page }) => {
   await ready(page);
   await page.getByTestId("import").click();
   const dialog = page.getByRole("dialog", { name: "Import" });
-  const command = "kubectl get nodes,pods,deploy,rs,sts,ds,jobs,pdb,pc -A -o yaml";
+  const command = "kubectl get nodes,pods,deploy,rs,sts,ds,jobs,pdb,pc,pvc,pv,sc -A -o yaml";
   await dialog.getByText(command, { exact: true }).waitFor();
   await dialog.getByRole("button", { name: "Copy" }).click();
   await until(page, async () =>

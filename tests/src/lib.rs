@@ -5,5 +5,6 @@ pub mod kubelet;
 pub mod kubelet_run;
 pub mod lifecycle;
 pub mod model;
+pub mod models;
 pub mod notation;
 pub mod text;

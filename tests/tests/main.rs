@@ -42,6 +42,7 @@ mod scheduling {
     mod back_off;
     mod placement;
     mod preemption_runs;
+    mod volumes;
 }
 mod taint_eviction {
     mod upstream_cases;

@@ -228,8 +228,23 @@ pub(crate) fn cluster_text(session: &Session, purpose: Purpose, format: Format) 
     let workloads = cluster.workloads().filter(|(_, workload)| !workload.assumed);
     let workloads = workloads.map(|(_, workload)| to_value(workload.as_ref()));
     let budgets = cluster.budgets().map(|(_, budget)| to_value(budget.as_ref()));
-    let others: Vec<serde_json::Value> = workloads.chain(budgets).flatten().collect();
-    let others = others.iter().chain(&session.timeline().start.objects.others);
+    let mut others: Vec<serde_json::Value> = workloads.chain(budgets).flatten().collect();
+    let mut begin: Vec<&serde_json::Value> =
+        session.timeline().start.objects.others.iter().collect();
+    if let Some(volumes) = cluster.volumes() {
+        // As they are now, not as they were.
+        const KINDS: [&str; 4] =
+            ["PersistentVolume", "PersistentVolumeClaim", "StorageClass", "VolumeAttachment"];
+        begin.retain(|object| {
+            !KINDS.iter().any(|kind| object.get("kind").is_some_and(|known| known == kind))
+        });
+        others.extend(volumes.classes().flat_map(|class| to_value(class.as_ref())));
+        let all = volumes.persistent_volumes();
+        others.extend(all.flat_map(|volume| to_value(volume.as_ref())));
+        others.extend(volumes.claims().flat_map(|(_, claim)| to_value(claim.as_ref())));
+        others.extend(volumes.attachments().flat_map(|(_, attachment)| to_value(attachment)));
+    }
+    let others = others.iter().chain(begin);
     export(nodes, pods, others, purpose, format)
 }
 

@@ -233,7 +233,15 @@ fn slim(start: &Scenario) -> Result<Scenario, String> {
     }
     slim.metadata =
         ScenarioMetadata { title: start.metadata.title.clone(), ..ScenarioMetadata::default() };
-    let used = ["PriorityClass", "Lease", "KubeletConfiguration"];
+    let used = [
+        "PriorityClass",
+        "Lease",
+        "KubeletConfiguration",
+        "PersistentVolume",
+        "PersistentVolumeClaim",
+        "StorageClass",
+        "VolumeAttachment",
+    ];
     slim.objects.others.retain(|object| {
         let kind = object.get("kind").and_then(Value::as_str);
         kind.is_some_and(|kind| used.contains(&kind))

@@ -72,6 +72,16 @@ pub(crate) const SUBJECTS: &[(&str, Files)] = &[
         ],
     ),
     (
+        "Volumes",
+        samples![
+            "volume-on-a-dead-node",
+            "volume-of-a-deployment",
+            "volume-out-of-service",
+            "volume-in-another-zone",
+            "volume-bound-too-early",
+        ],
+    ),
+    (
         "Zones and rates",
         samples![
             "one-zone-of-three",

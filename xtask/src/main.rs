@@ -3,6 +3,7 @@
 //! A task installs what it needs, pinned and once ([`setup`]), shows each command it runs, and
 //! says plainly what to install by hand where it cannot. The tasks hold no rule of Kubernetes.
 
+mod ahead;
 mod bench;
 mod book;
 mod count;
@@ -55,8 +56,7 @@ enum Task {
     Test {
         /// Only this suite
         suite: Option<Suite>,
-        /// Of a suite only the tests, or for `wasm`, `browser` and `npm` the files, with this in
-        /// their name
+        /// Of a suite only the tests, or of one that Node runs the files, with this in their name
         #[arg(requires = "suite")]
         filter: Option<String>,
     },

@@ -1,8 +1,8 @@
 //! Every version and limit that the tasks hold to.
 //!
 //! Others live elsewhere because their own tools read them there: those of wasm-bindgen and mdBook
-//! in Cargo.lock (the tools must be of the libraries' versions) and the npm packages' in
-//! package.json.
+//! in Cargo.lock (the tools must be of the libraries' versions), the npm packages' in package.json,
+//! and those of other sites' generators in `tests/sites`.
 
 /// A command-line tool that cargo builds from crates.io.
 pub(crate) struct CargoTool {
@@ -75,13 +75,13 @@ pub(crate) const NO_STD_TARGET: &str = "wasm32v1-none";
 pub(crate) const WEB_PROFILE: &str = "web";
 
 /// The most bytes, gzipped, that the page may weigh.
-pub(crate) const PAGE_BUDGET_GZIP: u64 = 1_920_000;
+pub(crate) const PAGE_BUDGET_GZIP: u64 = 1_975_000;
 
 /// How many bytes of brotli the npm package should be, wasm and the code around it.
 pub(crate) const PACKAGE_GOAL_BROTLI: u64 = 90_000;
 
 /// The most that it may be: a little more than it is. Whoever raises it says why in the commit.
-pub(crate) const PACKAGE_BUDGET_BROTLI: u64 = 1_115_000;
+pub(crate) const PACKAGE_BUDGET_BROTLI: u64 = 1_150_000;
 
 /// The same for `taintlab/lite`.
 pub(crate) const LITE_GOAL_BROTLI: u64 = 60_000;
@@ -104,7 +104,3 @@ pub(crate) const DEMO_PAGE: [&str; 5] = [
     "zero-and-negative-seconds",
     "service-in-an-outage",
 ];
-
-/// What the generators of sites in `tests/sites/package.json` depend on is of this day at the
-/// latest.
-pub(crate) const SITE_GENERATORS_BEFORE: &str = "2026-11-22";

@@ -72,12 +72,14 @@ pub(crate) fn set_up_and_build(workspace: &mut Workspace) -> Result<()> {
     build(workspace)
 }
 
-/// Builds the release into [`DIST`].
+/// Builds the release into [`DIST`]; it works under any path.
 ///
 /// # Errors
 /// When Trunk fails.
 pub(crate) fn build(workspace: &Workspace) -> Result<()> {
-    workspace::run(trunk(workspace, "build").arg("--release").args(["--dist", DIST]))
+    let mut command = trunk(workspace, "build");
+    command.args(["--release", "--public-url", "./", "--dist", DIST]);
+    workspace::run(&mut command)
 }
 
 /// Installs what building the playground needs.

@@ -1,4 +1,5 @@
-//! The steps of a long task: run one after the other, timed, and listed at the end.
+//! The steps of a long task: run one after the other, timed, and listed at the end. A step that
+//! waits for a task that was begun [ahead](crate::ahead) takes as long as it waits.
 
 use std::process::ExitCode;
 use std::time::{Duration, Instant};

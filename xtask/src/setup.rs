@@ -41,6 +41,24 @@ pub(crate) const KUBECTL: DebianProgram = DebianProgram {
     packages: &["kubernetes-client"],
 };
 
+/// Builds a site for a recipe of the book.
+pub(crate) const HUGO: DebianProgram = DebianProgram {
+    title: "Hugo",
+    purpose: "builds a site with demos in the tests",
+    variable: "HUGO",
+    names: &["hugo"],
+    packages: &["hugo"],
+};
+
+/// Runs MkDocs, for the same.
+const PYTHON: DebianProgram = DebianProgram {
+    title: "Python",
+    purpose: "runs MkDocs in the tests",
+    variable: "PYTHON",
+    names: &["python3"],
+    packages: &["python3-venv"],
+};
+
 /// Compilation targets, added with rustup.
 ///
 /// # Errors
@@ -186,9 +204,22 @@ pub(crate) fn debian_program(workspace: &Workspace, program: &DebianProgram) -> 
         return Ok(path);
     }
     let by_hand = format!("install {title}, or set {variable} to the path of one");
-    if find_on_path("apt-get").is_none() || !is_root(workspace) {
+    if !has_apt(workspace) {
         bail!("no {title} on PATH ({}): {by_hand}", names.join(", "));
     }
+    apt_install(workspace, program)?;
+    on_path().with_context(|| format!("`{}` brought none: {by_hand}", packages.join(" ")))
+}
+
+/// Whether Debian's packages can be installed.
+fn has_apt(workspace: &Workspace) -> bool {
+    let user = || workspace::output(workspace.command("id").arg("-u"));
+    find_on_path("apt-get").is_some() && user().is_ok_and(|id| id.trim() == "0")
+}
+
+/// Installs what Debian has of a program.
+fn apt_install(workspace: &Workspace, program: &DebianProgram) -> Result<()> {
+    let DebianProgram { title, purpose, packages, .. } = program;
     install(title, purpose, "apt-get installs it, about a minute", || {
         let apt_get = || {
             let mut command = workspace.command("apt-get");
@@ -199,8 +230,20 @@ pub(crate) fn debian_program(workspace: &Workspace, program: &DebianProgram) -> 
         workspace::run(
             apt_get().args(["install", "--yes", "--no-install-recommends"]).args(*packages),
         )
-    })?;
-    on_path().with_context(|| format!("`{}` brought none: {by_hand}", packages.join(" ")))
+    })
+}
+
+/// A Python that can make environments of its own, which Debian's can with a package more.
+fn python(workspace: &Workspace) -> Result<PathBuf> {
+    let python = debian_program(workspace, &PYTHON)?;
+    let probe = workspace.command(&python).args(["-c", "import ensurepip, venv"]).output();
+    if !probe.is_ok_and(|output| output.status.success()) {
+        if !has_apt(workspace) {
+            bail!("`{}` has no ensurepip or no venv: install them", python.display());
+        }
+        apt_install(workspace, &PYTHON)?;
+    }
+    Ok(python)
 }
 
 /// Where the generators of sites are.
@@ -208,8 +251,9 @@ pub(crate) fn sites(workspace: &Workspace) -> PathBuf {
     workspace.target_dir().join("sites")
 }
 
-/// Installs the generators of sites for which the book has recipes, pinned, in a folder of the
-/// build, and the package as it was built. Hugo comes from the system.
+/// Installs the generators of sites for which the book has recipes, pinned with all that they
+/// depend on, in a folder of the build, and the package as it was built. Hugo comes from the
+/// system.
 ///
 /// # Errors
 /// When one is missing and cannot be installed.
@@ -218,51 +262,35 @@ pub(crate) fn site_generators(workspace: &Workspace) -> Result<()> {
     fs::create_dir_all(&folder)?;
     let purpose = "tests of the recipes for other sites";
     let mut wanted = Vec::new();
-    for file in ["package.json", "requirements.txt"] {
+    for file in ["package.json", "package-lock.json", "requirements.txt"] {
         let from = workspace.path("tests/sites").join(file);
         wanted.extend(fs::read(&from).with_context(|| format!("cannot read `{file}`"))?);
         fs::copy(from, folder.join(file))?;
     }
+    // Not `npm ci`, for which the lock file must name optional packages of all platforms.
     let npm = || {
         let mut npm = workspace.command("npm");
         npm.current_dir(&folder).args(["install", "--loglevel=error", "--ignore-scripts"]);
-        npm.args(["--no-audit", "--no-fund", "--no-package-lock"]);
+        npm.args(["--no-audit", "--no-fund"]);
         npm
     };
     let stamp = folder.join("installed");
     if fs::read(&stamp).is_ok_and(|installed| installed == wanted) {
         found("generators of sites", purpose, "up to date");
     } else {
-        install("generators of sites", purpose, "npm and pip fetch them, 2 minutes", || {
-            // So that what they depend on stays the same as well.
-            workspace::run(npm().args(["--before", pins::SITE_GENERATORS_BEFORE]))?;
+        install("generators of sites", purpose, "npm and pip fetch them, a minute", || {
+            workspace::run(&mut npm())?;
             let venv = folder.join("venv");
-            let mut python = workspace.command("python3");
+            let mut python = workspace.command(python(workspace)?);
             workspace::run(python.args(["-m", "venv", "--clear"]).arg(&venv))?;
             let mut pip = workspace.command(venv.join("bin/pip"));
             pip.current_dir(&folder).args(["install", "--quiet", "--disable-pip-version-check"]);
-            workspace::run(pip.args(["--requirement", "requirements.txt"]))?;
+            workspace::run(pip.args(["--no-deps", "--requirement", "requirements.txt"]))?;
             fs::write(&stamp, &wanted)
                 .with_context(|| format!("cannot write `{}`", stamp.display()))
         })?;
     }
-    if let Some(path) = find_on_path("hugo") {
-        found("Hugo", purpose, &path.display().to_string());
-    } else if find_on_path("apt-get").is_none() || !is_root(workspace) {
-        bail!("no `hugo` on PATH: install it");
-    } else {
-        install("Hugo", purpose, "apt-get installs it, seconds", || {
-            let mut apt_get = workspace.command("apt-get");
-            apt_get.env("DEBIAN_FRONTEND", "noninteractive");
-            apt_get.args(["-qq", "install", "--yes", "--no-install-recommends", "hugo"]);
-            workspace::run(&mut apt_get)
-        })?;
-    }
     workspace::run(npm().args(["--no-save", "--offline"]).arg(crate::npm::tarball(workspace)))
-}
-
-fn is_root(workspace: &Workspace) -> bool {
-    workspace::output(workspace.command("id").arg("-u")).is_ok_and(|id| id.trim() == "0")
 }
 
 /// Checks that Node is there and new enough.

@@ -28,7 +28,7 @@ const LEADS_TO_ENGINE: &str = "export * from \"../embed/manual.js\";\n\
     export const wasm = new URL(\"../embed/taintlab_bg.wasm\", import.meta.url);\n";
 
 /// The folder.
-fn folder(workspace: &Workspace) -> PathBuf {
+pub(crate) fn folder(workspace: &Workspace) -> PathBuf {
     workspace.target_dir().join("site")
 }
 
@@ -81,10 +81,10 @@ fn embed(workspace: &Workspace, to: &Path) -> Result<()> {
     workspace::run(&mut node)
 }
 
-/// How many relative links the pages of a site have.
+/// How many links to its own files the pages of a site have.
 ///
 /// # Errors
-/// One leads to a file that is not there.
+/// One leads to a file that is not there, or begins at the root of the server.
 fn check_links(site: &Path) -> Result<usize> {
     let (mut folders, mut seen, mut broken) = (vec![site.to_owned()], 0, Vec::new());
     while let Some(folder) = folders.pop() {
@@ -110,13 +110,31 @@ fn check_links(site: &Path) -> Result<usize> {
     if broken.is_empty() { Ok(seen) } else { bail!("broken links:\n{}", broken.join("\n")) }
 }
 
-/// The relative links of a page, without what stands behind `#` and `?`.
+/// The links of the tags of a page to the same site, without what stands behind `#` and `?`.
 fn links(html: &str) -> Vec<String> {
     let mut links = Vec::new();
-    for marker in [" href=\"", " src=\""] {
-        for rest in html.split(marker).skip(1) {
-            let link = rest.split('"').next().unwrap_or_default();
-            let link = link.split(['#', '?']).next().unwrap_or_default();
+    let mut rest = html;
+    while let Some((_, after)) = rest.split_once('<') {
+        rest = after;
+        if let Some((_, after)) = rest.strip_prefix("!--").and_then(|text| text.split_once("-->")) {
+            rest = after;
+            continue;
+        }
+        if !rest.starts_with(|first: char| first.is_ascii_alphabetic()) {
+            continue;
+        }
+        let end = end_of_tag(rest);
+        let (tag, after) = rest.split_at(end);
+        // Text that is no HTML, up to its end.
+        let raw = ["script", "style"].into_iter().find(|name| {
+            tag.strip_prefix(name).is_some_and(|rest| !rest.starts_with(char::is_alphanumeric))
+        });
+        rest = raw.map_or(after, |name| {
+            after.find(&format!("</{name}")).map_or("", |at| after.split_at(at).1)
+        });
+        for attribute in [" href=\"", " src=\""] {
+            let Some((_, value)) = tag.split_once(attribute) else { continue };
+            let link = value.split(['"', '#', '?']).next().unwrap_or_default();
             let is_elsewhere = link.is_empty() || link.contains(':') || link.starts_with("//");
             if !is_elsewhere {
                 links.push(link.to_owned());
@@ -126,6 +144,20 @@ fn links(html: &str) -> Vec<String> {
     links
 }
 
+/// Where the `>` of a tag is, which may also stand in the value of an attribute.
+fn end_of_tag(tag: &str) -> usize {
+    let mut quote = None;
+    for (at, c) in tag.char_indices() {
+        match (quote, c) {
+            (None, '>') => return at,
+            (None, '"' | '\'') => quote = Some(c),
+            (Some(open), _) if open == c => quote = None,
+            _ => {}
+        }
+    }
+    tag.len()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -133,7 +165,14 @@ mod tests {
     #[test]
     fn links_are_those_to_other_files_of_the_site() {
         let html = "<a href=\"a.html#b\"></a><a href=\"#c\"></a><script src=\"../d.js?e\"></script>\
-            <a href=\"https://example.com\"></a><link href=\"data:,\">";
-        assert_eq!(links(html), ["a.html", "../d.js"]);
+            <a href=\"https://example.com\"></a><link href=\"data:,\"><link rel=x href=\"/e.css\">";
+        assert_eq!(links(html), ["a.html", "../d.js", "/e.css"]);
+    }
+
+    #[test]
+    fn what_is_no_tag_has_no_links() {
+        let html = "<code>&lt;a href=\"a\"&gt;</code><script>\"<a href=\"b\">\"</script>\
+            <!-- <a href=\"c\"> --><pre title='>' src=\"d\">< href=\"e\"</pre><scripts src=\"f\">";
+        assert_eq!(links(html), ["d", "f"]);
     }
 }

@@ -9,11 +9,12 @@ use std::thread::available_parallelism;
 use anyhow::{Context, Result, anyhow, bail};
 use clap::ValueEnum;
 
+use crate::ahead::Ahead;
 use crate::count::TestCount;
 use crate::report::Report;
 use crate::setup::{self, DebianProgram};
 use crate::workspace::{self, Workspace};
-use crate::{determinism, npm, pins, playground, size};
+use crate::{determinism, npm, pins, playground, site, size};
 
 /// Tests that can be run without the others.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -40,6 +41,8 @@ pub(crate) enum Suite {
     Npm,
     /// Demos in sites that other generators build
     Embed,
+    /// What is published: the playground, every page of the book and frames, under a path
+    Site,
     /// These tasks
     Xtask,
 }
@@ -56,13 +59,15 @@ pub(crate) enum Scope {
 const SET_UP_RUST: &str = "set-up: Rust";
 const SET_UP_NPM: &str = "set-up: Node";
 const SET_UP_TOOLS: &str = "set-up: Trunk";
-const SET_UP_PROGRAMS: &str = "set-up: Chromium, kubectl";
+const SET_UP_PROGRAMS: &str = "set-up: Chromium, kubectl, Hugo";
 const BUILD: &str = "playground, release";
 const DETERMINISM: &str = "engine as wasm";
 const PACKAGE: &str = "npm package";
-/// Not among the steps of `ci`: it installs four programs from npm, PyPI and Debian.
 const GENERATORS: &str = "set-up: generators of sites";
 const SITES: &str = "tests/sites";
+
+/// What tests run that Debian has.
+const PROGRAMS: [DebianProgram; 3] = [setup::CHROMIUM, setup::KUBECTL, setup::HUGO];
 
 /// The test that compares the engine with Kubernetes' recorded answers.
 const AGREEMENT: &str = "conformance::recorded_answers::every_family_agrees";
@@ -75,10 +80,14 @@ pub(crate) fn run(workspace: &mut Workspace, scope: Scope) -> ExitCode {
     report.step(SET_UP_RUST, &[], || set_up_rust(workspace, scope));
     report.step(SET_UP_NPM, &[], || setup::npm_packages(workspace));
     report.step(SET_UP_PROGRAMS, &[], || {
-        programs = programs_for_tests(workspace, &[setup::CHROMIUM, setup::KUBECTL])?;
+        programs = programs_for_tests(workspace, &PROGRAMS)?;
         Ok(())
     });
     report.step(SET_UP_TOOLS, &[SET_UP_RUST], || setup::playground_tools(workspace));
+    // Linking and wasm-opt keep one processor busy for minutes, and share nothing with what is
+    // built natively.
+    let page = Ahead::start(workspace, "build");
+    let package = Ahead::start(workspace, "npm");
 
     if scope == Scope::Everything {
         static_checks(workspace, &mut report);
@@ -100,13 +109,17 @@ pub(crate) fn run(workspace: &mut Workspace, scope: Scope) -> ExitCode {
     report.test_step("wasm tests in Node", &[SET_UP_NPM, DETERMINISM], || {
         node_tests(workspace, "tests/wasm", "", &[])
     });
-    report.step(BUILD, &[SET_UP_NPM, SET_UP_TOOLS], || playground::build(workspace));
+    report.step(BUILD, &[SET_UP_NPM, SET_UP_TOOLS], || page.finish());
     report.test_step("browser tests", &[SET_UP_PROGRAMS, DETERMINISM, BUILD], || {
         node_tests(workspace, "tests/e2e", "", &programs)
     });
-    report.step(PACKAGE, &[SET_UP_NPM, SET_UP_TOOLS], || npm::build(workspace));
+    report.step(PACKAGE, &[SET_UP_NPM, SET_UP_TOOLS], || package.finish());
     report.test_step("npm package, packed and installed", &[SET_UP_PROGRAMS, PACKAGE], || {
         node_tests(workspace, "npm/tests", "", &programs)
+    });
+    report.step(GENERATORS, &[SET_UP_NPM, PACKAGE], || setup::site_generators(workspace));
+    report.test_step("demos in other sites", &[SET_UP_PROGRAMS, GENERATORS], || {
+        node_tests(workspace, SITES, "", &programs)
     });
     if scope == Scope::Everything {
         report.step("size", &[BUILD], || size::report(workspace));
@@ -133,6 +146,7 @@ pub(crate) fn run_one(workspace: &mut Workspace, suite: Suite, filter: &str) -> 
         Suite::Browser => "tests/e2e",
         Suite::Npm => "npm/tests",
         Suite::Embed => SITES,
+        Suite::Site => "tests/site",
     };
     let mut programs = Vec::new();
     report.step(SET_UP_RUST, &[], || set_up_rust(workspace, Scope::Tests));
@@ -143,6 +157,8 @@ pub(crate) fn run_one(workspace: &mut Workspace, suite: Suite, filter: &str) -> 
         if suite == Suite::Embed {
             report.step(GENERATORS, &[BUILD], || setup::site_generators(workspace));
         }
+    } else if suite == Suite::Site {
+        report.step(BUILD, &[SET_UP_NPM], || site::build(workspace));
     } else {
         report.step(DETERMINISM, &[SET_UP_RUST], || determinism::build(workspace));
         report.step(BUILD, &[SET_UP_NPM, DETERMINISM], || match suite {
@@ -153,13 +169,18 @@ pub(crate) fn run_one(workspace: &mut Workspace, suite: Suite, filter: &str) -> 
     let needed: &[DebianProgram] = match suite {
         Suite::Wasm => &[],
         Suite::Npm => &[setup::CHROMIUM, setup::KUBECTL],
+        Suite::Embed => &[setup::CHROMIUM, setup::HUGO],
         _ => &[setup::CHROMIUM],
     };
     report.step(SET_UP_PROGRAMS, &[], || {
         programs = programs_for_tests(workspace, needed)?;
         Ok(())
     });
-    report.test_step("tests", &[BUILD], || node_tests(workspace, folder, filter, &programs));
+    let needs: &[&str] = match suite {
+        Suite::Embed => &[GENERATORS, SET_UP_PROGRAMS],
+        _ => &[BUILD, SET_UP_PROGRAMS],
+    };
+    report.test_step("tests", needs, || node_tests(workspace, folder, filter, &programs));
     report.finish()
 }
 
@@ -264,6 +285,7 @@ fn node_tests(
     command.env("TAINTLAB_PACKAGE", npm::tarball(workspace));
     command.env("TAINTLAB_EVENTS", npm::events(workspace));
     command.env("TAINTLAB_SITES", setup::sites(workspace));
+    command.env("TAINTLAB_SITE", site::folder(workspace));
     command.envs(programs.iter().map(|(variable, path)| (variable, path)));
     workspace::run_tests(&mut command)
 }

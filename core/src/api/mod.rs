@@ -20,6 +20,7 @@ mod scheduling;
 mod start_up_time;
 mod taint;
 mod toleration;
+mod volume;
 mod workload;
 mod workload_status;
 
@@ -47,12 +48,19 @@ pub use resources::{
     ContainerResources, PodResources, QosClass, ResourceError, Resources, Volume, VolumeSource,
 };
 pub use scheduling::{
-    ALL_ADDRESSES, HostPort, LabelSelector, NodeSelectorTerm, PodAffinityTerm, Requirement,
-    SchedulingFields, SelectorOperator, TopologySpread, Weighted, WhenUnsatisfiable, claim_names,
-    container_images,
+    ALL_ADDRESSES, HostPort, LabelSelector, NodeSelectorTerm, PodAffinity, PodAffinityTerm,
+    Requirement, SchedulingFields, SelectorOperator, TopologySpread, Weighted, WhenUnsatisfiable,
+    claim_names, container_images,
 };
 pub use taint::{Taint, TaintEffect, well_known};
 pub use toleration::{Toleration, TolerationOperator};
+pub use volume::{
+    ClaimReference, PersistentVolume, PersistentVolumeClaim, PersistentVolumeClaimKind,
+    PersistentVolumeClaimSpec, PersistentVolumeKind, PersistentVolumeSpec, StorageClass,
+    StorageClassKind, TopologySelectorRequirement, TopologySelectorTerm, VolumeAttachment,
+    VolumeAttachmentKind, VolumeAttachmentSource, VolumeAttachmentSpec, VolumeAttachmentStatus,
+    VolumeStatus, pod_claims,
+};
 pub use workload::{
     IntOrPercent, MAX_REPLICAS, PodDisruptionBudget, PodDisruptionBudgetKind,
     PodDisruptionBudgetSpec, PodTemplate, START_UP_TIME_ANNOTATION, Workload, WorkloadKey,

@@ -23,7 +23,7 @@ pub fn node_allocatable(node: &Node) -> Result<Amounts, ResourceError> {
     let name =
         if node.status.other.get("allocatable").is_some() { "allocatable" } else { "capacity" };
     let value = node.status.other.get(name);
-    amounts(&Field { path: format!("status.{name}"), value })
+    amounts(&Field::new(format_args!("status.{name}"), value))
 }
 
 /// What a pod asks of a node: its containers together, or the largest need while its init
@@ -40,7 +40,7 @@ pub fn pod_requests(
     release: KubernetesRelease,
     least: &[(&str, i64)],
 ) -> Result<Amounts, ResourceError> {
-    let at = |name: &str| Field { path: format!("spec.{name}"), value: pod.spec.other.get(name) };
+    let at = |name| Field::of_spec(&pod.spec.other, name);
     let mut pod_level = Amounts::new();
     if release.has_pod_level_resources() {
         pod_level = requests(&at("resources"))?;
@@ -81,8 +81,7 @@ pub fn pod_requests(
 /// # Errors
 /// A field of another type than it should be, or an amount that is no quantity.
 pub fn overhead_cpu(pod: &Pod) -> Result<(i64, i64), ResourceError> {
-    let value = pod.spec.other.get("overhead");
-    let cpu = Field { path: "spec.overhead".into(), value }.get("cpu")?.quantity()?;
+    let cpu = Field::of_spec(&pod.spec.other, "overhead").get("cpu")?.quantity()?;
     Ok(cpu.map_or((0, 0), |cpu| (cpu.milli_value(), cpu.value())))
 }
 
@@ -93,8 +92,7 @@ pub fn overhead_cpu(pod: &Pod) -> Result<(i64, i64), ResourceError> {
 pub fn extended_resources(pod: &Pod) -> Result<BTreeSet<String>, ResourceError> {
     let mut names = BTreeSet::new();
     for list in ["containers", "initContainers"] {
-        let field = Field { path: format!("spec.{list}"), value: pod.spec.other.get(list) };
-        for container in field.items()? {
+        for container in Field::of_spec(&pod.spec.other, list).items()? {
             let requested = requests(&container.get("resources")?)?;
             names.extend(requested.into_keys().filter(|name| is_extended(name)));
         }

@@ -12,7 +12,7 @@ use core::fmt;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{Pod, Quantity};
+use super::{Pod, PodSpecFields, Quantity};
 
 /// Amounts by resource (`v1.ResourceList`): those that decide about eviction.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -137,9 +137,7 @@ impl PodResources {
     /// # Errors
     /// The first field that has another type than it should, or no quantity where one belongs.
     pub fn of(pod: &Pod) -> Result<Self, ResourceError> {
-        let other = &pod.spec.other;
-        let at =
-            |name: &'static str| Field { path: format!("spec.{name}"), value: other.get(name) };
+        let at = |name| Field::of_spec(&pod.spec.other, name);
         let containers = |field: Field<'_>| -> Result<Vec<_>, ResourceError> {
             field.items()?.iter().map(container).collect()
         };
@@ -241,13 +239,23 @@ impl Resources {
     }
 }
 
-/// A place in an object and what is there.
+/// A place in an object and what is there. Where nothing is, nothing can be wrong, and the path is
+/// not written.
 pub(super) struct Field<'a> {
-    pub(super) path: String,
+    path: String,
     pub(super) value: Option<&'a Value>,
 }
 
 impl<'a> Field<'a> {
+    pub(super) fn new(path: impl fmt::Display, value: Option<&'a Value>) -> Self {
+        Self { path: value.map_or_else(String::new, |_| path.to_string()), value }
+    }
+
+    /// A field of `spec` that is kept as it is.
+    pub(super) fn of_spec(spec: &'a PodSpecFields, name: &str) -> Self {
+        Self::new(format_args!("spec.{name}"), spec.get(name))
+    }
+
     pub(super) fn wrong(&self, message: &str) -> ResourceError {
         ResourceError { field: self.path.clone(), message: message.to_string() }
     }
@@ -258,16 +266,15 @@ impl<'a> Field<'a> {
             Some(Value::Object(map)) => map.get(name).filter(|value| !value.is_null()),
             Some(_) => return Err(self.wrong("must be an object")),
         };
-        Ok(Field { path: format!("{}.{name}", self.path), value })
+        Ok(Field::new(format_args!("{}.{name}", self.path), value))
     }
 
     pub(super) fn items(&self) -> Result<Vec<Self>, ResourceError> {
         match self.value {
             None => Ok(Vec::new()),
             Some(Value::Array(items)) => {
-                let item = |(index, value): (usize, &'a Value)| Field {
-                    path: format!("{}[{index}]", self.path),
-                    value: Some(value),
+                let item = |(index, value)| {
+                    Field::new(format_args!("{}[{index}]", self.path), Some(value))
                 };
                 Ok(items.iter().enumerate().map(item).collect())
             }

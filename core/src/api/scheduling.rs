@@ -31,7 +31,7 @@ string_enum! {
 }
 
 /// One comparison of a label, or of a field of a node.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Requirement {
     /// The label's key.
     pub key: String,
@@ -102,7 +102,7 @@ impl Requirement {
 
 /// `metav1.LabelSelector`: all of its requirements. One without any matches everything; one that is
 /// absent matches nothing.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct LabelSelector {
     /// `matchLabels` and then `matchExpressions`.
     pub requirements: Vec<Requirement>,
@@ -164,7 +164,7 @@ impl NodeSelectorTerm {
 }
 
 /// A preference: what is preferred and how much.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Weighted<T> {
     /// 1 to 100.
     pub weight: i64,
@@ -173,7 +173,7 @@ pub struct Weighted<T> {
 }
 
 /// `v1.PodAffinityTerm`: pods, and the parts of the cluster in which they are looked for.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct PodAffinityTerm {
     /// Which pods.
     pub label_selector: Option<LabelSelector>,
@@ -184,6 +184,38 @@ pub struct PodAffinityTerm {
     pub namespace_selector: Option<LabelSelector>,
     /// The label of nodes that says which part they are in.
     pub topology_key: String,
+}
+
+/// What a pod says of other pods (`podAffinity` and `podAntiAffinity`).
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct PodAffinity {
+    /// Pods it must be with.
+    pub required: Vec<PodAffinityTerm>,
+    /// Pods it would rather be with.
+    pub preferred: Vec<Weighted<PodAffinityTerm>>,
+    /// Pods it must be apart from.
+    pub required_anti: Vec<PodAffinityTerm>,
+    /// Pods it would rather be apart from.
+    pub preferred_anti: Vec<Weighted<PodAffinityTerm>>,
+}
+
+impl PodAffinity {
+    /// It says nothing.
+    pub const NONE: Self = Self {
+        required: Vec::new(),
+        preferred: Vec::new(),
+        required_anti: Vec::new(),
+        preferred_anti: Vec::new(),
+    };
+
+    /// Whether it says nothing.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.required.is_empty()
+            && self.preferred.is_empty()
+            && self.required_anti.is_empty()
+            && self.preferred_anti.is_empty()
+    }
 }
 
 string_enum! {
@@ -230,14 +262,8 @@ pub struct SchedulingFields {
     pub required_node_terms: Option<Vec<NodeSelectorTerm>>,
     /// The preferred node affinity.
     pub preferred_node_terms: Vec<Weighted<NodeSelectorTerm>>,
-    /// Pods it must be with.
-    pub required_affinity: Vec<PodAffinityTerm>,
-    /// Pods it would rather be with.
-    pub preferred_affinity: Vec<Weighted<PodAffinityTerm>>,
-    /// Pods it must be apart from.
-    pub required_anti_affinity: Vec<PodAffinityTerm>,
-    /// Pods it would rather be apart from.
-    pub preferred_anti_affinity: Vec<Weighted<PodAffinityTerm>>,
+    /// Near which pods it wants to be, and far from which.
+    pub pod_affinity: PodAffinity,
     /// How it is spread.
     pub topology_spread: Vec<TopologySpread>,
     /// The ports of the node that its containers take.
@@ -254,8 +280,7 @@ impl SchedulingFields {
     /// # Errors
     /// The first field that has another type than it should.
     pub fn of(pod: &Pod) -> Result<Self, ResourceError> {
-        let at =
-            |name: &str| Field { path: format!("spec.{name}"), value: pod.spec.other.get(name) };
+        let at = |name| Field::of_spec(&pod.spec.other, name);
         let affinity = at("affinity");
         let node = affinity.get("nodeAffinity")?;
         let required = node.get(REQUIRED)?;
@@ -271,10 +296,12 @@ impl SchedulingFields {
             preferred_node_terms: list(&node.get(PREFERRED)?, |field| {
                 weighted(field, "preference", node_term)
             })?,
-            required_affinity: list(&pods.get(REQUIRED)?, pod_term)?,
-            preferred_affinity: list(&pods.get(PREFERRED)?, weighted_pod_term)?,
-            required_anti_affinity: list(&anti.get(REQUIRED)?, pod_term)?,
-            preferred_anti_affinity: list(&anti.get(PREFERRED)?, weighted_pod_term)?,
+            pod_affinity: PodAffinity {
+                required: list(&pods.get(REQUIRED)?, pod_term)?,
+                preferred: list(&pods.get(PREFERRED)?, weighted_pod_term)?,
+                required_anti: list(&anti.get(REQUIRED)?, pod_term)?,
+                preferred_anti: list(&anti.get(PREFERRED)?, weighted_pod_term)?,
+            },
             topology_spread: list(&at("topologySpreadConstraints"), spread)?,
             host_ports: host_ports(&at("containers"), &at("hostNetwork"))?,
             priority: number(&at("priority"))?.unwrap_or_default(),
@@ -288,8 +315,7 @@ impl SchedulingFields {
 /// # Errors
 /// A field of another type than it should be.
 pub fn container_images(pod: &Pod) -> Result<Vec<String>, ResourceError> {
-    let value = pod.spec.other.get("containers");
-    list(&Field { path: "spec.containers".to_owned(), value }, |field| field.get("image")?.text())
+    list(&Field::of_spec(&pod.spec.other, "containers"), |field| field.get("image")?.text())
 }
 
 /// The names of the claims that a pod's volumes refer to (`persistentVolumeClaim`), in their order.
@@ -297,8 +323,7 @@ pub fn container_images(pod: &Pod) -> Result<Vec<String>, ResourceError> {
 /// # Errors
 /// A field of another type than it should be.
 pub fn claim_names(pod: &Pod) -> Result<Vec<String>, ResourceError> {
-    let value = pod.spec.other.get("volumes");
-    let names = list(&Field { path: "spec.volumes".to_owned(), value }, |field| {
+    let names = list(&Field::of_spec(&pod.spec.other, "volumes"), |field| {
         let claim = field.get("persistentVolumeClaim")?;
         claim.value.map(|_| claim.get("claimName")?.text()).transpose()
     })?;
@@ -396,6 +421,11 @@ pub(super) fn label_selector(field: &Field<'_>) -> Result<Option<LabelSelector>,
     let mut requirements = match_labels(&field.get("matchLabels")?)?;
     requirements.extend(list(&field.get("matchExpressions")?, requirement)?);
     Ok(Some(LabelSelector { requirements }))
+}
+
+/// The terms of a node selector, wherever it is.
+pub(super) fn node_terms(value: Option<&Value>) -> Result<Vec<NodeSelectorTerm>, ResourceError> {
+    list(&Field::new("nodeSelectorTerms", value), node_term)
 }
 
 fn node_term(field: &Field<'_>) -> Result<NodeSelectorTerm, ResourceError> {

@@ -2,7 +2,7 @@
 
 use alloc::borrow::ToOwned;
 use alloc::format;
-use alloc::string::{String, ToString};
+use alloc::string::String;
 use core::fmt;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
@@ -379,7 +379,8 @@ impl Workload {
         let value = rolling.and_then(|rolling| rolling.get(name)).filter(|value| !value.is_null());
         let strategy =
             if self.kind == WorkloadKind::Deployment { "strategy" } else { "updateStrategy" };
-        IntOrPercent::read(&Field { path: format!("spec.{strategy}.rollingUpdate.{name}"), value })
+        let path = format_args!("spec.{strategy}.rollingUpdate.{name}");
+        IntOrPercent::read(&Field::new(path, value))
     }
 
     /// The entry by which its pods, or ReplicaSets, name it.
@@ -522,7 +523,7 @@ impl PodDisruptionBudget {
     pub fn limits(&self) -> Result<[Option<IntOrPercent>; 2], ResourceError> {
         let read = |name: &str, value: &Option<Value>| {
             let value = value.as_ref().filter(|value| !value.is_null());
-            IntOrPercent::read(&Field { path: format!("spec.{name}"), value })
+            IntOrPercent::read(&Field::new(format_args!("spec.{name}"), value))
         };
         Ok([
             read("minAvailable", &self.spec.min_available)?,
@@ -538,12 +539,14 @@ impl LabelSelector {
     /// A part of it that has another type than it should.
     pub fn read(path: &str, value: Option<&Value>) -> Result<Option<Self>, ResourceError> {
         let value = value.filter(|value| !value.is_null());
-        super::scheduling::label_selector(&Field { path: path.to_string(), value })
+        super::scheduling::label_selector(&Field::new(path, value))
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use alloc::string::ToString;
+
     use super::*;
 
     #[test]

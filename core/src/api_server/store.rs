@@ -4,6 +4,7 @@ use alloc::boxed::Box;
 use alloc::sync::Arc;
 
 use super::ApiServer;
+use super::volumes::VolumeWrite;
 use crate::api::{Node, NodeName, Pod, PodDisruptionBudget, PodKey, Workload, WorkloadKey};
 use crate::cluster::Change;
 use crate::event::EventKind;
@@ -36,6 +37,8 @@ pub(crate) enum Write {
     PutBudgetStatus(Box<PodDisruptionBudget>),
     /// Removes a budget.
     RemoveBudget(PodKey),
+    /// Writes storage.
+    Volume(VolumeWrite),
 }
 
 impl ApiServer {
@@ -94,6 +97,7 @@ impl ApiServer {
                 self.emit(EventKind::BudgetChanged { budget: key.clone(), deleted: true });
                 Some(Change::Budget { key, old: Some(old), new: None })
             }
+            Write::Volume(write) => self.store_volume(write),
         }
     }
 

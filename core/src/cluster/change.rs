@@ -1,5 +1,6 @@
 //! What a watch tells: an object was added, changed or deleted.
 
+use alloc::string::String;
 use alloc::sync::Arc;
 
 use crate::api::{Lease, Node, NodeName, Pod, PodDisruptionBudget, PodKey, Workload, WorkloadKey};
@@ -50,5 +51,32 @@ pub enum Change {
         old: Option<Arc<PodDisruptionBudget>>,
         /// As it is.
         new: Option<Arc<PodDisruptionBudget>>,
+    },
+    /// Of a volume, a claim or an attachment.
+    Volume(VolumeChange),
+}
+
+/// A change of storage.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum VolumeChange {
+    /// A claim was added or has changed.
+    Claim(PodKey),
+    /// A PersistentVolume was added or has changed.
+    PersistentVolume(String),
+    /// A volume was attached to a node, or detached from it.
+    Attachment {
+        /// Which volume.
+        volume: String,
+        /// Which node.
+        node: NodeName,
+        /// Whether it is attached now.
+        attached: bool,
+    },
+    /// The kubelet of a node has mounted or unmounted a volume.
+    InUse {
+        /// Which volume.
+        volume: String,
+        /// Which node.
+        node: NodeName,
     },
 }

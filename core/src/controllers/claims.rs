@@ -61,6 +61,7 @@ impl Claims {
             }
             Change::Workload { .. }
             | Change::Node { .. }
+            | Change::Volume(_)
             | Change::Budget { .. }
             | Change::Lease { .. } => Vec::new(),
         }

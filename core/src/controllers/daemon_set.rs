@@ -519,7 +519,10 @@ impl Reconcile for DaemonSetController {
             Change::Node { name, old, new } => {
                 self.observe_node(context, name, old.as_deref(), new.as_deref());
             }
-            Change::Workload { .. } | Change::Budget { .. } | Change::Lease { .. } => {}
+            Change::Workload { .. }
+            | Change::Budget { .. }
+            | Change::Lease { .. }
+            | Change::Volume(_) => {}
         }
     }
 

@@ -125,6 +125,7 @@ impl Reconcile for DeploymentController {
             Change::Pod { .. }
             | Change::Workload { .. }
             | Change::Node { .. }
+            | Change::Volume(_)
             | Change::Budget { .. }
             | Change::Lease { .. } => {}
         }

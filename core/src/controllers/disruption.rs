@@ -335,7 +335,7 @@ impl Controller for DisruptionController {
                     self.observe_scale(context, key);
                 }
             }
-            Change::Node { .. } | Change::Lease { .. } => {}
+            Change::Node { .. } | Change::Lease { .. } | Change::Volume(_) => {}
         }
     }
 

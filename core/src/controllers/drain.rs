@@ -484,6 +484,7 @@ impl Controller for DrainController {
             Change::Node { .. }
             | Change::Workload { .. }
             | Change::Lease { .. }
+            | Change::Volume(_)
             | Change::Budget { .. } => {}
         }
     }

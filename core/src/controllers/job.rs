@@ -492,6 +492,7 @@ impl Reconcile for JobController {
             }
             Change::Workload { .. }
             | Change::Node { .. }
+            | Change::Volume(_)
             | Change::Budget { .. }
             | Change::Lease { .. } => {}
         }

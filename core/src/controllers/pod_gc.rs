@@ -289,7 +289,10 @@ impl Controller for PodGcController {
                     self.look_at(context, &pod.spec.node_name);
                 }
             }
-            Change::Lease { .. } | Change::Workload { .. } | Change::Budget { .. } => {}
+            Change::Lease { .. }
+            | Change::Workload { .. }
+            | Change::Budget { .. }
+            | Change::Volume(_) => {}
         }
     }
 

@@ -134,6 +134,7 @@ impl ReplicaSetController {
             }
             Change::Workload { .. }
             | Change::Node { .. }
+            | Change::Volume(_)
             | Change::Budget { .. }
             | Change::Lease { .. } => {}
         }
@@ -240,6 +241,7 @@ impl Reconcile for ReplicaSetController {
             }
             Change::Workload { .. }
             | Change::Node { .. }
+            | Change::Volume(_)
             | Change::Budget { .. }
             | Change::Lease { .. } => {}
         }

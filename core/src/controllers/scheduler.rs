@@ -3,13 +3,14 @@
 use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
 use alloc::format;
 use alloc::string::{String, ToString};
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::cmp::Reverse;
 use core::time::Duration;
 
 use super::{Context, Controller, WorkTicket};
-use crate::api::{Node, NodeName, Pod, PodCondition, PodKey, SchedulingFields};
-use crate::cluster::{Change, Cluster};
+use crate::api::{Node, NodeName, Pod, PodCondition, PodKey, SchedulingFields, pod_claims};
+use crate::cluster::{Change, Cluster, VolumeChange, Volumes};
 use crate::policy::scheduling::{
     BudgetOfVictims, Decision, FilterPlugin, Snapshot, preempted_condition, preempted_message,
 };
@@ -28,6 +29,16 @@ const BACKOFF: (Duration, Duration) = (Duration::from_secs(1), Duration::from_se
 pub enum SchedulerAction {
     /// Record a Kubernetes Event.
     RecordEvent(RecordedEvent),
+    /// A claim of a pod waits for its first consumer, which is about to be bound: keep this volume
+    /// for it, or have one made for the node. Mirrors `BindPodVolumes`.
+    SelectNode {
+        /// Which claim.
+        claim: PodKey,
+        /// The node.
+        node: NodeName,
+        /// A volume that is there.
+        volume: Option<String>,
+    },
     /// `POST` a binding of the pod to the node.
     BindPod {
         /// Which pod.
@@ -193,6 +204,11 @@ impl Scheduler {
         core::mem::take(&mut self.ahead) && !self.active.is_empty()
     }
 
+    /// Tells of the volumes that there are; `None` if they do not take part.
+    pub fn set_volumes(&mut self, volumes: Option<Arc<Volumes>>) {
+        self.snapshot.set_volumes(volumes);
+    }
+
     /// What it knows of nodes and the pods on them.
     #[must_use]
     pub const fn snapshot(&self) -> &Snapshot {
@@ -347,6 +363,23 @@ impl Scheduler {
         }
     }
 
+    /// A claim or a volume has changed, which may help pods with claims.
+    fn observe_volume(&mut self, context: &mut Context<'_>, change: &VolumeChange) {
+        match change {
+            VolumeChange::Claim(_) | VolumeChange::PersistentVolume(_) => {}
+            VolumeChange::Attachment { .. } | VolumeChange::InUse { .. } => return,
+        }
+        self.snapshot.set_volumes(context.cluster.volumes().cloned());
+        self.failures.clear();
+        self.changed(context);
+        let waits = |key: &&PodKey| {
+            let pod = context.cluster.get_pod(key);
+            pod.is_some_and(|pod| !pod_claims(pod).is_empty())
+        };
+        let pods: Vec<PodKey> = self.unschedulable.iter().filter(waits).cloned().collect();
+        self.retry(context, pods);
+    }
+
     /// A pod that waits for a node was created or has changed. Mirrors `PriorityQueue.Update`.
     fn observe_waiting(
         &mut self,
@@ -465,7 +498,12 @@ impl Scheduler {
             Ok(Some(node)) => {
                 let message = format!("Successfully assigned {key} to {node}");
                 self.record(&key, "Normal", "Scheduled", message);
-                let node = node.as_str().into();
+                let selected = self.snapshot.claims_to_bind(pod, &node);
+                let node = NodeName::from(node.as_str());
+                for (claim, volume) in selected {
+                    let node = node.clone();
+                    self.actions.push_back(SchedulerAction::SelectNode { claim, node, volume });
+                }
                 self.actions.push_back(SchedulerAction::BindPod { pod: key, node });
             }
             Ok(None) => {
@@ -538,6 +576,7 @@ impl Scheduler {
                         rejection.plugin,
                         FilterPlugin::NodeResourcesFit
                             | FilterPlugin::NodePorts
+                            | FilterPlugin::VolumeRestrictions
                             | FilterPlugin::PodTopologySpread
                             | FilterPlugin::InterPodAffinity
                     )
@@ -640,6 +679,7 @@ impl Controller for Scheduler {
             Change::Pod { key, old, new } => {
                 self.observe_pod(context, key, old.as_deref(), new.as_deref());
             }
+            Change::Volume(change) => self.observe_volume(context, change),
             Change::Workload { .. } | Change::Budget { .. } | Change::Lease { .. } => {}
         }
     }

@@ -7,7 +7,8 @@ use alloc::string::{String, ToString};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
-use serde_json::Value;
+use serde::Deserialize;
+use serde_json::{Value, json};
 
 pub(crate) use super::claims::ordinal_of;
 use super::workload::{
@@ -16,8 +17,8 @@ use super::workload::{
 };
 use super::{Context, names};
 use crate::api::{
-    IntOrPercent, Pod, PodKey, PodPhase, PodTemplate, StatefulSetStatus, Workload, WorkloadKey,
-    WorkloadKind,
+    IntOrPercent, PersistentVolumeClaim, Pod, PodKey, PodPhase, PodTemplate, StatefulSetStatus,
+    VolumeStatus, Workload, WorkloadKey, WorkloadKind,
 };
 use crate::cluster::{Change, Cluster};
 use crate::release::KubernetesRelease;
@@ -125,8 +126,20 @@ impl StatefulSetController {
         });
     }
 
-    fn create(&mut self, set: &Workload, ordinal: i64, revision: String) {
+    fn create(&mut self, cluster: &Cluster, set: &Workload, ordinal: i64, revision: String) {
         let key = pod_name(set, ordinal);
+        let claims = if cluster.volumes().is_some() { claims_of(set, &key) } else { Vec::new() };
+        for (_, claim) in &claims {
+            let message = format!(
+                "create Claim {} Pod {} in StatefulSet {} success",
+                claim.metadata.name,
+                key.name(),
+                set.metadata.name
+            );
+            let event = Reconciler::<Step>::event(set.key(), "Normal", "SuccessfulCreate", message);
+            let claim = Box::new(claim.clone());
+            self.reconciler.push(WorkloadAction::CreateClaim(claim, event));
+        }
         let name = key.name().to_string();
         let index = self.reconciler.release.labels_pods_with_index();
         let known = self.revisions.get(&set.key()).into_iter().flatten();
@@ -142,6 +155,7 @@ impl StatefulSetController {
             if index {
                 labels.insert("apps.kubernetes.io/pod-index".into(), ordinal.to_string());
             }
+            use_claims(pod, &claims);
             Vec::new()
         });
     }
@@ -410,6 +424,7 @@ impl Reconcile for StatefulSetController {
             }
             Change::Workload { .. }
             | Change::Node { .. }
+            | Change::Volume(_)
             | Change::Budget { .. }
             | Change::Lease { .. } => {}
         }
@@ -456,9 +471,11 @@ impl Reconcile for StatefulSetController {
         }
     }
 
-    fn step(&mut self, _: &mut Context<'_>, step: Step) {
+    fn step(&mut self, context: &mut Context<'_>, step: Step) {
         match step {
-            Step::Create(set, ordinal, revision) => self.create(&set, ordinal, revision),
+            Step::Create(set, ordinal, revision) => {
+                self.create(context.cluster, &set, ordinal, revision);
+            }
             Step::SayRecreated(set, pod, phase) => self.say_recreated(&set, &pod, &phase),
             Step::Delete(set, pod) => self.reconciler.delete_pod(&set, pod),
             Step::Update(set, pod) => {
@@ -476,6 +493,42 @@ impl Reconcile for StatefulSetController {
     fn refused(&mut self, _: &str) {
         self.reconciler.steps.retain(|step| !matches!(step, Step::WriteStatus(..)));
     }
+}
+
+/// The claims of a pod, with the names of their templates. Mirrors `getPersistentVolumeClaims`.
+fn claims_of(set: &Workload, pod: &PodKey) -> Vec<(String, PersistentVolumeClaim)> {
+    let templates = set.spec.other.get("volumeClaimTemplates").and_then(Value::as_array);
+    let claim = |template: &Value| {
+        let mut claim = PersistentVolumeClaim::deserialize(template).ok()?;
+        let name = core::mem::take(&mut claim.metadata.name);
+        claim.metadata.name = format!("{name}-{}", pod.name());
+        claim.metadata.namespace = pod.namespace().into();
+        claim.status = VolumeStatus::default();
+        Some((name, claim))
+    };
+    templates.into_iter().flatten().filter_map(claim).collect()
+}
+
+/// The volumes of a pod that are its claims, before those of the template that have other names.
+/// Mirrors `updateStorage`.
+fn use_claims(pod: &mut Pod, claims: &[(String, PersistentVolumeClaim)]) {
+    if claims.is_empty() {
+        return;
+    }
+    let mut volumes: Vec<Value> = claims
+        .iter()
+        .map(|(name, claim)| {
+            let claim = json!({ "claimName": claim.metadata.name });
+            json!({ "name": name, "persistentVolumeClaim": claim })
+        })
+        .collect();
+    let own = pod.spec.other.get("volumes").and_then(Value::as_array);
+    let is_claim = |volume: &Value| {
+        let name = volume.get("name").and_then(Value::as_str);
+        claims.iter().any(|(claim, _)| Some(claim.as_str()) == name)
+    };
+    volumes.extend(own.into_iter().flatten().filter(|volume| !is_claim(volume)).cloned());
+    pod.spec.other.set("volumes", Value::Array(volumes));
 }
 
 fn revision_of(pod: &Pod) -> Option<&str> {

@@ -452,7 +452,10 @@ impl Controller for TaintEvictionController {
             Change::Pod { key, old, new } => {
                 self.handle_pod_update(context.now, key, old.as_deref(), new.as_deref());
             }
-            Change::Workload { .. } | Change::Lease { .. } | Change::Budget { .. } => {}
+            Change::Workload { .. }
+            | Change::Lease { .. }
+            | Change::Budget { .. }
+            | Change::Volume(_) => {}
         }
     }
 

@@ -14,8 +14,8 @@ use serde_json::Value;
 use super::claims::{Claimed, Claims};
 use super::{Context, Controller, WorkTicket};
 use crate::api::{
-    DaemonSetStatus, OwnerReference, Pod, PodKey, PodPhase, PodTemplate, Toleration, Workload,
-    WorkloadKey, WorkloadKind,
+    DaemonSetStatus, OwnerReference, PersistentVolumeClaim, Pod, PodKey, PodPhase, PodTemplate,
+    Toleration, Workload, WorkloadKey, WorkloadKind,
 };
 use crate::cluster::{Change, Cluster};
 use crate::policy::admission::Addition;
@@ -46,6 +46,8 @@ pub enum WorkloadAction {
         /// What is recorded once it is admitted, before anybody is told of the pod.
         event: RecordedEvent,
     },
+    /// `POST` a claim for a volume, if there is none of that name, and record that.
+    CreateClaim(Box<PersistentVolumeClaim>, RecordedEvent),
     /// `DELETE` a pod, with default options.
     DeletePod {
         /// For [`Controller::handle_action_result`].
@@ -164,7 +166,7 @@ impl<S> Reconciler<S> {
         id
     }
 
-    fn event(
+    pub(super) fn event(
         workload: WorkloadKey,
         type_: &'static str,
         reason: &'static str,

@@ -62,6 +62,7 @@ impl EventKind {
                 }
             },
             Self::NodeAdmitted { node, .. }
+            | Self::VolumeDetached { node, .. }
             | Self::NodeAdded { node }
             | Self::NodeUpdated { node }
             | Self::NodeDeleted { node }
@@ -272,6 +273,13 @@ impl fmt::Display for EventKind {
             Self::DrainEnded { drain, failed } => {
                 write!(f, "drain {drain} {}", if *failed { "has failed" } else { "is done" })
             }
+            Self::VolumeDetached { volume, node, forced: false } => {
+                write!(f, "volume {volume} is detached from {node}")
+            }
+            Self::VolumeDetached { volume, node, forced: true } => write!(
+                f,
+                "volume {volume} is detached by force from {node}, which may still have it mounted"
+            ),
             Self::BudgetNotAsked { pod, budget } => write!(
                 f,
                 "the budget {budget} would not allow it, but is not asked: pod {pod} is deleted, \
@@ -319,6 +327,9 @@ impl fmt::Display for TimeoutReason {
             Self::PodStarts { pod } => write!(f, "{pod} is ready"),
             Self::RetryScheduling { pod } => write!(f, "the scheduler tries {pod} again"),
             Self::DrainGoesOn { node } => write!(f, "the drain of {node} goes on"),
+            Self::DetachVolume { volume } => {
+                write!(f, "nobody has used volume {volume} on its node for six minutes")
+            }
             Self::CollectPods => f.write_str("the pod garbage collector runs"),
             Self::RecheckBudget { budget } => {
                 write!(f, "the disruption controller checks the budget {budget} again")

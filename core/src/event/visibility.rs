@@ -50,6 +50,7 @@ impl EventKind {
             | Self::MasterDisruptionEntered
             | Self::MasterDisruptionLeft
             | Self::BudgetNotAsked { .. }
+            | Self::VolumeDetached { .. }
             | Self::DrainPrinted { .. }
             | Self::DrainEnded { .. } => EventVisibility::Notable,
             Self::NodeAdded { .. }

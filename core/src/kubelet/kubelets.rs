@@ -13,6 +13,7 @@ mod starts;
 mod switches;
 mod usage_commands;
 mod views;
+mod volumes;
 
 use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, BTreeSet};
@@ -31,7 +32,7 @@ use super::heartbeat::{self, KubeletSettings, Reported, beats_from};
 use super::{EvictionConfig, EvictionManagerReport, Pressure, UsageRule};
 use crate::api::node_condition_type::READY;
 use crate::api::{ConditionStatus, Node, NodeName, Pod, PodKey};
-use crate::cluster::{Change, Cluster};
+use crate::cluster::{Change, Cluster, VolumeChange};
 use crate::controllers::{Context, Controller, WorkTicket};
 use crate::protocol::zone::{ZoneKey, find_zone};
 use crate::protocol::{
@@ -120,6 +121,8 @@ enum Step {
     ConfirmDeletions,
     ConfirmDeletion(Unconfirmed),
     StartPods,
+    /// Says which volumes are mounted.
+    ReportVolumes,
     /// Tells what its eviction manager did while nobody heard it.
     SendUnsent,
     SyncPods,
@@ -149,6 +152,8 @@ pub(crate) enum KubeletAction {
     PatchPodStatus(PodKey, Box<Pod>),
     /// Remove a pod whose containers have ended.
     ConfirmDeletion(PodKey),
+    /// Say whether a volume is mounted (`status.volumesInUse`).
+    ReportVolumeInUse { node: NodeName, volume: String, mounted: bool },
     /// Put the heartbeats of a post into the node's object, which is news for nobody but the node
     /// lifecycle controller.
     RecordHeartbeats(Arc<Node>),
@@ -504,6 +509,7 @@ impl Kubelets {
                     if kubelet_starts { Step::PostFirst } else { Step::Resume },
                     Step::ConfirmDeletions,
                     Step::StartPods,
+                    Step::ReportVolumes,
                     Step::SendUnsent,
                 ],
             ),
@@ -542,6 +548,7 @@ impl Kubelets {
             Step::ConfirmDeletions => self.confirm_deletions(name),
             Step::ConfirmDeletion(deletion) => return self.confirm_deletion(context, deletion),
             Step::StartPods => self.start_pods_of(context, name),
+            Step::ReportVolumes => self.report_volumes(context, name),
             Step::SendUnsent => self.send_unsent(name),
             Step::SyncPods => self.sync_pods(context, name),
             Step::CarryOut { effect, waits } => {
@@ -574,9 +581,17 @@ impl Controller for Kubelets {
                     self.forget_ended_terminations(context.cluster);
                 }
                 self.start_pod(context, key, old, new);
+                self.observe_volumes_of(context, old, new);
                 self.notify_eviction_managers(context, key, old, new);
             }
-            Change::Workload { .. } | Change::Lease { .. } | Change::Budget { .. } => {}
+            Change::Volume(VolumeChange::Attachment { volume, node, attached: true }) => {
+                self.start_pods_with(context, node, volume);
+                self.then(node, [Step::ReportVolumes]);
+            }
+            Change::Volume(_)
+            | Change::Workload { .. }
+            | Change::Lease { .. }
+            | Change::Budget { .. } => {}
         }
     }
 

@@ -155,7 +155,7 @@ fn pod_ip(pod: &Pod, node: Option<&Node>) -> String {
 }
 
 /// 64 hexadecimal digits that are always the same for the same words.
-fn identifier(words: &[&str]) -> String {
+pub(crate) fn identifier(words: &[&str]) -> String {
     let part = |salt: &&str| {
         let mut salted: Vec<&str> = Vec::from([*salt]);
         salted.extend(words);

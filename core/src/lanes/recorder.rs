@@ -415,6 +415,7 @@ fn weight(what: &EventKind) -> usize {
         | EventKind::DrainStarted { .. }
         | EventKind::DrainPrinted { .. }
         | EventKind::DrainEnded { .. }
+        | EventKind::VolumeDetached { .. }
         | EventKind::BudgetNotAsked { .. } => 0,
     }
 }

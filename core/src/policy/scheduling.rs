@@ -15,17 +15,19 @@
 //! - Where a pod has no topology spread constraints, upstream spreads it over hosts and zones by
 //!   the selectors of services and controllers. Here the pods of the same controller are counted,
 //!   unless [`Snapshot::set_workload_selector`] told of the controller.
-//! - Of volumes only missing claims are looked at, if [`Snapshot::set_claims`] told which there
-//!   are. Resource claims are ignored.
+//! - Volumes and claims are looked at only if [`Snapshot::set_volumes`] told of them; of limits of
+//!   nodes, and of disks without claims, nothing is known. Resource claims are ignored.
 
 mod affinity;
 mod arithmetic;
 mod filters;
+mod groups;
 mod message;
 mod preemption;
 mod scores;
 mod snapshot;
 mod spread;
+mod volumes;
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -42,6 +44,7 @@ pub use preemption::{
 pub use scores::ScorePlugin;
 pub(crate) use snapshot::check_pod;
 pub use snapshot::{SchedulerConfig, Snapshot};
+pub(crate) use volumes::{find_matching_volume, is_free_for};
 
 use crate::api::{Node, Pod, ResourceError};
 use filters::{Change, Cycle};
@@ -284,6 +287,6 @@ impl Snapshot {
         let unchanged = Change::default();
         let verdict =
             |plugin| FilterVerdict { plugin, rejection: cycle.filter(plugin, node, &unchanged) };
-        Ok(cycle.plugins().into_iter().map(verdict).collect())
+        Ok(cycle.plugins().map(verdict).collect())
     }
 }

@@ -1,5 +1,6 @@
 //! When somebody wants to be called, and what for.
 
+use alloc::string::String;
 use core::fmt;
 use core::time::Duration;
 
@@ -101,6 +102,12 @@ pub enum TimeoutReason {
     },
     /// The pod garbage collector looks for pods on nodes that are gone, or out of service.
     CollectPods,
+    /// A volume that its node may still have mounted has been unwanted there for long enough: it is
+    /// detached by force if the node is not healthy.
+    DetachVolume {
+        /// Which PersistentVolume.
+        volume: String,
+    },
     /// The pods of a workload have been ready for long enough to count as available.
     PodsAvailable {
         /// Which workload.

@@ -34,4 +34,7 @@ since! {
     /// Whether the taint `node.kubernetes.io/out-of-service` frees the pods of a node that was
     /// shut down: since 1.26, where the gate `NodeOutOfServiceVolumeDetach` is on by default.
     has_out_of_service_taint = 26;
+    /// Whether a volume is detached by force, six minutes after its pods are gone, only from a node
+    /// that is not healthy: since 1.26 (kubernetes#110721). Before, from any.
+    detaches_by_force_from_unhealthy_nodes_only = 26;
 }

@@ -54,6 +54,17 @@ impl KubernetesRelease {
         }
     }
 
+    /// What the scheduler says of nodes from which a volume cannot be reached: that they `had volume
+    /// node affinity conflict` to 1.32. That the new words begin with 1.33 is not certain.
+    #[must_use]
+    pub const fn volume_affinity_reason(self) -> &'static str {
+        if self.minor >= 33 {
+            "node(s) didn't match PersistentVolume's node affinity"
+        } else {
+            "node(s) had volume node affinity conflict"
+        }
+    }
+
     /// What the scheduler says of a node selector or node affinity. That 1.20 and 1.21 each have
     /// words of their own is not certain.
     #[must_use]
@@ -62,6 +73,18 @@ impl KubernetesRelease {
             ..=19 => "node(s) didn't match node selector",
             20 => "node(s) didn't match Pod's node affinity",
             _ => "node(s) didn't match Pod's node affinity/selector",
+        }
+    }
+
+    /// What the scheduler says besides the reason proper if (anti-)affinity between pods keeps a
+    /// pod away: without `rules` to 1.20, nothing since 1.22 (kubernetes#102518). That 1.21 has
+    /// words of its own is not certain.
+    #[must_use]
+    pub const fn general_affinity_reason(self) -> Option<&'static str> {
+        match self.minor {
+            ..=20 => Some("node(s) didn't match pod affinity/anti-affinity"),
+            21 => Some("node(s) didn't match pod affinity/anti-affinity rules"),
+            _ => None,
         }
     }
 
@@ -102,6 +125,10 @@ since! {
     /// Before, by `NodeResourcesLeastAllocated`; a balance counted containers without requests like
     /// that too, and was 0 on a full node.
     scores_resources_by_fit = 22;
+    /// Whether `NodeResourcesBalancedAllocation` says nothing of nodes if a pod requests neither CPU
+    /// nor memory: since 1.33 (kubernetes#130260). Before, the node whose use was balanced best
+    /// drew all such pods.
+    skips_balance_of_idle_pods = 33;
     /// Whether the scheduler's scores count the overhead's CPU of the pod to be placed in
     /// thousandths: since 1.28, where it is counted as everywhere else; in whole CPUs taken for
     /// thousandths before. The minor is not certain.
@@ -124,6 +151,14 @@ since! {
     /// spread: since 1.24 (kubernetes#107009). Before, they counted if another node of their part
     /// of the cluster was not excluded.
     spread_excludes_nodes_by_affinity = 24;
+    /// Whether the first pod of a group that wants to be together needs a node with the labels of
+    /// its topology: since 1.19 (kubernetes#91168). Before, it could go where there are none.
+    first_of_group_needs_topology = 19;
+    /// Whether a score of topology spread weighs constraints by how many parts the cluster has for
+    /// them (kubernetes#90475), thinks of `maxSkew` (kubernetes#90820) and counts twice
+    /// (kubernetes#91258): since 1.19. Before, pods were counted, and what a node had fewer of
+    /// them than all nodes together was its score.
+    weighs_spread_scores = 19;
     /// Whether a score of topology spread is rounded to the nearest number: since 1.24
     /// (kubernetes#107384); down before.
     rounds_spread_scores = 24;
@@ -140,6 +175,11 @@ since! {
     /// `PreemptionByScheduler` and does not name the pod that needs the room: since 1.27
     /// (kubernetes#114914); `PreemptionByKubeScheduler` before.
     preempts_by_scheduler = 27;
+    /// Whether the victims of preemption on a node are sorted by importance before nodes are
+    /// compared by the first of them: since 1.32 (kubernetes#128307, which late patches of the
+    /// older ones have too). Before, those whose budget forbids it came first, and one of them
+    /// could hide another of higher priority.
+    sorts_victims = 32;
     /// Whether a pod waits for the end of others on its nominated node only if the scheduler
     /// preempted them: since 1.27 (kubernetes#114623). Before, for all that are terminating.
     awaits_victims_only = 27;
@@ -155,9 +195,6 @@ since! {
     /// Whether the scheduler names a node that lacks the label of a topology spread constraint
     /// apart from one with too many pods: since 1.20. The minor is not certain.
     names_missing_topology_label = 20;
-    /// Whether the scheduler gives one reason for (anti-)affinity between pods: since 1.22. Before,
-    /// a general one came with it. The minor is not certain.
-    gives_one_affinity_reason = 22;
     /// Whether the scheduler asks the plugin DynamicResources for room before it thinks of
     /// preemption, and says of a pod without claims that there are `no new claims to deallocate`:
     /// since 1.34, where the gate `DynamicResourceAllocation` is on by default.
@@ -168,12 +205,21 @@ since! {
     /// Whether `nodeAffinityPolicy` and `nodeTaintsPolicy` of a topology spread constraint count:
     /// since 1.26, where the gate `NodeInclusionPolicyInPodTopologySpread` is on by default.
     has_node_inclusion_policies = 26;
+    /// Whether what keeps a pod off all nodes is said once, and not counted node by node
+    /// (`Diagnosis.PreFilterMsg`): since 1.26. The minor is not certain.
+    says_refusal_once = 26;
+    /// Whether a claim with the access mode `ReadWriteOncePod` is for one pod alone: since 1.27,
+    /// where the gate of that name is on by default.
+    has_read_write_once_pod = 27;
     /// Whether `matchLabelKeys` of a topology spread constraint counts: since 1.27, where the gate
     /// `MatchLabelKeysInPodTopologySpread` is on by default.
     has_match_label_keys = 27;
 }
 
 until! {
+    /// Whether the scheduler asks for the anti-affinity of the pods that are there before it asks
+    /// for what the new pod wants: to 1.18 (kubernetes#91168).
+    asks_existing_pods_first = 18;
     /// Whether nodes are scored by the annotation `scheduler.alpha.kubernetes.io/preferAvoidPods`:
     /// to 1.22; `v1beta3` removes the plugin.
     scores_prefer_avoid_pods = 22;

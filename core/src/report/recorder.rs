@@ -366,6 +366,7 @@ impl<'a> Recorder<'a> {
                     drain.failed = *failed;
                 }
                 EventKind::BudgetNotAsked { .. }
+                | EventKind::VolumeDetached { .. }
                 | EventKind::EventRecorded(_)
                 | EventKind::DrainPrinted { .. }
                 | EventKind::NodeAdded { .. }

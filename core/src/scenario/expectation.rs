@@ -474,6 +474,7 @@ impl Expectation {
             | EventKind::DrainStarted { .. }
             | EventKind::DrainPrinted { .. }
             | EventKind::DrainEnded { .. }
+            | EventKind::VolumeDetached { .. }
             | EventKind::BudgetNotAsked { .. } => return Vec::new(),
         };
         Vec::from([one])

@@ -11,12 +11,14 @@ use super::ConfigError;
 use super::ready_history::ReadyHistory;
 use crate::api::{Pod, PodDisruptionBudget, PodKey, Workload, WorkloadKind};
 use crate::api_server::{ApiServer, check_workload, complete_workload};
-use crate::cluster::{Change, Cluster};
+use crate::cluster::{Change, Cluster, VolumeChange};
 use crate::command::CommandError;
+use crate::controllers::attach_detach::{AttachDetachAction, AttachDetachController};
 use crate::controllers::daemon_set::DaemonSetController;
 use crate::controllers::deployment::DeploymentController;
 use crate::controllers::disruption::{DisruptionAction, DisruptionController};
 use crate::controllers::job::JobController;
+use crate::controllers::persistent_volume::{PersistentVolumeAction, PersistentVolumeController};
 use crate::controllers::pod_gc::{PodGcAction, PodGcAnswer, PodGcConfig, PodGcController};
 use crate::controllers::replica_set::ReplicaSetController;
 use crate::controllers::scheduler::{Scheduler, SchedulerAction};
@@ -41,6 +43,8 @@ pub(super) struct ControlPlane {
     pub(super) disruption: DisruptionController,
     pub(super) scheduler: Scheduler,
     pod_gc: PodGcController,
+    volumes: PersistentVolumeController,
+    attach_detach: AttachDetachController,
     pub(super) ready_history: ReadyHistory,
 }
 
@@ -50,6 +54,8 @@ pub(super) enum ControlAction {
     Scheduler(SchedulerAction),
     Collect(PodGcAction),
     Disruption(DisruptionAction),
+    Volume(PersistentVolumeAction),
+    Attach(AttachDetachAction),
 }
 
 /// Calls something on each controller, in the order of their precedence.
@@ -70,6 +76,10 @@ macro_rules! each {
         let $controller = &mut $plane.scheduler;
         $call;
         let $controller = &mut $plane.pod_gc;
+        $call;
+        let $controller = &mut $plane.volumes;
+        $call;
+        let $controller = &mut $plane.attach_detach;
         $call;
     }};
 }
@@ -174,8 +184,21 @@ impl ControlPlane {
                 terminated_pod_threshold: PodGcConfig::DEFAULT_TERMINATED_POD_THRESHOLD,
                 missing_phase_is_ended: false,
             }),
+            volumes: PersistentVolumeController::new(),
+            attach_detach: AttachDetachController::new(release),
             ready_history: ReadyHistory::default(),
         })
+    }
+
+    /// Tells of the volumes and claims that are there at the beginning.
+    pub(super) fn adopt_volumes(&mut self, api: &ApiServer, sequence: &mut Sequence) {
+        let Some(volumes) = api.cluster.volumes() else { return };
+        self.scheduler.set_volumes(Some(volumes.clone()));
+        for (claim, _) in volumes.claims() {
+            let change = Change::Volume(VolumeChange::Claim(claim.clone()));
+            self.handle_change(&mut api.context(sequence), &change);
+        }
+        self.attach_detach.adopt(&mut api.context(sequence));
     }
 
     /// What is there at the beginning is of the templates that there are.
@@ -205,6 +228,7 @@ impl ControlPlane {
             self.scheduler.handle_change(context, change);
             self.daemon_sets.handle_change(context, change);
             self.pod_gc.handle_change(context, change);
+            self.attach_detach.handle_change(context, change);
             return;
         }
         each!(self, controller => controller.handle_change(context, change));
@@ -220,8 +244,12 @@ impl ControlPlane {
             self.jobs.next_timer(),
             self.deployments.next_timer(),
         ];
-        let others =
-            [self.scheduler.next_timer(), self.pod_gc.next_timer(), self.disruption.next_timer()];
+        let others = [
+            self.scheduler.next_timer(),
+            self.pod_gc.next_timer(),
+            self.disruption.next_timer(),
+            self.attach_detach.next_timer(),
+        ];
         workloads.into_iter().chain(others).flatten().min()
     }
 
@@ -234,6 +262,8 @@ impl ControlPlane {
             self.pod_gc.timer_reason()
         } else if self.disruption.next_timer() == timer {
             self.disruption.timer_reason()
+        } else if self.attach_detach.next_timer() == timer {
+            self.attach_detach.timer_reason()
         } else if self.daemon_sets.next_timer() == timer {
             self.daemon_sets.timer_reason()
         } else if self.replica_sets.next_timer() == timer {
@@ -267,6 +297,7 @@ impl ControlPlane {
             || self.jobs.next_work().is_some()
             || self.scheduler.next_work().is_some()
             || self.disruption.next_work().is_some()
+            || self.attach_detach.next_work().is_some()
     }
 
     /// Looks at one thing, the one that is first; whether there was any.
@@ -279,6 +310,7 @@ impl ControlPlane {
             self.deployments.next_work(),
             self.scheduler.next_work(),
             self.disruption.next_work(),
+            self.attach_detach.next_work(),
         ];
         let first = work.into_iter().flatten().min();
         if first.is_none() {
@@ -294,6 +326,10 @@ impl ControlPlane {
     /// What one of them wants done next.
     pub(super) fn poll_action(&mut self, context: &mut Context<'_>) -> Option<ControlAction> {
         use WorkloadKind as Kind;
+        // First, so that a claim has its volume before the scheduler binds the pod.
+        if let Some(action) = self.volumes.poll_action(context) {
+            return Some(ControlAction::Volume(action));
+        }
         let mut workload = |kind: WorkloadKind| {
             let action = match kind {
                 Kind::ReplicaSet => self.replica_sets.poll_action(context),
@@ -314,6 +350,9 @@ impl ControlPlane {
         }
         if let Some(action) = self.disruption.poll_action(context) {
             return Some(ControlAction::Disruption(action));
+        }
+        if let Some(action) = self.attach_detach.poll_action(context) {
+            return Some(ControlAction::Attach(action));
         }
         self.pod_gc.poll_action(context).map(ControlAction::Collect)
     }

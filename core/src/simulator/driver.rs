@@ -7,11 +7,13 @@ use alloc::boxed::Box;
 use super::Simulator;
 use super::control_plane::ControlAction;
 use crate::api::{Node, PodKey};
-use crate::api_server::Write;
+use crate::api_server::{VolumeWrite, Write};
 use crate::cluster::Change;
 use crate::command::{Cascade, CommandError, NodeWrite};
+use crate::controllers::attach_detach::AttachDetachAction;
 use crate::controllers::disruption::DisruptionAction;
 use crate::controllers::drain::{DrainAction, DrainController};
+use crate::controllers::persistent_volume::PersistentVolumeAction;
 use crate::controllers::pod_gc::{PodGcAction, PodGcAnswer};
 use crate::controllers::scheduler::SchedulerAction;
 use crate::controllers::taint_eviction::shard_of;
@@ -92,6 +94,9 @@ impl Simulator {
                 KubeletAction::PostStatus(node) => self.store(Write::PutNode(node)),
                 KubeletAction::PatchPodStatus(key, pod) => self.store(Write::PutPod(key, pod)),
                 KubeletAction::ConfirmDeletion(key) => self.store(Write::RemovePod(key)),
+                KubeletAction::ReportVolumeInUse { node, volume, mounted } => {
+                    self.store(Write::Volume(VolumeWrite::SetInUse { volume, node, mounted }));
+                }
                 KubeletAction::RecordHeartbeats(node) => {
                     self.nodes.record_heartbeats(&mut self.api, node);
                 }
@@ -151,6 +156,22 @@ impl Simulator {
                     }
                 }
                 ControlAction::Scheduler(action) => self.act_for_scheduler(action),
+                ControlAction::Volume(PersistentVolumeAction::CreateVolume(volume)) => {
+                    let write = self.api.create_volume(*volume);
+                    self.commit(write);
+                }
+                ControlAction::Volume(PersistentVolumeAction::BindClaim { claim, volume }) => {
+                    self.commit(self.api.bind_claim(&claim, &volume));
+                }
+                ControlAction::Attach(AttachDetachAction::RecordEvent(event)) => {
+                    self.api.emit(EventKind::EventRecorded(event));
+                }
+                ControlAction::Attach(AttachDetachAction::Attach { volume, node }) => {
+                    self.commit([Write::Volume(VolumeWrite::Attach { volume, node })]);
+                }
+                ControlAction::Attach(AttachDetachAction::Detach { volume, node, forced }) => {
+                    self.commit([Write::Volume(VolumeWrite::Detach { volume, node, forced })]);
+                }
                 ControlAction::Disruption(DisruptionAction::RecordEvent(event)) => {
                     self.api.emit(EventKind::EventRecorded(event));
                 }
@@ -212,6 +233,9 @@ impl Simulator {
     fn act_for_scheduler(&mut self, action: SchedulerAction) {
         match action {
             SchedulerAction::RecordEvent(event) => self.api.emit(EventKind::EventRecorded(event)),
+            SchedulerAction::SelectNode { claim, node, volume } => {
+                self.commit(self.api.select_node(&claim, &node, volume.as_deref()));
+            }
             SchedulerAction::BindPod { pod, node } => {
                 self.commit(self.api.write_binding(pod, &node));
             }
@@ -253,6 +277,12 @@ impl Simulator {
             WorkloadAction::DeletePod { id, pod } => {
                 self.commit(self.api.delete_gracefully(&pod, None));
                 return Some((id, WriteAnswer::Done));
+            }
+            WorkloadAction::CreateClaim(claim, event) => {
+                if let Some(write) = self.api.create_claim(*claim) {
+                    self.commit([write]);
+                    self.api.emit(EventKind::EventRecorded(event));
+                }
             }
             WorkloadAction::ReleasePod { pod } => self.commit(self.api.disown_pod(&pod)),
             WorkloadAction::CreateReplicaSet(mut set) => {

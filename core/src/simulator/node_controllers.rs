@@ -118,7 +118,10 @@ impl NodeControllers {
                     self.records.record_gone(now, key);
                 }
             }
-            Change::Workload { .. } | Change::Lease { .. } | Change::Budget { .. } => {}
+            Change::Workload { .. }
+            | Change::Lease { .. }
+            | Change::Budget { .. }
+            | Change::Volume(_) => {}
         }
     }
 

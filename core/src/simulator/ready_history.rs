@@ -173,7 +173,10 @@ impl ReadyHistory {
                     }
                 }
             }
-            Change::Node { .. } | Change::Budget { .. } | Change::Lease { .. } => {}
+            Change::Node { .. }
+            | Change::Budget { .. }
+            | Change::Lease { .. }
+            | Change::Volume(_) => {}
         }
     }
 

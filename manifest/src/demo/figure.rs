@@ -91,7 +91,7 @@ fn playground_link(demo: &Demo, run: &Run, options: &DemoOptions) -> String {
     }
     let seconds = rounded(options.start_at.unwrap_or(Timestamp::ZERO).since_zero()).as_secs_f64();
     format!(
-        "<p class=\"open\"><a href=\"{base}#s={}&amp;release={}&amp;t={seconds}\">Open this moment in \
+        "<p class=\"open\"><a href=\"{base}#s={}&amp;release={}&amp;t={seconds}s\">Open this moment in \
          the playground</a></p>",
         escape(&demo.scenario.metadata.name),
         run.report.simulator.config().release

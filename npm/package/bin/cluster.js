@@ -32,6 +32,7 @@ const KINDS = [
   { kind: "priorityclasses", resource: "priorityclasses.scheduling.k8s.io" },
   { kind: "persistentvolumes" },
   { kind: "persistentvolumeclaims", namespaced: true },
+  { kind: "storageclasses", resource: "storageclasses.storage.k8s.io" },
 ];
 
 /** How many of them are asked for at the same time. */

@@ -102,7 +102,7 @@ Usage: taintlab report FILE… [options]
        taintlab report merge PART… [--cluster FILE…] [options]
 
 FILE is as with \`run\`: manifests, for example the output of
-\`kubectl get nodes,leases,pods,deploy,rs,sts,ds,jobs,pdb,priorityclasses -A -o yaml\`, or a
+\`kubectl get nodes,leases,pods,deploy,rs,sts,ds,jobs,pdb,pc,pvc,pv,sc -A -o yaml\`, or a
 scenario, whose steps do not count. Every node, zone and region fails by itself; each run says
 what becomes of every workload. Ctrl+C leaves the runs that are made.
 

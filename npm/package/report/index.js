@@ -78,8 +78,11 @@ async function cores() {
   return globalThis.navigator?.hardwareConcurrency ?? 1;
 }
 
-/** So many runs go to a worker at a time that none waits for long at the end. */
-function batches(runs) {
+/**
+ * So many runs go to a worker at a time that none waits for long at the end. A zone takes as long as
+ * a thousand nodes one by one, so the largest failures come first.
+ */
+function batches(runs, domains) {
   const groups = new Map();
   for (const run of runs) {
     // Those of one change share its cluster.
@@ -87,7 +90,8 @@ function batches(runs) {
     if (groups.has(key)) groups.get(key).push(run);
     else groups.set(key, [run]);
   }
-  return [...groups.values()];
+  const size = ([run]) => domains[run.domain].nodes.length;
+  return [...groups.values()].sort((one, other) => size(other) - size(one));
 }
 
 /** The runs of part `index` of `count`, counted from 1: every so many. */
@@ -145,7 +149,7 @@ export async function runs(manifests, options = {}) {
     let [done, planned] = [0, assigned.length];
     onProgress?.({ done, planned });
     const make = async (list) => {
-      const queue = batches(list);
+      const queue = batches(list, outline.domains);
       await Promise.all(
         staff.map(async (worker, index) => {
           if (opened[index]) ok(await opened[index]);

@@ -250,6 +250,10 @@ impl Objects {
                 answer.creates.push(self.created_pod(&pod, names));
                 events.push(event);
             }
+            WorkloadAction::CreateClaim(claim, event) => {
+                answer.creates.push(json!(claim));
+                events.push(event);
+            }
             WorkloadAction::DeletePod { pod, .. } => {
                 answer.deletes.push(format!("pods/{}", pod.name()));
             }

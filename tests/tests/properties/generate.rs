@@ -63,7 +63,7 @@ pub(crate) fn script() -> impl Strategy<Value = Script> {
 }
 
 fn make(cluster: u64, steps: &[u64]) -> Script {
-    let mut dice = Dice { state: cluster, uids: 0 };
+    let mut dice = Dice::new(cluster);
     let config = SimulatorConfig {
         stand_in_api_server: dice.one_in(2),
         ..SimulatorConfig::of(KubernetesRelease::new(*dice.pick(&RELEASES)).unwrap())
@@ -99,12 +99,17 @@ fn node_name(node: usize) -> String {
 }
 
 /// Numbers from one number (SplitMix64), and what is made of them.
-struct Dice {
-    state: u64,
+pub(super) struct Dice {
+    pub(super) state: u64,
     uids: u32,
 }
 
 impl Dice {
+    /// What comes of one number.
+    pub(super) fn new(state: u64) -> Self {
+        Self { state, uids: 0 }
+    }
+
     fn roll(&mut self) -> u64 {
         self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.state;
@@ -113,15 +118,15 @@ impl Dice {
         z ^ (z >> 31)
     }
 
-    fn below(&mut self, limit: usize) -> usize {
+    pub(super) fn below(&mut self, limit: usize) -> usize {
         (self.roll() % limit as u64) as usize
     }
 
-    fn one_in(&mut self, number: usize) -> bool {
+    pub(super) fn one_in(&mut self, number: usize) -> bool {
         self.below(number) == 0
     }
 
-    fn pick<'a, T>(&mut self, list: &'a [T]) -> &'a T {
+    pub(super) fn pick<'a, T>(&mut self, list: &'a [T]) -> &'a T {
         &list[self.below(list.len())]
     }
 

@@ -11,6 +11,8 @@ mod kubectl;
 mod kubelet;
 mod model;
 mod node_lifecycle;
+mod scheduler;
+mod workloads;
 
 use proptest::strategy::Strategy;
 use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestRng, TestRunner};

@@ -43,6 +43,13 @@ pub(super) const DIFFERENCES: &[Difference] = &[
         observe: |release| release.collects_pods_out_of_service().to_string(),
     },
     Difference {
+        name: "detaches_by_force_from_unhealthy_nodes_only",
+        last: "1.25",
+        before: "false",
+        after: "true",
+        observe: |release| release.detaches_by_force_from_unhealthy_nodes_only().to_string(),
+    },
+    Difference {
         name: "node_monitor_grace_period_seconds",
         last: "1.31",
         before: "40",

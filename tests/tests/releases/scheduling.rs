@@ -1,11 +1,13 @@
 //! What the scheduler does and says differently from release to release.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Value, json};
 use taintlab_core::api::{LabelSelector, Node, Pod, PriorityClass, pod_requests};
 use taintlab_core::controllers::scheduler::preempted_event;
 use taintlab_core::policy::admission::admit_priority;
 use taintlab_core::policy::scheduling::{
-    Decision, SchedulerConfig, ScorePlugin, Snapshot, preempted_condition,
+    BudgetOfVictims, Decision, SchedulerConfig, ScorePlugin, Snapshot, preempted_condition,
 };
 use taintlab_core::release::{KubernetesRelease, PreemptionMessage, TaintReason};
 use taintlab_core::time::Time;
@@ -106,7 +108,7 @@ pub(super) const DIFFERENCES: &[Difference] = &[
             let mut spec = spread("absent", "DoNotSchedule");
             spec["affinity"] = json!({"podAffinity": {
                 "requiredDuringSchedulingIgnoredDuringExecution": [{"topologyKey": "absent",
-                    "labelSelector": {}}]}});
+                    "labelSelector": {"matchLabels": {"app": "other"}}}]}});
             let nodes = [node("n", json!({}), json!({}))];
             filter(&decide(release, &nodes, &[], &pod("p", "", json!({}), spec)))
         },
@@ -158,10 +160,11 @@ pub(super) const DIFFERENCES: &[Difference] = &[
         name: "scores_resources_by_fit",
         last: "1.21",
         before: "90",
-        after: "100",
+        after: "99",
         observe: |release| {
             let nodes = [node("n", json!({}), json!({}))];
-            let decision = decide(release, &nodes, &[], &pod("p", "", json!({}), json!({})));
+            let new = pod("p", "", json!({"memory": "1Mi"}), json!({}));
+            let decision = decide(release, &nodes, &[], &new);
             scores(&decision, ScorePlugin::NodeResourcesBalancedAllocation)
         },
     },
@@ -462,11 +465,105 @@ pub(super) const DIFFERENCES: &[Difference] = &[
         observe: |release| release.names_missing_topology_label().to_string(),
     },
     Difference {
-        name: "gives_one_affinity_reason",
+        name: "general_affinity_reason",
+        last: "1.20",
+        before: "true",
+        after: "false",
+        observe: |release| {
+            lonely(release)
+                .contains("1 node(s) didn't match pod affinity/anti-affinity.")
+                .to_string()
+        },
+    },
+    Difference {
+        name: "general_affinity_reason",
         last: "1.21",
+        before: "true",
+        after: "false",
+        observe: |release| lonely(release).contains("affinity/anti-affinity").to_string(),
+    },
+    Difference {
+        name: "first_of_group_needs_topology",
+        last: "1.18",
+        before: "",
+        after: "InterPodAffinity",
+        observe: |release| {
+            let nodes = [node("n", json!({}), json!({}))];
+            filter(&decide(
+                release,
+                &nodes,
+                &[],
+                &pod("p", "", json!({}), with("web", "podAffinity")),
+            ))
+        },
+    },
+    Difference {
+        name: "asks_existing_pods_first",
+        last: "1.18",
+        before: "true",
+        after: "false",
+        observe: |release| {
+            let nodes = [node("n", json!({"rack": "r"}), json!({}))];
+            let on = [pod("q", "n", json!({}), with("web", "podAntiAffinity"))];
+            let new = pod("p", "", json!({}), with("other", "podAffinity"));
+            let message = decide(release, &nodes, &on, &new).message.unwrap();
+            message.contains("didn't satisfy existing pods anti-affinity rules").to_string()
+        },
+    },
+    Difference {
+        name: "weighs_spread_scores",
+        last: "1.18",
+        before: "33 100",
+        after: "25 100",
+        observe: |release| {
+            let nodes = ["m", "n"].map(|name| node(name, json!({"rack": name}), json!({})));
+            let on = [("a", "m"), ("b", "m"), ("c", "m"), ("d", "n")]
+                .map(|(name, on)| pod(name, on, json!({}), json!({})));
+            let new = pod("p", "", json!({}), spread("rack", "ScheduleAnyway"));
+            scores(&decide(release, &nodes, &on, &new), ScorePlugin::PodTopologySpread)
+        },
+    },
+    Difference {
+        name: "skips_balance_of_idle_pods",
+        last: "1.32",
         before: "false",
         after: "true",
-        observe: |release| release.gives_one_affinity_reason().to_string(),
+        observe: |release| {
+            let nodes = [node("n", json!({}), json!({}))];
+            let decision = decide(release, &nodes, &[], &pod("p", "", json!({}), json!({})));
+            let score = scores(&decision, ScorePlugin::NodeResourcesBalancedAllocation);
+            (score == "0").to_string()
+        },
+    },
+    Difference {
+        name: "sorts_victims",
+        last: "1.31",
+        before: "m",
+        after: "n",
+        observe: |release| {
+            let nodes = ["m", "n"].map(|name| node(name, json!({}), json!({})));
+            let victim = |name, on, priority, cpu, app: &str| {
+                let mut pod = pod(name, on, json!({"cpu": cpu}), json!({"priority": priority}));
+                pod.metadata.labels.insert("app".into(), app.into());
+                pod
+            };
+            // On each node one pod that its budget keeps; on the first the other one matters more.
+            let on = [
+                victim("a", "m", 1, "500m", "kept"),
+                victim("b", "m", 5, "500m", "free"),
+                victim("c", "n", 3, "1", "kept"),
+            ];
+            let selector = json!({"matchLabels": {"app": "kept"}});
+            let budget = BudgetOfVictims {
+                namespace: "default".into(),
+                selector: LabelSelector::read("selector", Some(&selector)).unwrap().unwrap(),
+                disruptions_allowed: 0,
+                disrupted_pods: BTreeSet::new(),
+            };
+            let new = pod("p", "", json!({"cpu": 1}), json!({"priority": 10}));
+            let preemption = snapshot(release, &nodes, &on).preempt(&new, &[budget]).unwrap();
+            preemption.chosen().unwrap().node.clone()
+        },
     },
     Difference {
         name: "has_min_domains",
@@ -474,6 +571,27 @@ pub(super) const DIFFERENCES: &[Difference] = &[
         before: "false",
         after: "true",
         observe: |release| release.has_min_domains().to_string(),
+    },
+    Difference {
+        name: "says_refusal_once",
+        last: "1.25",
+        before: "false",
+        after: "true",
+        observe: |release| release.says_refusal_once().to_string(),
+    },
+    Difference {
+        name: "has_read_write_once_pod",
+        last: "1.26",
+        before: "false",
+        after: "true",
+        observe: |release| release.has_read_write_once_pod().to_string(),
+    },
+    Difference {
+        name: "volume_affinity_reason",
+        last: "1.32",
+        before: "node(s) had volume node affinity conflict",
+        after: "node(s) didn't match PersistentVolume's node affinity",
+        observe: |release| release.volume_affinity_reason().to_owned(),
     },
     Difference {
         name: "has_node_inclusion_policies",
@@ -554,6 +672,19 @@ pub(super) const DIFFERENCES: &[Difference] = &[
         },
     },
 ];
+
+/// What a pod requires of pods with that label in its rack.
+fn with(app: &str, kind: &str) -> Value {
+    let term = json!({"topologyKey": "rack", "labelSelector": {"matchLabels": {"app": app}}});
+    json!({"affinity": {kind: {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}})
+}
+
+/// What the scheduler says of a pod that has to be near another one that is not there.
+fn lonely(release: KubernetesRelease) -> String {
+    let nodes = [node("n", json!({"rack": "r"}), json!({}))];
+    let new = pod("p", "", json!({}), with("other", "podAffinity"));
+    decide(release, &nodes, &[], &new).message.unwrap()
+}
 
 /// What the event of a victim says.
 fn preempted(release: KubernetesRelease) -> String {

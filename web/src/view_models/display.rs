@@ -181,6 +181,9 @@ fn control_plane(what: &EventKind) -> Option<RowText> {
             ("Budget", (format!("poddisruptionbudget/{budget}"), None), "api-server")
         }
         EventKind::DrainPrinted { .. } => ("Drain", (String::new(), None), "kubectl"),
+        EventKind::VolumeDetached { node, .. } => {
+            ("VolumeDetached", node_object(node), "attachdetach-controller")
+        }
         EventKind::BudgetNotAsked { pod, .. } => ("BudgetNotAsked", pod_object(pod), "playground"),
         _ => return None,
     };

@@ -6,6 +6,7 @@ use alloc::vec::Vec;
 use super::{KubeletAction, Kubelets, Step};
 use crate::api::node_condition_type::READY;
 use crate::api::{NodeName, Pod, PodKey, PodPhase, start_up_time};
+use crate::cluster::Cluster;
 use crate::controllers::Context;
 
 impl Kubelets {
@@ -24,7 +25,10 @@ impl Kubelets {
         let bound_before = old.is_some_and(|old| {
             old.spec.node_name == pod.spec.node_name && old.metadata.uid == pod.metadata.uid
         });
-        if !bound_before && self.is_connected(&pod.spec.node_name) {
+        if !bound_before
+            && self.is_connected(&pod.spec.node_name)
+            && has_volumes(context.cluster, pod)
+        {
             self.plan_start(context, key);
         }
     }
@@ -34,14 +38,17 @@ impl Kubelets {
         if !self.config.starts_pods {
             return;
         }
-        let pods = context.cluster.pods_of(node.as_str()).filter(|(_, pod)| is_to_start(pod));
+        let pods = context
+            .cluster
+            .pods_of(node.as_str())
+            .filter(|(_, pod)| is_to_start(pod) && has_volumes(context.cluster, pod));
         let pods: Vec<PodKey> = pods.map(|(key, _)| key.clone()).collect();
         for pod in pods {
             self.plan_start(context, &pod);
         }
     }
 
-    fn plan_start(&mut self, context: &mut Context<'_>, key: &PodKey) {
+    pub(super) fn plan_start(&mut self, context: &mut Context<'_>, key: &PodKey) {
         let cluster = context.cluster;
         let Some(pod) = cluster.get_pod(key) else { return };
         let owner = pod.metadata.controller_key();
@@ -77,7 +84,12 @@ impl Kubelets {
     }
 }
 
+/// Whether its volumes are there, if volumes take part. Mirrors `WaitForAttachAndMount`.
+pub(super) fn has_volumes(cluster: &Cluster, pod: &Pod) -> bool {
+    cluster.volumes().is_none_or(|volumes| volumes.are_ready_for(pod))
+}
+
 /// Whether a kubelet has yet to start it.
-fn is_to_start(pod: &Pod) -> bool {
+pub(super) fn is_to_start(pod: &Pod) -> bool {
     pod.status.phase == PodPhase::Pending && !pod.spec.node_name.is_empty() && pod.is_active()
 }

@@ -7,7 +7,8 @@ use alloc::vec::Vec;
 
 use super::MAX_NODE_SCORE;
 use super::filters::Change;
-use super::snapshot::{NodeInfo, PodInfo, Snapshot};
+use super::groups::PodGroup;
+use super::snapshot::{NodeInfo, Snapshot};
 use crate::api::{Pod, PodAffinityTerm};
 use crate::release::KubernetesRelease;
 
@@ -46,7 +47,7 @@ pub(super) struct AffinityState {
 }
 
 /// Whether `term` of `owner` means `pod`. Mirrors `AffinityTerm.Matches`.
-fn means(term: &PodAffinityTerm, owner: &PodInfo, pod: &PodInfo) -> bool {
+fn means(term: &PodAffinityTerm, owner: &PodGroup, pod: &PodGroup) -> bool {
     let own = term.namespaces.is_empty() && term.namespace_selector.is_none();
     let in_namespace = (own && owner.namespace == pod.namespace)
         || term.namespaces.contains(&pod.namespace)
@@ -61,51 +62,57 @@ fn means(term: &PodAffinityTerm, owner: &PodInfo, pod: &PodInfo) -> bool {
 impl Snapshot {
     /// Whether a pod must be where certain other pods are.
     pub(crate) fn seeks_company(&self, pod: &Pod) -> bool {
-        self.read(pod).is_ok_and(|pod| !pod.fields.required_affinity.is_empty())
+        self.read(pod).is_ok_and(|pod| !pod.group.affinity.required.is_empty())
     }
 
     /// Whether a pod that waits for a node wants to be where pods such as `other` are. Mirrors
     /// `getUnschedulablePodsWithMatchingAffinityTerm`.
     pub(crate) fn seeks_company_of(&self, waiting: &Pod, other: &Pod) -> bool {
         let Ok(waiting) = self.read(waiting) else { return false };
-        let terms = &waiting.fields.required_affinity;
-        !terms.is_empty()
-            && self
-                .read(other)
-                .is_ok_and(|other| terms.iter().any(|term| means(term, &waiting, &other)))
+        let terms = &waiting.group.affinity.required;
+        let meant = |other: &PodGroup| terms.iter().any(|term| means(term, &waiting.group, other));
+        !terms.is_empty() && self.read(other).is_ok_and(|other| meant(&other.group))
     }
 }
 
-fn means_by_all(terms: &[PodAffinityTerm], owner: &PodInfo, pod: &PodInfo) -> bool {
+fn means_by_all(terms: &[PodAffinityTerm], owner: &PodGroup, pod: &PodGroup) -> bool {
     !terms.is_empty() && terms.iter().all(|term| means(term, owner, pod))
 }
 
 impl AffinityState {
-    pub(super) fn new(snapshot: &Snapshot, pod: &PodInfo) -> Self {
+    pub(super) fn new(snapshot: &Snapshot, pod: &PodGroup) -> Self {
         let mut state = Self::default();
-        for node in snapshot.nodes_with_affinity(pod.has_pod_affinity()) {
-            for existing in node.pods.values() {
-                state.add(pod, existing, node, 1);
-            }
+        for (group, nodes) in snapshot.groups.with_affinity(!pod.affinity.is_empty()) {
+            state.add(pod, group, snapshot.nodes_at(nodes));
         }
         state
     }
 
-    /// Counts one pod of a node, or takes it away.
-    pub(super) fn add(&mut self, pod: &PodInfo, existing: &PodInfo, node: &NodeInfo, amount: i64) {
-        for term in &existing.fields.required_anti_affinity {
-            if means(term, existing, pod) {
+    /// Counts so many pods of a group more on each of the nodes, or fewer.
+    pub(super) fn add<'a>(
+        &mut self,
+        pod: &PodGroup,
+        existing: &PodGroup,
+        nodes: impl Iterator<Item = (&'a NodeInfo, i64)>,
+    ) {
+        let required = &pod.affinity.required;
+        let together =
+            if means_by_all(required, pod, existing) { required.as_slice() } else { &[] };
+        let keeps_off = existing.affinity.required_anti.iter();
+        let keeps_off: Vec<_> = keeps_off.filter(|term| means(term, existing, pod)).collect();
+        let apart = pod.affinity.required_anti.iter();
+        let apart: Vec<_> = apart.filter(|term| means(term, pod, existing)).collect();
+        if keeps_off.is_empty() && together.is_empty() && apart.is_empty() {
+            return;
+        }
+        for (node, amount) in nodes {
+            for term in &keeps_off {
                 self.existing_anti.count(node, &term.topology_key, amount);
             }
-        }
-        let required = &pod.fields.required_affinity;
-        if means_by_all(required, pod, existing) {
-            for term in required {
+            for term in together {
                 self.affinity.count(node, &term.topology_key, amount);
             }
-        }
-        for term in &pod.fields.required_anti_affinity {
-            if means(term, pod, existing) {
+            for term in &apart {
                 self.anti.count(node, &term.topology_key, amount);
             }
         }
@@ -115,7 +122,7 @@ impl AffinityState {
     pub(super) fn filter(
         &self,
         snapshot: &Snapshot,
-        pod: &PodInfo,
+        pod: &PodGroup,
         node: &NodeInfo,
         change: &Change,
     ) -> (Vec<String>, bool) {
@@ -124,13 +131,18 @@ impl AffinityState {
             let value = node.labels.get(key)?;
             Some(pairs.get(key, value) + change.get(key, value))
         };
-        let one = snapshot.config.release.gives_one_affinity_reason();
-        let words = |reason: &str| {
-            let general = "node(s) didn't match pod affinity/anti-affinity";
-            let general = (!one).then(|| general.to_owned());
-            general.into_iter().chain([reason.to_owned()]).collect()
-        };
-        let required = &pod.fields.required_affinity;
+        let general = snapshot.config.release.general_affinity_reason();
+        let words = |reason| general.into_iter().chain([reason]).map(ToOwned::to_owned).collect();
+        let release = snapshot.config.release;
+        let mut keys = self.existing_anti.0.keys().chain(change.existing_anti.0.keys());
+        let unwelcome = keys.any(|key| {
+            left(&self.existing_anti, &change.existing_anti, key).is_some_and(|left| left > 0)
+        });
+        let by_others = "node(s) didn't satisfy existing pods anti-affinity rules";
+        if unwelcome && release.asks_existing_pods_first() {
+            return (words(by_others), true);
+        }
+        let required = &pod.affinity.required;
         let mut labelled = true;
         let mut together = true;
         for term in required {
@@ -141,45 +153,45 @@ impl AffinityState {
         // The first of a group that wants to be together has nobody to be with.
         let is_first =
             || self.affinity.sum() + change.affinity.sum() == 0 && means_by_all(required, pod, pod);
+        let labelled = labelled || !release.first_of_group_needs_topology();
         if !(labelled && (together || is_first())) {
             return (words("node(s) didn't match pod affinity rules"), false);
         }
         let near = |term: &PodAffinityTerm| {
             left(&self.anti, &change.anti, &term.topology_key).is_some_and(|left| left > 0)
         };
-        if pod.fields.required_anti_affinity.iter().any(near) {
+        if pod.affinity.required_anti.iter().any(near) {
             return (words("node(s) didn't match pod anti-affinity rules"), true);
         }
-        let mut keys = self.existing_anti.0.keys().chain(change.existing_anti.0.keys());
-        if keys.any(|key| {
-            left(&self.existing_anti, &change.existing_anti, key).is_some_and(|left| left > 0)
-        }) {
-            return (words("node(s) didn't satisfy existing pods anti-affinity rules"), true);
+        if unwelcome {
+            return (words(by_others), true);
         }
         (Vec::new(), true)
     }
 }
 
 /// How much each of the nodes that fit is liked for its pods. Mirrors `interpodaffinity.Score`.
-pub(super) fn raw_scores(snapshot: &Snapshot, pod: &PodInfo, feasible: &[&NodeInfo]) -> Vec<i64> {
+pub(super) fn raw_scores(snapshot: &Snapshot, pod: &PodGroup, feasible: &[&NodeInfo]) -> Vec<i64> {
     let mut pairs = Pairs::default();
-    for node in snapshot.nodes_with_affinity(pod.has_pod_affinity()) {
-        for existing in node.pods.values().map(AsRef::as_ref) {
-            for (owner, other) in [(pod, existing), (existing, pod)] {
-                for (terms, sign) in [
-                    (&owner.fields.preferred_affinity, 1),
-                    (&owner.fields.preferred_anti_affinity, -1),
-                ] {
-                    for term in terms.iter().filter(|term| means(&term.term, owner, other)) {
-                        pairs.count(node, &term.term.topology_key, sign * term.weight);
-                    }
-                }
+    for (existing, nodes) in snapshot.groups.with_affinity(!pod.affinity.is_empty()) {
+        let mut likes: Vec<(&str, i64)> = Vec::new();
+        for (owner, other) in [(pod, existing), (existing, pod)] {
+            for (terms, sign) in
+                [(&owner.affinity.preferred, 1), (&owner.affinity.preferred_anti, -1)]
+            {
+                let meant = terms.iter().filter(|term| means(&term.term, owner, other));
+                likes.extend(meant.map(|it| (it.term.topology_key.as_str(), sign * it.weight)));
             }
-            // `hardPodAffinityWeight` is 1.
-            for term in &existing.fields.required_affinity {
-                if means(term, existing, pod) {
-                    pairs.count(node, &term.topology_key, 1);
-                }
+        }
+        // `hardPodAffinityWeight` is 1.
+        let required = existing.affinity.required.iter().filter(|it| means(it, existing, pod));
+        likes.extend(required.map(|term| (term.topology_key.as_str(), 1)));
+        if likes.is_empty() {
+            continue;
+        }
+        for (node, pods) in snapshot.nodes_at(nodes) {
+            for (key, weight) in &likes {
+                pairs.count(node, key, weight * pods);
             }
         }
     }

@@ -11,6 +11,7 @@ use serde::Serialize;
 use super::affinity::AffinityState;
 use super::snapshot::{NodeInfo, PodInfo, Snapshot, add};
 use super::spread::SpreadState;
+use super::volumes::VolumeState;
 use super::{Rejection, SchedulingError};
 use crate::api::{
     ALL_ADDRESSES, Amounts, HostPort, Pod, PodKey, ResourceError, SelectorOperator, Taint,
@@ -35,8 +36,13 @@ pub enum FilterPlugin {
     NodePorts,
     /// What the pod requests, and the number of pods.
     NodeResourcesFit,
-    /// A claim that is not there keeps the pod off all nodes.
+    /// A claim for one pod alone is taken.
+    VolumeRestrictions,
+    /// A claim that is not there, or has no volume, keeps the pod off all nodes; a volume that
+    /// cannot be reached, or be had, off one.
     VolumeBinding,
+    /// A volume has the label of another zone.
+    VolumeZone,
     /// Constraints with `DoNotSchedule`.
     PodTopologySpread,
     /// Required affinity and anti-affinity between pods.
@@ -60,6 +66,7 @@ pub(super) struct Cycle<'a> {
     pub(super) node_count: usize,
     spread: SpreadState,
     affinity: AffinityState,
+    volumes: VolumeState,
 }
 
 /// A node with other pods than it has: those that are taken away and added in thought, for
@@ -95,15 +102,17 @@ impl<'a> Cycle<'a> {
             reasons: Vec::from([format!("persistentvolumeclaim \"{claim}\" not found")]),
             preemption_may_help: false,
         });
+        let (volumes, unbound) = VolumeState::new(snapshot, pod);
         let controller = pod.metadata.controller();
         Ok(Self {
+            volumes,
             images: container_images(pod).map_err(wrong)?,
             controller_uid: controller.map_or_else(String::new, |owner| owner.uid.clone()),
             uncounted_cpu: if exact { 0 } else { milli.saturating_sub(whole) },
-            refusal,
+            refusal: refusal.or(unbound),
             node_count: snapshot.node_count(),
             spread: SpreadState::new(snapshot, &info),
-            affinity: AffinityState::new(snapshot, &info),
+            affinity: AffinityState::new(snapshot, &info.group),
             snapshot,
             key,
             pod: info,
@@ -114,11 +123,13 @@ impl<'a> Cycle<'a> {
         self.snapshot.config.release
     }
 
-    /// The filters in the release's order. Those of volumes keep no pod off here.
-    pub(super) fn plugins(&self) -> [FilterPlugin; 8] {
+    /// The filters in the release's order. Those of volumes are asked of pods with claims alone:
+    /// they keep no other pod off.
+    pub(super) fn plugins(&self) -> impl Iterator<Item = FilterPlugin> {
         use FilterPlugin::{
             InterPodAffinity, NodeAffinity, NodeName, NodePorts, NodeResourcesFit,
-            NodeUnschedulable, PodTopologySpread, TaintToleration,
+            NodeUnschedulable, PodTopologySpread, TaintToleration, VolumeBinding,
+            VolumeRestrictions, VolumeZone,
         };
         let release = self.release();
         let [second, third, fourth, fifth, sixth] = if release.filters_taints_before_resources() {
@@ -131,7 +142,13 @@ impl<'a> Cycle<'a> {
         } else {
             [InterPodAffinity, PodTopologySpread]
         };
-        [NodeUnschedulable, second, third, fourth, fifth, sixth, seventh, last]
+        let of_volumes = if self.volumes.is_empty() {
+            [None; 3]
+        } else {
+            [VolumeRestrictions, VolumeBinding, VolumeZone].map(Some)
+        };
+        let first = [NodeUnschedulable, second, third, fourth, fifth, sixth].into_iter();
+        first.chain(of_volumes.into_iter().flatten()).chain([seventh, last])
     }
 
     /// Adds a pod to the node in thought (`amount` 1), or takes one away (-1).
@@ -148,8 +165,9 @@ impl<'a> Cycle<'a> {
                 }
             }
         }
-        self.spread.alter(&mut change.spread, &self.pod.namespace, node, pod, amount);
-        change.affinity.add(&self.pod, pod, node, amount);
+        self.spread.alter(&mut change.spread, &self.pod.group.namespace, node, pod, amount);
+        let here = core::iter::once((node, amount));
+        change.affinity.add(&self.pod.group, &pod.group, here);
     }
 
     /// The first filter that keeps the pod off the node. With pods of no lower priority for which
@@ -162,9 +180,8 @@ impl<'a> Cycle<'a> {
                 self.alter(with.get_or_insert_with(|| change.clone()), node, pod, 1);
             }
         }
-        let ask = |change: &Change| {
-            self.plugins().into_iter().find_map(|plugin| self.filter(plugin, node, change))
-        };
+        let ask =
+            |change: &Change| self.plugins().find_map(|plugin| self.filter(plugin, node, change));
         with.and_then(|with| ask(&with)).or_else(|| ask(change))
     }
 
@@ -180,6 +197,7 @@ impl<'a> Cycle<'a> {
             && matches_node_affinity(&self.pod, node)
             && self.shortages(node, unchanged).next().is_none()
             && !self.has_port_conflict(node, unchanged)
+            && self.volumes_fit(node)
             && match self.snapshot.nominated_on(&node.name).next() {
                 Some(_) => self.first_rejection(node, unchanged).is_none(),
                 None => [FilterPlugin::PodTopologySpread, FilterPlugin::InterPodAffinity]
@@ -250,13 +268,23 @@ impl<'a> Cycle<'a> {
                 let hopeless = release.gives_up_on_small_nodes() && self.is_too_small(node);
                 (self.shortages(node, change).map(reason).collect(), !hopeless)
             }
-            FilterPlugin::VolumeBinding => (Vec::new(), false),
+            FilterPlugin::VolumeRestrictions => (self.volumes.restrictions(), true),
+            FilterPlugin::VolumeBinding => (self.volumes.binding(self.snapshot, node), false),
+            FilterPlugin::VolumeZone => (self.volumes.zone(node), false),
             FilterPlugin::PodTopologySpread => self.spread.filter(self.snapshot, node, change),
             FilterPlugin::InterPodAffinity => {
-                self.affinity.filter(self.snapshot, &self.pod, node, change)
+                self.affinity.filter(self.snapshot, &self.pod.group, node, change)
             }
         };
         (!reasons.is_empty()).then_some(Rejection { plugin, reasons, preemption_may_help })
+    }
+
+    fn volumes_fit(&self, node: &NodeInfo) -> bool {
+        let volumes = &self.volumes;
+        volumes.is_empty()
+            || volumes.restrictions().is_empty()
+                && volumes.binding(self.snapshot, node).is_empty()
+                && volumes.zone(node).is_empty()
     }
 
     /// Mirrors `nodeunschedulable.Filter`.

@@ -33,7 +33,13 @@ pub(super) fn failure(cycle: &Cycle<'_>, verdicts: &[NodeVerdict]) -> (String, V
     }
     let rejections = || verdicts.iter().filter_map(|verdict| verdict.rejection.as_ref());
     let reasons = rejections().flat_map(|rejection| &rejection.reasons).map(String::as_str);
-    let mut message = fit_error(verdicts.len(), reasons);
+    let mut message = match &cycle.refusal {
+        Some(refusal) if cycle.release().says_refusal_once() => {
+            let count = verdicts.len();
+            format!("0/{count} nodes are available: {}.", refusal.reasons.join(", "))
+        }
+        _ => fit_error(verdicts.len(), reasons),
+    };
     let (why, preemptable) = preemption(cycle, verdicts);
     let ending = cycle.release().preemption_message();
     if preemptable.is_empty() && ending != PreemptionMessage::None {

@@ -11,6 +11,7 @@ use core::cmp::Reverse;
 use serde_json::Value;
 
 use super::filters::{Change, Cycle};
+use super::groups::PodGroup;
 use super::snapshot::{DISRUPTION_TARGET, NodeInfo, PREEMPTION_BY_SCHEDULER, PodInfo, Snapshot};
 use super::{Rejection, SchedulingError};
 use crate::api::{ConditionStatus, LabelSelector, Pod, PodCondition, PodDisruptionBudget, PodKey};
@@ -53,7 +54,8 @@ impl BudgetOfVictims {
 pub struct Candidate {
     /// The node.
     pub node: String,
-    /// Who would go: first those whose budget forbids it, the most important ones first.
+    /// Who would go, the most important ones first; to 1.31 those before all others whose budget
+    /// forbids it.
     pub victims: Vec<PodKey>,
     /// How many victims their budgets forbid.
     pub pdb_violations: usize,
@@ -200,7 +202,7 @@ impl<'a> Cycle<'a> {
         let hopeless = refusal.as_ref().is_some_and(|refusal| !refusal.preemption_may_help);
         let all = !self.release().awaits_victims_only();
         let ends = |pod: &PodInfo| {
-            pod.terminating
+            pod.group.terminating
                 && (all || pod.preempted)
                 && pod.fields.priority < self.pod.fields.priority
         };
@@ -259,6 +261,12 @@ impl<'a> Cycle<'a> {
                 }
             }
         }
+        if self.release().sorts_victims() {
+            let importance = |victim: &Victim<'_>| {
+                (Reverse(victim.pod.fields.priority), started(victim.pod), victim.pod.entered)
+            };
+            chosen.victims.sort_by_key(importance);
+        }
         Ok((node, chosen))
     }
 
@@ -293,10 +301,11 @@ fn by_budgets<'a>(
     victims.iter().copied().partition(|Victim { key, pod }| {
         let mut forbidden = false;
         for (budget, allowed) in budgets.iter().zip(&mut allowed) {
-            let selects = !pod.labels.is_empty()
-                && budget.namespace == pod.namespace
+            let PodGroup { namespace, labels, .. } = pod.group.as_ref();
+            let selects = !labels.is_empty()
+                && budget.namespace == *namespace
                 && !budget.selector.requirements.is_empty()
-                && budget.selector.matches(&pod.labels);
+                && budget.selector.matches(labels);
             // A pod that is being evicted has been counted.
             if selects && !budget.disrupted_pods.contains(key.name()) {
                 *allowed -= 1;
@@ -319,6 +328,7 @@ fn best_of(candidates: &[(&NodeInfo, Chosen<'_>)]) -> Vec<usize> {
         let earliest = most_important.map(|victim| started(victim.pod)).min();
         (
             chosen.pdb_violations,
+            // The first is taken for the highest.
             priorities().next().unwrap_or(i64::MIN),
             sum,
             chosen.victims.len(),

@@ -143,7 +143,7 @@ impl Cycle<'_> {
             true => ScorePlugin::NodeResourcesFit,
             false => ScorePlugin::NodeResourcesLeastAllocated,
         };
-        let pods = affinity::raw_scores(self.snapshot, pod, nodes);
+        let pods = affinity::raw_scores(self.snapshot, &pod.group, nodes);
         let normalised_pods = affinity::normalise(release, &pods);
         let mut columns = Vec::from([
             column(ScorePlugin::TaintToleration, three, taints, Some(normalised_taints)),
@@ -155,7 +155,11 @@ impl Cycle<'_> {
                 raw(&|node| self.balanced(node)),
                 None,
             ),
-            spread(ScorePlugin::PodTopologySpread, 2, spread::scores(self.snapshot, pod, nodes)),
+            spread(
+                ScorePlugin::PodTopologySpread,
+                if release.weighs_spread_scores() { 2 } else { 1 },
+                spread::scores(self.snapshot, pod, nodes),
+            ),
             column(ScorePlugin::InterPodAffinity, two, pods, Some(normalised_pods)),
             column(ScorePlugin::ImageLocality, 1, raw(&|node| self.image_locality(node)), None),
         ]);
@@ -208,7 +212,7 @@ impl Cycle<'_> {
 
     /// Mirrors `nodepreferavoidpods.Score`.
     fn prefer_avoid(&self, node: &NodeInfo) -> i64 {
-        let owner = self.pod.owner.as_ref();
+        let owner = self.pod.group.owner.as_ref();
         let owner = owner
             .filter(|(kind, _)| matches!(kind.as_str(), "ReplicationController" | "ReplicaSet"));
         let avoided = owner.is_some_and(|(kind, _)| {
@@ -261,6 +265,10 @@ impl Cycle<'_> {
 
     /// Mirrors `balancedResourceScorer`.
     fn balanced(&self, node: &NodeInfo) -> i64 {
+        let asks = |name: &str| self.pod.requests.get(name).is_some_and(|amount| *amount > 0);
+        if self.release().skips_balance_of_idle_pods() && !asks("cpu") && !asks("memory") {
+            return 0;
+        }
         let new = self.release().scores_resources_by_fit();
         let (all, wanted) = match new {
             true => (&node.requested, &self.pod.requests),

@@ -7,13 +7,15 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use super::SchedulingError;
+use super::groups::{CountByPlace, PodGroup, PodGroups};
 use super::scores::AvoidedController;
 #[cfg(doc)]
 use super::scores::ScorePlugin;
 use crate::api::{
     Amounts, HostPort, LabelSelector, Node, Pod, PodKey, ResourceError, SchedulingFields, Taint,
-    Toleration, node_allocatable, pod_requests,
+    Toleration, node_allocatable, pod_claims, pod_requests,
 };
+use crate::cluster::Volumes;
 use crate::protocol::zone::ZoneKey;
 use crate::release::KubernetesRelease;
 use crate::time::Time;
@@ -46,15 +48,12 @@ impl SchedulerConfig {
 /// What a pod asks for and is chosen by. Mirrors `framework.PodInfo`.
 #[derive(Clone, Debug)]
 pub(super) struct PodInfo {
-    pub(super) namespace: String,
-    pub(super) labels: BTreeMap<String, String>,
+    /// What other pods can tell of it.
+    pub(super) group: Arc<PodGroup>,
     pub(super) node_name: String,
     pub(super) tolerations: Vec<Toleration>,
-    pub(super) terminating: bool,
     /// Whether the scheduler preempted it, as its condition says.
     pub(super) preempted: bool,
-    /// Its controller: kind and name, if it has one.
-    pub(super) owner: Option<(String, String)>,
     /// `status.startTime`.
     pub(super) start_time: Option<Time>,
     /// Later ones came to their node later.
@@ -63,42 +62,34 @@ pub(super) struct PodInfo {
     /// The same with at least [`LEAST`] for each container.
     pub(super) scored_requests: Amounts,
     pub(super) fields: SchedulingFields,
+    /// The claims of its volumes.
+    pub(super) claims: Vec<PodKey>,
 }
 
 impl PodInfo {
     fn of(pod: &Pod, release: KubernetesRelease) -> Result<Self, ResourceError> {
-        let namespace = pod.key().namespace().to_string();
         let owner =
             pod.metadata.owner_references.iter().find(|owner| owner.controller == Some(true));
-        Ok(Self {
-            namespace,
+        let mut fields = SchedulingFields::of(pod)?;
+        let group = PodGroup {
+            namespace: pod.key().namespace().to_string(),
+            owner: owner.map(|owner| (owner.kind.clone(), owner.name.clone())),
+            terminating: pod.is_terminating(),
             labels: pod.metadata.labels.clone(),
+            affinity: core::mem::take(&mut fields.pod_affinity),
+        };
+        Ok(Self {
+            group: Arc::new(group),
             node_name: pod.spec.node_name.clone(),
             tolerations: pod.spec.tolerations.clone(),
-            terminating: pod.is_terminating(),
             preempted: is_preempted(pod),
-            owner: owner.map(|owner| (owner.kind.clone(), owner.name.clone())),
             start_time: pod.start_time(),
             entered: 0,
             requests: pod_requests(pod, release, &[])?,
             scored_requests: pod_requests(pod, release, &LEAST)?,
-            fields: SchedulingFields::of(pod)?,
+            fields,
+            claims: pod_claims(pod),
         })
-    }
-
-    /// Its controller, if it counts among the pods of that.
-    fn counted_owner(&self) -> Option<OwnerKey> {
-        let (kind, name) = self.owner.as_ref().filter(|_| !self.terminating)?;
-        Some((self.namespace.clone(), kind.clone(), name.clone()))
-    }
-
-    /// Whether it says anything about other pods.
-    pub(super) fn has_pod_affinity(&self) -> bool {
-        let fields = &self.fields;
-        !(fields.required_affinity.is_empty()
-            && fields.preferred_affinity.is_empty()
-            && fields.required_anti_affinity.is_empty()
-            && fields.preferred_anti_affinity.is_empty())
     }
 }
 
@@ -106,6 +97,8 @@ impl PodInfo {
 #[derive(Clone, Debug, Default)]
 pub(super) struct NodeInfo {
     pub(super) name: String,
+    /// Where it is among the nodes, which stays the same as long as it is there or has pods.
+    pub(super) place: usize,
     /// Pods can be bound to a node that is not there (any more).
     exists: bool,
     pub(super) labels: BTreeMap<String, String>,
@@ -125,8 +118,6 @@ pub(super) struct NodeInfo {
     pub(super) images: BTreeMap<String, (i64, usize)>,
     /// Controllers whose pods the node would rather not have.
     pub(super) avoids: Vec<AvoidedController>,
-    /// How many of the pods say something about other pods.
-    pub(super) with_affinity: usize,
 }
 
 /// Nodes and the pods on them, with what they ask for added up. Mirrors the scheduler's cache.
@@ -134,11 +125,8 @@ pub(super) struct NodeInfo {
 pub struct Snapshot {
     pub(super) config: SchedulerConfig,
     nodes: Slots,
-    /// How many of the pods on nodes say something about other pods.
-    with_affinity: usize,
-    /// How many pods of each controller, given by namespace, kind and name, are on each node;
-    /// those that are terminating do not count.
-    pub(super) owned: BTreeMap<OwnerKey, Arc<BTreeMap<String, i64>>>,
+    /// The pods that are on nodes.
+    pub(super) groups: PodGroups,
     /// The places of the nodes zone by zone in turn, as they are looked at; empty if that must be
     /// found anew.
     order: Arc<Vec<usize>>,
@@ -153,6 +141,8 @@ pub struct Snapshot {
     priorities: BTreeMap<i64, usize>,
     /// The claims that there are, by namespace and name, if they are known.
     pub(super) claims: Option<BTreeSet<(String, String)>>,
+    /// Volumes, if they take part.
+    pub(super) volumes: Option<Arc<Volumes>>,
     entered: u64,
 }
 
@@ -180,21 +170,13 @@ impl Slots {
         if let Some(known) = self.get_mut(name) {
             return act(known);
         }
-        let mut info = NodeInfo::default();
+        let place = self.free.pop().unwrap_or(self.infos.len());
+        let mut info = NodeInfo { place, ..NodeInfo::default() };
         let answer = act(&mut info);
-        let info = Arc::new(info);
-        let place = match self.free.pop() {
-            Some(place) => {
-                if let Some(slot) = self.infos.get_mut(place) {
-                    *slot = info;
-                }
-                place
-            }
-            None => {
-                self.infos.push(info);
-                self.infos.len() - 1
-            }
-        };
+        match self.infos.get_mut(place) {
+            Some(slot) => *slot = Arc::new(info),
+            None => self.infos.push(Arc::new(info)),
+        }
         Arc::make_mut(&mut self.places).insert(name.to_string(), place);
         answer
     }
@@ -236,14 +218,14 @@ impl Snapshot {
         let mut snapshot = Self {
             config,
             nodes: Slots::default(),
-            with_affinity: 0,
-            owned: BTreeMap::new(),
+            groups: PodGroups::default(),
             order: Arc::default(),
             images: BTreeMap::new(),
             nominated: BTreeMap::new(),
             selectors: BTreeMap::new(),
             priorities: BTreeMap::new(),
             claims: None,
+            volumes: None,
             entered: 0,
         };
         for node in nodes {
@@ -335,6 +317,18 @@ impl Snapshot {
         self.claims = Some(claims.into_iter().collect());
     }
 
+    /// Says which volumes there are, with their claims; unless this is said, they keep no pod off a
+    /// node.
+    pub fn set_volumes(&mut self, volumes: Option<Arc<Volumes>>) {
+        self.volumes = volumes;
+    }
+
+    /// Whether another pod on a node uses a claim.
+    pub(super) fn uses_claim(&self, claim: &PodKey, but: &PodKey) -> bool {
+        let mut pods = self.nodes.iter().flat_map(|(_, node)| &node.pods);
+        pods.any(|(key, pod)| key != but && pod.claims.contains(claim))
+    }
+
     /// Removes a node. Pods bound to it are remembered, should it come back.
     pub fn remove_node(&mut self, name: &str) {
         self.order = Arc::default();
@@ -364,6 +358,7 @@ impl Snapshot {
         }
         let mut pod = self.read(pod)?;
         self.remove_pod(&key, name);
+        pod.group = self.groups.shared(pod.group);
         self.entered += 1;
         pod.entered = self.entered;
         if name.is_empty() {
@@ -371,20 +366,16 @@ impl Snapshot {
             there.insert(key, Arc::new(pod));
             return Ok(());
         }
-        if let Some(owner) = pod.counted_owner() {
-            let nodes = Arc::make_mut(self.owned.entry(owner).or_default());
-            *nodes.entry(name.clone()).or_default() += 1;
-        }
-        let speaks = usize::from(pod.has_pod_affinity());
-        self.with_affinity += speaks;
         *self.priorities.entry(pod.fields.priority).or_default() += 1;
-        self.nodes.with(name, |info| {
+        let group = pod.group.clone();
+        let place = self.nodes.with(name, |info| {
             add(&mut info.requested, &pod.requests, 1);
             add(&mut info.scored_requested, &pod.scored_requests, 1);
-            info.with_affinity += speaks;
             info.ports.extend(pod.fields.host_ports.iter().cloned());
             info.pods.insert(key, Arc::new(pod));
+            info.place
         });
+        self.groups.add(&group, place);
         Ok(())
     }
 
@@ -420,24 +411,9 @@ impl Snapshot {
         }
         let Some(info) = self.nodes.get_mut(node) else { return false };
         let Some(pod) = info.pods.remove(key) else { return false };
-        if let Some(owner) = pod.counted_owner()
-            && let Some(nodes) = self.owned.get_mut(&owner).map(Arc::make_mut)
-        {
-            if let Some(count) = nodes.get_mut(node) {
-                *count -= 1;
-                if *count <= 0 {
-                    nodes.remove(node);
-                }
-            }
-            if nodes.is_empty() {
-                self.owned.remove(&owner);
-            }
-        }
+        self.groups.remove(&pod.group, info.place);
         add(&mut info.requested, &pod.requests, -1);
         add(&mut info.scored_requested, &pod.scored_requests, -1);
-        let speaks = usize::from(pod.has_pod_affinity());
-        info.with_affinity -= speaks;
-        self.with_affinity -= speaks;
         for port in &pod.fields.host_ports {
             info.ports.remove(port);
         }
@@ -458,12 +434,6 @@ impl Snapshot {
         self.nodes.iter().map(|(_, node)| node).filter(|node| node.exists)
     }
 
-    /// Those of them with pods that say something about other pods, or `all`.
-    pub(super) fn nodes_with_affinity(&self, all: bool) -> impl Iterator<Item = &NodeInfo> {
-        let any = (all || self.with_affinity > 0).then(|| self.nodes());
-        any.into_iter().flatten().filter(move |node| all || node.with_affinity > 0)
-    }
-
     /// How many nodes are there.
     pub(super) fn node_count(&self) -> usize {
         match self.order.len() {
@@ -475,6 +445,14 @@ impl Snapshot {
     /// The node at a place, if it is there.
     pub(super) fn node_at(&self, place: usize) -> Option<&NodeInfo> {
         self.nodes.infos.get(place).map(Arc::as_ref).filter(|node| node.exists)
+    }
+
+    /// The nodes at these places, if they are there, with how many pods are counted on each.
+    pub(super) fn nodes_at<'a>(
+        &'a self,
+        counts: &'a CountByPlace,
+    ) -> impl Iterator<Item = (&'a NodeInfo, i64)> {
+        counts.iter().filter_map(|(place, count)| Some((self.node_at(*place)?, *count)))
     }
 
     /// The node of that name, if it is there.

@@ -8,6 +8,7 @@ use alloc::vec::Vec;
 use super::MAX_NODE_SCORE;
 use super::arithmetic::{ln, round};
 use super::filters::{Change, matches_node_affinity, untolerated_taint};
+use super::groups::{CountByPlace, PodGroup};
 use super::snapshot::{NodeInfo, OwnerKey, PodInfo, SERVICE, Snapshot};
 use crate::api::{LabelSelector, TopologySpread, WhenUnsatisfiable};
 use crate::protocol::zone::{ZONE_LABEL, ZoneKey};
@@ -24,15 +25,43 @@ enum Counted {
     Owner(OwnerKey),
 }
 
-/// One constraint, ready to be counted.
+impl Counted {
+    fn selects(&self, pod: &PodGroup) -> bool {
+        match self {
+            Self::Labels(selector) => selector.matches(&pod.labels),
+            Self::Owner(owner) => pod.has_owner(owner),
+        }
+    }
+
+    /// How many of them are on each node; those that are terminating do not count.
+    fn on_nodes(&self, snapshot: &Snapshot, namespace: &str) -> CountByPlace {
+        let mut sums = CountByPlace::new();
+        let mut count = |(group, nodes): (&PodGroup, &CountByPlace)| {
+            if !group.terminating && self.selects(group) {
+                for (place, pods) in nodes {
+                    *sums.entry(*place).or_default() += pods;
+                }
+            }
+        };
+        match self {
+            Self::Labels(_) => snapshot.groups.of_namespace(namespace).for_each(&mut count),
+            Self::Owner(owner) => snapshot.groups.of_owner(owner).for_each(&mut count),
+        }
+        sums
+    }
+}
+
+/// One constraint, counted.
 struct Constraint {
     max_skew: i64,
     min_domains: i64,
     key: String,
-    namespace: String,
     counted: Option<Counted>,
     honors_node_affinity: bool,
     honors_node_taints: bool,
+    /// How many of the pods that it counts are on the nodes that have any. Mirrors
+    /// `countPodsMatchSelector`.
+    on_nodes: CountByPlace,
 }
 
 impl Constraint {
@@ -44,84 +73,49 @@ impl Constraint {
             && let Some(selector) = &mut selector
         {
             for key in &spread.match_label_keys {
-                if let Some(value) = pod.labels.get(key) {
+                if let Some(value) = pod.group.labels.get(key) {
                     selector.require(key, value);
                 }
             }
         }
         let policies = release.has_node_inclusion_policies();
+        let counted = selector.map(Counted::Labels);
+        let on_nodes = counted.as_ref().map(|it| it.on_nodes(snapshot, &pod.group.namespace));
         Self {
             max_skew: spread.max_skew,
             min_domains: spread.min_domains.filter(|_| release.has_min_domains()).unwrap_or(1),
             key: spread.topology_key.clone(),
-            namespace: pod.namespace.clone(),
-            counted: selector.map(Counted::Labels),
+            counted,
             honors_node_affinity: spread.honors_node_affinity || !policies,
             honors_node_taints: spread.honors_node_taints && policies,
+            on_nodes: on_nodes.unwrap_or_default(),
         }
     }
 
     /// Mirrors `systemDefaultConstraints`.
     fn defaults(snapshot: &Snapshot, pod: &PodInfo) -> Vec<Self> {
         let Some(counted) = default_counted(snapshot, pod) else { return Vec::new() };
+        let on_nodes = counted.on_nodes(snapshot, &pod.group.namespace);
         let constraint = |(key, max_skew): (&str, i64)| Self {
             max_skew,
             min_domains: 1,
             key: key.to_owned(),
-            namespace: pod.namespace.clone(),
             counted: Some(counted.clone()),
             honors_node_affinity: true,
             honors_node_taints: false,
+            on_nodes: on_nodes.clone(),
         };
         [(HOSTNAME, 3), (ZONE_LABEL, 5)].map(constraint).into()
     }
 
-    fn selects(&self, pod: &PodInfo) -> bool {
-        match &self.counted {
-            None => false,
-            Some(Counted::Labels(selector)) => selector.matches(&pod.labels),
-            Some(Counted::Owner((_, kind, name))) => {
-                pod.owner.as_ref().is_some_and(|owner| owner.0 == *kind && owner.1 == *name)
-            }
-        }
+    /// Whether it selects pods like that one, whatever their namespace.
+    fn selects(&self, pod: &PodGroup) -> bool {
+        self.counted.as_ref().is_some_and(|counted| counted.selects(pod))
     }
 
-    /// Whether that pod is counted. Mirrors `countPodsMatchSelector`.
-    fn counts(&self, pod: &PodInfo) -> bool {
-        !pod.terminating && pod.namespace == self.namespace && self.selects(pod)
-    }
-
-    /// The nodes that have pods of the controller, if the constraint counts those of one. Without
-    /// an entry there are none.
-    fn owned<'a>(&self, snapshot: &'a Snapshot) -> Option<Option<&'a BTreeMap<String, i64>>> {
-        match &self.counted {
-            Some(Counted::Owner(owner)) => Some(snapshot.owned.get(owner).map(AsRef::as_ref)),
-            Some(Counted::Labels(_)) | None => None,
-        }
-    }
-
-    fn count(&self, snapshot: &Snapshot, node: &NodeInfo) -> i64 {
-        self.count_among(self.owned(snapshot), node)
-    }
-
-    /// The same, where it is known which nodes have pods of the controller.
-    fn count_among(&self, owned: Option<Option<&BTreeMap<String, i64>>>, node: &NodeInfo) -> i64 {
-        if let Some(nodes) = owned {
-            return nodes.and_then(|nodes| nodes.get(&node.name)).copied().unwrap_or_default();
-        }
-        let count = node.pods.values().filter(|pod| self.counts(pod)).count();
-        i64::try_from(count).unwrap_or(i64::MAX)
-    }
-
-    /// The nodes that have pods which are counted, or more.
-    fn nodes_to_count<'a>(&self, snapshot: &'a Snapshot) -> Vec<&'a NodeInfo> {
-        match &self.counted {
-            Some(Counted::Owner(owner)) => {
-                let nodes = snapshot.owned.get(owner).into_iter().flat_map(|nodes| nodes.keys());
-                nodes.filter_map(|name| snapshot.node(name)).collect()
-            }
-            _ => snapshot.nodes().collect(),
-        }
+    /// How many pods on a node are counted.
+    fn count(&self, node: &NodeInfo) -> i64 {
+        self.on_nodes.get(&node.place).copied().unwrap_or_default()
     }
 
     /// Mirrors `matchNodeInclusionPolicies`.
@@ -136,8 +130,8 @@ impl Constraint {
 fn default_counted(snapshot: &Snapshot, pod: &PodInfo) -> Option<Counted> {
     const WORKLOADS: [&str; 3] = ["ReplicaSet", "ReplicationController", "StatefulSet"];
     let release = snapshot.config.release;
-    let namespace = &pod.namespace;
-    let owner = pod.owner.as_ref().filter(|(kind, _)| WORKLOADS.contains(&kind.as_str()));
+    let PodGroup { namespace, labels, .. } = pod.group.as_ref();
+    let owner = pod.group.owner.as_ref().filter(|(kind, _)| WORKLOADS.contains(&kind.as_str()));
     let owner = owner.map(|(kind, name)| (namespace.clone(), kind.clone(), name.clone()));
     if let Some(owner) = &owner
         && !snapshot.selectors.contains_key(owner)
@@ -149,7 +143,7 @@ fn default_counted(snapshot: &Snapshot, pod: &PodInfo) -> Option<Counted> {
     let known = snapshot.selectors.range(begin..);
     for (key, selector) in known.take_while(|(key, _)| key.0 == *namespace) {
         let counts = key.1 == SERVICE || !release.spreads_by_owner() || owner.as_ref() == Some(key);
-        if counts && !selector.requirements.is_empty() && selector.matches(&pod.labels) {
+        if counts && !selector.requirements.is_empty() && selector.matches(labels) {
             merged.requirements.extend(selector.requirements.iter().cloned());
         }
     }
@@ -189,7 +183,7 @@ impl Domains {
                 least[1] = Some((value.clone(), *count));
             }
         }
-        Self { self_match: i64::from(constraint.selects(pod)), constraint, counts, least }
+        Self { self_match: i64::from(constraint.selects(&pod.group)), constraint, counts, least }
     }
 
     /// The fewest pods that another part than this one has. Without any other part nothing can be
@@ -222,7 +216,7 @@ impl SpreadState {
                 if constraint.includes(snapshot, pod, node) {
                     let count = counts.entry(label(node, &constraint.key).to_owned()).or_default();
                     if excludes {
-                        *count += constraint.count(snapshot, node);
+                        *count += constraint.count(node);
                     }
                 }
             }
@@ -231,7 +225,7 @@ impl SpreadState {
         for node in all().filter(|_| !excludes) {
             for (constraint, counts) in constraints.iter().zip(&mut counts) {
                 if let Some(count) = counts.get_mut(label(node, &constraint.key)) {
-                    *count += constraint.count(snapshot, node);
+                    *count += constraint.count(node);
                 }
             }
         }
@@ -251,11 +245,11 @@ impl SpreadState {
     ) {
         change.resize(self.domains.len(), 0);
         let labelled = self.domains.iter().all(|of| node.labels.contains_key(&of.constraint.key));
-        if !labelled || pod.namespace != namespace {
+        if !labelled || pod.group.namespace != namespace {
             return;
         }
         for (Domains { constraint, .. }, change) in self.domains.iter().zip(change) {
-            if constraint.selects(pod) {
+            if constraint.selects(&pod.group) {
                 *change += amount;
             }
         }
@@ -321,9 +315,10 @@ pub(super) fn scores(snapshot: &Snapshot, pod: &PodInfo, feasible: &[&NodeInfo])
     let ignored: Vec<bool> =
         feasible.iter().map(|node| require_all && !has_all_keys(&constraints, node)).collect();
     let mut raw = alloc::vec![0.0; feasible.len()];
+    let weighs = release.weighs_spread_scores();
     for constraint in &constraints {
         let mut counts: BTreeMap<&str, i64> = BTreeMap::new();
-        let by_host = constraint.key == HOSTNAME;
+        let by_host = weighs && constraint.key == HOSTNAME;
         let scored = || feasible.iter().zip(&ignored).filter(|(_, ignored)| !**ignored);
         let size = if by_host {
             scored().count()
@@ -335,15 +330,14 @@ pub(super) fn scores(snapshot: &Snapshot, pod: &PodInfo, feasible: &[&NodeInfo])
             }
             counts.len()
         };
-        let owned = constraint.owned(snapshot);
         if !by_host {
-            for node in constraint.nodes_to_count(snapshot) {
+            for (node, pods) in snapshot.nodes_at(&constraint.on_nodes) {
                 if let Some(value) = node.labels.get(&constraint.key)
                     && let Some(count) = counts.get_mut(value.as_str())
                     && (!require_all || has_all_keys(&constraints, node))
                     && constraint.includes(snapshot, pod, node)
                 {
-                    *count += constraint.count_among(owned, node);
+                    *count += pods;
                 }
             }
         }
@@ -353,19 +347,27 @@ pub(super) fn scores(snapshot: &Snapshot, pod: &PodInfo, feasible: &[&NodeInfo])
                 continue;
             };
             let count = if by_host {
-                constraint.count_among(owned, node)
+                constraint.count(node)
             } else {
                 counts.get(value.as_str()).copied().unwrap_or_default()
             };
-            *score += count as f64 * weight + (constraint.max_skew - 1) as f64;
+            *score += match weighs {
+                true => count as f64 * weight + (constraint.max_skew - 1) as f64,
+                false => count as f64,
+            };
         }
     }
     let whole = |score| if release.rounds_spread_scores() { round(score) } else { score as i64 };
     let raw: Vec<i64> = raw.into_iter().map(whole).collect();
     let counted = || raw.iter().zip(&ignored).filter(|(_, ignored)| !**ignored).map(|(s, _)| *s);
     let (least, most) = (counted().min().unwrap_or(0), counted().max().unwrap_or(0));
+    let total: i64 = counted().sum();
     let normalised = |(score, ignored): (&i64, &bool)| {
-        if *ignored {
+        if !weighs && total == least {
+            MAX_NODE_SCORE
+        } else if !weighs && !ignored {
+            (MAX_NODE_SCORE as f64 * ((total - score) as f64 / (total - least) as f64)) as i64
+        } else if *ignored {
             0
         } else if most == 0 {
             MAX_NODE_SCORE
@@ -389,10 +391,7 @@ pub(super) fn selector_scores(
     }
     let defaults = Constraint::defaults(snapshot, pod);
     let raw: Vec<i64> = match defaults.first() {
-        Some(constraint) => {
-            let owned = constraint.owned(snapshot);
-            feasible.iter().map(|node| constraint.count_among(owned, node)).collect()
-        }
+        Some(constraint) => feasible.iter().map(|node| constraint.count(node)).collect(),
         None => none(),
     };
     let zone = |node: &NodeInfo| Some(node.zone.clone()).filter(|zone| !zone.as_str().is_empty());

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use taintlab_core::release::KubernetesRelease;
-use taintlab_manifest::{DetectedRelease, Dropped, Import as Read};
+use taintlab_manifest::{DetectedRelease, Dropped, HOW_TO_GET_COMMAND, Import as Read};
 use web_sys::{HtmlInputElement, HtmlTextAreaElement};
 use yew::prelude::*;
 
@@ -17,8 +17,6 @@ use crate::test_id::TestId;
 use crate::text::{count, size};
 use crate::view_models::import_report::{Objects, Show, State, lines_around, range_of_line};
 
-/// The command whose output has all that the simulation uses.
-const COMMAND: &str = "kubectl get nodes,pods,deploy,rs,sts,ds,jobs,pdb,pc -A -o yaml";
 /// Longer texts are read, but not shown in the text field, which browsers are slow with.
 const SHOWN: usize = 400_000;
 
@@ -118,8 +116,11 @@ fn how_to(dispatch: &Dispatch) -> Html {
                 { file_button(dispatch) }
             </div>
             <div class="row">
-                <code class="grow">{ COMMAND }</code>
-                <button class="btn small" onclick={dispatch.reform(|_| Msg::Copy(COMMAND.into()))}>
+                <code class="grow">{ HOW_TO_GET_COMMAND }</code>
+                <button
+                    class="btn small"
+                    onclick={dispatch.reform(|_| Msg::Copy(HOW_TO_GET_COMMAND.into()))}
+                >
                     { "Copy" }
                 </button>
             </div>

@@ -1,0 +1,222 @@
+//! The persistent volume controller: claims get their volumes. The provisioner of a class, which is
+//! no part of Kubernetes, is assumed to make volumes at once.
+
+use alloc::boxed::Box;
+use alloc::collections::{BTreeSet, VecDeque};
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use serde_json::{Value, json};
+
+use super::{Context, Controller, WorkTicket};
+use crate::api::{
+    ClaimReference, Node, ObjectMeta, PersistentVolume, PersistentVolumeClaim,
+    PersistentVolumeSpec, PodKey, StorageClass, VolumeStatus,
+};
+use crate::cluster::{Change, Cluster, VolumeChange};
+use crate::policy::scheduling::{find_matching_volume, is_free_for};
+use crate::protocol::zone::{REGION_LABEL, ZONE_LABEL};
+use crate::protocol::{RequestId, TimeoutReason};
+use crate::queue::timer_queue::TimerId;
+
+/// What the controller wants done.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PersistentVolumeAction {
+    /// `POST` a volume that was made for a claim.
+    CreateVolume(Box<PersistentVolume>),
+    /// Bind a claim and a volume that is there to each other.
+    BindClaim {
+        /// Which claim.
+        claim: PodKey,
+        /// Which volume.
+        volume: String,
+    },
+}
+
+/// The persistent volume controller with the provisioners of all classes. Mirrors
+/// `pkg/controller/volume/persistentvolume` and `sig-storage-lib-external-provisioner`.
+#[derive(Clone, Debug, Default)]
+pub struct PersistentVolumeController {
+    /// Claims without a volume.
+    pending: BTreeSet<PodKey>,
+    actions: VecDeque<PersistentVolumeAction>,
+}
+
+impl PersistentVolumeController {
+    /// A controller that knows nothing yet: tell it of all claims.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Mirrors `syncUnboundClaim`.
+    fn sync_claim(&mut self, cluster: &Cluster, key: &PodKey) {
+        let Some(volumes) = cluster.volumes() else { return };
+        let Some(claim) = volumes.claim(key).filter(|claim| !claim.is_bound()) else {
+            self.pending.remove(key);
+            return;
+        };
+        self.pending.insert(key.clone());
+        if !claim.spec.volume_name.is_empty() {
+            let wanted = volumes.persistent_volume(&claim.spec.volume_name);
+            if wanted.is_some_and(|volume| is_free_for(volume, key)) {
+                self.bind(key, &claim.spec.volume_name);
+            }
+            return;
+        }
+        let class = volumes.class_of(claim);
+        let waits = class.is_some_and(|class| class.waits_for_first_consumer());
+        if let Some(kept) = volumes.persistent_volumes().find(|volume| is_kept_for(volume, key)) {
+            self.bind(key, &kept.metadata.name);
+            return;
+        }
+        let node = claim.selected_node();
+        if waits && node.is_none() {
+            return;
+        }
+        if !waits && let Some(volume) = find_matching_volume(volumes, claim, |_| true) {
+            self.bind(key, &volume.metadata.name);
+            return;
+        }
+        let Some(class) = class.filter(|class| class.is_provisioned()) else { return };
+        let node = node.and_then(|node| cluster.get_node(node));
+        if let Some(volume) = provision(cluster, claim, class, node.map(AsRef::as_ref)) {
+            self.actions.push_back(PersistentVolumeAction::CreateVolume(Box::new(volume)));
+        }
+    }
+
+    fn bind(&mut self, claim: &PodKey, volume: &str) {
+        let (claim, volume) = (claim.clone(), volume.to_string());
+        self.actions.push_back(PersistentVolumeAction::BindClaim { claim, volume });
+    }
+}
+
+/// Whether a volume is bound to this claim, or kept for it.
+fn is_kept_for(volume: &PersistentVolume, claim: &PodKey) -> bool {
+    volume.spec.claim_ref.as_ref().is_some_and(|kept| kept.key() == *claim)
+}
+
+/// A volume that is made for a claim, in the zone of the node that was selected. One that does not
+/// wait is made in a zone of its own choice.
+fn provision(
+    cluster: &Cluster,
+    claim: &PersistentVolumeClaim,
+    class: &StorageClass,
+    node: Option<&Node>,
+) -> Option<PersistentVolume> {
+    let zone_of = |node: &Node| {
+        let label = |name: &str| node.metadata.labels.get(name).cloned();
+        let zone = label(ZONE_LABEL)?;
+        class.allows(label).then(|| (zone, label(REGION_LABEL)))
+    };
+    let topology = match node {
+        Some(node) => zone_of(node),
+        None => {
+            let zones: BTreeSet<(String, Option<String>)> =
+                cluster.nodes().filter_map(|(_, node)| zone_of(node)).collect();
+            let zones: Vec<_> = zones.into_iter().collect();
+            let place = place_of(&claim.metadata.name).checked_rem(zones.len());
+            place.and_then(|place| zones.get(place).cloned())
+        }
+    };
+    if topology.is_none() && !class.allowed_topologies.is_empty() {
+        return None;
+    }
+    let name = format!("pvc-{}", claim.metadata.uid);
+    let mut spec = PersistentVolumeSpec {
+        access_modes: claim.spec.access_modes.clone(),
+        storage_class_name: class.metadata.name.clone(),
+        claim_ref: Some(ClaimReference {
+            namespace: claim.key().namespace().to_string(),
+            name: claim.metadata.name.clone(),
+            ..ClaimReference::default()
+        }),
+        ..PersistentVolumeSpec::default()
+    };
+    if let Some(storage) = claim.requested() {
+        spec.other.set("capacity", json!({ "storage": storage }));
+    }
+    let policy = class.other.get("reclaimPolicy").and_then(Value::as_str).unwrap_or("Delete");
+    spec.other.set("persistentVolumeReclaimPolicy", policy.into());
+    let source = if class.provisioner.starts_with("kubernetes.io/") {
+        ("awsElasticBlockStore", json!({ "volumeID": name }))
+    } else {
+        ("csi", json!({ "driver": class.provisioner, "volumeHandle": name }))
+    };
+    spec.other.set(source.0, source.1);
+    if let Some((zone, region)) = topology {
+        let label =
+            |key: &str, value: &str| json!({ "key": key, "operator": "In", "values": [value] });
+        let mut labels = Vec::from([label(ZONE_LABEL, &zone)]);
+        labels.extend(region.map(|region| label(REGION_LABEL, &region)));
+        let terms = json!([{ "matchExpressions": labels }]);
+        spec.other.set("nodeAffinity", json!({ "required": { "nodeSelectorTerms": terms } }));
+    }
+    Some(PersistentVolume {
+        metadata: ObjectMeta { name, ..ObjectMeta::default() },
+        spec,
+        status: VolumeStatus { phase: "Bound".into(), ..VolumeStatus::default() },
+        ..PersistentVolume::default()
+    })
+}
+
+/// Which of the zones a claim gets that does not wait: the hash of the name of its StatefulSet and
+/// its number, so that the claims of one set go around. Mirrors `getPVCNameHashAndIndexOffset` of
+/// `external-provisioner`.
+fn place_of(claim: &str) -> usize {
+    let (text, index) = match claim.rsplit_once('-') {
+        Some((prefix, number)) => match number.parse::<u32>() {
+            Ok(index) => (prefix.rsplit_once('-').map_or(prefix, |(_, set)| set), index),
+            Err(_) => (claim, 0),
+        },
+        None => (claim, 0),
+    };
+    // FNV-1.
+    let hash = text
+        .bytes()
+        .fold(2_166_136_261_u32, |hash, byte| hash.wrapping_mul(16_777_619) ^ u32::from(byte));
+    usize::try_from(hash.wrapping_add(index)).unwrap_or_default()
+}
+
+impl Controller for PersistentVolumeController {
+    type Action = PersistentVolumeAction;
+    type Answer = ();
+
+    fn handle_change(&mut self, context: &mut Context<'_>, change: &Change) {
+        match change {
+            Change::Volume(VolumeChange::Claim(claim)) => self.sync_claim(context.cluster, claim),
+            Change::Volume(VolumeChange::PersistentVolume(_)) => {
+                for claim in self.pending.clone() {
+                    self.sync_claim(context.cluster, &claim);
+                }
+            }
+            Change::Volume(VolumeChange::Attachment { .. } | VolumeChange::InUse { .. })
+            | Change::Node { .. }
+            | Change::Pod { .. }
+            | Change::Workload { .. }
+            | Change::Lease { .. }
+            | Change::Budget { .. } => {}
+        }
+    }
+
+    fn handle_timeout(&mut self, _: &mut Context<'_>) {}
+
+    fn poll_action(&mut self, _: &mut Context<'_>) -> Option<PersistentVolumeAction> {
+        self.actions.pop_front()
+    }
+
+    fn handle_action_result(&mut self, _: &mut Context<'_>, _: RequestId, (): ()) {}
+
+    fn next_timer(&self) -> Option<TimerId> {
+        None
+    }
+
+    fn timer_reason(&self) -> Option<TimeoutReason> {
+        None
+    }
+
+    fn next_work(&self) -> Option<WorkTicket> {
+        None
+    }
+}

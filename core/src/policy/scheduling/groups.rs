@@ -1,0 +1,124 @@
+//! Pods that are alike for all others, and how many of them are on each node.
+//!
+//! What a pod says of other pods, by spread constraints and affinity, it says of their namespace,
+//! labels and controller: one look at a group answers for all its pods. A Deployment is a group or
+//! two, however many pods it has.
+
+use alloc::collections::BTreeMap;
+use alloc::string::String;
+use alloc::sync::Arc;
+
+use super::snapshot::OwnerKey;
+use crate::api::PodAffinity;
+
+/// What other pods can tell of a pod.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct PodGroup {
+    pub(super) namespace: String,
+    /// Its controller: kind and name, if it has one.
+    pub(super) owner: Option<(String, String)>,
+    pub(super) terminating: bool,
+    pub(super) labels: BTreeMap<String, String>,
+    /// What it says itself of other pods.
+    pub(super) affinity: PodAffinity,
+}
+
+impl PodGroup {
+    /// Whether it is a pod of that controller.
+    pub(super) fn has_owner(&self, (namespace, kind, name): &OwnerKey) -> bool {
+        let owner = self.owner.as_ref();
+        self.namespace == *namespace
+            && owner.is_some_and(|owner| owner.0 == *kind && owner.1 == *name)
+    }
+
+    /// The first that there could be of a namespace, or of a controller.
+    const fn least(namespace: String, owner: Option<(String, String)>) -> Self {
+        Self {
+            namespace,
+            owner,
+            terminating: false,
+            labels: BTreeMap::new(),
+            affinity: PodAffinity::NONE,
+        }
+    }
+}
+
+/// How many pods of a group are on each node, by the node's place.
+pub(super) type CountByPlace = BTreeMap<usize, i64>;
+
+/// The pods that are on nodes, by group.
+#[derive(Clone, Debug, Default)]
+pub(super) struct PodGroups {
+    all: BTreeMap<Arc<PodGroup>, Arc<CountByPlace>>,
+    /// How many of the groups say something about other pods.
+    with_affinity: usize,
+}
+
+impl PodGroups {
+    /// The group if it is there, so that its pods share it.
+    pub(super) fn shared(&self, group: Arc<PodGroup>) -> Arc<PodGroup> {
+        self.all.get_key_value(&group).map_or(group, |(known, _)| known.clone())
+    }
+
+    /// Counts a pod that comes to a node.
+    pub(super) fn add(&mut self, group: &Arc<PodGroup>, place: usize) {
+        if !self.all.contains_key(group) {
+            self.with_affinity += usize::from(!group.affinity.is_empty());
+        }
+        let nodes = self.all.entry(group.clone()).or_default();
+        *Arc::make_mut(nodes).entry(place).or_default() += 1;
+    }
+
+    /// Counts a pod that leaves a node.
+    pub(super) fn remove(&mut self, group: &Arc<PodGroup>, place: usize) {
+        let Some(nodes) = self.all.get_mut(group).map(Arc::make_mut) else { return };
+        if let Some(count) = nodes.get_mut(&place) {
+            *count -= 1;
+            if *count <= 0 {
+                nodes.remove(&place);
+            }
+        }
+        if nodes.is_empty() {
+            self.all.remove(group);
+            self.with_affinity -= usize::from(!group.affinity.is_empty());
+        }
+    }
+
+    /// The groups that are there.
+    pub(super) fn iter(&self) -> impl Iterator<Item = (&PodGroup, &CountByPlace)> {
+        self.all.iter().map(|(group, nodes)| (group.as_ref(), nodes.as_ref()))
+    }
+
+    /// Those that say something about other pods, or `all`.
+    pub(super) fn with_affinity(
+        &self,
+        all: bool,
+    ) -> impl Iterator<Item = (&PodGroup, &CountByPlace)> {
+        let any = (all || self.with_affinity > 0).then(|| self.iter());
+        any.into_iter().flatten().filter(move |(group, _)| all || !group.affinity.is_empty())
+    }
+
+    /// Those of a controller.
+    pub(super) fn of_owner<'a>(
+        &'a self,
+        owner: &'a OwnerKey,
+    ) -> impl Iterator<Item = (&'a PodGroup, &'a CountByPlace)> {
+        let (namespace, kind, name) = owner.clone();
+        let least = PodGroup::least(namespace, Some((kind, name)));
+        self.from(least).take_while(|(group, _)| group.has_owner(owner))
+    }
+
+    /// Those of a namespace.
+    pub(super) fn of_namespace<'a>(
+        &'a self,
+        namespace: &'a str,
+    ) -> impl Iterator<Item = (&'a PodGroup, &'a CountByPlace)> {
+        let least = PodGroup::least(namespace.into(), None);
+        self.from(least).take_while(move |(group, _)| group.namespace == namespace)
+    }
+
+    fn from(&self, least: PodGroup) -> impl Iterator<Item = (&PodGroup, &CountByPlace)> {
+        let known = self.all.range::<PodGroup, _>(&least..);
+        known.map(|(group, nodes)| (group.as_ref(), nodes.as_ref()))
+    }
+}

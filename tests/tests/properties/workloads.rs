@@ -1,0 +1,282 @@
+//! The controllers of workloads and budgets against a second opinion (`models::workloads`): random
+//! clusters in time, compared after every step.
+
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
+
+use proptest::collection::vec;
+use proptest::prelude::*;
+use serde_json::{Value, json};
+use taintlab_core::api::{
+    ConditionStatus, Node, NodeName, Pod, PodDisruptionBudget, PodKey, PodPhase, Taint,
+    TaintEffect, Workload, WorkloadKey, WorkloadKind,
+};
+use taintlab_core::command::Command;
+use taintlab_core::event::EventKind;
+use taintlab_core::release::KubernetesRelease;
+use taintlab_core::simulator::{InitialState, Simulator, SimulatorConfig};
+use taintlab_core::time::Timestamp;
+use taintlab_tests::models::workloads::{Memory, Recorded, State, Step, seconds};
+
+use super::check;
+use super::generate::Dice;
+
+const MINORS: [u8; 12] = [18, 20, 21, 22, 23, 25, 26, 27, 28, 30, 34, 35];
+
+fn node(number: usize) -> Node {
+    let zone = ["a", "b", "c"][number % 3];
+    serde_json::from_value(json!({
+        "metadata": { "name": format!("n{number}"), "labels": {
+            "topology.kubernetes.io/zone": zone, "disk": if number == 3 { "hdd" } else { "ssd" } } },
+        "status": { "allocatable": { "cpu": "4", "memory": "8Gi", "pods": "20" } },
+    }))
+    .unwrap()
+}
+
+fn workload(kind: &str, name: &str, more: Value) -> Workload {
+    let mut spec = json!({
+        "template": {
+            "metadata": { "labels": { "app": name } },
+            "spec": { "containers": [
+                { "name": "app", "resources": { "requests": { "cpu": "300m" } } }
+            ], "terminationGracePeriodSeconds": 3 },
+        },
+    });
+    if kind == "Job" {
+        spec["template"]["spec"]["restartPolicy"] = "Never".into();
+    } else {
+        spec["selector"] = json!({ "matchLabels": { "app": name } });
+    }
+    for (key, value) in more.as_object().unwrap() {
+        spec[key] = value.clone();
+    }
+    serde_json::from_value(json!({ "kind": kind, "metadata": { "name": name }, "spec": spec }))
+        .unwrap()
+}
+
+fn world(dice: &mut Dice) -> (u8, Simulator) {
+    let minor = *dice.pick(&MINORS);
+    let strategy = |dice: &mut Dice| {
+        let (surge, unavailable) =
+            *dice.pick(&[("25%", "25%"), ("1", "0"), ("0", "1"), ("50%", "0"), ("2", "40%")]);
+        let of = |text: &str| text.parse::<i64>().map_or_else(|_| json!(text), |it| json!(it));
+        json!({ "rollingUpdate": { "maxSurge": of(surge), "maxUnavailable": of(unavailable) } })
+    };
+    let mut logs = workload("DaemonSet", "logs", json!({}));
+    if dice.one_in(2) {
+        logs.spec.template.spec.other.set("nodeSelector", json!({ "disk": "ssd" }));
+    }
+    let least = *dice.pick(&[0, 0, 4]);
+    let partition = *dice.pick(&[0, 0, 1]);
+    let mut workloads = vec![
+        workload(
+            "Deployment",
+            "web",
+            json!({
+            "replicas": dice.below(6), "strategy": strategy(dice), "minReadySeconds": least }),
+        ),
+        workload("ReplicaSet", "api", json!({ "replicas": 3 })),
+        workload(
+            "StatefulSet",
+            "db",
+            json!({ "replicas": dice.below(4),
+            "updateStrategy": { "rollingUpdate": { "partition": partition } } }),
+        ),
+        workload(
+            "StatefulSet",
+            "mq",
+            json!({
+            "replicas": 2, "podManagementPolicy": "Parallel" }),
+        ),
+        logs,
+        workload(
+            "Job",
+            "sum",
+            json!({
+            "parallelism": dice.pick(&[1, 2, 3]), "completions": dice.pick(&[1, 3, 4]),
+            "backoffLimit": dice.pick(&[0, 1, 2]) }),
+        ),
+    ];
+    if minor >= 22 {
+        workloads.push(workload(
+            "Job",
+            "parts",
+            json!({
+            "parallelism": 2, "completions": 4, "completionMode": "Indexed",
+            "backoffLimit": 1 }),
+        ));
+    }
+    let mut budgets: Vec<PodDisruptionBudget> = Vec::new();
+    for name in ["web", "api", "db", "sum"] {
+        if dice.one_in(3) {
+            continue;
+        }
+        let mut spec = json!({ "selector": { "matchLabels": { "app": name } } });
+        let field = *dice.pick(&["minAvailable", "maxUnavailable"]);
+        spec[field] =
+            dice.pick(&[json!(0), json!(1), json!(2), json!("40%"), json!("100%")]).clone();
+        let budget = json!({ "metadata": { "name": name }, "spec": spec });
+        budgets.push(serde_json::from_value(budget).unwrap());
+    }
+    let release = KubernetesRelease::new(minor).unwrap();
+    let config = SimulatorConfig::with_control_plane(release);
+    let begin = InitialState { workloads, budgets, ..InitialState::default() };
+    let nodes: Vec<Node> = (0..4).map(node).collect();
+    (minor, Simulator::beginning_with(config, nodes, [], begin).unwrap())
+}
+
+fn command(dice: &mut Dice, simulator: &Simulator) -> Option<Command> {
+    let number = dice.below(4);
+    let node: NodeName = format!("n{number}").as_str().into();
+    let pods: Vec<&Pod> = simulator.cluster().pods().map(|(_, pod)| &**pod).collect();
+    let some_pod = |dice: &mut Dice| -> Option<PodKey> {
+        if pods.is_empty() { None } else { Some(pods[dice.below(pods.len())].key()) }
+    };
+    let key = |text: &str| WorkloadKey::parse(text).unwrap();
+    Some(match dice.below(24) {
+        0..2 => Command::Taint {
+            node,
+            taint: Taint::new(
+                "x",
+                "",
+                dice.pick(&[TaintEffect::NoExecute, TaintEffect::NoSchedule]).clone(),
+            ),
+        },
+        2..4 => Command::Untaint { node, key: "x".into(), effect: TaintEffect::Empty },
+        4 => Command::SetUnschedulable { node, unschedulable: dice.one_in(2) },
+        5 => Command::StopKubelet { node },
+        6..8 => Command::StartKubelet { node },
+        8 if dice.one_in(3) => Command::DeleteNode { node },
+        8 | 9 => Command::CreateNode(self::node(number)),
+        10..13 => {
+            let workload = key(dice.pick::<&str>(&["deploy/web", "rs/api", "sts/db", "sts/mq"]));
+            Command::Scale { workload, replicas: u32::try_from(dice.below(6)).unwrap() }
+        }
+        13..16 => {
+            let which = key(dice.pick::<&str>(&["deploy/web", "sts/db", "sts/mq", "ds/logs"]));
+            let mut new = Workload::clone(simulator.cluster().get_workload(&which)?);
+            let version = (*dice.pick(&["1", "2", "3"])).to_owned();
+            new.spec.template.metadata.labels.insert("version".into(), version);
+            Command::UpdateWorkload(Box::new(new))
+        }
+        16 => Command::DeletePod {
+            pod: some_pod(dice)?,
+            force: dice.one_in(3),
+            grace_period_seconds: None,
+        },
+        17 => Command::EvictPod { pod: some_pod(dice)?, grace_period_seconds: None },
+        // The containers of a Job's pod end.
+        _ => {
+            let of_job = |pod: &&&Pod| {
+                let owner = pod.metadata.owner_references.first();
+                owner.is_some_and(|owner| owner.kind == "Job")
+                    && pod.status.phase == PodPhase::Running
+                    && !pod.is_terminating()
+            };
+            let running: Vec<&&Pod> = pods.iter().filter(of_job).collect();
+            if running.is_empty() {
+                return None;
+            }
+            let mut pod = Pod::clone(running[dice.below(running.len())]);
+            pod.status.phase = if dice.one_in(4) { PodPhase::Failed } else { PodPhase::Succeeded };
+            let now = simulator.wall_clock(simulator.now());
+            for ready in pod.status.conditions.iter_mut().filter(|it| it.type_ == "Ready") {
+                ready.status = ConditionStatus::False;
+                ready.last_transition_time = Some(now);
+            }
+            Command::UpdatePod(pod)
+        }
+    })
+}
+
+fn state(minor: u8, simulator: &Simulator) -> State {
+    let cluster = simulator.cluster();
+    fn json<T: serde::Serialize>(object: &T) -> Value {
+        serde_json::to_value(object).unwrap()
+    }
+    let now = json(&simulator.wall_clock(simulator.now()));
+    let part = simulator.now().as_nanos() % 1_000_000_000;
+    State {
+        minor,
+        now: seconds(now.as_str().unwrap()) + part as f64 / 1e9,
+        nodes: cluster.nodes().map(|(_, node)| json(&**node)).collect(),
+        pods: cluster.pods().map(|(_, pod)| json(&**pod)).collect(),
+        workloads: cluster
+            .workloads()
+            .map(|(key, workload)| {
+                let mut object = json(&**workload);
+                // The status of a DaemonSet is not in its object.
+                if key.kind == WorkloadKind::DaemonSet {
+                    let view = simulator.workload_view(key).unwrap();
+                    object["status"] = json!({ "desiredNumberScheduled": view.desired,
+                    "currentNumberScheduled": view.current });
+                }
+                object
+            })
+            .collect(),
+        budgets: cluster.budgets().map(|(_, budget)| json(&**budget)).collect(),
+    }
+}
+
+fn recorded(simulator: &mut Simulator) -> Vec<Recorded> {
+    let events = simulator.drain_events().into_iter().filter_map(|event| match event.what {
+        EventKind::EventRecorded(it) => Some(Recorded {
+            component: it.component.to_owned(),
+            reason: it.reason.to_owned(),
+            message: it.message,
+        }),
+        _ => None,
+    });
+    events.collect()
+}
+
+#[test]
+fn workloads_and_model_agree() {
+    let steps_in_all = Cell::new(0_u64);
+    let said = RefCell::new(BTreeMap::new());
+    let script = (any::<u64>().no_shrink(), vec(any::<u64>().no_shrink(), 0..40));
+    check(60, script, |(seed, steps)| {
+        let mut dice = Dice::new(seed);
+        let (minor, mut simulator) = world(&mut dice);
+        let mut memory = Memory::default();
+        let mut before = State { minor, ..State::default() };
+        let mut compare = |simulator: &mut Simulator, what: &str| {
+            let events = recorded(simulator);
+            let after = state(minor, simulator);
+            let step = Step { before: &before, after: &after, events: &events };
+            let wrong = step.differences(&mut memory);
+            steps_in_all.set(steps_in_all.get() + 1);
+            prop_assert!(
+                wrong.is_empty(),
+                "seed {seed}, 1.{minor}, at {}, after {what}: {wrong:#?}\n{events:#?}",
+                simulator.now()
+            );
+            before = after;
+            Ok(())
+        };
+        simulator.advance_to(Timestamp::ZERO).unwrap();
+        compare(&mut simulator, "the beginning")?;
+        let mut at = Timestamp::ZERO;
+        for (number, roll) in steps.iter().enumerate() {
+            let mut dice = Dice::new(*roll);
+            let pause: u64 = *dice.pick(&[0, 0, 500, 1_000, 2_000, 3_000, 10_000, 50_000]);
+            at = Timestamp::from_nanos(at.as_nanos() + pause * 1_000_000);
+            while let Some(next) = simulator.poll_timeout().filter(|next| next.at <= at) {
+                simulator.handle_timeout(next.at).unwrap();
+                compare(&mut simulator, &format!("{:?}", next.reason))?;
+            }
+            simulator.advance_to(at).unwrap();
+            let Some(command) = command(&mut dice, &simulator) else { continue };
+            let what = format!("command {number}: {command:?}");
+            let _ = simulator.handle_command(at, command);
+            simulator.advance_to(at).unwrap();
+            compare(&mut simulator, &what)?;
+        }
+        let mut all = said.borrow_mut();
+        for (rule, times) in memory.said {
+            *all.entry(rule).or_insert(0) += times;
+        }
+        Ok(())
+    });
+    println!("{} steps, {:?}", steps_in_all.get(), said.borrow());
+}
