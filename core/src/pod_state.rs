@@ -173,6 +173,17 @@ impl PodHealth {
         Self::ALL.into_iter().find(|health| health.as_str() == name)
     }
 
+    /// All of them, those first that matter most.
+    const BY_URGENCY: [Self; Self::ALL.len()] = [
+        Self::Failed,
+        Self::NotReady,
+        Self::Unschedulable,
+        Self::Pending,
+        Self::Starting,
+        Self::Ready,
+        Self::Succeeded,
+    ];
+
     /// What is said of pods: `ready`, `not ready`.
     #[must_use]
     pub const fn words(self) -> &'static str {
@@ -268,6 +279,29 @@ impl PodCounts {
         let all = self.verdicts.iter_mut().zip(PodVerdict::ALL);
         for (count, _) in all.filter(|(_, verdict)| *verdict == wanted) {
             *count += number;
+        }
+    }
+
+    /// Counts the pods of another count, too.
+    pub fn add_all(&mut self, other: &Self) {
+        let verdicts = self.verdicts.iter_mut().zip(other.verdicts);
+        for (count, more) in verdicts.chain(self.healths.iter_mut().zip(other.healths)) {
+            *count += more;
+        }
+    }
+
+    /// The verdict that matters most of the pods whose objects are there; if all of them stay, how
+    /// the one is doing that is worst off. `None` without such pods.
+    #[must_use]
+    pub fn worst(&self) -> Option<(PodVerdict, Option<PodHealth>)> {
+        let there =
+            |verdict: &PodVerdict| *verdict != PodVerdict::Gone && self.verdict(*verdict) > 0;
+        match PodVerdict::BY_URGENCY.into_iter().find(there)? {
+            PodVerdict::Stays => {
+                let health = PodHealth::BY_URGENCY.into_iter().find(|one| self.health(*one) > 0);
+                Some((PodVerdict::Stays, health))
+            }
+            verdict => Some((verdict, None)),
         }
     }
 
@@ -373,6 +407,26 @@ mod tests {
             ..PodCondition::default()
         }));
         pod
+    }
+
+    #[test]
+    fn the_worst_is_the_verdict_that_matters_most_and_then_the_health() {
+        let state = |verdict, health| PodState { verdict, health, timer: None };
+        let mut counts = PodCounts::default();
+        counts.add_gone(3);
+        assert_eq!(counts.worst(), None, "pods that are gone are nowhere");
+        counts.add(state(PodVerdict::Stays, PodHealth::Ready));
+        assert_eq!(counts.worst(), Some((PodVerdict::Stays, Some(PodHealth::Ready))));
+        counts.add(state(PodVerdict::Stays, PodHealth::NotReady));
+        assert_eq!(counts.worst(), Some((PodVerdict::Stays, Some(PodHealth::NotReady))));
+        let mut others = PodCounts::default();
+        others.add(state(PodVerdict::Counting, PodHealth::Ready));
+        others.add(state(PodVerdict::Stuck, PodHealth::Ready));
+        counts.add_all(&others);
+        assert_eq!(counts.worst(), Some((PodVerdict::Stuck, None)));
+        assert_eq!(counts.health(PodHealth::Ready), 3);
+        others.add(state(PodVerdict::Terminating, PodHealth::Ready));
+        assert_eq!(others.worst(), Some((PodVerdict::Terminating, None)));
     }
 
     #[test]

@@ -254,6 +254,17 @@ const HELP = {
       await clockIs(page, 3);
     },
     "All commands": opens("Commands"),
+    "The board as cards, rows or cells": async (page, press) => {
+      const detail = () => page.getByTestId("board").getAttribute("data-detail");
+      for (const expected of ["full", "rows", "cells"]) {
+        await press();
+        await until(page, async () => assert.equal(await detail(), expected));
+      }
+    },
+    "Find a node or a pod": async (page, press) => {
+      await press();
+      await page.locator("[data-testid=find]:focus").waitFor();
+    },
     "Light, dark or as the system": async (page, press) => {
       const theme = () => page.evaluate(() => document.documentElement.dataset.theme ?? "auto");
       for (const expected of ["light", "dark", "auto"]) {

@@ -2,7 +2,8 @@
 // and tainting a node, and playing the loss of a zone. Run by `cargo xtask bench --page`; it
 // measures, and fails on nothing.
 //
-// Environment: CHROMIUM, the browser's path; DIST, a build to measure in place of dist/.
+// Environment: CHROMIUM, the browser's path; DIST, a build to measure in place of dist/; PODS, how
+// many pods, separated by commas.
 
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -17,7 +18,7 @@ import { serve } from "./support/server.mjs";
 
 const DIST = process.env.DIST ?? fileURLToPath(new URL("../../dist", import.meta.url));
 const NODES = 5_000;
-const PODS = [10_000, 20_000, 40_000, 80_000, 150_000];
+const PODS = (process.env.PODS ?? "10000,20000,40000,80000,150000").split(",").map(Number);
 /** How long the outage is watched, in milliseconds. */
 const WATCHED = 10_000;
 
@@ -137,8 +138,20 @@ for (const pods of PODS) {
   console.log(`  read: ${told(read)}`);
   console.log(`  put in place and drawn: ${told(shown)}`);
   if (pods === PODS.at(-1)) {
-    const select = await timed(page, () => page.locator("[data-node] > .name").first().click());
+    const canvas = page.getByTestId("cells").first().locator("canvas");
+    const inspected = page.getByTestId("inspector").getByRole("heading", { level: 2 });
+    const select = await timed(page, async () => {
+      await canvas.click({ position: { x: 20, y: 20 } });
+      await inspected.getByText(/^node-/).waitFor();
+    });
     console.log(`  a node selected: ${told(select)}`);
+    const taint = await timed(page, async () => {
+      await page.getByRole("button", { name: "unreachable" }).click();
+      await page.locator("button[aria-pressed=true]", { hasText: "unreachable" }).waitFor();
+    });
+    console.log(`  it is tainted: ${told(taint)}`);
+    const undo = await timed(page, () => page.getByTestId("undo").click());
+    console.log(`  that is undone: ${told(undo)}`);
     const elements = await page.evaluate(() => document.querySelectorAll("*").length);
     console.log(`  elements: ${elements}`);
     console.log(`  a zone lost, played 60 times as fast: ${await outage(page)}`);

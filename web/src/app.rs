@@ -3,6 +3,7 @@
 mod address;
 mod back;
 mod console;
+mod density;
 mod edits;
 mod incoming;
 mod keeping;
@@ -29,6 +30,7 @@ use yew::prelude::*;
 
 use self::address::Address;
 use self::back::{Back, Went};
+use self::density::kept as kept_density;
 use self::keeping::Keeping;
 pub(crate) use self::keeping::{InitialState, begin};
 use crate::browser;
@@ -43,6 +45,7 @@ use crate::test_id::TestId;
 use crate::text;
 use crate::theme::Theme;
 use crate::view_models::ViewModels;
+use crate::view_models::board::density::Density;
 use crate::view_models::console::Entry;
 use crate::view_models::lanes::LanesMsg;
 use crate::view_models::runs::{Breakpoint, Compared};
@@ -88,6 +91,7 @@ pub(crate) struct App {
     /// The number of the bookmark that is told.
     story: Option<usize>,
     theme: Theme,
+    density: Density,
     catalogue: OnceCell<Rc<files::Catalogue>>,
     lanes: lanes::Lanes,
     /// Where time stops.
@@ -152,6 +156,7 @@ impl Component for App {
             offered: None,
             story: None,
             theme,
+            density: kept_density(),
             catalogue: OnceCell::new(),
             lanes: lanes::Lanes::default(),
             breakpoints: Vec::new(),
@@ -288,6 +293,16 @@ impl Component for App {
                 self.theme = self.theme.next();
                 self.theme.use_it();
             }
+            Msg::SetDensity(density) => self.set_density(density),
+            Msg::NextDensity => {
+                let nodes = self.views.board.board().totals.nodes;
+                self.set_density(self.density.next(nodes));
+            }
+            Msg::Find(name) => self.find(&name),
+            Msg::Focus(what) => {
+                browser::focus(&what.selector());
+                return false;
+            }
             Msg::Notice(notice) => self.notice(notice),
             Msg::Dismiss(id) => self.notices.retain(|notice| notice.id != id),
             Msg::Dropping(dropping) => {
@@ -380,7 +395,7 @@ impl App {
     fn select(&mut self, selection: Option<Selection>) {
         let before = std::mem::replace(&mut self.selection, selection);
         match &self.selection {
-            Some(new) => self.focus.reveal(new.clone()),
+            Some(new) => self.focus.reveal(self.place_of(new)),
             // What closed the inspector was in it.
             None if Place::now() == Place::Inspector => self.focus.go(Goal::Card(before)),
             None => {}
@@ -435,6 +450,10 @@ impl App {
     fn play(&mut self, play: bool) {
         if play != self.playback.is_playing() {
             self.playback.set_playing(play);
+            if !play {
+                // What was left as it was while time ran.
+                self.refresh(ViewModels::follow);
+            }
             self.look_for_warnings();
             self.new_epoch();
             self.save_soon();

@@ -175,8 +175,8 @@ fn give(element: &HtmlElement) {
     reveal(element);
 }
 
-/// Scrolls no further than is needed.
-fn reveal(element: &HtmlElement) {
+/// Brings an element into sight; scrolls no further than is needed.
+pub(crate) fn reveal(element: &HtmlElement) {
     let options = ScrollIntoViewOptions::new();
     options.set_block(ScrollLogicalPosition::Nearest);
     options.set_inline(ScrollLogicalPosition::Nearest);

@@ -153,6 +153,8 @@ pub(crate) const SHORTCUTS: &[Shortcut] = &[
     page(&[], "Restart kube-controller-manager", || edit(Command::RestartControllerManager)),
     page(&[], "Keep this run to compare later ones with", || Msg::SetBaseline),
     page(&["Ctrl Shift P"], "All commands", || Msg::Open(Dialog::Palette)),
+    page(&["D"], "The board as cards, rows or cells", || Msg::NextDensity),
+    page(&["/"], "Find a node or a pod", || Msg::Focus(TestId::Find)),
     page(&["T"], "Light, dark or as the system", || Msg::NextTheme),
     page(&["Esc"], "To the board; from there, close the inspector", || Msg::Escape),
     page(&["?"], "This help", || Msg::Open(Dialog::Help)),

@@ -17,6 +17,8 @@ use crate::playback::Speed;
 use crate::reporter::Answer;
 use crate::session::MarkKind;
 use crate::store::{Kept, WriteResult};
+use crate::test_id::TestId;
+use crate::view_models::board::density::Density;
 use crate::view_models::import_report::Objects;
 use crate::view_models::lanes::LanesMsg;
 use crate::view_models::report::ReportMsg;
@@ -102,6 +104,14 @@ pub(crate) enum Msg {
     Complete(String, usize, Callback<Vec<Completion>>),
     /// Change the colours.
     NextTheme,
+    /// Show so much of each node.
+    SetDensity(Density),
+    /// Show more or less of each node.
+    NextDensity,
+    /// Give an element of the page the focus.
+    Focus(TestId),
+    /// Select the next node or pod with this in its name.
+    Find(String),
     /// Say something.
     Notice(Notice),
     /// Take a message away.

@@ -99,7 +99,6 @@ struct Checkpoint {
     rows: usize,
     events: usize,
     gone: usize,
-    homes: BTreeMap<PodKey, Home>,
     snapshot: Snapshot,
 }
 
@@ -108,6 +107,8 @@ struct Checkpoint {
 pub(crate) struct Touched {
     /// Everything may have changed.
     pub(crate) all: bool,
+    /// The states or rates of zones have.
+    pub(crate) zones: bool,
     /// These nodes have.
     pub(crate) nodes: BTreeSet<NodeName>,
     /// These pods have.

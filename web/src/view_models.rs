@@ -27,6 +27,9 @@ use self::timeline::TimelineModel;
 use self::workloads::WorkloadsModel;
 use crate::session::{MarkKind, Session};
 
+/// With more marks than these the timeline does not follow at each frame while time runs.
+const MANY_MARKS: usize = 1_000;
+
 /// The view models of a session, which follow it.
 #[derive(Default)]
 pub(crate) struct ViewModels {
@@ -36,6 +39,9 @@ pub(crate) struct ViewModels {
     pub(crate) inspector: Rc<InspectorModel>,
     /// The timeline.
     pub(crate) timeline: Rc<TimelineModel>,
+    /// When it was worked out, and whether it was left as it was since.
+    timeline_at: Timestamp,
+    timeline_left: bool,
     /// The workloads, if their controllers run.
     pub(crate) workloads: Option<Rc<WorkloadsModel>>,
     /// The run that others are compared with.
@@ -57,11 +63,16 @@ impl ViewModels {
         playing: bool,
     ) -> bool {
         let changed = self.board.update(session);
-        if changed {
-            self.timeline = Rc::new(TimelineModel::new(session, &self.hidden));
-        }
         let now = session.now();
         let is_old = |shown, axis| is_old(now, shown, axis, playing);
+        let few = !playing || session.marks().len() <= MANY_MARKS;
+        if changed && few || self.timeline_left && is_old(self.timeline_at, self.timeline.end(now))
+        {
+            self.timeline = Rc::new(TimelineModel::new(session, &self.hidden));
+            (self.timeline_at, self.timeline_left) = (now, false);
+        } else {
+            self.timeline_left |= changed;
+        }
         if changed || self.workloads.as_ref().is_some_and(|known| is_old(known.now, known.end)) {
             self.look_at_workloads(session);
         }

@@ -29,6 +29,10 @@ pub(super) fn is_of_the_clock(msg: &Msg) -> bool {
         | Msg::Copy(_)
         | Msg::Complete(..)
         | Msg::NextTheme
+        | Msg::SetDensity(_)
+        | Msg::NextDensity
+        | Msg::Find(_)
+        | Msg::Focus(_)
         | Msg::Notice(_)
         | Msg::Dismiss(_)
         | Msg::Dropping(_)

@@ -7,7 +7,7 @@ use taintlab_core::warnings::{Warning, WarningCode, warnings_of};
 use super::App;
 use crate::messages::Notice;
 use crate::session::Session;
-use crate::view_models::board::Detail;
+use crate::view_models::board::density::Detail;
 use crate::view_models::selection::Selection;
 use crate::view_models::warning_marks::WarningMarks;
 use crate::view_models::{ViewModels, announcement};
@@ -23,8 +23,7 @@ impl App {
     pub(super) fn refresh(&mut self, follow: Follow) -> bool {
         let before_counts = self.views.board.board().totals.counts;
         // Only pods with names are animated, not dots.
-        let animates =
-            self.views.workloads.is_some() && Detail::of(self.views.board.board()) == Detail::Full;
+        let animates = self.views.workloads.is_some() && self.detail() == Detail::Full;
         let before = animates.then(|| self.views.board.pods().clone());
         let playing = self.playback.is_playing();
         let selection = self.selection.as_ref();

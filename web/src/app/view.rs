@@ -20,7 +20,7 @@ use crate::components::workloads::Workloads;
 use crate::messages::{Msg, maybe};
 use crate::test_id::TestId;
 use crate::text::{at, css_seconds};
-use crate::view_models::board::Detail;
+use crate::view_models::board::density::Detail;
 use crate::view_models::display;
 use crate::view_models::selection::{PodGroup, Selection};
 use crate::view_models::warning_marks::counts_about;
@@ -29,7 +29,7 @@ impl App {
     pub(super) fn page(&self) -> Html {
         let turn = if self.epoch.turn { "run-a" } else { "run-b" };
         let board = self.views.board.board().clone();
-        let detail = Detail::of(&board);
+        let detail = self.detail();
         // Elsewhere nothing runs, and telling tens of thousands of elements costs time.
         let counts = detail == Detail::Full;
         let dispatch = self.dispatch.clone();
@@ -48,6 +48,7 @@ impl App {
                     data-detail={detail.word()} {onclick} aria-label="Cluster"
                     style={counts.then(|| self.running())}>
                     <Board {board} {detail} selection={self.selection.clone()}
+                        at={self.selected_node()} density={self.density} theme={self.theme}
                         marked={self.marked.clone()} dispatch={dispatch.clone()} />
                 </main>
                 <Notices notices={self.notices.clone()} dispatch={dispatch.clone()} />

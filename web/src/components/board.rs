@@ -1,20 +1,30 @@
 //! Zones hold nodes hold pods.
 
+mod cell_canvas;
+mod cells;
+mod finder;
 pub(crate) mod node_card;
 
 use std::rc::Rc;
 
+use taintlab_core::api::NodeName;
 use taintlab_core::pod_state::{PodCounts, PodHealth, PodVerdict};
+use web_sys::HtmlSelectElement;
 use yew::prelude::*;
 
+use self::cells::Cells;
+use self::finder::Finder;
 use self::node_card::NodeCard;
 use crate::components::parts::icon;
 use crate::components::parts::pod_mark::pod_item;
 use crate::components::parts::severity::warnings_button;
+use crate::components::parts::tallies::tallies;
 use crate::messages::{Dialog, Dispatch, Msg};
 use crate::test_id::TestId;
 use crate::text::count;
-use crate::view_models::board::{Board as BoardView, Detail, Totals, ZoneView};
+use crate::theme::Theme;
+use crate::view_models::board::density::{Density, Detail};
+use crate::view_models::board::{Board as BoardView, Totals, ZoneView};
 use crate::view_models::selection::{PodGroup, Selection};
 use crate::view_models::warning_marks::WarningMarks;
 
@@ -27,6 +37,12 @@ pub(crate) struct BoardProps {
     pub(crate) detail: Detail,
     /// What is selected.
     pub(crate) selection: Option<Selection>,
+    /// The node that is selected, or that has the pod that is.
+    pub(crate) at: Option<NodeName>,
+    /// How much was chosen to be shown.
+    pub(crate) density: Density,
+    /// The colours of the page.
+    pub(crate) theme: Theme,
     /// What there are warnings about.
     #[prop_or_default]
     pub(crate) marked: Rc<WarningMarks>,
@@ -49,6 +65,8 @@ pub(crate) fn Board(props: &BoardProps) -> Html {
             <div class="bar">
                 { legend(board.totals, props.selection.as_ref(), &props.dispatch) }
                 <span class="grow"></span>
+                <Finder dispatch={props.dispatch.clone()} />
+                { density(props.density, props.detail, board.totals.nodes, &props.dispatch) }
                 { warnings_button(props.marked.counts, &props.dispatch) }
                 { open(&props.dispatch, Dialog::CreateNode, "Node", TestId::AddNode) }
                 { open(&props.dispatch, Dialog::CreatePod("".into()), "Pod", TestId::AddPod) }
@@ -59,7 +77,9 @@ pub(crate) fn Board(props: &BoardProps) -> Html {
                 { for board.zones.iter().map(|zone| html! {
                     <Zone key={&*zone.key} zone={zone.clone()} detail={props.detail}
                         alone={board.zones.len() == 1} marked={props.marked.clone()}
-                        selection={within_zone(zone, props.selection.as_ref())} />
+                        at={props.at.clone().filter(|at| holds(zone, at))}
+                        selection={within_zone(zone, props)} theme={props.theme}
+                        dispatch={props.dispatch.clone()} />
                 }) }
             </div>
             if !board.pending.is_empty() {
@@ -164,17 +184,40 @@ fn empty(dispatch: &Dispatch) -> Html {
 }
 
 /// The selection, if it concerns a zone: so that other zones are not painted again.
-fn within_zone(zone: &ZoneView, selection: Option<&Selection>) -> Option<Selection> {
-    let selection = selection?;
+fn within_zone(zone: &ZoneView, props: &BoardProps) -> Option<Selection> {
+    let selection = props.selection.as_ref()?;
     let concerned = match selection {
         Selection::Workload(_) | Selection::Pods(_) => false,
         Selection::Zone(key) => *key == zone.key,
-        Selection::Node(name) => zone.nodes.iter().any(|node| node.name == *name),
-        Selection::Pod(key) => {
-            zone.nodes.iter().any(|node| node.pods.iter().any(|pod| pod.key == *key))
+        Selection::Node(_) | Selection::Pod(_) => {
+            props.at.as_ref().is_some_and(|at| holds(zone, at))
         }
     };
     concerned.then(|| selection.clone())
+}
+
+/// Whether a node is in a zone.
+fn holds(zone: &ZoneView, node: &NodeName) -> bool {
+    zone.nodes.iter().any(|one| one.name == *node)
+}
+
+/// How much of each node is shown.
+fn density(chosen: Density, detail: Detail, nodes: usize, dispatch: &Dispatch) -> Html {
+    let onchange = dispatch.reform(|event: Event| {
+        let select: HtmlSelectElement = event.target_unchecked_into();
+        Msg::SetDensity(Density::parse(&select.value()).unwrap_or_default())
+    });
+    let shown = if chosen.is_possible(nodes) { chosen } else { Density::Auto };
+    html! {
+        <select class="density" aria-label="How nodes are drawn" {onchange}
+            title={format!("How nodes are drawn (D); now as {}", detail.noun())}
+            data-testid={TestId::Density}>
+            { for Density::ALL.into_iter().map(|one| html! {
+                <option value={one.word()} selected={one == shown}
+                    disabled={!one.is_possible(nodes)}>{ one.word() }</option>
+            }) }
+        </select>
+    }
 }
 
 /// Properties of [`Zone`].
@@ -188,6 +231,12 @@ pub(crate) struct ZoneProps {
     pub(crate) alone: bool,
     /// What is selected, if it is in here.
     pub(crate) selection: Option<Selection>,
+    /// The node that is selected, or that has the pod that is, if it is in here.
+    pub(crate) at: Option<NodeName>,
+    /// The colours of the page.
+    pub(crate) theme: Theme,
+    /// Where messages go.
+    pub(crate) dispatch: Dispatch,
     /// What there are warnings about.
     pub(crate) marked: Rc<WarningMarks>,
 }
@@ -197,8 +246,8 @@ pub(crate) struct ZoneProps {
 pub(crate) fn Zone(props: &ZoneProps) -> Html {
     let zone = &props.zone;
     let selected = props.selection == Some(Selection::Zone(zone.key.clone()));
-    let pods: usize = zone.nodes.iter().map(|node| node.pods.len()).sum();
-    let words = format!("{}, {}", count(zone.nodes.len(), "node"), count(pods, "pod"));
+    let words = format!("{}, {}", count(zone.nodes.len(), "node"), count(zone.pods, "pod"));
+    let many = matches!(props.detail, Detail::Rows | Detail::Cells);
     let region = match zone.region.as_str() {
         "" => String::new(),
         region => format!(" in {region}"),
@@ -216,13 +265,34 @@ pub(crate) fn Zone(props: &ZoneProps) -> Html {
                 <button class="btn quiet small" title="Taint all nodes of the zone"
                     tabindex="-1" aria-hidden="true">{ "Taint" }</button>
             </div>
+            if many { { summary(zone) } }
+            if props.detail == Detail::Cells {
+                <Cells zone={zone.clone()} selected={props.at.clone()} theme={props.theme}
+                    dispatch={props.dispatch.clone()} />
+            } else {
             <div class="nodes" role="group">
                 { for zone.nodes.iter().map(|node| html! {
                     <NodeCard key={node.name.as_str()} node={node.clone()} detail={props.detail} marked={props.marked.clone()}
                         selection={within_node(node, props.selection.as_ref())} />
                 }) }
             </div>
+            }
         </div>
+    }
+}
+
+/// What is going on in a zone of many nodes.
+fn summary(zone: &ZoneView) -> Html {
+    let not_ready = zone.nodes.len() - zone.ready;
+    html! {
+        <p class="zonesum" data-testid={TestId::ZoneSummary}>
+            <span><b>{ zone.ready }</b>{ " ready" }</span>
+            if not_ready > 0 {
+                <span><i class="cellkey"></i><b>{ not_ready }</b>{ " not ready" }</span>
+            }
+            { tallies(&zone.counts) }
+            if !zone.state.is_empty() { <span>{ &zone.state }</span> }
+        </p>
     }
 }
 

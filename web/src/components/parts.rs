@@ -19,6 +19,7 @@ pub(crate) mod splitter;
 pub(crate) mod tabs;
 pub(crate) mod taint_chip;
 pub(crate) mod taint_editor;
+pub(crate) mod tallies;
 pub(crate) mod time_budget;
 pub(crate) mod toleration_editor;
 pub(crate) mod yaml_tab;

@@ -19,7 +19,8 @@ use crate::components::parts::severity::warnings_button;
 use crate::components::parts::toleration_editor::{Draft, drafts, errors_of_new, read};
 use crate::files;
 use crate::session::{RowKind, Session};
-use crate::view_models::board::{BoardModel, Detail};
+use crate::view_models::board::BoardModel;
+use crate::view_models::board::density::Detail;
 use crate::view_models::selection::Selection;
 
 async fn html<C>(props: C::Properties) -> String
@@ -109,9 +110,9 @@ async fn a_node_shows_taints_and_pods_and_marks_what_is_selected() {
     assert!(full.contains("title=\"k:NoExecute\""), "{full}");
     assert_eq!(full.matches("data-pod=").count(), 3, "{full}");
     assert_eq!(full.matches("data-selected=\"true\"").count(), 1, "{full}");
-    let mini = html::<NodeCard>(props(Detail::Mini)).await;
-    assert_eq!(mini.matches("class=\"dotpod\"").count(), 3, "{mini}");
-    assert_eq!(mini.matches("<button").count(), 1, "{mini}");
+    let row = html::<NodeCard>(props(Detail::Rows)).await;
+    assert_eq!(row.matches("class=\"tally\"").count(), 3, "{row}");
+    assert_eq!(row.matches("<button").count(), 1, "{row}");
 }
 
 #[tokio::test(flavor = "current_thread")]

@@ -10,7 +10,7 @@ use taintlab_core::time::Timestamp;
 use super::rows::Home;
 use super::{Checkpoint, Edit, Progress, RowKind, Session};
 
-/// How many rows of the log lie between two checkpoints.
+/// How many rows of the log lie between two checkpoints, at least.
 const ROWS_PER_CHECKPOINT: usize = 256;
 /// More checkpoints than this are thinned out.
 const MAX_CHECKPOINTS: usize = 48;
@@ -51,8 +51,8 @@ impl Session {
             self.ahead.take();
             self.simulator.restore(&checkpoint.snapshot);
             self.progress = checkpoint.progress;
-            self.homes = checkpoint.homes;
             (self.past, self.events) = (checkpoint.rows, checkpoint.events);
+            self.find_homes();
             Rc::make_mut(&mut self.gone).truncate(checkpoint.gone);
         }
         self.touched.all = true;
@@ -142,10 +142,11 @@ impl Session {
         if self.only_forth {
             return;
         }
+        // Each is a copy of the cluster, which a frame that makes one has to wait for.
+        let rows = ROWS_PER_CHECKPOINT.max(self.homes.len() / 8);
         let last = self.checkpoints.last();
-        let due = last.is_none_or(|last| {
-            last.rows + ROWS_PER_CHECKPOINT <= self.past && last.at < self.simulator.now()
-        });
+        let due =
+            last.is_none_or(|last| last.rows + rows <= self.past && last.at < self.simulator.now());
         if due {
             self.checkpoint();
         }
@@ -166,7 +167,6 @@ impl Session {
             rows: self.past,
             events: self.events,
             gone: self.gone.len(),
-            homes: self.homes.clone(),
             snapshot: self.simulator.snapshot(),
         });
     }

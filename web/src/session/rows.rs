@@ -275,8 +275,36 @@ impl Session {
             other => match (other.pod(), other.node()) {
                 (Some(pod), _) => self.touch_pod(pod),
                 (None, Some(node)) => self.touch_node(node),
+                (None, None) if is_about_zones(other) => self.touched.zones = true,
                 (None, None) => self.touched.all = true,
             },
+        }
+    }
+
+    /// Where pods are and what awaits them, after the clock was moved back.
+    pub(super) fn find_homes(&mut self) {
+        self.homes.clear();
+        for (key, pod) in self.simulator.cluster().pods() {
+            let bare = pod.metadata.controller().is_none();
+            let home = Home { bare, ..Home::on(&pod.spec.node_name) };
+            self.homes.insert(key.clone(), home);
+        }
+        for row in self.rows.iter().take(self.past) {
+            let RowKind::Happened(what) = &row.kind else { continue };
+            let (pod, evicted) = match what {
+                EventKind::Request {
+                    pod,
+                    verb: RequestVerb::Delete,
+                    result: RequestResult::Ok,
+                    ..
+                } => (pod, Some(row.at)),
+                // Another of the same name.
+                EventKind::PodAdded { pod, .. } => (pod, None),
+                _ => continue,
+            };
+            if let Some(home) = self.homes.get_mut(pod) {
+                home.evicted = evicted;
+            }
         }
     }
 

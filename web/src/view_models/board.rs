@@ -1,5 +1,6 @@
 //! What the board shows: plain values, shared, rebuilt only where something has changed.
 
+pub(crate) mod density;
 #[cfg(test)]
 mod tests;
 
@@ -12,6 +13,7 @@ use taintlab_core::event::SilenceCause;
 use taintlab_core::pod_state::{PodCounts, PodState};
 use taintlab_core::simulator::Simulator;
 
+use super::selection::Selection;
 use crate::session::{Gone, Session, Touched};
 
 /// A pod on the board.
@@ -46,6 +48,8 @@ pub(crate) struct NodeView {
     pub(crate) taints: Vec<Taint>,
     /// Its pods.
     pub(crate) pods: Vec<Rc<PodView>>,
+    /// How many of them there are of each state.
+    pub(crate) counts: PodCounts,
     /// The pods that left it, last one first, at most [`GONE_PER_NODE`].
     pub(crate) gone: Vec<Rc<Gone>>,
     /// How many pods left it.
@@ -58,6 +62,11 @@ pub(crate) struct NodeView {
 pub(crate) const GONE_PER_NODE: usize = 6;
 
 impl NodeView {
+    /// Whether it exists and its condition `Ready` is `True`.
+    pub(crate) fn is_ready(&self) -> bool {
+        self.exists && self.ready == ConditionStatus::True
+    }
+
     /// As in the column STATUS of `kubectl get nodes`.
     pub(crate) fn status(&self) -> &'static str {
         match (&self.ready, self.unschedulable) {
@@ -83,6 +92,15 @@ pub(crate) struct ZoneView {
     pub(crate) region: String,
     /// Its nodes.
     pub(crate) nodes: Vec<Rc<NodeView>>,
+    /// How many of them are ready.
+    pub(crate) ready: usize,
+    /// The pods on them, by their state.
+    pub(crate) counts: PodCounts,
+    /// How many pods are on them.
+    pub(crate) pods: usize,
+    /// What the node lifecycle controller makes of it: `FullDisruption, 0.1 nodes/s`; empty if
+    /// there is none.
+    pub(crate) state: String,
 }
 
 /// How many pods there are.
@@ -109,40 +127,6 @@ pub(crate) struct Board {
     pub(crate) totals: Totals,
 }
 
-/// How much of each node is shown: the more nodes, the less.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Detail {
-    /// Pods with their names.
-    Full,
-    /// Pods as dots.
-    Compact,
-    /// Nodes as tiles.
-    Mini,
-}
-
-impl Detail {
-    /// What fits this board.
-    pub(crate) fn of(board: &Board) -> Self {
-        let Totals { nodes, pods, .. } = board.totals;
-        if nodes <= 14 && pods <= 160 {
-            Self::Full
-        } else if nodes <= 90 {
-            Self::Compact
-        } else {
-            Self::Mini
-        }
-    }
-
-    /// The word for it in style sheets.
-    pub(crate) fn word(self) -> &'static str {
-        match self {
-            Self::Full => "full",
-            Self::Compact => "compact",
-            Self::Mini => "mini",
-        }
-    }
-}
-
 /// The key of the zone of pods whose node does not exist.
 const NOWHERE: &str = "\0";
 
@@ -152,6 +136,10 @@ pub(crate) struct BoardModel {
     pods: BTreeMap<PodKey, Rc<PodView>>,
     nodes: BTreeMap<NodeName, Rc<NodeView>>,
     zones: BTreeMap<Rc<str>, Rc<ZoneView>>,
+    /// Those of the pods that have no node.
+    pending: BTreeMap<PodKey, Rc<PodView>>,
+    /// The pods that are gone, by node, and how many they are.
+    gone_by_node: GoneByNode,
     gone: usize,
     evictions: usize,
     board: Rc<Board>,
@@ -183,6 +171,20 @@ impl BoardModel {
         self.zones.get(key)
     }
 
+    /// The node or pod after `after` with this in its name: those come first that are called so,
+    /// then nodes before pods.
+    pub(crate) fn find(&self, name: &str, after: Option<&Selection>) -> Option<Selection> {
+        let nodes = self.nodes.keys().map(|node| (node.as_str(), Selection::Node(node.clone())));
+        let pods = self.pods.keys().filter(|pod| pod.as_str().contains(name));
+        let pods = pods.map(|pod| (pod.name(), Selection::Pod(pod.clone())));
+        let has = nodes.filter(|(called, _)| called.contains(name)).chain(pods);
+        let (exact, others): (Vec<_>, Vec<_>) = has.partition(|(called, _)| *called == name);
+        let mut found: Vec<_> = exact.into_iter().chain(others).map(|(_, what)| what).collect();
+        let last = after.and_then(|after| found.iter().position(|one| one == after));
+        let next = last.map_or(0, |last| (last + 1) % found.len());
+        (next < found.len()).then(|| found.swap_remove(next))
+    }
+
     /// Rebuilds what the session says has changed; `false` if nothing has.
     pub(crate) fn update(&mut self, session: &mut Session) -> bool {
         let touched = session.take_touched();
@@ -191,17 +193,16 @@ impl BoardModel {
         }
         let simulator = session.simulator();
         let nodes = self.update_pods(simulator, &touched);
-        let by_node = gone_by_node(session.gone());
+        self.note_gone(session.gone(), touched.all);
         if touched.all {
-            self.rebuild_all_nodes(simulator, &by_node);
+            self.rebuild_all_nodes(simulator);
         } else {
             for name in nodes {
-                self.rebuild_node(simulator, &name, &by_node);
+                self.rebuild_node(simulator, &name);
             }
         }
-        self.gone = session.gone().len();
-        self.evictions = session.simulator().evictions_until_now();
-        self.rebuild_board();
+        self.evictions = simulator.evictions_until_now();
+        self.rebuild_board(&zone_states(simulator));
         true
     }
 
@@ -218,10 +219,15 @@ impl BoardModel {
         };
         if touched.all {
             let old = std::mem::take(&mut self.pods);
+            self.pending.clear();
             for (key, pod) in simulator.cluster().pods() {
                 let new = view(key, pod);
                 let shared = old.get(key).filter(|old| ***old == new).cloned();
-                self.pods.insert(key.clone(), shared.unwrap_or_else(|| Rc::new(new)));
+                let new = shared.unwrap_or_else(|| Rc::new(new));
+                if new.node.is_empty() {
+                    self.pending.insert(key.clone(), new.clone());
+                }
+                self.pods.insert(key.clone(), new);
             }
             return nodes;
         }
@@ -229,10 +235,15 @@ impl BoardModel {
             if let Some(old) = self.pods.get(key) {
                 nodes.insert(old.node.as_str().into());
             }
+            self.pending.remove(key);
             match simulator.cluster().get_pod(key) {
                 Some(pod) => {
                     nodes.insert(pod.spec.node_name.as_str().into());
-                    self.pods.insert(key.clone(), Rc::new(view(key, pod)));
+                    let new = Rc::new(view(key, pod));
+                    if new.node.is_empty() {
+                        self.pending.insert(key.clone(), new.clone());
+                    }
+                    self.pods.insert(key.clone(), new);
                 }
                 None => {
                     self.pods.remove(key);
@@ -243,7 +254,19 @@ impl BoardModel {
         nodes
     }
 
-    fn rebuild_all_nodes(&mut self, simulator: &Simulator, gone: &GoneByNode) {
+    /// Follows the pods that are gone: others join them, unless `all` may be others.
+    fn note_gone(&mut self, gone: &[Rc<Gone>], all: bool) {
+        if all || gone.len() < self.gone {
+            self.gone_by_node.clear();
+            self.gone = 0;
+        }
+        for pod in gone.iter().skip(self.gone) {
+            self.gone_by_node.entry(pod.node.clone()).or_default().push(pod.clone());
+        }
+        self.gone = gone.len();
+    }
+
+    fn rebuild_all_nodes(&mut self, simulator: &Simulator) {
         let old = std::mem::take(&mut self.nodes);
         let mut names = BTreeSet::new();
         for (name, _) in simulator.cluster().nodes() {
@@ -253,7 +276,7 @@ impl BoardModel {
             names.insert(pod.node.as_str().into());
         }
         for name in names {
-            self.rebuild_node(simulator, &name, gone);
+            self.rebuild_node(simulator, &name);
             if let Some(new) = self.nodes.get_mut(&name)
                 && let Some(old) = old.get(&name)
                 && **old == **new
@@ -263,7 +286,7 @@ impl BoardModel {
         }
     }
 
-    fn rebuild_node(&mut self, simulator: &Simulator, name: &NodeName, gone: &GoneByNode) {
+    fn rebuild_node(&mut self, simulator: &Simulator, name: &NodeName) {
         let pods = simulator.cluster().pods_of(name.as_str());
         let pods: Vec<_> = pods.filter_map(|(key, _)| self.pods.get(key).cloned()).collect();
         let node = simulator.cluster().get_node(name.as_str());
@@ -271,32 +294,39 @@ impl BoardModel {
             self.nodes.remove(name);
             return;
         }
-        let left = gone.get(name).map(Vec::as_slice).unwrap_or_default();
+        let left = self.gone_by_node.get(name).map(Vec::as_slice).unwrap_or_default();
         let mut view = node_view(name, node.map(AsRef::as_ref), pods, left);
         view.silent = simulator.silence_cause(name);
         self.nodes.insert(name.clone(), Rc::new(view));
     }
 
     /// Groups the nodes by zone; zones in which nothing has changed stay the same value.
-    fn rebuild_board(&mut self) {
+    fn rebuild_board(&mut self, states: &BTreeMap<String, String>) {
         let mut by_zone: BTreeMap<Rc<str>, Vec<Rc<NodeView>>> = BTreeMap::new();
-        let mut totals = Totals { evictions: self.evictions, ..Totals::default() };
-        totals.counts.add_gone(self.gone);
         for node in self.nodes.values() {
-            totals.nodes += usize::from(node.exists);
-            by_zone.entry(node.zone.clone()).or_default().push(node.clone());
+            match by_zone.get_mut(&node.zone) {
+                Some(nodes) => nodes.push(node.clone()),
+                None => _ = by_zone.insert(node.zone.clone(), vec![node.clone()]),
+            }
         }
-        for pod in self.pods.values() {
-            totals.pods += 1;
+        let mut totals =
+            Totals { pods: self.pods.len(), evictions: self.evictions, ..Totals::default() };
+        totals.counts.add_gone(self.gone);
+        for pod in self.pending.values() {
             totals.counts.add(pod.state);
         }
         let old = std::mem::take(&mut self.zones);
         for (key, nodes) in by_zone {
-            let same = old.get(&key).filter(|zone| same_nodes(&zone.nodes, &nodes)).cloned();
-            let zone = same.unwrap_or_else(|| Rc::new(zone_view(&key, nodes)));
+            let state = states.get(&*key).map(String::as_str).unwrap_or_default();
+            let is_same =
+                |zone: &&Rc<ZoneView>| zone.state == state && same_nodes(&zone.nodes, &nodes);
+            let same = old.get(&key).filter(is_same).cloned();
+            let zone = same.unwrap_or_else(|| Rc::new(zone_view(&key, nodes, state)));
+            totals.nodes += zone.nodes.iter().filter(|node| node.exists).count();
+            totals.counts.add_all(&zone.counts);
             self.zones.insert(key, zone);
         }
-        let pending = self.pods.values().filter(|pod| pod.node.is_empty()).cloned().collect();
+        let pending = self.pending.values().cloned().collect();
         // Nodes that do not exist come last.
         let (nowhere, zones): (Vec<_>, Vec<_>) =
             self.zones.values().cloned().partition(|zone| &*zone.key == NOWHERE);
@@ -307,12 +337,13 @@ impl BoardModel {
 
 type GoneByNode = BTreeMap<NodeName, Vec<Rc<Gone>>>;
 
-fn gone_by_node(gone: &[Rc<Gone>]) -> GoneByNode {
-    let mut by_node = GoneByNode::new();
-    for pod in gone {
-        by_node.entry(pod.node.clone()).or_default().push(pod.clone());
-    }
-    by_node
+/// What the node lifecycle controller makes of each zone, by key.
+fn zone_states(simulator: &Simulator) -> BTreeMap<String, String> {
+    let zones = simulator.zones().into_iter().filter_map(|zone| {
+        let state = zone.state?;
+        Some((zone.key.as_str().to_owned(), format!("{state}, {} nodes/s", zone.qps)))
+    });
+    zones.collect()
 }
 
 fn same_nodes(a: &[Rc<NodeView>], b: &[Rc<NodeView>]) -> bool {
@@ -339,6 +370,10 @@ fn node_view(
     gone: &[Rc<Gone>],
 ) -> NodeView {
     let ready = node.and_then(|node| node.condition("Ready"));
+    let mut counts = PodCounts::default();
+    for pod in &pods {
+        counts.add(pod.state);
+    }
     NodeView {
         name: name.clone(),
         zone: node.map_or_else(|| NOWHERE.to_owned(), |n| zone_key(&n.metadata.labels)).into(),
@@ -347,13 +382,14 @@ fn node_view(
         unschedulable: node.is_some_and(|node| node.spec.unschedulable),
         taints: node.map(|node| node.spec.taints.clone()).unwrap_or_default(),
         pods,
+        counts,
         gone: gone.iter().rev().take(GONE_PER_NODE).cloned().collect(),
         gone_count: gone.len(),
         exists: node.is_some(),
     }
 }
 
-fn zone_view(key: &Rc<str>, nodes: Vec<Rc<NodeView>>) -> ZoneView {
+fn zone_view(key: &Rc<str>, nodes: Vec<Rc<NodeView>>, state: &str) -> ZoneView {
     let (region, name) = key.split_once(":\0:").unwrap_or_default();
     let name = match (&**key, name) {
         (NOWHERE, _) => "Nodes that do not exist",
@@ -361,5 +397,18 @@ fn zone_view(key: &Rc<str>, nodes: Vec<Rc<NodeView>>) -> ZoneView {
         (_, "") => "No zone",
         (_, name) => name,
     };
-    ZoneView { key: key.clone(), name: name.to_owned(), region: region.to_owned(), nodes }
+    let mut counts = PodCounts::default();
+    for node in &nodes {
+        counts.add_all(&node.counts);
+    }
+    ZoneView {
+        key: key.clone(),
+        name: name.to_owned(),
+        region: region.to_owned(),
+        ready: nodes.iter().filter(|node| node.is_ready()).count(),
+        counts,
+        pods: nodes.iter().map(|node| node.pods.len()).sum(),
+        state: state.to_owned(),
+        nodes,
+    }
 }

@@ -7,12 +7,14 @@ use taintlab_core::event::SilenceCause;
 use taintlab_core::warnings::Severity;
 use yew::prelude::*;
 
-use crate::components::parts::pod_mark::{pod_dot, pod_item, pod_speck};
+use crate::components::parts::pod_mark::{pod_dot, pod_item};
 use crate::components::parts::severity::picture;
 use crate::components::parts::taint_chip::taint_chip;
+use crate::components::parts::tallies::tallies;
 use crate::test_id::TestId;
 use crate::text::{at, count};
-use crate::view_models::board::{Detail, NodeView, PodView};
+use crate::view_models::board::density::Detail;
+use crate::view_models::board::{NodeView, PodView};
 use crate::view_models::selection::Selection;
 use crate::view_models::warning_marks::WarningMarks;
 
@@ -67,7 +69,11 @@ pub(crate) fn NodeCard(props: &NodeCardProps) -> Html {
                     { for node.taints.iter().map(|taint| taint_chip(taint, true)) }
                 </div>
             }
-            if props.detail == Detail::Full { { rows(props) } } else { { dots(props) } }
+            { match props.detail {
+                Detail::Full => rows(props),
+                Detail::Compact => dots(props),
+                Detail::Rows | Detail::Cells => tallies(&node.counts),
+            } }
         </div>
     }
 }
@@ -145,13 +151,11 @@ fn gone(node: &NodeView) -> Html {
 fn dots(props: &NodeCardProps) -> Html {
     let node = &props.node;
     let more = node.pods.len().saturating_sub(MAX_DOTS);
-    let mini = props.detail == Detail::Mini;
-    let dot = if mini { pod_speck } else { pod_dot };
     html! {
         <div class="dots" role="group">
-            { for node.pods.iter().take(MAX_DOTS).map(|pod| dot(pod, is_selected(props, pod), warning_severity(props, pod))) }
+            { for node.pods.iter().take(MAX_DOTS).map(|pod| pod_dot(pod, is_selected(props, pod), warning_severity(props, pod))) }
             if more > 0 { <span class="left">{ format!("+{more}") }</span> }
-            if node.gone_count > 0 && !mini {
+            if node.gone_count > 0 {
                 <span class="left">{ format!("−{}", node.gone_count) }</span>
             }
         </div>

@@ -88,15 +88,3 @@ pub(crate) fn pod_dot(pod: &PodView, selected: bool, warned: Option<Severity>) -
             aria-selected={selected.to_string()} tabindex="-1"></button>
     }
 }
-
-/// A pod as one dot of tens of thousands, with nothing that is not needed. It cannot be reached
-/// by keyboard; its node can, and lists it.
-pub(crate) fn pod_speck(pod: &PodView, selected: bool, _: Option<Severity>) -> Html {
-    let selected = selected.then_some("true");
-    let PodState { verdict, health, .. } = pod.state;
-    let health = (health != PodHealth::Ready).then_some(health.as_str());
-    html! {
-        <i key={pod.key.as_str()} class="dotpod" data-pod={pod.key.to_string()}
-            data-state={verdict.as_str()} data-health={health} data-selected={selected}></i>
-    }
-}

@@ -1,0 +1,180 @@
+//! Paints cells in the shapes and colours of the legend.
+
+use std::f64::consts::{PI, TAU};
+use std::rc::Rc;
+
+use taintlab_core::api::Taint;
+use taintlab_core::pod_state::{PodHealth, PodVerdict};
+use wasm_bindgen::JsCast;
+use web_sys::{CanvasRenderingContext2d, HtmlCanvasElement};
+
+use crate::browser;
+use crate::theme::Theme;
+use crate::view_models::board::NodeView;
+
+/// From one cell to the next, in pixels.
+pub(super) const PITCH: usize = 14;
+/// Half of the size of a mark, in pixels.
+const HALF: f64 = 4.5;
+
+/// What decides about colours, besides the theme.
+pub(super) const SCHEMES: [&str; 2] = ["(prefers-color-scheme: dark)", "(forced-colors: active)"];
+
+/// What the colours depend on: they are asked for anew when it changes.
+pub(super) fn scheme(theme: Theme) -> String {
+    let is = |query: &str| browser::window()?.match_media(query).ok()?.map(|it| it.matches());
+    format!("{}{:?}", theme.word(), SCHEMES.map(is))
+}
+
+/// A mark of the legend.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Shape {
+    Disc,
+    Ring,
+    HalfRing,
+    Target,
+    Slashed,
+    Diamond,
+    Striped,
+    Bars,
+    Speck,
+}
+
+impl Shape {
+    /// What is worst about a node's pods, as a mark with the name of its colour.
+    fn of(worst: Option<(PodVerdict, Option<PodHealth>)>) -> (Self, &'static str) {
+        match worst {
+            None => (Self::Speck, "--line-strong"),
+            Some((PodVerdict::Counting, _)) => (Self::Diamond, "--counting"),
+            Some((PodVerdict::Terminating, _)) => (Self::Striped, "--terminating"),
+            Some((PodVerdict::Stuck, _)) => (Self::Bars, "--terminating"),
+            Some((PodVerdict::Evicted | PodVerdict::Gone, _)) => (Self::Slashed, "--line-strong"),
+            Some((PodVerdict::Stays, health)) => match health.unwrap_or(PodHealth::Ready) {
+                PodHealth::Ready => (Self::Disc, "--stays"),
+                PodHealth::NotReady => (Self::Ring, "--unready"),
+                PodHealth::Starting => (Self::HalfRing, "--unready"),
+                PodHealth::Pending | PodHealth::Unschedulable => (Self::Ring, "--pending"),
+                PodHealth::Failed => (Self::Slashed, "--line-strong"),
+                PodHealth::Succeeded => (Self::Target, "--line-strong"),
+            },
+        }
+    }
+}
+
+/// Where a cell has its middle.
+fn middle(index: usize, columns: usize) -> (f64, f64) {
+    let pixels = |cells: usize| f64::from(u32::try_from(cells * PITCH + PITCH / 2).unwrap_or(0));
+    (pixels(index % columns), pixels(index / columns))
+}
+
+/// Paints all nodes of a zone.
+pub(super) fn paint(canvas: &HtmlCanvasElement, nodes: &[Rc<NodeView>], columns: usize) {
+    let sharp = browser::window().is_some_and(|window| window.device_pixel_ratio() > 1.0);
+    let scale = if sharp { 2 } else { 1 };
+    let size = |pixels: i32| u32::try_from(pixels).unwrap_or_default() * scale;
+    canvas.set_width(size(canvas.client_width()));
+    canvas.set_height(size(canvas.client_height()));
+    let context = canvas.get_context("2d").ok().flatten();
+    let Some(context) = context.and_then(|it| it.dyn_into::<CanvasRenderingContext2d>().ok())
+    else {
+        return;
+    };
+    // A canvas of no size is not scaled, and nothing is seen of it.
+    let _ = context.scale(f64::from(scale), f64::from(scale));
+    let places = || nodes.iter().enumerate().map(|(index, node)| (middle(index, columns), node));
+    let half = f64::from(u32::try_from(PITCH).unwrap_or_default()) / 2.0 - 0.5;
+    let tainted = |node: &NodeView| node.taints.iter().any(Taint::is_no_execute);
+    context.begin_path();
+    for ((x, y), _) in places().filter(|(_, node)| tainted(node)) {
+        context.rect(x - half, y - half, half * 2.0, half * 2.0);
+    }
+    context.set_fill_style_str(&colour(canvas, "--cell-tainted"));
+    context.fill();
+    context.begin_path();
+    for ((x, y), _) in places().filter(|(_, node)| !node.is_ready()) {
+        context.rect(x - half + 0.5, y - half + 0.5, half * 2.0 - 1.0, half * 2.0 - 1.0);
+    }
+    context.set_stroke_style_str(&colour(canvas, "--cell-unready"));
+    context.stroke();
+
+    let mut marks: Vec<_> =
+        places().map(|(place, node)| (Shape::of(node.counts.worst()), place)).collect();
+    marks.sort_by_key(|((shape, colour), _)| (*shape, *colour));
+    for alike in marks.chunk_by(|a, b| a.0 == b.0) {
+        let Some(((shape, name), _)) = alike.first() else { continue };
+        let colour = colour(canvas, name);
+        context.set_fill_style_str(&colour);
+        context.set_stroke_style_str(&colour);
+        for (fills, path) in [(true, filled as Path), (false, stroked as Path)] {
+            context.begin_path();
+            for (_, (x, y)) in alike {
+                path(&context, *shape, *x, *y);
+            }
+            if fills { context.fill() } else { context.stroke() }
+        }
+    }
+}
+
+/// Adds a part of a mark to the path.
+type Path = fn(&CanvasRenderingContext2d, Shape, f64, f64);
+
+fn circle(context: &CanvasRenderingContext2d, x: f64, y: f64, radius: f64) {
+    context.move_to(x + radius, y);
+    // A radius that is not negative is no error.
+    let _ = context.arc(x, y, radius, 0.0, TAU);
+}
+
+fn filled(context: &CanvasRenderingContext2d, shape: Shape, x: f64, y: f64) {
+    match shape {
+        Shape::Disc => circle(context, x, y, HALF),
+        Shape::Target => circle(context, x, y, 2.0),
+        Shape::Speck => circle(context, x, y, 1.5),
+        Shape::HalfRing => {
+            context.move_to(x + HALF, y);
+            let _ = context.arc(x, y, HALF, 0.0, PI);
+        }
+        Shape::Diamond => {
+            let half = HALF + 0.7;
+            context.move_to(x, y - half);
+            context.line_to(x + half, y);
+            context.line_to(x, y + half);
+            context.line_to(x - half, y);
+        }
+        Shape::Bars => {
+            context.rect(x - HALF, y - HALF, 2.0 * HALF, 3.5);
+            context.rect(x - HALF, y + HALF - 3.5, 2.0 * HALF, 3.5);
+        }
+        Shape::Ring | Shape::Slashed | Shape::Striped => {}
+    }
+}
+
+fn stroked(context: &CanvasRenderingContext2d, shape: Shape, x: f64, y: f64) {
+    let line = |x1: f64, y1: f64, x2: f64, y2: f64| {
+        context.move_to(x + x1, y + y1);
+        context.line_to(x + x2, y + y2);
+    };
+    match shape {
+        Shape::Ring | Shape::HalfRing | Shape::Target => circle(context, x, y, HALF - 0.5),
+        Shape::Slashed => {
+            context.rect(x - HALF + 0.5, y - HALF + 0.5, 2.0 * HALF - 1.0, 2.0 * HALF - 1.0);
+            line(-HALF, HALF, HALF, -HALF);
+        }
+        Shape::Striped => {
+            context.rect(x - HALF + 0.5, y - HALF + 0.5, 2.0 * HALF - 1.0, 2.0 * HALF - 1.0);
+            line(-HALF, HALF, HALF, -HALF);
+            line(-HALF, 0.5, 0.5, -HALF);
+            line(-0.5, HALF, HALF, -0.5);
+        }
+        Shape::Disc | Shape::Diamond | Shape::Bars | Shape::Speck => {}
+    }
+}
+
+/// A colour of the style sheet as it is here: light, dark or forced.
+fn colour(canvas: &HtmlCanvasElement, name: &str) -> String {
+    let style = canvas.style();
+    // Both are known to every browser.
+    let _ = style.set_property("color", &format!("var({name})"));
+    let window = browser::window();
+    let computed = window.and_then(|it| it.get_computed_style(canvas).ok().flatten());
+    computed.and_then(|it| it.get_property_value("color").ok()).unwrap_or_default()
+}

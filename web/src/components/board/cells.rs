@@ -1,0 +1,269 @@
+//! The nodes of a zone as cells of a canvas. One of them is an element at a time: what the tab key
+//! and the arrows reach, and what assistive technology reads.
+
+use std::rc::Rc;
+
+use gloo_events::EventListener;
+use taintlab_core::api::NodeName;
+use wasm_bindgen::JsCast;
+use wasm_bindgen::closure::Closure;
+use web_sys::{HtmlCanvasElement, HtmlElement, ResizeObserver};
+use yew::prelude::*;
+
+use super::cell_canvas::{self, PITCH};
+use crate::browser;
+use crate::focus;
+use crate::messages::{Dispatch, Msg};
+use crate::test_id::TestId;
+use crate::theme::Theme;
+use crate::view_models::board::{NodeView, ZoneView};
+use crate::view_models::selection::Selection;
+
+/// How wide the words about a cell are at most, in pixels, as in the style sheet.
+const TIP: usize = 260;
+
+/// Properties of [`Cells`].
+#[derive(Clone, PartialEq, Properties)]
+pub(crate) struct CellsProps {
+    /// The zone.
+    pub(crate) zone: Rc<ZoneView>,
+    /// The node that is selected, or that has the pod that is, if it is in here.
+    pub(crate) selected: Option<NodeName>,
+    /// The colours of the page.
+    pub(crate) theme: Theme,
+    /// Where messages go.
+    pub(crate) dispatch: Dispatch,
+}
+
+/// What happens to the cells.
+pub(crate) enum CellsMsg {
+    /// They have so much width.
+    Width(usize),
+    /// The colours of the system are others.
+    Colours,
+    /// The pointer is over a cell, or over none.
+    Hover(Option<usize>),
+    /// The focus goes to a cell.
+    Go(usize),
+}
+
+/// What was painted last.
+#[derive(PartialEq)]
+struct Painted {
+    zone: Rc<ZoneView>,
+    columns: usize,
+    scheme: String,
+}
+
+/// The cells of a zone.
+pub(crate) struct Cells {
+    canvas: NodeRef,
+    cell: NodeRef,
+    columns: usize,
+    hover: Option<usize>,
+    /// The node whose cell is an element.
+    current: Option<NodeName>,
+    /// It is to get the focus when it is there.
+    goes: bool,
+    /// It is to be in sight when it is there.
+    shows: bool,
+    painted: Option<Painted>,
+    observer: Option<(ResizeObserver, Closure<dyn Fn()>)>,
+    _colours: Vec<EventListener>,
+}
+
+impl Component for Cells {
+    type Message = CellsMsg;
+    type Properties = CellsProps;
+
+    fn create(ctx: &Context<Self>) -> Self {
+        let listen = |query: &str| {
+            let query = browser::window()?.match_media(query).ok()??;
+            let link = ctx.link().clone();
+            Some(EventListener::new(&query, "change", move |_| {
+                link.send_message(CellsMsg::Colours)
+            }))
+        };
+        Self {
+            canvas: NodeRef::default(),
+            cell: NodeRef::default(),
+            columns: 1,
+            hover: None,
+            current: ctx.props().selected.clone(),
+            goes: false,
+            shows: false,
+            painted: None,
+            observer: None,
+            _colours: cell_canvas::SCHEMES.iter().filter_map(|query| listen(query)).collect(),
+        }
+    }
+
+    fn changed(&mut self, ctx: &Context<Self>, old: &Self::Properties) -> bool {
+        let selected = &ctx.props().selected;
+        if selected.is_some() && *selected != old.selected {
+            self.current.clone_from(selected);
+            self.shows = true;
+        }
+        true
+    }
+
+    fn update(&mut self, ctx: &Context<Self>, msg: Self::Message) -> bool {
+        match msg {
+            CellsMsg::Width(width) => {
+                let columns = (width / PITCH).max(1);
+                std::mem::replace(&mut self.columns, columns) != columns
+            }
+            CellsMsg::Colours => true,
+            CellsMsg::Hover(hover) => std::mem::replace(&mut self.hover, hover) != hover,
+            CellsMsg::Go(index) => {
+                let node = ctx.props().zone.nodes.get(index);
+                self.current = node.map(|node| node.name.clone());
+                self.goes = true;
+                true
+            }
+        }
+    }
+
+    fn view(&self, ctx: &Context<Self>) -> Html {
+        let CellsProps { zone, selected, dispatch, .. } = ctx.props();
+        let count = zone.nodes.len();
+        let height = count.div_ceil(self.columns) * PITCH;
+        let at = {
+            let (columns, zone) = (self.columns, zone.clone());
+            move |event: &MouseEvent| {
+                let pixels = |offset: i32| usize::try_from(offset).ok().map(|it| it / PITCH);
+                let (x, y) = (pixels(event.offset_x())?, pixels(event.offset_y())?);
+                let index = y * columns + x;
+                (x < columns && index < zone.nodes.len()).then_some(index)
+            }
+        };
+        let onmousemove = ctx.link().callback({
+            let at = at.clone();
+            move |event: MouseEvent| CellsMsg::Hover(at(&event))
+        });
+        let onmouseleave = ctx.link().callback(|_: MouseEvent| CellsMsg::Hover(None));
+        let onclick = {
+            let (zone, dispatch) = (zone.clone(), dispatch.clone());
+            Callback::from(move |event: MouseEvent| {
+                if let Some(node) = at(&event).and_then(|index| zone.nodes.get(index)) {
+                    dispatch.emit(Msg::Select(Some(Selection::Node(node.name.clone()))));
+                }
+            })
+        };
+        let place = |index: usize| {
+            let (x, y) = (index % self.columns * PITCH, index / self.columns * PITCH);
+            format!("left:{x}px;top:{y}px")
+        };
+        let position = |name: &NodeName| zone.nodes.iter().position(|node| node.name == *name);
+        let marked = selected.as_ref().and_then(position);
+        let current = self.current.as_ref().and_then(position).unwrap_or_default();
+        let tip = self.hover.and_then(|index| Some((index, zone.nodes.get(index)?)));
+        html! {
+            <div class="cells" role="group" data-testid={TestId::Cells} {onmouseleave}>
+                <canvas ref={&self.canvas} aria-hidden="true" {onmousemove} {onclick}
+                    style={format!("height:{height}px")}></canvas>
+                if let Some(index) = marked {
+                    <i class="cellmark" style={place(index)}></i>
+                }
+                if let Some(node) = zone.nodes.get(current) {
+                    { self.cell(ctx, node, current, place(current), marked == Some(current)) }
+                }
+                if let Some((index, node)) = tip {
+                    <div class="celltip" aria-hidden="true" data-testid={TestId::CellTip}
+                        style={self.tip_place(index)}>{ node.line() }</div>
+                }
+            </div>
+        }
+    }
+
+    fn rendered(&mut self, ctx: &Context<Self>, first: bool) {
+        let Some(canvas) = self.canvas.cast::<HtmlCanvasElement>() else { return };
+        if first {
+            self.observe(ctx, &canvas);
+        }
+        let (goes, shows) = (std::mem::take(&mut self.goes), std::mem::take(&mut self.shows));
+        if let Some(cell) = self.cell.cast::<HtmlElement>() {
+            if goes {
+                // What cannot have the focus does not get it.
+                let _ = cell.focus();
+            }
+            if shows {
+                focus::reveal(&cell);
+            }
+        }
+        let painted = Painted {
+            zone: ctx.props().zone.clone(),
+            columns: self.columns,
+            scheme: cell_canvas::scheme(ctx.props().theme),
+        };
+        if self.painted.as_ref() != Some(&painted) {
+            cell_canvas::paint(&canvas, &painted.zone.nodes, self.columns);
+            self.painted = Some(painted);
+        }
+    }
+
+    fn destroy(&mut self, _: &Context<Self>) {
+        if let Some((observer, _)) = self.observer.take() {
+            observer.disconnect();
+        }
+    }
+}
+
+impl Cells {
+    /// The cell that is an element.
+    fn cell(
+        &self,
+        ctx: &Context<Self>,
+        node: &NodeView,
+        index: usize,
+        place: String,
+        selected: bool,
+    ) -> Html {
+        let count = ctx.props().zone.nodes.len();
+        let (columns, link) = (self.columns, ctx.link().clone());
+        let onkeydown = Callback::from(move |event: KeyboardEvent| {
+            if event.alt_key() || event.ctrl_key() || event.meta_key() || event.shift_key() {
+                return;
+            }
+            let to = match event.key().as_str() {
+                "ArrowLeft" => index.checked_sub(1),
+                "ArrowRight" => Some(index + 1),
+                "ArrowUp" => index.checked_sub(columns),
+                "ArrowDown" => Some(index + columns),
+                _ => None,
+            };
+            // Beyond the edge lies what is beside the zone.
+            if let Some(to) = to.filter(|to| *to < count) {
+                event.prevent_default();
+                link.send_message(CellsMsg::Go(to));
+            }
+        });
+        html! {
+            <button key={node.name.as_str()} ref={&self.cell} class="cell" role="treeitem"
+                aria-level="2" tabindex="-1" aria-selected={selected.to_string()}
+                aria-posinset={(index + 1).to_string()} aria-setsize={count.to_string()}
+                data-node={node.name.to_string()} data-testid={TestId::Cell}
+                title={node.line()} aria-label={node.line()} style={place} {onkeydown}></button>
+        }
+    }
+
+    /// Below the cell, and not over the edge.
+    fn tip_place(&self, index: usize) -> String {
+        let width = self.columns * PITCH;
+        let x = (index % self.columns * PITCH).min(width.saturating_sub(TIP));
+        let y = (index / self.columns + 1) * PITCH + 4;
+        format!("left:{x}px;top:{y}px")
+    }
+
+    fn observe(&mut self, ctx: &Context<Self>, canvas: &HtmlCanvasElement) {
+        let (link, observed) = (ctx.link().clone(), canvas.clone());
+        let tell = Closure::<dyn Fn()>::new(move || {
+            let width = usize::try_from(observed.client_width()).unwrap_or_default();
+            link.send_message(CellsMsg::Width(width));
+        });
+        if let Ok(observer) = ResizeObserver::new(tell.as_ref().unchecked_ref()) {
+            observer.observe(canvas);
+            self.observer = Some((observer, tell));
+        }
+    }
+}
