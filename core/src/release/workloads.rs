@@ -14,6 +14,12 @@ impl KubernetesRelease {
     }
 }
 
+changes! {
+    scaling_message = 26, believed:
+        "The event `ScalingReplicaSet` says `to 3 from 1`, no longer `to 3`.";
+    scaling_message = 31, believed: "The event `ScalingReplicaSet` says `from 1 to 3`.";
+}
+
 since! {
     /// Whether a daemon pod that has ended and is deleted does not keep its node occupied: since
     /// 1.28 (kubernetes#118716).
@@ -35,7 +41,7 @@ since! {
     has_stateful_set_min_ready_seconds = 23;
     /// Whether a StatefulSet replaces a pod that has ended well, as one that has failed: since
     /// 1.28. The minor is not certain.
-    recreates_succeeded_pods = 28;
+    recreates_succeeded_pods = 28, believed;
     /// Whether conditions carry `observedGeneration`: since 1.34.
     sets_observed_generation = 34;
 }
