@@ -29,8 +29,8 @@ pub struct DemoOptions {
     /// Where the files of the element are, with `/` at its end: `embed` leads there.
     pub base: String,
     /// The `yaml` of the recording, deflated without a header and in base64url: the scenario in
-    /// the frame and in the link of `embed`, which is absent without it.
-    pub packed: Option<String>,
+    /// the frame and in the link of `embed`, which is absent if this is empty.
+    pub packed: String,
     /// Steps that are added to those of the scenario; what it expects is left out then.
     pub steps: Vec<Step>,
 }
@@ -103,7 +103,8 @@ pub fn make_demo(
             html,
             recording: made.recording(),
             passed: made.passed(),
-            embed: demo.packed.map(|packed| made.embed(&demo_options, &demo.base, &packed)),
+            embed: (!demo.packed.is_empty())
+                .then(|| made.embed(&demo_options, &demo.base, &demo.packed)),
         }),
         Err(DemoError::Scenario(error)) => {
             fail(vec![at(&file, &error.path(), &error.to_string(), SCENARIO)])

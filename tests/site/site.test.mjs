@@ -315,7 +315,7 @@ test("the playground and the command hand out the same embeds, which open", asyn
       assert.equal(text, embed(form, file, fence), form);
     // Something is changed: a scenario of its own.
     await page.keyboard.press("Escape");
-    await page.getByTestId("node-card").first().click();
+    await page.locator(`[data-node="worker-1"] > .name`).click();
     await page.getByRole("button", { name: /^Cordon/ }).first().click();
     own = await forms(page);
     const written = join(mkdtempSync(join(tmpdir(), "taintlab-")), "own.yaml");

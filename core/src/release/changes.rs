@@ -112,13 +112,13 @@ impl KubernetesRelease {
                     .into();
             }
             _ if self > base => alloc::format!(
-                "Recorded from 1.20.2, with {number} changes up to {self}: {} read in its source, \
-                 {believed} believed to have come with their release.",
+                "Recorded from 1.20.2, with {number} changes up to {self}: {} read in Kubernetes' \
+                 source, {believed} believed to have come with their release.",
                 number - believed
             ),
             _ => alloc::format!(
-                "Recorded from 1.20.2, without {number} changes since {self}: {} read in its \
-                 source, {believed} believed to have come with their release.",
+                "Recorded from 1.20.2, without {number} changes since {self}: {} read in \
+                 Kubernetes' source, {believed} believed to have come with their release.",
                 number - believed
             ),
         };

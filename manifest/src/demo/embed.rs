@@ -11,7 +11,7 @@ use crate::svg::rows_of;
 const AROUND: usize = 420;
 const LANE: usize = 20;
 
-/// What an author puts on a page of their own, besides [`Demo::html`].
+/// What an author puts on a page of their own besides the HTML of the demo, or in its place.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "typescript", derive(tsify::Tsify))]
 pub struct Embed {

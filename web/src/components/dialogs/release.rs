@@ -37,7 +37,7 @@ fn of(is_wanted: impl Fn(&Change) -> bool) -> Changes {
 
 fn section(title: String, changes: &Changes, nothing: &'static str) -> Html {
     html! {
-        <section class="stack">
+        <section class="stack changes">
             <h3>{ title }</h3>
             if changes.is_empty() {
                 <p class="hint">{ nothing }</p>
