@@ -181,6 +181,7 @@ test_ids! {
     Thresholds = "thresholds",
     TimeBudget = "time-budget",
     TimeBudgetAt = "time-budget-at",
+    TimeBudgetRange = "time-budget-range",
     TimeBudgetTotal = "time-budget-total",
     Timeline = "scrub",
     TolerationForm = "toleration-form",
