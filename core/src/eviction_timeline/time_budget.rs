@@ -191,8 +191,8 @@ pub struct TimeBudget {
     /// Whether that has happened; otherwise it will, if nothing changes.
     pub over: bool,
     /// Between which moments it lies in a cluster whose health checks come at other moments than
-    /// the simulated ones. Absent once the check that begins the grace period is over, and where
-    /// no health check counts.
+    /// the simulated ones. Absent of what is over, where no health check counts, and once the check
+    /// that begins the grace period was seen, other than that of the beginning.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "typescript-all", tsify(optional))]
     pub range: Option<EvictionRange>,
@@ -223,7 +223,9 @@ impl TimeBudget {
     }
 
     /// How long the last heartbeat, or the kubelet's report, waited for the health check that saw
-    /// it, if that came after `now` and did not wait for longer than a `period`.
+    /// it. `None` if it is known when that was: the check is over at `now`, and was not the one of
+    /// the beginning, which comes with the simulation and not from the cluster; or if it waited for
+    /// longer than a `period`, which is not for the health checks.
     fn waited(&self, now: Moment, period: Duration) -> Option<Duration> {
         let first = self.terms.first()?;
         let seen = match first.kind {
@@ -233,7 +235,8 @@ impl TimeBudget {
             _ => return None,
         };
         let waited = seen.since(first.start);
-        (seen > now && waited <= period).then_some(waited)
+        let at_beginning = seen <= Moment(0);
+        (at_beginning || seen > now && waited <= period).then_some(waited)
     }
 
     /// The [`range`](Self::range) of an eviction to come, as seen at `now`.
@@ -247,7 +250,7 @@ impl TimeBudget {
         let set_by = flag("node-monitor-period", period);
         Some(EvictionRange::new(
             earliest,
-            earliest.plus(period),
+            earliest.plus(period).max(self.evicted_at),
             &format!("health checks come at any moment of their period ({set_by})"),
         ))
     }
