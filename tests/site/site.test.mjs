@@ -17,7 +17,7 @@ import { chromium } from "playwright-core";
 import sirv from "sirv";
 
 import { FLAGS } from "../e2e/support/flags.mjs";
-import { ready } from "../e2e/support/page.mjs";
+import { now, ready, seconds } from "../e2e/support/page.mjs";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const AXE = readFileSync(join(ROOT, "node_modules/axe-core/axe.min.js"), "utf8");
@@ -326,12 +326,12 @@ test("the playground and the command hand out the same embeds, which open", asyn
   });
   await open(new URL(own.link).hash, {}, async (page) => {
     await ready(page);
-    await page.getByTestId("clock").getByText("0:40").first().waitFor();
+    assert.equal(await now(page), seconds(40));
     await page.getByText("SchedulingDisabled").first().waitFor();
   });
   const origin = another();
-  const host = `${origin}/host/${encodeURIComponent(own.iframe)}`;
-  await open(host, { origin }, async (page) => {
+  const [, source] = /src="([^"]+)"/.exec(own.iframe);
+  await open(`${origin}/host/${encodeURIComponent(host(source))}`, { origin }, async (page) => {
     const inside = page.frameLocator("iframe");
     await inside.getByRole("button", { name: "Run it here" }).click();
     await inside.getByText("Why 345 seconds and not 300?").first().waitFor();
