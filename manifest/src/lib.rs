@@ -44,6 +44,7 @@ mod report;
 mod scalar;
 mod scenario;
 mod source;
+mod storage;
 mod svg;
 mod tree;
 #[cfg(feature = "yaml")]
