@@ -4,7 +4,7 @@ use alloc::string::{String, ToString};
 
 use serde_json::{Map, Value, json};
 
-use super::{Fields, Pod};
+use super::{Fields, PersistentVolume, PersistentVolumeClaim, Pod, PodSpecFields, StorageClass};
 use crate::release::KubernetesRelease;
 
 /// Fills in what the API server fills in when it stores a pod, and its admission: policies, grace
@@ -40,7 +40,7 @@ fn set_missing(fields: &mut Fields, name: &str, value: Value) {
     }
 }
 
-fn change_items(fields: &mut Fields, name: &str, change: impl Fn(&mut Map<String, Value>)) {
+fn change_items(fields: &mut PodSpecFields, name: &str, change: impl Fn(&mut Map<String, Value>)) {
     let Some(Value::Array(items)) = fields.get(name) else { return };
     let mut items = items.clone();
     items.iter_mut().filter_map(Value::as_object_mut).for_each(change);
@@ -123,6 +123,43 @@ fn default_volume(volume: &mut Map<String, Value>) {
     }
     if let Some(Value::Object(source)) = volume.get_mut("hostPath") {
         default_field(source, "type", "");
+    }
+}
+
+/// The same of a PersistentVolume, with the finalizer that protects it while a claim is bound to
+/// it. Mirrors `SetDefaults_PersistentVolume` and `storageobjectinuseprotection`.
+pub fn default_persistent_volume(volume: &mut PersistentVolume) {
+    let policy = volume.reclaim_policy().to_string();
+    volume.spec.other.set("persistentVolumeReclaimPolicy", policy.into());
+    set_missing(&mut volume.spec.other, "volumeMode", "Filesystem".into());
+    let finalizers = json!(["kubernetes.io/pv-protection"]);
+    set_missing(&mut volume.metadata.other, "finalizers", finalizers);
+    if volume.status.phase.is_empty() {
+        volume.status.phase = "Pending".into();
+    }
+}
+
+/// The same of a claim, with the volume that it is bound to. Mirrors
+/// `SetDefaults_PersistentVolumeClaim` and `updateClaimStatus`.
+pub fn default_claim(claim: &mut PersistentVolumeClaim, volume: Option<&PersistentVolume>) {
+    set_missing(&mut claim.spec.other, "volumeMode", "Filesystem".into());
+    let finalizers = json!(["kubernetes.io/pvc-protection"]);
+    set_missing(&mut claim.metadata.other, "finalizers", finalizers);
+    if claim.status.phase.is_empty() {
+        claim.status.phase = "Pending".into();
+    }
+    let Some(volume) = volume else { return };
+    set_missing(&mut claim.status.other, "accessModes", json!(volume.spec.access_modes));
+    if let Some(capacity) = volume.spec.other.get("capacity") {
+        set_missing(&mut claim.status.other, "capacity", capacity.clone());
+    }
+}
+
+/// The same of a StorageClass. Mirrors `SetDefaults_StorageClass`.
+pub fn default_storage_class(class: &mut StorageClass) {
+    set_missing(&mut class.other, "reclaimPolicy", "Delete".into());
+    if class.volume_binding_mode.is_empty() {
+        class.volume_binding_mode = "Immediate".into();
     }
 }
 

@@ -26,7 +26,7 @@ mod workload;
 mod workload_status;
 
 pub use cron_job::{CronJob, CronJobSpec, JobTemplate};
-pub use defaults::default_pod;
+pub use defaults::{default_claim, default_persistent_volume, default_pod, default_storage_class};
 pub use fields::{
     ApiVersion, Fields, Kind, NoOtherFields, NodeSpecFields, NodeStatusFields, ObjectMetaFields,
     OwnerReferenceFields, PodConditionFields, PodSpecFields, PodStatusFields, TypeName,

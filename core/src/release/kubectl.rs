@@ -11,6 +11,13 @@ impl KubernetesRelease {
         self.minor == 22
     }
 
+    /// What `kubectl describe pvc` calls the pods that use a claim: `Mounted By` to 1.19, `Used By`
+    /// since (kubernetes/kubernetes#95635).
+    #[must_use]
+    pub const fn describe_claim_title_of_pods(self) -> &'static str {
+        if self.minor >= 20 { "Used By" } else { "Mounted By" }
+    }
+
     /// Whether `kubectl drain` has the flag `--ignore-errors`: in 1.21 and 1.22.
     #[must_use]
     pub const fn drain_has_ignore_errors(self) -> bool {
@@ -19,6 +26,9 @@ impl KubernetesRelease {
 }
 
 since! {
+    /// Whether the tables of volumes and claims have the column `VOLUMEATTRIBUTESCLASS`: since 1.29,
+    /// where the API came (kubernetes/kubernetes#121104). The minor is not certain.
+    shows_volume_attributes_class = 29;
     /// Whether `kubectl describe node` says that a lease is missing: since 1.19, before it showed
     /// one without values.
     describe_says_that_lease_is_missing = 19;
