@@ -288,6 +288,73 @@ fn a_stateful_set_recreates_pods_that_have_ended() {
     }
 }
 
+/// How many daemon pods there are on three nodes, and how many are ready, each second after the
+/// template has changed.
+fn daemon_update(release: &str, strategy: Value) -> Vec<(usize, usize)> {
+    let update = json!({ "updateStrategy": { "rollingUpdate": strategy } });
+    let logs = workload(WorkloadKind::DaemonSet, "logs", 0, update);
+    let mut simulator = cluster(release, 3, vec![logs.clone()]);
+    simulator.advance_to(at(10)).unwrap();
+    assert_eq!(running(&simulator, "ds/logs").len(), 3);
+    let mut changed = logs;
+    changed.spec.template.metadata.labels.insert("version".into(), "2".into());
+    simulator.handle_command(at(10), Command::UpdateWorkload(Box::new(changed))).unwrap();
+    let mut seen = Vec::new();
+    for second in 10..250 {
+        simulator.advance_to(at(second)).unwrap();
+        let pods = pods_of(&simulator, "ds/logs");
+        let alive = pods.iter().filter(|pod| !pod.is_terminating());
+        let ready = alive.clone().filter(|pod| pod.has_ready_condition());
+        seen.push((alive.clone().count(), ready.count()));
+        let nodes = alive.map(|pod| &pod.metadata.name).count();
+        assert!(nodes <= 6, "{second}");
+    }
+    let pods = running(&simulator, "ds/logs");
+    assert!(pods.iter().all(|pod| pod.metadata.labels["version"] == "2"), "{release}");
+    assert_eq!(pods.len(), 3);
+    seen
+}
+
+#[test]
+fn a_daemon_set_surges() {
+    let most = |seen: &[(usize, usize)]| seen.iter().map(|(alive, _)| *alive).max().unwrap();
+    let least = |seen: &[(usize, usize)]| seen.iter().map(|(_, ready)| *ready).min().unwrap();
+    for (surge, alive) in [(json!(1), 4), (json!(2), 5), (json!("100%"), 6)] {
+        let strategy = json!({ "maxSurge": surge, "maxUnavailable": 0 });
+        let seen = daemon_update("1.22", strategy.clone());
+        assert_eq!((most(&seen), least(&seen)), (alive, 3), "{surge}");
+        // Before, the field is not there: one pod after the other goes first.
+        let seen = daemon_update("1.21", json!({ "maxSurge": surge }));
+        assert_eq!((most(&seen), least(&seen)), (3, 2), "{surge}");
+    }
+}
+
+/// A node that the new template is not for keeps its pod until there are enough elsewhere, since
+/// 1.29; before, a pod is created for it that nobody places.
+#[test]
+fn a_daemon_set_surges_where_it_is_wanted() {
+    for (release, pending) in [("1.28", 1), ("1.29", 0)] {
+        let update = json!({ "updateStrategy": { "rollingUpdate": { "maxSurge": 1,
+            "maxUnavailable": 0 } } });
+        let logs = workload(WorkloadKind::DaemonSet, "logs", 0, update);
+        let mut simulator = cluster(release, 3, vec![logs.clone()]);
+        simulator.advance_to(at(10)).unwrap();
+        let taint: Command = serde_json::from_value(json!({"taint": {"node": "n1",
+            "taint": {"key": "k", "effect": "NoSchedule"}}}))
+        .unwrap();
+        simulator.handle_command(at(10), taint).unwrap();
+        let mut changed = logs;
+        changed.spec.template.metadata.labels.insert("version".into(), "2".into());
+        simulator.handle_command(at(10), Command::UpdateWorkload(Box::new(changed))).unwrap();
+        simulator.advance_to(at(250)).unwrap();
+        let pods = pods_of(&simulator, "ds/logs");
+        let waits = |pod: &&Pod| pod.spec.node_name.is_empty();
+        assert_eq!(pods.iter().filter(waits).count(), pending, "{release}");
+        let on_first = pods.iter().filter(|pod| pod.spec.node_name == "n1").count();
+        assert_eq!(on_first, pending, "{release}: the pod that was there");
+    }
+}
+
 #[test]
 fn pods_are_adopted_and_released() {
     let mut simulator =
