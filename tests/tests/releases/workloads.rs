@@ -195,6 +195,13 @@ pub(super) const DIFFERENCES: &[Difference] = &[
         observe: |release| release.has_indexed_jobs().to_string(),
     },
     Difference {
+        name: "has_backoff_limit_per_index",
+        last: "1.28",
+        before: "false",
+        after: "true",
+        observe: |release| release.has_backoff_limit_per_index().to_string(),
+    },
+    Difference {
         name: "labels_pods_with_completion_index",
         last: "1.27",
         before: "false",
