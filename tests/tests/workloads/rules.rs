@@ -186,8 +186,8 @@ fn an_indexed_job_does_each_number_once() {
 /// The running pod of a number of a Job fails.
 fn fail_index(simulator: &mut Simulator, now: Timestamp, index: &str) {
     let name = format!("sum-{index}-");
-    let pods = running(simulator, "job/sum").into_iter();
-    let pod = pods.filter(|pod| pod.metadata.name.starts_with(&name)).next_back().unwrap();
+    let mut pods = running(simulator, "job/sum").into_iter();
+    let pod = pods.rfind(|pod| pod.metadata.name.starts_with(&name)).unwrap();
     end(simulator, now, pod, PodPhase::Failed);
 }
 
