@@ -155,8 +155,8 @@ pub enum Command {
         /// Which one, `namespace/name`.
         budget: PodKey,
     },
-    /// Deletes a PersistentVolumeClaim, as `kubectl delete`: it is gone when no pod on a node uses it
-    /// any longer, and then its volume is released, or deleted if its reclaim policy says so.
+    /// Deletes a PersistentVolumeClaim, as `kubectl delete`: it is gone when no pod on a node uses
+    /// it any longer, and then its volume is released, or deleted if its reclaim policy says so.
     DeleteClaim {
         /// Which one, `namespace/name`.
         claim: PodKey,

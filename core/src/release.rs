@@ -4,32 +4,63 @@
 //! method says which patch is meant. Everything else in this crate asks a method here and never
 //! compares release numbers.
 
-/// Methods of [`KubernetesRelease`] that are true from a minor release on.
+/// Methods of [`KubernetesRelease`] that are true from a minor release on, and `SINCE`, the
+/// [`Change`]s that they are. After the release stands `believed` where that is not certain.
 macro_rules! since {
-    ($($(#[$doc:meta])+ $name:ident = $minor:literal;)+) => {
+    ($($(#[doc = $doc:literal])+ $name:ident = $minor:literal $(, $basis:ident)?;)+) => {
         impl KubernetesRelease {
-            $($(#[$doc])+
+            $($(#[doc = $doc])+
             #[must_use]
             pub const fn $name(self) -> bool {
                 self.minor >= $minor
             })+
         }
+
+        pub(super) const SINCE: &[super::Change] = &[
+            $(super::Change::new(stringify!($name), concat!($($doc),+), $minor, basis!($($basis)?))),+
+        ];
     };
 }
 
-/// Methods of [`KubernetesRelease`] that are true to a minor release.
+/// Methods of [`KubernetesRelease`] that are true to a minor release, and `UNTIL`, the [`Change`]s
+/// that come after it.
 macro_rules! until {
-    ($($(#[$doc:meta])+ $name:ident = $minor:literal;)+) => {
+    ($($(#[doc = $doc:literal])+ $name:ident = $minor:literal $(, $basis:ident)?;)+) => {
         impl KubernetesRelease {
-            $($(#[$doc])+
+            $($(#[doc = $doc])+
             #[must_use]
             pub const fn $name(self) -> bool {
                 self.minor <= $minor
             })+
         }
+
+        pub(super) const UNTIL: &[super::Change] = &[
+            $(super::Change::new(
+                stringify!($name), concat!($($doc),+), $minor + 1, basis!($($basis)?)
+            )),+
+        ];
     };
 }
 
+/// `CHANGES`: those of methods that are more than true or false.
+macro_rules! changes {
+    ($($name:ident = $minor:literal $(, $basis:ident)?: $text:literal;)+) => {
+        pub(super) const CHANGES: &[super::Change] = &[
+            $(super::Change::new(stringify!($name), $text, $minor, basis!($($basis)?))),+
+        ];
+    };
+}
+
+macro_rules! basis {
+    () => {
+        super::Basis::Read
+    };
+    (believed) => {
+        super::Basis::Believed
+    };
+}
+
+mod changes;
 mod disruption;
 mod feature_gates;
 mod jobs;
@@ -46,6 +77,7 @@ use core::fmt;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
+pub use self::changes::{Basis, Change};
 pub use self::feature_gates::{FeatureGate, FeatureGates, GateStage};
 pub use self::jobs::JobBackoff;
 pub use self::node_lifecycle::Requeue;

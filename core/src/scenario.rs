@@ -227,6 +227,18 @@ pub struct Objects {
     pub others: Vec<Value>,
 }
 
+impl Objects {
+    /// How many nodes and pods there are at the beginning, with those of the groups.
+    #[must_use]
+    pub fn nodes_and_pods(&self) -> u64 {
+        let of_their_own = (self.nodes.len() + self.pods.len()) as u64;
+        let in_group = |group: &NodeGroup| {
+            u64::from(group.count).saturating_mul(u64::from(group.pods_per_node) + 1)
+        };
+        self.node_groups.iter().map(in_group).fold(of_their_own, u64::saturating_add)
+    }
+}
+
 /// Something that happens at a given time.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -407,6 +419,18 @@ impl Scenario {
                 || self.steps.iter().any(|step| step.command.needs_node_lifecycle())
                 || self.expect.iter().any(Expectation::needs_node_lifecycle)
         })
+    }
+
+    /// Leaves out what it expects. What takes part because it was expected still takes part.
+    pub fn clear_expectations(&mut self) {
+        let (control_plane, node_lifecycle) = (self.has_control_plane(), self.has_node_lifecycle());
+        self.expect.clear();
+        if self.has_control_plane() != control_plane {
+            self.kubernetes.control_plane = Some(control_plane);
+        }
+        if self.has_node_lifecycle() != node_lifecycle {
+            self.kubernetes.node_lifecycle = Some(node_lifecycle);
+        }
     }
 
     /// When it ends at the latest; before, once nothing more happens by itself and no expectation

@@ -5,6 +5,7 @@
 //! plain HTML that needs no JavaScript, within the element `<taint-lab>`; [`Demo::recording`] is
 //! what the element plays without the engine.
 
+mod embed;
 mod fence;
 mod figure;
 mod html;
@@ -19,7 +20,9 @@ use taintlab_core::eviction_timeline::time_budget::{Term, TermKind, TimeBudget};
 use taintlab_core::lanes::Lanes;
 use taintlab_core::scenario::{Scenario, ScenarioError, ScenarioRun};
 use taintlab_core::simulator::Simulator;
+use taintlab_core::time::Timestamp;
 
+pub use self::embed::Embed;
 pub use self::fence::DemoOptions;
 pub use self::html::{escape, prose};
 pub use self::knob::Knob;
@@ -32,6 +35,8 @@ use crate::scenario::write_scenario;
 
 /// More runs than these are not recorded for one demo: its knobs have too many values.
 const MOST_RUNS: usize = 24;
+/// Of more nodes and pods no demo is made: nobody reads so many lanes.
+const MOST_OBJECTS: u64 = 1_000;
 
 /// A scenario with all of its runs: as it is written first, then one for each setting of its knobs.
 #[derive(Debug)]
@@ -56,6 +61,8 @@ struct Run {
 pub enum DemoError {
     /// The scenario cannot run.
     Scenario(ScenarioError),
+    /// The scenario has so many nodes and pods at the beginning, which is too many.
+    TooLarge(u64),
     /// An option is wrong: what, and what would be valid.
     Option(String),
 }
@@ -64,6 +71,10 @@ impl fmt::Display for DemoError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Scenario(error) => error.fmt(f),
+            Self::TooLarge(number) => write!(
+                f,
+                "there are {number} nodes and pods; a demo is made of at most {MOST_OBJECTS}"
+            ),
             Self::Option(error) => f.write_str(error),
         }
     }
@@ -85,23 +96,20 @@ impl Demo {
     /// its text is written anew.
     ///
     /// # Errors
-    /// The scenario cannot run, also with a knob turned; a knob does not fit it; the knobs have too
-    /// many values.
+    /// The scenario cannot run, also with a knob turned; it has too many nodes and pods; a knob does
+    /// not fit it; the knobs have too many values.
     pub fn new(scenario: &Scenario, text: &str, options: &DemoOptions) -> Result<Self, DemoError> {
         let (mut scenario, mut text) = (scenario.clone(), text.to_owned());
         if !options.steps.is_empty() {
-            // What an expectation brought with it stays.
-            let config = scenario.simulator()?.config().clone();
-            let kubernetes = &mut scenario.kubernetes;
-            kubernetes.node_lifecycle =
-                config.node_lifecycle.then_some(true).or(kubernetes.node_lifecycle);
-            kubernetes.control_plane =
-                config.control_plane.then_some(true).or(kubernetes.control_plane);
+            scenario.clear_expectations();
             scenario.steps.extend(options.steps.iter().cloned());
             scenario.steps.sort_by_key(|step| step.at);
-            scenario.expect.clear();
             scenario.until = None;
             text = write_scenario(&scenario);
+        }
+        let number = scenario.objects.nodes_and_pods();
+        if number > MOST_OBJECTS {
+            return Err(DemoError::TooLarge(number));
         }
         let written = Run::new(&scenario, Vec::new())?;
         let mut knobs = Vec::new();
@@ -152,6 +160,18 @@ impl Demo {
     /// `start-at` lies after the end of the run, or `budget` names a pod that is not evicted.
     pub fn html(&self, options: &DemoOptions) -> Result<String, DemoError> {
         figure::html(self, options).map_err(DemoError::Option)
+    }
+
+    /// The scenario as it is written.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// When the run of the scenario as it is written ends.
+    #[must_use]
+    pub fn end(&self) -> Timestamp {
+        self.written().map_or(Timestamp::ZERO, |run| run.report.simulator.now())
     }
 
     /// Whether every expectation of the scenario turned out to be true.

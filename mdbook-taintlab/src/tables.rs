@@ -6,7 +6,7 @@ use std::path::Path;
 use mdbook_preprocessor::book;
 use taintlab_core::controllers::node_lifecycle::NodeLifecycleConfig;
 use taintlab_core::event::EventKind;
-use taintlab_core::release::KubernetesRelease;
+use taintlab_core::release::{Change, KubernetesRelease};
 use taintlab_manifest::demo::escape;
 
 use crate::chapter::shown_examples;
@@ -43,8 +43,12 @@ pub(crate) fn table(
     match name {
         "events" => events(library),
         "flags" => Ok(flags()),
+        "releases" => Ok(releases()),
         "threads" => threads(library, demos, path),
-        _ => Err(format!("there is no table `{name}`; there are `events`, `flags` and `threads`")),
+        _ => Err(format!(
+            "there is no table `{name}`; there are `events`, `flags`, \
+             `releases` and `threads`"
+        )),
     }
 }
 
@@ -104,6 +108,22 @@ fn flags() -> String {
         table += "\n";
     }
     table
+}
+
+/// Every rule that is another one from a release on, and how that is known.
+fn releases() -> String {
+    let mut text = String::new();
+    for (subject, changes) in Change::all() {
+        let mut rest = subject.chars();
+        let first = rest.next().into_iter().flat_map(char::to_uppercase);
+        let title: String = first.chain(rest).collect();
+        text += &format!("\n### {title}\n\n| release | what changed | known |\n|---|---|---|\n");
+        for change in changes {
+            let (since, basis) = (change.since, change.basis.as_str());
+            text += &format!("| {since} | {} | {basis} |\n", cell(&change.text()));
+        }
+    }
+    text
 }
 
 /// The threads that examples answer, by repository and number.

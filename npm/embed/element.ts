@@ -257,12 +257,14 @@ export class TaintLab extends Base {
       const release = this.#run?.release ?? "";
       return new URL(`${playground}#s=${name}&release=${release}&${at}`, document.baseURI).href;
     }
-    if (!TaintLab.base) return document.location.href;
+    if (!TaintLab.base && !playground) return document.location.href;
     const packed = new Blob([yaml]).stream().pipeThrough(new CompressionStream("deflate-raw"));
     const bytes = new Uint8Array(await new Response(packed).arrayBuffer());
     const text = btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(""));
     const safe = text.replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
-    return new URL(`frame.html#d=${safe}&${at}`, TaintLab.base).href;
+    const link = `#d=${safe}&${at}`;
+    if (playground) return new URL(playground + link, document.baseURI).href;
+    return new URL(`frame.html${link}`, TaintLab.base).href;
   }
 
   // --- where it comes from ---

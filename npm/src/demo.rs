@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use taintlab_core::scenario::Step;
-use taintlab_manifest::demo::{Demo, DemoError, DemoOptions as Options, Recording};
+use taintlab_manifest::demo::{Demo, DemoError, DemoOptions as Options, Embed, Recording};
 use taintlab_manifest::write_scenario;
 use tsify::Tsify;
 use wasm_bindgen::JsValue;
@@ -26,6 +26,11 @@ pub struct DemoOptions {
     /// Where the playground is, with `/` at its end. A demo links to it if the fence says
     /// `scenario=NAME`, which must then be one of the playground's examples.
     pub playground: String,
+    /// Where the files of the element are, with `/` at its end: `embed` leads there.
+    pub base: String,
+    /// The `yaml` of the recording, deflated without a header and in base64url: the scenario in
+    /// the frame and in the link of `embed`, which is absent if this is empty.
+    pub packed: String,
     /// Steps that are added to those of the scenario; what it expects is left out then.
     pub steps: Vec<Step>,
 }
@@ -42,6 +47,10 @@ struct DemoAnswer {
     recording: Recording,
     /// Whether every expectation of the scenario turned out to be true.
     passed: bool,
+    /// What an author puts on a page besides `html`, or in its place.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[tsify(optional)]
+    embed: Option<Embed>,
 }
 
 /// Runs a scenario, also with each setting of its knobs, and makes of it what a page shows: the
@@ -94,9 +103,14 @@ pub fn make_demo(
             html,
             recording: made.recording(),
             passed: made.passed(),
+            embed: (!demo.packed.is_empty())
+                .then(|| made.embed(&demo_options, &demo.base, &demo.packed)),
         }),
         Err(DemoError::Scenario(error)) => {
             fail(vec![at(&file, &error.path(), &error.to_string(), SCENARIO)])
+        }
+        Err(error @ DemoError::TooLarge(_)) => {
+            fail(vec![at(&file, "objects", &error.to_string(), SCENARIO)])
         }
         Err(DemoError::Option(error)) => Err(wrong_call(&format!("demo.fence: {error}"))),
     }

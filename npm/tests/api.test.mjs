@@ -133,6 +133,11 @@ test("whenEvicted: a taint, and a lost node with its budget", () => {
   const total = terms.reduce((sum, { durationMilliseconds }) => sum + durationMilliseconds, 0);
   assert.equal(terms[0].start + total, lost.at);
   assert.ok(terms.some(({ setBy }) => setBy === "--node-monitor-grace-period=40s"));
+  // A heartbeat every ten seconds, a health check every five: nobody knows when.
+  const { earliest, latest, text } = lost.budget.range;
+  assert.equal(latest - earliest, 15_000);
+  assert.ok(earliest < lost.at && lost.at < latest);
+  assert.match(text, /^between 5m35\.1s and 5m50\.1s: the last heartbeat is up to 10s old, and/);
 });
 
 const workload = (kind, spec = {}) => ({

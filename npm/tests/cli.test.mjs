@@ -1,8 +1,10 @@
 // The command `npx taintlab`, from the installed package.
 
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { before, test } from "node:test";
+import { inflateRawSync } from "node:zlib";
 
 import { EXAMPLES, ROOT, execute, install, project } from "./support.mjs";
 
@@ -409,4 +411,68 @@ test("a table of many rows is printed", async () => {
   const { stdout, code } = await taintlab("run", join(at, "cluster.yaml"), "--until", "1m");
   assert.equal(code, 0);
   assert.equal(stdout.match(/RegisteredNode/g).length, 150);
+});
+
+test("embed prints a demo in each of its forms", async () => {
+  const file = join(ROOT, "examples/why-345-seconds.yaml");
+  const args = ["embed", file, "--base", "https://example.com/embed/"];
+  const only = async (form, ...more) => {
+    const { stdout, code } = await taintlab(...args, "--only", form, ...more);
+    assert.equal(code, 0);
+    return stdout.slice(0, -1);
+  };
+  const text = readFileSync(file, "utf8");
+  const start = ["--fence", "start-at=40s view=log"];
+  const fence = await only("fence", ...start);
+  assert.equal(fence, `\`\`\`taintlab start-at=40s view=log\n${text.trimEnd()}\n\`\`\``);
+  const html = await only("html", ...start);
+  const head = `<link rel="stylesheet" href="https://example.com/embed/taint-lab.css" />
+<script src="https://example.com/embed/taint-lab.js" defer></script>
+<div class="taint-lab-demo"><taint-lab scenario="why-345-seconds" start-at="40s" view="log"`;
+  assert.ok(html.startsWith(head), html.slice(0, 300));
+  // The scenario is in the frame and in the link, byte by byte.
+  const packed = /^https:\/\/example\.com\/embed\/frame\.html#d=([\w-]+)&t=40s&view=log$/;
+  const link = await only("link", ...start);
+  const [, data] = packed.exec(link);
+  assert.equal(inflateRawSync(Buffer.from(data, "base64url")).toString(), text);
+  const iframe = await only("iframe", ...start);
+  assert.ok(iframe.startsWith(`<iframe src="${link.replaceAll("&", "&amp;")}" title="Why 345`));
+  // With a playground, which knows examples by name.
+  const playground = ["--playground", "https://example.com/"];
+  assert.equal(await only("link", ...playground), `https://example.com/#d=${data}`);
+  const example = ["--fence", "scenario=why-345-seconds start-at=40s", ...playground];
+  assert.equal(
+    await only("link", ...example),
+    "https://example.com/#s=why-345-seconds&release=1.31&t=40s",
+  );
+  assert.equal(
+    await only("fence", ...example),
+    "```taintlab scenario=why-345-seconds start-at=40s\n```",
+  );
+  const all = await taintlab(...args, ...example);
+  for (const form of ["fence", "html", "iframe", "link"])
+    assert.ok(all.stdout.includes(await only(form, ...example)), form);
+});
+
+test("embed says what is wrong", async () => {
+  const file = join(ROOT, "examples/three-effects.yaml");
+  const large = project(folder, "large-demo", {
+    "large.yaml": `apiVersion: taintlab/v1
+kind: Scenario
+objects:
+  nodeGroups:
+  - {name: worker, count: 100, podsPerNode: 10, pod: {metadata: {name: web}}}
+`,
+  });
+  for (const [args, said, status] of [
+    [[file, "--only", "gif"], /--only: expected fence, html, iframe, link, json, found `gif`/, 2],
+    [[file, file], /several files need --out/, 2],
+    [[file, "--fence", "start-at=9h"], /start-at=9h0m0s lies after the end of the run/, 2],
+    [[join(large, "large.yaml")], /objects: there are 1100 nodes and pods; .* at most 1000/, 1],
+  ]) {
+    const { stdout, stderr, code } = await taintlab("embed", ...args);
+    assert.match(stderr, said);
+    assert.equal(code, status, stderr);
+    assert.equal(stdout, "");
+  }
 });

@@ -320,10 +320,11 @@ test("a reader taints a node at a moment, changes the text, and goes back", asyn
   );
   assert.equal(await tab.getByRole("textbox").inputValue(), "kind: Scenario\nobjects: 5\n");
   const shared = await element(tab).evaluate((one) => one.share());
-  assert.match(shared, /dist\/frame\.html#d=[\w-]+&t=20s$/);
+  assert.match(shared, /\/play\/#d=[\w-]+&t=20s$/, "in the playground, which can be edited");
   await tab.getByRole("button", { name: "Undo the changes" }).click();
   assert.equal(await element(tab).evaluate((one) => one.recording.runs[0].end), 345_100);
-  await tab.goto(shared);
+  // A frame reads the same.
+  await tab.goto(shared.replace("/play/", `${DIST}/frame.html`));
   await tab.getByRole("button", { name: "Run it here" }).click();
   await tab.getByText("Why 345 seconds and not 300?").waitFor({ timeout: 30_000 });
   await close();

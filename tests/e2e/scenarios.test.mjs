@@ -171,3 +171,19 @@ playgroundTest(
     await page.getByTestId("inspector").getByRole("heading", { level: 2 }).waitFor();
   },
 );
+
+playgroundTest("a release says what it rests on, and what changed with it", async ({ page }) => {
+  await ready(page);
+  await page.getByTestId("release").selectOption("1.29");
+  const about = page.getByTestId("about-release");
+  assert.equal(await about.getAttribute("aria-label"), "What the answers of 1.29 rest on");
+  await about.click();
+  const dialog = page.getByRole("dialog", { name: "Kubernetes 1.29" });
+  const rests = await dialog.getByTestId("rests-on").textContent();
+  assert.match(rests, /^Recorded from 1\.20\.2, with \d+ changes up to 1\.29: \d+ read in Kubernetes' source,/);
+  const came = dialog.locator("section", { hasText: "What changed with 1.29" });
+  await came.getByText("Taint eviction is a controller of its own: since 1.29").waitFor();
+  const believed = dialog.locator("section", { hasText: "Believed to have come by then" });
+  assert.ok((await believed.getByRole("listitem").count()) > 10);
+  assert.equal(await believed.getByText("1.33").count(), 0, "what is later is not of this release");
+});

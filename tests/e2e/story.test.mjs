@@ -233,12 +233,13 @@ playgroundTest("an incident and an embed are taken along", TAKEN, async ({ page,
   const text = embed.getByTestId("embed-text");
   assert.equal(
     await text.inputValue(),
-    "```taintlab scenario=why-345-seconds start-at=6m40s\n```\n",
+    "```taintlab scenario=why-345-seconds start-at=5m45.1s\n```",
+    "no later than its end",
   );
   for (const [form, wanted] of [
-    ["HTML", '<taint-lab scenario="why-345-seconds" release="1.31" start-at="6m40s">'],
-    ["Frame", "<iframe src="],
-    ["Link", "[Why 345 seconds and not 300?](http"],
+    ["HTML", '<taint-lab scenario="why-345-seconds" start-at="5m45.1s"'],
+    ["Frame", 'embed/frame.html#scenario=why-345-seconds&amp;t=345.1s"'],
+    ["Link", "#s=why-345-seconds&release=1.31&t=345.1s"],
   ]) {
     await embed.getByRole("button", { name: form, exact: true }).click();
     await until(page, async () => assert.ok((await text.inputValue()).includes(wanted), form));

@@ -50,6 +50,13 @@ playgroundTest(
     assert.equal(sum.toFixed(1), total.toFixed(1));
     assert.ok(!rows.some(({ text }) => /^until /.test(text)), "each says what happens");
 
+    // No cluster keeps step with the simulated health checks.
+    const range = await budget.getByTestId("time-budget-range").innerText();
+    const [, earliest, latest] = /^In a cluster between (\S+) and (\S+): health checks/.exec(range);
+    const at = inSeconds(await budget.getByTestId("time-budget-at").innerText());
+    assert.equal((inSeconds(latest) - inSeconds(earliest)).toFixed(1), "5.0");
+    assert.ok(inSeconds(earliest) <= at && at <= inSeconds(latest), range);
+
     await budget.getByRole("button", { name: "Copy" }).click();
     const copied = await page.evaluate(() => navigator.clipboard.readText());
     for (const { exact, text } of rows) {

@@ -5,8 +5,10 @@
 // TAINTLAB_SHOTS, a folder for pictures of what is tested.
 
 import assert from "node:assert/strict";
-import { readFileSync, readdirSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
+import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
@@ -245,6 +247,9 @@ for (const options of [{}, { width: 360, colorScheme: "dark" }]) {
   });
 }
 
+/** Another site. */
+const another = () => new URL(url.replace("127.0.0.1", "localhost")).origin;
+
 /** A page of another site with a frame that may be as high as it says. */
 const host = (source) => `<!doctype html><html lang="en"><meta charset="utf-8"><title>Host</title>
 <link rel="icon" href="data:,"><iframe title="A demo" width="600" height="50" src="${source}"></iframe>
@@ -254,7 +259,7 @@ const host = (source) => `<!doctype html><html lang="en"><meta charset="utf-8"><
 });</script>`;
 
 test("a frame in a page of another site has the height of its demo", async () => {
-  const origin = new URL(url.replace("127.0.0.1", "localhost")).origin;
+  const origin = another();
   const source = `${url}embed/frame.html?src=examples/why-345-seconds.json&t=5`;
   const address = `${origin}/host/${encodeURIComponent(host(source))}`;
   await open(address, { origin }, async (page) => {
@@ -269,6 +274,67 @@ test("a frame in a page of another site has the height of its demo", async () =>
       return given > 250 && given === wanted;
     };
     while (!(await fits())) await page.evaluate(() => new Promise(requestAnimationFrame));
+  });
+});
+
+/** What `taintlab embed` prints of a file: one form. */
+const embed = (form, file, fence) =>
+  execFileSync(process.execPath, [
+    join(ROOT, "target/npm/taintlab/bin/taintlab.js"),
+    ...["embed", file, "--only", form, "--fence", fence],
+    ...["--base", `${url}embed/`, "--playground", url],
+  ])
+    .toString()
+    .slice(0, -1);
+
+test("the playground and the command hand out the same embeds, which open", async () => {
+  const forms = async (page) => {
+    await page.keyboard.press("x");
+    const dialog = page.locator('[data-export="Embed"]');
+    await dialog.getByRole("button", { name: "Show" }).click();
+    const text = dialog.getByTestId("embed-text");
+    const texts = {};
+    for (const [name, form] of [
+      ["Fence", "fence"],
+      ["HTML", "html"],
+      ["Frame", "iframe"],
+      ["Link", "link"],
+    ]) {
+      await dialog.getByRole("button", { name, exact: true }).click();
+      await dialog.locator(`textarea[aria-label="${name}"]`).waitFor();
+      texts[form] = await text.inputValue();
+    }
+    return texts;
+  };
+  let own;
+  await open("#s=why-345-seconds&release=1.31&t=40s", {}, async (page) => {
+    await ready(page);
+    const file = join(ROOT, "examples/why-345-seconds.yaml");
+    const fence = "scenario=why-345-seconds start-at=40s";
+    for (const [form, text] of Object.entries(await forms(page)))
+      assert.equal(text, embed(form, file, fence), form);
+    // Something is changed: a scenario of its own.
+    await page.keyboard.press("Escape");
+    await page.locator(`[data-node="worker-1"] > .name`).click();
+    await page.getByRole("button", { name: /^Cordon/ }).first().click();
+    own = await forms(page);
+    const written = join(mkdtempSync(join(tmpdir(), "taintlab-")), "own.yaml");
+    const [first, ...lines] = own.fence.split("\n");
+    writeFileSync(written, `${lines.slice(0, -1).join("\n")}\n`);
+    const words = first.replace(/^`+taintlab ?/, "");
+    for (const form of ["fence", "html"]) assert.equal(own[form], embed(form, written, words));
+  });
+  await open(new URL(own.link).hash, {}, async (page) => {
+    await ready(page);
+    await page.getByTestId("clock").getByText("0:40").first().waitFor();
+    await page.getByText("SchedulingDisabled").first().waitFor();
+  });
+  const origin = another();
+  const host = `${origin}/host/${encodeURIComponent(own.iframe)}`;
+  await open(host, { origin }, async (page) => {
+    const inside = page.frameLocator("iframe");
+    await inside.getByRole("button", { name: "Run it here" }).click();
+    await inside.getByText("Why 345 seconds and not 300?").first().waitFor();
   });
 });
 

@@ -1,83 +1,103 @@
-//! What an author puts on a page of their own: a fence, HTML, a frame, a link.
+//! What an author puts on a page of their own. What it says, `taintlab_manifest::demo` knows.
 
 use taintlab_core::time::{Span, Timestamp};
-use taintlab_manifest::write_scenario;
+use taintlab_manifest::demo::{Demo, DemoOptions};
+use taintlab_manifest::{redact_scenario, write_scenario};
 
+use crate::link::LONGEST_LINK;
 use crate::session::Session;
 use crate::{files, samples};
 
 /// A form of an embed: what it is called, what it is for, and the text.
-pub(crate) type Form = (&'static str, &'static str, String);
+pub(crate) type Form = (&'static str, String, String);
 
-/// The forms in which a session can stand on another page; `link` is its link, if it has one.
-pub(crate) fn forms(session: &Session, link: Option<&str>) -> Vec<Form> {
-    let scenario = files::as_scenario(session);
-    let name = &scenario.metadata.name;
-    // An example stands for itself as long as nothing of it was changed.
-    let example = samples::all()
-        .find(|(known, _)| known == name)
-        .and_then(|(name, text)| files::scenario(name, text).ok())
-        .is_some_and(|example| example == scenario);
-    let at = match session.now() {
-        Timestamp::ZERO => None,
-        now => Some(Span::from(now).to_string()),
-    };
-    let start_at = at.as_ref().map(|at| format!(" start-at={at}")).unwrap_or_default();
-    let attribute = at.as_ref().map(|at| format!(" start-at=\"{at}\"")).unwrap_or_default();
-    let title = match scenario.metadata.title.as_str() {
-        "" => "A run of Taintlab".to_owned(),
-        title => escape(title),
-    };
-    let (fence, source) = if example {
-        (
-            format!("```taintlab scenario={name}{start_at}\n```\n"),
-            format!("scenario=\"{name}\" release=\"{}\"", session.simulator().config().release),
-        )
-    } else {
-        (
-            format!("````taintlab{start_at}\n{}````\n", write_scenario(&scenario)),
-            "src=\"scenario.yaml\"".to_owned(),
-        )
-    };
-    let fallback = link
-        .map_or_else(|| title.clone(), |link| format!("<a href=\"{}\">{title}</a>", escape(link)));
-    let mut forms = vec![
-        (
-            "Fence",
-            "For Markdown that a plugin of Taintlab reads: mdBook, Docusaurus, VitePress.",
-            fence,
-        ),
-        (
-            "HTML",
-            if example {
-                "For any page. What is in it shows without JavaScript."
-            } else {
-                "For any page, beside the scenario file (Export, Scenario file)."
-            },
-            format!(
-                "<script type=\"module\">\n  import \"taintlab/embed\";\n</script>\n\
-                 <taint-lab {source}{attribute}>{fallback}</taint-lab>\n"
-            ),
-        ),
-    ];
-    if let Some(link) = link {
-        let link = escape(link);
-        forms.push((
-            "Frame",
-            "For places that take no script: the playground itself.",
-            format!(
-                "<iframe src=\"{link}\" title=\"{title}\" width=\"100%\" height=\"640\" \
-                 loading=\"lazy\"></iframe>\n"
-            ),
-        ));
-        forms.push(("Link", "For Markdown anywhere.", format!("[{title}]({link})\n")));
-    }
-    forms
+/// An embed whose scenario is not packed yet, which the browser does.
+#[derive(Debug)]
+pub(crate) struct Draft {
+    demo: Demo,
+    options: DemoOptions,
 }
 
-/// A text in an attribute or between tags of HTML.
-fn escape(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+/// The demo that does what a session does and begins at its moment; `page` is the playground's
+/// address.
+///
+/// # Errors
+/// Why there is none.
+pub(crate) fn draft(session: &Session, page: &str) -> Result<Draft, String> {
+    let mut scenario = files::as_scenario(session);
+    // An example stands for itself as long as nothing of it was changed.
+    let name = scenario.metadata.name.clone();
+    let example = samples::all()
+        .find(|(known, _)| *known == name)
+        .filter(|(name, text)| files::scenario(name, text).is_ok_and(|it| it == scenario));
+    let text = match example {
+        Some((_, text)) => text.to_owned(),
+        None => {
+            if !session.timeline().log.is_empty() {
+                scenario.clear_expectations();
+            }
+            redact_scenario(&mut scenario).map_err(|error| error.to_string())?;
+            write_scenario(&scenario)
+        }
+    };
+    let options = DemoOptions::default();
+    let demo = Demo::new(&scenario, &text, &options).map_err(|error| error.to_string())?;
+    let mut words = Vec::new();
+    if example.is_some() {
+        words.push(format!("scenario={name}"));
+    }
+    let at = session.now().min(demo.end());
+    if at > Timestamp::ZERO {
+        words.push(format!("start-at={}", Span::from(at)));
+    }
+    let options = DemoOptions {
+        is_example: example.is_some(),
+        id: format!("taintlab-{}", if name.is_empty() { "demo" } else { &name }),
+        playground: page.to_owned(),
+        ..DemoOptions::parse(&words.join(" "))?
+    };
+    Ok(Draft { demo, options })
+}
+
+impl Draft {
+    /// What is to be packed.
+    pub(crate) fn text(&self) -> &str {
+        self.demo.text()
+    }
+
+    /// The embed in its forms; `packed` is the [`text`](Self::text) in base64url, deflated.
+    ///
+    /// # Errors
+    /// Why there is none.
+    pub(crate) fn forms(&self, packed: &str) -> Result<Vec<Form>, String> {
+        let page = &self.options.playground;
+        // Beside the page, in what `cargo xtask site` publishes.
+        let folder = page.rsplit_once('/').map_or("", |(folder, _)| folder);
+        let embed = self.demo.embed(&self.options, &format!("{folder}/embed/"), packed);
+        let html = self.demo.html(&self.options).map_err(|error| error.to_string())?;
+        let link = match embed.link.len() {
+            length if length > LONGEST_LINK => format!(
+                "For a chat. It has {length} characters: some places cut that off, a scenario \
+                 file is safer."
+            ),
+            _ => "For a chat: it opens this moment in the playground.".to_owned(),
+        };
+        Ok(vec![
+            (
+                "Fence",
+                "For Markdown that a plugin of Taintlab reads: mdBook, Docusaurus, VitePress."
+                    .to_owned(),
+                embed.fence,
+            ),
+            (
+                "HTML",
+                "For any page. What is in it shows without JavaScript.".to_owned(),
+                format!("{}\n{html}", embed.head),
+            ),
+            ("Frame", "For places that take no script.".to_owned(), embed.iframe),
+            ("Link", link, embed.link),
+        ])
+    }
 }
 
 #[cfg(test)]
@@ -94,28 +114,45 @@ mod tests {
         session
     }
 
+    const PAGE: &str = "https://example.com/lab/index.html";
+
     #[test]
     fn an_example_is_named() {
-        let forms = forms(&session(), Some("https://example.com/#s=why-345-seconds&t=40s"));
+        let draft = draft(&session(), PAGE).unwrap();
+        let forms = draft.forms("abc").unwrap();
         let texts: Vec<&str> = forms.iter().map(|(_, _, text)| text.as_str()).collect();
-        assert_eq!(texts[0], "```taintlab scenario=why-345-seconds start-at=40s\n```\n");
-        let element = "<taint-lab scenario=\"why-345-seconds\" release=\"1.31\" start-at=\"40s\">";
-        assert!(texts[1].contains(element), "{}", texts[1]);
-        assert!(texts[1].contains("seconds&amp;t=40s"), "{}", texts[1]);
-        assert!(texts[2].starts_with("<iframe src=\"https://example.com/#s="), "{}", texts[2]);
-        assert!(texts[3].starts_with("[Why 345 seconds and not 300?]("), "{}", texts[3]);
+        assert_eq!(texts[0], "```taintlab scenario=why-345-seconds start-at=40s\n```");
+        let script = "<script src=\"https://example.com/lab/embed/taint-lab.js\" defer></script>";
+        assert!(texts[1].contains(script), "{}", texts[1]);
+        assert!(texts[1].contains("<taint-lab scenario=\"why-345-seconds\" start-at=\"40s\""));
+        assert!(texts[1].contains("<figure class=\"taint-lab\" id=\"taintlab-why-345-seconds\""));
+        let frame = "<iframe src=\"https://example.com/lab/embed/frame.html\
+            #scenario=why-345-seconds&amp;t=40s\"";
+        assert!(texts[2].starts_with(frame), "{}", texts[2]);
+        assert_eq!(texts[3], format!("{PAGE}#s=why-345-seconds&release=1.31&t=40s"));
     }
 
     #[test]
     fn what_was_changed_is_a_scenario_of_its_own() {
         let mut session = session();
         session.apply(vec![Command::RestartControllerManager]).unwrap();
-        let forms = forms(&session, None);
-        let (_, _, fence) = &forms[0];
-        let yaml = fence.strip_prefix("````taintlab start-at=40s\n").unwrap();
-        let scenario = files::scenario("fence", yaml.strip_suffix("````\n").unwrap()).unwrap();
+        let draft = draft(&session, PAGE).unwrap();
+        let forms = draft.forms("abc").unwrap();
+        let yaml = forms[0].2.strip_prefix("```taintlab start-at=40s\n").unwrap();
+        let yaml = yaml.strip_suffix("\n```").unwrap();
+        assert_eq!(yaml, draft.text().trim_end());
+        let scenario = files::scenario("fence", yaml).unwrap();
         assert!(scenario.steps.len() > 1 && !scenario.bookmarks.is_empty());
-        assert!(forms[1].2.contains("src=\"scenario.yaml\""));
-        assert_eq!(forms.len(), 2, "no link, no frame");
+        assert!(scenario.expect.is_empty(), "what was expected was expected without the change");
+        assert_eq!(forms[3].2, format!("{PAGE}#d=abc&t=40s"));
+    }
+
+    #[test]
+    fn no_demo_begins_after_its_end() {
+        let mut session = session();
+        session.seek(Timestamp::from_secs(4_000));
+        let draft = draft(&session, PAGE).unwrap();
+        assert_eq!(draft.options.start_at, Some(draft.demo.end()));
+        assert!(draft.forms("abc").is_ok());
     }
 }

@@ -281,7 +281,7 @@ fn with_edits(mut scenario: Scenario, edits: &[Rc<Edit>]) -> Scenario {
 }
 
 /// More lanes are no picture any more.
-const MOST_LANES: usize = 200;
+const MOST_LANES: u64 = 200;
 
 /// The lanes of a scenario as a picture, SVG, with a mark at that time; `id` tells pictures of one
 /// page apart.
@@ -293,11 +293,7 @@ pub(crate) fn picture(
     id: &str,
     at: Option<Timestamp>,
 ) -> Result<String, String> {
-    let groups = scenario.objects.node_groups.iter();
-    let in_groups: u32 =
-        groups.map(|group| group.count.saturating_mul(1 + group.pods_per_node)).sum();
-    let objects = scenario.objects.nodes.len() + scenario.objects.pods.len();
-    if objects + in_groups as usize > MOST_LANES {
+    if scenario.objects.nodes_and_pods() > MOST_LANES {
         return Err("there are too many objects for a picture".to_owned());
     }
     let lanes = Lanes::of(scenario).map_err(|error| error.to_string())?;

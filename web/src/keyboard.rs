@@ -146,6 +146,7 @@ pub(crate) const SHORTCUTS: &[Shortcut] = &[
     page(&["O"], "Tell the bookmarks as a story", || Msg::Tell(Some(0))),
     page(&[], "Sessions kept in this browser", || Msg::Sessions),
     page(&[], "Flags of the controllers, and releases compared", || Msg::Open(Dialog::Settings)),
+    page(&[], "What the release rests on, and what changed with it", || Msg::Open(Dialog::Release)),
     page(&[], "An empty cluster", || Msg::Load(Box::default())),
     page(&[], "Restart the taint-eviction controller", || {
         edit(Command::RestartTaintEvictionController)

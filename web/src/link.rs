@@ -5,6 +5,9 @@
 //! (RFC 1951) and in base64url. The release and every flag that was set are always written, so that
 //! a link means the same when a later version of the page has other defaults.
 //!
+//! `#d=` is a scenario file, packed in the same way, and `&t=` the moment: what demos on other pages
+//! lead here with (`taintlab_manifest::demo::Embed`).
+//!
 //! The number before the dot is that of the JSON's shape. Fields may be added to a shape; a link
 //! that was once made is read forever, which `web/src/link/fixtures` holds.
 //!
@@ -223,14 +226,7 @@ fn example_of(start: &Scenario) -> Option<(Scenario, String)> {
 fn slim(start: &Scenario) -> Result<Scenario, String> {
     let mut slim = start.clone();
     slim.kubernetes.release = Some(start.kubernetes.release.unwrap_or_default());
-    slim.expect.clear();
-    // What was expected may have been why these run.
-    if slim.has_control_plane() != start.has_control_plane() {
-        slim.kubernetes.control_plane = Some(start.has_control_plane());
-    }
-    if slim.has_node_lifecycle() != start.has_node_lifecycle() {
-        slim.kubernetes.node_lifecycle = Some(start.has_node_lifecycle());
-    }
+    slim.clear_expectations();
     slim.metadata =
         ScenarioMetadata { title: start.metadata.title.clone(), ..ScenarioMetadata::default() };
     let used = [
@@ -300,6 +296,8 @@ pub(crate) struct Parsed {
     clear: Clear,
     /// What is to be inflated, in base64url; empty if there is nothing.
     pub(crate) packed: String,
+    /// Whether that is a scenario file, and no [`State`].
+    is_file: bool,
 }
 
 /// What a link says in clear.
@@ -318,6 +316,9 @@ pub(crate) fn parse(fragment: &str) -> Result<Option<Parsed>, String> {
     let fragment = fragment.strip_prefix('#').unwrap_or(fragment);
     if let Some(example) = fragment.strip_prefix("s=") {
         return check_length(fragment).and_then(|()| parse_example(example)).map(Some);
+    }
+    if let Some(file) = fragment.strip_prefix("d=") {
+        return check_length(fragment).and_then(|()| parse_file(file)).map(Some);
     }
     let Some((version, packed)) = fragment.split_once('.') else { return Ok(None) };
     if version.is_empty() || !version.bytes().all(|byte| byte.is_ascii_digit()) {
@@ -397,6 +398,27 @@ fn parse_example(text: &str) -> Result<Parsed, String> {
     Ok(parsed)
 }
 
+fn parse_file(text: &str) -> Result<Parsed, String> {
+    let mut parts = text.split('&');
+    let packed = parts.next().unwrap_or_default().to_owned();
+    if packed.is_empty() {
+        return Err("nothing stands after `#d=`".to_owned());
+    }
+    let mut parsed = Parsed { packed, is_file: true, ..Parsed::default() };
+    for part in parts.filter(|part| !part.is_empty()) {
+        match part.split_once('=').unwrap_or((part, "")) {
+            ("t", at) => {
+                let at = parse_duration(&unescape(at)?).map_err(|e| format!("`{part}`: {e}"))?;
+                parsed.clear.at = Span(at).timestamp();
+            }
+            (key, _) => {
+                return Err(format!("`{key}` means nothing in a link to a file; known is `t`"));
+            }
+        }
+    }
+    Ok(parsed)
+}
+
 /// A link that was opened.
 pub(crate) struct Opened {
     /// The session.
@@ -413,6 +435,12 @@ impl Parsed {
     /// # Errors
     /// What is wrong with it.
     pub(crate) fn open(self, inflated: &str) -> Result<Opened, String> {
+        if self.is_file {
+            let start = files::linked_scenario(inflated)?;
+            let session = Session::resume(start, Vec::new(), self.clear.at);
+            let session = session.map_err(|error| error.to_string())?;
+            return Ok(Opened { session, selection: None, differs: false });
+        }
         let state = match inflated {
             "" => State::default(),
             json => serde_json::from_str::<State>(json).map_err(|error| {

@@ -194,8 +194,8 @@ pub(crate) struct LinkMade {
 /// An embed that was made.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct EmbedMade {
-    /// Its forms.
-    pub(crate) forms: Vec<Form>,
+    /// Its forms, or why there are none.
+    pub(crate) forms: Result<Vec<Form>, String>,
     /// What it looks like, SVG; or why there is no picture.
     pub(crate) picture: Result<String, String>,
 }
@@ -222,6 +222,8 @@ pub(crate) enum Dialog {
     Help,
     /// The scenarios that come with the page.
     Scenarios,
+    /// What the release rests on.
+    Release,
     /// Flags of the controllers.
     Settings,
     /// Warnings: all, or those about one object.

@@ -30,6 +30,7 @@ macro_rules! test_ids {
 }
 
 test_ids! {
+    AboutRelease = "about-release",
     AddNode = "add-node",
     AddPod = "add-pod",
     AddTaint = "add-taint",
@@ -155,6 +156,7 @@ test_ids! {
     SetBaseline = "keep-run",
     Settings = "settings",
     SettingsRelease = "settings-release",
+    RestsOn = "rests-on",
     Share = "share",
     ShareContents = "share-contents",
     ShareCopy = "share-copy",
@@ -179,6 +181,7 @@ test_ids! {
     Thresholds = "thresholds",
     TimeBudget = "time-budget",
     TimeBudgetAt = "time-budget-at",
+    TimeBudgetRange = "time-budget-range",
     TimeBudgetTotal = "time-budget-total",
     Timeline = "scrub",
     TolerationForm = "toleration-form",

@@ -49,6 +49,11 @@ impl Moment {
         Self(self.0.saturating_add(TENTH / 2).div_euclid(TENTH).saturating_mul(TENTH))
     }
 
+    fn minus(self, duration: Duration) -> Self {
+        let nanos = i64::try_from(duration.as_nanos()).unwrap_or(i64::MAX);
+        Self(self.0.saturating_sub(nanos))
+    }
+
     fn plus(self, duration: Duration) -> Self {
         let nanos = i64::try_from(duration.as_nanos()).unwrap_or(i64::MAX);
         Self(self.0.saturating_add(nanos))
@@ -151,6 +156,27 @@ impl Term {
     }
 }
 
+/// Between which moments an eviction lies of which nobody can say more: the node lifecycle
+/// controller of a cluster looks at its nodes at any moment of its period, and a kubelet was heard
+/// at any moment of its own.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
+pub struct EvictionRange {
+    /// No earlier than this.
+    pub earliest: Moment,
+    /// No later than this.
+    pub latest: Moment,
+    /// The same in words, and what it depends on.
+    pub text: String,
+}
+
+impl EvictionRange {
+    fn new(earliest: Moment, latest: Moment, because: &str) -> Self {
+        let text = format!("between {} and {}: {because}", earliest.rounded(), latest.rounded());
+        Self { earliest, latest, text }
+    }
+}
+
 /// Why a pod is deleted when it is: the terms add up from the first sign of trouble to the moment.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
@@ -164,6 +190,12 @@ pub struct TimeBudget {
     pub evicted_at: Moment,
     /// Whether that has happened; otherwise it will, if nothing changes.
     pub over: bool,
+    /// Between which moments it lies in a cluster whose health checks come at other moments than
+    /// the simulated ones. Absent of what is over, where no health check counts, and once the check
+    /// that begins the grace period was seen, other than that of the beginning.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "typescript-all", tsify(optional))]
+    pub range: Option<EvictionRange>,
     /// When the pod object is gone, as far as that is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gone_at: Option<Moment>,
@@ -188,6 +220,60 @@ impl TimeBudget {
     pub fn rounded_total(&self) -> Duration {
         let first = self.terms.first().map(|first| first.start.rounded());
         first.map_or(Duration::ZERO, |start| self.evicted_at.rounded().since(start))
+    }
+
+    /// How long the last heartbeat, or the kubelet's report, waited for the health check that saw
+    /// it. `None` if it is known when that was: the check is over at `now`, and was not the one of
+    /// the beginning, which comes with the simulation and not from the cluster; or if it waited for
+    /// longer than a `period`, which is not for the health checks.
+    fn waited(&self, now: Moment, period: Duration) -> Option<Duration> {
+        let first = self.terms.first()?;
+        let seen = match first.kind {
+            TermKind::LastHeartbeat | TermKind::Report => first.end,
+            // It was seen at once.
+            TermKind::GracePeriod => first.start,
+            _ => return None,
+        };
+        let waited = seen.since(first.start);
+        let at_beginning = seen <= Moment(0);
+        (at_beginning || seen > now && waited <= period).then_some(waited)
+    }
+
+    /// The [`range`](Self::range) of an eviction to come, as seen at `now`.
+    pub(crate) fn range_seen_at(
+        &self,
+        now: Moment,
+        flags: &NodeLifecycleConfig,
+    ) -> Option<EvictionRange> {
+        let period = flags.node_monitor_period;
+        let earliest = self.evicted_at.minus(self.waited(now, period)?);
+        let set_by = flag("node-monitor-period", period);
+        Some(EvictionRange::new(
+            earliest,
+            earliest.plus(period).max(self.evicted_at),
+            &format!("health checks come at any moment of their period ({set_by})"),
+        ))
+    }
+
+    /// Between which moments it lies if the node became silent at zero, and was heard last at any
+    /// moment of the time between two heartbeats, `interval`, before.
+    pub(crate) fn range_after_silence(
+        &self,
+        interval: Duration,
+        flags: &NodeLifecycleConfig,
+    ) -> Option<EvictionRange> {
+        let period = flags.node_monitor_period;
+        let in_step = self.evicted_at.minus(self.waited(Moment(i64::MIN), period)?);
+        let set_by = flag("node-monitor-period", period);
+        Some(EvictionRange::new(
+            in_step.minus(interval),
+            in_step.plus(period),
+            &format!(
+                "the last heartbeat is up to {} old, and health checks come at any moment of their \
+                 period ({set_by})",
+                format_duration(interval)
+            ),
+        ))
     }
 
     /// The question that the terms answer: `Why 5m45s?`, `Why at once?`.
@@ -465,6 +551,7 @@ impl Eviction {
             node: self.node.clone(),
             evicted_at,
             over: self.deleted_at.is_some(),
+            range: None,
             gone_at,
             awaits_kubelet,
             terms: terms.terms,

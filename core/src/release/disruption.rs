@@ -12,15 +12,15 @@ since! {
     /// Whether a budget over pods without a controller leaves them out where it needs the scale of
     /// controllers: since 1.22 (kubernetes#103414; the minor is not certain). Before, it cannot be
     /// worked out.
-    leaves_out_unmanaged_pods = 22;
+    leaves_out_unmanaged_pods = 22, believed;
     /// Whether an event says so of such a budget: since 1.27 (kubernetes#115861).
     warns_of_unmanaged_pods = 27;
     /// Whether a budget over pods of Jobs or DaemonSets names the resource that has no scale, in
     /// place of *found no controllers*: since 1.21. The minor is not certain.
-    names_missing_scale = 21;
+    names_missing_scale = 21, believed;
     /// Whether the eviction API writes the condition `DisruptionTarget`, if the gate
     /// `PodDisruptionConditions` is on: since 1.26. The minor is not certain.
-    eviction_sets_disruption_target = 26;
+    eviction_sets_disruption_target = 26, believed;
     /// Whether budgets have `unhealthyPodEvictionPolicy`: since 1.27, where the gate
     /// `PDBUnhealthyPodEvictionPolicy` is on by default.
     has_unhealthy_pod_eviction_policy = 27;
@@ -30,7 +30,7 @@ since! {
     collects_pods_out_of_service = 26;
     /// Whether the pod garbage collector marks a pod as failed before it deletes it, if the gate
     /// `PodDisruptionConditions` is on: since 1.26. The minor is not certain.
-    marks_collected_pods_as_failed = 26;
+    marks_collected_pods_as_failed = 26, believed;
     /// Whether the taint `node.kubernetes.io/out-of-service` frees the pods of a node that was
     /// shut down: since 1.26, where the gate `NodeOutOfServiceVolumeDetach` is on by default.
     has_out_of_service_taint = 26;

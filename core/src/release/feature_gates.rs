@@ -5,6 +5,13 @@ use alloc::string::String;
 
 use super::KubernetesRelease;
 
+changes! {
+    is_enabled = 25: "The gate `PodDisruptionConditions` is there, off by default.";
+    is_enabled = 26: "The gate `PodDisruptionConditions` is on by default.";
+    is_enabled = 31: "The gate `PodDisruptionConditions` is locked.";
+    is_enabled = 35: "The gate `TaintTolerationComparisonOperators` is there, off by default.";
+}
+
 /// A feature gate that changes what this engine does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum FeatureGate {

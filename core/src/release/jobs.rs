@@ -11,28 +11,34 @@ impl KubernetesRelease {
     }
 }
 
+changes! {
+    job_backoff = 27, believed:
+        "The Job controller waits after each failed pod, no longer in its queue \
+         (kubernetes#114768).";
+}
+
 since! {
     /// Whether Jobs have `podReplacementPolicy`, and wait with a `podFailurePolicy` until a pod has
     /// ended: since 1.29, where the gate `JobPodReplacementPolicy` is on by default.
     has_pod_replacement_policy = 29;
     /// Whether a pod of a Job that is deleted counts as one that failed: with the finalizers by
     /// which Jobs are tracked, taken to have come for good with 1.26.
-    counts_deleted_pods_as_failed = 26;
+    counts_deleted_pods_as_failed = 26, believed;
     /// Whether the labels by which a Job knows its pods are there with the prefix
     /// `batch.kubernetes.io/` too, and it selects by that: since 1.27. The minor is not certain.
-    prefixes_job_labels = 27;
+    prefixes_job_labels = 27, believed;
     /// Whether `podFailurePolicy` of a Job counts: since 1.26, where the gate `JobPodFailurePolicy`
     /// is on by default.
     has_pod_failure_policy = 26;
     /// Whether a Job deletes pods that exceed the completions that are missing, not only those that
     /// exceed `parallelism`: since 1.21, which brought Indexed Jobs. The minor is not certain.
-    deletes_surplus_job_pods = 21;
+    deletes_surplus_job_pods = 21, believed;
     /// Whether the pods of a Job can have numbers (`completionMode: Indexed`): since 1.22, where
     /// the gate `IndexedJob` is on by default.
     has_indexed_jobs = 22;
-    /// Whether `backoffLimitPerIndex` and `maxFailedIndexes` of an Indexed Job count, and the action
-    /// `FailIndex` of a failure policy: since 1.29, where the gate `JobBackoffLimitPerIndex` is on by
-    /// default.
+    /// Whether `backoffLimitPerIndex` and `maxFailedIndexes` of an Indexed Job count, and the
+    /// action `FailIndex` of a failure policy: since 1.29, where the gate
+    /// `JobBackoffLimitPerIndex` is on by default.
     has_backoff_limit_per_index = 29;
     /// Whether the label `batch.kubernetes.io/job-completion-index` is on the pods of an Indexed
     /// Job besides the annotation: since 1.28.
@@ -48,11 +54,11 @@ until! {
     /// Whether a Job fails when its queue has looked again `backoffLimit` times, whatever the
     /// number of its failed pods: to 1.19; 1.20.2 is recorded to count pods. The minor is not
     /// certain.
-    counts_job_requeues = 19;
+    counts_job_requeues = 19, believed;
     /// Whether `backoffLimit` of a Job only counts when a pod has failed that its status does not
     /// know, and not as many run as may: to 1.26, as recorded from 1.20.2. The minor is not
     /// certain.
-    backoff_limit_asks_for_new_failure = 26;
+    backoff_limit_asks_for_new_failure = 26, believed;
     /// Whether a Job counts those of its failed and succeeded pods that are still there: to 1.22,
     /// before Jobs were tracked with finalizers.
     counts_job_pods_that_are_there = 22;

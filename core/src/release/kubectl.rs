@@ -12,7 +12,7 @@ impl KubernetesRelease {
     }
 
     /// What `kubectl describe pvc` calls the pods that use a claim: `Mounted By` to 1.19, `Used By`
-    /// since (kubernetes/kubernetes#95635).
+    /// since (kubernetes/kubernetes#95635). The minor is not certain.
     #[must_use]
     pub const fn describe_claim_title_of_pods(self) -> &'static str {
         if self.minor >= 20 { "Used By" } else { "Mounted By" }
@@ -25,10 +25,34 @@ impl KubernetesRelease {
     }
 }
 
+changes! {
+    drain_local_storage_error = 20:
+        "`kubectl drain` names the flag `--delete-emptydir-data`, no longer \
+         `--delete-local-data`.";
+    describe_claim_title_of_pods = 20, believed:
+        "`kubectl describe pvc` says `Used By`, no longer `Mounted By` \
+         (kubernetes/kubernetes#95635).";
+    drain_has_ignore_errors = 21: "`kubectl drain` has the flag `--ignore-errors`.";
+    drain_warns_before_it_aborts = 22:
+        "`kubectl drain` says before it aborts that it will go on in the next release.";
+    drain_has_ignore_errors = 23: "`kubectl drain` has no flag `--ignore-errors`.";
+    drain_warns_before_it_aborts = 23:
+        "`kubectl drain` no longer says before it aborts that it will go on in the next \
+         release.";
+    drain_unmanaged_error = 24, believed:
+        "`kubectl drain` says of pods without a controller that they `declare no controller`.";
+    drain_unmanaged_warning = 24, believed:
+        "`kubectl drain` warns of pods that `declare no controller`.";
+    drain_warning_word = 25:
+        "What `kubectl drain` warns of begins with `Warning`, no longer `WARNING`.";
+    drain_unmanaged_error = 30, believed:
+        "`kubectl drain` says `cannot delete Pods that declare no controller`.";
+}
+
 since! {
-    /// Whether the tables of volumes and claims have the column `VOLUMEATTRIBUTESCLASS`: since 1.29,
-    /// where the API came (kubernetes/kubernetes#121104). The minor is not certain.
-    shows_volume_attributes_class = 29;
+    /// Whether the tables of volumes and claims have the column `VOLUMEATTRIBUTESCLASS`: since
+    /// 1.29, where the API came (kubernetes/kubernetes#121104). The minor is not certain.
+    shows_volume_attributes_class = 29, believed;
     /// Whether `kubectl describe node` says that a lease is missing: since 1.19, before it showed
     /// one without values.
     describe_says_that_lease_is_missing = 19;
@@ -52,7 +76,7 @@ since! {
     describe_tells_completion_mode = 22;
     /// Whether `kubectl get pods` tells when a container was last restarted: since 1.22
     /// (kubernetes/kubernetes#100142). The minor is not certain.
-    shows_time_of_last_restart = 22;
+    shows_time_of_last_restart = 22, believed;
     /// Whether `kubectl describe job` counts `Active` pods, with those that are ready: since 1.23,
     /// `Running` before.
     describe_counts_active_pods = 23;
@@ -109,6 +133,18 @@ since! {
     describe_tells_names_of_ports = 34;
     /// Whether `kubectl describe` tells which part of an object an event is about: since 1.35.
     describe_tells_field_path_of_events = 35;
+    /// Whether `kubectl label` says `unlabeled` of an object that has lost a label: since 1.23.
+    kubectl_says_unlabeled = 23;
+    /// Whether `kubectl delete` says from which namespace an object was deleted
+    /// (kubernetes#126619): since 1.34. The minor is not certain.
+    kubectl_delete_names_namespace = 34, believed;
+    /// Whether the warning of `kubectl delete --force` begins with a capital letter: since 1.25.
+    kubectl_warns_in_capitals = 25;
+    /// Whether `kubectl drain` goes on with the next node after an error: since 1.23, as was said
+    /// before by a warning.
+    drain_continues_after_errors = 23;
+    /// Whether `kubectl get jobs` has a column `STATUS`: since 1.31.
+    jobs_have_status_column = 31;
 }
 
 impl KubernetesRelease {
@@ -153,21 +189,6 @@ impl KubernetesRelease {
     pub const fn drain_warning_word(self) -> &'static str {
         if self.minor >= 25 { "Warning" } else { "WARNING" }
     }
-}
-
-since! {
-    /// Whether `kubectl label` says `unlabeled` of an object that has lost a label: since 1.23.
-    kubectl_says_unlabeled = 23;
-    /// Whether `kubectl delete` says from which namespace an object was deleted
-    /// (kubernetes#126619): since 1.34. The minor is not certain.
-    kubectl_delete_names_namespace = 34;
-    /// Whether the warning of `kubectl delete --force` begins with a capital letter: since 1.25.
-    kubectl_warns_in_capitals = 25;
-    /// Whether `kubectl drain` goes on with the next node after an error: since 1.23, as was said
-    /// before by a warning.
-    drain_continues_after_errors = 23;
-    /// Whether `kubectl get jobs` has a column `STATUS`: since 1.31.
-    jobs_have_status_column = 31;
 }
 
 until! {

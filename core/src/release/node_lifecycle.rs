@@ -30,19 +30,34 @@ impl KubernetesRelease {
     }
 }
 
+changes! {
+    requeue = 19:
+        "A health pass queues a node that waits to be tainted once more, and no longer leaves \
+         it where it is (kubernetes#89059).";
+    requeue = 21:
+        "A health pass moves a node that waits to be tainted to the end of its queue \
+         (kubernetes#96876).";
+    node_lifecycle_controller_name = 28:
+        "`--controllers` calls the node lifecycle controller `node-lifecycle-controller`, \
+         besides `nodelifecycle`.";
+    node_monitor_grace_period_seconds = 32:
+        "The default of `--node-monitor-grace-period` is 50 s, no longer 40 s \
+         (kubernetes#126287).";
+}
+
 since! {
     /// Whether eviction events name the `apiVersion` of their pod. It is absent in 1.20 and `v1`
     /// in the newest source; taken to have come with the controller of its own, 1.29.
-    event_reference_has_api_version = 29;
+    event_reference_has_api_version = 29, believed;
     /// Whether the tainting pass waits for a queued node that has no Ready condition; 1.20 and
     /// older run into a nil pointer there. The minor is not certain.
-    awaits_missing_ready_condition = 21;
+    awaits_missing_ready_condition = 21, believed;
 }
 
 until! {
     /// Whether nodes with the name of a master (`master`, `…-master-xyz`) do not count for the
     /// state of their zone: to 1.20 (the gate `LegacyNodeRoleBehavior`; the minor is not certain).
-    excludes_masters_by_name = 20;
+    excludes_masters_by_name = 20, believed;
 }
 
 /// What a health pass does with a node that waits to be tainted already; see

@@ -101,10 +101,49 @@ impl KubernetesRelease {
     }
 }
 
+changes! {
+    node_affinity_reason = 20, believed:
+        "The scheduler says `node(s) didn't match Pod's node affinity`, no longer `node(s) \
+         didn't match node selector`.";
+    node_affinity_reason = 21, believed:
+        "The scheduler says `node(s) didn't match Pod's node affinity/selector`.";
+    node_name_reason = 21, believed:
+        "The scheduler says `the requested node name`, no longer `the requested hostname`.";
+    general_affinity_reason = 21, believed:
+        "The scheduler says `node(s) didn't match pod affinity/anti-affinity rules`.";
+    preemption_candidates = 21, believed:
+        "Preemption chooses among 10 % of the nodes, at least 100, no longer among all \
+         (kubernetes#94814).";
+    general_affinity_reason = 22:
+        "The scheduler says of affinity between pods the reason proper alone \
+         (kubernetes#102518).";
+    longest_time_unschedulable = 23, believed:
+        "A pod that fits nowhere is tried again after 5 min, no longer after 1 min, although \
+         nothing has changed that may help it.";
+    untolerated_taint_reason = 24, believed:
+        "The scheduler says `node(s) had untolerated taint {key: value}`.";
+    preemption_message = 24, believed:
+        "The scheduler's message tells why preemption does not help.";
+    preemption_message = 25:
+        "The scheduler's message ends with two full stops (kubernetes#110894).";
+    preempted_message = 27:
+        "The event `Preempted` does not name the pod that needs the room (kubernetes#114923).";
+    preempted_message = 29:
+        "The event `Preempted` names the pod that needs the room by its UID \
+         (kubernetes#119971).";
+    preemption_message = 29, believed: "The scheduler's message ends with one full stop.";
+    volume_affinity_reason = 33, believed:
+        "The scheduler says `node(s) didn't match PersistentVolume's node affinity`, no longer \
+         `node(s) had volume node affinity conflict`.";
+    untolerated_taint_reason = 35:
+        "The scheduler says `node(s) had untolerated taint(s)`, without the taint \
+         (kubernetes#134740).";
+}
+
 since! {
     /// Whether the scheduler tries a pod again only if a change may help against what refused it
     /// (`EventsToRegister`): since 1.22. The minor is not certain.
-    retries_by_plugin = 22;
+    retries_by_plugin = 22, believed;
     /// The order in which the scheduler asks its filters: those that no preemption helps with
     /// before resources since 1.20 (kubernetes#95539).
     filters_taints_before_resources = 20;
@@ -132,7 +171,7 @@ since! {
     /// Whether the scheduler's scores count the overhead's CPU of the pod to be placed in
     /// thousandths: since 1.28, where it is counted as everywhere else; in whole CPUs taken for
     /// thousandths before. The minor is not certain.
-    scores_overhead_in_thousandths = 28;
+    scores_overhead_in_thousandths = 28, believed;
     /// Whether scores of affinity between pods are normalised by the least and the most of them:
     /// since 1.21 (kubernetes#98096). Before, zero was one of them always.
     normalises_pod_affinity_by_true_range = 21;
@@ -164,13 +203,13 @@ since! {
     rounds_spread_scores = 24;
     /// Whether `PodTopologySpread` says nothing of nodes if a pod has no constraints: since 1.28.
     /// Before, every node was as good as any other, 100. The minor is not certain.
-    skips_idle_score_plugins = 28;
+    skips_idle_score_plugins = 28, believed;
     /// Whether a score counts all nodes that have an image: since 1.29. Before, those that had it
     /// when the node was added. The minor is not certain.
-    counts_images_at_any_time = 29;
+    counts_images_at_any_time = 29, believed;
     /// Whether preferred node affinity reads `matchFields`, and an empty preference prefers
     /// nothing: since 1.20. Before, it preferred every node alike. The minor is not certain.
-    prefers_nodes_by_fields = 20;
+    prefers_nodes_by_fields = 20, believed;
     /// Whether the condition of a pod that the scheduler preempts has the reason
     /// `PreemptionByScheduler` and does not name the pod that needs the room: since 1.27
     /// (kubernetes#114914); `PreemptionByKubeScheduler` before.
@@ -188,13 +227,13 @@ since! {
     gives_up_on_small_nodes = 34;
     /// Whether the scheduler says of nodes that a pod's affinity does not name that they
     /// `didn't satisfy plugin(s) [NodeAffinity]`: since 1.31. The minor is not certain.
-    names_plugin_of_absent_nodes = 31;
+    names_plugin_of_absent_nodes = 31, believed;
     /// Whether admission copies `preemptionPolicy` of a priority class into pods: since 1.19, where
     /// the gate `NonPreemptingPriority` is on by default.
     has_preemption_policy = 19;
     /// Whether the scheduler names a node that lacks the label of a topology spread constraint
     /// apart from one with too many pods: since 1.20. The minor is not certain.
-    names_missing_topology_label = 20;
+    names_missing_topology_label = 20, believed;
     /// Whether the scheduler asks the plugin DynamicResources for room before it thinks of
     /// preemption, and says of a pod without claims that there are `no new claims to deallocate`:
     /// since 1.34, where the gate `DynamicResourceAllocation` is on by default.
@@ -207,7 +246,7 @@ since! {
     has_node_inclusion_policies = 26;
     /// Whether what keeps a pod off all nodes is said once, and not counted node by node
     /// (`Diagnosis.PreFilterMsg`): since 1.26. The minor is not certain.
-    says_refusal_once = 26;
+    says_refusal_once = 26, believed;
     /// Whether a claim with the access mode `ReadWriteOncePod` is for one pod alone: since 1.27,
     /// where the gate of that name is on by default.
     has_read_write_once_pod = 27;
@@ -226,7 +265,7 @@ until! {
     /// Whether the scheduler takes the write of a pod's status, by which it says that the pod is
     /// unschedulable, for a change of the pod, and tries it once more at once: to 1.20, which
     /// compares `managedFields` too. The minor is not certain.
-    retries_after_status_write = 20;
+    retries_after_status_write = 20, believed;
 }
 
 /// How the scheduler says that a taint keeps a pod away; see

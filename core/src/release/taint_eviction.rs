@@ -15,6 +15,12 @@ impl KubernetesRelease {
     }
 }
 
+changes! {
+    taint_eviction_component = 29:
+        "The `source.component` of the eviction events is `taint-eviction-controller`, no \
+         longer `taint-controller` (KEP-3902).";
+}
+
 since! {
     /// Whether a pod that tolerates its node's taints *forever now* has its pending eviction
     /// cancelled (kubernetes#93722: 1.20.0 and the patches 1.18.9 and 1.17.12; the patch of 1.19
@@ -29,11 +35,11 @@ until! {
     /// Whether the immediate eviction of a pod that does not tolerate a taint goes through a timer
     /// (of a few nanoseconds, from two reads of the clock), so that it counts as pending while its
     /// delete is tried: to 1.28. The minor is not certain.
-    immediate_eviction_uses_timer = 28;
+    immediate_eviction_uses_timer = 28, believed;
     /// Whether the queue remembers a pod after its delete succeeded (a `nil` entry, the
     /// *tombstone*), until the pod is really gone: to 1.32 (kubernetes#129577). The minor is not
     /// certain.
-    keeps_tombstones = 32;
+    keeps_tombstones = 32, believed;
     /// Whether the error for `operator: Exists` with a value shows the whole toleration: to 1.31
     /// (kubernetes#128119).
     validation_shows_whole_toleration = 31;

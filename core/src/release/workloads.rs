@@ -14,12 +14,18 @@ impl KubernetesRelease {
     }
 }
 
+changes! {
+    scaling_message = 26, believed:
+        "The event `ScalingReplicaSet` says `to 3 from 1`, no longer `to 3`.";
+    scaling_message = 31, believed: "The event `ScalingReplicaSet` says `from 1 to 3`.";
+}
+
 since! {
     /// Whether `maxSurge` of a DaemonSet counts: since 1.22, where the gate `DaemonSetUpdateSurge`
     /// is on by default (kubernetes#96441 brought it with 1.21, switched off).
     has_daemon_set_surge = 22;
-    /// Whether a DaemonSet that surges asks if it wants a pod on a node before it creates one there:
-    /// since 1.29 (kubernetes#119317, which late patches of 1.26 to 1.28 have too).
+    /// Whether a DaemonSet that surges asks if it wants a pod on a node before it creates one
+    /// there: since 1.29 (kubernetes#119317, which late patches of 1.26 to 1.28 have too).
     daemon_set_surge_asks_for_node = 29;
     /// Whether a daemon pod that has ended and is deleted does not keep its node occupied: since
     /// 1.28 (kubernetes#118716).
@@ -41,7 +47,7 @@ since! {
     has_stateful_set_min_ready_seconds = 23;
     /// Whether a StatefulSet replaces a pod that has ended well, as one that has failed: since
     /// 1.28. The minor is not certain.
-    recreates_succeeded_pods = 28;
+    recreates_succeeded_pods = 28, believed;
     /// Whether conditions carry `observedGeneration`: since 1.34.
     sets_observed_generation = 34;
 }

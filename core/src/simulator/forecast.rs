@@ -44,7 +44,10 @@ impl Forecast {
     pub fn time_budget(&self, pod: &PodKey) -> Option<TimeBudget> {
         let deleted_at = self.simulator.nodes.records.get(pod)?.deleted_at?;
         let budget = self.simulator.time_budget(pod)?;
-        Some(TimeBudget { over: deleted_at <= self.from, ..budget })
+        let over = deleted_at <= self.from;
+        let flags = &self.simulator.nodes.flags;
+        let range = (!over).then(|| budget.range_seen_at(self.from.into(), flags)).flatten();
+        Some(TimeBudget { over, range, ..budget })
     }
 
     /// How long ago the forecast was made, seen from `now`; zero if that is before.

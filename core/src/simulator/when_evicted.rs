@@ -62,7 +62,9 @@ pub struct EvictionQuestion {
 /// When a pod is evicted, and why.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WhenEvicted {
-    /// When it is evicted, and the terms that add up to the moment; `None` if it is not.
+    /// When it is evicted, and the terms that add up to the moment; `None` if it is not. For a node
+    /// that becomes unreachable the last heartbeat comes at that very moment, in step with the
+    /// health checks; its [`range`](TimeBudget::range) counts all other ways in.
     pub budget: Option<TimeBudget>,
     /// How its tolerations answer the taints that the node has in the end.
     pub matching: Explanation,
@@ -216,11 +218,12 @@ pub fn when_evicted(
     let end = forecast.simulator();
     let taints = end.api.cluster.get_node(&name).map_or(&[][..], |node| &node.spec.taints);
     let gate = end.api.gates.is_enabled(FeatureGate::TaintTolerationComparisonOperators);
-    Ok(WhenEvicted {
-        budget: end.time_budget(&key).filter(|budget| budget.over),
-        matching: explain(taints, &tolerations, gate),
-        assumed,
-    })
+    let interval = end.api.config.kubelets.lease_renew_interval();
+    let budget = end.time_budget(&key).filter(|budget| budget.over).map(|budget| {
+        let range = budget.range_after_silence(interval, &end.nodes.flags);
+        TimeBudget { range, ..budget }
+    });
+    Ok(WhenEvicted { budget, matching: explain(taints, &tolerations, gate), assumed })
 }
 
 /// The pod that was given, or that its controllers make.
@@ -298,6 +301,7 @@ mod tests {
 
     use super::*;
     use crate::api::{Taint, TaintEffect, TolerationOperator};
+    use crate::eviction_timeline::time_budget::Moment;
     use crate::time::Time;
 
     const KEY: &str = "example.com/maintenance";
@@ -355,6 +359,59 @@ mod tests {
         assert_eq!(at(&node, Pod::default()), Some(0));
         assert_eq!(at(&node, tolerating(Some(90))), Some(90));
         assert_eq!(at(&node, tolerating(None)), None, "forever");
+    }
+
+    /// Many clusters, in each of which kubelet and health checks are out of step in another way.
+    #[test]
+    fn the_range_holds_all_phases_and_no_more() {
+        let config = SimulatorConfig { node_lifecycle: true, ..SimulatorConfig::default() };
+        let asked = ask(pod(tolerating(None)), Node::default(), NodeFault::Unreachable, true);
+        let range = asked.budget.unwrap().range.unwrap();
+        let nanos = |moment: Moment| u128::try_from(moment.as_nanos()).unwrap();
+        let (earliest, latest) = (nanos(range.earliest), nanos(range.latest));
+        assert_eq!(latest - earliest, 15_000_000_000, "{}", range.text);
+        let key = PodKey::parse("default/pod").unwrap();
+        let after = |seed, fault: Timestamp| {
+            let mut config = config.clone();
+            config.kubelets.phase_seed = seed;
+            let mut node = Node::default();
+            node.metadata.name = "node".into();
+            let healthy = healthy_neighbour(&node);
+            let mut pod = Pod::default();
+            pod.metadata.name = "pod".into();
+            pod.spec.node_name = "node".into();
+            pod.spec.tolerations = tolerations_of_300_seconds();
+            let mut simulator = Simulator::new(config, [node, healthy], [pod]).unwrap();
+            simulator.advance_to(fault).unwrap();
+            simulator.handle_command(fault, Command::StopKubelet { node: "node".into() }).unwrap();
+            let budget = simulator.look_ahead().time_budget(&key).unwrap();
+            let seen = budget.range.map(|range| (nanos(range.earliest), nanos(range.latest)));
+            let at = nanos(budget.evicted_at);
+            assert!(seen.is_none_or(|(earliest, latest)| earliest <= at && at <= latest));
+            at - u128::from(fault.as_nanos())
+        };
+        let (mut least, mut most) = (u128::MAX, 0);
+        for seed in 1..60 {
+            for quarter in 0..40 {
+                let at = after(seed, Timestamp::from_millis(60_003 + 250 * quarter));
+                assert!((earliest..=latest).contains(&at), "{seed} {quarter}: {at} {range:?}");
+                (least, most) = (least.min(at), most.max(at));
+            }
+        }
+        assert!(least - earliest < 600_000_000, "{least} {earliest}");
+        assert!(latest - most < 600_000_000, "{most} {latest}");
+    }
+
+    fn tolerations_of_300_seconds() -> Vec<Toleration> {
+        ["not-ready", "unreachable"]
+            .map(|condition| Toleration {
+                key: format!("node.kubernetes.io/{condition}"),
+                operator: TolerationOperator::Exists,
+                effect: TaintEffect::NoExecute,
+                toleration_seconds: Some(300),
+                ..Toleration::default()
+            })
+            .into()
     }
 
     #[test]

@@ -11,6 +11,8 @@ use super::knob::Knob;
 /// How a demo is made; [`DemoOptions::parse`] reads most of it from a fence.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DemoOptions {
+    /// The words of the fence that the options were read from.
+    pub words: String,
     /// The name of the scenario's file; without one the fence holds the scenario.
     pub scenario: Option<String>,
     /// The moment at which a reader begins.
@@ -63,7 +65,7 @@ impl DemoOptions {
     /// # Errors
     /// What is wrong, and what would be valid.
     pub fn parse(words: &str) -> Result<Self, String> {
-        let mut options = Self::default();
+        let mut options = Self { words: words.trim().to_owned(), ..Self::default() };
         for word in words.split_whitespace() {
             let Some((name, value)) = word.split_once('=') else { return Err(unknown(word)) };
             match name {

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use taintlab_core::api::PodKey;
 use taintlab_core::time::{Timestamp, format_duration};
 
+use super::embed::seconds;
 use super::html::{escape, prose};
 use super::{Demo, DemoOptions, Run, outcome, rounded, terms};
 use crate::svg::{SvgOptions, timeline_svg};
@@ -89,7 +90,7 @@ fn playground_link(demo: &Demo, run: &Run, options: &DemoOptions) -> String {
                 below.</p>"
             .into();
     }
-    let seconds = rounded(options.start_at.unwrap_or(Timestamp::ZERO).since_zero()).as_secs_f64();
+    let seconds = seconds(options.start_at.unwrap_or(Timestamp::ZERO));
     format!(
         "<p class=\"open\"><a href=\"{base}#s={}&amp;release={}&amp;t={seconds}s\">Open this moment in \
          the playground</a></p>",

@@ -20,8 +20,6 @@ const OPTIONS = {
 };
 
 const FORMS = ["fence", "html", "iframe", "link", "json"];
-/** Pixels of the frame besides its lanes, and of a lane: until it says its own height. */
-const [AROUND, LANE] = [420, 20];
 
 export async function embed(args, help) {
   const { values, positionals } = parse(OPTIONS, args);
@@ -47,24 +45,17 @@ export async function embed(args, help) {
 async function demoOf(from, { fence, base, playground }, settings) {
   const text = await readText(from);
   const options = { file: named(from), files: await filesBeside(from, text), ...settings };
-  const make = (id) =>
-    given("--fence", () => taintlab.makeDemo(text, options, { fence, id, playground }));
-  const id = `taintlab-${ok(make("")).recording.name || "demo"}`;
-  const { html, recording } = ok(make(id));
-  const { name, title, yaml, runs } = recording;
+  const make = (more) =>
+    ok(given("--fence", () => taintlab.makeDemo(text, options, { fence, base, playground, ...more })));
+  const { name, yaml } = make({}).recording;
   const packed = deflateRawSync(yaml, { level: 9 }).toString("base64url");
-  const start = /(?:^|\s)start-at=(\S+)/.exec(fence)?.[1];
-  const address = `${base}frame.html#d=${packed}${start ? `&t=${start}` : ""}`;
-  const quoted = title.replaceAll("&", "&amp;").replaceAll('"', "&quot;");
-  const height = AROUND + LANE * runs[0].lanes.length;
+  const { html, recording, embed } = make({ id: `taintlab-${name || "demo"}`, packed });
   return {
+    ...embed,
     name,
-    html: `${html}\n<script src="${base}taint-lab.js" defer></script>`,
+    html: `${embed.head}\n${html}`,
     bare: html,
     json: JSON.stringify(recording),
-    fence: `\`\`\`taintlab${fence ? ` ${fence}` : ""}\n${yaml.trimEnd()}\n\`\`\``,
-    iframe: `<iframe src="${address.replaceAll("&", "&amp;")}" title="${quoted}" width="100%" height="${height}" loading="lazy"></iframe>`,
-    link: address,
   };
 }
 

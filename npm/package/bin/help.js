@@ -135,7 +135,8 @@ Options:
                      'start-at=40s knob=tolerationSeconds:0,30,300'
   --only FORM        Only fence, html, iframe, link or json (the recording)
   --base URL         Where taint-lab.js and frame.html are; embed/ unless given
-  --playground URL   Where the playground is; with scenario=NAME in --fence, demos link to it
+  --playground URL   Where the playground is: the link opens there. With scenario=NAME in --fence,
+                     which names one of its examples, demos lead there, too
   --release RELEASE  Another release than the one that the scenario names
   --out FOLDER       Write NAME.json (the recording) and NAME.html there, of one or more files
 `,

@@ -66,7 +66,7 @@ function faultOf({ if: name, taint: text }) {
   throw usage(`--if: expected ${Object.keys(FAULTS).join(", ")}, found \`${name}\``);
 }
 
-function print({ pod, evictedAt, goneAt, awaitsKubelet, terms }, fault) {
+function print({ pod, evictedAt, goneAt, awaitsKubelet, terms, range }, fault) {
   console.log(bold(`${pod}: if ${fault}, it is evicted after ${clock(evictedAt)}`));
   const rows = terms.map(({ durationMilliseconds, text, setBy = "" }) => [
     clock(durationMilliseconds),
@@ -74,6 +74,7 @@ function print({ pod, evictedAt, goneAt, awaitsKubelet, terms }, fault) {
     setBy,
   ]);
   printTable(["TIME", "WHAT", "SET BY"], rows);
+  if (range) console.log(range.text);
   if (awaitsKubelet) console.log("its object stays until the kubelet is back");
   else if (goneAt !== undefined) console.log(`its object is gone after ${clock(goneAt)}`);
 }

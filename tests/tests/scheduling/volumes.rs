@@ -334,8 +334,8 @@ fn a_kubelet_that_is_back_gives_the_volume_back() {
     assert!(runs(&simulator), "it was unmounted, and so nobody had to wait six minutes");
 }
 
-/// A claim that is deleted is there while a pod uses it; its volume goes with it if it says so, once
-/// it is detached, and nobody else gets one that is kept.
+/// A claim that is deleted is there while a pod uses it; its volume goes with it if it says so,
+/// once it is detached, and nobody else gets one that is kept.
 #[test]
 fn a_claim_goes_when_nobody_uses_it() {
     for (policy, phase) in [(None, "Released"), (Some("Retain"), "Released"), (Some("Delete"), "")]

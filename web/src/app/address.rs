@@ -279,10 +279,17 @@ impl App {
         let scenario = files::as_scenario(&self.session);
         let at = Some(self.session.now()).filter(|now| *now > Timestamp::ZERO);
         let picture = files::picture(&scenario, "embed", at);
-        let link = self.address.written.clone();
-        let link = (!link.is_empty()).then(|| browser::page_address() + &link);
-        let forms = embed::forms(&self.session, link.as_deref());
-        made.emit(Rc::new(EmbedMade { forms, picture }));
+        let draft = embed::draft(&self.session, &browser::page_address());
+        spawn_local(async move {
+            let forms = match draft {
+                Ok(draft) => match streams::deflate(draft.text()).await {
+                    Ok(deflated) => draft.forms(&link::text::base64(&deflated)),
+                    Err(error) => Err(error),
+                },
+                Err(error) => Err(error),
+            };
+            made.emit(Rc::new(EmbedMade { forms, picture }));
+        });
     }
 
     /// The session without its names.

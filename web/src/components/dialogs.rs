@@ -9,6 +9,7 @@ mod help;
 mod import;
 mod object_list;
 mod palette;
+mod release;
 mod report;
 mod scenarios;
 mod sessions;
@@ -31,6 +32,7 @@ use crate::components::dialogs::export::export;
 use crate::components::dialogs::help::help;
 use crate::components::dialogs::import::Import;
 use crate::components::dialogs::palette::Palette;
+use crate::components::dialogs::release::release;
 use crate::components::dialogs::report::ReportDialog;
 use crate::components::dialogs::scenarios::Scenarios;
 use crate::components::dialogs::sessions::Sessions;
@@ -85,6 +87,7 @@ pub(crate) fn dialog(asked: &Asked<'_>) -> Html {
             <Sessions present={AttrValue::from(present.clone())} {dispatch} />
         },
         Dialog::Help => help(&dispatch),
+        Dialog::Release => release(simulator.config().release, &dispatch),
         // Read when they are first asked for.
         Dialog::Scenarios => {
             let catalogue = asked.catalogue.get_or_init(|| Rc::new(files::catalogue())).clone();

@@ -25,6 +25,19 @@ fn open(fragment: &str) -> Result<Opened, String> {
     parsed.open(std::str::from_utf8(&inflated).unwrap())
 }
 
+/// A link to a scenario file.
+fn packed_file(text: &str) -> String {
+    format!("#d={}", text::base64(&compress_to_vec(text.as_bytes(), 6)))
+}
+
+#[test]
+fn a_scenario_file_is_opened_at_a_moment() {
+    let (_, text) = samples::all().find(|(known, _)| *known == "three-effects").unwrap();
+    let opened = open(&format!("{}&t=12s", packed_file(text))).unwrap();
+    assert_eq!(opened.session.now(), Timestamp::from_secs(12));
+    assert_eq!(*opened.session.timeline().start, example("three-effects"));
+}
+
 fn example(name: &str) -> Scenario {
     let (_, text) = samples::all().find(|(known, _)| *known == name).unwrap();
     files::scenario(name, text).unwrap()
@@ -182,6 +195,11 @@ fn a_broken_link_says_what_is_broken() {
         ("#2.AAAA", "it has format 2"),
         ("#1.", "nothing stands after"),
         ("#1.a*b", "its character 2, `*`"),
+        ("#d=", "nothing stands after"),
+        ("#d=abc&x=1", "`x` means nothing in a link to a file"),
+        ("#d=abc&t=soon", "`t=soon`"),
+        (&packed_file("kind: Pod\n"), "`apiVersion` is missing"),
+        (&packed_file("{apiVersion: taintlab/v1, kind: Scenario, objects: 5}"), "objects"),
         (long.as_str(), "16384 is the most"),
         (bomb.as_str(), "limit"),
         (&pack("7"), "what is packed in it"),

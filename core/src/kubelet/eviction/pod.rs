@@ -133,8 +133,8 @@ fn critical(version: KubeletVersion, pod: &Pod, priority: Option<i32>) -> Option
     }
 }
 
-/// Whether a pod comes from a file of its node, or stands for one that does: the kubelet admits such
-/// pods whatever taints the node has. Mirrors `kubelettypes.IsStaticPod`.
+/// Whether a pod comes from a file of its node, or stands for one that does: the kubelet admits
+/// such pods whatever taints the node has. Mirrors `kubelettypes.IsStaticPod`.
 pub(crate) fn is_static_pod(pod: &Pod) -> bool {
     let annotation = |name: &str| pod.metadata.annotations.get(name);
     annotation(CONFIG_SOURCE).is_some_and(|source| source != "api")

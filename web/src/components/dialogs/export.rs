@@ -101,11 +101,15 @@ fn Embed(props: &EmbedProps) -> Html {
 }
 
 fn forms(made: &EmbedMade, form: &UseStateHandle<usize>, dispatch: &Dispatch) -> Html {
-    let chosen = made.forms.get(**form).or_else(|| made.forms.first());
+    let forms = match &made.forms {
+        Ok(forms) => forms,
+        Err(error) => return html! { <p class="hint" role="alert">{ error }</p> },
+    };
+    let chosen = forms.get(**form).or_else(|| forms.first());
     html! {
         <>
             <div class="row" role="group" aria-label="Forms" data-testid={TestId::EmbedForms}>
-                { for made.forms.iter().enumerate().map(|(index, (name, _, _))| {
+                { for forms.iter().enumerate().map(|(index, (name, _, _))| {
                     let (form, on) = (form.clone(), **form == index);
                     html! {
                         <button class={classes!("btn", "small", on.then_some("on"))}
@@ -115,7 +119,7 @@ fn forms(made: &EmbedMade, form: &UseStateHandle<usize>, dispatch: &Dispatch) ->
                 }) }
             </div>
             if let Some((name, purpose, text)) = chosen {
-                <p class="hint">{ *purpose }</p>
+                <p class="hint">{ purpose }</p>
                 <textarea class="mono" readonly=true rows="5" aria-label={*name}
                     value={text.clone()} data-testid={TestId::EmbedText} />
                 <div class="row">{ copy(text, dispatch) }</div>

@@ -24,6 +24,8 @@ icons! {
     play = "M5 3.2v9.6l7.6-4.8z";
     /// Two bars.
     pause = "M5.5 3.5v9M10.5 3.5v9";
+    /// An i in a circle.
+    info = "M8 14.2a6.2 6.2 0 100-12.4 6.2 6.2 0 000 12.4zM8 7.4v3.8M8 4.9v.1";
     /// To the next event.
     step = "M4 3.5l6 4.5-6 4.5zM12.5 3.5v9";
     /// To the end.

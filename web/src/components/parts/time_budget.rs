@@ -56,6 +56,11 @@ pub(crate) fn time_budget(budget: &TimeBudget, dispatch: &Dispatch) -> Html {
                     </tr></tbody>
                 }
             </table>
+            if let Some(range) = &budget.range {
+                <p class="hint" data-testid={TestId::TimeBudgetRange}>
+                    { "In a cluster " }{ &range.text }
+                </p>
+            }
         </section>
     }
 }

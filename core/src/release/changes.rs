@@ -1,0 +1,193 @@
+//! What a release rests on: which of its differences from the others are known, and how.
+
+use super::{
+    KubernetesRelease, disruption, feature_gates, jobs, kubectl, kubelet, node_lifecycle,
+    scheduling, taint_eviction, workloads,
+};
+
+/// How it is known that a rule changed with a release.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Basis {
+    /// The source of that release and of one before it, or of the change that says so, was read.
+    Read,
+    /// The rule was read, but with which minor release it came is inferred: from pull requests,
+    /// release notes or enhancement proposals.
+    Believed,
+}
+
+impl Basis {
+    /// `read` or `believed`.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Read => "read",
+            Self::Believed => "believed",
+        }
+    }
+}
+
+/// A rule that is another one from a release on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Change {
+    /// The method of [`KubernetesRelease`] that knows it.
+    pub name: &'static str,
+    /// The first release in which it is so.
+    pub since: KubernetesRelease,
+    /// How that is known.
+    pub basis: Basis,
+    doc: &'static str,
+}
+
+/// Subjects and their changes.
+type Subject = (&'static str, &'static [&'static [Change]]);
+
+const SUBJECTS: [Subject; 9] = [
+    ("taint eviction", &[taint_eviction::SINCE, taint_eviction::UNTIL, taint_eviction::CHANGES]),
+    ("node lifecycle", &[node_lifecycle::SINCE, node_lifecycle::UNTIL, node_lifecycle::CHANGES]),
+    ("kubelet", &[kubelet::SINCE, kubelet::UNTIL, kubelet::CHANGES]),
+    ("scheduler", &[scheduling::SINCE, scheduling::UNTIL, scheduling::CHANGES]),
+    ("workloads", &[workloads::SINCE, workloads::UNTIL, workloads::CHANGES]),
+    ("Jobs", &[jobs::SINCE, jobs::UNTIL, jobs::CHANGES]),
+    ("budgets, evictions by the API, pod garbage collection", &[disruption::SINCE]),
+    ("feature gates", &[feature_gates::CHANGES]),
+    ("kubectl", &[kubectl::SINCE, kubectl::UNTIL, kubectl::CHANGES]),
+];
+
+impl Change {
+    pub(super) const fn new(
+        name: &'static str,
+        doc: &'static str,
+        minor: u8,
+        basis: Basis,
+    ) -> Self {
+        Self { name, since: KubernetesRelease { minor }, basis, doc }
+    }
+
+    /// All of them by subject, those of a subject in the order in which they came.
+    pub fn all() -> impl Iterator<Item = (&'static str, alloc::vec::Vec<Self>)> {
+        SUBJECTS.into_iter().map(|(subject, lists)| {
+            let mut changes = lists.concat();
+            changes.sort_by_key(|change| change.since);
+            (subject, changes)
+        })
+    }
+
+    /// Whether the release is inferred, and not read.
+    #[must_use]
+    pub const fn is_believed(&self) -> bool {
+        matches!(self.basis, Basis::Believed)
+    }
+
+    /// What changed, as Markdown: the first sentence of the method's doc. If the rule came to an
+    /// end, it says until when it held.
+    #[must_use]
+    pub fn text(&self) -> alloc::string::String {
+        let doc = self.doc.trim();
+        let sentence = doc.split_once(". ").map_or(doc, |(first, _)| first);
+        let sentence = sentence.trim_end_matches('.');
+        let sentence = sentence.strip_prefix("Whether ").unwrap_or(sentence);
+        let mut rest = sentence.chars();
+        let first = rest.next().into_iter().flat_map(char::to_uppercase);
+        first.chain(rest).collect()
+    }
+}
+
+impl KubernetesRelease {
+    /// What the answers of this release rest on, in a sentence or two.
+    #[must_use]
+    pub fn rests_on(self) -> alloc::string::String {
+        let (base, newest) = (KubernetesRelease { minor: 20 }, Self::NEWEST);
+        let between = |change: &Change| match self < base {
+            true => self < change.since && change.since <= base,
+            false => base < change.since && change.since <= self,
+        };
+        let changes = Change::all().flat_map(|(_, changes)| changes);
+        let changes: alloc::vec::Vec<Change> = changes.filter(between).collect();
+        let believed = changes.iter().filter(|change| change.is_believed()).count();
+        let number = changes.len();
+        let mut text = match self {
+            _ if self == base => {
+                return "The running code of Kubernetes 1.20.2 was recorded, and is what is \
+                        compared with."
+                    .into();
+            }
+            _ if self > base => alloc::format!(
+                "Recorded from 1.20.2, with {number} changes up to {self}: {} read in Kubernetes' \
+                 source, {believed} believed to have come with their release.",
+                number - believed
+            ),
+            _ => alloc::format!(
+                "Recorded from 1.20.2, without {number} changes since {self}: {} read in \
+                 Kubernetes' source, {believed} believed to have come with their release.",
+                number - believed
+            ),
+        };
+        if self.minor == 18 {
+            text += " Its taint manager (1.18.6) was recorded.";
+        } else if self == newest {
+            text += " Its taint eviction was recorded.";
+        }
+        text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::string::String;
+
+    use super::*;
+
+    #[test]
+    fn what_is_believed_says_so() {
+        let doubts = ["not certain", "taken to"];
+        for (subject, changes) in Change::all() {
+            assert!(!changes.is_empty(), "{subject}");
+            for change in changes {
+                assert!(change.since > KubernetesRelease::OLDEST, "{change:?}");
+                assert!(change.since <= KubernetesRelease::NEWEST, "{change:?}");
+                assert!(change.text().len() > 20, "{change:?}");
+                let is_method = change.doc.starts_with(' ');
+                let in_doubt = doubts.iter().any(|doubt| change.doc.contains(doubt));
+                if is_method {
+                    assert_eq!(change.basis == Basis::Believed, in_doubt, "{change:?}");
+                }
+            }
+        }
+    }
+
+    /// A method that compares releases cannot be forgotten in the lists.
+    #[test]
+    fn every_method_is_listed() {
+        let sources = [
+            include_str!("disruption.rs"),
+            include_str!("jobs.rs"),
+            include_str!("kubectl.rs"),
+            include_str!("kubelet.rs"),
+            include_str!("node_lifecycle.rs"),
+            include_str!("scheduling.rs"),
+            include_str!("taint_eviction.rs"),
+            include_str!("workloads.rs"),
+        ];
+        let methods = sources.iter().flat_map(|source| source.split("pub const fn ").skip(1));
+        let all: alloc::vec::Vec<Change> = Change::all().flat_map(|(_, all)| all).collect();
+        for method in methods {
+            let name = method.split('(').next().unwrap();
+            assert!(all.iter().any(|change| change.name == name), "`{name}` is in no `changes!`");
+        }
+    }
+
+    #[test]
+    fn a_release_says_what_it_rests_on() {
+        let said = |minor| KubernetesRelease { minor }.rests_on();
+        assert!(said(20).starts_with("The running code of Kubernetes 1.20.2 was recorded"));
+        assert!(said(18).ends_with("Its taint manager (1.18.6) was recorded."), "{}", said(18));
+        assert!(said(31).contains("changes up to 1.31: "), "{}", said(31));
+        let number = |text: &String| {
+            let words = text.split("with ").nth(1).unwrap();
+            words.split(' ').next().unwrap().parse::<usize>().unwrap()
+        };
+        for minor in 21..KubernetesRelease::NEWEST.minor {
+            assert!(number(&said(minor)) <= number(&said(minor + 1)), "{minor}");
+        }
+    }
+}

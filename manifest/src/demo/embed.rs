@@ -1,0 +1,182 @@
+//! A demo in the forms in which it can stand on somebody's page.
+
+use serde::Serialize;
+use taintlab_core::time::Timestamp;
+
+use super::html::escape;
+use super::{Demo, DemoOptions, rounded};
+use crate::svg::rows_of;
+
+/// Pixels of a frame besides its lanes, and of a lane: until the demo in it says its own height.
+const AROUND: usize = 420;
+const LANE: usize = 20;
+
+/// What an author puts on a page of their own besides the HTML of the demo, or in its place.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "typescript", derive(tsify::Tsify))]
+pub struct Embed {
+    /// Markdown, for sites that are built with a plugin of Taintlab.
+    pub fence: String,
+    /// What a page with demos as HTML needs once: the style sheet and the script of the element.
+    pub head: String,
+    /// An `<iframe>`, for places that take no script.
+    pub iframe: String,
+    /// A link: to the playground if the options say where it is, else to the page of the frame.
+    pub link: String,
+}
+
+impl Demo {
+    /// The demo as somebody's page can have it. What a frame and a link need is in `base`, the
+    /// address of the folder with the element (`taint-lab.js`, `frame.html` and what they load),
+    /// with `/` at its end. `packed` is [`text`](Self::text), deflated as it is (RFC 1951), in
+    /// base64url without padding: this crate packs nothing.
+    #[must_use]
+    pub fn embed(&self, options: &DemoOptions, base: &str, packed: &str) -> Embed {
+        let metadata = &self.scenario.metadata;
+        let title = if metadata.title.is_empty() { "A run of Taintlab" } else { &metadata.title };
+        let lanes = self.written().map_or(0, |run| rows_of(&run.lanes).len());
+        let words = match options.words.as_str() {
+            "" => String::new(),
+            words => format!(" {words}"),
+        };
+        let fence = match options.is_example {
+            true => format!("```taintlab{words}\n```"),
+            false => self.fence_with_text(&words),
+        };
+        let start_at = options.start_at.filter(|at| *at > Timestamp::ZERO);
+        let at = start_at.map(|at| format!("&t={}s", seconds(at))).unwrap_or_default();
+        let mut attributes = String::new();
+        for (name, value) in &options.attributes {
+            attributes += &format!("&{name}={}", percent_encoded(value));
+        }
+        let name = percent_encoded(&metadata.name);
+        let what = match options.is_example {
+            true => format!("scenario={name}"),
+            false => format!("d={packed}"),
+        };
+        let frame = format!("{base}frame.html#{what}{at}{attributes}");
+        let playground = &options.playground;
+        let link = match (playground.is_empty(), options.is_example, self.written()) {
+            (true, _, _) => frame.clone(),
+            (false, true, Some(run)) => {
+                let release = run.report.simulator.config().release;
+                format!("{playground}#s={name}&release={release}{at}")
+            }
+            (false, _, _) => format!("{playground}#{what}{at}"),
+        };
+        let folder = escape(base);
+        Embed {
+            fence,
+            head: format!(
+                "<link rel=\"stylesheet\" href=\"{folder}taint-lab.css\" />\n\
+                 <script src=\"{folder}taint-lab.js\" defer></script>"
+            ),
+            iframe: format!(
+                "<iframe src=\"{}\" title=\"{}\" width=\"100%\" height=\"{}\" loading=\"lazy\">\
+                 </iframe>",
+                escape(&frame),
+                escape(title),
+                AROUND + LANE * lanes
+            ),
+            link,
+        }
+    }
+
+    /// The fence that holds the scenario itself: longer than any that stands in it.
+    fn fence_with_text(&self, words: &str) -> String {
+        let lines = self.text.lines().map(|line| line.trim_start());
+        let longest = lines.map(|line| line.len() - line.trim_start_matches('`').len()).max();
+        let ticks = "`".repeat(longest.unwrap_or_default().max(2) + 1);
+        format!("{ticks}taintlab{words}\n{}\n{ticks}", self.text.trim_end())
+    }
+}
+
+/// A moment in seconds, to the millisecond.
+pub(super) fn seconds(at: Timestamp) -> f64 {
+    rounded(at.since_zero()).as_secs_f64()
+}
+
+/// A value behind `#`, with what would end it written as `%XX`.
+fn percent_encoded(value: &str) -> String {
+    let mut encoded = String::with_capacity(value.len());
+    for byte in value.bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' | b'/' | b':' => {
+                encoded.push(char::from(byte));
+            }
+            _ => encoded += &format!("%{byte:02X}"),
+        }
+    }
+    encoded
+}
+
+#[cfg(all(test, feature = "yaml"))]
+mod tests {
+    use super::*;
+    use crate::{ImportOptions, read_scenario};
+
+    const TEXT: &str = "apiVersion: taintlab/v1
+kind: Scenario
+metadata: {name: own, title: 'One & \"two\"'}
+objects:
+  nodes: [{kind: Node, metadata: {name: a}}]
+  pods: [{kind: Pod, metadata: {name: p}, spec: {nodeName: a}}]
+steps:
+- at: 10s
+  do: {taint: {node: a, taint: {key: x, effect: NoExecute}}}
+";
+
+    fn demo(words: &str) -> (Demo, DemoOptions) {
+        let read = read_scenario(TEXT, "own.yaml", ImportOptions::default(), &mut |_| {
+            Err("no files".to_owned())
+        });
+        let scenario = read.scenario.unwrap_or_else(|| panic!("{:?}", read.diagnostics));
+        let options = DemoOptions::parse(words).unwrap();
+        (Demo::new(&scenario, TEXT, &options).unwrap(), options)
+    }
+
+    #[test]
+    fn a_scenario_of_ones_own_is_in_the_fence_and_packed_in_frame_and_link() {
+        let (demo, options) = demo("start-at=10s view=log select=pod/default/p");
+        let embed = demo.embed(&options, "/embed/", "abc");
+        let fence = format!(
+            "```taintlab start-at=10s view=log select=pod/default/p\n{}\n```",
+            TEXT.trim_end()
+        );
+        assert_eq!(embed.fence, fence);
+        assert_eq!(embed.link, "/embed/frame.html#d=abc&t=10s&view=log&select=pod/default/p");
+        assert_eq!(
+            embed.iframe,
+            "<iframe src=\"/embed/frame.html#d=abc&amp;t=10s&amp;view=log&amp;\
+             select=pod/default/p\" title=\"One &amp; &quot;two&quot;\" width=\"100%\" \
+             height=\"460\" loading=\"lazy\"></iframe>"
+        );
+        let playground = DemoOptions { playground: "https://example.com/".into(), ..options };
+        let embed = demo.embed(&playground, "/embed/", "abc");
+        assert_eq!(embed.link, "https://example.com/#d=abc&t=10s");
+    }
+
+    #[test]
+    fn an_example_is_named() {
+        let (demo, options) = demo("scenario=own");
+        let options =
+            DemoOptions { is_example: true, playground: "https://example.com/".into(), ..options };
+        let embed = demo.embed(&options, "e/", "abc");
+        assert_eq!(embed.fence, "```taintlab scenario=own\n```");
+        assert!(embed.iframe.starts_with("<iframe src=\"e/frame.html#scenario=own\""));
+        assert!(embed.link.starts_with("https://example.com/#s=own&release=1."), "{}", embed.link);
+        assert_eq!(
+            embed.head,
+            "<link rel=\"stylesheet\" href=\"e/taint-lab.css\" />\n\
+             <script src=\"e/taint-lab.js\" defer></script>"
+        );
+    }
+
+    #[test]
+    fn a_fence_is_longer_than_those_in_it() {
+        let (mut demo, options) = demo("");
+        demo.text = "# ````\nkind: Scenario\n  ```` \n".into();
+        let embed = demo.embed(&options, "", "");
+        assert_eq!(embed.fence, format!("`````taintlab\n{}\n`````", demo.text.trim_end()));
+    }
+}

@@ -1,0 +1,64 @@
+//! What the answers of a release rest on.
+
+use taintlab_core::release::{Change, KubernetesRelease};
+use yew::prelude::*;
+
+use crate::components::parts::modal::Modal;
+use crate::messages::Dispatch;
+use crate::test_id::TestId;
+
+/// The changes of a release, by subject.
+type Changes = Vec<(&'static str, Vec<Change>)>;
+
+/// What a release rests on, what came with it, and what up to it is believed only.
+pub(crate) fn release(release: KubernetesRelease, dispatch: &Dispatch) -> Html {
+    let came = of(|change| change.since == release);
+    let believed = of(|change| change.since <= release && change.is_believed());
+    html! {
+        <Modal title={format!("Kubernetes {release}")} read_only=true dispatch={dispatch.clone()}>
+            <p data-testid={TestId::RestsOn}>{ release.rests_on() }</p>
+            { section(format!("What changed with {release}"), &came, "Nothing that is simulated.") }
+            { section("Believed to have come by then".to_owned(), &believed, "Nothing.") }
+            <p class="hint">
+                { "Believed: the rule was read in Kubernetes' source, but with which release it came \
+                   is inferred from pull requests, release notes or enhancement proposals." }
+            </p>
+        </Modal>
+    }
+}
+
+fn of(is_wanted: impl Fn(&Change) -> bool) -> Changes {
+    let all = Change::all().map(|(subject, mut changes)| {
+        changes.retain(&is_wanted);
+        (subject, changes)
+    });
+    all.filter(|(_, changes)| !changes.is_empty()).collect()
+}
+
+fn section(title: String, changes: &Changes, nothing: &'static str) -> Html {
+    html! {
+        <section class="stack changes">
+            <h3>{ title }</h3>
+            if changes.is_empty() {
+                <p class="hint">{ nothing }</p>
+            }
+            { for changes.iter().map(|(subject, changes)| html! {
+                <>
+                    <h4>{ *subject }</h4>
+                    <ul>{ for changes.iter().map(|change| html! {
+                        <li>{ prose(&change.text()) }</li>
+                    }) }</ul>
+                </>
+            }) }
+        </section>
+    }
+}
+
+/// A sentence in which code stands between backticks.
+fn prose(text: &str) -> Html {
+    let part = |(index, part): (usize, &str)| match index % 2 {
+        0 => html! { { part.to_owned() } },
+        _ => html! { <code>{ part.to_owned() }</code> },
+    };
+    text.split('`').enumerate().map(part).collect()
+}
