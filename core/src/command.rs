@@ -155,6 +155,18 @@ pub enum Command {
         /// Which one, `namespace/name`.
         budget: PodKey,
     },
+    /// Deletes a PersistentVolumeClaim, as `kubectl delete`: it is gone when no pod on a node uses
+    /// it any longer, and then its volume is released, or deleted if its reclaim policy says so.
+    DeleteClaim {
+        /// Which one, `namespace/name`.
+        claim: PodKey,
+    },
+    /// Deletes a PersistentVolume, as `kubectl delete`: it is gone when no claim is bound to it any
+    /// longer.
+    DeleteVolume {
+        /// Its name.
+        volume: String,
+    },
     /// Restarts kube-apiserver with other flags: those given replace their old values. Objects that
     /// exist stay as they are.
     SetApiServerFlags {

@@ -7,6 +7,7 @@ mod kubelets;
 pub mod pod_columns;
 pub mod pod_status;
 
+pub(crate) use self::eviction::is_static_pod;
 pub use self::eviction::*;
 pub use self::kubelets::{EvictionView, PodSeries, SignalView, ThresholdLine, UsageSeries};
 pub(crate) use self::kubelets::{

@@ -120,6 +120,10 @@ pub struct InitialState {
     /// `namespace/name` of a pod, or of a workload for its pods. Upstream draws lots; with these a
     /// recorded run is played.
     pub placements: BTreeMap<String, Vec<NodeName>>,
+    /// Nodes whose pods a ReplicaSet deletes first where several are ranked equally, each once: by
+    /// `namespace/name` of the Deployment or ReplicaSet. Upstream's order among them is that of a
+    /// map, which is random; with these a recorded run is played.
+    pub scale_downs: BTreeMap<String, Vec<NodeName>>,
 }
 
 /// The clock was told to go back.
@@ -197,6 +201,7 @@ impl Simulator {
         simulator.start_control(begin.workloads, begin.budgets)?;
         if let Some(control) = &mut simulator.control {
             control.scheduler.prefer(begin.placements);
+            control.replica_sets.prefer(begin.scale_downs);
         }
         let Self { api, nodes, kubelets, sequence, .. } = &mut simulator;
         kubelets.resume_terminations(&mut api.context(sequence));

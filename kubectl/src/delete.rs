@@ -137,6 +137,13 @@ fn command(object: &Object, grace: Option<i64>, arguments: &Arguments) -> Result
                 let budget = PodKey::new(object.namespace(), object.name());
                 return Ok(Command::DeleteBudget { budget });
             }
+            if **resource == resources::CLAIMS {
+                let claim = PodKey::new(object.namespace(), object.name());
+                return Ok(Command::DeleteClaim { claim });
+            }
+            if **resource == resources::VOLUMES {
+                return Ok(Command::DeleteVolume { volume: object.name().to_owned() });
+            }
             Err(Failure::plain(format!("{} cannot be deleted here", resource.plural)))
         }
     }

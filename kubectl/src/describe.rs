@@ -4,6 +4,7 @@ mod containers;
 mod node;
 mod pod;
 mod resources;
+pub(crate) mod storage;
 mod volumes;
 mod workloads;
 
@@ -12,7 +13,7 @@ use std::fmt::{Display, Write};
 use std::sync::Arc;
 
 use serde_json::Value;
-use taintlab_core::api::{Pod, Quantity};
+use taintlab_core::api::{Pod, PodKey, Quantity, pod_claims};
 use taintlab_core::time::Time;
 
 use crate::arguments::{TypeAlone, select, types_of};
@@ -120,6 +121,11 @@ impl Surroundings {
                 surroundings.replica_sets = values(&types::REPLICA_SETS, namespace);
             }
         }
+        if *object.resource() == types::CLAIMS {
+            let claim = PodKey::new(object.namespace(), object.name());
+            let pods = session.list(&types::PODS, namespace).into_iter().filter_map(served);
+            surroundings.pods = pods.filter(|pod| pod_claims(pod).contains(&claim)).collect();
+        }
         surroundings.events = with_events.then(|| events::about(session, object));
         surroundings
     }
@@ -150,6 +156,15 @@ pub(crate) fn page(view: View, object: &Object, surroundings: &Surroundings) -> 
         }
         Object::Other(_, value) if *resource == types::PRIORITY_CLASSES => {
             workloads::priority_class(value, &mut page);
+        }
+        Object::Other(_, value) if *resource == types::VOLUMES => {
+            storage::volume(value, &mut page);
+        }
+        Object::Other(_, value) if *resource == types::CLAIMS => {
+            storage::claim(value, surroundings, &mut page);
+        }
+        Object::Other(_, value) if *resource == types::STORAGE_CLASSES => {
+            storage::storage_class(value, &mut page);
         }
         Object::Other(_, value) => other(value, &mut page),
     }
@@ -293,7 +308,7 @@ impl Page {
 }
 
 /// An amount as the API server prints it, which stores it in canonical form.
-fn amount(value: &Value) -> String {
+pub(crate) fn amount(value: &Value) -> String {
     let text = crate::path::plain_text(value);
     Quantity::parse(&text).map_or(text, |quantity| quantity.to_string())
 }

@@ -1,8 +1,7 @@
 //! `kubectl get`.
 
-use serde_json::Value;
-use taintlab_core::api::Pod;
-use taintlab_core::kubelet::pod_status::pod_phase;
+use serde_json::{Value, json};
+use taintlab_core::api::{Pod, default_pod};
 
 use crate::arguments::{Selection, TypeAlone, select, types_of};
 use crate::failure::Failure;
@@ -174,22 +173,21 @@ fn print_values(
     no_headers: bool,
 ) -> Result<(), Failure> {
     let value = match selection.objects.as_slice() {
-        [object] if selection.by_name && selection.failures.is_empty() => complete(object),
+        [object] if selection.by_name && selection.failures.is_empty() => complete(session, object),
         [] if selection.by_name => return Ok(()),
-        objects => Resource::list_head(objects.iter().map(complete).collect()),
+        objects => Resource::list_head(objects.iter().map(|o| complete(session, o)).collect()),
     };
     match output {
         Output::Yaml => {
-            let yaml = taintlab_manifest::to_yaml(&value)
-                .map_err(|error| Failure::plain(error.to_string()))?;
-            session.print_text(&yaml);
+            session.print_text(&taintlab_manifest::to_kubectl_yaml(&value));
         }
         Output::JsonPath(template) => {
             let text = path::template(template, &value)?;
             session.print_text(&text);
         }
         Output::CustomColumns(spec) => {
-            let objects: Vec<Value> = selection.objects.iter().map(complete).collect();
+            let objects = selection.objects.iter();
+            let objects: Vec<Value> = objects.map(|object| complete(session, object)).collect();
             let mut rows = path::columns(spec, &objects)?;
             if no_headers {
                 rows.remove(0);
@@ -201,14 +199,37 @@ fn print_values(
     Ok(())
 }
 
-/// An object with what the API server fills in when it is read.
-fn complete(object: &Object) -> Value {
-    match object {
+/// An object with all that the API server has of it.
+fn complete(session: &Session<'_>, object: &Object) -> Value {
+    match session.served(object) {
         Object::Pod(pod) => {
-            let mut pod = Pod::clone(pod);
-            pod.status.phase = pod_phase(&pod);
-            serde_json::to_value(pod).unwrap_or_default()
+            let mut pod = Pod::clone(&pod);
+            default_pod(&mut pod, session.release());
+            let mut value = serde_json::to_value(pod).unwrap_or_default();
+            // A kubelet of a pod writes a time that is none.
+            default_each(&mut value, "/status/conditions", "lastProbeTime", &Value::Null);
+            for list in ["/status/containerStatuses", "/status/initContainerStatuses"] {
+                default_each(&mut value, list, "lastState", &json!({}));
+            }
+            value
+        }
+        Object::Node(node) => {
+            let mut value = serde_json::to_value(node.as_ref()).unwrap_or_default();
+            if let Some(Value::Object(status)) = value.get_mut("status") {
+                // Every kubelet says where it listens.
+                let endpoints = json!({ "kubeletEndpoint": { "Port": 10250 } });
+                status.entry("daemonEndpoints").or_insert(endpoints);
+            }
+            value
         }
         object => object.value(),
+    }
+}
+
+/// Gives each element of a list a field that it has not.
+fn default_each(value: &mut Value, list: &str, field: &str, default: &Value) {
+    let items = value.pointer_mut(list).and_then(Value::as_array_mut);
+    for item in items.into_iter().flatten().filter_map(Value::as_object_mut) {
+        item.entry(field).or_insert_with(|| default.clone());
     }
 }

@@ -84,6 +84,12 @@ pub fn command_line_of(command: &Command, simulator: &Simulator) -> Option<Strin
             in_namespace(&mut words, budget);
             line(&words)
         }
+        Command::DeleteClaim { claim } => {
+            let mut words = vec!["delete", "pvc", claim.name()];
+            in_namespace(&mut words, claim);
+            line(&words)
+        }
+        Command::DeleteVolume { volume } => line(&["delete", "pv", volume]),
         Command::Scale { workload, replicas } => {
             let replicas = format!("--replicas={replicas}");
             let mut words = vec!["scale", workload.kind.singular(), workload.name.name()];

@@ -7,8 +7,11 @@ use std::sync::Arc;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use taintlab_core::api::{
-    Node, Pod, PodDisruptionBudget, PodKey, Workload, WorkloadKey, WorkloadKind,
+    Node, PersistentVolume, PersistentVolumeClaim, Pod, PodDisruptionBudget, PodKey, StorageClass,
+    Workload, WorkloadKey, WorkloadKind, default_claim, default_persistent_volume,
+    default_storage_class,
 };
+use taintlab_core::cluster::Volumes;
 use taintlab_core::controllers::node_ttl::node_ttl;
 use taintlab_core::kubelet::pod_status::pod_as_served;
 use taintlab_core::time::Time;
@@ -142,6 +145,36 @@ pub(crate) fn string_map(value: Option<&Value>) -> BTreeMap<String, String> {
     pairs.filter_map(|(key, value)| Some((key.clone(), value.as_str()?.to_owned()))).collect()
 }
 
+/// Volumes, claims, classes or attachments with what the API server fills in.
+fn storage_values(storage: &Volumes, resource: &Resource) -> Vec<Value> {
+    let value = |object: Option<Value>| object.unwrap_or_default();
+    if *resource == resources::VOLUMES {
+        let volumes = storage.persistent_volumes().map(|volume| {
+            let mut volume = PersistentVolume::clone(volume);
+            default_persistent_volume(&mut volume);
+            value(serde_json::to_value(volume).ok())
+        });
+        return volumes.collect();
+    }
+    if *resource == resources::CLAIMS {
+        let claims = storage.claims().map(|(key, claim)| {
+            let mut claim = PersistentVolumeClaim::clone(claim);
+            default_claim(&mut claim, storage.volume_of(key).map(AsRef::as_ref));
+            value(serde_json::to_value(claim).ok())
+        });
+        return claims.collect();
+    }
+    if *resource == resources::STORAGE_CLASSES {
+        let classes = storage.classes().map(|class| {
+            let mut class = StorageClass::clone(class);
+            default_storage_class(&mut class);
+            value(serde_json::to_value(class).ok())
+        });
+        return classes.collect();
+    }
+    storage.attachments().map(|(_, known)| value(serde_json::to_value(known).ok())).collect()
+}
+
 impl Session<'_> {
     /// The objects of a type, in one namespace or in all.
     pub(crate) fn list(&self, resource: &'static Resource, namespace: Option<&str>) -> Vec<Object> {
@@ -171,6 +204,9 @@ impl Session<'_> {
             values.extend(workloads.map(|(_, workload)| self.workload_value(workload)));
         } else if *resource == resources::BUDGETS {
             values.extend(cluster.budgets().map(|(_, budget)| self.budget_value(budget)));
+        } else if let Some(storage) = cluster.volumes().filter(|_| resources::is_storage(resource))
+        {
+            values.extend(storage_values(storage, resource));
         } else if *resource == resources::SERVICES {
             values.push(self.kubernetes_service());
         } else if *resource == resources::PRIORITY_CLASSES {

@@ -64,6 +64,9 @@ resources! {
     EVENTS: "Event", "events", "event", &["ev"], "", true;
     NAMESPACES: "Namespace", "namespaces", "namespace", &["ns"], "", false;
     NODES: "Node", "nodes", "node", &["no"], "", false;
+    CLAIMS: "PersistentVolumeClaim", "persistentvolumeclaims", "persistentvolumeclaim", &["pvc"],
+        "", true;
+    VOLUMES: "PersistentVolume", "persistentvolumes", "persistentvolume", &["pv"], "", false;
     PODS: "Pod", "pods", "pod", &["po"], "", true;
     DAEMON_SETS: "DaemonSet", "daemonsets", "daemonset", &["ds"], "apps", true;
     DEPLOYMENTS: "Deployment", "deployments", "deployment", &["deploy"], "apps", true;
@@ -76,11 +79,20 @@ resources! {
         "scheduling.k8s.io", false;
     BUDGETS: "PodDisruptionBudget", "poddisruptionbudgets", "poddisruptionbudget", &["pdb"],
         "policy", true;
+    STORAGE_CLASSES: "StorageClass", "storageclasses", "storageclass", &["sc"], "storage.k8s.io",
+        false;
+    ATTACHMENTS: "VolumeAttachment", "volumeattachments", "volumeattachment", &[],
+        "storage.k8s.io", false;
 }
 
 /// What `all` stands for, in the order in which it is printed.
 pub(crate) static ALL: [&Resource; 7] =
     [&PODS, &SERVICES, &DAEMON_SETS, &DEPLOYMENTS, &REPLICA_SETS, &STATEFUL_SETS, &JOBS];
+
+/// Whether objects of a type are of storage.
+pub(crate) fn is_storage(resource: &Resource) -> bool {
+    [&VOLUMES, &CLAIMS, &STORAGE_CLASSES, &ATTACHMENTS].contains(&resource)
+}
 
 /// Finds a type by any of its names: `nodes`, `node`, `no`, `Node`, `deployments.apps`,
 /// `deployments.v1.apps`.

@@ -6,6 +6,7 @@ use serde_json::Value;
 use taintlab_core::api::{Node, Pod};
 use taintlab_core::kubelet::pod_columns::PodColumns;
 
+use crate::describe::{amount, storage};
 use crate::objects::{Object, number, string_map, text, time_at};
 use crate::print::View;
 use crate::resources::{self, Resource};
@@ -65,6 +66,31 @@ pub(crate) fn columns(view: View, resource: &Resource) -> Vec<(&'static str, boo
         }
     } else if *resource == resources::BUDGETS {
         split(&["Name", "Min Available", "Max Unavailable", "Allowed Disruptions", "Age"], &[])
+    } else if *resource == resources::VOLUMES {
+        let mut columns =
+            vec!["Name", "Capacity", "Access Modes", "Reclaim Policy", "Status", "Claim"];
+        columns.push("StorageClass");
+        columns.extend(view.release.shows_volume_attributes_class().then_some(ATTRIBUTES_CLASS));
+        columns.extend(["Reason", "Age"]);
+        split(&columns, &["VolumeMode"])
+    } else if *resource == resources::CLAIMS {
+        let mut columns = vec!["Name", "Status", "Volume", "Capacity", "Access Modes"];
+        columns.push("StorageClass");
+        columns.extend(view.release.shows_volume_attributes_class().then_some(ATTRIBUTES_CLASS));
+        columns.push("Age");
+        split(&columns, &["VolumeMode"])
+    } else if *resource == resources::STORAGE_CLASSES {
+        let columns = [
+            "Name",
+            "Provisioner",
+            "ReclaimPolicy",
+            "VolumeBindingMode",
+            "AllowVolumeExpansion",
+            "Age",
+        ];
+        split(&columns, &[])
+    } else if *resource == resources::ATTACHMENTS {
+        split(&["Name", "Attacher", "PV", "Node", "Attached", "Age"], &[])
     } else if *resource == resources::PRIORITY_CLASSES {
         split(&["Name", "Value", "Global-Default", "Age"], &[])
     } else if *resource == resources::SERVICES {
@@ -228,6 +254,8 @@ fn other_cells(view: View, resource: &Resource, value: &Value) -> Vec<Value> {
         };
         let (min, max) = (amount("/spec/minAvailable"), amount("/spec/maxUnavailable"));
         return vec![name, min, max, cell("disruptionsAllowed"), age];
+    } else if resources::is_storage(resource) {
+        return storage_cells(view, resource, value, name, age);
     } else if *resource == resources::PRIORITY_CLASSES {
         let default = value.get("globalDefault").and_then(Value::as_bool).unwrap_or(false);
         return vec![name, number(value, "/value").unwrap_or(0).into(), default.into(), age];
@@ -258,6 +286,89 @@ fn other_cells(view: View, resource: &Resource, value: &Value) -> Vec<Value> {
         cells.push(format_selector(value.pointer("/spec/selector")).into());
     }
     cells
+}
+
+/// The title of a column of volumes and claims.
+const ATTRIBUTES_CLASS: &str = "VolumeAttributesClass";
+
+/// Mirrors `printPersistentVolume`, `printPersistentVolumeClaim`, `printStorageClass` and
+/// `printVolumeAttachment`.
+fn storage_cells(
+    view: View,
+    resource: &Resource,
+    value: &Value,
+    name: Value,
+    age: Value,
+) -> Vec<Value> {
+    let cell = |pointer: &str| Value::from(text(value, pointer));
+    let or_unset = |pointer: &str| Value::from(or(text(value, pointer), "<unset>"));
+    let quantity =
+        |pointer: &str| Value::from(value.pointer(pointer).map_or(String::new(), amount));
+    let modes = |pointer: &str| Value::from(access_modes(value.pointer(pointer)));
+    let phase = match text(value, "/metadata/deletionTimestamp") {
+        "" => cell("/status/phase"),
+        _ => "Terminating".into(),
+    };
+    let class = Value::from(storage::class(value));
+    let attributes = view.release.shows_volume_attributes_class();
+    let attributes = attributes.then(|| or_unset("/spec/volumeAttributesClassName"));
+    if *resource == resources::VOLUMES {
+        let claim = value.pointer("/spec/claimRef");
+        let claim =
+            claim.map(|claim| format!("{}/{}", text(claim, "/namespace"), text(claim, "/name")));
+        let mut cells = vec![
+            name,
+            quantity("/spec/capacity/storage"),
+            modes("/spec/accessModes"),
+            cell("/spec/persistentVolumeReclaimPolicy"),
+            phase,
+            claim.unwrap_or_default().into(),
+            class,
+        ];
+        cells.extend(attributes);
+        cells.extend([cell("/status/reason"), age, or_unset("/spec/volumeMode")]);
+        return cells;
+    }
+    if *resource == resources::CLAIMS {
+        let bound = !text(value, "/spec/volumeName").is_empty();
+        let (capacity, modes) = match bound {
+            true => (quantity("/status/capacity/storage"), modes("/status/accessModes")),
+            false => ("".into(), "".into()),
+        };
+        let mut cells = vec![name, phase, cell("/spec/volumeName"), capacity, modes, class];
+        cells.extend(attributes);
+        cells.extend([age, or_unset("/spec/volumeMode")]);
+        return cells;
+    }
+    if *resource == resources::STORAGE_CLASSES {
+        let default = if storage::is_default(value) { " (default)" } else { "" };
+        let expansion = value.get("allowVolumeExpansion") == Some(&Value::Bool(true));
+        return vec![
+            format!("{}{default}", text(value, "/metadata/name")).into(),
+            cell("/provisioner"),
+            cell("/reclaimPolicy"),
+            cell("/volumeBindingMode"),
+            expansion.to_string().into(),
+            age,
+        ];
+    }
+    let attached = value.pointer("/status/attached") == Some(&Value::Bool(true));
+    let (attacher, volume) = (cell("/spec/attacher"), cell("/spec/source/persistentVolumeName"));
+    vec![name, attacher, volume, cell("/spec/nodeName"), attached.to_string().into(), age]
+}
+
+/// Ways to mount a volume, in short: `RWO,ROX`. Mirrors `GetAccessModesAsString`.
+pub(crate) fn access_modes(modes: Option<&Value>) -> String {
+    let modes = modes.and_then(Value::as_array).into_iter().flatten();
+    let given: Vec<&str> = modes.filter_map(Value::as_str).collect();
+    let known = [
+        ("ReadWriteOnce", "RWO"),
+        ("ReadOnlyMany", "ROX"),
+        ("ReadWriteMany", "RWX"),
+        ("ReadWriteOncePod", "RWOP"),
+    ];
+    let short = known.iter().filter(|(mode, _)| given.contains(mode)).map(|(_, short)| *short);
+    short.collect::<Vec<_>>().join(",")
 }
 
 fn job_cells(view: View, value: &Value, name: Value, age: Value) -> Vec<Value> {

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use taintlab_core::api::{Node, Pod};
 
 use crate::json_writer;
-use crate::yaml_writer::{write_document, write_element};
+use crate::yaml_writer::{Style, write_document, write_element};
 
 /// In what syntax objects are written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -76,8 +76,28 @@ pub fn export<'a>(
 /// The value has no JSON form, for example a map whose keys are no strings.
 pub fn to_yaml<T: Serialize + ?Sized>(value: &T) -> Result<String, serde_json::Error> {
     let mut out = String::new();
-    write_document(&mut out, &serde_json::to_value(value)?);
+    write_document(&mut out, &serde_json::to_value(value)?, Style::Plain);
     Ok(out)
+}
+
+/// Writes a value as `kubectl get -o yaml` prints it: the keys of every object in their order, and
+/// the quotes of `sigs.k8s.io/yaml`.
+///
+/// ```
+/// use serde_json::json;
+/// use taintlab_manifest::to_kubectl_yaml;
+///
+/// let value = json!({ "name": "b", "message": "0/1 nodes: none", "args": ["--all", "*", "on"] });
+/// assert_eq!(
+///     to_kubectl_yaml(&value),
+///     "args:\n- --all\n- '*'\n- \"on\"\nmessage: '0/1 nodes: none'\nname: b\n"
+/// );
+/// ```
+#[must_use]
+pub fn to_kubectl_yaml(value: &Value) -> String {
+    let mut out = String::new();
+    write_document(&mut out, value, Style::Kubectl);
+    out
 }
 
 /// Writes a value as JSON, as `kubectl get -o json` prints it, without a line feed at its end.
@@ -99,7 +119,7 @@ fn yaml_list(objects: impl Iterator<Item = Value>) -> String {
     out.push_str(if objects.peek().is_none() { " []\n" } else { "\n" });
     // One object at a time is a value; all of them would need many times the memory of the text.
     for object in objects {
-        write_element(&mut out, &object, 0);
+        write_element(&mut out, &object, 0, Style::Plain);
     }
     out
 }

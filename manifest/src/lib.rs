@@ -44,6 +44,7 @@ mod report;
 mod scalar;
 mod scenario;
 mod source;
+mod storage;
 mod svg;
 mod tree;
 #[cfg(feature = "yaml")]
@@ -52,7 +53,7 @@ mod yaml_writer;
 
 pub use crate::detect::{DetectedRelease, ReleaseKnown};
 pub use crate::diagnostic::{DiagnosedObject, Diagnostic, Severity};
-pub use crate::export::{Format, Purpose, export, to_json, to_yaml};
+pub use crate::export::{Format, Purpose, export, to_json, to_kubectl_yaml, to_yaml};
 pub use crate::import::{Import, import};
 pub use crate::limits::{ImportOptions, Limits};
 pub use crate::redact::{

@@ -17,6 +17,7 @@ use crate::limits::{ImportOptions, Limits};
 use crate::near_miss;
 use crate::redact::{Dropped, Redactor};
 use crate::source;
+use crate::storage;
 use crate::tree::{Place, Sink, Spanned, Value};
 
 /// What a scenario file holds.
@@ -380,6 +381,21 @@ fn validate(scenario: &Scenario, tree: &Spanned<'_>, diagnostics: &mut Diagnosti
         .iter()
         .map(|budget| (format!("the budget `{}`", budget.key()), validate_budget(budget)));
     check_objects(budgets, "objects.budgets", &[], tree, diagnostics);
+    check_storage(tree, diagnostics);
+}
+
+/// Reports what of the volumes of a scenario the engine cannot read. What came from files was
+/// checked with them.
+fn check_storage(tree: &Spanned<'_>, diagnostics: &mut Diagnostics<'_>) {
+    let others = tree.get("objects").and_then(|objects| objects.get("others"));
+    let Some(Value::Seq(others)) = others.map(|others| &others.value) else { return };
+    for (index, object) in others.iter().enumerate() {
+        let text = |field: &str| object.get(field).and_then(Spanned::as_str).unwrap_or("");
+        for problem in storage::problems(object, text("apiVersion"), text("kind")) {
+            let path = join(&format!("objects.others[{index}]"), &problem.path);
+            diagnostics.error(problem.at(path));
+        }
+    }
 }
 
 /// Reports the errors of the first node and the first pod of each group; the others are alike.

@@ -41,34 +41,50 @@ const FIRST: [&str; 20] = [
 /// Longer keys must be marked as such; the limit is 1024 characters.
 const LONGEST_SIMPLE_KEY: usize = 512;
 
+/// For whom YAML is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Style {
+    /// For people, and for every reader: some keys first, whatever could be misread in quotes.
+    Plain,
+    /// As `kubectl` prints it: all keys in order, and the quotes of `sigs.k8s.io/yaml`.
+    Kubectl,
+}
+
 /// Writes `value` as a document.
-pub(crate) fn write_document(out: &mut String, value: &Value) {
+pub(crate) fn write_document(out: &mut String, value: &Value, style: Style) {
     match value {
-        Value::Object(map) if !map.is_empty() => write_map(out, map, 0, false),
-        Value::Array(items) if !items.is_empty() => write_seq(out, items, 0, false),
+        Value::Object(map) if !map.is_empty() => write_map(out, map, 0, false, style),
+        Value::Array(items) if !items.is_empty() => write_seq(out, items, 0, false, style),
         scalar => {
-            write_scalar(out, scalar, 0);
+            write_scalar(out, scalar, 0, style);
             out.push('\n');
         }
     }
 }
 
 /// Writes `value` as an element of a list, after a `- `.
-pub(crate) fn write_element(out: &mut String, value: &Value, indent: usize) {
+pub(crate) fn write_element(out: &mut String, value: &Value, indent: usize, style: Style) {
     out.push_str("- ");
     match value {
-        Value::Object(map) if !map.is_empty() => write_map(out, map, indent + 2, true),
-        Value::Array(items) if !items.is_empty() => write_seq(out, items, indent + 2, true),
+        Value::Object(map) if !map.is_empty() => write_map(out, map, indent + 2, true, style),
+        Value::Array(items) if !items.is_empty() => write_seq(out, items, indent + 2, true, style),
         scalar => {
-            write_scalar(out, scalar, indent);
+            write_scalar(out, scalar, indent, style);
             out.push('\n');
         }
     }
 }
 
-fn write_map(out: &mut String, map: &Map<String, Value>, indent: usize, mut on_line: bool) {
-    let first = FIRST.iter().filter_map(|key| map.get_key_value(*key));
-    let others = map.iter().filter(|(key, _)| !FIRST.contains(&key.as_str()));
+fn write_map(
+    out: &mut String,
+    map: &Map<String, Value>,
+    indent: usize,
+    mut on_line: bool,
+    style: Style,
+) {
+    let first: &[&str] = if style == Style::Kubectl { &[] } else { &FIRST };
+    let others = map.iter().filter(|(key, _)| !first.contains(&key.as_str()));
+    let first = first.iter().filter_map(|key| map.get_key_value(*key));
     for (key, value) in first.chain(others) {
         begin_line(out, indent, &mut on_line);
         if key.len() > LONGEST_SIMPLE_KEY {
@@ -76,34 +92,32 @@ fn write_map(out: &mut String, map: &Map<String, Value>, indent: usize, mut on_l
             write_quoted(out, key);
             out.push('\n');
             begin_line(out, indent, &mut on_line);
-        } else if is_plain(key) {
-            out.push_str(key);
         } else {
-            write_quoted(out, key);
+            write_text(out, key, style);
         }
         out.push(':');
         match value {
             Value::Object(map) if !map.is_empty() => {
                 out.push('\n');
-                write_map(out, map, indent + 2, false);
+                write_map(out, map, indent + 2, false, style);
             }
             Value::Array(items) if !items.is_empty() => {
                 out.push('\n');
-                write_seq(out, items, indent, false);
+                write_seq(out, items, indent, false, style);
             }
             scalar => {
                 out.push(' ');
-                write_scalar(out, scalar, indent);
+                write_scalar(out, scalar, indent, style);
                 out.push('\n');
             }
         }
     }
 }
 
-fn write_seq(out: &mut String, items: &[Value], indent: usize, mut on_line: bool) {
+fn write_seq(out: &mut String, items: &[Value], indent: usize, mut on_line: bool, style: Style) {
     for item in items {
         begin_line(out, indent, &mut on_line);
-        write_element(out, item, indent);
+        write_element(out, item, indent, style);
     }
 }
 
@@ -117,19 +131,57 @@ pub(crate) fn push_spaces(out: &mut String, count: usize) {
     out.extend(std::iter::repeat_n(' ', count));
 }
 
-fn write_scalar(out: &mut String, value: &Value, indent: usize) {
+fn write_scalar(out: &mut String, value: &Value, indent: usize, style: Style) {
     match value {
         Value::Null => out.push_str("null"),
         Value::Bool(true) => out.push_str("true"),
         Value::Bool(false) => out.push_str("false"),
         Value::Number(number) => write_number(out, number),
-        Value::String(text) if is_plain(text) => out.push_str(text),
         Value::String(text) if is_literal(text) => write_literal(out, text, indent),
-        Value::String(text) => write_quoted(out, text),
+        Value::String(text) => write_text(out, text, style),
         // Only the empty ones come here.
         Value::Array(_) => out.push_str("[]"),
         Value::Object(_) => out.push_str("{}"),
     }
+}
+
+/// Writes a text, in quotes where it needs them.
+fn write_text(out: &mut String, text: &str, style: Style) {
+    if is_plain(text) {
+        out.push_str(text);
+    } else if style == Style::Plain || resolve(text) != Scalar::Str || is_like_a_number(text) {
+        write_quoted(out, text);
+    } else if is_plain_to_kubectl(text) {
+        out.push_str(text);
+    } else if text.chars().all(is_printable) && !text.starts_with(' ') && !text.ends_with(' ') {
+        out.push('\'');
+        out.push_str(&text.replace('\'', "''"));
+        out.push('\'');
+    } else {
+        write_quoted(out, text);
+    }
+}
+
+/// Whether a text that is no number needs no quotes. Mirrors `yaml_emitter_analyze_scalar`.
+fn is_plain_to_kubectl(text: &str) -> bool {
+    let begins_plainly = match text.as_bytes() {
+        [b'-' | b'?' | b':', next, ..] => *next != b' ',
+        [b'-' | b'?' | b':'] | [] => false,
+        [first, ..] => !b"#,[]{}&*!|>'\"%@` ".contains(first),
+    };
+    begins_plainly
+        && !text.ends_with([' ', ':'])
+        && !text.contains(": ")
+        && !text.contains(" #")
+        && !text.starts_with("---")
+        && !text.starts_with("...")
+        && text.chars().all(is_printable)
+}
+
+/// Dates (`2020-01-01`), times (`12:30`) and numbers in scientific notation without a point.
+fn is_like_a_number(text: &str) -> bool {
+    text.starts_with(|first: char| first.is_ascii_digit())
+        && text.bytes().all(|b| b.is_ascii_digit() || b"-:+_eE.TZ".contains(&b))
 }
 
 /// Whether a text means itself without quotes, to every reader.
@@ -137,9 +189,6 @@ fn is_plain(text: &str) -> bool {
     let bytes = text.as_bytes();
     let (Some(first), Some(last)) = (bytes.first(), bytes.last()) else { return false };
     let digit_first = first.is_ascii_digit();
-    // Dates (`2020-01-01`), times (`12:30`) and numbers in scientific notation without a point.
-    let like_a_number =
-        digit_first && bytes.iter().all(|b| b.is_ascii_digit() || b"-:+_eE.TZ".contains(b));
     (first.is_ascii_alphanumeric() || matches!(first, b'/' | b'_'))
         && *last != b' '
         && bytes.iter().zip(bytes.iter().skip(1).chain([&b' '])).all(|(byte, next)| match byte {
@@ -147,7 +196,7 @@ fn is_plain(text: &str) -> bool {
             b' ' => *next != b' ',
             byte => byte.is_ascii_alphanumeric() || b"_-./+@=(),;'".contains(byte),
         })
-        && (!like_a_number || bytes.iter().filter(|b| **b == b'.').count() > 1)
+        && (!is_like_a_number(text) || bytes.iter().filter(|b| **b == b'.').count() > 1)
         && resolve(text) == Scalar::Str
 }
 

@@ -5,6 +5,7 @@
 //! Kubernetes.
 
 mod cron_job;
+mod defaults;
 mod fields;
 mod keys;
 mod lease;
@@ -25,6 +26,7 @@ mod workload;
 mod workload_status;
 
 pub use cron_job::{CronJob, CronJobSpec, JobTemplate};
+pub use defaults::{default_claim, default_persistent_volume, default_pod, default_storage_class};
 pub use fields::{
     ApiVersion, Fields, Kind, NoOtherFields, NodeSpecFields, NodeStatusFields, ObjectMetaFields,
     OwnerReferenceFields, PodConditionFields, PodSpecFields, PodStatusFields, TypeName,

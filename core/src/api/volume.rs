@@ -150,6 +150,13 @@ impl PersistentVolume {
         driver.and_then(Value::as_str).unwrap_or("kubernetes.io/in-tree")
     }
 
+    /// What becomes of it when its claim is gone: `Retain` unless it says `Delete` or `Recycle`.
+    #[must_use]
+    pub fn reclaim_policy(&self) -> &str {
+        let policy = self.spec.other.get("persistentVolumeReclaimPolicy").and_then(Value::as_str);
+        policy.unwrap_or("Retain")
+    }
+
     /// `spec.capacity.storage`.
     #[must_use]
     pub fn capacity(&self) -> Option<&str> {

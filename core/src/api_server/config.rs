@@ -247,6 +247,7 @@ impl SimulatorConfig {
             eviction: Arc::new(eviction),
             pod_disruption_conditions: gates.is_enabled(FeatureGate::PodDisruptionConditions),
             starts_pods: self.control_plane && self.node_lifecycle,
+            comparison_operators: gates.is_enabled(FeatureGate::TaintTolerationComparisonOperators),
             start_up_time: self.start_up_time.0,
         }
     }

@@ -6,6 +6,8 @@ use alloc::string::{String, ToString};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
+use serde_json::json;
+
 use super::{ApiServer, Write};
 use crate::api::{
     ClaimReference, ConditionStatus, NodeName, ObjectMeta, PersistentVolume, PersistentVolumeClaim,
@@ -13,6 +15,7 @@ use crate::api::{
     VolumeAttachmentSpec, VolumeAttachmentStatus, VolumeStatus, pod_claims,
 };
 use crate::cluster::{Change, VolumeChange, Volumes};
+use crate::command::CommandError;
 use crate::event::EventKind;
 use crate::kubelet::identifier;
 
@@ -36,6 +39,10 @@ pub(crate) enum VolumeWrite {
     PutVolume(Box<PersistentVolume>),
     /// Creates or replaces a claim.
     PutClaim(Box<PersistentVolumeClaim>),
+    /// Removes a volume.
+    RemoveVolume(String),
+    /// Removes a claim.
+    RemoveClaim(PodKey),
     /// Attaches a volume to a node.
     Attach { volume: String, node: NodeName },
     /// Detaches it; `forced` if the node may still have it mounted.
@@ -183,12 +190,53 @@ impl ApiServer {
         }
         claim.spec.volume_name.clone_from(&volume.metadata.name);
         claim.status.phase = "Bound".into();
+        // What the claim got, which may be more than it asked for.
+        claim.status.other.set("accessModes", json!(volume.spec.access_modes));
+        if let Some(capacity) = volume.spec.other.get("capacity") {
+            claim.status.other.set("capacity", capacity.clone());
+        }
         volume.spec.claim_ref.get_or_insert_with(|| reference(key));
         volume.status.phase = "Bound".into();
         // The claim last: whoever waits for it finds the volume.
         [VolumeWrite::PutVolume(Box::new(volume)), VolumeWrite::PutClaim(Box::new(claim))]
             .map(Write::Volume)
             .into()
+    }
+
+    /// Deletes a claim, which is there until its finalizer is taken off: nothing if it is being
+    /// deleted already.
+    pub(crate) fn delete_claim(&self, key: &PodKey) -> Result<Option<Write>, CommandError> {
+        let claim = self.cluster.volumes().and_then(|volumes| volumes.claim(key));
+        let claim = claim.ok_or_else(|| CommandError::ClaimNotFound(key.clone()))?;
+        let mut claim = PersistentVolumeClaim::clone(claim);
+        let is_new = self.mark_deleted(&mut claim.metadata);
+        Ok(is_new.then(|| Write::Volume(VolumeWrite::PutClaim(Box::new(claim)))))
+    }
+
+    /// The same with a volume.
+    pub(crate) fn delete_volume(&self, name: &str) -> Result<Option<Write>, CommandError> {
+        let volume = self.cluster.volumes().and_then(|volumes| volumes.persistent_volume(name));
+        let volume = volume.ok_or_else(|| CommandError::VolumeNotFound(name.to_string()))?;
+        let mut volume = PersistentVolume::clone(volume);
+        let is_new = self.mark_deleted(&mut volume.metadata);
+        Ok(is_new.then(|| Write::Volume(VolumeWrite::PutVolume(Box::new(volume)))))
+    }
+
+    fn mark_deleted(&self, metadata: &mut ObjectMeta) -> bool {
+        if metadata.deletion_timestamp.is_some() {
+            return false;
+        }
+        metadata.deletion_timestamp = Some(self.wall_clock(self.now).truncated_to_seconds());
+        metadata.deletion_grace_period_seconds = Some(0);
+        true
+    }
+
+    /// The claim of a volume is gone.
+    pub(crate) fn release_volume(&self, name: &str) -> Option<Write> {
+        let volume = self.cluster.volumes()?.persistent_volume(name)?;
+        let mut volume = PersistentVolume::clone(volume);
+        volume.status.phase = "Released".into();
+        Some(Write::Volume(VolumeWrite::PutVolume(Box::new(volume))))
     }
 
     /// The scheduler has found a node for a pod: says so in its claim, and keeps the volume for it
@@ -231,6 +279,14 @@ impl ApiServer {
                 if old.as_ref() == Some(&new) {
                     return None;
                 }
+                VolumeChange::Claim(key)
+            }
+            VolumeWrite::RemoveVolume(name) => {
+                self.cluster.volumes_mut()?.remove_persistent_volume(&name)?;
+                VolumeChange::PersistentVolume(name)
+            }
+            VolumeWrite::RemoveClaim(key) => {
+                self.cluster.volumes_mut()?.remove_claim(&key)?;
                 VolumeChange::Claim(key)
             }
             VolumeWrite::Attach { volume, node } => {

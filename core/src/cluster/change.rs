@@ -59,9 +59,9 @@ pub enum Change {
 /// A change of storage.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum VolumeChange {
-    /// A claim was added or has changed.
+    /// A claim was added, has changed or is gone.
     Claim(PodKey),
-    /// A PersistentVolume was added or has changed.
+    /// A PersistentVolume was added, has changed or is gone.
     PersistentVolume(String),
     /// A volume was attached to a node, or detached from it.
     Attachment {

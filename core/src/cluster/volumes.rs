@@ -123,6 +123,16 @@ impl Volumes {
         self.claims.insert(claim.key(), claim)
     }
 
+    /// Removes a volume.
+    pub fn remove_persistent_volume(&mut self, name: &str) -> Option<Arc<PersistentVolume>> {
+        self.volumes.remove(name)
+    }
+
+    /// Removes a claim.
+    pub fn remove_claim(&mut self, key: &PodKey) -> Option<Arc<PersistentVolumeClaim>> {
+        self.claims.remove(key)
+    }
+
     /// Stores a class.
     pub fn put_class(&mut self, class: Arc<StorageClass>) {
         self.classes.insert(class.metadata.name.clone(), class);

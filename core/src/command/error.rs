@@ -60,6 +60,10 @@ pub enum CommandError {
     CannotScale(WorkloadKey),
     /// There is no such budget.
     BudgetNotFound(PodKey),
+    /// There is no claim of that name.
+    ClaimNotFound(PodKey),
+    /// There is no volume of that name.
+    VolumeNotFound(String),
     /// There is such a budget already.
     BudgetAlreadyExists(PodKey),
     /// A flag of kube-apiserver.
@@ -168,6 +172,10 @@ impl fmt::Display for CommandError {
             Self::BudgetNotFound(key) => {
                 write!(f, "poddisruptionbudgets.policy \"{}\" not found", key.name())
             }
+            Self::ClaimNotFound(key) => {
+                write!(f, "persistentvolumeclaims \"{}\" not found", key.name())
+            }
+            Self::VolumeNotFound(name) => write!(f, "persistentvolumes \"{name}\" not found"),
             Self::BudgetAlreadyExists(key) => {
                 write!(f, "poddisruptionbudgets.policy \"{}\" already exists", key.name())
             }

@@ -79,6 +79,8 @@ impl Command {
             | Self::CreateBudget(_)
             | Self::UpdateBudget(_)
             | Self::DeleteBudget { .. }
+            | Self::DeleteClaim { .. }
+            | Self::DeleteVolume { .. }
             | Self::SetApiServerFlags { .. }
             | Self::RestartTaintEvictionController
             | Self::RestartControllerManager
@@ -134,6 +136,8 @@ impl Command {
             | Self::CreateBudget(_)
             | Self::UpdateBudget(_)
             | Self::DeleteBudget { .. }
+            | Self::DeleteClaim { .. }
+            | Self::DeleteVolume { .. }
             | Self::SetApiServerFlags { .. } => Requirement::ControlPlane,
         }
     }

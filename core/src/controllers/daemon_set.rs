@@ -354,7 +354,7 @@ impl DaemonSetController {
                 for pod in ended {
                     self.replace(context, target, state, name, pod, plan);
                 }
-                plan.deletes.extend(running.iter().skip(1).map(|pod| pod.key()));
+                plan.deletes.extend(self.surplus(context, target, state, &running));
             }
             Some(_) => {
                 let active = pods.iter().filter(|pod| !pod.is_terminating());
@@ -362,6 +362,96 @@ impl DaemonSetController {
             }
         }
         self.count_node(context, target, state, name, &pods);
+    }
+
+    /// Whether pods of a new template come before those of the old one go. Mirrors `AllowsSurge`.
+    fn allows_surge(&self, set: &Workload) -> bool {
+        let most = set.rolling_update("maxSurge").ok().flatten();
+        self.reconciler.release.has_daemon_set_surge()
+            && set.strategy() != "OnDelete"
+            && most.is_some_and(|most| most.of(1, true) > 0)
+    }
+
+    /// Which of the pods that run on a node, the oldest first, are too many: all but one, or two
+    /// while one of the new template is not available and one of an old template is ready. Mirrors
+    /// the end of `podsShouldBeOnNode`.
+    fn surplus(
+        &self,
+        context: &Context<'_>,
+        target: &Target,
+        state: &DaemonSetState,
+        running: &[&Pod],
+    ) -> Vec<PodKey> {
+        let keys = |pods: &[&Pod]| pods.iter().map(|pod| pod.key()).collect();
+        if running.len() < 2 || !self.allows_surge(&target.set) {
+            return keys(running.get(1..).unwrap_or_default());
+        }
+        let revision = state.revision.as_deref();
+        let (mut new, mut old): (Vec<&Pod>, Vec<&Pod>) =
+            running.iter().copied().partition(|pod| is_updated(pod, revision));
+        if let (Some(newest), Some(oldest)) = (new.first(), old.first())
+            && oldest.has_ready_condition()
+            && !is_ready_and_available(context, &target.set, newest)
+        {
+            new.remove(0);
+            old.remove(0);
+        } else if new.is_empty() {
+            old.remove(0);
+        } else {
+            new.remove(0);
+        }
+        new.extend(old);
+        keys(&new)
+    }
+
+    /// With `maxSurge`, a pod of the new template comes beside one of an old template, on as many
+    /// nodes at once as may have two, and at once where the old one is not available; the old one
+    /// goes when the new one is available. Mirrors the second half of `rollingUpdate`.
+    fn surge(
+        &self,
+        context: &Context<'_>,
+        target: &Target,
+        state: &mut DaemonSetState,
+        plan: &mut Plan,
+    ) {
+        state.outdated = !state.old.is_empty();
+        let (set, cluster) = (&target.set, context.cluster);
+        let most = set.rolling_update("maxSurge").ok().flatten();
+        let most = most.map_or(0, |most| most.of(state.counts.desired, true));
+        let available = |pod: &Pod| is_ready_and_available(context, set, pod);
+        let revision = state.revision.as_deref();
+        let (mut surging, mut running) = (0, 0);
+        let (mut candidates, mut leaving) = (Vec::new(), Vec::new());
+        for (name, keys) in &state.by_node {
+            let Some(node) = cluster.get_node(name.as_str()) else { continue };
+            let pods = keys.iter().filter_map(|key| cluster.get_pod(key));
+            let pods = pods.filter(|pod| !pod.is_terminating() && target.selects(pod));
+            let (new, old): (Vec<&Arc<Pod>>, Vec<&Arc<Pod>>) =
+                pods.partition(|pod| is_updated(pod, revision));
+            let ([] | [_], [] | [_]) = (new.as_slice(), old.as_slice()) else {
+                // What is too many goes first.
+                surging += 1;
+                continue;
+            };
+            let (new, old) = (new.first(), old.first());
+            running += i64::from(old.or(new).is_some_and(|pod| available(pod)));
+            let Some(old) = old else { continue };
+            let leaves = self.reconciler.release.daemon_set_surge_asks_for_node()
+                && !self.should_run(target, node).should_run;
+            match new {
+                Some(new) if available(new) => plan.deletes.push(old.key()),
+                Some(_) => surging += 1,
+                None if leaves && available(old) => leaving.push(old.key()),
+                None if leaves => plan.deletes.push(old.key()),
+                None if available(old) => candidates.push(name.clone()),
+                None => plan.creates.push(name.clone()),
+            }
+        }
+        let room = usize::try_from(most - surging).unwrap_or(0);
+        plan.creates.extend(candidates.into_iter().take(room));
+        // One that is not to run where it is goes when it is not needed any longer.
+        let spare = usize::try_from(running - state.counts.desired).unwrap_or(0);
+        plan.deletes.extend(leaving.into_iter().take(spare));
     }
 
     /// What a node adds to the status. Mirrors `updateDaemonSetStatus` and
@@ -546,7 +636,11 @@ impl Reconcile for DaemonSetController {
                 plan.deletes.push(pod);
             }
         }
-        if plan.is_empty() {
+        if plan.is_empty() && self.allows_surge(&set) {
+            if state.outdated {
+                self.surge(context, &target, &mut state, &mut plan);
+            }
+        } else if plan.is_empty() {
             rolling_update(context, &set, &mut state, &mut plan);
         }
         // Pods are claimed anew for the status, and those that are gone by then cannot be adopted.

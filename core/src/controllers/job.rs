@@ -4,7 +4,7 @@ mod failure_policy;
 mod indexed;
 
 use alloc::borrow::ToOwned;
-use alloc::collections::BTreeMap;
+use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::string::String;
 use alloc::sync::Arc;
@@ -15,8 +15,8 @@ use serde_json::Value;
 
 use self::failure_policy::{Verdict, match_failure_policy};
 use self::indexed::{
-    completed_indexes, free_indexes, indexed_completions, number_pod, numbered_name,
-    record_completed,
+    IndexFailures, completed_indexes, free_indexes, index_of, indexed_completions, limit_per_index,
+    noted_failed, number_pod, numbered_name, record_completed, record_failed,
 };
 use super::Context;
 use super::workload::{
@@ -72,6 +72,9 @@ struct JobState {
     policy_failure: Option<String>,
     /// When it is looked at because of `activeDeadlineSeconds`.
     deadline: Option<Timestamp>,
+    /// With `backoffLimitPerIndex`: the failures of each number, and the numbers that have failed.
+    failures_of: BTreeMap<i64, IndexFailures>,
+    failed_indexes: BTreeSet<i64>,
 }
 
 #[derive(Clone, Debug)]
@@ -80,6 +83,26 @@ pub(super) enum Step {
     Delete(Arc<Workload>, PodKey),
     Say(WorkloadKey, &'static str, &'static str, String),
     Finish(Arc<Workload>, JobStatus),
+}
+
+impl JobState {
+    /// A pod with a number has failed: so has the number, if that has happened too often. Mirrors
+    /// `isIndexFailed`.
+    fn count_index_failure(
+        &mut self,
+        pod: &Pod,
+        limit: i64,
+        verdict: Option<&Verdict>,
+        ended: Time,
+    ) {
+        let Some(index) = index_of(pod) else { return };
+        let failures = IndexFailures::after(pod, verdict != Some(&Verdict::Ignore), ended);
+        let too_often = verdict != Some(&Verdict::Ignore) && failures.counted > limit;
+        if too_often || verdict == Some(&Verdict::FailIndex) {
+            self.failed_indexes.insert(index);
+        }
+        self.failures_of.insert(index, failures);
+    }
 }
 
 impl JobController {
@@ -133,12 +156,16 @@ impl JobController {
             state.failures = 0;
         }
         let Some(pod) = new.or(old).filter(|_| fails) else { return };
-        match policy.and_then(|policy| match_failure_policy(policy, pod)) {
+        let verdict = policy.and_then(|policy| match_failure_policy(policy, pod));
+        if let Some(limit) = job.and_then(|job| limit_per_index(job, release)) {
+            state.count_index_failure(pod, limit, verdict.as_ref(), finish_time(context, pod));
+        }
+        match verdict {
             Some(Verdict::Ignore) => return,
             Some(Verdict::FailJob(message)) => {
                 state.policy_failure.get_or_insert(message);
             }
-            Some(Verdict::Count) | None => {}
+            Some(Verdict::FailIndex | Verdict::Count) | None => {}
         }
         state.failed += 1;
         state.failures = state.failures.saturating_add(1);
@@ -153,6 +180,15 @@ impl JobController {
         }
         let state = self.jobs.get(key).filter(|state| state.failures > 0)?;
         Some(state.last_failure?.unix_seconds() + backoff(state.failures, 600))
+    }
+
+    /// When a number of a Job with `backoffLimitPerIndex` may have its next pod. Mirrors
+    /// `getRemainingTimePerIndex`.
+    fn wait_of(&self, key: &WorkloadKey, index: i64) -> i64 {
+        let failures = self.jobs.get(key).and_then(|state| state.failures_of.get(&index));
+        failures.map_or(i64::MIN, |failures| {
+            failures.last.unix_seconds().saturating_add(backoff(failures.all(), 600))
+        })
     }
 
     /// Deletes what is too much, creates what is missing; how many pods there are then. Mirrors
@@ -178,25 +214,36 @@ impl JobController {
         let least = if release.deletes_surplus_job_pods() { wanted.max(0) } else { parallel };
         if number > least {
             let surplus = usize::try_from(number - least).unwrap_or(0);
-            let pods = surplus_pods(active, surplus, |_| ());
+            let pods = surplus_pods(active, surplus, None, |_| ());
             let steps = &mut self.reconciler.steps;
             steps.extend(pods.into_iter().map(|pod| Step::Delete(job.clone(), pod)));
             return least;
         }
-        let missing = wanted - number - terminating;
+        let mut missing = wanted - number - terminating;
         if missing <= 0 {
             return number;
         }
         let key = job.key();
-        if let Some(at) = self.backoff_ends(&key)
-            && at > context.wall_clock().unix_seconds()
-        {
+        let mut indexes = free_indexes;
+        let now = context.wall_clock().unix_seconds();
+        let wait_until = if limit_per_index(job, release).is_some() {
+            // Each number waits by itself.
+            indexes.truncate(usize::try_from(missing).unwrap_or(0));
+            let ends: Vec<i64> = indexes.iter().map(|index| self.wait_of(&key, *index)).collect();
+            let ready = indexes.iter().zip(&ends).filter(|(_, end)| **end <= now);
+            indexes = ready.map(|(index, _)| *index).collect();
+            missing = count(indexes.iter());
+            ends.into_iter().min().filter(|_| missing == 0)
+        } else {
+            self.backoff_ends(&key).filter(|at| *at > now)
+        };
+        if let Some(at) = wait_until {
             let reason = TimeoutReason::JobBackoff { workload: key.clone() };
             let at = timestamp(context, at);
             self.reconciler.enqueue_at(context, at, key, reason);
             return number;
         }
-        let mut indexes = free_indexes.into_iter();
+        let mut indexes = indexes.into_iter();
         let batches = slow_start_batches(missing);
         let steps = batches.map(|batch| Step::Create(job.clone(), batch, indexes.next()));
         self.reconciler.steps.extend(steps);
@@ -251,9 +298,11 @@ impl JobController {
         if let Some(message) = state.and_then(|state| state.policy_failure.clone()) {
             return Some(("PodFailurePolicy", message));
         }
-        let limit = job.number("backoffLimit").unwrap_or(6);
-        let active = count(pods.iter().filter(|pod| pod.is_active()));
         let release = self.reconciler.release;
+        let per_index = limit_per_index(job, release).is_some();
+        let default = if per_index { i64::from(i32::MAX) } else { 6 };
+        let limit = job.number("backoffLimit").unwrap_or(default);
+        let active = count(pods.iter().filter(|pod| pod.is_active()));
         let is_new = failed > status.failed && active != job.replicas();
         let counted = if release.counts_job_requeues() {
             state.map_or(0, |state| i64::from(state.requeues)) + 1
@@ -405,6 +454,22 @@ fn waits_for_the_end(job: &Workload, release: KubernetesRelease) -> bool {
             || job.spec.other.get("podFailurePolicy").is_some())
 }
 
+/// Why a Job has failed whose numbers fail one by one, if it has: too many have, or all have ended.
+/// Mirrors the part of `syncJob` about `backoffLimitPerIndex`.
+fn index_failure_of(
+    job: &Workload,
+    completions: i64,
+    succeeded: i64,
+    failed: i64,
+) -> Option<(&'static str, String)> {
+    if job.number("maxFailedIndexes").is_some_and(|most| failed > most) {
+        let message = "Job has exceeded the specified maximal number of failed indexes";
+        return Some(("MaxFailedIndexesExceeded", message.to_owned()));
+    }
+    let all_ended = failed > 0 && failed + succeeded >= completions;
+    all_ended.then(|| ("FailedIndexes", "Job has failed indexes".to_owned()))
+}
+
 /// Whether the containers of the pods were started again too often. Mirrors
 /// `pastBackoffLimitOnFailure`.
 fn has_restarted_too_often(job: &Workload, limit: i64, pods: &[&Arc<Pod>]) -> bool {
@@ -522,13 +587,20 @@ impl Reconcile for JobController {
         };
         let terminating = waits_for_the_end(job, release);
         let terminating = |pod: &Pod| terminating && pod.is_terminating() && !pod.has_ended();
-        let (mut succeeded, mut free) = (succeeded, Vec::new());
+        let (mut succeeded, mut free, mut index_failure) = (succeeded, Vec::new(), None);
         if let Some(completions) = indexed_completions(job, release) {
             let completed = completed_indexes(completions, &status, &pods);
             let taken = pods.iter().filter(|pod| pod.is_active() || terminating(pod)).copied();
             free = free_indexes(completions, &completed, taken);
             record_completed(&mut status, &completed);
             succeeded = count(completed.iter());
+            if limit_per_index(job, release).is_some() {
+                let mut failed = noted_failed(completions, &status);
+                failed.extend(state.failed_indexes.iter().filter(|index| **index < completions));
+                free.retain(|index| !failed.contains(index));
+                record_failed(&mut status, &failed);
+                index_failure = index_failure_of(job, completions, succeeded, count(failed.iter()));
+            }
         }
         let suspended = self.suspend(context, job, &mut status);
         if status.start_time.is_none() && !suspended {
@@ -537,6 +609,7 @@ impl Reconcile for JobController {
         self.plan_deadline(context, job, &status);
         let active: Vec<&Arc<Pod>> = pods.iter().filter(|pod| pod.is_active()).copied().collect();
         let failure = self.failure(context, job, &status, &pods, failed);
+        let failure = failure.or(index_failure);
         (status.active, status.succeeded, status.failed) =
             (count(active.iter()), succeeded, failed);
         if failure.is_some() || suspended {
@@ -565,16 +638,21 @@ impl Reconcile for JobController {
         match step {
             Step::Create(job, batch, index) => {
                 self.batch = batch;
-                let created = &mut self.jobs.entry(job.key()).or_default().created;
+                let release = self.reconciler.release;
+                let state = self.jobs.entry(job.key()).or_default();
+                let failures = index.and_then(|index| state.failures_of.get(&index).copied());
+                let created = &mut state.created;
                 let mut named = Workload::clone(&job);
                 if let Some(index) = index {
                     named.metadata.name = numbered_name(&job, index);
                 }
                 let name = generated_name(context.cluster, &named, created);
-                let release = self.reconciler.release;
                 self.reconciler.create_pod(&job, name, |pod| {
                     if let Some(index) = index {
                         number_pod(pod, &job, index, release);
+                    }
+                    if limit_per_index(&job, release).is_some() {
+                        IndexFailures::annotate(failures.as_ref(), pod);
                     }
                     Vec::new()
                 });

@@ -12,9 +12,9 @@ use serde_json::{Value, json};
 use super::{Context, Controller, WorkTicket};
 use crate::api::{
     ClaimReference, Node, ObjectMeta, PersistentVolume, PersistentVolumeClaim,
-    PersistentVolumeSpec, PodKey, StorageClass, VolumeStatus,
+    PersistentVolumeSpec, PodKey, StorageClass, VolumeStatus, pod_claims,
 };
-use crate::cluster::{Change, Cluster, VolumeChange};
+use crate::cluster::{Change, Cluster, VolumeChange, Volumes};
 use crate::policy::scheduling::{find_matching_volume, is_free_for};
 use crate::protocol::zone::{REGION_LABEL, ZONE_LABEL};
 use crate::protocol::{RequestId, TimeoutReason};
@@ -32,14 +32,32 @@ pub enum PersistentVolumeAction {
         /// Which volume.
         volume: String,
     },
+    /// Take the finalizer off a claim that is being deleted, so that it is gone.
+    RemoveClaim {
+        /// Which claim.
+        claim: PodKey,
+    },
+    /// Say that the claim of a volume is gone.
+    ReleaseVolume {
+        /// Which volume.
+        volume: String,
+    },
+    /// Take the finalizer off a volume that is being deleted, or delete one that its class made.
+    RemoveVolume {
+        /// Which volume.
+        volume: String,
+    },
 }
 
 /// The persistent volume controller with the provisioners of all classes. Mirrors
-/// `pkg/controller/volume/persistentvolume` and `sig-storage-lib-external-provisioner`.
+/// `pkg/controller/volume/persistentvolume`, `pvcprotection`, `pvprotection` and
+/// `sig-storage-lib-external-provisioner`.
 #[derive(Clone, Debug, Default)]
 pub struct PersistentVolumeController {
     /// Claims without a volume.
     pending: BTreeSet<PodKey>,
+    /// Claims that are being deleted.
+    deleted: BTreeSet<PodKey>,
     actions: VecDeque<PersistentVolumeAction>,
 }
 
@@ -53,7 +71,16 @@ impl PersistentVolumeController {
     /// Mirrors `syncUnboundClaim`.
     fn sync_claim(&mut self, cluster: &Cluster, key: &PodKey) {
         let Some(volumes) = cluster.volumes() else { return };
-        let Some(claim) = volumes.claim(key).filter(|claim| !claim.is_bound()) else {
+        let claim = volumes.claim(key);
+        match claim {
+            None => self.release_volumes_of(volumes, key),
+            Some(claim) if claim.metadata.deletion_timestamp.is_some() => {
+                self.deleted.insert(key.clone());
+                self.remove_if_unused(cluster, key);
+            }
+            Some(_) => {}
+        }
+        let Some(claim) = claim.filter(|claim| !claim.is_bound()) else {
             self.pending.remove(key);
             return;
         };
@@ -86,6 +113,48 @@ impl PersistentVolumeController {
         }
     }
 
+    /// A claim that is being deleted is gone when no pod on a node uses it, whether or not that has
+    /// ended. Mirrors `podUsesPVC` of `pvcprotection`.
+    fn remove_if_unused(&mut self, cluster: &Cluster, key: &PodKey) {
+        let is_used = cluster.pods().any(|(_, pod)| {
+            !pod.spec.node_name.is_empty()
+                && pod.metadata.namespace == key.namespace()
+                && pod_claims(pod).contains(key)
+        });
+        if !is_used && self.deleted.remove(key) {
+            let claim = key.clone();
+            self.actions.push_back(PersistentVolumeAction::RemoveClaim { claim });
+        }
+    }
+
+    /// A claim is gone, and its volume is free of it. Mirrors the part of `syncVolume` about claims
+    /// that are not there.
+    fn release_volumes_of(&mut self, volumes: &Volumes, key: &PodKey) {
+        self.deleted.remove(key);
+        let bound = volumes
+            .persistent_volumes()
+            .filter(|volume| volume.status.phase == "Bound" && is_kept_for(volume, key));
+        let names = bound.map(|volume| volume.metadata.name.clone());
+        let release = |volume| PersistentVolumeAction::ReleaseVolume { volume };
+        self.actions.extend(names.map(release));
+    }
+
+    /// A volume that is being deleted is gone when no claim is bound to it, and one that its class
+    /// has made when its claim is gone and it is attached nowhere. Mirrors `reclaimVolume` and
+    /// `pvprotection`.
+    fn sync_volume(&mut self, volumes: &Volumes, name: &str) {
+        let Some(volume) = volumes.persistent_volume(name) else { return };
+        let is_deleted =
+            volume.metadata.deletion_timestamp.is_some() && volume.status.phase != "Bound";
+        let is_reclaimed = volume.status.phase == "Released"
+            && volume.reclaim_policy() == "Delete"
+            && volumes.nodes_of(name).next().is_none();
+        if is_deleted || is_reclaimed {
+            let volume = name.to_string();
+            self.actions.push_back(PersistentVolumeAction::RemoveVolume { volume });
+        }
+    }
+
     fn bind(&mut self, claim: &PodKey, volume: &str) {
         let (claim, volume) = (claim.clone(), volume.to_string());
         self.actions.push_back(PersistentVolumeAction::BindClaim { claim, volume });
@@ -94,7 +163,8 @@ impl PersistentVolumeController {
 
 /// Whether a volume is bound to this claim, or kept for it.
 fn is_kept_for(volume: &PersistentVolume, claim: &PodKey) -> bool {
-    volume.spec.claim_ref.as_ref().is_some_and(|kept| kept.key() == *claim)
+    volume.status.phase != "Released"
+        && volume.spec.claim_ref.as_ref().is_some_and(|kept| kept.key() == *claim)
 }
 
 /// A volume that is made for a claim, in the zone of the node that was selected. One that does not
@@ -186,9 +256,24 @@ impl Controller for PersistentVolumeController {
     fn handle_change(&mut self, context: &mut Context<'_>, change: &Change) {
         match change {
             Change::Volume(VolumeChange::Claim(claim)) => self.sync_claim(context.cluster, claim),
-            Change::Volume(VolumeChange::PersistentVolume(_)) => {
+            Change::Volume(VolumeChange::PersistentVolume(name)) => {
+                if let Some(volumes) = context.cluster.volumes() {
+                    self.sync_volume(volumes, name);
+                }
                 for claim in self.pending.clone() {
                     self.sync_claim(context.cluster, &claim);
+                }
+            }
+            Change::Volume(VolumeChange::Attachment { volume, attached: false, .. }) => {
+                if let Some(volumes) = context.cluster.volumes() {
+                    self.sync_volume(volumes, volume);
+                }
+            }
+            Change::Pod { old: Some(old), new: None, .. } if !self.deleted.is_empty() => {
+                for claim in pod_claims(old) {
+                    if self.deleted.contains(&claim) {
+                        self.remove_if_unused(context.cluster, &claim);
+                    }
                 }
             }
             Change::Volume(VolumeChange::Attachment { .. } | VolumeChange::InUse { .. })

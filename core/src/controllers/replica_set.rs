@@ -1,6 +1,6 @@
 //! ReplicaSets: as many pods as are wanted.
 
-use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
 use alloc::string::{String, ToString};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -11,8 +11,8 @@ use super::workload::{
     surplus_of_replica_set,
 };
 use crate::api::{
-    ConditionStatus, Pod, PodKey, ReplicaSetStatus, Workload, WorkloadCondition, WorkloadKey,
-    WorkloadKind,
+    ConditionStatus, NodeName, Pod, PodKey, ReplicaSetStatus, Workload, WorkloadCondition,
+    WorkloadKey, WorkloadKind,
 };
 use crate::cluster::{Change, Cluster};
 use crate::release::KubernetesRelease;
@@ -33,6 +33,8 @@ pub struct ReplicaSetController {
     /// The batch in which the last pod was created, and what was said when it was refused.
     batch: u32,
     failure: Option<String>,
+    /// Whose pods go first among equals.
+    scale_downs: BTreeMap<String, VecDeque<NodeName>>,
 }
 
 #[derive(Clone, Debug)]
@@ -61,7 +63,16 @@ impl ReplicaSetController {
             unlabeled: BTreeMap::new(),
             batch: 0,
             failure: None,
+            scale_downs: BTreeMap::new(),
         }
+    }
+
+    /// Where several pods are ranked equally, those on these nodes are deleted first, and each node
+    /// is crossed out: by `namespace/name` of the Deployment or ReplicaSet. Upstream's sort keeps
+    /// no order among them, and gets them in that of a map.
+    pub fn prefer(&mut self, scale_downs: BTreeMap<String, Vec<NodeName>>) {
+        let scale_downs = scale_downs.into_iter();
+        self.scale_downs = scale_downs.map(|(key, nodes)| (key, nodes.into())).collect();
     }
 
     /// The status that a ReplicaSet has when nobody has written one: its pods are counted.
@@ -271,7 +282,11 @@ impl Reconcile for ReplicaSetController {
             let related = |node: &str| related.get(node).copied().unwrap_or(0);
             let surplus = usize::try_from((-missing).min(BURST_REPLICAS)).unwrap_or(0);
             let release = self.reconciler.release;
-            let pods = surplus_of_replica_set(release, &pods, related, surplus);
+            let names = [set.owner().map(|owner| owner.name), Some(key.name.clone())];
+            let mut names = names.into_iter().flatten().map(|name| name.to_string());
+            let preferred = names.find(|name| self.scale_downs.contains_key(name));
+            let preferred = preferred.and_then(|name| self.scale_downs.get_mut(&name));
+            let pods = surplus_of_replica_set(release, &pods, related, surplus, preferred);
             let steps = &mut self.reconciler.steps;
             steps.extend(pods.into_iter().map(|pod| Step::Delete(set.clone(), pod)));
         }

@@ -14,8 +14,8 @@ use serde_json::Value;
 use super::claims::{Claimed, Claims};
 use super::{Context, Controller, WorkTicket};
 use crate::api::{
-    DaemonSetStatus, OwnerReference, PersistentVolumeClaim, Pod, PodKey, PodPhase, PodTemplate,
-    Toleration, Workload, WorkloadKey, WorkloadKind,
+    DaemonSetStatus, NodeName, OwnerReference, PersistentVolumeClaim, Pod, PodKey, PodPhase,
+    PodTemplate, Toleration, Workload, WorkloadKey, WorkloadKind,
 };
 use crate::cluster::{Change, Cluster};
 use crate::policy::admission::Addition;
@@ -509,9 +509,10 @@ pub(super) fn surplus_of_replica_set(
     pods: &[&Arc<Pod>],
     related: impl Fn(&str) -> i64,
     number: usize,
+    preferred: Option<&mut VecDeque<NodeName>>,
 ) -> Vec<PodKey> {
     let has_cost = release.has_pod_deletion_cost();
-    surplus_pods(pods, number, |pod| {
+    surplus_pods(pods, number, preferred, |pod| {
         let cost = pod.metadata.annotations.get("controller.kubernetes.io/pod-deletion-cost");
         let cost = cost.and_then(|cost| cost.parse::<i32>().ok()).filter(|_| has_cost);
         (cost.unwrap_or(0), Reverse(related(&pod.spec.node_name)))
@@ -519,13 +520,15 @@ pub(super) fn surplus_of_replica_set(
 }
 
 /// Which of these pods go first where there are too many; `extra` is compared after readiness.
-/// Mirrors `ActivePods.Less`; what it does not order goes by name.
+/// Mirrors `ActivePods.Less`; what it does not order goes by the nodes that are preferred, each of
+/// which is crossed out, then by name.
 pub(super) fn surplus_pods<T: Ord>(
     pods: &[&Arc<Pod>],
     number: usize,
+    preferred: Option<&mut VecDeque<NodeName>>,
     extra: impl Fn(&Pod) -> T,
 ) -> Vec<PodKey> {
-    let ranked = |pod: &&Arc<Pod>| {
+    let rank = |pod: &Pod| {
         let phase = match pod.status.phase {
             PodPhase::Pending => 0,
             PodPhase::Unknown => 1,
@@ -533,7 +536,7 @@ pub(super) fn surplus_pods<T: Ord>(
         };
         let ready = pod.condition("Ready").filter(|_| pod.has_ready_condition());
         let since = ready.and_then(|ready| ready.last_transition_time);
-        let order = (
+        (
             !pod.spec.node_name.is_empty(),
             phase,
             ready.is_some(),
@@ -542,12 +545,29 @@ pub(super) fn surplus_pods<T: Ord>(
             since.map(Reverse),
             Reverse(max_restarts(pod)),
             pod.metadata.creation_timestamp.map(Reverse),
-        );
-        (order, pod.key())
+        )
     };
-    let mut ranked: Vec<_> = pods.iter().map(ranked).collect();
+    let mut ranked: Vec<_> =
+        pods.iter().map(|pod| (rank(pod), pod.key(), &*pod.spec.node_name)).collect();
     ranked.sort();
-    ranked.into_iter().take(number).map(|(_, key)| key).collect()
+    let Some(preferred) = preferred else {
+        return ranked.into_iter().take(number).map(|(_, key, _)| key).collect();
+    };
+    let mut surplus = Vec::new();
+    for equals in ranked.chunk_by(|(one, ..), (other, ..)| one == other) {
+        let mut equals: VecDeque<_> = equals.iter().map(|(_, key, node)| (key, *node)).collect();
+        while surplus.len() < number && !equals.is_empty() {
+            let found = preferred.iter().enumerate().find_map(|(entry, node)| {
+                Some((entry, equals.iter().position(|(_, other)| node.as_str() == *other)?))
+            });
+            if let Some((entry, _)) = found {
+                preferred.remove(entry);
+            }
+            let next = equals.remove(found.map_or(0, |(_, at)| at));
+            surplus.extend(next.map(|(key, _)| key.clone()));
+        }
+    }
+    surplus
 }
 
 /// Mirrors `maxContainerRestarts`.

@@ -77,6 +77,7 @@ pub use self::message::EVICTED;
 pub use self::node_usage::NodeUsage;
 pub use self::observation::{Observation, Observations};
 pub use self::parse::parse_threshold_config;
+pub(crate) use self::pod::is_static_pod;
 pub use self::pod::{Critical, KubeletPod, SYSTEM_CRITICAL_PRIORITY};
 pub use self::pod_match::PodMatch;
 pub(crate) use self::pod_match::{UsageRule, first_container, usage_of};

@@ -25,6 +25,7 @@ use core::time::Duration;
 pub(crate) use self::deletions::Termination;
 use self::deletions::Unconfirmed;
 use self::eviction_managers::{Effect, ManagedNode};
+use self::starts::Start;
 use self::switches::Flap;
 pub(crate) use self::usage_commands::usage_by_status;
 pub use self::views::{EvictionView, PodSeries, SignalView, ThresholdLine, UsageSeries};
@@ -52,6 +53,8 @@ pub(crate) struct KubeletsConfig {
     pub(crate) pod_disruption_conditions: bool,
     /// Whether pods that are bound to a node are started; else they are as they are given.
     pub(crate) starts_pods: bool,
+    /// The gate `TaintTolerationComparisonOperators`.
+    pub(crate) comparison_operators: bool,
     /// How long a pod takes to start, unless it or its workload says otherwise.
     pub(crate) start_up_time: Duration,
 }
@@ -64,8 +67,8 @@ pub(crate) struct Kubelets {
     /// The zones that are cut off the API server.
     cut_zones: BTreeSet<ZoneKey>,
     timers: TimerQueue<(NodeName, Wake)>,
-    /// When the containers of a pod with that UID have started.
-    starts: TimerQueue<(PodKey, String)>,
+    /// When the containers of pods have started, or pods are not admitted.
+    starts: TimerQueue<Start>,
     /// Ends of grace periods.
     terminating: TimerQueue<Termination>,
     healthy: heartbeat::KubeletConditions,
@@ -597,8 +600,8 @@ impl Controller for Kubelets {
 
     fn handle_timeout(&mut self, context: &mut Context<'_>) {
         let Some(timer) = self.next_timer() else { return };
-        if let Some((pod, uid)) = self.starts.stop(&timer) {
-            self.pod_started(context, &pod, &uid);
+        if let Some(start) = self.starts.stop(&timer) {
+            self.pod_started(context, &start);
         } else if let Some(termination) = self.terminating.stop(&timer) {
             self.grace_period_over(context, termination);
         } else if let Some((name, wake)) = self.timers.stop(&timer) {
@@ -626,8 +629,8 @@ impl Controller for Kubelets {
 
     fn timer_reason(&self) -> Option<TimeoutReason> {
         let timer = self.next_timer()?;
-        if let Some((pod, _)) = self.starts.get(&timer) {
-            return Some(TimeoutReason::PodStarts { pod: pod.clone() });
+        if let Some(start) = self.starts.get(&timer) {
+            return Some(TimeoutReason::PodStarts { pod: start.pod.clone() });
         }
         if let Some(Termination { pod, grace, .. }) = self.terminating.get(&timer) {
             return Some(TimeoutReason::GracePeriodOver { pod: pod.clone(), grace: *grace });

@@ -36,6 +36,10 @@ since! {
     /// Whether the pods of a Job can have numbers (`completionMode: Indexed`): since 1.22, where
     /// the gate `IndexedJob` is on by default.
     has_indexed_jobs = 22;
+    /// Whether `backoffLimitPerIndex` and `maxFailedIndexes` of an Indexed Job count, and the
+    /// action `FailIndex` of a failure policy: since 1.29, where the gate
+    /// `JobBackoffLimitPerIndex` is on by default.
+    has_backoff_limit_per_index = 29;
     /// Whether the label `batch.kubernetes.io/job-completion-index` is on the pods of an Indexed
     /// Job besides the annotation: since 1.28.
     labels_pods_with_completion_index = 28;

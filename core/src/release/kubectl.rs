@@ -11,6 +11,13 @@ impl KubernetesRelease {
         self.minor == 22
     }
 
+    /// What `kubectl describe pvc` calls the pods that use a claim: `Mounted By` to 1.19, `Used By`
+    /// since (kubernetes/kubernetes#95635). The minor is not certain.
+    #[must_use]
+    pub const fn describe_claim_title_of_pods(self) -> &'static str {
+        if self.minor >= 20 { "Used By" } else { "Mounted By" }
+    }
+
     /// Whether `kubectl drain` has the flag `--ignore-errors`: in 1.21 and 1.22.
     #[must_use]
     pub const fn drain_has_ignore_errors(self) -> bool {
@@ -22,6 +29,9 @@ changes! {
     drain_local_storage_error = 20:
         "`kubectl drain` names the flag `--delete-emptydir-data`, no longer \
          `--delete-local-data`.";
+    describe_claim_title_of_pods = 20, believed:
+        "`kubectl describe pvc` says `Used By`, no longer `Mounted By` \
+         (kubernetes/kubernetes#95635).";
     drain_has_ignore_errors = 21: "`kubectl drain` has the flag `--ignore-errors`.";
     drain_warns_before_it_aborts = 22:
         "`kubectl drain` says before it aborts that it will go on in the next release.";
@@ -40,6 +50,9 @@ changes! {
 }
 
 since! {
+    /// Whether the tables of volumes and claims have the column `VOLUMEATTRIBUTESCLASS`: since
+    /// 1.29, where the API came (kubernetes/kubernetes#121104). The minor is not certain.
+    shows_volume_attributes_class = 29, believed;
     /// Whether `kubectl describe node` says that a lease is missing: since 1.19, before it showed
     /// one without values.
     describe_says_that_lease_is_missing = 19;

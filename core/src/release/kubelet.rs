@@ -17,6 +17,13 @@ impl KubernetesRelease {
         if self.minor >= 31 { 1 } else { 0 }
     }
 
+    /// What comes before the message of a pod that the kubelet does not admit, in its status:
+    /// `Pod ` to 1.25, `Pod was rejected: ` since 1.26 (kubernetes#112644). The minor is not certain.
+    #[must_use]
+    pub const fn rejected_pod_prefix(self) -> &'static str {
+        if self.minor >= 26 { "Pod was rejected: " } else { "Pod " }
+    }
+
     /// Whether the gate `AllowOverwriteTerminationGracePeriodSeconds` can be switched on: 1.32 to
     /// 1.34; it is locked since 1.35.
     #[must_use]
@@ -29,6 +36,9 @@ changes! {
     largest_eviction_fraction = 21:
         "The kubelet refuses eviction thresholds of more than 100 %, no longer of more than \
          10000 % (kubernetes#97321).";
+    rejected_pod_prefix = 26, believed:
+        "The status of a pod that the kubelet does not admit begins with `Pod was rejected: `, no \
+         longer with `Pod ` (kubernetes#112644).";
     immediate_eviction_grace_period_seconds = 31:
         "A pod that the kubelet evicts at once has a grace period of 1 s, no longer 0 \
          (kubernetes#124063).";
@@ -39,6 +49,12 @@ changes! {
 }
 
 since! {
+    /// Whether the kubelet does not admit a pod that does not tolerate a `NoExecute` taint of its
+    /// node: since 1.22 (kubernetes#101218). The minor is not certain.
+    kubelet_checks_no_execute_taints = 22, believed;
+    /// Whether the kubelet says why a predicate failed by which it does not admit a pod: since 1.31
+    /// (kubernetes#125498). The minor is not certain.
+    kubelet_describes_failed_predicates = 31, believed;
     /// Whether the kubelet's `imagefs.inodesFree<5%` is among the default hard eviction thresholds:
     /// since 1.30 (kubernetes#121834).
     default_imagefs_inodes_threshold = 30;

@@ -21,6 +21,12 @@ changes! {
 }
 
 since! {
+    /// Whether `maxSurge` of a DaemonSet counts: since 1.22, where the gate `DaemonSetUpdateSurge`
+    /// is on by default (kubernetes#96441 brought it with 1.21, switched off).
+    has_daemon_set_surge = 22;
+    /// Whether a DaemonSet that surges asks if it wants a pod on a node before it creates one
+    /// there: since 1.29 (kubernetes#119317, which late patches of 1.26 to 1.28 have too).
+    daemon_set_surge_asks_for_node = 29;
     /// Whether a daemon pod that has ended and is deleted does not keep its node occupied: since
     /// 1.28 (kubernetes#118716).
     overlooks_deleted_daemon_pods_that_ended = 28;

@@ -117,6 +117,16 @@ impl Simulator {
                 self.sync_budgets();
             }
             Command::DeleteBudget { budget } => writes.push(self.api.delete_budget(budget)?),
+            Command::DeleteClaim { claim } => {
+                let write = self.api.delete_claim(&claim)?;
+                self.commit(write);
+                self.run_control_actions();
+            }
+            Command::DeleteVolume { volume } => {
+                let write = self.api.delete_volume(&volume)?;
+                self.commit(write);
+                self.run_control_actions();
+            }
             Command::SetApiServerFlags { flags } => self.api.set_flags(flags)?,
             Command::RestartTaintEvictionController => {
                 if let Some(timers_lost) = self.nodes.start_taint_eviction(&self.api) {

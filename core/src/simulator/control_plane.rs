@@ -35,7 +35,7 @@ use crate::release::FeatureGate;
 /// The controllers that take part with `controlPlane`.
 #[derive(Clone, Debug)]
 pub(super) struct ControlPlane {
-    replica_sets: ReplicaSetController,
+    pub(super) replica_sets: ReplicaSetController,
     stateful_sets: StatefulSetController,
     pub(super) daemon_sets: DaemonSetController,
     jobs: JobController,

@@ -138,7 +138,8 @@ impl Simulator {
         let Some(control) = &mut self.control else { return false };
         let worked = control.work(&mut self.api.context(&mut self.sequence));
         self.run_control_actions();
-        worked
+        // What it did can be news for one that has looked already.
+        worked || self.control.as_ref().is_some_and(|control| control.has_work())
     }
 
     /// Carries out what the control plane wants done.
@@ -162,6 +163,15 @@ impl Simulator {
                 }
                 ControlAction::Volume(PersistentVolumeAction::BindClaim { claim, volume }) => {
                     self.commit(self.api.bind_claim(&claim, &volume));
+                }
+                ControlAction::Volume(PersistentVolumeAction::RemoveClaim { claim }) => {
+                    self.commit([Write::Volume(VolumeWrite::RemoveClaim(claim))]);
+                }
+                ControlAction::Volume(PersistentVolumeAction::ReleaseVolume { volume }) => {
+                    self.commit(self.api.release_volume(&volume));
+                }
+                ControlAction::Volume(PersistentVolumeAction::RemoveVolume { volume }) => {
+                    self.commit([Write::Volume(VolumeWrite::RemoveVolume(volume))]);
                 }
                 ControlAction::Attach(AttachDetachAction::RecordEvent(event)) => {
                     self.api.emit(EventKind::EventRecorded(event));

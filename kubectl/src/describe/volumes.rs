@@ -28,7 +28,7 @@ fn is(value: &Value, pointer: &str) -> bool {
     value.pointer(pointer).and_then(Value::as_bool) == Some(true)
 }
 
-fn volume_source(kind: &str, source: &Value, page: &mut Page) {
+pub(super) fn volume_source(kind: &str, source: &Value, page: &mut Page) {
     let of = |pointer: &str| text(source, pointer);
     match kind {
         "hostPath" => {
@@ -80,6 +80,19 @@ fn volume_source(kind: &str, source: &Value, page: &mut Page) {
             }
         }
         "projected" => projected(source, page),
+        "local" => {
+            let words = "a persistent volume backed by local storage on a node";
+            page.line(format_args!("    Type:\tLocalVolume ({words})"));
+            page.line(format_args!("    Path:\t{}", of("/path")));
+        }
+        "awsElasticBlockStore" => {
+            page.line("    Type:\tAWSElasticBlockStore (a Persistent Disk resource in AWS)");
+            page.line(format_args!("    VolumeID:\t{}", of("/volumeID")));
+            page.line(format_args!("    FSType:\t{}", of("/fsType")));
+            let partition = number(source, "/partition").unwrap_or(0);
+            page.line(format_args!("    Partition:\t{partition}"));
+            page.line(format_args!("    ReadOnly:\t{}", is(source, "/readOnly")));
+        }
         "csi" => {
             page.line("    Type:\tCSI (a Container Storage Interface (CSI) volume source)");
             page.line(format_args!("    Driver:\t{}", of("/driver")));

@@ -20,6 +20,7 @@ use crate::near_miss;
 use crate::redact::Redactor;
 use crate::report::{Assumption, ObjectOutcome, ObjectReport};
 use crate::source;
+use crate::storage;
 use crate::tree::{Entry, Place, Sink, Spanned, Value};
 
 /// Items that do not say their kind, what was wrong with them, and where they stand.
@@ -210,6 +211,12 @@ impl<'t, 'f> Importer<'t, 'f> {
             let object = self.decode::<Workload>(path, node, broken)?;
             self.workload(path, node, object)
         } else {
+            // What the engine reads of it must be readable, too.
+            let problems = storage::problems(node, api_version, kind);
+            if !problems.is_empty() {
+                self.errors(path, problems);
+                return None;
+            }
             let object = self.decode::<Json>(path, node, broken)?;
             self.other(object, api_version, kind);
             return Some(ObjectOutcome::Kept);

@@ -515,6 +515,8 @@ impl Step<'_> {
         let on = |state: &State, node: &str| -> Vec<Value> {
             state.pods_of(set).filter(|pod| daemon_node(pod) == node).cloned().collect()
         };
+        let surge = set.pointer("/spec/updateStrategy/rollingUpdate/maxSurge");
+        let surges = self.after.minor >= 22 && share(surge, 1, true).is_some_and(|most| most > 0);
         let (mut desired, mut current, mut unavailable) = (0, 0, 0);
         for node in &self.after.nodes {
             let (should_run, may_stay) = daemon_wants(set, node);
@@ -527,8 +529,9 @@ impl Step<'_> {
             if !may_stay && active > 0 {
                 wrong.push(format!("a pod stays on {}", name(node)));
             }
-            if active > 1
-                || pods.len() > 1
+            if active > 1 + i64::from(surges)
+                || !surges
+                    && pods.len() > 1
                     && active > 0
                     && pods.iter().any(|it| !has_ended(it) && is_terminating(it))
             {
@@ -550,8 +553,24 @@ impl Step<'_> {
         for pod in self.created(set) {
             let node = daemon_node(pod);
             let node = self.after.nodes.iter().find(|it| name(it) == node);
-            if !node.is_some_and(|node| daemon_wants(set, node).0) {
+            // Who surges did not ask before 1.29.
+            let asks = !surges || self.after.minor >= 29;
+            if asks && !node.is_some_and(|node| daemon_wants(set, node).0) {
                 wrong.push(format!("created {} for {}", name(pod), daemon_node(pod)));
+            }
+        }
+        // Beside pods that are available no more are created than may be.
+        let beside = count(self.created(set).filter(|pod| {
+            let others = on(self.after, &daemon_node(pod));
+            others.iter().any(|other| {
+                uid(other) != uid(pod) && is_active(other) && self.after.is_available(set, other)
+            })
+        }));
+        if beside > 0 {
+            *memory.said.entry("DaemonSet surges").or_default() += 1;
+            let most = if surges { share(surge, desired, true).unwrap_or(0) } else { 0 };
+            if beside > most {
+                wrong.push(format!("{beside} created beside others, at most {most}"));
             }
         }
         // A rolling update makes no more nodes go without than it may.
@@ -560,7 +579,19 @@ impl Step<'_> {
             let node = self.after.nodes.iter().find(|it| name(it) == node);
             self.before.is_available(set, pod) && node.is_some_and(|node| daemon_wants(set, node).1)
         });
-        if taken.count() > 0 {
+        let taken: Vec<&Value> = taken.collect();
+        if surges {
+            for pod in taken {
+                let node = daemon_node(pod);
+                let wanted = self.after.nodes.iter().find(|it| name(it) == node);
+                let stays = |it: &Value| is_active(it) && self.after.is_available(set, it);
+                if wanted.is_some_and(|node| daemon_wants(set, node).0)
+                    && !on(self.after, &node).iter().any(stays)
+                {
+                    wrong.push(format!("{} is deleted before another is there", name(pod)));
+                }
+            }
+        } else if !taken.is_empty() {
             *memory.said.entry("DaemonSet updates a pod").or_default() += 1;
             let value = set.pointer("/spec/updateStrategy/rollingUpdate/maxUnavailable");
             let most = share(value, desired, true).unwrap_or(1);

@@ -22,7 +22,7 @@ use std::path::Path;
 
 use taintlab_core::event::{Event, EventKind};
 use taintlab_core::release::KubernetesRelease;
-use taintlab_core::simulator::{InitialState, Simulator, SimulatorConfig};
+use taintlab_core::simulator::{InitialState, InitialVolumes, Simulator, SimulatorConfig};
 use taintlab_core::time::parse_duration;
 use taintlab_kubectl::{Context, Outcome, run};
 use taintlab_manifest::{Limits, import};
@@ -56,6 +56,12 @@ impl Terminal {
         let begin = InitialState {
             workloads: objects.workloads,
             budgets: objects.budgets,
+            volumes: InitialVolumes {
+                persistent_volumes: of_kind(&objects.others, "PersistentVolume"),
+                claims: of_kind(&objects.others, "PersistentVolumeClaim"),
+                classes: of_kind(&objects.others, "StorageClass"),
+                attachments: Vec::new(),
+            },
             ..InitialState::default()
         };
         let simulator =
@@ -82,6 +88,12 @@ impl Terminal {
         self.events.extend(self.simulator.drain_events());
         printed(&outcome)
     }
+}
+
+/// The objects of a kind among others.
+fn of_kind<T: serde::de::DeserializeOwned>(others: &[serde_json::Value], kind: &str) -> Vec<T> {
+    let others = others.iter().filter(|object| object["kind"] == kind).cloned();
+    others.map(|object| serde_json::from_value(object).unwrap()).collect()
 }
 
 /// What a drain that is under way says.

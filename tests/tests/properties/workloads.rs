@@ -68,6 +68,11 @@ fn world(dice: &mut Dice) -> (u8, Simulator) {
     }
     let least = *dice.pick(&[0, 0, 4]);
     let partition = *dice.pick(&[0, 0, 1]);
+    if partition == 1 {
+        let most = if least == 0 { json!(1) } else { json!("100%") };
+        let rolling = json!({ "maxSurge": most, "maxUnavailable": 0 });
+        logs.spec.other.set("updateStrategy", json!({ "rollingUpdate": rolling }));
+    }
     let mut workloads = vec![
         workload(
             "Deployment",

@@ -349,6 +349,28 @@ pub(super) const DIFFERENCES: &[Difference] = &[
         },
     },
     Difference {
+        name: "describe_claim_title_of_pods",
+        last: "1.19",
+        before: "true",
+        after: "false",
+        observe: |release| shows(release, "PersistentVolumeClaim", "{}", "Mounted By:"),
+    },
+    Difference {
+        name: "shows_volume_attributes_class",
+        last: "1.28",
+        before: "6 8",
+        after: "7 9",
+        observe: |release| {
+            // Without the column of `-o wide`, and that of the age or the reason.
+            let columns = |kind| {
+                let table = get(view(release), kind, &[json!({})], &TableOptions::default());
+                table.unwrap().columns.len()
+            };
+            let (claims, volumes) = (columns("PersistentVolumeClaim"), columns("PersistentVolume"));
+            format!("{} {}", claims - 2, volumes - 2)
+        },
+    },
+    Difference {
         name: "describe_tells_service_account",
         last: "1.24",
         before: "false",

@@ -1,17 +1,68 @@
 //! What the kubelet does differently from release to release when a node runs out of something.
 
-use taintlab_core::api::PodKey;
+use serde_json::json;
+use taintlab_core::api::{Node, Pod, PodKey};
+use taintlab_core::command::Command;
+use taintlab_core::event::{Event, EventKind};
 use taintlab_core::kubelet::{
     ActionResult, EvictionConfig, KubeletConfiguration, KubeletPod, Layout, Signal,
     default_eviction_hard,
 };
 use taintlab_core::release::KubernetesRelease;
+use taintlab_core::simulator::{Simulator, SimulatorConfig};
 use taintlab_core::time::Timestamp;
 use taintlab_tests::kubelet;
 
 use super::Difference;
 
 pub(super) const DIFFERENCES: &[Difference] = &[
+    Difference {
+        name: "kubelet_checks_no_execute_taints",
+        last: "1.21",
+        before: "30 s",
+        after: "1 s",
+        observe: |release| {
+            let events = bound_to_a_tainted_node(release);
+            let gone = events.iter().find(|event| is_gone(event)).unwrap();
+            format!("{} s", gone.at.since_zero().as_secs())
+        },
+    },
+    Difference {
+        name: "kubelet_describes_failed_predicates",
+        last: "1.30",
+        before: "",
+        after: "node(s) had taints that the pod didn't tolerate",
+        observe: |release| {
+            let events = bound_to_a_tainted_node(release);
+            let message = events.iter().find_map(|event| match &event.what {
+                EventKind::EventRecorded(event) if event.reason == "TaintToleration" => {
+                    Some(event.message.clone())
+                }
+                _ => None,
+            });
+            let message = message.unwrap_or("Predicate TaintToleration failed".to_owned());
+            let end = message.strip_prefix("Predicate TaintToleration failed").unwrap();
+            end.trim_start_matches(": ").to_owned()
+        },
+    },
+    Difference {
+        name: "rejected_pod_prefix",
+        last: "1.25",
+        before: "Pod The node had condition: [MemoryPressure]. ",
+        after: "Pod was rejected: The node had condition: [MemoryPressure]. ",
+        observe: |release| {
+            let flags = [("eviction-hard", "memory.available<1Gi")];
+            let mut node = kubelet::Node::new(release.into(), &flags, Vec::new());
+            node.pass(0, memory());
+            let mut best_effort = pod().pod();
+            best_effort.spec.other.set("containers", json!([]));
+            let pod = KubeletPod::new(release.into(), &best_effort).unwrap();
+            assert!(!node.manager.admit(&pod).is_admitted());
+            let none = &mut |_: &kubelet::Seen| None;
+            let (seen, _) = kubelet::drain(&mut node.manager, Timestamp::ZERO, none, &mut |_| None);
+            seen.patches[0].1.message.clone()
+        },
+    },
     Difference {
         name: "default_imagefs_inodes_threshold",
         last: "1.29",
@@ -183,6 +234,28 @@ pub(super) const DIFFERENCES: &[Difference] = &[
         },
     },
 ];
+
+/// What happens to a pod that names a node with a `NoExecute` taint which it does not tolerate.
+fn bound_to_a_tainted_node(release: KubernetesRelease) -> Vec<Event> {
+    let config = SimulatorConfig::with_control_plane(release);
+    let node: Node = serde_json::from_value(json!({
+        "metadata": { "name": "n" },
+        "spec": { "taints": [{ "key": "a", "effect": "NoExecute" }] },
+        "status": { "conditions": [{ "type": "Ready", "status": "True" }] },
+    }))
+    .unwrap();
+    let pod: Pod =
+        serde_json::from_value(json!({ "metadata": { "name": "p" }, "spec": { "nodeName": "n" } }))
+            .unwrap();
+    let mut simulator = Simulator::new(config, [node], []).unwrap();
+    simulator.handle_command(Timestamp::ZERO, Command::CreatePod(pod)).unwrap();
+    simulator.advance_to(Timestamp::from_secs(60)).unwrap();
+    simulator.drain_events()
+}
+
+fn is_gone(event: &Event) -> bool {
+    matches!(event.what, EventKind::PodDeleted { .. })
+}
 
 /// A pod that uses more memory than it asked for.
 fn pod() -> kubelet::PodCase {

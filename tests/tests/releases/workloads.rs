@@ -27,6 +27,20 @@ pub(super) const DIFFERENCES: &[Difference] = &[
         observe: |release| release.overlooks_deleted_daemon_pods_that_ended().to_string(),
     },
     Difference {
+        name: "has_daemon_set_surge",
+        last: "1.21",
+        before: "false",
+        after: "true",
+        observe: |release| release.has_daemon_set_surge().to_string(),
+    },
+    Difference {
+        name: "daemon_set_surge_asks_for_node",
+        last: "1.28",
+        before: "false",
+        after: "true",
+        observe: |release| release.daemon_set_surge_asks_for_node().to_string(),
+    },
+    Difference {
         name: "replaces_succeeded_daemon_pods",
         last: "1.27",
         before: "false",
@@ -179,6 +193,13 @@ pub(super) const DIFFERENCES: &[Difference] = &[
         before: "false",
         after: "true",
         observe: |release| release.has_indexed_jobs().to_string(),
+    },
+    Difference {
+        name: "has_backoff_limit_per_index",
+        last: "1.28",
+        before: "false",
+        after: "true",
+        observe: |release| release.has_backoff_limit_per_index().to_string(),
     },
     Difference {
         name: "labels_pods_with_completion_index",

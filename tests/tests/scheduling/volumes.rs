@@ -334,6 +334,71 @@ fn a_kubelet_that_is_back_gives_the_volume_back() {
     assert!(runs(&simulator), "it was unmounted, and so nobody had to wait six minutes");
 }
 
+/// A claim that is deleted is there while a pod uses it; its volume goes with it if it says so,
+/// once it is detached, and nobody else gets one that is kept.
+#[test]
+fn a_claim_goes_when_nobody_uses_it() {
+    for (policy, phase) in [(None, "Released"), (Some("Retain"), "Released"), (Some("Delete"), "")]
+    {
+        let mut objects = bound("ReadWriteOnce");
+        if let Some(policy) = policy {
+            objects[0]["spec"]["persistentVolumeReclaimPolicy"] = policy.into();
+        }
+        let scenario = scenario(&objects);
+        let nodes = scenario.objects.nodes.clone();
+        let pods = [pod("db", "new", "c")];
+        let mut simulator = scenario.simulator_with(nodes.into_iter(), pods.into_iter()).unwrap();
+        let command = |value: Value| read::<taintlab_core::command::Command>(value);
+        let state = |simulator: &Simulator| {
+            let volumes = simulator.cluster().volumes().unwrap();
+            let claim = volumes.claim(&PodKey::new("default", "c")).is_some();
+            let volume = volumes.persistent_volume("v");
+            (claim, volume.map_or(String::new(), |volume| volume.status.phase.clone()))
+        };
+        let at = Timestamp::from_secs;
+        let delete = json!({"deleteClaim": {"claim": "default/c"}});
+        simulator.handle_command(at(10), command(delete)).unwrap();
+        simulator.advance_to(at(60)).unwrap();
+        assert_eq!(state(&simulator), (true, "Bound".to_owned()), "{policy:?}: in use");
+        let delete = json!({"deletePod": {"pod": "default/db", "force": true}});
+        simulator.handle_command(at(60), command(delete)).unwrap();
+        simulator.advance_to(at(61)).unwrap();
+        assert_eq!(state(&simulator), (false, phase.to_owned()), "{policy:?}");
+        if !phase.is_empty() {
+            let delete = json!({"deleteVolume": {"volume": "v"}});
+            simulator.handle_command(at(70), command(delete)).unwrap();
+            simulator.advance_to(at(70)).unwrap();
+            assert_eq!(state(&simulator), (false, String::new()), "{policy:?}: deleted by hand");
+        }
+        let again = json!({"deleteClaim": {"claim": "default/c"}});
+        let refused = simulator.handle_command(at(80), command(again)).unwrap_err();
+        assert_eq!(refused.to_string(), "persistentvolumeclaims \"c\" not found");
+    }
+}
+
+/// A volume that is deleted is there while a claim is bound to it.
+#[test]
+fn a_volume_goes_after_its_claim() {
+    let mut simulator = simulator(&bound("ReadWriteMany"));
+    let command = |value: Value| read::<taintlab_core::command::Command>(value);
+    let at = Timestamp::from_secs;
+    let delete = json!({"deleteVolume": {"volume": "v"}});
+    simulator.handle_command(at(10), command(delete)).unwrap();
+    simulator.advance_to(at(20)).unwrap();
+    let is_there = |simulator: &Simulator| {
+        simulator.cluster().volumes().unwrap().persistent_volume("v").is_some()
+    };
+    assert!(is_there(&simulator));
+    for name in ["db", "next"] {
+        let delete = json!({"deletePod": {"pod": format!("default/{name}"), "force": true}});
+        simulator.handle_command(at(20), command(delete)).unwrap();
+    }
+    let delete = json!({"deleteClaim": {"claim": "default/c"}});
+    simulator.handle_command(at(20), command(delete)).unwrap();
+    simulator.advance_to(at(20)).unwrap();
+    assert!(!is_there(&simulator));
+}
+
 #[test]
 fn a_pasted_cluster_keeps_its_volumes() {
     let mut list = bound("ReadWriteOnce").to_vec();

@@ -100,6 +100,41 @@ fn a_rolling_update_keeps_to_surge_and_unavailability() {
     assert!(scaled[1].ends_with(" from 10 to 8"), "{scaled:?}");
 }
 
+/// A recorded run says whose pods went: those go first among equals, and nobody goes who is ranked
+/// behind others.
+#[test]
+fn recorded_scale_downs_decide_among_equals() {
+    let left = |replicas: u32, scale_downs: &[&str], named: &str| -> Vec<String> {
+        let nodes = (1..=3).map(|number| node(&format!("n{number}"), "a"));
+        let preferred = scale_downs.iter().map(|node| NodeName::from(*node)).collect();
+        let begin = InitialState {
+            workloads: vec![workload(WorkloadKind::Deployment, "web", replicas, json!({}))],
+            scale_downs: [(named.to_owned(), preferred)].into(),
+            ..InitialState::default()
+        };
+        let config = SimulatorConfig::with_control_plane(KubernetesRelease::parse("1.20").unwrap());
+        let mut simulator = Simulator::beginning_with(config, nodes, [], begin).unwrap();
+        simulator.advance_to(at(10)).unwrap();
+        let scale = Command::Scale { workload: key("deploy/web"), replicas: replicas - 1 };
+        simulator.handle_command(at(10), scale).unwrap();
+        simulator.advance_to(at(10)).unwrap();
+        let pods = simulator.cluster().pods().filter(|(_, pod)| !pod.is_terminating());
+        let mut nodes: Vec<String> = pods.map(|(_, pod)| pod.spec.node_name.clone()).collect();
+        nodes.sort();
+        nodes
+    };
+    let shared = ["n1", "n2", "n3"];
+    let by_name = left(3, &[], "default/web");
+    for node in shared {
+        let expected: Vec<&str> = shared.into_iter().filter(|other| *other != node).collect();
+        assert_eq!(left(3, &[node], "default/web"), expected, "{node}");
+        assert_eq!(left(3, &["nowhere", node], "default/web"), expected, "{node}");
+        assert_eq!(left(3, &[node], "default/other"), by_name, "{node}");
+        // A node that has two of them gives one away.
+        assert_eq!(left(4, &[node], "default/web"), shared, "{node}");
+    }
+}
+
 /// A StatefulSet makes its pods one after the other, and takes them down from the end.
 #[test]
 fn a_stateful_set_goes_in_order() {

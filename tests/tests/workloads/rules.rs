@@ -183,6 +183,82 @@ fn an_indexed_job_does_each_number_once() {
     }
 }
 
+/// The running pod of a number of a Job fails.
+fn fail_index(simulator: &mut Simulator, now: Timestamp, index: &str) {
+    let name = format!("sum-{index}-");
+    let mut pods = running(simulator, "job/sum").into_iter();
+    let pod = pods.rfind(|pod| pod.metadata.name.starts_with(&name)).unwrap();
+    end(simulator, now, pod, PodPhase::Failed);
+}
+
+#[test]
+fn each_number_of_a_job_has_its_own_limit() {
+    let spec = json!({ "completions": 3, "parallelism": 3, "completionMode": "Indexed",
+        "backoffLimitPerIndex": 1 });
+    for (release, counts) in [("1.28", false), ("1.29", true), ("1.35", true)] {
+        let mut simulator = cluster(release, 1, vec![job(spec.clone())]);
+        let status = |simulator: &Simulator| -> JobStatus {
+            simulator.cluster().get_workload(&key("job/sum")).unwrap().status()
+        };
+        simulator.advance_to(at(10)).unwrap();
+        fail_index(&mut simulator, at(20), "0");
+        // Another number fails at another time, and waits by itself.
+        simulator.advance_to(at(25)).unwrap();
+        fail_index(&mut simulator, at(25), "2");
+        simulator.advance_to(at(33)).unwrap();
+        let names = |simulator: &Simulator| {
+            let pods = running(simulator, "job/sum").into_iter();
+            let mut names: Vec<String> =
+                pods.map(|pod| pod.metadata.name[..5].to_owned()).collect();
+            names.sort();
+            names.join(" ")
+        };
+        // Without limits of their own the second failure doubles the time of all.
+        assert_eq!(names(&simulator), if counts { "sum-0 sum-1" } else { "sum-1" }, "{release}");
+        simulator.advance_to(at(50)).unwrap();
+        assert_eq!(names(&simulator), "sum-0 sum-1 sum-2", "{release}");
+        let count = "batch.kubernetes.io/job-index-failure-count";
+        let again = running(&simulator, "job/sum").into_iter();
+        let again = again.filter_map(|pod| pod.metadata.annotations.get(count).cloned());
+        let again: Vec<String> = again.collect();
+        assert_eq!(again, if counts { vec!["1", "0", "1"] } else { vec![] }, "{release}");
+        fail_index(&mut simulator, at(60), "0");
+        simulator.advance_to(at(200)).unwrap();
+        if !counts {
+            assert_eq!(names(&simulator), "sum-0 sum-1 sum-2", "{release}");
+            continue;
+        }
+        assert_eq!(names(&simulator), "sum-1 sum-2", "{release}");
+        assert_eq!(status(&simulator).other.get("failedIndexes").unwrap(), "0");
+        assert_eq!(reasons(&simulator, "job/sum"), "", "{release}: the others go on");
+        for pod in running(&simulator, "job/sum") {
+            end(&mut simulator, at(210), pod, PodPhase::Succeeded);
+        }
+        assert_eq!(reasons(&simulator, "job/sum"), "Failed FailedIndexes", "{release}");
+    }
+}
+
+#[test]
+fn a_job_fails_when_too_many_numbers_have() {
+    let policy = json!({ "rules": [
+        { "action": "FailIndex", "onPodConditions": [{ "type": "Broken" }] },
+    ] });
+    let spec = json!({ "completions": 4, "parallelism": 4, "completionMode": "Indexed",
+        "backoffLimitPerIndex": 5, "maxFailedIndexes": 1, "podFailurePolicy": policy });
+    let mut simulator = cluster("1.29", 1, vec![job(spec)]);
+    simulator.advance_to(at(10)).unwrap();
+    for (second, index, reason) in [(20, "1", ""), (30, "3", "Failed MaxFailedIndexesExceeded")] {
+        let name = format!("sum-{index}-");
+        let mut pod = running(&simulator, "job/sum").into_iter();
+        let mut pod = pod.find(|pod| pod.metadata.name.starts_with(&name)).unwrap();
+        let broken = json!({ "type": "Broken", "status": "True" });
+        pod.status.conditions.push(serde_json::from_value(broken).unwrap());
+        end(&mut simulator, at(second), pod, PodPhase::Failed);
+        assert_eq!(reasons(&simulator, "job/sum"), reason, "{second}");
+    }
+    assert!(running(&simulator, "job/sum").is_empty(), "the others are deleted");
+}
+
 /// Since 1.21 a Job that is over is deleted with its pods after `ttlSecondsAfterFinished`.
 #[test]
 fn a_job_that_is_over_is_deleted_after_its_time_to_live() {
@@ -285,6 +361,71 @@ fn a_stateful_set_recreates_pods_that_have_ended() {
             .filter(|reason| reason.starts_with("Recreating"))
             .collect();
         assert_eq!(reasons.first().copied().unwrap_or_default(), said, "{release} {phase}");
+    }
+}
+
+/// How many daemon pods there are on three nodes, and how many are ready, each second after the
+/// template has changed.
+fn daemon_update(release: &str, strategy: Value) -> Vec<(usize, usize)> {
+    let update = json!({ "updateStrategy": { "rollingUpdate": strategy } });
+    let logs = workload(WorkloadKind::DaemonSet, "logs", 0, update);
+    let mut simulator = cluster(release, 3, vec![logs.clone()]);
+    simulator.advance_to(at(10)).unwrap();
+    assert_eq!(running(&simulator, "ds/logs").len(), 3);
+    let mut changed = logs;
+    changed.spec.template.metadata.labels.insert("version".into(), "2".into());
+    simulator.handle_command(at(10), Command::UpdateWorkload(Box::new(changed))).unwrap();
+    let mut seen = Vec::new();
+    for second in 10..250 {
+        simulator.advance_to(at(second)).unwrap();
+        let pods = pods_of(&simulator, "ds/logs");
+        let alive = pods.iter().filter(|pod| !pod.is_terminating());
+        let ready = alive.clone().filter(|pod| pod.has_ready_condition());
+        seen.push((alive.count(), ready.count()));
+    }
+    let pods = running(&simulator, "ds/logs");
+    assert!(pods.iter().all(|pod| pod.metadata.labels["version"] == "2"), "{release}");
+    assert_eq!(pods.len(), 3);
+    seen
+}
+
+#[test]
+fn a_daemon_set_surges() {
+    let most = |seen: &[(usize, usize)]| seen.iter().map(|(alive, _)| *alive).max().unwrap();
+    let least = |seen: &[(usize, usize)]| seen.iter().map(|(_, ready)| *ready).min().unwrap();
+    for (surge, alive) in [(json!(1), 4), (json!(2), 5), (json!("100%"), 6)] {
+        let strategy = json!({ "maxSurge": surge, "maxUnavailable": 0 });
+        let seen = daemon_update("1.22", strategy.clone());
+        assert_eq!((most(&seen), least(&seen)), (alive, 3), "{surge}");
+        // Before, the field is not there: one pod after the other goes first.
+        let seen = daemon_update("1.21", json!({ "maxSurge": surge }));
+        assert_eq!((most(&seen), least(&seen)), (3, 2), "{surge}");
+    }
+}
+
+/// A node that the new template is not for keeps its pod until there are enough elsewhere, since
+/// 1.29; before, a pod is created for it that nobody places.
+#[test]
+fn a_daemon_set_surges_where_it_is_wanted() {
+    for (release, pending) in [("1.28", 1), ("1.29", 0)] {
+        let update = json!({ "updateStrategy": { "rollingUpdate": { "maxSurge": 1,
+            "maxUnavailable": 0 } } });
+        let logs = workload(WorkloadKind::DaemonSet, "logs", 0, update);
+        let mut simulator = cluster(release, 3, vec![logs.clone()]);
+        simulator.advance_to(at(10)).unwrap();
+        let taint: Command = serde_json::from_value(json!({"taint": {"node": "n1",
+            "taint": {"key": "k", "effect": "NoSchedule"}}}))
+        .unwrap();
+        simulator.handle_command(at(10), taint).unwrap();
+        let mut changed = logs;
+        changed.spec.template.metadata.labels.insert("version".into(), "2".into());
+        simulator.handle_command(at(10), Command::UpdateWorkload(Box::new(changed))).unwrap();
+        simulator.advance_to(at(250)).unwrap();
+        let pods = pods_of(&simulator, "ds/logs");
+        let waits = |pod: &&Pod| pod.spec.node_name.is_empty();
+        assert_eq!(pods.iter().filter(waits).count(), pending, "{release}");
+        let on_first = pods.iter().filter(|pod| pod.spec.node_name == "n1").count();
+        assert_eq!(on_first, pending, "{release}: the pod that was there");
     }
 }
 

@@ -296,6 +296,8 @@ pub(crate) fn command_text(command: &Command) -> String {
         Command::CreateBudget(budget) => format!("create poddisruptionbudget/{}", budget.key()),
         Command::UpdateBudget(budget) => format!("replace poddisruptionbudget/{}", budget.key()),
         Command::DeleteBudget { budget } => format!("delete poddisruptionbudget/{budget}"),
+        Command::DeleteClaim { claim } => format!("delete persistentvolumeclaim/{claim}"),
+        Command::DeleteVolume { volume } => format!("delete persistentvolume/{volume}"),
         Command::SetApiServerFlags { flags } => {
             let flags: Vec<String> =
                 flags.iter().map(|(name, value)| format!("--{name}={value}")).collect();

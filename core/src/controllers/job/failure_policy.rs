@@ -14,6 +14,8 @@ pub(super) enum Verdict {
     Ignore,
     /// It fails the Job, and why.
     FailJob(String),
+    /// It fails the number of the pod, whatever its limit.
+    FailIndex,
     /// It counts.
     Count,
 }
@@ -40,6 +42,7 @@ pub(super) fn match_failure_policy(policy: &Value, pod: &Pod) -> Option<Verdict>
                 let message = format!("{found} matching FailJob rule at index {index}");
                 return Some(Verdict::FailJob(message));
             }
+            "FailIndex" => return Some(Verdict::FailIndex),
             "Count" => return Some(Verdict::Count),
             _ => {}
         }

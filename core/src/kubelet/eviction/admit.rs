@@ -14,6 +14,7 @@ use super::signal::Pressure;
 use super::version::KubeletVersion;
 use crate::api::{QosClass, Taint, TaintEffect, well_known};
 use crate::policy::matching::tolerates;
+use crate::release::KubernetesRelease;
 
 /// Whether the kubelet takes a new pod, and why.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -28,7 +29,8 @@ pub enum Admission {
     Rejected {
         /// Always `Evicted`.
         reason: &'static str,
-        /// The message of the event; the pod's status has `Pod ` before it.
+        /// The message of the event; the pod's status has `Pod ` before it, or since 1.26 `Pod was
+        /// rejected: `.
         message: String,
     },
 }
@@ -100,9 +102,10 @@ impl EvictionManager {
     pub fn admit(&mut self, pod: &KubeletPod) -> Admission {
         let admission = admit(self.version(), self.node_conditions(), pod);
         if let Admission::Rejected { message, .. } = &admission {
+            let prefix = self.version().rule("Pod ", KubernetesRelease::rejected_pod_prefix);
             self.record_pod_event(&pod.key, EVICTED, message.clone(), Default::default());
             let patch =
-                PodStatusPatch { message: format!("Pod {message}"), disruption_target: None };
+                PodStatusPatch { message: format!("{prefix}{message}"), disruption_target: None };
             self.push(Action::PatchPodStatus { pod: pod.key.clone(), patch });
         }
         admission

@@ -133,6 +133,14 @@ fn critical(version: KubeletVersion, pod: &Pod, priority: Option<i32>) -> Option
     }
 }
 
+/// Whether a pod comes from a file of its node, or stands for one that does: the kubelet admits
+/// such pods whatever taints the node has. Mirrors `kubelettypes.IsStaticPod`.
+pub(crate) fn is_static_pod(pod: &Pod) -> bool {
+    let annotation = |name: &str| pod.metadata.annotations.get(name);
+    annotation(CONFIG_SOURCE).is_some_and(|source| source != "api")
+        || annotation(CONFIG_MIRROR).is_some()
+}
+
 /// What a pod asks for of a resource, zero if nothing. Mirrors `GetResourceRequestQuantity`.
 fn request(resources: &PodResources, of: impl Fn(&Resources) -> Option<Quantity>) -> Quantity {
     let pod_level = resources.pod_level.as_ref().and_then(|pod| of(&pod.requests));

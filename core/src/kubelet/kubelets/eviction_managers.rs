@@ -25,7 +25,7 @@ use crate::time::Timestamp;
 
 /// How long a kubelet takes from hearing of a pod to telling that it does not admit it. Without, a
 /// controller that replaces such pods at once would do so forever at one instant.
-const ADMISSION_TIME: Duration = Duration::from_secs(1);
+pub(super) const ADMISSION_TIME: Duration = Duration::from_secs(1);
 /// How many past states of a node's usage are kept for charts.
 const MOST_HISTORY: usize = 200;
 

@@ -1,13 +1,32 @@
-//! Pods that are bound to a node: their kubelet starts them, and they are ready.
+//! Pods that are bound to a node: their kubelet admits and starts them, and they are ready.
 
 use alloc::boxed::Box;
+use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
+use super::eviction_managers::ADMISSION_TIME;
 use super::{KubeletAction, Kubelets, Step};
 use crate::api::node_condition_type::READY;
-use crate::api::{NodeName, Pod, PodKey, PodPhase, start_up_time};
+use crate::api::{NodeName, Pod, PodKey, PodPhase, TaintEffect, start_up_time};
 use crate::cluster::Cluster;
 use crate::controllers::Context;
+use crate::kubelet::is_static_pod;
+use crate::policy::matching::find_matching_untolerated_taint;
+use crate::protocol::{ObjectReference, RecordedEvent};
+
+/// A pod whose kubelet has heard of it.
+#[derive(Clone, Debug)]
+pub(super) struct Start {
+    pub(super) pod: PodKey,
+    pub(super) uid: String,
+    /// Whether the kubelet admits it: then its containers start, else it fails.
+    admitted: bool,
+}
+
+/// The name of the scheduler's plugin by whose rule the kubelet does not admit a pod.
+const TAINT_TOLERATION: &str = "TaintToleration";
+/// What that plugin says. Mirrors `tainttoleration.ErrReasonNotMatch`.
+const NOT_TOLERATED: &str = "node(s) had taints that the pod didn't tolerate";
 
 impl Kubelets {
     /// A pod was added or bound: its kubelet, if it is heard, starts it.
@@ -61,12 +80,75 @@ impl Kubelets {
             start_up_time(&metadata.annotations).ok().flatten()
         });
         let heard = context.now.saturating_add(self.config.settings.latency.0);
-        let at = heard.saturating_add(own.unwrap_or(self.config.start_up_time));
-        self.starts.start(context.sequence, at, (key.clone(), pod.metadata.uid.clone()));
+        let admitted = self.admits(cluster, pod);
+        let takes = own.unwrap_or(self.config.start_up_time);
+        let at = heard.saturating_add(if admitted { takes } else { ADMISSION_TIME });
+        let start = Start { pod: key.clone(), uid: pod.metadata.uid.clone(), admitted };
+        self.starts.start(context.sequence, at, start);
+    }
+
+    /// Whether a kubelet takes a pod, as far as the taints of its node go. Mirrors the end of
+    /// `generalFilter` in `pkg/kubelet/lifecycle`.
+    fn admits(&self, cluster: &Cluster, pod: &Pod) -> bool {
+        let release = self.config.release;
+        let Some(node) = cluster.get_node(&pod.spec.node_name) else { return true };
+        if !release.kubelet_checks_no_execute_taints() || is_static_pod(pod) {
+            return true;
+        }
+        let (taints, gate) = (&node.spec.taints, self.config.comparison_operators);
+        let untolerated =
+            find_matching_untolerated_taint(taints, &pod.spec.tolerations, gate, |taint| {
+                taint.effect == TaintEffect::NoExecute
+            });
+        untolerated.is_none()
+    }
+
+    /// A pod that its kubelet has heard of: it is ready, or it fails because it is not admitted.
+    pub(super) fn pod_started(&mut self, context: &Context<'_>, start: &Start) {
+        if start.admitted {
+            self.pod_is_ready(context, &start.pod, &start.uid);
+        } else {
+            self.reject_pod(context, &start.pod, &start.uid);
+        }
+    }
+
+    /// The kubelet does not admit a pod. If it was deleted in the meantime, it is gone: it never
+    /// had containers. Mirrors `Kubelet.rejectPod`.
+    fn reject_pod(&mut self, context: &Context<'_>, key: &PodKey, uid: &str) {
+        let Some(pod) = context.cluster.get_pod(key) else { return };
+        let is_new = pod.metadata.uid == uid && pod.status.phase == PodPhase::Pending;
+        if !is_new || !self.is_connected(&pod.spec.node_name) {
+            return;
+        }
+        let release = self.config.release;
+        let mut message = alloc::format!("Predicate {TAINT_TOLERATION} failed");
+        if release.kubelet_describes_failed_predicates() {
+            message = alloc::format!("{message}: {NOT_TOLERATED}");
+        }
+        let node = NodeName::from(pod.spec.node_name.as_str());
+        let mut failed = Pod::clone(pod);
+        failed.status.phase = PodPhase::Failed;
+        failed.status.reason = TAINT_TOLERATION.into();
+        failed.status.message = release.rejected_pod_prefix().to_string() + &message;
+        let event = RecordedEvent {
+            involved_object: ObjectReference::Pod { api_version: "v1", pod: key.clone() },
+            type_: "Warning",
+            reason: TAINT_TOLERATION,
+            message,
+            component: "kubelet",
+        };
+        let mut actions = Vec::from([
+            KubeletAction::RecordEvent(event),
+            KubeletAction::PatchPodStatus(key.clone(), Box::new(failed)),
+        ]);
+        if pod.is_terminating() {
+            actions.push(KubeletAction::ConfirmDeletion(key.clone()));
+        }
+        self.then(&node, actions.into_iter().map(Step::Act));
     }
 
     /// The containers of a pod have started, and it is ready.
-    pub(super) fn pod_started(&mut self, context: &Context<'_>, key: &PodKey, uid: &str) {
+    fn pod_is_ready(&mut self, context: &Context<'_>, key: &PodKey, uid: &str) {
         let Some(pod) = context.cluster.get_pod(key) else { return };
         // A kubelet that is not heard says so when it is.
         if pod.metadata.uid != uid || !is_to_start(pod) || !self.is_connected(&pod.spec.node_name) {

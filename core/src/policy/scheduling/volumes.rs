@@ -52,6 +52,11 @@ impl VolumeState {
                 let reason = format!("persistentvolumeclaim \"{}\" not found", key.name());
                 return (state, Some(refusal(reason)));
             };
+            if claim.metadata.deletion_timestamp.is_some() {
+                let name = key.name();
+                let reason = format!("persistentvolumeclaim \"{name}\" is being deleted");
+                return (state, Some(refusal(reason)));
+            }
             if claim.is_for_one_pod() && snapshot.config.release.has_read_write_once_pod() {
                 state.taken |= snapshot.uses_claim(&key, &pod.key());
             }
@@ -153,10 +158,13 @@ fn find_volumes(
     Some(found)
 }
 
-/// Whether a claim can have the volume.
+/// Whether a claim can have the volume. One that another claim of the name had, or that is being
+/// deleted, nobody can have.
 #[must_use]
 pub(crate) fn is_free_for(volume: &PersistentVolume, claim: &PodKey) -> bool {
-    volume.spec.claim_ref.as_ref().is_none_or(|kept| kept.key() == *claim)
+    volume.status.phase != "Released"
+        && volume.metadata.deletion_timestamp.is_none()
+        && volume.spec.claim_ref.as_ref().is_none_or(|kept| kept.key() == *claim)
 }
 
 /// The smallest volume that would do, among those that `may` be. Mirrors

@@ -182,9 +182,10 @@ fn text_difference(
         line.contains(" NoPods ")
             || BUDGET_REASONS.iter().any(|reason| line.contains(&format!(" {reason}")))
     };
-    let mut left: Vec<&str> = got.lines().filter(|line| !is_of_budget(line)).collect();
+    let mut left = without_bookkeeping(got);
+    left.retain(|line| !is_of_budget(line));
     let mut missing = Vec::new();
-    for line in expected.lines().filter(|line| !is_of_budget(line)) {
+    for line in without_bookkeeping(expected).into_iter().filter(|line| !is_of_budget(line)) {
         match left.iter().position(|other| same_line(line, other, seen, engine)) {
             Some(at) => {
                 left.remove(at);
@@ -198,6 +199,35 @@ fn text_difference(
     }
     let show = |lines: Vec<&str>| lines.first().map_or("no such line", |line| line).to_owned();
     Some((show(missing), show(left)))
+}
+
+/// The lines of a text without what an API server keeps for itself of each object: who set which
+/// field (`managedFields`, of which `kubectl` prints some hundred lines to 1.20), how often
+/// anything has been written (`resourceVersion`), and the UID.
+fn without_bookkeeping(text: &str) -> Vec<&str> {
+    let indent = |line: &str| line.len() - line.trim_start().len();
+    let mut lines = Vec::new();
+    let mut inside = None;
+    for line in text.lines() {
+        let trimmed = line.trim_start();
+        if let Some(outer) = inside {
+            let more =
+                indent(line) > outer || indent(line) == outer && trimmed.starts_with(['-', ']']);
+            if more {
+                continue;
+            }
+            inside = None;
+        }
+        if matches!(trimmed, "managedFields:" | "\"managedFields\": [") {
+            inside = Some(indent(line));
+            continue;
+        }
+        let kept = ["resourceVersion:", "uid:", "\"resourceVersion\":", "\"uid\":"];
+        if !kept.iter().any(|field| trimmed.starts_with(field)) {
+            lines.push(line);
+        }
+    }
+    lines
 }
 
 /// Of lines that only one side has, those that are no race of the scheduler: of each pod one

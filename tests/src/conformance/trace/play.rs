@@ -72,6 +72,7 @@ pub(super) fn play(trace: &Trace) -> Result<Seen, String> {
     let begin = InitialState {
         leases: leases.collect(),
         placements: placements(trace),
+        scale_downs: scale_downs(trace),
         status_ticks: trace
             .posts
             .iter()
@@ -141,6 +142,19 @@ fn placements(trace: &Trace) -> BTreeMap<String, Vec<NodeName>> {
         placements.entry(key).or_default().push(life.node.as_str().into());
     }
     placements
+}
+
+/// On which nodes the pods were that ReplicaSets deleted, in order.
+fn scale_downs(trace: &Trace) -> BTreeMap<String, Vec<NodeName>> {
+    let mut nodes: BTreeMap<String, Vec<NodeName>> = BTreeMap::new();
+    for name in &trace.scaled_down {
+        let life = trace.seen.pods.values().find(|life| life.name == *name);
+        if let Some(life) = life {
+            let key = format!("{}/{}", life.namespace, life.workload);
+            nodes.entry(key).or_default().push(life.node.as_str().into());
+        }
+    }
+    nodes
 }
 
 /// Each object of a file, in its order.

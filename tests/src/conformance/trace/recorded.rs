@@ -28,6 +28,8 @@ pub(super) struct Trace {
     pub(super) posts: BTreeMap<String, f64>,
     /// `creationTimestamp` of nodes.
     pub(super) created: BTreeMap<String, String>,
+    /// The pods that ReplicaSets deleted, in order.
+    pub(super) scaled_down: Vec<String>,
     pub(super) seen: Seen,
 }
 
@@ -86,6 +88,7 @@ impl Trace {
             leases: BTreeMap::new(),
             posts: BTreeMap::new(),
             created: BTreeMap::new(),
+            scaled_down: Vec::new(),
             seen: Seen::default(),
         };
         trace.read_events(&events)?;
@@ -135,6 +138,7 @@ impl Trace {
                     if object["reason"] == "RegisteredNode" && self.first_pass.is_nan() {
                         self.first_pass = at;
                     }
+                    self.scaled_down.extend(deleted_by_replica_set(&object));
                     if at >= 0.0 {
                         let uid = object["metadata"]["uid"].as_str().unwrap_or_default();
                         recorded.insert(uid.to_owned(), object);
@@ -172,6 +176,18 @@ impl Trace {
         }
         Ok(())
     }
+}
+
+/// The pod of which an Event says that a ReplicaSet has deleted it. One that is repeated has the
+/// last of several pods.
+fn deleted_by_replica_set(event: &Value) -> Option<String> {
+    let object = [&event["involvedObject"], &event["regarding"]];
+    let is_of_set = object.iter().any(|object| object["kind"] == "ReplicaSet");
+    if !is_of_set || event["reason"] != "SuccessfulDelete" {
+        return None;
+    }
+    let message = event["message"].as_str().or_else(|| event["note"].as_str())?;
+    message.rsplit_once("Deleted pod: ").map(|(_, pod)| pod.to_owned())
 }
 
 /// Seconds since midnight of a time such as `2026-11-22T05:19:14.977Z`.

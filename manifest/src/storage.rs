@@ -1,0 +1,27 @@
+//! Volumes, claims, classes and attachments: they are kept as they are, and the engine reads them.
+
+use serde::de::DeserializeOwned;
+use taintlab_core::api::{PersistentVolume, PersistentVolumeClaim, StorageClass, VolumeAttachment};
+
+use crate::decode::{Findings, decode};
+use crate::diagnostic::Problem;
+use crate::tree::Spanned;
+
+/// What keeps the engine from reading an object of storage; nothing of an object of another kind.
+pub(crate) fn problems(node: &Spanned<'_>, api_version: &str, kind: &str) -> Vec<Problem> {
+    // Another version of the group is one that the engine does not read.
+    let group = api_version.split_once('/').map_or("", |(group, _)| group);
+    match (group, kind) {
+        ("", "PersistentVolume") => problems_of::<PersistentVolume>(node),
+        ("", "PersistentVolumeClaim") => problems_of::<PersistentVolumeClaim>(node),
+        ("storage.k8s.io", "StorageClass") => problems_of::<StorageClass>(node),
+        ("storage.k8s.io", "VolumeAttachment") => problems_of::<VolumeAttachment>(node),
+        _ => Vec::new(),
+    }
+}
+
+fn problems_of<T: DeserializeOwned>(node: &Spanned<'_>) -> Vec<Problem> {
+    let mut findings = Findings::default();
+    let _ = decode::<T>(&mut node.clone(), &mut findings);
+    findings.errors
+}
