@@ -110,7 +110,7 @@ fn percent_encoded(value: &str) -> String {
     encoded
 }
 
-#[cfg(all(test, feature = "yaml"))]
+#[cfg(test)]
 mod tests {
     use super::*;
     use crate::{ImportOptions, read_scenario};
