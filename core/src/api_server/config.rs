@@ -90,6 +90,13 @@ pub struct HealthPassTime {
     pub per_write: Span,
 }
 
+impl HealthPassTime {
+    /// As on a real machine. Passes that take any time at all drift, so that the eighth of them
+    /// after a heartbeat comes more than eight periods later.
+    pub(crate) const MEASURED: Self =
+        Self { per_node: Span(Duration::from_micros(350)), per_write: Span(Duration::ZERO) };
+}
+
 /// Default of [`SimulatorConfig::start_up_time`]: an image that is there, and a fast process.
 pub const DEFAULT_START_UP_TIME: Span = Span(Duration::from_secs(2));
 

@@ -12,6 +12,7 @@ use super::{ConfigError, Simulator, SimulatorConfig};
 use crate::api::{
     CronJob, Node, NodeName, Pod, PodKey, PodResources, Toleration, Workload, WorkloadKey,
 };
+use crate::api_server::HealthPassTime;
 use crate::command::Command;
 use crate::controllers::{FirstPod, first_pod};
 use crate::eviction_timeline::time_budget::TimeBudget;
@@ -171,7 +172,8 @@ impl From<ConfigError> for WhenEvictedError {
 /// How many deadlines one eviction takes at most; a few dozen in fact.
 const MOST_DEADLINES: usize = 10_000;
 
-/// When a pod is evicted from a node, and why.
+/// When a pod is evicted from a node, and why. Health passes take the time that they take on a real
+/// machine, unless the configuration says how long.
 ///
 /// # Errors
 /// The configuration cannot be, or the API server would not take the pod.
@@ -203,6 +205,9 @@ pub fn when_evicted(
     let key = pod.key();
     let tolerations = pod.spec.tolerations.clone();
     config.node_lifecycle = fault == NodeFault::Unreachable;
+    if config.health_pass == HealthPassTime::default() {
+        config.health_pass = HealthPassTime::MEASURED;
+    }
     let mut nodes = Vec::from([node]);
     if fault == NodeFault::Unreachable {
         nodes.extend(nodes.first().map(healthy_neighbour));
@@ -364,7 +369,9 @@ mod tests {
     /// Many clusters, in each of which kubelet and health checks are out of step in another way.
     #[test]
     fn the_range_holds_all_phases_and_no_more() {
-        let config = SimulatorConfig { node_lifecycle: true, ..SimulatorConfig::default() };
+        let health_pass = HealthPassTime::MEASURED;
+        let config =
+            SimulatorConfig { node_lifecycle: true, health_pass, ..SimulatorConfig::default() };
         let asked = ask(pod(tolerating(None)), Node::default(), NodeFault::Unreachable, true);
         let range = asked.budget.unwrap().range.unwrap();
         let nanos = |moment: Moment| u128::try_from(moment.as_nanos()).unwrap();
