@@ -107,7 +107,9 @@ fn an_unknown_path_stops_the_book_and_lists_those_that_are_valid() {
     let found = error("{{taintlab why-345-seconds}}");
     assert!(found.contains("write `{{taintlab SCENARIO PATH}}`"), "{found}");
     assert!(error("{{taintlab why evicted.at").contains("has no `}}`"));
-    assert!(error("{{taintlab-table tables}}").contains("`events`, `flags` and `threads`"));
+    assert!(
+        error("{{taintlab-table tables}}").contains("`events`, `flags`, `releases` and `threads`")
+    );
 }
 
 #[test]
