@@ -92,7 +92,7 @@ impl Draft {
             (
                 "HTML",
                 "For any page. What is in it shows without JavaScript.".to_owned(),
-                format!("{}\n{html}", embed.head),
+                format!("{html}\n{}", embed.head),
             ),
             ("Frame", "For places that take no script.".to_owned(), embed.iframe),
             ("Link", link, embed.link),

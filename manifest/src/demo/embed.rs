@@ -17,7 +17,7 @@ const LANE: usize = 20;
 pub struct Embed {
     /// Markdown, for sites that are built with a plugin of Taintlab.
     pub fence: String,
-    /// What a page with demos as HTML needs once: the style sheet and the script of the element.
+    /// What a page with demos as HTML needs once: the script and the style sheet of the element.
     pub head: String,
     /// An `<iframe>`, for places that take no script.
     pub iframe: String,
@@ -68,8 +68,8 @@ impl Demo {
         Embed {
             fence,
             head: format!(
-                "<link rel=\"stylesheet\" href=\"{folder}taint-lab.css\" />\n\
-                 <script src=\"{folder}taint-lab.js\" defer></script>"
+                "<script src=\"{folder}taint-lab.js\" defer></script>\n\
+                 <link rel=\"stylesheet\" href=\"{folder}taint-lab.css\" />"
             ),
             iframe: format!(
                 "<iframe src=\"{}\" title=\"{}\" width=\"100%\" height=\"{}\" loading=\"lazy\">\
@@ -167,8 +167,8 @@ steps:
         assert!(embed.link.starts_with("https://example.com/#s=own&release=1."), "{}", embed.link);
         assert_eq!(
             embed.head,
-            "<link rel=\"stylesheet\" href=\"e/taint-lab.css\" />\n\
-             <script src=\"e/taint-lab.js\" defer></script>"
+            "<script src=\"e/taint-lab.js\" defer></script>\n\
+             <link rel=\"stylesheet\" href=\"e/taint-lab.css\" />"
         );
     }
 

@@ -53,7 +53,7 @@ async function demoOf(from, { fence, base, playground }, settings) {
   return {
     ...embed,
     name,
-    html: `${embed.head}\n${html}`,
+    html: `${html}\n${embed.head}`,
     bare: html,
     json: JSON.stringify(recording),
   };
