@@ -58,6 +58,9 @@ macro_rules! basis {
     (believed) => {
         super::Basis::Believed
     };
+    (recorded) => {
+        super::Basis::Recorded
+    };
 }
 
 mod changes;

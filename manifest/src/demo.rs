@@ -22,7 +22,7 @@ use taintlab_core::scenario::{Scenario, ScenarioError, ScenarioRun};
 use taintlab_core::simulator::Simulator;
 use taintlab_core::time::Timestamp;
 
-pub use self::embed::Embed;
+pub use self::embed::{Embed, LONGEST_LINK, escape_in_fragment};
 pub use self::fence::DemoOptions;
 pub use self::html::{escape, prose};
 pub use self::knob::Knob;
@@ -44,7 +44,9 @@ pub struct Demo {
     scenario: Scenario,
     text: String,
     knobs: Vec<RecordedKnob>,
-    runs: Vec<Run>,
+    /// The run of the scenario as it is written, and those with a knob turned.
+    written: Run,
+    turned: Vec<Run>,
 }
 
 /// A run, and the value of each knob that it stands for.
@@ -134,17 +136,17 @@ impl Demo {
             )));
         }
         let values: Vec<String> = knobs.iter().map(|knob| knob.written.clone()).collect();
-        let mut runs = vec![Run { values: values.clone(), ..written }];
+        let mut runs = Vec::new();
         for setting in settings.into_iter().filter(|setting| *setting != values) {
-            let mut turned = scenario.clone();
+            let mut scenario = scenario.clone();
             for ((knob, value), written) in options.knobs.iter().zip(&setting).zip(&values) {
                 if value != written {
-                    knob.turn(&mut turned, value).map_err(DemoError::Option)?;
+                    knob.turn(&mut scenario, value).map_err(DemoError::Option)?;
                 }
             }
-            runs.push(Run::new(&turned, setting)?);
+            runs.push(Run::new(&scenario, setting)?);
         }
-        Ok(Self { scenario, text, knobs, runs })
+        Ok(Self { scenario, text, knobs, written: Run { values, ..written }, turned: runs })
     }
 
     /// What the element `<taint-lab>` plays.
@@ -154,12 +156,14 @@ impl Demo {
     }
 
     /// The demo as HTML in one line: the element `<taint-lab>` with a figure in it, which is what
-    /// is seen without JavaScript, and with the recording.
+    /// is seen without JavaScript, and with the recording. `packed` is [`text`](Self::text), deflated
+    /// as it is (RFC 1951), in base64url without padding, for this crate packs nothing; with it the
+    /// playground opens a scenario that is none of its examples, without it (empty) there is no link.
     ///
     /// # Errors
     /// `start-at` lies after the end of the run, or `budget` names a pod that is not evicted.
-    pub fn html(&self, options: &DemoOptions) -> Result<String, DemoError> {
-        figure::html(self, options).map_err(DemoError::Option)
+    pub fn html(&self, options: &DemoOptions, packed: &str) -> Result<String, DemoError> {
+        figure::html(self, options, packed).map_err(DemoError::Option)
     }
 
     /// The scenario as it is written.
@@ -171,18 +175,30 @@ impl Demo {
     /// When the run of the scenario as it is written ends.
     #[must_use]
     pub fn end(&self) -> Timestamp {
-        self.written().map_or(Timestamp::ZERO, |run| run.report.simulator.now())
+        self.written.report.simulator.now()
+    }
+
+    /// The lanes of the scenario as it is written.
+    #[must_use]
+    pub fn lanes(&self) -> &Lanes {
+        &self.written.lanes
     }
 
     /// Whether every expectation of the scenario turned out to be true.
     #[must_use]
     pub fn passed(&self) -> bool {
-        self.written().is_some_and(|run| run.report.passed())
+        self.written.report.passed()
     }
 
-    /// The run of the scenario as it is written.
-    fn written(&self) -> Option<&Run> {
-        self.runs.first()
+    /// Its title, empty if it has none.
+    #[must_use]
+    pub fn title(&self) -> &str {
+        &self.scenario.metadata.title
+    }
+
+    /// All runs, that of the scenario as it is written first.
+    fn runs(&self) -> impl Iterator<Item = &Run> {
+        std::iter::once(&self.written).chain(&self.turned)
     }
 }
 

@@ -5,6 +5,8 @@ use std::ops::Range;
 use std::path::Path;
 use std::rc::Rc;
 
+use base64ct::{Base64UrlUnpadded, Encoding};
+use miniz_oxide::deflate::compress_to_vec;
 use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
 
 use taintlab_manifest::demo::{Demo, DemoOptions, escape};
@@ -138,7 +140,8 @@ impl<'a> Chapter<'a> {
             ..fence
         };
         let demo = Demo::new(&run.scenario, &run.text, &options);
-        demo.and_then(|demo| demo.html(&options)).map_err(|error| error.to_string())
+        demo.and_then(|demo| demo.html(&options, &pack(demo.text())))
+            .map_err(|error| error.to_string())
     }
 
     /// Where the playground is, seen from this chapter.
@@ -168,6 +171,11 @@ impl<'a> Chapter<'a> {
     fn table(&mut self, words: &str) -> Result<String, String> {
         table(words, self.library, self.demos, self.path)
     }
+}
+
+/// A text as it stands in a link.
+fn pack(text: &str) -> String {
+    Base64UrlUnpadded::encode_string(&compress_to_vec(text.as_bytes(), 9))
 }
 
 /// What a fence with this info string asks for; `None` if it is of another kind.

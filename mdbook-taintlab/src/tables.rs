@@ -114,10 +114,7 @@ fn flags() -> String {
 fn releases() -> String {
     let mut text = String::new();
     for (subject, changes) in Change::all() {
-        let mut rest = subject.chars();
-        let first = rest.next().into_iter().flat_map(char::to_uppercase);
-        let title: String = first.chain(rest).collect();
-        text += &format!("\n## {title}\n\n| release | what changed | known |\n|---|---|---|\n");
+        text += &format!("\n## {subject}\n\n| release | what changed | known |\n|---|---|---|\n");
         for change in changes {
             let (since, basis) = (change.since, change.basis.as_str());
             text += &format!("| {since} | {} | {basis} |\n", cell(&change.text()));

@@ -51,11 +51,12 @@ fn error(text: &str) -> String {
 fn a_fence_becomes_a_figure_and_the_text_around_it_stays() {
     let text = run(&format!("before\n\n{SCENARIO}\nafter {{{{taintlab small evicted.at}}}}.\n"));
     let text = text.unwrap();
-    let begins = "before\n\n<div class=\"taint-lab-demo\"><taint-lab scenario=\"small\" editable>\
-                  <figure class=\"taint-lab\" id=\"taintlab-part-chapter-1\"";
+    let begins = "before\n\n<div class=\"taint-lab-demo\"><taint-lab scenario=\"small\" editable \
+                  playground=\"../../play/\"><figure class=\"taint-lab\" id=\"taintlab-part-chapter-1\"";
     assert!(text.starts_with(begins));
     assert!(text.ends_with("</taint-lab></div>\n\nafter 10s.\n"));
     assert!(!text.contains("#s="), "the playground does not know the scenario");
+    assert!(text.contains("<p class=\"open\"><a href=\"../../play/#d="), "so it gets it");
 }
 
 #[test]

@@ -238,33 +238,38 @@ export class TaintLab extends Base {
   }
 
   /**
-   * Where the playground is. The link in the figure comes first: a generator of sites that puts the
-   * demo on another page, as mdBook does for print, knows a link, but not the attribute.
+   * A link to this moment in the playground, if that is known; of the scenario as it is written. The
+   * link in the figure comes first: it may have the scenario in it, and a generator of sites that
+   * puts the demo on another page, as mdBook does for print, knows a link, but not the attribute.
    */
-  get #playground(): string | null {
+  #link(): string | undefined {
     const given = this.getAttribute("playground");
-    const link = given && this.querySelector(".taint-lab .open a")?.getAttribute("href");
-    return link ? link.split("#")[0]! : given;
+    if (!given) return undefined;
+    const link = this.querySelector(".taint-lab .open a")?.getAttribute("href") ?? given;
+    const [playground, packed] = link.split(/#(?=d=)|#.*|&.*/);
+    const release = this.#run?.release ?? "";
+    const what = packed || `s=${this.#recording?.name ?? ""}&release=${release}`;
+    return `${playground}#${what}&${this.#moment}`;
   }
 
-  /** A link to this moment: in the playground, or, of what it does not know, in a frame. */
+  get #moment(): string {
+    return `t=${Math.round(this.#now) / 1000}s`;
+  }
+
+  /** A link to this moment: in the playground, or, if it is not known where that is, in a frame. */
   async share(): Promise<string> {
-    const { name, yaml } = this.#recording ?? { name: "", yaml: "" };
-    const at = `t=${this.#now / 1000}s`;
-    const playground = this.#playground;
+    const written = this.#link();
     const isWritten = this.#recording === this.#original;
-    if (playground && isWritten) {
-      const release = this.#run?.release ?? "";
-      return new URL(`${playground}#s=${name}&release=${release}&${at}`, document.baseURI).href;
-    }
-    if (!TaintLab.base && !playground) return document.location.href;
+    if (written && isWritten) return new URL(written, document.baseURI).href;
+    if (!TaintLab.base && !written) return document.location.href;
+    const yaml = this.#recording?.yaml ?? "";
     const packed = new Blob([yaml]).stream().pipeThrough(new CompressionStream("deflate-raw"));
     const bytes = new Uint8Array(await new Response(packed).arrayBuffer());
     const text = btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(""));
     const safe = text.replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
-    const link = `#d=${safe}&${at}`;
-    if (playground) return new URL(playground + link, document.baseURI).href;
-    return new URL(`frame.html${link}`, TaintLab.base).href;
+    const hash = `#d=${safe}&${this.#moment}`;
+    if (written) return new URL(written.replace(/#.*/, hash), document.baseURI).href;
+    return new URL(`frame.html${hash}`, TaintLab.base).href;
   }
 
   // --- where it comes from ---
@@ -601,7 +606,7 @@ export class TaintLab extends Base {
         this.#tell("edit", this.#detail("undo"));
       };
       bar.append(this.#button("undo", "Undo the changes", "Undo the changes", undo));
-    } else if (this.#playground) {
+    } else if (this.#link()) {
       const link = h("a", { class: "link", part: "link", href: "" }, "Open in the playground");
       this.#parts.link = link;
       bar.append(link);
@@ -769,11 +774,7 @@ export class TaintLab extends Base {
     // Not read aloud while time runs.
     status!.setAttribute("aria-live", this.#ticking ? "off" : "polite");
     if (at) at.textContent = `At ${clock(now)}`;
-    if (link) {
-      const { name } = this.#recording!;
-      const hash = `#s=${name}&release=${run.release}&t=${Math.round(now) / 1000}s`;
-      link.setAttribute("href", this.#playground + hash);
-    }
+    link?.setAttribute("href", this.#link()!);
     const latest = run.events.findLast((event) => event.at <= now)?.at;
     run.events.forEach((event, index) => {
       const row = log?.children[index];

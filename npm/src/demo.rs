@@ -1,12 +1,13 @@
 //! Demos: a scenario as a page shows it.
 
+use js_sys::Function;
 use serde::{Deserialize, Serialize};
 use taintlab_core::scenario::Step;
 use taintlab_manifest::demo::{Demo, DemoError, DemoOptions as Options, Embed, Recording};
 use taintlab_manifest::write_scenario;
 use tsify::Tsify;
-use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
+use wasm_bindgen::{JsCast, JsValue};
 
 use crate::input::{read_options, text_or_json, wrong_call};
 use crate::options::ScenarioOptions;
@@ -21,16 +22,14 @@ pub struct DemoOptions {
     /// What stands after the word `taintlab` of a fence: `start-at=40s
     /// knob=tolerationSeconds:0,30,300`.
     pub fence: String,
-    /// The id of the figure. Two demos in one page need different ones.
+    /// The id of the figure, by default `taintlab-` and the scenario's name. Two demos in one page
+    /// need different ones.
     pub id: String,
     /// Where the playground is, with `/` at its end. A demo links to it if the fence says
-    /// `scenario=NAME`, which must then be one of the playground's examples.
+    /// `scenario=NAME`, which must then be one of the playground's examples, or if it is packed.
     pub playground: String,
     /// Where the files of the element are, with `/` at its end: `embed` leads there.
     pub base: String,
-    /// The `yaml` of the recording, deflated without a header and in base64url: the scenario in
-    /// the frame and in the link of `embed`, which is absent if this is empty.
-    pub packed: String,
     /// Steps that are added to those of the scenario; what it expects is left out then.
     pub steps: Vec<Step>,
 }
@@ -72,6 +71,12 @@ pub fn make_demo(
         param_description = "how the demo is made"
     )]
     demo: JsValue,
+    #[wasm_bindgen(
+        unchecked_optional_param_type = "(text: string) => string",
+        param_description = "deflates a text without a header, for base64url without padding: then \
+                             links have the scenario in them, and the answer has `embed`"
+    )]
+    pack: JsValue,
 ) -> Result<JsValue, JsValue> {
     let options: ScenarioOptions = read_options(&options, "options")?;
     let demo: DemoOptions = read_options(&demo, "demo")?;
@@ -95,16 +100,18 @@ pub fn make_demo(
         || options.until.is_some()
         || !options.controller_manager_flags.is_empty();
     let text = if is_changed { write_scenario(&scenario) } else { text };
-    let made = Demo::new(&scenario, &text, &demo_options)
-        .and_then(|made| Ok((made.html(&demo_options)?, made)));
-    match made {
+    let made = Demo::new(&scenario, &text, &demo_options);
+    let packed = match &made {
+        Ok(made) if !pack.is_undefined() => packed(&pack, made.text())?,
+        _ => String::new(),
+    };
+    match made.and_then(|made| Ok((made.html(&demo_options, &packed)?, made))) {
         Ok((html, made)) => to_js(&DemoAnswer {
             ok: true,
             html,
             recording: made.recording(),
             passed: made.passed(),
-            embed: (!demo.packed.is_empty())
-                .then(|| made.embed(&demo_options, &demo.base, &demo.packed)),
+            embed: (!packed.is_empty()).then(|| made.embed(&demo_options, &demo.base, &packed)),
         }),
         Err(DemoError::Scenario(error)) => {
             fail(vec![at(&file, &error.path(), &error.to_string(), SCENARIO)])
@@ -114,4 +121,11 @@ pub fn make_demo(
         }
         Err(DemoError::Option(error)) => Err(wrong_call(&format!("demo.fence: {error}"))),
     }
+}
+
+/// What a function of the caller makes of a text.
+fn packed(pack: &JsValue, text: &str) -> Result<String, JsValue> {
+    let pack: &Function = pack.dyn_ref().ok_or_else(|| wrong_call("pack: expected a function"))?;
+    let packed = pack.call1(&JsValue::UNDEFINED, &text.into())?.as_string();
+    packed.ok_or_else(|| wrong_call("pack: expected that it returns a text"))
 }

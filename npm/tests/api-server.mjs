@@ -6,22 +6,22 @@ import { createServer } from "node:http";
 /** What there is: `group/version` (`v1` has no group) and the resources in it. */
 const RESOURCES = {
   v1: [
-    ["nodes", "Node", false],
-    ["pods", "Pod", true],
-    ["persistentvolumes", "PersistentVolume", false],
-    ["persistentvolumeclaims", "PersistentVolumeClaim", true],
+    ["nodes", "Node", false, "no"],
+    ["pods", "Pod", true, "po"],
+    ["persistentvolumes", "PersistentVolume", false, "pv"],
+    ["persistentvolumeclaims", "PersistentVolumeClaim", true, "pvc"],
   ],
   "coordination.k8s.io/v1": [["leases", "Lease", true]],
   "apps/v1": [
-    ["deployments", "Deployment", true],
-    ["replicasets", "ReplicaSet", true],
-    ["statefulsets", "StatefulSet", true],
-    ["daemonsets", "DaemonSet", true],
+    ["deployments", "Deployment", true, "deploy"],
+    ["replicasets", "ReplicaSet", true, "rs"],
+    ["statefulsets", "StatefulSet", true, "sts"],
+    ["daemonsets", "DaemonSet", true, "ds"],
   ],
   "batch/v1": [["jobs", "Job", true]],
-  "policy/v1": [["poddisruptionbudgets", "PodDisruptionBudget", true]],
-  "scheduling.k8s.io/v1": [["priorityclasses", "PriorityClass", false]],
-  "storage.k8s.io/v1": [["storageclasses", "StorageClass", false]],
+  "policy/v1": [["poddisruptionbudgets", "PodDisruptionBudget", true, "pdb"]],
+  "scheduling.k8s.io/v1": [["priorityclasses", "PriorityClass", false, "pc"]],
+  "storage.k8s.io/v1": [["storageclasses", "StorageClass", false, "sc"]],
 };
 
 const status = (code, reason, message) => [
@@ -45,8 +45,9 @@ function discovery(path, absent) {
   }
   const groupVersion = /^\/apis?\/((?:[^/]+\/)?v1)$/.exec(path)?.[1];
   if (!versions.includes(groupVersion)) return undefined;
-  const resources = RESOURCES[groupVersion].map(([name, kind, namespaced]) => ({
+  const resources = RESOURCES[groupVersion].map(([name, kind, namespaced, ...shortNames]) => ({
     name,
+    shortNames,
     singularName: "",
     namespaced,
     kind,

@@ -1,20 +1,30 @@
-// The lines of shell in the book that call the package: each runs as it stands there.
+// The lines of shell in the book that call the package or kubectl: each runs as it stands there.
+//
+// Environment: KUBECTL, a kubectl; unless given, the one on PATH.
 
 import assert from "node:assert/strict";
-import { readFileSync, readdirSync } from "node:fs";
-import { delimiter, join } from "node:path";
+import { readFileSync, readdirSync, writeFileSync } from "node:fs";
+import { delimiter, dirname, join } from "node:path";
 import { before, test } from "node:test";
 
+import { kubeconfig, serve } from "./api-server.mjs";
 import { ROOT, execute, install, project } from "./support.mjs";
 
 const BOOK = join(ROOT, "docs/book/src");
 const CHAPTERS = readdirSync(BOOK, { recursive: true }).filter((file) => file.endsWith(".md"));
-const LINES = CHAPTERS.flatMap((file) =>
-  Array.from(readFileSync(join(BOOK, file), "utf8").matchAll(/^npx taintlab .*$/gm), ([line]) => [
-    file,
-    line,
-  ]),
-);
+/** Lines, with those that a `\` at their end goes on with. */
+const linesOf = (program) =>
+  CHAPTERS.flatMap((file) =>
+    Array.from(
+      readFileSync(join(BOOK, file), "utf8").matchAll(
+        new RegExp(String.raw`^${program} (?:.*\\\n)*.*$`, "gm"),
+      ),
+      ([line]) => [file, line],
+    ),
+  );
+const LINES = linesOf("npx taintlab");
+const KUBECTL_LINES = linesOf("kubectl");
+const KUBECTL = process.env.KUBECTL ?? "kubectl";
 const OUTAGE = readFileSync(join(ROOT, "examples/why-345-seconds.yaml"), "utf8");
 const CLUSTER = `apiVersion: v1
 kind: Node
@@ -53,14 +63,57 @@ before(async () => {
     "manifests/web.yaml": CLUSTER,
     "assets/demos/.keep": "",
   });
-  env = { ...process.env, PATH: join(folder, "node_modules/.bin") + delimiter + process.env.PATH };
+  const path = [join(folder, "node_modules/.bin"), process.env.PATH];
+  if (KUBECTL.includes("/")) path.unshift(dirname(KUBECTL));
+  env = { ...process.env, PATH: path.join(delimiter), NO_PROXY: "127.0.0.1" };
 });
 
-test("there are such lines", () => assert.ok(LINES.length >= 6));
+test("there are such lines", () => {
+  assert.ok(LINES.length >= 6);
+  assert.ok(KUBECTL_LINES.length >= 6);
+});
 
 for (const [file, line] of LINES) {
   test(`${file}: ${line}`, async () => {
     const { stdout, stderr, code } = await execute("bash", ["-c", line], { cwd: at, env });
     assert.equal(code, 0, `${stdout}${stderr}`);
+  });
+}
+
+const OBJECTS = [
+  { kind: "Node", metadata: { name: "worker-1" }, spec: {} },
+  {
+    kind: "Pod",
+    metadata: { name: "web-0", namespace: "default", uid: "web-0" },
+    spec: { nodeName: "worker-1", containers: [{ name: "main", image: "web:1" }] },
+    status: { phase: "Running" },
+  },
+];
+
+for (const [file, line] of KUBECTL_LINES) {
+  test(`${file}: ${line}`, async () => {
+    const run = (text) => execute("bash", ["-c", text], { cwd: at, env });
+    const [, taint] = /^kubectl (taint .*)/.exec(line) ?? [];
+    if (taint) {
+      // It writes: into the simulated cluster.
+      const { stdout, stderr, code } = await run(`npx taintlab run cluster.yaml --kubectl '${taint}'`);
+      assert.equal(code, 0, stderr);
+      assert.match(`${stdout}${stderr}`, /^node\/worker-1 tainted$/m);
+      return;
+    }
+    const server = await serve(OBJECTS);
+    try {
+      writeFileSync(join(at, "config"), kubeconfig(server.url));
+      const text = `export HOME=$PWD KUBECONFIG=$PWD/config; ${line.replace("> cluster.yaml", "> read.yaml")}`;
+      const { stdout, stderr, code } = await run(text);
+      assert.equal(code, 0, `${stdout}${stderr}`);
+    } finally {
+      await server.close();
+    }
+    if (line.includes("> cluster.yaml")) {
+      const { stdout, stderr, code } = await run("npx taintlab run read.yaml --json");
+      assert.equal(code, 0, stderr);
+      assert.match(stdout, /worker-1/);
+    }
   });
 }

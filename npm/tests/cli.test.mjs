@@ -441,7 +441,9 @@ test("embed prints a demo in each of its forms", async () => {
   assert.ok(iframe.startsWith(`<iframe src="${link.replaceAll("&", "&amp;")}" title="Why 345`));
   // With a playground, which knows examples by name.
   const playground = ["--playground", "https://example.com/"];
-  assert.equal(await only("link", ...playground), `https://example.com/#d=${data}`);
+  const own = await only("link", ...playground);
+  assert.equal(own, `https://example.com/#d=${data}`);
+  assert.ok((await only("html", ...playground)).includes(`<a href="${own}">`));
   const example = ["--fence", "scenario=why-345-seconds start-at=40s", ...playground];
   assert.equal(
     await only("link", ...example),

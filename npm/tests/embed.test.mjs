@@ -7,7 +7,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { gzipSync } from "node:zlib";
+import { deflateRawSync, gzipSync } from "node:zlib";
 
 import { chromium } from "playwright-core";
 import sirv from "sirv";
@@ -203,6 +203,34 @@ test("buttons, slider, lanes, log, budget and link follow the clock", async () =
   const shared = await element(tab).evaluate((one) => one.share());
   assert.equal(shared, `${url}play/#s=why-345-seconds&release=1.31&t=345.1s`);
   await close();
+});
+
+test("a scenario that the playground does not know is in the link", async () => {
+  const text = example("why-345-seconds");
+  const pack = (yaml) => deflateRawSync(yaml).toString("base64url");
+  const options = { fence: "start-at=40s", playground: "/play/" };
+  const { html } = taintlab.makeDemo(text, {}, options, pack);
+  const packed = `/play/#d=${pack(text)}&t=`;
+  assert.ok(html.includes(`<p class="open"><a href="${packed.replace("&", "&amp;")}40s">`));
+  assert.ok(!taintlab.makeDemo(text, {}, options).html.includes("/play/"), "none unless packed");
+  const { tab, close } = await open("own", html);
+  const link = tab.getByRole("link", { name: "Open in the playground" });
+  assert.equal(await link.getAttribute("href"), `${packed}40s`);
+  const shared = await element(tab).evaluate((one) => {
+    one.seek(50);
+    return one.share();
+  });
+  assert.equal(shared, new URL(`${packed}50s`, url).href);
+  await close();
+});
+
+test("what packs must be a function that answers with a text", () => {
+  for (const [pack, message] of [
+    ["x", /pack: expected a function/],
+    [() => 1, /pack: expected that it returns a text/],
+  ]) {
+    assert.throws(() => taintlab.makeDemo(example("three-effects"), {}, {}, pack), message);
+  }
 });
 
 test("keys count only while it has the focus, and only those that it uses", async () => {
@@ -444,7 +472,8 @@ test("what is disconnected stands still, and goes on where it comes back", async
     const paused = one.paused;
     one.seek(42);
     document.documentElement.dataset.theme = "dark";
-    await new Promise((resolve) => setTimeout(resolve));
+    // Observers are told before this goes on.
+    await Promise.resolve();
     const light = !one.shadowRoot.querySelector(".dark");
     parent.append(one);
     return [paused, light, !!one.shadowRoot.querySelector(".dark"), one.currentTime];

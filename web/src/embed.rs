@@ -52,7 +52,6 @@ pub(crate) fn draft(session: &Session, page: &str) -> Result<Draft, String> {
     }
     let options = DemoOptions {
         is_example: example.is_some(),
-        id: format!("taintlab-{}", if name.is_empty() { "demo" } else { &name }),
         playground: page.to_owned(),
         ..DemoOptions::parse(&words.join(" "))?
     };
@@ -65,7 +64,16 @@ impl Draft {
         self.demo.text()
     }
 
-    /// The embed in its forms; `packed` is the [`text`](Self::text) in base64url, deflated.
+    /// What it looks like, SVG.
+    ///
+    /// # Errors
+    /// It is too large for a picture.
+    pub(crate) fn picture(&self) -> Result<String, String> {
+        let lanes = self.demo.lanes();
+        files::picture_of(lanes, self.demo.title(), "embed", self.options.start_at)
+    }
+
+    /// The embed in its forms; `packed` is the [`text`](Self::text), deflated, in base64url.
     ///
     /// # Errors
     /// Why there is none.
@@ -74,7 +82,7 @@ impl Draft {
         // Beside the page, in what `cargo xtask site` publishes.
         let folder = page.rsplit_once('/').map_or("", |(folder, _)| folder);
         let embed = self.demo.embed(&self.options, &format!("{folder}/embed/"), packed);
-        let html = self.demo.html(&self.options).map_err(|error| error.to_string())?;
+        let html = self.demo.html(&self.options, packed).map_err(|error| error.to_string())?;
         let link = match embed.link.len() {
             length if length > LONGEST_LINK => format!(
                 "For a chat. It has {length} characters: some places cut that off, a scenario \

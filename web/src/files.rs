@@ -282,23 +282,34 @@ fn with_edits(mut scenario: Scenario, edits: &[Rc<Edit>]) -> Scenario {
 
 /// More lanes are no picture any more.
 const MOST_LANES: u64 = 200;
+const TOO_MANY_LANES: &str = "there are too many objects for a picture";
 
-/// The lanes of a scenario as a picture, SVG, with a mark at that time; `id` tells pictures of one
-/// page apart.
+/// The lanes of a scenario as a picture, SVG; `id` tells pictures of one page apart.
 ///
 /// # Errors
 /// It does not run, or is too large for a picture.
-pub(crate) fn picture(
-    scenario: &Scenario,
+pub(crate) fn picture(scenario: &Scenario, id: &str) -> Result<String, String> {
+    if scenario.objects.nodes_and_pods() > MOST_LANES {
+        return Err(TOO_MANY_LANES.to_owned());
+    }
+    let lanes = Lanes::of(scenario).map_err(|error| error.to_string())?;
+    picture_of(&lanes, &scenario.metadata.title, id, None)
+}
+
+/// Lanes as a picture, SVG, with a mark at that time.
+///
+/// # Errors
+/// They are too many for a picture.
+pub(crate) fn picture_of(
+    lanes: &Lanes,
+    title: &str,
     id: &str,
     at: Option<Timestamp>,
 ) -> Result<String, String> {
-    if scenario.objects.nodes_and_pods() > MOST_LANES {
-        return Err("there are too many objects for a picture".to_owned());
+    if lanes.lanes.len() as u64 > MOST_LANES {
+        return Err(TOO_MANY_LANES.to_owned());
     }
-    let lanes = Lanes::of(scenario).map_err(|error| error.to_string())?;
-    let title = scenario.metadata.title.clone();
-    Ok(timeline_svg(&lanes, &SvgOptions { title, id: id.to_owned(), at }))
+    Ok(timeline_svg(lanes, &SvgOptions { title: title.to_owned(), id: id.to_owned(), at }))
 }
 
 /// What a session did, as a scenario that does the same.

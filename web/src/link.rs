@@ -27,17 +27,17 @@ use serde_json::{Map, Value};
 use taintlab_core::release::KubernetesRelease;
 use taintlab_core::scenario::{Bookmark, Scenario, ScenarioMetadata};
 use taintlab_core::time::{Span, Timestamp, parse_duration};
+pub(crate) use taintlab_manifest::demo::LONGEST_LINK;
+use taintlab_manifest::demo::escape_in_fragment;
 use taintlab_manifest::{redact_commands, redact_scenario};
 
 pub(crate) use self::hidden::hide_names;
-use self::text::{escape, unescape};
+use self::text::unescape;
 use crate::session::{Edit, RowKind, Session};
 use crate::text::count;
 use crate::view_models::selection::Selection;
 use crate::{files, samples};
 
-/// A link of more characters is cut off by some of the places that one pastes it into.
-pub(crate) const LONGEST_LINK: usize = 1_900;
 /// No more characters of a link are read.
 pub(crate) const MOST_ENCODED: usize = 16 * 1024;
 /// No more bytes of a link are inflated.
@@ -119,7 +119,7 @@ pub(crate) fn write(session: &Session, selection: Option<&Selection>) -> Result<
         let mut clear = example;
         let mut add = |key: &str, value: &str| {
             if !value.is_empty() {
-                clear.push_str(&format!("&{key}={}", escape(value)));
+                clear.push_str(&format!("&{key}={}", escape_in_fragment(value)));
             }
         };
         if session.now() > Timestamp::ZERO {
@@ -193,14 +193,14 @@ fn example_of(start: &Scenario) -> Option<(Scenario, String)> {
     let mut like = base.clone();
     let (own, its) = (&start.kubernetes, &mut like.kubernetes);
     let release = own.release.unwrap_or_default();
-    let mut clear = format!("#s={}&release={release}", escape(name));
+    let mut clear = format!("#s={}&release={release}", escape_in_fragment(name));
     for (flag, value) in &own.controller_manager_flags {
-        clear.push_str(&format!("&--{}={}", escape(flag), escape(value)));
+        clear.push_str(&format!("&--{}={}", escape_in_fragment(flag), escape_in_fragment(value)));
     }
     let gates = own.feature_gates.iter().map(|(gate, on)| format!("{gate}={on}"));
     let gates = gates.collect::<Vec<_>>().join(",");
     if !gates.is_empty() {
-        clear.push_str(&format!("&feature-gates={}", escape(&gates)));
+        clear.push_str(&format!("&feature-gates={}", escape_in_fragment(&gates)));
     }
     for (key, own, its) in [
         ("node-lifecycle", own.node_lifecycle, its.node_lifecycle),

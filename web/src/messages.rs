@@ -159,7 +159,7 @@ pub(crate) enum Msg {
     /// Make a link, without names if so wanted.
     MakeLink(bool, Callback<Rc<LinkMade>>),
     /// Make an embed.
-    MakeEmbed(Callback<Rc<EmbedMade>>),
+    MakeEmbed(Callback<Result<Rc<EmbedMade>, String>>),
     /// Hand out a file in place of a link, without names if so wanted.
     DownloadShared(bool),
     /// Do what a row of the command palette says.
@@ -194,8 +194,8 @@ pub(crate) struct LinkMade {
 /// An embed that was made.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct EmbedMade {
-    /// Its forms, or why there are none.
-    pub(crate) forms: Result<Vec<Form>, String>,
+    /// Its forms.
+    pub(crate) forms: Vec<Form>,
     /// What it looks like, SVG; or why there is no picture.
     pub(crate) picture: Result<String, String>,
 }

@@ -15,8 +15,8 @@ use serde_json::Value;
 
 use self::failure_policy::{Verdict, match_failure_policy};
 use self::indexed::{
-    IndexFailures, completed_indexes, free_indexes, index_of, indexed_completions, limit_per_index,
-    noted_failed, number_pod, numbered_name, record_completed, record_failed,
+    IndexFailures, Indexes, index_of, indexed_completions, limit_per_index, number_pod,
+    numbered_name,
 };
 use super::Context;
 use super::workload::{
@@ -589,18 +589,22 @@ impl Reconcile for JobController {
         let terminating = |pod: &Pod| terminating && pod.is_terminating() && !pod.has_ended();
         let (mut succeeded, mut free, mut index_failure) = (succeeded, Vec::new(), None);
         if let Some(completions) = indexed_completions(job, release) {
-            let completed = completed_indexes(completions, &status, &pods);
-            let taken = pods.iter().filter(|pod| pod.is_active() || terminating(pod)).copied();
-            free = free_indexes(completions, &completed, taken);
-            record_completed(&mut status, &completed);
-            succeeded = count(completed.iter());
+            let completed = Indexes::completed(completions, &status, &pods);
+            completed.record_completed(&mut status);
+            succeeded = completed.count();
+            let taken = pods.iter().filter(|pod| pod.is_active() || terminating(pod));
+            let mut used = completed;
+            used.extend(completions, taken.filter_map(|pod| index_of(pod)));
             if limit_per_index(job, release).is_some() {
-                let mut failed = noted_failed(completions, &status);
-                failed.extend(state.failed_indexes.iter().filter(|index| **index < completions));
-                free.retain(|index| !failed.contains(index));
-                record_failed(&mut status, &failed);
-                index_failure = index_failure_of(job, completions, succeeded, count(failed.iter()));
+                let mut failed = Indexes::failed(completions, &status);
+                failed.extend(completions, state.failed_indexes.iter().copied());
+                failed.record_failed(&mut status);
+                index_failure = index_failure_of(job, completions, succeeded, failed.count());
+                used.join(&failed);
             }
+            // No more than these are begun.
+            let most = usize::try_from(job.replicas()).unwrap_or(0);
+            free = used.free(completions).take(most).collect();
         }
         let suspended = self.suspend(context, job, &mut status);
         if status.start_time.is_none() && !suspended {

@@ -239,40 +239,25 @@ impl TimeBudget {
         (at_beginning || seen > now && waited <= period).then_some(waited)
     }
 
-    /// The [`range`](Self::range) of an eviction to come, as seen at `now`.
+    /// The [`range`](Self::range) of an eviction to come as seen at `now`, if what is counted as
+    /// the last heartbeat may have been one up to `age` before.
     pub(crate) fn range_seen_at(
         &self,
         now: Moment,
+        age: Duration,
         flags: &NodeLifecycleConfig,
     ) -> Option<EvictionRange> {
         let period = flags.node_monitor_period;
-        let earliest = self.evicted_at.minus(self.waited(now, period)?);
+        let in_step = self.evicted_at.minus(self.waited(now, period)?);
+        let heartbeat = match age {
+            Duration::ZERO => String::new(),
+            age => format!("the last heartbeat is up to {} old, and ", format_duration(age)),
+        };
         let set_by = flag("node-monitor-period", period);
         Some(EvictionRange::new(
-            earliest,
-            earliest.plus(period).max(self.evicted_at),
-            &format!("health checks come at any moment of their period ({set_by})"),
-        ))
-    }
-
-    /// Between which moments it lies if the node became silent at zero, and was heard last at any
-    /// moment of the time between two heartbeats, `interval`, before.
-    pub(crate) fn range_after_silence(
-        &self,
-        interval: Duration,
-        flags: &NodeLifecycleConfig,
-    ) -> Option<EvictionRange> {
-        let period = flags.node_monitor_period;
-        let in_step = self.evicted_at.minus(self.waited(Moment(i64::MIN), period)?);
-        let set_by = flag("node-monitor-period", period);
-        Some(EvictionRange::new(
-            in_step.minus(interval),
-            in_step.plus(period),
-            &format!(
-                "the last heartbeat is up to {} old, and health checks come at any moment of their \
-                 period ({set_by})",
-                format_duration(interval)
-            ),
+            in_step.minus(age),
+            in_step.plus(period).max(self.evicted_at),
+            &format!("{heartbeat}health checks come at any moment of their period ({set_by})"),
         ))
     }
 

@@ -1,5 +1,9 @@
 //! What a release rests on: which of its differences from the others are known, and how.
 
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
 use super::{
     KubernetesRelease, disruption, feature_gates, jobs, kubectl, kubelet, node_lifecycle,
     scheduling, taint_eviction, workloads,
@@ -8,6 +12,8 @@ use super::{
 /// How it is known that a rule changed with a release.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Basis {
+    /// The running code of both sides was recorded, and is what the engine is compared with.
+    Recorded,
     /// The source of that release and of one before it, or of the change that says so, was read.
     Read,
     /// The rule was read, but with which minor release it came is inferred: from pull requests,
@@ -16,10 +22,11 @@ pub enum Basis {
 }
 
 impl Basis {
-    /// `read` or `believed`.
+    /// `recorded`, `read` or `believed`.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
+            Self::Recorded => "recorded",
             Self::Read => "read",
             Self::Believed => "believed",
         }
@@ -42,14 +49,14 @@ pub struct Change {
 type Subject = (&'static str, &'static [&'static [Change]]);
 
 const SUBJECTS: [Subject; 9] = [
-    ("taint eviction", &[taint_eviction::SINCE, taint_eviction::UNTIL, taint_eviction::CHANGES]),
-    ("node lifecycle", &[node_lifecycle::SINCE, node_lifecycle::UNTIL, node_lifecycle::CHANGES]),
-    ("kubelet", &[kubelet::SINCE, kubelet::UNTIL, kubelet::CHANGES]),
-    ("scheduler", &[scheduling::SINCE, scheduling::UNTIL, scheduling::CHANGES]),
-    ("workloads", &[workloads::SINCE, workloads::UNTIL, workloads::CHANGES]),
+    ("Taint eviction", &[taint_eviction::SINCE, taint_eviction::UNTIL, taint_eviction::CHANGES]),
+    ("Node lifecycle", &[node_lifecycle::SINCE, node_lifecycle::UNTIL, node_lifecycle::CHANGES]),
+    ("Kubelet", &[kubelet::SINCE, kubelet::UNTIL, kubelet::CHANGES]),
+    ("Scheduler", &[scheduling::SINCE, scheduling::UNTIL, scheduling::CHANGES]),
+    ("Workloads", &[workloads::SINCE, workloads::UNTIL, workloads::CHANGES]),
     ("Jobs", &[jobs::SINCE, jobs::UNTIL, jobs::CHANGES]),
-    ("budgets, evictions by the API, pod garbage collection", &[disruption::SINCE]),
-    ("feature gates", &[feature_gates::CHANGES]),
+    ("Budgets, evictions by the API, pod garbage collection", &[disruption::SINCE]),
+    ("Feature gates", &[feature_gates::CHANGES]),
     ("kubectl", &[kubectl::SINCE, kubectl::UNTIL, kubectl::CHANGES]),
 ];
 
@@ -64,7 +71,7 @@ impl Change {
     }
 
     /// All of them by subject, those of a subject in the order in which they came.
-    pub fn all() -> impl Iterator<Item = (&'static str, alloc::vec::Vec<Self>)> {
+    pub fn all() -> impl Iterator<Item = (&'static str, Vec<Self>)> {
         SUBJECTS.into_iter().map(|(subject, lists)| {
             let mut changes = lists.concat();
             changes.sort_by_key(|change| change.since);
@@ -81,7 +88,7 @@ impl Change {
     /// What changed, as Markdown: the first sentence of the method's doc. If the rule came to an
     /// end, it says until when it held.
     #[must_use]
-    pub fn text(&self) -> alloc::string::String {
+    pub fn text(&self) -> String {
         let doc = self.doc.trim();
         let sentence = doc.split_once(". ").map_or(doc, |(first, _)| first);
         let sentence = sentence.trim_end_matches('.');
@@ -95,33 +102,33 @@ impl Change {
 impl KubernetesRelease {
     /// What the answers of this release rest on, in a sentence or two.
     #[must_use]
-    pub fn rests_on(self) -> alloc::string::String {
+    pub fn rests_on(self) -> String {
         let (base, newest) = (KubernetesRelease { minor: 20 }, Self::NEWEST);
+        if self == base {
+            return "The running code of Kubernetes 1.20.2 was recorded, and is what is compared \
+                    with."
+                .into();
+        }
         let between = |change: &Change| match self < base {
             true => self < change.since && change.since <= base,
             false => base < change.since && change.since <= self,
         };
         let changes = Change::all().flat_map(|(_, changes)| changes);
-        let changes: alloc::vec::Vec<Change> = changes.filter(between).collect();
-        let believed = changes.iter().filter(|change| change.is_believed()).count();
-        let number = changes.len();
-        let mut text = match self {
-            _ if self == base => {
-                return "The running code of Kubernetes 1.20.2 was recorded, and is what is \
-                        compared with."
-                    .into();
-            }
-            _ if self > base => alloc::format!(
-                "Recorded from 1.20.2, with {number} changes up to {self}: {} read in Kubernetes' \
-                 source, {believed} believed to have come with their release.",
-                number - believed
-            ),
-            _ => alloc::format!(
-                "Recorded from 1.20.2, without {number} changes since {self}: {} read in \
-                 Kubernetes' source, {believed} believed to have come with their release.",
-                number - believed
-            ),
+        let changes: Vec<Change> = changes.filter(between).collect();
+        let known = |basis| changes.iter().filter(|change| change.basis == basis).count();
+        let (read, believed) = (known(Basis::Read), known(Basis::Believed));
+        let recorded = match known(Basis::Recorded) {
+            0 => String::new(),
+            recorded => format!("{recorded} recorded, "),
         };
+        let which = match self < base {
+            true => format!("without {} changes since {self}", changes.len()),
+            false => format!("with {} changes up to {self}", changes.len()),
+        };
+        let mut text = format!(
+            "Recorded from 1.20.2, {which}: {recorded}{read} read in Kubernetes' source, {believed} \
+             believed to have come with their release."
+        );
         if self.minor == 18 {
             text += " Its taint manager (1.18.6) was recorded.";
         } else if self == newest {
@@ -133,8 +140,6 @@ impl KubernetesRelease {
 
 #[cfg(test)]
 mod tests {
-    use alloc::string::String;
-
     use super::*;
 
     #[test]
@@ -169,7 +174,7 @@ mod tests {
             include_str!("workloads.rs"),
         ];
         let methods = sources.iter().flat_map(|source| source.split("pub const fn ").skip(1));
-        let all: alloc::vec::Vec<Change> = Change::all().flat_map(|(_, all)| all).collect();
+        let all: Vec<Change> = Change::all().flat_map(|(_, all)| all).collect();
         for method in methods {
             let name = method.split('(').next().unwrap();
             assert!(all.iter().any(|change| change.name == name), "`{name}` is in no `changes!`");
@@ -182,6 +187,9 @@ mod tests {
         assert!(said(20).starts_with("The running code of Kubernetes 1.20.2 was recorded"));
         assert!(said(18).ends_with("Its taint manager (1.18.6) was recorded."), "{}", said(18));
         assert!(said(31).contains("changes up to 1.31: "), "{}", said(31));
+        assert!(said(18).contains(": 1 recorded, "), "{}", said(18));
+        assert!(said(35).contains(": 1 recorded, "), "{}", said(35));
+        assert!(!said(34).contains(": 1 recorded, "), "{}", said(34));
         let number = |text: &String| {
             let words = text.split("with ").nth(1).unwrap();
             words.split(' ').next().unwrap().parse::<usize>().unwrap()

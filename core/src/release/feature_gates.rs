@@ -9,7 +9,7 @@ changes! {
     is_enabled = 25: "The gate `PodDisruptionConditions` is there, off by default.";
     is_enabled = 26: "The gate `PodDisruptionConditions` is on by default.";
     is_enabled = 31: "The gate `PodDisruptionConditions` is locked.";
-    is_enabled = 35: "The gate `TaintTolerationComparisonOperators` is there, off by default.";
+    is_enabled = 35, recorded: "The gate `TaintTolerationComparisonOperators` is there, off by default.";
 }
 
 /// A feature gate that changes what this engine does.

@@ -26,7 +26,7 @@ since! {
     /// cancelled (kubernetes#93722: 1.20.0 and the patches 1.18.9 and 1.17.12; the patch of 1.19
     /// is not known, so 1.19 is taken as 1.19.0). Before, the timer ran on and the pod was deleted
     /// although it tolerated the taint.
-    cancels_when_tolerated_forever = 20;
+    cancels_when_tolerated_forever = 20, recorded;
     /// Whether taint eviction is a controller of its own: since 1.29.
     has_taint_eviction_controller = 29;
 }

@@ -46,7 +46,10 @@ impl Forecast {
         let budget = self.simulator.time_budget(pod)?;
         let over = deleted_at <= self.from;
         let flags = &self.simulator.nodes.flags;
-        let range = (!over).then(|| budget.range_seen_at(self.from.into(), flags)).flatten();
+        let range = match over {
+            true => None,
+            false => budget.range_seen_at(self.from.into(), Duration::ZERO, flags),
+        };
         Some(TimeBudget { over, range, ..budget })
     }
 

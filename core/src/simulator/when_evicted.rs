@@ -225,7 +225,7 @@ pub fn when_evicted(
     let gate = end.api.gates.is_enabled(FeatureGate::TaintTolerationComparisonOperators);
     let interval = end.api.config.kubelets.lease_renew_interval();
     let budget = end.time_budget(&key).filter(|budget| budget.over).map(|budget| {
-        let range = budget.range_after_silence(interval, &end.nodes.flags);
+        let range = budget.range_seen_at(Timestamp::ZERO.into(), interval, &end.nodes.flags);
         TimeBudget { range, ..budget }
     });
     Ok(WhenEvicted { budget, matching: explain(taints, &tolerations, gate), assumed })

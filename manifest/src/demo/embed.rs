@@ -11,6 +11,9 @@ use crate::svg::rows_of;
 const AROUND: usize = 420;
 const LANE: usize = 20;
 
+/// A link of more characters is cut off by some of the places that one pastes it into.
+pub const LONGEST_LINK: usize = 1_900;
+
 /// What an author puts on a page of their own besides the HTML of the demo, or in its place.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "typescript", derive(tsify::Tsify))]
@@ -34,7 +37,7 @@ impl Demo {
     pub fn embed(&self, options: &DemoOptions, base: &str, packed: &str) -> Embed {
         let metadata = &self.scenario.metadata;
         let title = if metadata.title.is_empty() { "A run of Taintlab" } else { &metadata.title };
-        let lanes = self.written().map_or(0, |run| rows_of(&run.lanes).len());
+        let lanes = rows_of(self.lanes()).len();
         let words = match options.words.as_str() {
             "" => String::new(),
             words => format!(" {words}"),
@@ -43,27 +46,17 @@ impl Demo {
             true => format!("```taintlab{words}\n```"),
             false => self.fence_with_text(&words),
         };
-        let start_at = options.start_at.filter(|at| *at > Timestamp::ZERO);
-        let at = start_at.map(|at| format!("&t={}s", seconds(at))).unwrap_or_default();
+        let at = at(options);
         let mut attributes = String::new();
         for (name, value) in &options.attributes {
-            attributes += &format!("&{name}={}", percent_encoded(value));
+            attributes += &format!("&{name}={}", escape_in_fragment(value));
         }
-        let name = percent_encoded(&metadata.name);
         let what = match options.is_example {
-            true => format!("scenario={name}"),
+            true => format!("scenario={}", escape_in_fragment(&metadata.name)),
             false => format!("d={packed}"),
         };
         let frame = format!("{base}frame.html#{what}{at}{attributes}");
-        let playground = &options.playground;
-        let link = match (playground.is_empty(), options.is_example, self.written()) {
-            (true, _, _) => frame.clone(),
-            (false, true, Some(run)) => {
-                let release = run.report.simulator.config().release;
-                format!("{playground}#s={name}&release={release}{at}")
-            }
-            (false, _, _) => format!("{playground}#{what}{at}"),
-        };
+        let link = self.playground_link(options, packed).unwrap_or_else(|| frame.clone());
         let folder = escape(base);
         Embed {
             fence,
@@ -82,6 +75,22 @@ impl Demo {
         }
     }
 
+    /// A link that opens the moment of the options in the playground, if they say where that is, and
+    /// if it knows the scenario or gets it packed.
+    pub(super) fn playground_link(&self, options: &DemoOptions, packed: &str) -> Option<String> {
+        let (playground, at) = (&options.playground, at(options));
+        match options.is_example {
+            _ if playground.is_empty() => None,
+            true => {
+                let name = escape_in_fragment(&self.scenario.metadata.name);
+                let release = self.written.report.simulator.config().release;
+                Some(format!("{playground}#s={name}&release={release}{at}"))
+            }
+            false if packed.is_empty() => None,
+            false => Some(format!("{playground}#d={packed}{at}")),
+        }
+    }
+
     /// The fence that holds the scenario itself: longer than any that stands in it.
     fn fence_with_text(&self, words: &str) -> String {
         let lines = self.text.lines().map(|line| line.trim_start());
@@ -91,23 +100,25 @@ impl Demo {
     }
 }
 
-/// A moment in seconds, to the millisecond.
-pub(super) fn seconds(at: Timestamp) -> f64 {
-    rounded(at.since_zero()).as_secs_f64()
+/// The moment at which a demo begins, to the millisecond, as a link says it.
+fn at(options: &DemoOptions) -> String {
+    let start_at = options.start_at.filter(|at| *at > Timestamp::ZERO);
+    let seconds = |at: Timestamp| rounded(at.since_zero()).as_secs_f64();
+    start_at.map(|at| format!("&t={}s", seconds(at))).unwrap_or_default()
 }
 
-/// A value behind `#`, with what would end it written as `%XX`.
-fn percent_encoded(value: &str) -> String {
-    let mut encoded = String::with_capacity(value.len());
+/// A value as it may stand in the fragment of an address: what would end it, as `%XX`.
+#[must_use]
+pub fn escape_in_fragment(value: &str) -> String {
+    let mut escaped = String::with_capacity(value.len());
     for byte in value.bytes() {
-        match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' | b'/' | b':' => {
-                encoded.push(char::from(byte));
-            }
-            _ => encoded += &format!("%{byte:02X}"),
+        if byte.is_ascii_alphanumeric() || b"-._~:/,=".contains(&byte) {
+            escaped.push(char::from(byte));
+        } else {
+            escaped += &format!("%{byte:02X}");
         }
     }
-    encoded
+    escaped
 }
 
 #[cfg(test)]

@@ -23,13 +23,13 @@ pub struct DemoOptions {
     pub knobs: Vec<Knob>,
     /// Further attributes of the element `<taint-lab>`, by name.
     pub attributes: Vec<(String, String)>,
-    /// The id of the figure; what stands in it has ids that begin with it. Two demos in one page
-    /// need different ones.
+    /// The id of the figure, `taintlab-` and the scenario's name if empty; what stands in it has ids
+    /// that begin with it. Two demos in one page need different ones.
     pub id: String,
     /// Where the playground is, absolute or relative to the page, with `/` at its end: links lead
-    /// there if `is_example`.
+    /// there; none if empty.
     pub playground: String,
-    /// Whether the playground has the scenario among its examples.
+    /// Whether the playground has the scenario among its examples, so that links only name it.
     pub is_example: bool,
     /// Steps that are added to those of the scenario.
     pub steps: Vec<Step>,

@@ -3,9 +3,9 @@
 use std::fmt::Write as _;
 
 use taintlab_core::api::PodKey;
-use taintlab_core::time::{Timestamp, format_duration};
+use taintlab_core::time::format_duration;
 
-use super::embed::seconds;
+use super::embed::LONGEST_LINK;
 use super::html::{escape, prose};
 use super::{Demo, DemoOptions, Run, outcome, rounded, terms};
 use crate::svg::{SvgOptions, timeline_svg};
@@ -18,8 +18,8 @@ const MOST_LANES: usize = 30;
 ///
 /// # Errors
 /// `start-at` lies after the end of the run, or there is no time budget for that pod.
-pub(super) fn html(demo: &Demo, options: &DemoOptions) -> Result<String, String> {
-    let Some(run) = demo.written() else { return Ok(String::new()) };
+pub(super) fn html(demo: &Demo, options: &DemoOptions, packed: &str) -> Result<String, String> {
+    let run = &demo.written;
     let metadata = &demo.scenario.metadata;
     let mut html =
         format!("<div class=\"taint-lab-demo\"><taint-lab scenario=\"{}\"", escape(&metadata.name));
@@ -36,12 +36,13 @@ pub(super) fn html(demo: &Demo, options: &DemoOptions) -> Result<String, String>
     if options.is_editable() {
         html += " editable";
     }
-    let link = playground_link(demo, run, options);
-    if !options.playground.is_empty() && options.is_example {
+    let link = demo.playground_link(options, packed);
+    let link = link.filter(|link| options.is_example || link.len() <= LONGEST_LINK);
+    if link.is_some() {
         let _ = write!(html, " playground=\"{}\"", escape(&options.playground));
     }
     html += ">";
-    html += &figure(demo, run, options, &link)?;
+    html += &figure(demo, run, options, link.as_deref())?;
     let recording = serde_json::to_string(&demo.recording()).map_err(|error| error.to_string())?;
     // Nothing in it may end the script.
     let recording = recording.replace('<', "\\u003c");
@@ -51,9 +52,14 @@ pub(super) fn html(demo: &Demo, options: &DemoOptions) -> Result<String, String>
 }
 
 /// The figure, which needs no JavaScript.
-fn figure(demo: &Demo, run: &Run, options: &DemoOptions, link: &str) -> Result<String, String> {
+fn figure(
+    demo: &Demo,
+    run: &Run,
+    options: &DemoOptions,
+    link: Option<&str>,
+) -> Result<String, String> {
     let metadata = &demo.scenario.metadata;
-    let id = escape(&options.id);
+    let id = id_of(demo, options);
     let title = if metadata.title.is_empty() { &metadata.name } else { &metadata.title };
     let mut html = format!(
         "<figure class=\"taint-lab\" id=\"{id}\" aria-labelledby=\"{id}-title\"><figcaption>\
@@ -63,8 +69,8 @@ fn figure(demo: &Demo, run: &Run, options: &DemoOptions, link: &str) -> Result<S
     );
     html += &paragraph("question", &metadata.question);
     html += "</figcaption>";
-    html += &picture(run, title, options);
-    html += link;
+    html += &picture(run, title, &id, options);
+    html += &open(link);
     html += &paragraph("answer", &metadata.answer);
     html += &paragraph("outcome", &outcome(&run.report.simulator));
     if let Some(pod) = &options.budget {
@@ -82,21 +88,26 @@ fn figure(demo: &Demo, run: &Run, options: &DemoOptions, link: &str) -> Result<S
     Ok(html)
 }
 
-/// The line with the link to the playground, or with what to do if that does not know the scenario.
-fn playground_link(demo: &Demo, run: &Run, options: &DemoOptions) -> String {
-    let base = escape(&options.playground);
-    if base.is_empty() || !options.is_example {
-        return "<p class=\"open\">Run it yourself: <code>npx taintlab run</code> with the YAML \
-                below.</p>"
-            .into();
+/// The id of the figure.
+fn id_of(demo: &Demo, options: &DemoOptions) -> String {
+    match (options.id.as_str(), demo.scenario.metadata.name.as_str()) {
+        ("", "") => "taintlab-demo".into(),
+        ("", name) => format!("taintlab-{}", escape(name)),
+        (id, _) => escape(id),
     }
-    let seconds = seconds(options.start_at.unwrap_or(Timestamp::ZERO));
-    format!(
-        "<p class=\"open\"><a href=\"{base}#s={}&amp;release={}&amp;t={seconds}s\">Open this moment in \
-         the playground</a></p>",
-        escape(&demo.scenario.metadata.name),
-        run.report.simulator.config().release
-    )
+}
+
+/// The line with the link to the playground, or with what to do if there is none.
+fn open(link: Option<&str>) -> String {
+    match link {
+        Some(link) => format!(
+            "<p class=\"open\"><a href=\"{}\">Open this moment in the playground</a></p>",
+            escape(link)
+        ),
+        None => "<p class=\"open\">Run it yourself: <code>npx taintlab run</code> with the YAML \
+                 below.</p>"
+            .into(),
+    }
 }
 
 /// How the scenario ends with each setting of its knobs.
@@ -111,7 +122,7 @@ fn settings(demo: &Demo) -> String {
         let _ = write!(html, "<th>{}</th>", escape(&knob.name));
     }
     html += "<th>what becomes of it</th></tr></thead><tbody>";
-    for run in &demo.runs {
+    for run in demo.runs() {
         html += "<tr>";
         for value in &run.values {
             let _ = write!(html, "<td>{}</td>", escape(value));
@@ -122,9 +133,8 @@ fn settings(demo: &Demo) -> String {
 }
 
 /// The picture, in one line.
-fn picture(run: &Run, title: &str, options: &DemoOptions) -> String {
-    let id = escape(&options.id);
-    let svg = SvgOptions { title: title.into(), id: id.clone(), at: options.start_at };
+fn picture(run: &Run, title: &str, id: &str, options: &DemoOptions) -> String {
+    let svg = SvgOptions { title: title.into(), id: id.into(), at: options.start_at };
     let svg = timeline_svg(&run.lanes, &svg).replace('\n', "&#10;");
     // So many that the style sheet lets them scroll, which must be possible by keyboard.
     let attributes = match run.lanes.lanes.len() > MOST_LANES {

@@ -172,7 +172,7 @@ impl Recording {
             answer: metadata.answer.trim().into(),
             yaml: demo.text.clone(),
             knobs: demo.knobs.clone(),
-            runs: demo.runs.iter().map(RecordedRun::of).collect(),
+            runs: demo.runs().map(RecordedRun::of).collect(),
         }
     }
 }

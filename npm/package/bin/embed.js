@@ -2,12 +2,12 @@
 
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { deflateRawSync } from "node:zlib";
 
 import * as taintlab from "../dist/node.js";
 import { filesOf, given, parse, release } from "./arguments.js";
 import { bold } from "./colours.js";
 import { EXIT, Stop, ok, systemText, usage } from "./problems.js";
+import { pack } from "../site/pack.js";
 import { filesBeside, named, readText } from "./reading.js";
 
 const OPTIONS = {
@@ -45,14 +45,12 @@ export async function embed(args, help) {
 async function demoOf(from, { fence, base, playground }, settings) {
   const text = await readText(from);
   const options = { file: named(from), files: await filesBeside(from, text), ...settings };
-  const make = (more) =>
-    ok(given("--fence", () => taintlab.makeDemo(text, options, { fence, base, playground, ...more })));
-  const { name, yaml } = make({}).recording;
-  const packed = deflateRawSync(yaml, { level: 9 }).toString("base64url");
-  const { html, recording, embed } = make({ id: `taintlab-${name || "demo"}`, packed });
+  const words = { fence, base, playground };
+  const made = given("--fence", () => taintlab.makeDemo(text, options, words, pack));
+  const { html, recording, embed } = ok(made);
   return {
     ...embed,
-    name,
+    name: recording.name,
     html: `${html}\n${embed.head}`,
     bare: html,
     json: JSON.stringify(recording),

@@ -4,6 +4,7 @@ import { readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 
 import * as taintlab from "../dist/node.js";
+import { pack } from "./pack.js";
 
 const WORDS = /^\s*taintlab(?:\s|$)/;
 
@@ -46,7 +47,7 @@ export function demoOf(words, content, id, { examples = "examples", playground =
         "the scenario expects nothing, so that nothing is checked: give it an `expect`",
       );
     }
-    const made = taintlab.makeDemo(text, options, { fence: words, id, playground });
+    const made = taintlab.makeDemo(text, options, { fence: words, id, playground }, pack);
     if (!made.ok) throw new Error(made.errors.map(textOf).join("\n"));
     return made.html;
   }

@@ -275,20 +275,17 @@ impl App {
     }
 
     /// Makes an embed for the dialog; what comes of it is told to the callback.
-    pub(super) fn make_embed(&self, made: Callback<Rc<EmbedMade>>) {
-        let scenario = files::as_scenario(&self.session);
-        let at = Some(self.session.now()).filter(|now| *now > Timestamp::ZERO);
-        let picture = files::picture(&scenario, "embed", at);
+    pub(super) fn make_embed(&self, made: Callback<Result<Rc<EmbedMade>, String>>) {
         let draft = embed::draft(&self.session, &browser::page_address());
         spawn_local(async move {
-            let forms = match draft {
-                Ok(draft) => match streams::deflate(draft.text()).await {
-                    Ok(deflated) => draft.forms(&link::text::base64(&deflated)),
-                    Err(error) => Err(error),
-                },
+            let embed = match draft {
+                Ok(draft) => streams::deflate(draft.text())
+                    .await
+                    .and_then(|deflated| draft.forms(&link::text::base64(&deflated)))
+                    .map(|forms| EmbedMade { forms, picture: draft.picture() }),
                 Err(error) => Err(error),
             };
-            made.emit(Rc::new(EmbedMade { forms, picture }));
+            made.emit(embed.map(Rc::new));
         });
     }
 

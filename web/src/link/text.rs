@@ -1,7 +1,5 @@
 //! Bytes and texts in the characters that an address may have.
 
-use std::fmt::Write;
-
 /// The digits of base64url, RFC 4648.
 const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
@@ -43,21 +41,7 @@ pub(crate) fn bytes(text: &str) -> Result<Vec<u8>, String> {
     Ok(bytes)
 }
 
-/// A text as it may stand in the fragment of an address.
-pub(super) fn escape(text: &str) -> String {
-    let mut escaped = String::new();
-    for byte in text.bytes() {
-        if byte.is_ascii_alphanumeric() || b"-._~:/,=".contains(&byte) {
-            escaped.push(char::from(byte));
-        } else {
-            // Writing into a text does not fail.
-            let _ = write!(escaped, "%{byte:02X}");
-        }
-    }
-    escaped
-}
-
-/// The text that was [escaped](escape), by us or by a browser.
+/// The text that was [escaped](taintlab_manifest::demo::escape_in_fragment), by us or by a browser.
 ///
 /// # Errors
 /// It was not.
@@ -80,6 +64,8 @@ pub(super) fn unescape(text: &str) -> Result<String, String> {
 
 #[cfg(test)]
 mod tests {
+    use taintlab_manifest::demo::escape_in_fragment;
+
     use super::*;
 
     #[test]
@@ -104,7 +90,7 @@ mod tests {
     #[test]
     fn texts_come_back() {
         for text in ["", "a b", "node worker-1", "pod shop/wéb", "50%&=#", "\u{1F680}"] {
-            let escaped = escape(text);
+            let escaped = escape_in_fragment(text);
             assert!(escaped.is_ascii() && !escaped.contains(['&', '#', ' ']), "{escaped}");
             assert_eq!(unescape(&escaped).unwrap(), text);
         }

@@ -1,6 +1,6 @@
 //! Jobs whose pods have numbers: each number is done when one of its pods has ended well.
 
-use alloc::collections::BTreeSet;
+use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::sync::Arc;
@@ -80,72 +80,104 @@ impl IndexFailures {
     }
 }
 
-/// The numbers that are done, according to the status and to the pods. Mirrors
-/// `calculateSucceededIndexes`.
-pub(super) fn completed_indexes(
-    completions: i64,
-    status: &JobStatus,
-    pods: &[&Arc<Pod>],
-) -> BTreeSet<i64> {
-    let mut completed = noted(completions, status, COMPLETED);
-    let succeeded = pods.iter().filter(|pod| pod.status.phase == PodPhase::Succeeded);
-    completed.extend(succeeded.filter_map(|pod| index_of(pod)));
-    completed.retain(|index| (0..completions).contains(index));
-    completed
-}
+/// Some of the numbers of a Job, as ranges from the first to the last: there may be 2³¹ of them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Indexes(BTreeMap<i64, i64>);
 
-/// The numbers that have failed according to the status.
-pub(super) fn noted_failed(completions: i64, status: &JobStatus) -> BTreeSet<i64> {
-    noted(completions, status, FAILED)
-}
+impl Indexes {
+    /// The numbers in a field of the status. Mirrors `parseIndexesFromString`.
+    fn noted(completions: i64, status: &JobStatus, field: &str) -> Self {
+        let known = status.other.get(field).and_then(serde_json::Value::as_str);
+        let mut indexes = Self::default();
+        for range in known.unwrap_or_default().split(',') {
+            let (first, last) = range.split_once('-').unwrap_or((range, range));
+            if let (Ok(first), Ok(last)) = (first.parse::<i64>(), last.parse::<i64>()) {
+                indexes.insert(first.max(0), last.min(completions - 1));
+            }
+        }
+        indexes
+    }
 
-/// The numbers in a field of the status. Mirrors `parseIndexesFromString`.
-fn noted(completions: i64, status: &JobStatus, field: &str) -> BTreeSet<i64> {
-    let known = status.other.get(field).and_then(serde_json::Value::as_str);
-    let ranges = known.unwrap_or_default().split(',').filter_map(|range| {
-        let (first, last) = range.split_once('-').unwrap_or((range, range));
-        Some(first.parse::<i64>().ok()?..=last.parse::<i64>().ok()?.min(completions - 1))
-    });
-    ranges.flatten().collect()
-}
+    /// Those that are done, according to the status and to the pods. Mirrors
+    /// `calculateSucceededIndexes`.
+    pub(super) fn completed(completions: i64, status: &JobStatus, pods: &[&Arc<Pod>]) -> Self {
+        let mut completed = Self::noted(completions, status, COMPLETED);
+        let succeeded = pods.iter().filter(|pod| pod.status.phase == PodPhase::Succeeded);
+        completed.extend(completions, succeeded.filter_map(|pod| index_of(pod)));
+        completed
+    }
 
-/// Notes in the status which numbers are done: `0-2,5`.
-pub(super) fn record_completed(status: &mut JobStatus, completed: &BTreeSet<i64>) {
-    record(status, COMPLETED, completed);
-}
+    /// Those that have failed according to the status.
+    pub(super) fn failed(completions: i64, status: &JobStatus) -> Self {
+        Self::noted(completions, status, FAILED)
+    }
 
-/// The same with those that have failed.
-pub(super) fn record_failed(status: &mut JobStatus, failed: &BTreeSet<i64>) {
-    record(status, FAILED, failed);
-}
-
-fn record(status: &mut JobStatus, field: &str, indexes: &BTreeSet<i64>) {
-    let mut ranges: Vec<(i64, i64)> = Vec::new();
-    for index in indexes {
-        match ranges.last_mut() {
-            Some((_, last)) if *last + 1 == *index => *last = *index,
-            _ => ranges.push((*index, *index)),
+    /// Adds those of a Job with so many that are not in it.
+    pub(super) fn extend(&mut self, completions: i64, indexes: impl Iterator<Item = i64>) {
+        for index in indexes.filter(|index| (0..completions).contains(index)) {
+            self.insert(index, index);
         }
     }
-    let text = |(first, last): (i64, i64)| match last - first {
-        0 => first.to_string(),
-        1 => format!("{first},{last}"),
-        _ => format!("{first}-{last}"),
-    };
-    let texts: Vec<String> = ranges.into_iter().map(text).collect();
-    status.other.set(field, texts.join(",").into());
-}
 
-/// The numbers that are neither done nor those of one of these pods. Mirrors
-/// `firstPendingIndexes`.
-pub(super) fn free_indexes<'a>(
-    completions: i64,
-    completed: &BTreeSet<i64>,
-    pods: impl Iterator<Item = &'a Arc<Pod>>,
-) -> Vec<i64> {
-    let taken: BTreeSet<i64> = pods.filter_map(|pod| index_of(pod)).collect();
-    let is_free = |index: &i64| !completed.contains(index) && !taken.contains(index);
-    (0..completions).filter(is_free).collect()
+    /// Adds those of another one.
+    pub(super) fn join(&mut self, other: &Self) {
+        for (first, last) in &other.0 {
+            self.insert(*first, *last);
+        }
+    }
+
+    fn insert(&mut self, mut first: i64, mut last: i64) {
+        if first > last {
+            return;
+        }
+        // What overlaps or is next to it becomes one range with it.
+        while let Some((known_first, known_last)) =
+            self.0.range(..=last + 1).next_back().filter(|(_, known)| **known >= first - 1)
+        {
+            let (known_first, known_last) = (*known_first, *known_last);
+            (first, last) = (first.min(known_first), last.max(known_last));
+            self.0.remove(&known_first);
+        }
+        self.0.insert(first, last);
+    }
+
+    /// How many they are.
+    pub(super) fn count(&self) -> i64 {
+        self.0.iter().map(|(first, last)| last - first + 1).sum()
+    }
+
+    /// The numbers of a Job that are not among them, the least first. Mirrors
+    /// `firstPendingIndexes`.
+    pub(super) fn free(&self, completions: i64) -> impl Iterator<Item = i64> {
+        let mut next = 0;
+        core::iter::from_fn(move || {
+            if let Some((_, last)) = self.0.range(..=next).next_back().filter(|it| *it.1 >= next) {
+                next = last + 1;
+            }
+            next += 1;
+            Some(next - 1).filter(|index| *index < completions)
+        })
+    }
+
+    /// Notes in the status that these are done: `0-2,5`.
+    pub(super) fn record_completed(&self, status: &mut JobStatus) {
+        self.record(status, COMPLETED);
+    }
+
+    /// The same with those that have failed.
+    pub(super) fn record_failed(&self, status: &mut JobStatus) {
+        self.record(status, FAILED);
+    }
+
+    fn record(&self, status: &mut JobStatus, field: &str) {
+        let text = |(first, last): (&i64, &i64)| match last - first {
+            0 => first.to_string(),
+            1 => format!("{first},{last}"),
+            _ => format!("{first}-{last}"),
+        };
+        let texts: Vec<String> = self.0.iter().map(text).collect();
+        status.other.set(field, texts.join(",").into());
+    }
 }
 
 /// Gives a pod its number.
@@ -164,6 +196,8 @@ pub(super) fn numbered_name(job: &Workload, index: i64) -> String {
 
 #[cfg(test)]
 mod tests {
+    use alloc::collections::BTreeSet;
+
     use super::*;
 
     #[test]
@@ -171,15 +205,37 @@ mod tests {
         for (indexes, text) in [
             (&[][..], ""),
             (&[3], "3"),
-            (&[0, 1], "0,1"),
-            (&[0, 1, 2, 5], "0-2,5"),
-            (&[1, 3, 4, 5, 7], "1,3-5,7"),
+            (&[1, 0], "0,1"),
+            (&[5, 0, 2, 1], "0-2,5"),
+            (&[3, 1, 5, 7, 4, 4], "1,3-5,7"),
         ] {
-            let mut status = JobStatus::default();
-            let completed: BTreeSet<i64> = indexes.iter().copied().collect();
-            record_completed(&mut status, &completed);
+            let (mut status, mut completed) = (JobStatus::default(), Indexes::default());
+            completed.extend(8, indexes.iter().copied());
+            completed.record_completed(&mut status);
             assert_eq!(status.other.get(COMPLETED).unwrap(), text);
-            assert_eq!(completed_indexes(8, &status, &[]), completed);
+            assert_eq!(Indexes::completed(8, &status, &[]), completed);
+            let distinct: BTreeSet<i64> = indexes.iter().copied().collect();
+            assert_eq!(completed.count(), distinct.len() as i64);
+            let free: Vec<i64> = completed.free(8).collect();
+            assert_eq!(free, (0..8).filter(|it| !distinct.contains(it)).collect::<Vec<_>>());
         }
+    }
+
+    #[test]
+    fn ranges_that_touch_are_one() {
+        let mut status = JobStatus::default();
+        status.other.set(COMPLETED, "4-6,0-1,3,5-99,x,9-8".into());
+        let completed = Indexes::completed(10, &status, &[]);
+        assert_eq!(completed.0.into_iter().collect::<Vec<_>>(), [(0, 1), (3, 9)]);
+    }
+
+    /// As many numbers as there can be take neither time nor memory.
+    #[test]
+    fn a_job_may_have_all_numbers() {
+        let most = i64::from(i32::MAX);
+        let mut status = JobStatus::default();
+        status.other.set(FAILED, format!("1-{}", most - 2).into());
+        let failed = Indexes::failed(most, &status);
+        assert_eq!(failed.free(most).collect::<Vec<_>>(), [0, most - 1]);
     }
 }

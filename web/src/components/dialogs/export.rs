@@ -74,7 +74,7 @@ struct EmbedProps {
 /// What an author puts on a page of their own, with a preview; made when it is asked for.
 #[component]
 fn Embed(props: &EmbedProps) -> Html {
-    let made = use_state(|| None::<Rc<EmbedMade>>);
+    let made = use_state(|| None::<Result<Rc<EmbedMade>, String>>);
     let form = use_state(|| 0_usize);
     let onopen = {
         let (made, dispatch) = (made.clone(), props.dispatch.clone());
@@ -95,16 +95,17 @@ fn Embed(props: &EmbedProps) -> Html {
                     <button class="btn small" onclick={onopen}>{ "Show" }</button>
                 }
             </div>
-            { made.as_ref().map(|made| forms(made, &form, &props.dispatch)) }
+            { match &*made {
+                None => Html::default(),
+                Some(Ok(made)) => forms(made, &form, &props.dispatch),
+                Some(Err(error)) => html! { <p class="hint" role="alert">{ error }</p> },
+            } }
         </>
     }
 }
 
 fn forms(made: &EmbedMade, form: &UseStateHandle<usize>, dispatch: &Dispatch) -> Html {
-    let forms = match &made.forms {
-        Ok(forms) => forms,
-        Err(error) => return html! { <p class="hint" role="alert">{ error }</p> },
-    };
+    let forms = &made.forms;
     let chosen = forms.get(**form).or_else(|| forms.first());
     html! {
         <>

@@ -4,6 +4,7 @@ use taintlab_core::release::{Change, KubernetesRelease};
 use yew::prelude::*;
 
 use crate::components::parts::modal::Modal;
+use crate::components::parts::prose::in_words;
 use crate::messages::Dispatch;
 use crate::test_id::TestId;
 
@@ -46,19 +47,10 @@ fn section(title: String, changes: &Changes, nothing: &'static str) -> Html {
                 <>
                     <h4>{ *subject }</h4>
                     <ul>{ for changes.iter().map(|change| html! {
-                        <li>{ prose(&change.text()) }</li>
+                        <li>{ in_words(&change.text()) }</li>
                     }) }</ul>
                 </>
             }) }
         </section>
     }
-}
-
-/// A sentence in which code stands between backticks.
-fn prose(text: &str) -> Html {
-    let part = |(index, part): (usize, &str)| match index % 2 {
-        0 => html! { { part.to_owned() } },
-        _ => html! { <code>{ part.to_owned() }</code> },
-    };
-    text.split('`').enumerate().map(part).collect()
 }

@@ -199,7 +199,7 @@ fn Preview(props: &PreviewProps) -> Html {
     let picture = use_memo(props.name, |name| {
         let text = samples::all().find(|(known, _)| known == name).map(|(_, text)| text);
         files::scenario(name, text.unwrap_or_default())
-            .and_then(|scenario| files::picture(&scenario, name, None))
+            .and_then(|scenario| files::picture(&scenario, name))
     });
     html! {
         <div class="preview" data-lanes={props.name}>
