@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 
-import { QUIET, playgroundTest } from "./support/browser.mjs";
+import { afresh, playgroundTest } from "./support/browser.mjs";
 import { edits, focused, focusedWords } from "./support/focus.mjs";
 import { keyboard } from "./support/hands.mjs";
 import { loadScenario, now, ready, seconds, until } from "./support/page.mjs";
@@ -475,16 +475,12 @@ for (const [place, meanings] of Object.entries(HELP)) {
       const rows = new Map((await helpRows(page)).find(([found]) => found === place)[1]);
       for (const [meaning, check] of Object.entries(meanings)) {
         for (const key of rows.get(meaning)) {
-          const context = await page.context().browser().newContext();
-          const own = await context.newPage();
+          await afresh(page, url);
+          await ready(page);
           try {
-            await own.goto(url + QUIET);
-            await ready(own);
-            await check(own, () => own.keyboard.press(called(key)), key);
+            await check(page, () => page.keyboard.press(called(key)), key);
           } catch (error) {
             throw new Error(`${key}: ${meaning}: ${error.message}`, { cause: error });
-          } finally {
-            await context.close();
           }
         }
       }
