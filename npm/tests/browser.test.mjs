@@ -11,6 +11,7 @@ import { promisify } from "node:util";
 import { chromium } from "playwright-core";
 import sirv from "sirv";
 
+import { nativeEvents } from "../../tests/native.mjs";
 import { EXAMPLES, RESULT, ROOT, USE, copy, execute, install, project } from "./support.mjs";
 
 const FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"];
@@ -177,8 +178,6 @@ try { await import("./out/web.js"); } catch (error) { document.title = error.mes
 });
 
 test("events are the same bytes natively, in Node and in Chromium", async () => {
-  const native = process.env.TAINTLAB_EVENTS;
-  assert.ok(native, "TAINTLAB_EVENTS is not set: run `cargo xtask test`");
   const taintlab = createRequire(join(folder, "main.cjs"))("taintlab");
   const page = await browser.newPage();
   await page.goto(`${url}bare/index.html`);
@@ -205,9 +204,8 @@ test("events are the same bytes natively, in Node and in Chromium", async () => 
     const here = eventsOf(text);
     const there = await page.evaluate(eventsOf, text);
     assert.ok(here === there, `${name}: Node and Chromium differ`);
-    const natively = readFileSync(join(native, `${name}.json`), "utf8");
-    const again = JSON.stringify(JSON.parse(natively));
-    assert.ok(here === again, `${name}: Node differs from what the engine says natively`);
+    const natively = JSON.stringify(JSON.parse(nativeEvents(name)));
+    assert.ok(here === natively, `${name}: Node differs from what the engine says natively`);
   }
   await page.close();
 });

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { before, test } from "node:test";
 import { pathToFileURL } from "node:url";
 
-import { nativeReport } from "../../tests/wasm/scenarios.mjs";
+import { nativeReport } from "../../tests/native.mjs";
 import { ROOT, execute, install, project, succeed } from "./support.mjs";
 
 let folder;

@@ -1,7 +1,6 @@
 // The packed package, installed as a user installs it, and small projects that use it.
 //
-// Environment: TAINTLAB_PACKAGE, the tarball that `cargo xtask npm` built; CHROMIUM, a browser;
-// TAINTLAB_EVENTS, the folder of what the engine said natively.
+// Environment: TAINTLAB_PACKAGE, the tarball that `cargo xtask npm` built; CHROMIUM, a browser.
 
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";

@@ -3,7 +3,7 @@
 
 import assert from "node:assert/strict";
 
-import { views } from "../wasm/scenarios.mjs";
+import { views } from "../native.mjs";
 import { playgroundTest } from "./support/browser.mjs";
 import { loadScenario, pods, ready, scrubTo, selectPod, until } from "./support/page.mjs";
 

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 
-import { nativeReport } from "../wasm/scenarios.mjs";
+import { nativeReport } from "../native.mjs";
 import { playgroundTest } from "./support/browser.mjs";
 import { focused } from "./support/focus.mjs";
 import { loadScenario, now, ready, replaceCluster, seconds, until } from "./support/page.mjs";

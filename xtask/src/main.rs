@@ -7,7 +7,6 @@ mod ahead;
 mod bench;
 mod book;
 mod count;
-mod determinism;
 mod npm;
 mod pins;
 mod playground;

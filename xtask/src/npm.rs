@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::pins;
 use crate::setup;
-use crate::workspace::{self, Program, Workspace};
+use crate::workspace::{self, Workspace};
 
 /// The crate.
 const CRATE: &str = "taintlab-npm";
@@ -75,11 +75,6 @@ pub(crate) fn folder(workspace: &Workspace) -> PathBuf {
     workspace.target_dir().join("npm/taintlab")
 }
 
-/// Where the tests find the events that the engine gives natively.
-pub(crate) fn events(workspace: &Workspace) -> PathBuf {
-    workspace.target_dir().join("npm/events")
-}
-
 /// The tarball, which is what is published and what the tests install.
 pub(crate) fn tarball(workspace: &Workspace) -> PathBuf {
     workspace.target_dir().join("npm/taintlab.tgz")
@@ -118,9 +113,7 @@ pub(crate) fn build(workspace: &Workspace) -> Result<()> {
         build_one(workspace, &package.join(build.folder), build)?;
     }
     embed(workspace, &package.join("dist"))?;
-    pack(workspace, &package)?;
-    let mut native = workspace.program(Program::Example("events"))?;
-    workspace::run(native.arg("examples").arg(events(workspace)))
+    pack(workspace, &package)
 }
 
 /// The element `<taint-lab>`, in TypeScript.

@@ -55,7 +55,7 @@ pub(crate) const WASM_BINDGEN: CargoTool = CargoTool {
 /// version.
 pub(crate) const NODE: (u32, u32) = (20, 10);
 
-/// What the page and the wasm tests are compiled for.
+/// What the page and the npm package are compiled for.
 pub(crate) const WASM_TARGET: &str = "wasm32-unknown-unknown";
 
 /// What Rust's wasm targets use by default, and so what wasm-opt may meet.

@@ -14,7 +14,7 @@ use crate::count::TestCount;
 use crate::report::Report;
 use crate::setup::{self, DebianProgram};
 use crate::workspace::{self, Workspace};
-use crate::{determinism, npm, pins, playground, site, size};
+use crate::{npm, pins, playground, site, size};
 
 /// Tests that can be run without the others.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -33,8 +33,6 @@ pub(crate) enum Suite {
     Rust,
     /// The comparison with Kubernetes' recorded answers
     Conformance,
-    /// The engine as wasm in Node
-    Wasm,
     /// The playground in Chromium
     Browser,
     /// The npm package, packed and installed
@@ -61,7 +59,7 @@ const SET_UP_NPM: &str = "set-up: Node";
 const SET_UP_TOOLS: &str = "set-up: Trunk";
 const SET_UP_PROGRAMS: &str = "set-up: Chromium, kubectl, Hugo";
 const BUILD: &str = "playground, release";
-const DETERMINISM: &str = "engine as wasm";
+const NATIVE_ANSWERS: &str = "what the engine says natively";
 const PACKAGE: &str = "npm package";
 const GENERATORS: &str = "set-up: generators of sites";
 const SITES: &str = "tests/sites";
@@ -105,12 +103,9 @@ pub(crate) fn run(workspace: &mut Workspace, scope: Scope) -> ExitCode {
             answer => answer,
         }
     });
-    report.step(DETERMINISM, &[SET_UP_RUST], || determinism::build(workspace));
-    report.test_step("wasm tests in Node", &[SET_UP_NPM, DETERMINISM], || {
-        node_tests(workspace, "tests/wasm", "", &[])
-    });
+    report.step(NATIVE_ANSWERS, &[SET_UP_RUST], || native_answers(workspace));
     report.step(BUILD, &[SET_UP_NPM, SET_UP_TOOLS], || page.finish());
-    report.test_step("browser tests", &[SET_UP_PROGRAMS, DETERMINISM, BUILD], || {
+    report.test_step("browser tests", &[SET_UP_PROGRAMS, NATIVE_ANSWERS, BUILD], || {
         node_tests(workspace, "tests/e2e", "", &programs)
     });
     report.step(PACKAGE, &[SET_UP_NPM, SET_UP_TOOLS], || package.finish());
@@ -142,7 +137,6 @@ pub(crate) fn run_one(workspace: &mut Workspace, suite: Suite, filter: &str) -> 
         Suite::Conformance => {
             return cargo_tests(workspace, report, "taintlab-tests", AGREEMENT);
         }
-        Suite::Wasm => "tests/wasm",
         Suite::Browser => "tests/e2e",
         Suite::Npm => "npm/tests",
         Suite::Embed => SITES,
@@ -151,6 +145,9 @@ pub(crate) fn run_one(workspace: &mut Workspace, suite: Suite, filter: &str) -> 
     let mut programs = Vec::new();
     report.step(SET_UP_RUST, &[], || set_up_rust(workspace, Scope::Tests));
     report.step(SET_UP_NPM, &[], || setup::npm_packages(workspace));
+    if matches!(suite, Suite::Npm | Suite::Browser) {
+        report.step(NATIVE_ANSWERS, &[SET_UP_RUST], || native_answers(workspace));
+    }
     if matches!(suite, Suite::Npm | Suite::Embed) {
         report.step(SET_UP_TOOLS, &[SET_UP_RUST], || setup::wasm_bindgen(workspace));
         report.step(BUILD, &[SET_UP_NPM, SET_UP_TOOLS], || npm::build(workspace));
@@ -160,14 +157,9 @@ pub(crate) fn run_one(workspace: &mut Workspace, suite: Suite, filter: &str) -> 
     } else if suite == Suite::Site {
         report.step(BUILD, &[SET_UP_NPM], || site::build(workspace));
     } else {
-        report.step(DETERMINISM, &[SET_UP_RUST], || determinism::build(workspace));
-        report.step(BUILD, &[SET_UP_NPM, DETERMINISM], || match suite {
-            Suite::Browser => playground::set_up_and_build(workspace),
-            _ => Ok(()),
-        });
+        report.step(BUILD, &[SET_UP_NPM], || playground::set_up_and_build(workspace));
     }
     let needed: &[DebianProgram] = match suite {
-        Suite::Wasm => &[],
         Suite::Npm => &[setup::CHROMIUM, setup::KUBECTL],
         Suite::Embed => &[setup::CHROMIUM, setup::HUGO],
         _ => &[setup::CHROMIUM],
@@ -177,6 +169,7 @@ pub(crate) fn run_one(workspace: &mut Workspace, suite: Suite, filter: &str) -> 
         Ok(())
     });
     let needs: &[&str] = match suite {
+        Suite::Npm | Suite::Browser => &[BUILD, SET_UP_PROGRAMS, NATIVE_ANSWERS],
         Suite::Embed => &[GENERATORS, SET_UP_PROGRAMS],
         _ => &[BUILD, SET_UP_PROGRAMS],
     };
@@ -221,8 +214,19 @@ fn programs_for_tests(
     programs.iter().map(path).collect()
 }
 
+/// Where the tests find what the engine says natively.
+fn native_folder(workspace: &Workspace) -> PathBuf {
+    workspace.target_dir().join("native")
+}
+
+/// Runs every scenario natively, and writes what the engine says.
+fn native_answers(workspace: &Workspace) -> Result<()> {
+    let mut program = workspace.program("native-answers")?;
+    workspace::run(program.arg("examples").arg(native_folder(workspace)))
+}
+
 fn set_up_rust(workspace: &Workspace, scope: Scope) -> Result<()> {
-    let mut targets = vec![(pins::WASM_TARGET, "the playground and the wasm tests")];
+    let mut targets = vec![(pins::WASM_TARGET, "the playground and the npm package")];
     if scope == Scope::Everything {
         setup::rust_components(workspace)?;
         targets.push((pins::NO_STD_TARGET, "proves that the engine needs no std"));
@@ -281,9 +285,8 @@ fn node_tests(
     let processors = available_parallelism().map_or(1, NonZero::get);
     command.arg(format!("--test-concurrency={processors}"));
     command.args(["--test", "--test-reporter=spec"]).args(files);
-    command.env("TAINTLAB_DETERMINISM", determinism::folder(workspace));
+    command.env("TAINTLAB_NATIVE", native_folder(workspace));
     command.env("TAINTLAB_PACKAGE", npm::tarball(workspace));
-    command.env("TAINTLAB_EVENTS", npm::events(workspace));
     command.env("TAINTLAB_SITES", setup::sites(workspace));
     command.env("TAINTLAB_SITE", site::folder(workspace));
     command.envs(programs.iter().map(|(variable, path)| (variable, path)));

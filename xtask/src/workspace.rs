@@ -17,15 +17,6 @@ pub(crate) struct Workspace {
     tools: Vec<PathBuf>,
 }
 
-/// A program that the repository builds for itself.
-#[derive(Clone, Copy)]
-pub(crate) enum Program {
-    /// A `[[bin]]`.
-    Binary(&'static str),
-    /// An `[[example]]`.
-    Example(&'static str),
-}
-
 impl Workspace {
     /// The repository that this program belongs to.
     ///
@@ -91,18 +82,11 @@ impl Workspace {
     ///
     /// # Errors
     /// When it does not build.
-    pub(crate) fn program(&self, program: Program) -> Result<Command> {
-        let (kind, name) = match program {
-            Program::Binary(name) => ("--bin", name),
-            Program::Example(name) => ("--example", name),
-        };
+    pub(crate) fn program(&self, name: &str) -> Result<Command> {
         // With the tests: what they alone depend on decides features too.
-        run(self.cargo_with_all("build").args(["--tests", kind, name]))?;
-        let folder = match program {
-            Program::Binary(_) => self.target_dir().join("debug"),
-            Program::Example(_) => self.target_dir().join("debug/examples"),
-        };
-        Ok(self.command(folder.join(format!("{name}{}", env::consts::EXE_SUFFIX))))
+        run(self.cargo_with_all("build").args(["--tests", "--bin", name]))?;
+        let file = format!("{name}{}", env::consts::EXE_SUFFIX);
+        Ok(self.command(self.target_dir().join("debug").join(file)))
     }
 }
 
