@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
-use criterion::{BatchSize, BenchmarkId, Criterion, criterion_group, criterion_main};
+use criterion::{BatchSize, BenchmarkId, Criterion, SamplingMode, criterion_group, criterion_main};
 use serde_json::{Value, json};
-use taintlab_core::report::{DomainKind, DomainList, Plan, ReportOptions, Run};
+use taintlab_core::report::{DomainKind, DomainList, Plan, Report, ReportOptions, Run, report};
 use taintlab_core::scenario::Scenario;
 use taintlab_core::simulator::Simulator;
 
-criterion_group!(benches, forks, runs);
+criterion_group!(benches, forks, runs, reports);
 criterion_main!(benches);
 
 /// Pods on each node.
@@ -156,4 +156,32 @@ fn runs(c: &mut Criterion) {
         }
     }
     group.finish();
+}
+
+/// A whole report in one thread: every node and every zone, and what would help.
+fn reports(c: &mut Criterion) {
+    let mut group = c.benchmark_group("Report");
+    group.sample_size(10).sampling_mode(SamplingMode::Flat);
+    for (remedies, name) in [(0, ""), (5, "_remedies")] {
+        let scenario = cluster(100, Says::Nothing);
+        group.bench_function(BenchmarkId::new("whole", format!("100_nodes{name}")), |b| {
+            b.iter_batched(
+                || scenario.clone(),
+                |scenario| whole(scenario, remedies),
+                BatchSize::PerIteration,
+            );
+        });
+    }
+    group.finish();
+}
+
+fn whole(scenario: Scenario, remedies: usize) -> Report {
+    let options = ReportOptions { remedies, ..ReportOptions::default() };
+    let mut plan = Plan::new(scenario, options).expect("a plan");
+    let (mut results, mut runs) = (Vec::new(), plan.runs());
+    while !runs.is_empty() {
+        results.extend(runs.iter().map(|run| plan.run(run).expect("a run")));
+        runs = plan.remedies(&results);
+    }
+    report(plan.outline(), &results).expect("a report")
 }
