@@ -7,8 +7,8 @@
 //! 1. [`Plan::new`] settles the cluster and finds its failure domains; [`Plan::outline`] says
 //!    which.
 //! 2. [`Plan::runs`] lists the runs, and [`Plan::run`] makes one of them.
-//! 3. [`Plan::remedies`] lists more runs: what would help where it hurts most, each of them a run
-//!    of the changed cluster.
+//! 3. [`Plan::remedies`] lists more runs, until it lists none: what would help where it hurts most,
+//!    and then in other failures, each of them a run of the changed cluster.
 //! 4. [`report`] puts the results of all runs together, in whatever order they come.
 //!
 //! Every run forks the settled cluster, lets the domain fail and goes on to the horizon. What its
@@ -27,7 +27,9 @@ mod tests;
 use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::{String, ToString};
+use alloc::sync::Arc;
 use alloc::vec::Vec;
+use core::cmp::Reverse;
 use core::fmt;
 use core::time::Duration;
 
@@ -36,8 +38,10 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 pub use self::domains::{Domain, DomainKind, DomainList, Headroom};
 pub use self::fault::Fault;
 pub use self::findings::{
-    Cell, Effect, FalseAlarm, Finding, Report, RunSummary, Score, Spread, WorkloadScore, report,
+    Cell, Effect, FalseAlarm, Finding, MadeWorse, OverAll, Report, RunSummary, Score, Spread,
+    WorkloadScore, report,
 };
+use self::recorder::Silence;
 pub use self::recorder::{DrainResult, PendingReason, WorkloadRun, ZoneStep};
 pub use self::remedy::Remedy;
 use crate::api::{NodeName, PodKey, WorkloadKey};
@@ -279,6 +283,9 @@ pub struct Outline {
 pub struct Plan {
     scenario: Scenario,
     outline: Outline,
+    /// The cluster as it is, with the first seed: what could help is looked for in it, whichever
+    /// run was made last.
+    plain: Settled,
     /// The cluster that was used last: runs of one seed and remedy share it.
     settled: Settled,
 }
@@ -287,10 +294,13 @@ pub struct Plan {
 #[derive(Clone, Debug)]
 struct Settled {
     seed: u32,
+    /// What was changed before; a change that comes after the fault is none.
     remedy: Option<Remedy>,
-    simulator: Simulator,
+    simulator: Arc<Simulator>,
     /// When the fault comes.
     at: Timestamp,
+    /// What outages of several lengths have in common: of those that tell what would help.
+    silence: Option<Silence>,
 }
 
 /// The fault comes at the first multiple of this, so that seeds alone move the heartbeats.
@@ -349,7 +359,21 @@ impl Settled {
         // Nothing is due before: it cannot fail.
         let _ = simulator.advance_to(at);
         simulator.drain_events();
-        Ok(Self { seed, remedy: None, simulator, at })
+        Ok(Self { seed, remedy: None, simulator: Arc::new(simulator), at, silence: None })
+    }
+}
+
+impl Settled {
+    /// Makes a run.
+    fn run(&mut self, options: &ReportOptions, nodes: &[NodeName], run: &Run) -> RunResult {
+        let (at, horizon) = (self.at, options.horizon);
+        let several = run.remedy.is_some() || !options.faults.contains(&run.fault);
+        if !several || !recorder::is_silent(run) {
+            return recorder::record(&self.simulator, at, horizon, nodes, run);
+        }
+        let known = self.silence.take().filter(|known| known.begins(run));
+        let silence = known.unwrap_or_else(|| Silence::new(&self.simulator, at, nodes, run));
+        self.silence.insert(silence).record(horizon, nodes, run)
     }
 }
 
@@ -378,7 +402,7 @@ impl Plan {
             domains: domains::domains(simulator, &options)?,
             options,
         };
-        Ok(Self { scenario, outline, settled })
+        Ok(Self { scenario, outline, plain: settled.clone(), settled })
     }
 
     /// What the report is about.
@@ -387,7 +411,8 @@ impl Plan {
         &self.outline
     }
 
-    /// The runs of the cluster as it is: every fault of every domain with every seed.
+    /// The runs of the cluster as it is: every fault of every domain with every seed, the largest
+    /// failures first, since a zone takes as long as a thousand nodes one by one.
     #[must_use]
     pub fn runs(&self) -> Vec<Run> {
         runs(&self.outline)
@@ -400,8 +425,8 @@ impl Plan {
     /// The run is not one of this plan.
     pub fn run(&mut self, run: &Run) -> Result<RunResult, ReportError> {
         let nodes = self.settle_for(run)?;
-        let (Settled { simulator, at, .. }, options) = (&self.settled, &self.outline.options);
-        let mut result = recorder::record(simulator, *at, options.horizon, &nodes, run);
+        let options = &self.outline.options;
+        let mut result = self.settled.run(options, &nodes, run);
         if let Some(remedy) = &run.remedy {
             result.yaml = Some(remedy.yaml(&self.scenario)?);
         }
@@ -447,8 +472,12 @@ impl Plan {
         let Some(domain) = self.outline.domains.get(run.domain) else {
             return Err(ReportError::UnknownDomain { domain: run.domain, domains });
         };
-        if self.settled.seed != run.seed || self.settled.remedy != run.remedy {
-            let remedy = run.remedy.clone();
+        let remedy = run.remedy.as_ref().filter(|remedy| remedy.is_before()).cloned();
+        if self.settled.seed != run.seed || self.settled.remedy != remedy {
+            if self.plain.seed == run.seed && self.plain.remedy == remedy {
+                self.settled = self.plain.clone();
+                return Ok(domain.nodes.clone());
+            }
             let changed = match &remedy {
                 Some(remedy) => remedy.applied_to(&self.scenario)?,
                 None => self.scenario.clone(),
@@ -459,20 +488,27 @@ impl Plan {
         Ok(domain.nodes.clone())
     }
 
-    /// The runs that tell what would help: of the worst findings among these results of
-    /// [`runs`](Self::runs), in whatever order they are.
+    /// The runs that tell what would help in the worst findings among these results of
+    /// [`runs`](Self::runs), in whatever order they are. Once they are made, it lists with their
+    /// results more: what helps most is tried in other failures, too. When there is no more to be
+    /// known, it lists none.
+    ///
+    /// They are in an order in which runs of one cluster follow one another, and of those the ones
+    /// that share most.
     #[must_use]
     pub fn remedies(&self, results: &[RunResult]) -> Vec<Run> {
-        findings::remedies(&self.outline, &self.settled.simulator, results)
+        findings::remedies(&self.outline, &self.plain.simulator, results)
     }
 }
 
-/// The runs of an outline.
+/// The runs of an outline, the largest first.
 fn runs(outline: &Outline) -> Vec<Run> {
+    let mut domains: Vec<(usize, &Domain)> = outline.domains.iter().enumerate().collect();
+    domains.sort_by_key(|(_, domain)| Reverse(domain.nodes.len()));
     let mut runs = Vec::new();
     for seed in 1..=outline.options.seeds {
         for fault in &outline.options.faults {
-            for domain in 0..outline.domains.len() {
+            for (domain, _) in domains.iter().copied() {
                 runs.push(Run { remedy: None, seed, fault: fault.clone(), domain });
             }
         }

@@ -14,8 +14,9 @@ use super::{
     DomainKind, DrainResult, Fault, Millis, Outline, Remedy, ReportError, ReportSubject, Run,
     RunResult, WorkloadRun, ZoneStep,
 };
-use crate::api::{NodeName, TaintEffect, WorkloadKey, WorkloadKind};
+use crate::api::{NodeName, Pod, Taint, TaintEffect, WorkloadKey, WorkloadKind, well_known};
 use crate::plural::count;
+use crate::policy::matching::tolerates;
 use crate::simulator::Simulator;
 use crate::time::Span;
 
@@ -25,6 +26,12 @@ const TOLERATION_SECONDS: [u32; 4] = [0, 30, 60, 300];
 const OUTAGES: [u64; 5] = [30, 60, 120, 300, 600];
 /// When the out-of-service taint is put on.
 const OUT_OF_SERVICE_AFTER: Duration = Duration::from_secs(60);
+/// Of a finding, so many of the changes that help most are tried in other failures, too.
+const MOST_JUDGED: usize = 2;
+/// In so many of the others: those that harm the workload most.
+const MOST_OTHERS: usize = 4;
+/// So many workloads that a change makes worse are named.
+const MOST_WORSE: usize = 5;
 const HOSTNAME: &str = "kubernetes.io/hostname";
 const ZONE: &str = "topology.kubernetes.io/zone";
 
@@ -213,6 +220,48 @@ pub struct Effect {
     /// What becomes of the drain with it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub drain: Option<DrainResult>,
+    /// What it does to all workloads, in this failure and in others that reach this workload.
+    pub over_all: OverAll,
+}
+
+/// What a change does to all workloads, over the failures in which it was tried.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript-all", derive(tsify::Tsify), tsify(rename = "RemedyOverAll"))]
+#[serde(rename_all = "camelCase")]
+pub struct OverAll {
+    /// In how many failures it was tried: in that of the finding, and for the changes that help
+    /// most in the others that harm the workload most.
+    pub tried: usize,
+    /// How many failures reach the workload, that of the finding included: where these are more
+    /// than were tried, of the rest nothing is known.
+    pub failures: usize,
+    /// The harm without it to all workloads, added up over the failures in which it was tried.
+    pub before: Millis,
+    /// The same with it.
+    pub after: Millis,
+    /// How many workloads it makes worse, each counted once for each failure.
+    pub made_worse: usize,
+    /// The first of them, the worst first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "typescript-all", tsify(type = "MadeWorse[]"))]
+    pub worse: Vec<MadeWorse>,
+}
+
+/// A workload that a change makes worse.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
+#[serde(rename_all = "camelCase")]
+pub struct MadeWorse {
+    /// What fails: the number of a domain of the outline.
+    pub domain: usize,
+    /// How.
+    pub fault: Fault,
+    /// Which workload.
+    pub subject: ReportSubject,
+    /// The harm without the change.
+    pub before: Millis,
+    /// The harm with it.
+    pub after: Millis,
 }
 
 /// What comes of an outage that ends by itself.
@@ -235,6 +284,11 @@ pub struct FalseAlarm {
 fn harm(figures: &WorkloadRun) -> Millis {
     let wanted = u64::try_from(figures.wanted).unwrap_or(0).max(1);
     Millis((figures.replica_time_lost.0 / wanted).saturating_add(figures.at_zero.0))
+}
+
+/// The harm of a run to each workload that it harms.
+fn harms(result: &RunResult) -> BTreeMap<&ReportSubject, Millis> {
+    result.workloads.iter().map(|figures| (&figures.subject, harm(figures))).collect()
 }
 
 /// Puts results together, in whatever order they come. Runs that were not made are missing, and
@@ -267,7 +321,7 @@ pub fn report(outline: &Outline, results: &[RunResult]) -> Result<Report, Report
     let scores = scores(outline, &cells);
     let mut findings = found(outline, &cells, made());
     for finding in &mut findings {
-        finding.help(&by_run);
+        finding.help(&by_run, &planned);
     }
     Ok(Report {
         runs_made: made().count(),
@@ -516,7 +570,7 @@ impl Finding {
     }
 
     /// Takes in what the runs of remedies say.
-    fn help(&mut self, by_run: &BTreeMap<&Run, &RunResult>) {
+    fn help(&mut self, by_run: &BTreeMap<&Run, &RunResult>, planned: &BTreeSet<Run>) {
         let figures_of = |result: &RunResult| {
             let mut all = result.workloads.iter();
             all.find(|it| Some(&it.subject) == self.subject.as_ref()).cloned()
@@ -551,6 +605,7 @@ impl Finding {
                     harm: figures.as_ref().map(harm).unwrap_or_default(),
                     figures: figures.clone(),
                     drain: result.drain.clone(),
+                    over_all: self.over_all(remedy, by_run, planned),
                 });
             }
             if let Fault::PowerOff { back_after } = &run.fault
@@ -565,12 +620,130 @@ impl Finding {
                 });
             }
         }
-        effects.sort_by_key(|effect| effect.harm);
+        // What helps all together most, of equals this workload.
+        effects.sort_by_key(|effect| {
+            let OverAll { before, after, .. } = &effect.over_all;
+            (i128::from(after.0) - i128::from(before.0), effect.harm)
+        });
         if false_alarms.iter().all(|alarm| alarm.seconds.is_none()) {
             false_alarms.clear();
         }
         false_alarms.sort_by_key(|alarm| (alarm.outage, alarm.seconds));
         (self.effects, self.false_alarms) = (effects, false_alarms);
+    }
+
+    /// The runs of what could help.
+    fn could_help(
+        &self,
+        outline: &Outline,
+        simulator: &Simulator,
+        cells: &[Cell],
+    ) -> BTreeSet<Run> {
+        let remedies = match (&self.subject, self.makes_pods_anew()) {
+            (None, _) => budgets(outline, simulator, self),
+            (Some(_), Some(workload)) => {
+                let cell = cells.iter().find(|cell| {
+                    cell.domain == self.run.domain
+                        && cell.fault == self.run.fault
+                        && Some(&cell.worst.subject) == self.subject.as_ref()
+                });
+                cell.map_or_else(Vec::new, |cell| help(outline, simulator, cell, workload))
+            }
+            (Some(_), None) => Vec::new(),
+        };
+        let mut runs = BTreeSet::new();
+        let sweep = self.tries_tolerations();
+        let outages =
+            OUTAGES.map(|secs| Fault::PowerOff { back_after: Span(Duration::from_secs(secs)) });
+        for remedy in remedies {
+            let tolerates = matches!(remedy, Remedy::TolerationSeconds { .. });
+            runs.insert(Run { remedy: Some(remedy.clone()), ..self.run.clone() });
+            if sweep && tolerates {
+                for fault in outages.clone() {
+                    let remedy = Some(remedy.clone());
+                    runs.insert(Run { remedy, fault: fault.clone(), ..self.run.clone() });
+                    runs.insert(Run { fault, ..self.run.clone() });
+                }
+            }
+        }
+        runs
+    }
+
+    /// Whether a change makes the failure of the finding less bad.
+    fn gains(&self, effect: &Effect) -> bool {
+        match self.subject {
+            Some(_) => effect.harm < self.harm,
+            None => effect.drain.as_ref().is_some_and(|drain| drain.ended.is_some()),
+        }
+    }
+
+    /// Whether a run without any change reaches the one whom this is about.
+    fn reaches(&self, result: &RunResult) -> bool {
+        match &self.subject {
+            Some(subject) => result.workloads.iter().any(|it| it.subject == *subject),
+            // One budget holds up many drains, in the same words.
+            None => result.drain.as_ref().is_some_and(|drain| {
+                drain.ended.is_none() && drain.error.as_deref() == Some(self.why.as_str())
+            }),
+        }
+    }
+
+    /// What a change does in all failures in which it was tried and that reach this workload.
+    fn over_all(
+        &self,
+        remedy: &Remedy,
+        by_run: &BTreeMap<&Run, &RunResult>,
+        planned: &BTreeSet<Run>,
+    ) -> OverAll {
+        let mut all = OverAll::default();
+        for run in planned.iter().filter(|run| run.seed == self.run.seed) {
+            let Some(plain) = by_run.get(run) else { continue };
+            if *run != self.run && !self.reaches(plain) {
+                continue;
+            }
+            all.failures += 1;
+            let changed = Run { remedy: Some(remedy.clone()), ..run.clone() };
+            let Some(changed) = by_run.get(&changed) else { continue };
+            all.tried += 1;
+            let (before, after) = (harms(plain), harms(changed));
+            let sum = |harms: &BTreeMap<&ReportSubject, Millis>| {
+                harms.values().fold(0_u64, |sum, harm| sum.saturating_add(harm.0))
+            };
+            all.before.0 = all.before.0.saturating_add(sum(&before));
+            all.after.0 = all.after.0.saturating_add(sum(&after));
+            for (subject, after) in after {
+                let before = before.get(subject).copied().unwrap_or_default();
+                if after > before {
+                    all.worse.push(MadeWorse {
+                        domain: run.domain,
+                        fault: run.fault.clone(),
+                        subject: subject.clone(),
+                        before,
+                        after,
+                    });
+                }
+            }
+        }
+        all.made_worse = all.worse.len();
+        all.worse.sort_by_key(|it| Reverse(it.after.0 - it.before.0));
+        all.worse.truncate(MOST_WORSE);
+        all
+    }
+
+    /// In which other failures a change is tried, the one that harms the workload most first.
+    fn others<'a>(&self, plain: impl Iterator<Item = &'a RunResult>) -> Vec<&'a Run> {
+        let mut others: Vec<(Millis, &Run)> = plain
+            .filter(|result| {
+                result.run.seed == self.run.seed && result.run != self.run && self.reaches(result)
+            })
+            .map(|result| {
+                let own =
+                    result.workloads.iter().find(|it| Some(&it.subject) == self.subject.as_ref());
+                (own.map(harm).unwrap_or_default(), &result.run)
+            })
+            .collect();
+        others.sort_by_key(|(harm, run)| (Reverse(*harm), *run));
+        others.into_iter().take(MOST_OTHERS).map(|(_, run)| run).collect()
     }
 
     /// Whether it depends on tolerations when pods leave.
@@ -588,45 +761,55 @@ impl Finding {
     }
 }
 
-/// The runs that tell what would help in the worst findings, in the order of runs.
+/// The runs that tell what would help in the worst findings: first what could help, and once that
+/// is known, what helps in other failures. Runs of one cluster and one domain follow one another,
+/// the shorter outages first.
 pub(super) fn remedies(
     outline: &Outline,
     simulator: &Simulator,
     results: &[RunResult],
 ) -> Vec<Run> {
-    let plain = || results.iter().filter(|result| result.run.remedy.is_none());
+    let by_run: BTreeMap<&Run, &RunResult> = results.iter().map(|it| (&it.run, it)).collect();
+    let planned: BTreeSet<Run> = super::runs(outline).into_iter().collect();
+    let plain = || by_run.values().copied().filter(|result| planned.contains(&result.run));
     let cells = cells(outline, plain());
-    let mut runs = BTreeSet::new();
-    for finding in found(outline, &cells, plain()).iter().take(outline.options.remedies) {
-        let remedies = match (&finding.subject, finding.makes_pods_anew()) {
-            (None, _) => budgets(outline, simulator, finding),
-            (Some(_), Some(workload)) => {
-                let cell = cells.iter().find(|cell| {
-                    cell.domain == finding.run.domain
-                        && cell.fault == finding.run.fault
-                        && Some(&cell.worst.subject) == finding.subject.as_ref()
-                });
-                cell.map_or_else(Vec::new, |cell| help(outline, simulator, cell, workload))
-            }
-            (Some(_), None) => Vec::new(),
-        };
-        let sweep = finding.tries_tolerations();
-        let outages =
-            OUTAGES.map(|secs| Fault::PowerOff { back_after: Span(Duration::from_secs(secs)) });
-        for remedy in remedies {
-            let tolerates = matches!(remedy, Remedy::TolerationSeconds { .. });
-            runs.insert(Run { remedy: Some(remedy.clone()), ..finding.run.clone() });
-            if sweep && tolerates {
-                for fault in outages.clone() {
-                    let remedy = Some(remedy.clone());
-                    runs.insert(Run { remedy, fault: fault.clone(), ..finding.run.clone() });
-                    runs.insert(Run { fault, ..finding.run.clone() });
-                }
+    let mut findings = found(outline, &cells, plain());
+    findings.truncate(outline.options.remedies);
+    let could: BTreeSet<Run> = findings
+        .iter()
+        .flat_map(|finding| finding.could_help(outline, simulator, &cells))
+        .collect();
+    let mut runs: Vec<Run> = could.into_iter().filter(|run| !by_run.contains_key(run)).collect();
+    if runs.is_empty() {
+        let mut judged = BTreeSet::new();
+        for finding in &mut findings {
+            finding.help(&by_run, &planned);
+            let helps = finding.effects.iter().filter(|effect| finding.gains(effect));
+            for effect in helps.take(MOST_JUDGED) {
+                let remedy = || Some(effect.remedy.clone());
+                let others = finding.others(plain()).into_iter();
+                judged.extend(others.map(|run| Run { remedy: remedy(), ..run.clone() }));
             }
         }
+        runs = judged.into_iter().filter(|run| !by_run.contains_key(run)).collect();
     }
-    let made: BTreeSet<&Run> = results.iter().map(|result| &result.run).collect();
-    runs.into_iter().filter(|run| !made.contains(run)).collect()
+    let nodes = |domain: usize| outline.domains.get(domain).map_or(0, |it| it.nodes.len());
+    runs.sort_by_cached_key(|run| {
+        let outage = match &run.fault {
+            Fault::PowerOff { back_after } => Some(*back_after),
+            _ => None,
+        };
+        let cluster = (run.seed, run.remedy.clone());
+        (
+            cluster,
+            Reverse(nodes(run.domain)),
+            run.domain,
+            outage.is_none(),
+            outage,
+            run.fault.clone(),
+        )
+    });
+    runs
 }
 
 /// What could help a workload.
@@ -641,9 +824,11 @@ fn help(
     let Some(domain) = outline.domains.get(cell.domain) else { return remedies };
     let silent = matches!(cell.fault, Fault::Lost | Fault::PowerOff { .. } | Fault::NetworkCut);
     if silent {
+        let others = TOLERATION_SECONDS
+            .into_iter()
+            .filter(|seconds| !has_toleration_seconds(simulator, workload, *seconds));
         remedies.extend(
-            TOLERATION_SECONDS
-                .map(|seconds| Remedy::TolerationSeconds { workload: workload.clone(), seconds }),
+            others.map(|seconds| Remedy::TolerationSeconds { workload: workload.clone(), seconds }),
         );
     }
     let spreads = workload.kind != WorkloadKind::Job;
@@ -669,6 +854,20 @@ fn help(
         remedies.push(Remedy::OutOfService { after: Span(OUT_OF_SERVICE_AFTER) });
     }
     remedies
+}
+
+/// Whether all pods of a workload stay exactly so long on a node that is unreachable or not ready.
+fn has_toleration_seconds(simulator: &Simulator, workload: &WorkloadKey, seconds: u32) -> bool {
+    let cluster = simulator.cluster();
+    let pods = cluster.pods_of_workload(workload);
+    let mut pods = pods.iter().filter_map(|key| cluster.get_pod(key)).peekable();
+    let has = |pod: &Pod, key: &str| {
+        let taint = Taint::new(key, "", TaintEffect::NoExecute);
+        let first = pod.spec.tolerations.iter().find(|it| tolerates(it, &taint, false));
+        first.is_some_and(|it| it.toleration_seconds == Some(seconds.into()))
+    };
+    let keys = [well_known::NOT_READY, well_known::UNREACHABLE];
+    pods.peek().is_some() && pods.all(|pod| keys.iter().all(|key| has(pod, key)))
 }
 
 /// A node outside the failure domain that takes pods: the one with the most, which are of the kind

@@ -1,14 +1,15 @@
 //! One run: a fork of the settled cluster fails, and what is read off it. Only what an event names
 //! is looked at, so that what a fault does not reach takes no time here.
 
-use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
 use alloc::string::String;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Millis, Remedy, ReportSubject, Run, RunResult};
+use super::{Fault, Millis, Remedy, ReportSubject, Run, RunResult};
 use crate::api::{NodeName, Pod, PodKey, WorkloadKey, WorkloadKind};
 use crate::cluster::Cluster;
 use crate::command::Command;
@@ -190,66 +191,146 @@ pub(super) fn steps(
     steps
 }
 
-/// Lets the nodes fail in a fork of the settled cluster, and shows each moment with its events,
-/// also the one at which pods that were down are there again. When something happened last, unless
-/// more was to come at the end.
-fn play(
-    simulator: &mut Simulator,
-    at: Timestamp,
-    end: Timestamp,
-    nodes: &[NodeName],
-    run: &Run,
-    mut show: impl FnMut(&Simulator, &[Event]),
-) -> Option<Timestamp> {
-    let commands = commands(simulator, at, nodes, run);
-    let mut commands = commands.into_iter().peekable();
-    let mut back = run.fault.down_until(at);
-    let mut last = at;
-    loop {
-        let command = commands.peek().map(|(at, _)| *at);
-        let deadline = simulator.poll_timeout().map(|next| next.at);
-        let Some(next) = command.into_iter().chain(deadline).chain(back).min() else {
-            return Some(last);
-        };
-        if next > end {
-            return None;
+/// A fork of the settled cluster in which the nodes fail, as far as it has gone.
+#[derive(Clone, Debug)]
+struct Course {
+    simulator: Simulator,
+    /// What is still to be done, in the order of time.
+    commands: VecDeque<(Timestamp, Command)>,
+    /// When pods that are down are there again, if that is to come.
+    back: Option<Timestamp>,
+    /// When something happened last.
+    last: Timestamp,
+}
+
+impl Course {
+    fn new(settled: &Simulator, at: Timestamp, nodes: &[NodeName], run: &Run) -> Self {
+        Self {
+            simulator: settled.clone(),
+            commands: commands(settled, at, nodes, run).into(),
+            back: run.fault.down_until(at),
+            last: at,
         }
-        while let Some((_, command)) = commands.next_if(|(at, _)| *at <= next) {
-            // What is refused, such as a write to a pod that is gone, changes nothing.
-            let _ = simulator.handle_command(next, command);
-        }
-        if simulator.advance_to(next).is_err() {
-            return Some(last);
-        }
-        let events = simulator.drain_events();
-        let is_back = back.take_if(|back| *back <= next).is_some();
-        if is_back || !events.is_empty() {
-            last = next;
-            show(simulator, &events);
+    }
+
+    /// Goes on to `end` and shows each moment with its events, also the one at which pods that were
+    /// down are there again. When something happened last, unless more is to come after the end.
+    fn go_on(
+        &mut self,
+        end: Timestamp,
+        mut show: impl FnMut(&Simulator, &[Event]),
+    ) -> Option<Timestamp> {
+        loop {
+            let command = self.commands.front().map(|(at, _)| *at);
+            let deadline = self.simulator.poll_timeout().map(|next| next.at);
+            let Some(next) = command.into_iter().chain(deadline).chain(self.back).min() else {
+                return Some(self.last);
+            };
+            if next > end {
+                return None;
+            }
+            while let Some((_, command)) = self.commands.pop_front_if(|(at, _)| *at <= next) {
+                // What is refused, such as a write to a pod that is gone, changes nothing.
+                let _ = self.simulator.handle_command(next, command);
+            }
+            if self.simulator.advance_to(next).is_err() {
+                return Some(self.last);
+            }
+            let events = self.simulator.drain_events();
+            let is_back = self.back.take_if(|back| *back <= next).is_some();
+            if is_back || !events.is_empty() {
+                self.last = next;
+                show(&self.simulator, &events);
+            }
         }
     }
 }
 
 /// Makes a run.
 pub(super) fn record(
-    settled: &Simulator,
+    settled: &Arc<Simulator>,
     at: Timestamp,
     horizon: Span,
     nodes: &[NodeName],
     run: &Run,
 ) -> RunResult {
-    let end = at.saturating_add(horizon.0);
-    let mut simulator = settled.clone();
-    let mut recorder = Recorder::new(settled, at, nodes, run.fault.down_until(at));
-    recorder.look(&simulator, at);
-    let at_rest = play(&mut simulator, at, end, nodes, run, |simulator, events| {
-        recorder.take_in(simulator, events);
-        if recorder.down_until == Some(simulator.now()) {
-            recorder.look(simulator, simulator.now());
+    let course = Course::new(settled, at, nodes, run);
+    let recorder = Recorder::new(settled, at, nodes, run.fault.down_until(at));
+    finish(course, recorder, at.saturating_add(horizon.0), run)
+}
+
+/// Goes on to the end, and what has come of it.
+fn finish(mut course: Course, mut recorder: Recorder, end: Timestamp, run: &Run) -> RunResult {
+    let at_rest = course.go_on(end, |simulator, events| recorder.take_in(simulator, events));
+    let at_rest = at_rest.map(|last| Millis::between(recorder.at, last));
+    recorder.result(&course.simulator, end, run, at_rest)
+}
+
+/// Nodes of which nobody hears. Whether and when they will be back, nobody knows before, so that
+/// outages of all lengths share their beginning: those with the earlier end have to come first.
+#[derive(Clone, Debug)]
+pub(super) struct Silence {
+    domain: usize,
+    course: Course,
+    /// Up to when it has gone, all of that included.
+    until: Timestamp,
+    /// Of nodes that are lost.
+    lost: Recorder,
+    /// Of nodes that are off.
+    off: Recorder,
+}
+
+impl Silence {
+    /// It begins, in the cluster and with the domain of a run.
+    pub(super) fn new(
+        settled: &Arc<Simulator>,
+        at: Timestamp,
+        nodes: &[NodeName],
+        run: &Run,
+    ) -> Self {
+        let lost = Run { fault: Fault::Lost, ..run.clone() };
+        Self {
+            domain: run.domain,
+            course: Course::new(settled, at, nodes, &lost),
+            until: at,
+            lost: Recorder::new(settled, at, nodes, None),
+            off: Recorder::new(settled, at, nodes, Some(Timestamp::MAX)),
         }
-    });
-    let at_rest = at_rest.map(|last| Millis::between(at, last));
-    recorder.result(&simulator, end, run, at_rest)
+    }
+
+    /// Whether a run of the same cluster can go on from here.
+    pub(super) fn begins(&self, run: &Run) -> bool {
+        let later = run.fault.down_until(self.lost.at).is_none_or(|back| back > self.until);
+        run.domain == self.domain && is_silent(run) && later
+    }
+
+    /// Makes a run that it [`begins`](Self::begins) and that ends at the horizon.
+    pub(super) fn record(&mut self, horizon: Span, nodes: &[NodeName], run: &Run) -> RunResult {
+        let at = self.lost.at;
+        let end = at.saturating_add(horizon.0);
+        let Some(back) = run.fault.down_until(at) else {
+            return finish(self.course.clone(), self.lost.clone(), end, run);
+        };
+        // What comes at the end of the outage comes after it.
+        let before = Timestamp::from_nanos(back.as_nanos().saturating_sub(1)).min(end);
+        let Self { course, lost, off, .. } = self;
+        course.go_on(before, |simulator, events| {
+            lost.take_in(simulator, events);
+            off.take_in(simulator, events);
+        });
+        self.until = before;
+        let mut course = self.course.clone();
+        let rest = commands(&course.simulator, at, nodes, run).into_iter();
+        course.commands.extend(rest.filter(|(time, _)| *time >= back));
+        course.back = Some(back);
+        finish(course, Recorder { down_until: Some(back), ..self.off.clone() }, end, run)
+    }
+}
+
+/// Whether nothing is done in a run but that nodes are lost, or off for a while.
+pub(super) const fn is_silent(run: &Run) -> bool {
+    matches!(run.fault, Fault::Lost | Fault::PowerOff { .. })
+        && !matches!(run.remedy, Some(Remedy::OutOfService { .. }))
 }
 
 /// The lanes of a run: of the nodes that fail, and of the pods of one workload.
@@ -262,15 +343,15 @@ pub(super) fn lanes(
     subject: &ReportSubject,
 ) -> Lanes {
     let end = at.saturating_add(horizon.0);
-    let mut simulator = settled.clone();
-    let mut recorder = LaneRecorder::new(&simulator);
+    let mut course = Course::new(settled, at, nodes, run);
+    let mut recorder = LaneRecorder::new(settled);
     let mut pods: BTreeSet<PodKey> = BTreeSet::new();
     let mut note = |simulator: &Simulator| match subject {
         ReportSubject::Workload(key) => pods.extend(simulator.cluster().pods_of_workload(key)),
         ReportSubject::Pod(pod) => _ = pods.insert(pod.clone()),
     };
-    note(&simulator);
-    let last = play(&mut simulator, at, end, nodes, run, |simulator, events| {
+    note(settled);
+    let last = course.go_on(end, |simulator, events| {
         recorder.record(simulator, events);
         note(simulator);
     });
@@ -285,11 +366,12 @@ pub(super) fn lanes(
     lanes
 }
 
-struct Recorder<'a> {
-    settled: &'a Simulator,
+#[derive(Clone, Debug)]
+struct Recorder {
+    settled: Arc<Simulator>,
     at: Timestamp,
     /// The nodes that fail.
-    nodes: BTreeSet<&'a str>,
+    nodes: BTreeSet<NodeName>,
     /// Until when the pods that were on them are down.
     down_until: Option<Timestamp>,
     /// Those that were ready there, by whose they are.
@@ -303,7 +385,7 @@ struct Recorder<'a> {
 }
 
 /// How a workload fares.
-#[derive(Default)]
+#[derive(Clone, Debug, Default)]
 struct Track {
     wanted: i64,
     /// From when on how many were ready, and how many wanted.
@@ -313,17 +395,17 @@ struct Track {
     budgets_not_asked: usize,
 }
 
-impl<'a> Recorder<'a> {
+impl Recorder {
     fn new(
-        settled: &'a Simulator,
+        settled: &Arc<Simulator>,
         at: Timestamp,
-        nodes: &'a [NodeName],
+        nodes: &[NodeName],
         down_until: Option<Timestamp>,
     ) -> Self {
         let mut recorder = Self {
-            settled,
+            settled: settled.clone(),
             at,
-            nodes: nodes.iter().map(NodeName::as_str).collect(),
+            nodes: nodes.iter().cloned().collect(),
             down_until,
             down: BTreeMap::new(),
             tracks: BTreeMap::new(),
@@ -340,6 +422,7 @@ impl<'a> Recorder<'a> {
                     down.push((key.clone(), pod.metadata.uid.clone()));
                 }
             }
+            recorder.look(settled, at);
         }
         recorder
     }
@@ -427,6 +510,9 @@ impl<'a> Recorder<'a> {
         for subject in reached {
             self.sample(simulator, &subject, simulator.now());
         }
+        if self.down_until == Some(simulator.now()) {
+            self.look(simulator, simulator.now());
+        }
     }
 
     fn zone(
@@ -466,7 +552,7 @@ impl<'a> Recorder<'a> {
     fn track(&mut self, subject: &ReportSubject) -> &mut Track {
         if !self.tracks.contains_key(subject) {
             let (ready, desired) =
-                (self.ready(self.settled, subject), desired(self.settled, subject));
+                (self.ready(&self.settled, subject), desired(&self.settled, subject));
             // A node that is gone needs none of the pods that a DaemonSet has on it.
             let there = match subject {
                 ReportSubject::Workload(key) if key.kind == WorkloadKind::DaemonSet => {
@@ -499,7 +585,7 @@ impl<'a> Recorder<'a> {
                 let uid = |simulator: &Simulator| {
                     simulator.cluster().get_pod(key).map(|pod| pod.metadata.uid.clone())
                 };
-                let same = uid(simulator) == uid(self.settled);
+                let same = uid(simulator) == uid(&self.settled);
                 let pod = simulator.cluster().get_pod(key);
                 i64::from(same && pod.is_some_and(|pod| is_ready(pod)))
             }

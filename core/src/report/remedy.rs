@@ -98,6 +98,11 @@ impl Remedy {
         Taint::new(well_known::OUT_OF_SERVICE, "nodeshutdown", TaintEffect::NoExecute)
     }
 
+    /// Whether the cluster is another one before anything fails.
+    pub(super) const fn is_before(&self) -> bool {
+        !matches!(self, Self::OutOfService { .. })
+    }
+
     /// The cluster with this change.
     ///
     /// # Errors
@@ -160,14 +165,15 @@ impl Remedy {
     /// # Errors
     /// What it is about is not there.
     pub fn yaml(&self, scenario: &Scenario) -> Result<String, ReportError> {
-        let changed = self.applied_to(scenario)?;
         let documents = match self {
-            Self::TolerationSeconds { workload, .. } => {
-                let tolerations = json!(Template::of(&changed, workload)?.spec.tolerations);
-                Vec::from([of_template(workload, json!({ "tolerations": tolerations }))])
+            Self::TolerationSeconds { workload, seconds } => {
+                let mut spec = Template::of(scenario, workload)?.spec.clone();
+                tolerate(&mut spec, *seconds);
+                let tolerations = json!({ "tolerations": spec.tolerations });
+                Vec::from([of_template(workload, tolerations)])
             }
             Self::Spread { workload, topology_key } => {
-                let template = Template::of(&changed, workload)?;
+                let template = Template::of(scenario, workload)?;
                 let constraints = json!([constraint(&template, topology_key)]);
                 let spec = json!({ "topologySpreadConstraints": constraints });
                 Vec::from([of_template(workload, spec)])

@@ -102,6 +102,41 @@ fn a_report_of_a_later_moment_counts_the_steps_until_then() {
     assert!(at > 300, "after the eviction from b has come to rest: {at}");
 }
 
+/// What runs of one cluster share changes none of them.
+#[test]
+fn a_run_is_the_same_by_itself_and_after_others() {
+    let scenario = || Scenario { steps: Vec::new(), ..cluster() };
+    let mut plan = Plan::new(scenario(), ReportOptions::default()).unwrap();
+    let mut results: Vec<_> = plan.runs().iter().map(|run| plan.run(run).unwrap()).collect();
+    let runs = plan.remedies(&results);
+    let outages = runs.iter().filter(|run| matches!(run.fault, Fault::PowerOff { .. }));
+    assert!(outages.count() >= 20, "the sweep of tolerationSeconds");
+    results.extend(runs.iter().map(|run| plan.run(run).unwrap()));
+    let judged = plan.remedies(&results);
+    assert!(!judged.is_empty(), "what helps is tried in other failures");
+    for run in runs.iter().chain(&judged) {
+        let mut alone = Plan::new(scenario(), ReportOptions::default()).unwrap();
+        assert_eq!(alone.run(run).unwrap(), plan.run(run).unwrap(), "{run:?}");
+    }
+    results.extend(judged.iter().map(|run| plan.run(run).unwrap()));
+    assert!(plan.remedies(&results).is_empty(), "nothing more to be known");
+}
+
+#[test]
+fn the_largest_failures_come_first() {
+    let mut scenario = cluster();
+    for (node, zone) in scenario.objects.nodes.iter_mut().zip(["east", "west"]) {
+        node.metadata.labels.insert("topology.kubernetes.io/zone".to_string(), zone.to_string());
+    }
+    let mut third = scenario.objects.nodes[0].clone();
+    third.metadata.name = "c".to_string();
+    scenario.objects.nodes.push(third);
+    let plan = Plan::new(scenario, ReportOptions::default()).unwrap();
+    let domains = &plan.outline().domains;
+    let sizes = plan.runs().into_iter().map(|run| domains[run.domain].nodes.len());
+    assert_eq!(sizes.collect::<Vec<_>>(), [2, 1, 1, 1, 1]);
+}
+
 #[test]
 fn a_run_of_another_plan_has_no_scenario() {
     let mut plan = Plan::new(cluster(), ReportOptions::default()).unwrap();

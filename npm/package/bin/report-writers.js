@@ -57,13 +57,24 @@ const summaryOf = (report) => {
 const rest = (all, what) =>
   all.length > MOST ? `and ${all.length - MOST} more ${what}: see --json\n` : "";
 
-const effectText = (finding, { what, harm, figures, drain }) => {
-  if (!finding.subject) return `${what}: ${drain?.ended === undefined ? "no help" : "it ends"}`;
+const effectText = (finding, { what, harm, figures, drain, overAll }) => {
+  const all = overAllText(overAll);
+  if (!finding.subject) {
+    return drain?.ended === undefined ? `${what}: no help` : `${what}: it ends${all}`;
+  }
   const less = finding.harm - harm;
   if (less <= 0) return `${what}: ${less < 0 ? "worse" : "no help"}`;
   const least = figures ? `${figures.leastReady}/${figures.wanted} ready at least, ` : "";
   const whole = figures ? `whole again: ${again(figures)}` : "not reached";
-  return `${what}: ${least}${whole}, ${clock(less)} less harm`;
+  return `${what}: ${least}${whole}, ${clock(less)} less harm${all}`;
+};
+
+/** What a change does to all workloads, as far as it was tried. */
+const overAllText = ({ tried, failures, before, after, madeWorse }) => {
+  const change = Math.abs(before - after);
+  const sum = change === 0 ? "no change" : `${clock(change)} ${after < before ? "less" : "more"}`;
+  const worse = madeWorse > 0 ? `, ${madeWorse} made worse` : "";
+  return `; all workloads, ${tried} of ${failures} failures tried: ${sum}${worse}`;
 };
 
 /** The table of outages that end by themselves: how many pods leave for nothing. */

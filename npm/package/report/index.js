@@ -79,19 +79,21 @@ async function cores() {
 }
 
 /**
- * So many runs go to a worker at a time that none waits for long at the end. A zone takes as long as
- * a thousand nodes one by one, so the largest failures come first.
+ * So many runs go to a worker at a time that none waits for long at the end. The plan lists the
+ * largest failures first, and runs that share a cluster or more one after the other.
  */
-function batches(runs, domains) {
-  const groups = new Map();
+function batches(runs, planned) {
+  const groups = [];
+  let last;
   for (const run of runs) {
-    // Those of one change share its cluster.
-    const key = run.remedy ? JSON.stringify([run.remedy, run.seed]) : String(groups.size);
-    if (groups.has(key)) groups.get(key).push(run);
-    else groups.set(key, [run]);
+    // Those of one change share its cluster, outages of one domain their beginning.
+    const { remedy, seed, domain } = run;
+    const key = planned ? undefined : JSON.stringify(remedy ? [remedy, seed] : [seed, domain]);
+    if (key !== undefined && key === last) groups.at(-1).push(run);
+    else groups.push([run]);
+    last = key;
   }
-  const size = ([run]) => domains[run.domain].nodes.length;
-  return [...groups.values()].sort((one, other) => size(other) - size(one));
+  return groups;
 }
 
 /** The runs of part `index` of `count`, counted from 1: every so many. */
@@ -149,7 +151,7 @@ export async function runs(manifests, options = {}) {
     let [done, planned] = [0, assigned.length];
     onProgress?.({ done, planned });
     const make = async (list) => {
-      const queue = batches(list, outline.domains);
+      const queue = batches(list, list === assigned);
       await Promise.all(
         staff.map(async (worker, index) => {
           if (opened[index]) ok(await opened[index]);
@@ -167,8 +169,10 @@ export async function runs(manifests, options = {}) {
     };
     await make(assigned);
     const complete = parts !== undefined || assigned.length === plan.runs.length;
-    if (complete && !shard && !signal?.aborted) {
+    // What helps is tried in other failures once it is known.
+    while (complete && !shard && !signal?.aborted) {
       const list = await first.call("remedies", results);
+      if (list.length === 0) break;
       planned += list.length;
       await make(list);
     }

@@ -114,12 +114,12 @@ fn moments(events: &[Event]) -> impl Iterator<Item = Timestamp> {
 /// The resilience report of the cluster of a scenario, as it is unless asked otherwise: JSON.
 fn resilience(scenario: Scenario) -> Result<String> {
     let mut plan = Plan::new(scenario, ReportOptions::default())?;
-    let mut results = Vec::new();
-    for run in plan.runs() {
-        results.push(plan.run(&run)?);
-    }
-    for run in plan.remedies(&results) {
-        results.push(plan.run(&run)?);
+    let (mut results, mut runs) = (Vec::new(), plan.runs());
+    while !runs.is_empty() {
+        for run in &runs {
+            results.push(plan.run(run)?);
+        }
+        runs = plan.remedies(&results);
     }
     Ok(serde_json::to_string(&report(plan.outline(), &results)?)?)
 }
