@@ -21,7 +21,8 @@ use crate::{browser, files};
 
 /// No more workers than these, however many cores there are.
 const MOST_WORKERS: usize = 8;
-/// So many runs are handed to a worker at a time.
+/// Runs are handed to a worker in which no more nodes fail altogether, or one. Those of one change
+/// are not parted, since they share its cluster.
 const BATCH: usize = 32;
 /// In a page without workers, runs are made for so many milliseconds, then it is painted.
 const PAGE_BUDGET: f64 = 12.0;
@@ -254,12 +255,22 @@ impl Reporting {
                 }
             }
             Ok(Answer::Made(made)) => {
+                let mut kept = None;
                 if let Some(worker) = self.workers.get_mut(number) {
                     let left = worker.making.split_off(made.len().min(worker.making.len()));
                     worker.making.clear();
                     if !self.shown.stopping {
-                        left.into_iter().rev().for_each(|run| self.queue.push_front(run));
+                        if left.first().is_some_and(|run| run.remedy.is_some()) {
+                            // This worker has their cluster.
+                            worker.making.clone_from(&left);
+                            kept = Some(left);
+                        } else {
+                            left.into_iter().rev().for_each(|run| self.queue.push_front(run));
+                        }
                     }
+                }
+                if let Some(runs) = kept {
+                    self.request(number, &Request::Make(runs), dispatch);
                 }
                 self.results.extend(made);
                 if let Some((_, done, _)) = &mut self.shown.progress {
@@ -268,9 +279,16 @@ impl Reporting {
             }
             Ok(Answer::Remedies(runs)) => {
                 self.asked = false;
-                self.planned += runs.len();
                 self.queue = if self.shown.stopping { VecDeque::new() } else { runs.into() };
-                self.shown.progress = Some((Stage::Helping, self.results.len(), self.planned));
+                self.planned += self.queue.len();
+                let done = self.results.len();
+                if self.queue.is_empty() {
+                    self.asked = true;
+                    self.shown.progress = Some((Stage::Joining, done, self.planned));
+                    self.request(0, &Request::Join(self.results.clone()), dispatch);
+                } else {
+                    self.shown.progress = Some((Stage::Helping, done, self.planned));
+                }
             }
             Ok(Answer::Joined(report)) => {
                 self.show(*report);
@@ -297,11 +315,17 @@ impl Reporting {
                 continue;
             }
             let Some(first) = self.queue.front().cloned() else { break };
+            let domains = self.outline.iter().flat_map(|outline| &outline.domains);
+            let sizes: Vec<usize> = domains.map(|domain| domain.nodes.len()).collect();
+            let mut nodes = 0;
             // Those of one seed and one remedy share a cluster.
             while let Some(run) = self.queue.front()
                 && (&run.seed, &run.remedy) == (&first.seed, &first.remedy)
-                && worker.making.len() < BATCH
             {
+                nodes += sizes.get(run.domain).copied().unwrap_or(1);
+                if run.remedy.is_none() && nodes > BATCH && !worker.making.is_empty() {
+                    break;
+                }
                 worker.making.extend(self.queue.pop_front());
             }
             let request = Request::Make(worker.making.clone());
@@ -313,7 +337,8 @@ impl Reporting {
         }
         self.asked = true;
         match self.shown.progress {
-            Some((Stage::Failing, done, planned)) if !self.shown.stopping => {
+            // What helps is tried in other failures once it is known.
+            Some((Stage::Failing | Stage::Helping, done, planned)) if !self.shown.stopping => {
                 self.shown.progress = Some((Stage::Helping, done, planned));
                 self.request(0, &Request::Remedies(self.results.clone()), dispatch);
             }

@@ -1,10 +1,11 @@
 //! The resilience report as it is shown: a heat map, what hurts, and what would help.
 
+use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use taintlab_core::report::{
-    Cell, Effect, Finding, Millis, Report, ReportOptions, ReportSubject, Run, WorkloadRun,
+    Cell, Effect, Finding, Millis, OverAll, Report, ReportOptions, ReportSubject, Run, WorkloadRun,
 };
 use yew::AttrValue;
 
@@ -383,22 +384,42 @@ fn effect_text(finding: &Finding, effect: &Effect) -> String {
     let what = &effect.what;
     if finding.subject.is_none() {
         let ends = effect.drain.as_ref().is_some_and(|drain| drain.ended.is_some());
-        return format!("{what}: {}", if ends { "it ends" } else { "no help" });
+        if !ends {
+            return format!("{what}: no help");
+        }
+        return format!("{what}: it ends{}", over_all_text(&effect.over_all));
     }
     if effect.harm >= finding.harm {
         let worse = effect.harm > finding.harm;
         return format!("{what}: {}", if worse { "worse" } else { "no help" });
     }
     let less = Millis(finding.harm.0 - effect.harm.0);
+    let all = over_all_text(&effect.over_all);
     match &effect.figures {
         Some(figures) => format!(
-            "{what}: {}/{} ready at least, whole again: {}, {less} less harm",
+            "{what}: {}/{} ready at least, whole again: {}, {less} less harm{all}",
             figures.least_ready,
             figures.wanted,
             again(figures),
         ),
-        None => format!("{what}: not reached, {less} less harm"),
+        None => format!("{what}: not reached, {less} less harm{all}"),
     }
+}
+
+/// What a change does to all workloads, as far as it was tried.
+fn over_all_text(all: &OverAll) -> String {
+    let change = Millis(all.before.0.abs_diff(all.after.0));
+    let sum = match all.after.cmp(&all.before) {
+        Ordering::Less => format!("{change} less"),
+        Ordering::Equal => "no change".to_owned(),
+        Ordering::Greater => format!("{change} more"),
+    };
+    let mut text =
+        format!("; all workloads, {} of {} failures tried: {sum}", all.tried, all.failures);
+    if all.made_worse > 0 {
+        text += &format!(", {} made worse", all.made_worse);
+    }
+    text
 }
 
 fn false_alarms(finding: &Finding) -> Option<FalseAlarms> {
