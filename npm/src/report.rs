@@ -125,13 +125,14 @@ impl ReportPlan {
         })
     }
 
-    /// The runs that tell what would help, by the results of `runs()`.
+    /// The runs that tell what would help, by the results so far: first of `runs()`, then of these
+    /// runs as well, until it lists none.
     #[wasm_bindgen(unchecked_return_type = "ReportRun[]")]
     pub fn remedies(
         &self,
         #[wasm_bindgen(
             unchecked_param_type = "readonly ReportRunResult[]",
-            param_description = "the results, in any order"
+            param_description = "all results so far, in any order"
         )]
         results: JsValue,
     ) -> Result<JsValue, JsValue> {

@@ -5,13 +5,19 @@
 //! grace period of 50 s the node is not ready at 60 s or at 65 s: 50 s or 55 s after the fault. Its
 //! NoExecute taint comes with the next pass, 5 s later, and pods are deleted 300 s after that.
 
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::time::Duration;
+
 use serde_json::Value;
+use taintlab_core::api::{Taint, WorkloadKey};
+use taintlab_core::command::Command;
 use taintlab_core::kubelet::heartbeat::KubeletSettings;
 use taintlab_core::report::{
-    Cell, Domain, DomainKind, Effect, Fault, Finding, Millis, Plan, Remedy, Report, ReportOptions,
-    RunResult, report,
+    Cell, Domain, Effect, Fault, Finding, Millis, Plan, Remedy, Report, ReportOptions,
+    ReportSubject, Run, RunResult, WorkloadRun, report,
 };
-use taintlab_core::scenario::Scenario;
+use taintlab_core::scenario::{Scenario, Step};
 use taintlab_core::time::{Span, Timestamp};
 use taintlab_manifest::{ImportOptions, Limits, import, read_value};
 
@@ -205,15 +211,19 @@ fn a_deployment_without_room_elsewhere() {
     assert_eq!(priority.harm, finding.harm, "there is nobody to make room");
 }
 
+/// The Deployment `web` and one like it, `batch`, of larger pods: a node has room for one of each.
+fn two_of_a_kind() -> Scenario {
+    let mut cluster = scenario(&web("400m"));
+    let web = serde_json::to_string(&cluster.objects.workloads[0]).unwrap();
+    let batch = web.replace("web", "batch").replace("400m", "500m");
+    cluster.objects.workloads.push(serde_json::from_str(&batch).unwrap());
+    cluster
+}
+
 /// A Deployment that gets a priority takes the room of another one, whichever node is lost.
 #[test]
 fn a_change_that_makes_others_worse_says_so() {
-    let mut changed = scenario(&web("400m"));
-    let mut batch = changed.objects.workloads[0].clone();
-    let text = serde_json::to_string(&batch).unwrap().replace("web", "batch");
-    batch = serde_json::from_str(&text.replace("400m", "500m")).unwrap();
-    changed.objects.workloads.push(batch);
-    let report = report_of(changed, ReportOptions::default());
+    let report = report_of(two_of_a_kind(), ReportOptions::default());
     let finding = finding(&report, Some("deployment/default/web"));
     let effect = |is_it: &dyn Fn(&Remedy) -> bool| {
         finding.effects.iter().find(|effect| is_it(&effect.remedy)).unwrap()
@@ -239,7 +249,7 @@ fn a_change_that_makes_others_worse_says_so() {
 
 #[test]
 fn a_stateful_set_a_budget_and_a_pod_of_nobody() {
-    let off = Fault::PowerOff { back_after: Span(std::time::Duration::from_secs(120)) };
+    let off = Fault::PowerOff { back_after: Span(Duration::from_secs(120)) };
     let faults = vec![Fault::Lost, Fault::Drained, off.clone()];
     let report = report_of(scenario(&db()), ReportOptions { faults, ..ReportOptions::default() });
     let gone = not_ready_after("a", 1);
@@ -332,46 +342,190 @@ fn merge(target: &mut Value, patch: &Value) {
     }
 }
 
-#[test]
-fn the_yaml_of_each_effect_does_what_it_says() {
-    for cluster in [web("800m"), web("300m")] {
-        let report = report_of(scenario(&cluster), ReportOptions::default());
-        let finding = finding(&report, Some("deployment/default/web"));
-        let mut checked = 0;
-        // The out-of-service taint is no change of the cluster before it fails.
-        let before = |remedy: &Remedy| !matches!(remedy, Remedy::OutOfService { .. });
-        for effect in finding.effects.iter().filter(|effect| before(&effect.remedy)) {
-            let mut changed = scenario(&cluster);
-            for document in effect.yaml.split("---\n") {
-                let patch: Value = read_value(document, "", &Limits::default()).unwrap();
-                match patch["kind"].as_str().unwrap() {
-                    "Deployment" => {
-                        let web = &mut changed.objects.workloads[0];
-                        let mut object = serde_json::to_value(&*web).unwrap();
-                        let spec = &patch["spec"]["template"]["spec"];
-                        merge(object.pointer_mut("/spec/template/spec").unwrap(), spec);
-                        *web = serde_json::from_value(object).unwrap();
+/// A cluster with a change, made of its YAML as `kubectl` would make it.
+fn changed_by(yaml: &str, mut scenario: Scenario) -> Scenario {
+    let objects = &mut scenario.objects;
+    for document in yaml.split("---\n") {
+        let patch: Value = read_value(document, "", &Limits::default()).unwrap();
+        let name = patch["metadata"]["name"].as_str().unwrap_or_default();
+        match patch["kind"].as_str().unwrap() {
+            "Deployment" | "StatefulSet" => {
+                let mut workloads = objects.workloads.iter_mut();
+                let workload = workloads.find(|it| it.metadata.name == name).unwrap();
+                let mut object = serde_json::to_value(&*workload).unwrap();
+                let spec = &patch["spec"]["template"]["spec"];
+                merge(object.pointer_mut("/spec/template/spec").unwrap(), spec);
+                *workload = serde_json::from_value(object).unwrap();
+            }
+            "PodDisruptionBudget" => {
+                let mut budgets = objects.budgets.iter_mut();
+                let budget = budgets.find(|it| it.metadata.name == name).unwrap();
+                let mut object = serde_json::to_value(&*budget).unwrap();
+                merge(&mut object, &patch);
+                *budget = serde_json::from_value(object).unwrap();
+            }
+            "Node" => objects.nodes.push(serde_json::from_value(patch).unwrap()),
+            "PriorityClass" => objects.others.push(patch),
+            kind => panic!("{kind}"),
+        }
+    }
+    scenario
+}
+
+/// The harm to each workload.
+fn harms(result: &RunResult) -> BTreeMap<&ReportSubject, u64> {
+    let harm = |it: &WorkloadRun| {
+        it.replica_time_lost.0 / u64::try_from(it.wanted).unwrap().max(1) + it.at_zero.0
+    };
+    result.workloads.iter().map(|it| (&it.subject, harm(it))).collect()
+}
+
+/// Applies each change to the cluster, runs the report again, and compares all that it was said to
+/// do; the kinds of changes.
+fn check_effects(cluster: &Scenario, faults: &[Fault]) -> BTreeSet<&'static str> {
+    let options = ReportOptions { faults: faults.to_vec(), ..ReportOptions::default() };
+    let report = report_of(cluster.clone(), options.clone());
+    // The failures by name: a cluster with one more node has others.
+    let run_again = |cluster: Scenario| -> BTreeMap<(String, Fault), RunResult> {
+        let options = ReportOptions { remedies: 0, ..options.clone() };
+        let mut plan = Plan::new(cluster, options).unwrap();
+        let domains = plan.outline().domains.clone();
+        let results = all_runs(&mut plan).into_iter();
+        let named = |it: &RunResult| (domains[it.run.domain].name.clone(), it.run.fault.clone());
+        results.map(|it| (named(&it), it)).collect()
+    };
+    let plain = run_again(cluster.clone());
+    let mut kinds = BTreeSet::new();
+    for finding in &report.findings {
+        let own = |it: &RunResult| {
+            let mut figures = it.workloads.iter();
+            figures.find(|it| Some(&it.subject) == finding.subject.as_ref()).cloned()
+        };
+        let harm = |it: &RunResult| {
+            let subject = finding.subject.as_ref();
+            subject.and_then(|subject| harms(it).get(subject).copied()).unwrap_or_default()
+        };
+        let is_reached = |it: &&RunResult| match &it.drain {
+            Some(drain) if finding.subject.is_none() => {
+                drain.ended.is_none() && drain.error.as_ref() == Some(&finding.why)
+            }
+            _ => own(it).is_some(),
+        };
+        // That of the finding, then the others as they harm the workload.
+        let mut reached: Vec<&RunResult> = plain.values().filter(is_reached).collect();
+        reached.sort_by_key(|it| (it.run != finding.run, Reverse(harm(it)), &it.run));
+        assert_eq!(reached[0].run, finding.run);
+        let mut most_tried = 0;
+        for effect in &finding.effects {
+            kinds.insert(match &effect.remedy {
+                // It is no change of the cluster before anything fails.
+                Remedy::OutOfService { .. } => continue,
+                Remedy::TolerationSeconds { .. } => "tolerationSeconds",
+                Remedy::Spread { .. } => "spread",
+                Remedy::OneMoreNode { .. } => "node",
+                Remedy::Priority { .. } => "priority",
+                Remedy::Budget { .. } => "budget",
+            });
+            let what = &effect.what;
+            let changed = run_again(changed_by(&effect.yaml, cluster.clone()));
+            let changed = |it: &RunResult| {
+                let name = report.outline.domains[it.run.domain].name.clone();
+                &changed[&(name, it.run.fault.clone())]
+            };
+            assert_eq!(own(changed(reached[0])), effect.figures, "{what}");
+            assert_eq!(changed(reached[0]).drain, effect.drain, "{what}");
+            let all = &effect.over_all;
+            assert_eq!(all.failures, reached.len(), "{what}");
+            let (mut before, mut after, mut worse) = (0, 0, Vec::new());
+            for plain in &reached[..all.tried] {
+                let (old, new) = (harms(plain), harms(changed(plain)));
+                before += old.values().sum::<u64>();
+                after += new.values().sum::<u64>();
+                for (subject, now) in new {
+                    let then = old.get(subject).copied().unwrap_or_default();
+                    if now > then {
+                        worse.push((now - then, subject.clone(), then, now));
                     }
-                    "Node" => changed.objects.nodes.push(serde_json::from_value(patch).unwrap()),
-                    "PriorityClass" => changed.objects.others.push(patch),
-                    kind => panic!("{kind}"),
                 }
             }
-            let options = ReportOptions { remedies: 0, ..ReportOptions::default() };
-            let mut plan = Plan::new(changed, options).unwrap();
-            let name = &report.outline.domains[finding.run.domain].name;
-            let domains = &plan.outline().domains;
-            let domain = domains.iter().position(|it| it.name == *name).unwrap();
-            assert_eq!(domains[domain].kind, DomainKind::Node);
-            let run = taintlab_core::report::Run { domain, ..finding.run.clone() };
-            let result = plan.run(&run).unwrap();
-            let mut figures = result.workloads.into_iter();
-            let figures = figures.find(|it| Some(&it.subject) == finding.subject.as_ref());
-            assert_eq!(figures, effect.figures, "{}", effect.what);
-            checked += 1;
+            assert_eq!((all.before, all.after), (Millis(before), Millis(after)), "{what}");
+            assert_eq!(all.made_worse, worse.len(), "{what}");
+            worse.sort_by_key(|(more, ..)| Reverse(*more));
+            let said = all.worse.iter().map(|it| (it.subject.clone(), it.before.0, it.after.0));
+            let first = worse.into_iter().take(5).map(|(_, subject, old, new)| (subject, old, new));
+            assert_eq!(said.collect::<BTreeSet<_>>(), first.collect(), "{what}");
+            most_tried = most_tried.max(all.tried);
         }
-        assert!(checked >= 4, "{checked} effects");
+        if !finding.effects.is_empty() {
+            assert_eq!(most_tried, reached.len().min(5), "what helps most, in four others");
+        }
     }
+    kinds
+}
+
+#[test]
+fn each_change_does_what_it_is_said_to_do() {
+    let all = ["node", "priority", "spread", "tolerationSeconds"];
+    let [elsewhere, nowhere] = [web("300m"), web("800m")].map(|text| scenario(&text));
+    let faults = [Fault::Lost, Fault::NetworkCut, Fault::ShutDown];
+    assert_eq!(check_effects(&elsewhere, &faults), ["spread", "tolerationSeconds"].into());
+    assert_eq!(check_effects(&nowhere, &faults[..2]), all.into());
+    assert_eq!(check_effects(&two_of_a_kind(), &[Fault::Lost]), all.into());
+    assert_eq!(check_effects(&scenario(&db()), &[Fault::Drained]), ["budget"].into());
+}
+
+/// The out-of-service taint of the YAML, put on the node a minute after it was lost.
+#[test]
+fn the_taint_of_a_node_that_is_out_of_service_does_what_it_is_said_to_do() {
+    let selector = "nodeSelector: {kubernetes.io/hostname: a}, ";
+    let mut cluster = scenario(&db().replace(selector, "").replace("replicas: 1", "replicas: 2"));
+    cluster.objects.pods.clear();
+    let mut plan = Plan::new(cluster, ReportOptions::default()).unwrap();
+    let results = all_runs(&mut plan);
+    let report = report(plan.outline(), &results).unwrap();
+    let finding = finding(&report, Some("statefulset/default/db"));
+    let is_it = |effect: &&Effect| matches!(effect.remedy, Remedy::OutOfService { .. });
+    let effect = finding.effects.iter().find(is_it).unwrap();
+    let patch: Value = read_value(&effect.yaml, "", &Limits::default()).unwrap();
+    let taint: Taint = serde_json::from_value(patch["spec"]["taints"][0].clone()).unwrap();
+    let db = WorkloadKey::parse("statefulset/default/db").unwrap();
+    let runs = plan.runs();
+    // The time without one of the two pods; there is always the other.
+    let mut harm = |run: &Run, taint: Option<&Taint>| {
+        let (played, at) = plan.scenario_of(run).unwrap();
+        let end = at.saturating_add(Duration::from_secs(3600));
+        let mut simulator = played.simulator().unwrap();
+        let after = |step: &Step| (step.at.timestamp(), step.command.clone());
+        let mut steps: VecDeque<_> = played.steps.iter().map(after).collect();
+        let node = plan.outline().domains[run.domain].nodes[0].clone();
+        if let Some(taint) = taint.cloned() {
+            let at = at.saturating_add(Duration::from_secs(60));
+            steps.push_back((at, Command::Taint { node, taint }));
+        }
+        let (mut now, mut ready, mut missing) = (Timestamp::ZERO, 2, Duration::ZERO);
+        while now < end {
+            let step = steps.front().map(|(at, _)| *at);
+            let next = simulator.poll_timeout().map(|next| next.at);
+            let next = next.into_iter().chain(step).chain([end]).min().unwrap();
+            if next > at {
+                let length = next.since_zero().saturating_sub(now.max(at).since_zero());
+                missing += length * (2 - ready);
+            }
+            if let Some((_, command)) = steps.pop_front_if(|(at, _)| *at <= next) {
+                simulator.handle_command(next, command).unwrap();
+            }
+            simulator.advance_to(next).unwrap();
+            simulator.drain_events();
+            now = next;
+            ready = u32::try_from(simulator.cluster().ready_pods(&db)).unwrap();
+        }
+        u64::try_from(missing.as_millis() / 2).unwrap()
+    };
+    let all = &effect.over_all;
+    let mut sum = |taint| Millis(runs.iter().map(|run| harm(run, taint)).sum());
+    assert_eq!((all.tried, all.failures, all.made_worse), (2, 2, 0));
+    assert_eq!((all.before, all.after), (sum(None), sum(Some(&taint))));
+    assert!(all.after < all.before);
 }
 
 #[test]
