@@ -221,6 +221,7 @@ pub struct Effect {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub drain: Option<DrainResult>,
     /// What it does to all workloads, in this failure and in others that reach this workload.
+    #[cfg_attr(feature = "typescript-all", tsify(type = "RemedyOverAll"))]
     pub over_all: OverAll,
 }
 
