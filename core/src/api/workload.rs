@@ -266,6 +266,12 @@ pub enum IntOrPercent {
 }
 
 impl IntOrPercent {
+    /// Whether it is nothing of anything.
+    #[must_use]
+    pub const fn is_zero(self) -> bool {
+        matches!(self, Self::Int(0) | Self::Percent(0))
+    }
+
     /// How many of `total`, rounded up or down. Mirrors `GetScaledValueFromIntOrPercent`.
     #[must_use]
     pub fn of(self, total: i64, up: bool) -> i64 {

@@ -32,6 +32,11 @@ pub struct ValidationOptions {
     /// Whether the operators `Lt` and `Gt` may be used: the feature gate
     /// `TaintTolerationComparisonOperators`.
     pub comparison_operators: bool,
+    /// Whether a DaemonSet may have `maxSurge` (since 1.22). Before, the API server drops it.
+    pub daemon_set_surge: bool,
+    /// Whether a Job may have `backoffLimitPerIndex` and `maxFailedIndexes` (since 1.29, where they
+    /// are on by default). Before, the API server drops them.
+    pub backoff_limit_per_index: bool,
 }
 
 impl ValidationOptions {
@@ -41,6 +46,8 @@ impl ValidationOptions {
         Self {
             exists_value_dump: release.validation_shows_whole_toleration(),
             comparison_operators: gates.is_enabled(FeatureGate::TaintTolerationComparisonOperators),
+            daemon_set_surge: release.has_daemon_set_surge(),
+            backoff_limit_per_index: release.has_backoff_limit_per_index(),
         }
     }
 }

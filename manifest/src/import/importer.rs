@@ -484,7 +484,12 @@ fn type_of(node: &Spanned<'_>) -> Result<(String, String), Problem> {
 
 /// What a running cluster may contain: it passed the checks of its own API server.
 fn options() -> ValidationOptions {
-    ValidationOptions { exists_value_dump: false, comparison_operators: true }
+    ValidationOptions {
+        exists_value_dump: false,
+        comparison_operators: true,
+        daemon_set_surge: true,
+        backoff_limit_per_index: true,
+    }
 }
 
 /// Writes the kind into an object that leaves it to the list around it.

@@ -53,6 +53,8 @@ impl From<FieldError> for Answer {
                 BadValue::Text(text) => text,
                 BadValue::Toleration(_) => "toleration".to_owned(),
                 BadValue::Taint(_) => "taint".to_owned(),
+                BadValue::Number(number) => number.to_string(),
+                BadValue::Literal(literal) => literal,
             },
             detail: error.detail,
         }
@@ -61,7 +63,12 @@ impl From<FieldError> for Answer {
 
 /// Runs one case.
 pub fn run(line: &str) -> Outcome {
-    let options = ValidationOptions { exists_value_dump: true, comparison_operators: false };
+    let options = ValidationOptions {
+        exists_value_dump: true,
+        comparison_operators: false,
+        daemon_set_surge: false,
+        backoff_limit_per_index: false,
+    };
     with_case(line, |case: Case| {
         let path = "spec.tolerations";
         let errors = match case.kind {

@@ -70,7 +70,9 @@ fn world(dice: &mut Dice) -> (u8, Simulator) {
     let partition = *dice.pick(&[0, 0, 1]);
     if partition == 1 {
         let most = if least == 0 { json!(1) } else { json!("100%") };
-        let rolling = json!({ "maxSurge": most, "maxUnavailable": 0 });
+        // Before 1.22 there is no surge, and so it may not be 0.
+        let unavailable = i32::from(minor < 22);
+        let rolling = json!({ "maxSurge": most, "maxUnavailable": unavailable });
         logs.spec.other.set("updateStrategy", json!({ "rollingUpdate": rolling }));
     }
     let mut workloads = vec![

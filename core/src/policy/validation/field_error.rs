@@ -1,5 +1,6 @@
 //! One error about one field.
 
+use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
@@ -7,7 +8,7 @@ use core::fmt;
 use chrono::{DateTime, Datelike, Month, Timelike};
 use serde::Serialize;
 
-use crate::api::{Taint, Toleration};
+use crate::api::{IntOrPercent, Taint, Toleration};
 use crate::quote::{cut, go_quote};
 use crate::time::Time;
 
@@ -92,12 +93,35 @@ pub enum BadValue {
     Toleration(Toleration),
     /// A whole taint.
     Taint(Taint),
+    /// A number.
+    Number(i64),
+    /// Something else, as a Go literal.
+    Literal(String),
 }
 
 /// The text, or its beginning if it is longer than 1,000 characters.
 impl From<&str> for BadValue {
     fn from(text: &str) -> Self {
         Self::Text(cut(text).into_owned())
+    }
+}
+
+impl From<i64> for BadValue {
+    fn from(number: i64) -> Self {
+        Self::Number(number)
+    }
+}
+
+impl From<IntOrPercent> for BadValue {
+    fn from(value: IntOrPercent) -> Self {
+        let (type_, number, text) = match value {
+            IntOrPercent::Int(number) => (0, number, String::new()),
+            IntOrPercent::Percent(part) => (1, 0, format!("{part}%")),
+        };
+        Self::Literal(format!(
+            "intstr.IntOrString{{Type:{type_}, IntVal:{number}, StrVal:{}}}",
+            go_quote(&text)
+        ))
     }
 }
 
@@ -128,6 +152,8 @@ impl fmt::Display for BadValue {
                 write_go_time(f, taint.time_added)?;
                 f.write_str("}")
             }
+            Self::Number(number) => write!(f, "{number}"),
+            Self::Literal(literal) => f.write_str(literal),
         }
     }
 }
@@ -188,7 +214,7 @@ impl FieldError {
         supported: impl IntoIterator<Item = &'a str>,
     ) -> Self {
         let supported: Vec<_> = supported.into_iter().map(go_quote).collect();
-        let detail = alloc::format!("supported values: {}", supported.join(", "));
+        let detail = format!("supported values: {}", supported.join(", "));
         Self::new(field, FieldErrorType::NotSupported, bad_value, detail)
     }
 

@@ -2,13 +2,21 @@ use alloc::string::{String, ToString};
 use alloc::{vec, vec::Vec};
 
 use super::*;
+use crate::api::Workload;
 
-const OLD: ValidationOptions =
-    ValidationOptions { exists_value_dump: true, comparison_operators: false };
-const NEW: ValidationOptions =
-    ValidationOptions { exists_value_dump: false, comparison_operators: false };
-const GATE: ValidationOptions =
-    ValidationOptions { exists_value_dump: false, comparison_operators: true };
+const OLD: ValidationOptions = ValidationOptions {
+    exists_value_dump: true,
+    comparison_operators: false,
+    daemon_set_surge: false,
+    backoff_limit_per_index: false,
+};
+const NEW: ValidationOptions = ValidationOptions {
+    exists_value_dump: false,
+    comparison_operators: false,
+    daemon_set_surge: true,
+    backoff_limit_per_index: true,
+};
+const GATE: ValidationOptions = ValidationOptions { comparison_operators: true, ..NEW };
 
 fn toleration(key: &str, operator: &str, value: &str, effect: &str) -> Toleration {
     Toleration {
@@ -186,4 +194,68 @@ fn errors_are_camel_case_json() {
             "detail": "value must be empty when `operator` is 'Exists'",
         }])
     );
+}
+
+#[test]
+fn a_daemon_set_takes_away_or_surges() {
+    let of = |rolling: serde_json::Value, type_: &str, options| -> Vec<String> {
+        let set: Workload = serde_json::from_value(serde_json::json!({
+            "apiVersion": "apps/v1", "kind": "DaemonSet", "metadata": { "name": "logs" },
+            "spec": {
+                "selector": { "matchLabels": { "app": "logs" } },
+                "template": { "metadata": { "labels": { "app": "logs" } } },
+                "updateStrategy": { "type": type_, "rollingUpdate": rolling },
+            },
+        }))
+        .unwrap();
+        validate_workload(&set, options).iter().map(ToString::to_string).collect()
+    };
+    let path = "spec.updateStrategy.rollingUpdate";
+    let surge = |value: &str| {
+        format!(
+            "{path}.maxSurge: Invalid value: {value}: may not be set when maxUnavailable is non-zero"
+        )
+    };
+    let one = surge("intstr.IntOrString{Type:0, IntVal:1, StrVal:\"\"}");
+    let part = surge("intstr.IntOrString{Type:1, IntVal:0, StrVal:\"10%\"}");
+    let none = format!("{path}.maxUnavailable: Required value: cannot be 0 when maxSurge is 0");
+    let old = format!(
+        "{path}.maxUnavailable: Invalid value: \
+         intstr.IntOrString{{Type:0, IntVal:0, StrVal:\"\"}}: cannot be 0"
+    );
+    for (rolling, before, since) in [
+        (serde_json::json!({}), None, None),
+        (serde_json::json!({ "maxSurge": 1 }), None, Some(&one)),
+        (serde_json::json!({ "maxSurge": "10%", "maxUnavailable": 2 }), None, Some(&part)),
+        (serde_json::json!({ "maxSurge": 1, "maxUnavailable": 0 }), Some(&old), None),
+        (serde_json::json!({ "maxUnavailable": 0 }), Some(&old), Some(&none)),
+        (serde_json::json!({ "maxSurge": "0%", "maxUnavailable": "50%" }), None, None),
+    ] {
+        for (options, expected) in [(&OLD, before), (&NEW, since)] {
+            let expected: Vec<String> = expected.into_iter().cloned().collect();
+            assert_eq!(of(rolling.clone(), "", options), expected, "{rolling}");
+            assert!(of(rolling.clone(), "OnDelete", options).is_empty(), "{rolling}");
+        }
+    }
+}
+
+#[test]
+fn limits_per_index_are_for_jobs_with_indexes() {
+    for (mode, options, number) in [("", &NEW, 2), ("Indexed", &NEW, 0), ("", &OLD, 0)] {
+        let job: Workload = serde_json::from_value(serde_json::json!({
+            "apiVersion": "batch/v1", "kind": "Job", "metadata": { "name": "j" },
+            "spec": {
+                "completionMode": mode, "completions": 2, "backoffLimitPerIndex": 1,
+                "maxFailedIndexes": 1, "template": {},
+            },
+        }))
+        .unwrap();
+        let errors = validate_workload(&job, options);
+        assert_eq!(errors.len(), number, "{mode} {errors:?}");
+        if let Some(first) = errors.first() {
+            let said =
+                "spec.backoffLimitPerIndex: Invalid value: 1: requires indexed completion mode";
+            assert_eq!(first.to_string(), said);
+        }
+    }
 }

@@ -1,13 +1,15 @@
 //! Workloads and budgets.
 
-use alloc::string::{String, ToString};
+use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::{
     FieldError, ValidationOptions, validate_keys, validate_name, validate_namespace_name,
     validate_pod_name, validate_tolerations,
 };
-use crate::api::{ObjectMeta, PodDisruptionBudget, ResourceError, Workload, WorkloadKind};
+use crate::api::{
+    IntOrPercent, ObjectMeta, PodDisruptionBudget, ResourceError, Workload, WorkloadKind,
+};
 
 /// Checks what every object in a namespace has: name, namespace, labels, annotations. An object
 /// without a namespace is in `default`.
@@ -76,14 +78,52 @@ pub fn validate_workload(workload: &Workload, options: &ValidationOptions) -> Ve
     for (name, number) in numbers {
         if let Some(number) = number.filter(|number| *number < 0) {
             let detail = "must be greater than or equal to 0";
-            let path = alloc::format!("spec.{name}");
-            errors.push(FieldError::invalid(path, number.to_string().as_str(), detail));
+            errors.push(FieldError::invalid(alloc::format!("spec.{name}"), number, detail));
         }
     }
     for name in ["maxSurge", "maxUnavailable", "partition"] {
         errors.extend(workload.rolling_update(name).err().map(unreadable));
     }
+    if workload.kind == WorkloadKind::DaemonSet && workload.strategy() != "OnDelete" {
+        errors.extend(validate_rolling_update_daemon_set(workload, options));
+    }
+    if is_job && options.backoff_limit_per_index && workload.text("completionMode") != "Indexed" {
+        for name in ["backoffLimitPerIndex", "maxFailedIndexes"] {
+            let path = alloc::format!("spec.{name}");
+            let wrong =
+                |number| FieldError::invalid(path, number, "requires indexed completion mode");
+            errors.extend(workload.number(name).map(wrong));
+        }
+    }
     errors
+}
+
+/// A DaemonSet takes pods away or lets pods come beside others, one of both. Mirrors
+/// `ValidateRollingUpdateDaemonSet`, after the defaults of the API.
+fn validate_rolling_update_daemon_set(
+    set: &Workload,
+    options: &ValidationOptions,
+) -> Option<FieldError> {
+    let of = |name, default| Some(set.rolling_update(name).ok()?.unwrap_or(default));
+    let path = |name| alloc::format!("spec.updateStrategy.rollingUpdate.{name}");
+    let unavailable = of("maxUnavailable", IntOrPercent::Int(1))?;
+    let surge = match options.daemon_set_surge {
+        true => of("maxSurge", IntOrPercent::Int(0))?,
+        false => IntOrPercent::Int(0),
+    };
+    match (unavailable.is_zero(), surge.is_zero()) {
+        (false, false) => {
+            let detail = "may not be set when maxUnavailable is non-zero";
+            Some(FieldError::invalid(path("maxSurge"), surge, detail))
+        }
+        (true, true) if options.daemon_set_surge => {
+            Some(FieldError::required(path("maxUnavailable"), "cannot be 0 when maxSurge is 0"))
+        }
+        (true, true) => {
+            Some(FieldError::invalid(path("maxUnavailable"), unavailable, "cannot be 0"))
+        }
+        (true, false) | (false, true) => None,
+    }
 }
 
 /// Checks a budget. Mirrors `ValidatePodDisruptionBudget`.
