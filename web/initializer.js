@@ -1,13 +1,5 @@
 // What is shown while the engine is loaded; Trunk calls it (see index.html).
 
-// As web/src/theme.rs stores it: a dark page is not bright until the engine is there.
-try {
-  const theme = localStorage.getItem("taintlab.theme");
-  if (theme === "light" || theme === "dark") document.documentElement.dataset.theme = theme;
-} catch {
-  // Storage is forbidden here; the page is as the system has it.
-}
-
 const status = document.getElementById("loading");
 
 /** Says that the engine did not come, and offers to try again. */

@@ -27,8 +27,8 @@ pub(crate) use self::volumes::VolumeWrite;
 pub(crate) use self::workloads::complete_workload;
 use crate::api::{
     MAX_REPLICAS, Node, NodeName, ObjectMeta, Pod, PodCondition, PodDisruptionBudget, PodKey,
-    PodPhase, PodStatus, PriorityClass, Toleration, Workload, WorkloadKey, node_allocatable,
-    start_up_time,
+    PodPhase, PodStatus, PriorityClass, SHUTDOWN_TIME_ANNOTATION, START_UP_TIME_ANNOTATION,
+    Toleration, Workload, WorkloadKey, duration_of, node_allocatable,
 };
 use crate::cluster::Cluster;
 use crate::command::CommandError;
@@ -368,7 +368,9 @@ impl ApiServer {
         let Some(admission) = &self.admission else { return Ok(Vec::new()) };
         let release = self.config.release;
         check_pod(release, pod).map_err(|error| error.error.to_string())?;
-        start_up_time(&pod.metadata.annotations)?;
+        for time in [START_UP_TIME_ANNOTATION, SHUTDOWN_TIME_ANNOTATION] {
+            duration_of(&pod.metadata.annotations, time)?;
+        }
         pod.status = PodStatus { phase: PodPhase::Pending, ..PodStatus::default() };
         let namespace = BTreeMap::new();
         let admission =
@@ -417,6 +419,7 @@ fn keep_identity(new: &mut ObjectMeta, old: &ObjectMeta) {
 /// those that the others want. A ReplicaSet counts beside its Deployment.
 pub(crate) fn check_workload(workload: &Workload, others: i64) -> Result<(), String> {
     workload.start_up_time()?;
+    workload.shutdown_time()?;
     let room = MAX_REPLICAS.saturating_sub(others).max(0);
     let wanted = workload.replicas();
     if wanted > room {

@@ -216,7 +216,7 @@ pub enum Command {
         node: NodeName,
     },
     /// Starts the kubelet of a node: it posts the node's status, renews the lease, and does what
-    /// it has not heard of.
+    /// it has not heard of. A node that is off starts first.
     StartKubelet {
         /// Which node.
         node: NodeName,
@@ -239,6 +239,33 @@ pub enum Command {
         /// hand.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         times: Option<u32>,
+    },
+    /// Shuts the machine of a node down. If its kubelet is set so (`shutdownGracePeriod` and
+    /// `shutdownGracePeriodByPodPriority` of its KubeletConfiguration), it posts that the node is
+    /// not ready, refuses pods, and ends those there are first; else everything on the node ends
+    /// with it and nothing is said, as when the power fails. The node stays off until its kubelet is
+    /// started; then what is to run on it starts again.
+    ShutDownNode {
+        /// Which node.
+        node: NodeName,
+        /// `shutdownGracePeriod` if the kubelet's configuration has no period; absent to shut the
+        /// node down at once then.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        shutdown_grace_period: Option<Span>,
+        /// `shutdownGracePeriodCriticalPods` with that; 0s unless given.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        shutdown_grace_period_critical_pods: Option<Span>,
+    },
+    /// Cancels the shutdown of a node whose pods are ending. The kubelet ends them all the same,
+    /// and then goes on.
+    CancelShutdown {
+        /// Which node.
+        node: NodeName,
+    },
+    /// Cuts the power of a node: everything on it ends at once, whatever its kubelet is set to do.
+    PowerOffNode {
+        /// Which node.
+        node: NodeName,
     },
     /// Cuts a node off the API server. Its kubelet runs on but is neither heard nor hears.
     CutNetwork {
@@ -305,7 +332,7 @@ pub enum Command {
     /// Makes a running pod use something from now on, in place of what it used of that. Another
     /// pod that replaces it does not.
     LoadPod(LoadedPod),
-    /// Restarts the kubelet of a node with other settings of eviction.
+    /// Restarts the kubelet of a node with other settings of eviction and of shutdowns.
     ConfigureKubelet {
         /// Which node.
         node: NodeName,

@@ -10,9 +10,11 @@
 //!    [`Controller::handle_timeout`] and go to 2.
 
 pub mod attach_detach;
+pub mod autoscaler;
 mod claims;
 pub mod daemon_set;
 pub mod deployment;
+pub mod descheduler;
 pub mod disruption;
 pub mod drain;
 mod first_pod;

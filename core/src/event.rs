@@ -206,6 +206,13 @@ pub enum EventKind {
         #[cfg_attr(feature = "typescript-all", tsify(type = "KubeletReport"))]
         report: crate::kubelet::EvictionManagerReport,
     },
+    /// A node is shut down, is off, or has started again.
+    NodeShutdown {
+        /// Which node.
+        node: NodeName,
+        /// What.
+        report: crate::kubelet::NodeShutdownReport,
+    },
     /// No node of the cluster is ready: all evictions stop, and the `NoExecute` taints of the node
     /// lifecycle controller come off.
     MasterDisruptionEntered,

@@ -261,6 +261,21 @@ pub struct PodCounts {
 }
 
 impl PodCounts {
+    /// Counts that are told as numbers: of verdicts and of healths, in the order of their `ALL`.
+    #[must_use]
+    pub const fn from_numbers(
+        verdicts: [usize; PodVerdict::ALL.len()],
+        healths: [usize; PodHealth::ALL.len()],
+    ) -> Self {
+        Self { verdicts, healths }
+    }
+
+    /// The numbers of verdicts and of healths, in the order of their `ALL`.
+    #[must_use]
+    pub const fn numbers(&self) -> ([usize; PodVerdict::ALL.len()], [usize; PodHealth::ALL.len()]) {
+        (self.verdicts, self.healths)
+    }
+
     /// Counts a pod whose object is there.
     pub fn add(&mut self, state: PodState) {
         self.add_verdict(state.verdict, 1);

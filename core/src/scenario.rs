@@ -32,6 +32,8 @@ use crate::api::{
     ApiVersion, Kind, Lease, Node, Pod, PodDisruptionBudget, TypeName, Workload, is_default,
 };
 use crate::command::{Command, CommandError};
+use crate::controllers::autoscaler::AutoscalerSettings;
+use crate::controllers::descheduler::DeschedulerSettings;
 use crate::event::Event;
 use crate::kubelet::heartbeat::KubeletSettings;
 use crate::kubelet::{ConfigError as KubeletError, KubeletConfiguration};
@@ -179,6 +181,14 @@ pub struct Kubernetes {
     /// otherwise; 2s unless given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub start_up_time: Option<Span>,
+    /// The descheduler with its plugin `RemovePodsViolatingNodeTaints`; there is none unless given,
+    /// `{}` for its defaults. It brings `controlPlane` with it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub descheduler: Option<DeschedulerSettings>,
+    /// The autoscaler of groups of nodes; there is none unless given. It brings `controlPlane` with
+    /// it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub autoscaler: Option<AutoscalerSettings>,
 }
 
 /// Values of flags may be written as numbers, `true` and `false`.
@@ -321,6 +331,8 @@ impl ScenarioError {
                 KubeletError::Settings(_) => "kubernetes.kubeletConfiguration".into(),
                 _ => "kubernetes.kubeletFlags".into(),
             },
+            Self::Config(ConfigError::Descheduler(_)) => "kubernetes.descheduler".into(),
+            Self::Config(ConfigError::Autoscaler(_)) => "kubernetes.autoscaler".into(),
             Self::Config(ConfigError::Object(_)) => "objects".into(),
             Self::NodeGroup { index, .. } => alloc::format!("objects.nodeGroups[{index}]"),
             Self::DuplicateName(name) => name.second.clone(),
@@ -389,6 +401,8 @@ impl Scenario {
             control_plane: self.has_control_plane(),
             api_server_flags: self.kubernetes.api_server_flags.clone(),
             start_up_time: self.kubernetes.start_up_time.unwrap_or(DEFAULT_START_UP_TIME),
+            descheduler: self.kubernetes.descheduler.clone(),
+            autoscaler: self.kubernetes.autoscaler.clone(),
         }
     }
 
@@ -401,6 +415,8 @@ impl Scenario {
                 || !self.objects.budgets.is_empty()
                 || !self.kubernetes.api_server_flags.is_empty()
                 || self.kubernetes.start_up_time.is_some()
+                || self.kubernetes.descheduler.is_some()
+                || self.kubernetes.autoscaler.is_some()
                 || self.steps.iter().any(|step| step.command.needs_control_plane())
                 || self.expect.iter().any(Expectation::needs_control_plane)
         })

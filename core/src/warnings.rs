@@ -12,8 +12,10 @@
 
 mod budgets;
 mod control_plane;
+mod descheduler;
 mod lost;
 mod pods;
+mod shutdown;
 mod spread;
 mod tolerations;
 
@@ -29,9 +31,10 @@ use serde::{Serialize, Serializer};
 use crate::api::{Node, NodeName, PodKey};
 use crate::cluster::Cluster;
 use crate::controllers::node_lifecycle::NodeLifecycleConfig;
+use crate::kubelet::NodeShutdownConfig;
 use crate::protocol::zone::ZoneKey;
 use crate::release::{FeatureGate, KubernetesRelease};
-use crate::simulator::{Simulator, SimulatorConfig};
+use crate::simulator::{NodeView, Simulator, SimulatorConfig};
 
 /// What a warning is about; its text never changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -62,11 +65,15 @@ pub enum WarningCode {
     OneZone,
     /// All nodes of the control plane are lost, and its controllers are assumed to go on.
     ControlPlaneLost,
+    /// A pod that does not tolerate a taint of its node, and that the descheduler does not evict.
+    DeschedulerLeavesPod,
+    /// A pod that has less time to end than it asks for when its node is shut down.
+    ShutdownCutsGracePeriod,
 }
 
 impl WarningCode {
     /// All of them, in the order in which warnings of one severity come.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 14] = [
         Self::TolerationMatchesNothing,
         Self::ExistsWithValue,
         Self::EmptyKeyWithoutExists,
@@ -79,6 +86,8 @@ impl WarningCode {
         Self::ZoneTooSmall,
         Self::OneZone,
         Self::ControlPlaneLost,
+        Self::DeschedulerLeavesPod,
+        Self::ShutdownCutsGracePeriod,
     ];
 
     /// Its text, for example `toleration-matches-nothing`.
@@ -97,6 +106,8 @@ impl WarningCode {
             Self::ZoneTooSmall => "zone-too-small",
             Self::OneZone => "one-zone",
             Self::ControlPlaneLost => "control-plane-lost",
+            Self::DeschedulerLeavesPod => "descheduler-leaves-pod",
+            Self::ShutdownCutsGracePeriod => "shutdown-cuts-grace-period",
         }
     }
 }
@@ -245,14 +256,17 @@ struct Settings {
 /// of its release.
 #[must_use]
 pub fn warnings(cluster: &Cluster, config: &SimulatorConfig) -> Vec<Warning> {
-    find(cluster, config, |_, node| pods::is_unreachable(node))
+    let shutdown = config.node_shutdown_config().unwrap_or_default();
+    find(cluster, config, |_, node| pods::is_unreachable(node), |_| &shutdown)
 }
 
-/// All warnings; `is_lost` knows the nodes that nobody hears.
-fn find(
+/// All warnings; `is_lost` knows the nodes that nobody hears, `shutdown` what the kubelet of a node
+/// goes by when it is shut down.
+fn find<'c>(
     cluster: &Cluster,
     config: &SimulatorConfig,
     is_lost: impl Fn(&NodeName, &Node) -> bool,
+    shutdown: impl Fn(&NodeName) -> &'c NodeShutdownConfig,
 ) -> Vec<Warning> {
     let settings = Settings {
         release: config.release,
@@ -269,6 +283,10 @@ fn find(
     lost::look(&groups, &nodes, &settings, &mut found);
     spread::look(cluster, &groups, &nodes, &settings, &mut found);
     control_plane::look(cluster, is_lost, &mut found);
+    if let Some(descheduler) = &config.descheduler {
+        descheduler::look(cluster, &groups, descheduler, &mut found);
+    }
+    shutdown::look(&groups, &settings, shutdown, &mut found);
     // A stable sort: within one kind the order of the objects stays.
     found.sort_by_key(|warning| (warning.severity, warning.code));
     found
@@ -278,8 +296,11 @@ fn find(
 /// kubelet nobody hears counts as lost at once, before its conditions say so.
 #[must_use]
 pub fn warnings_of(simulator: &Simulator) -> Vec<Warning> {
-    find(simulator.cluster(), simulator.config(), |name, node| {
+    let is_lost = |name: &NodeName, node: &Node| {
         simulator.silence_cause(name).is_some() || pods::is_unreachable(node)
+    };
+    find(simulator.cluster(), simulator.config(), is_lost, |node| {
+        NodeView::shutdown_config(simulator, node)
     })
 }
 

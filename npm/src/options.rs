@@ -9,6 +9,7 @@ use tsify::Tsify;
 
 #[cfg(feature = "simulator")]
 use taintlab_core::{
+    controllers::{autoscaler::AutoscalerSettings, descheduler::DeschedulerSettings},
     kubelet::KubeletConfiguration,
     kubelet::heartbeat::KubeletSettings,
     lanes::Lanes,
@@ -77,6 +78,13 @@ pub struct SimulatorOptions {
     /// otherwise; 2 seconds unless given.
     #[tsify(type = "Span")]
     pub start_up_time: Option<DurationText>,
+    /// The descheduler with its plugin `RemovePodsViolatingNodeTaints`; there is none unless given,
+    /// `{}` for its defaults.
+    #[tsify(type = "Partial<DeschedulerSettings>")]
+    pub descheduler: Option<DeschedulerSettings>,
+    /// The autoscaler of groups of nodes; there is none unless given.
+    #[tsify(type = "Partial<AutoscalerSettings>")]
+    pub autoscaler: Option<AutoscalerSettings>,
     /// The wall-clock time at which the simulation begins, RFC 3339. Unless given, the newest time
     /// in the objects, or else 2020-01-01T00:00:00Z.
     #[tsify(type = "Time | Date")]
@@ -208,6 +216,8 @@ impl SimulatorOptions {
                 control_plane: self.control_plane,
                 api_server_flags: self.api_server_flags,
                 start_up_time: self.start_up_time.map(|time| time.0),
+                descheduler: self.descheduler,
+                autoscaler: self.autoscaler,
             },
             start: self.start,
             ..Scenario::default()

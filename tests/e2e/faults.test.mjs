@@ -5,7 +5,17 @@ import assert from "node:assert/strict";
 
 import { views } from "../native.mjs";
 import { playgroundTest } from "./support/browser.mjs";
-import { loadScenario, pods, ready, scrubTo, selectPod, until } from "./support/page.mjs";
+import {
+  loadScenario,
+  log,
+  pods,
+  ready,
+  scrubTo,
+  seconds,
+  selectPod,
+  taint,
+  until,
+} from "./support/page.mjs";
 
 /** Selects a zone by its name on the board. */
 const selectZone = (page, zone) =>
@@ -104,6 +114,33 @@ playgroundTest(
     await page.getByText("20s (--node-monitor-grace-period)").waitFor();
   },
 );
+
+playgroundTest("a descheduler and an autoscaler are switched on in the settings", async ({ page }) => {
+  await ready(page);
+  await page.getByTestId("settings").click();
+  await page.getByTestId("descheduler").check();
+  const interval = page.getByLabel("--descheduling-interval");
+  await interval.fill("often");
+  await page.getByRole("alert").getByText("the duration `often`").waitFor();
+  assert.ok(await page.getByTestId("apply-settings").isDisabled());
+  await interval.fill("1m");
+  await page.getByTestId("autoscaler").selectOption("worker-1");
+  await page.getByLabel("At most so many nodes of the group").fill("0");
+  await page.getByRole("alert").getByText("must be 1 to 10000").waitFor();
+  await page.getByLabel("At most so many nodes of the group").fill("20");
+  await page.getByTestId("apply-settings").click();
+  await page.getByTestId("dialog").waitFor({ state: "detached" });
+  await taint(page, "worker-1", { key: "example.com/legacy", effect: "NoSchedule" });
+  await scrubTo(page, seconds(60));
+  const said = "pod evicted from worker-1 node by sigs.k8s.io/descheduler";
+  await until(page, async () => assert.ok((await log(page)).some((line) => line.endsWith(said))));
+  // They are still on when the dialog is opened again, and undo takes them back.
+  await page.getByTestId("settings").click();
+  assert.ok(await page.getByTestId("descheduler").isChecked());
+  await page.getByTestId("autoscaler").getByText("its groups: worker").waitFor({ state: "attached" });
+  await page.keyboard.press("Escape");
+  await page.getByTestId("dialog").waitFor({ state: "detached" });
+});
 
 for (const name of ["one-zone-of-three", "every-zone-lost-and-back", "same-outage-1.26"]) {
   playgroundTest(

@@ -7,7 +7,7 @@ import { ready } from "./support/page.mjs";
 
 const ENGINE = "**/*_bg.wasm";
 
-playgroundTest("the page says that the engine is loaded until it is there", async ({ page }) => {
+playgroundTest("the page says that the engine is loaded until it is there", { alone: true }, async ({ page }) => {
   let arrives;
   const held = new Promise((release) => (arrives = release));
   await page.route(ENGINE, async (route) => {
@@ -26,6 +26,7 @@ playgroundTest("the page says that the engine is loaded until it is there", asyn
 
 playgroundTest(
   "without the engine the page says so, and tries again",
+  { alone: true },
   async ({ page, problems }) => {
     let reachable = false;
     await page.route(ENGINE, (route) => (reachable ? route.continue() : route.abort()));
@@ -39,7 +40,7 @@ playgroundTest(
   },
 );
 
-playgroundTest("loading the page draws no warning from the browser", async ({ page, problems }) => {
+playgroundTest("loading the page draws no warning from the browser", { alone: true }, async ({ page, problems }) => {
   await ready(page);
   // A preload that is not used is found some seconds after the page was loaded.
   await page.reload({ waitUntil: "networkidle" });
@@ -50,7 +51,7 @@ playgroundTest("loading the page draws no warning from the browser", async ({ pa
   assert.equal(await page.locator('link[rel*="preload"][integrity]').count(), 0);
 });
 
-playgroundTest("the stored colours are there before the engine", async ({ page }) => {
+playgroundTest("the stored colours are there before the engine", { alone: true }, async ({ page }) => {
   await ready(page);
   await page.getByTestId("theme").click();
   await page.getByTestId("theme").click();

@@ -1,10 +1,11 @@
 // How the release build bears a cluster of 5,000 nodes and up to 150,000 pods: loading it, selecting
 // and tainting a node, and playing the loss of a zone. Run by `cargo xtask bench --page`; it
-// measures, and fails on nothing.
+// measures, and fails on nothing. Memory is read where there is a /proc.
 //
 // Environment: CHROMIUM, the browser's path; DIST, a build to measure in place of dist/; PODS, how
 // many pods, separated by commas.
 
+import { readFileSync, readdirSync } from "node:fs";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -13,7 +14,7 @@ import { fileURLToPath } from "node:url";
 import { chromium } from "playwright-core";
 
 import { FLAGS } from "./support/flags.mjs";
-import { ready, selectZone } from "./support/page.mjs";
+import { now, ready, selectZone } from "./support/page.mjs";
 import { serve } from "./support/server.mjs";
 
 const DIST = process.env.DIST ?? fileURLToPath(new URL("../../dist", import.meta.url));
@@ -70,21 +71,60 @@ function watch() {
   requestAnimationFrame(frame);
 }
 
-/** Runs something; how many milliseconds it took, and how long its longest task was. */
+/** Runs something; how many milliseconds it took, its longest task, and its frames. */
 async function timed(page, work) {
-  await page.evaluate(() => (globalThis.longest = 0));
+  await page.evaluate(() => {
+    globalThis.longest = 0;
+    globalThis.frames = [];
+  });
   const start = performance.now();
   await work();
   // The frame in which it is to be seen.
   await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => setTimeout(done))));
   const took = performance.now() - start;
-  const longest = await page.evaluate(() => globalThis.longest);
-  return { took, longest };
+  return { took, ...(await seen(page)) };
+}
+
+/** The longest task, how many frames there were, how many took more than 50 ms, and the longest. */
+const seen = (page) =>
+  page.evaluate(() => {
+    const { longest, frames } = globalThis;
+    const took = frames.slice(1).map((at, index) => at - frames[index]);
+    const slow = took.filter((frame) => frame > 50).length;
+    return { longest, frames: frames.length, slow, frame: Math.max(0, ...took) };
+  });
+
+/** How much memory the processes of a browser have that show pages, in MiB. */
+function memory(root) {
+  const parents = new Map();
+  for (const pid of readdirSync("/proc").filter((name) => /^\d+$/.test(name))) {
+    try {
+      const [, parent] = /\) \S (\d+)/.exec(readFileSync(`/proc/${pid}/stat`, "utf8"));
+      parents.set(Number(pid), Number(parent));
+    } catch {
+      // It has ended meanwhile.
+    }
+  }
+  const isBelow = (pid) => pid === root || (parents.has(pid) && isBelow(parents.get(pid)));
+  let kibibytes = 0;
+  for (const pid of parents.keys()) {
+    try {
+      if (isBelow(pid) && readFileSync(`/proc/${pid}/cmdline`, "utf8").includes("--type=renderer")) {
+        const [, size] = /Pss:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/smaps_rollup`, "utf8"));
+        kibibytes += Number(size);
+      }
+    } catch {
+      // Likewise.
+    }
+  }
+  return Math.round(kibibytes / 1024);
 }
 
 const seconds = (number) => `${(number / 1_000).toFixed(1)} s`;
 const milliseconds = (number) => `${Math.round(number)} ms`;
-const told = ({ took, longest }) => `${seconds(took)}, longest task ${milliseconds(longest)}`;
+const told = ({ took, longest, slow, frame }) =>
+  `${seconds(took)}, longest task ${milliseconds(longest)}, ${slow} frames over 50 ms, ` +
+  `the longest ${milliseconds(frame)}`;
 
 /** Puts a cluster into the place of the sample. */
 async function load(page, pods) {
@@ -113,18 +153,21 @@ async function outage(page) {
   });
   await page.getByRole("button", { name: "Play" }).click();
   await page.waitForTimeout(WATCHED);
-  const { frames, longest } = await page.evaluate(() => ({
-    frames: globalThis.frames.length,
-    longest: globalThis.longest,
-  }));
+  const { frames, longest, slow } = await seen(page);
   await page.getByRole("button", { name: "Pause" }).click();
   const rate = (frames * 1_000) / WATCHED;
-  return `${rate.toFixed(1)} frames a second, longest task ${milliseconds(longest)}`;
+  const clock = Number(await now(page)) / 1e9;
+  return (
+    `${rate.toFixed(1)} frames a second, ${slow} over 50 ms, longest task ` +
+    `${milliseconds(longest)}; the clock came to ${clock.toFixed(0)} s`
+  );
 }
 
 const folder = await mkdtemp(join(tmpdir(), "taintlab-"));
 const server = await serve(DIST);
-const browser = await chromium.launch({ executablePath: process.env.CHROMIUM, args: FLAGS });
+const options = { executablePath: process.env.CHROMIUM, args: FLAGS };
+const launched = await chromium.launchServer(options);
+const browser = await chromium.connect(launched.wsEndpoint());
 for (const pods of PODS) {
   const context = await browser.newContext({ viewport: { width: 1600, height: 1000 } });
   const page = await context.newPage();
@@ -161,9 +204,11 @@ for (const pods of PODS) {
     );
     const heap = metrics.find(({ name }) => name === "JSHeapUsedSize").value;
     console.log(`  heap of JavaScript: ${Math.round(heap / 2 ** 20)} MiB`);
+    console.log(`  memory of the page and its worker: ${memory(launched.process().pid)} MiB`);
   }
   await context.close();
 }
 await browser.close();
+await launched.close();
 await server.close();
 await rm(folder, { recursive: true });

@@ -76,7 +76,15 @@ playgroundTest(
     assert.match(await score(page).innerText(), /^\d+ of 100 · 7 nodes, 29 pods, .*, each watched for 1h0m0s$/);
     const map = page.getByTestId("report-map");
     await map.getByRole("columnheader", { name: /shop\/web/ }).waitFor();
-    await page.getByTestId("report-findings").locator("li").first().waitFor();
+    const findings = page.getByTestId("report-findings");
+    await findings.locator("li").first().waitFor();
+    // On a phone only what is in them scrolls: YAML, and tables.
+    await page.setViewportSize({ width: 360, height: 800 });
+    await findings.locator("summary").first().click();
+    await findings.locator("pre").first().waitFor();
+    const [wide, room] = await findings.evaluate((list) => [list.scrollWidth, list.clientWidth]);
+    assert.ok(wide <= room && room < 360, `${wide} pixels in ${room}`);
+    await page.setViewportSize({ width: 1280, height: 720 });
 
     const first = cells(page).first();
     const told = await first.getAttribute("aria-label");
@@ -154,7 +162,7 @@ playgroundTest("a report is of the cluster as it is now, and can be stopped", { 
   assert.match(await score(page).innerText(), /\d+ of 4000 runs/);
 });
 
-playgroundTest("without workers the page makes the same report", async ({ page, url }) => {
+playgroundTest("without workers the page makes the same report", { alone: true }, async ({ page, url }) => {
   await page.context().addInitScript(() => {
     if (new URLSearchParams(location.search).has("none")) globalThis.Worker = undefined;
   });

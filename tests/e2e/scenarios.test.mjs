@@ -150,11 +150,11 @@ playgroundTest(
     await until(page, async () => assert.equal((await names()).length, all));
 
     // The tags come from the scenarios, each with how many have it.
-    const tag = page.getByTestId("scenario-tags").locator('[data-tag="disruption-budget"]');
+    const tag = page.getByTestId("scenario-tags").locator('[data-tag="preemption"]');
     await tag.focus();
     await page.keyboard.press("Enter");
     await until(page, async () =>
-      assert.deepEqual(await names(), ["disruption-budget-is-not-asked"]),
+      assert.deepEqual(await names(), ["preemption-in-an-outage"]),
     );
     assert.equal(await tag.getAttribute("aria-pressed"), "true");
     assert.match(await page.getByTestId("scenario-count").innerText(), /^1 of \d+/);
@@ -165,7 +165,22 @@ playgroundTest(
     await page.getByTestId("scenario-search").fill("nothing has these words");
     await page.getByText("No scenario has all of that").waitFor();
     await page.getByTestId("scenario-search").fill("");
-    await list.first().focus();
+    await tag.click();
+    await page.getByTestId("scenario-search").focus();
+    // Arrows lead from the search into the list, through it, and back.
+    const focused = () => page.evaluate(() => document.activeElement.dataset);
+    const [first, second] = await names();
+    for (const [key, name] of [["Down", first], ["Down", second], ["Up", first]]) {
+      await page.keyboard.press(`Arrow${key}`);
+      assert.equal((await focused()).scenario, name);
+    }
+    await page.keyboard.press("Tab");
+    await page.keyboard.press("ArrowDown");
+    assert.equal((await focused()).scenario, second, "from a button beside the first one");
+    await page.keyboard.press("ArrowUp");
+    await page.keyboard.press("ArrowUp");
+    assert.equal((await focused()).testid, "scenario-search");
+    await page.keyboard.press("ArrowDown");
     await page.keyboard.press("Enter");
     await page.getByTestId("dialog").waitFor({ state: "detached" });
     await page.getByTestId("inspector").getByRole("heading", { level: 2 }).waitFor();

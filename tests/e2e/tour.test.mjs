@@ -25,7 +25,7 @@ const button = (page, name) => inspector(page).getByRole("button", { name, exact
 /** Opens a scenario by its title. */
 async function open(page, hand, title) {
   await hand.press(page.getByTestId("scenarios"));
-  await hand.press(page.getByTestId("dialog").locator("[data-scenario]", { hasText: title }));
+  await hand.pick(page.getByTestId("dialog").locator("[data-scenario]", { hasText: title }));
   await page.getByTestId("dialog").waitFor({ state: "detached" });
   await page.locator(".top .title", { hasText: title }).waitFor({ state: "attached" });
 }

@@ -56,6 +56,8 @@ impl Session {
     /// restart-manager                          of kube-controller-manager
     /// stop NODE, start NODE, bounce NODE       stops, starts, restarts a kubelet
     /// flap NODE DOWN UP [TIMES]                stops and starts a kubelet in turn
+    /// shutdown NODE [PERIOD [CRITICAL]]        shuts a node down
+    /// cancel-shutdown NODE, power-off NODE
     /// cut NODE, restore NODE                   the network of a node
     /// cut-zone ZONE, restore-zone ZONE         the network of a zone
     /// condition NODE TYPE STATUS [REASON]      what the kubelet finds from now on
@@ -228,6 +230,16 @@ impl Session {
                     .map(|times| times.parse().map_err(|_| format!("`{times}` is not a number")))
                     .transpose()?,
             },
+            ["shutdown", name, periods @ ..] => {
+                let span = |text: &&str| Ok::<_, String>(Span(parse_duration(text)?));
+                Command::ShutDownNode {
+                    node: node(name),
+                    shutdown_grace_period: periods.first().map(span).transpose()?,
+                    shutdown_grace_period_critical_pods: periods.get(1).map(span).transpose()?,
+                }
+            }
+            ["cancel-shutdown", name] => Command::CancelShutdown { node: node(name) },
+            ["power-off", name] => Command::PowerOffNode { node: node(name) },
             ["cut", name] => Command::CutNetwork { node: node(name) },
             ["restore", name] => Command::RestoreNetwork { node: node(name) },
             ["cut-zone", zone] => Command::CutZoneNetwork { zone: (*zone).into() },

@@ -16,6 +16,7 @@ mod kubectl {
     mod transcripts;
 }
 mod kubelet {
+    mod shutdowns;
     mod upstream_cases;
     mod usage;
     mod worked_examples;
@@ -39,6 +40,7 @@ mod scenarios {
     mod text;
 }
 mod scheduling {
+    mod autoscaler;
     mod back_off;
     mod placement;
     mod preemption_runs;
@@ -53,6 +55,7 @@ mod warnings {
 }
 mod workloads {
     mod controllers;
+    mod descheduler;
     mod evictions;
     mod pod_states;
     mod rules;

@@ -1,31 +1,27 @@
-//! The application: one owner of the session; messages in, a page out.
+//! The application: the page with its own state, and what the session tells of the work.
 
 mod address;
 mod back;
-mod console;
 mod density;
-mod edits;
 mod incoming;
 mod keeping;
 mod lanes;
 mod linked;
 mod listeners;
 mod moments;
-mod refresh;
 mod report;
-mod story;
+mod requests;
 mod view;
-mod work;
 
 use std::cell::{Cell, OnceCell};
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use gloo_events::EventListener;
 use gloo_render::AnimationFrame;
 use gloo_timers::callback::Timeout;
-use taintlab_core::simulator::RunOutcome;
+use taintlab_core::api::Node;
 use taintlab_core::time::Timestamp;
-use taintlab_core::warnings::Warning;
 use yew::prelude::*;
 
 use self::address::Address;
@@ -33,24 +29,31 @@ use self::back::{Back, Went};
 use self::density::kept as kept_density;
 use self::keeping::Keeping;
 pub(crate) use self::keeping::{InitialState, begin};
+use self::requests::Waiting;
 use crate::browser;
+use crate::connection::Connection;
 use crate::files;
 use crate::focus::{Focus, Goal, Place};
-use crate::link::Opened;
-use crate::messages::{Dialog, Dispatch, Msg, Notice};
-use crate::playback::{FRAME_BUDGET, Playback, Speed};
+use crate::messages::{Dialog, Dispatch, Msg, Notice, Source};
+use crate::playback::{Playback, Speed};
 use crate::pod_animation::PodAnimation;
-use crate::session::Session;
+use crate::protocol::{
+    ClockView, Progress, Reply, Request, Selected, StartText, WarningView, WorkView,
+};
+use crate::saved::SavedWork;
 use crate::test_id::TestId;
-use crate::text;
 use crate::theme::Theme;
-use crate::view_models::ViewModels;
-use crate::view_models::board::density::Density;
+use crate::view_models::board::Board;
+use crate::view_models::board::density::{Density, Detail};
 use crate::view_models::console::Entry;
-use crate::view_models::lanes::LanesMsg;
-use crate::view_models::runs::{Breakpoint, Compared};
+use crate::view_models::inspector_model::InspectorModel;
+use crate::view_models::lanes::LanesView;
+use crate::view_models::log::{LogView, LogWanted};
+use crate::view_models::runs::Compared;
 use crate::view_models::selection::Selection;
+use crate::view_models::timeline::TimelineView;
 use crate::view_models::warning_marks::WarningMarks;
+use crate::view_models::workloads::WorkloadsModel;
 
 /// When a countdown on the page began to run as it does: changes whenever clock, speed or timers
 /// do something that the animations cannot know.
@@ -62,42 +65,99 @@ pub(crate) struct Epoch {
     pub(crate) turn: bool,
 }
 
+/// What the session told last, part by part.
+pub(crate) struct Shown {
+    clock: ClockView,
+    work: Rc<WorkView>,
+    selected: Selected,
+    detail: Detail,
+    board: Rc<Board>,
+    marked: Rc<WarningMarks>,
+    warnings: Rc<Vec<WarningView>>,
+    inspector: Rc<InspectorModel>,
+    timeline: Rc<TimelineView>,
+    workloads: Option<Rc<WorkloadsModel>>,
+    log: Rc<LogView>,
+    lanes: Rc<LanesView>,
+    console: Rc<Vec<Rc<Entry>>>,
+    /// Entries up to this one are not what was done last.
+    forgotten: usize,
+    compared: Option<Rc<Compared>>,
+    /// The work as it is kept, and where it began.
+    kept: Rc<SavedWork>,
+    start: StartText,
+    /// How often that was another.
+    starts: u32,
+}
+
+impl Default for Shown {
+    fn default() -> Self {
+        Self {
+            clock: ClockView::default(),
+            work: Rc::default(),
+            selected: Selected::default(),
+            detail: Detail::Full,
+            board: Rc::default(),
+            marked: Rc::default(),
+            warnings: Rc::default(),
+            inspector: Rc::default(),
+            timeline: Rc::default(),
+            workloads: None,
+            log: Rc::default(),
+            lanes: Rc::default(),
+            console: Rc::default(),
+            forgotten: 0,
+            compared: None,
+            kept: Rc::default(),
+            start: StartText::default(),
+            starts: 0,
+        }
+    }
+}
+
 /// The application.
 pub(crate) struct App {
-    session: Session,
-    views: ViewModels,
+    connection: Connection,
+    /// What is to be done with replies that are still to come.
+    waiting: BTreeMap<u32, Waiting>,
+    /// The same of what nobody waits for.
+    aside: BTreeMap<u32, Waiting>,
+    shown: Shown,
+    /// What takes long, and how far it is.
+    progress: Option<Rc<Progress>>,
+    /// What is to be stopped is given some time.
+    stops: Option<Timeout>,
+    /// How often the session was begun again; it is being done.
+    turns: u32,
+    begins_again: bool,
     playback: Playback,
+    /// Time is being let pass.
+    ticks: bool,
     epoch: Epoch,
     selection: Option<Selection>,
-    /// How it ended, if nothing is due any more.
-    outcome: Option<Rc<RunOutcome>>,
+    /// What is to be brought into sight when it is known where it is.
+    reveals: Option<Selection>,
     pod_animation: PodAnimation,
     dialog: Option<Dialog>,
-    warnings: Rc<Vec<Warning>>,
-    marked: Rc<WarningMarks>,
-    console: Rc<Vec<Rc<Entry>>>,
+    /// The warnings are looked at.
+    looks_at_warnings: bool,
+    /// Nodes that a group of the autoscaler may be like.
+    nodes: Rc<Vec<Node>>,
     console_open: bool,
-    entries_made: usize,
-    /// Entries up to this one are about a cluster or an edit that is no longer there.
-    entries_forgotten: usize,
     notices: Vec<Notice>,
     notices_made: u32,
     announcement: AttrValue,
     focus: Focus,
     back: Back,
     address: Address,
-    /// A link that was opened, and is asked about.
-    offered: Option<Box<Opened>>,
-    /// The number of the bookmark that is told.
-    story: Option<usize>,
+    /// What there is to say of a link when it is opened.
+    told_of_link: Option<Notice>,
     theme: Theme,
     density: Density,
     catalogue: OnceCell<Rc<files::Catalogue>>,
     lanes: lanes::Lanes,
-    /// Where time stops.
-    breakpoints: Vec<Breakpoint>,
-    /// Two runs that were compared last.
-    compared: Option<Rc<Compared>>,
+    /// What is seen of the log.
+    log: LogWanted,
     report: report::Reporting,
     /// A file is being dragged over the page.
     dropping: bool,
@@ -130,37 +190,41 @@ impl Component for App {
         let dispatch = ctx.link().callback(|msg| msg);
         let theme = Theme::stored();
         theme.use_it();
-        let InitialState { session, selection, notices, keeping, offered, .. } =
+        let InitialState { connection, fragment, update, notices, keeping, offered } =
             *ctx.props().initial.take().unwrap_or_default();
+        let listener = dispatch.reform(|told| Msg::Told(Box::new(told)));
+        connection.listen(move |told| listener.emit(told));
         let mut app = Self {
-            session,
-            views: ViewModels::default(),
+            connection,
+            waiting: BTreeMap::new(),
+            aside: BTreeMap::new(),
+            shown: Shown::default(),
+            progress: None,
+            stops: None,
+            turns: 0,
+            begins_again: false,
             playback: Playback::default(),
+            ticks: false,
             epoch: Epoch::default(),
-            selection,
-            outcome: None,
+            selection: None,
+            reveals: None,
             pod_animation: PodAnimation::default(),
             dialog: None,
-            warnings: Rc::default(),
-            marked: Rc::default(),
-            console: Rc::default(),
+            looks_at_warnings: false,
+            nodes: Rc::default(),
             console_open: false,
-            entries_made: 0,
-            entries_forgotten: 0,
             notices: Vec::new(),
             notices_made: 0,
             announcement: AttrValue::default(),
             focus: Focus::default(),
             back: Back::new(),
-            address: Address::new(),
-            offered: None,
-            story: None,
+            address: Address::new(&fragment),
+            told_of_link: None,
             theme,
             density: kept_density(),
             catalogue: OnceCell::new(),
             lanes: lanes::Lanes::default(),
-            breakpoints: Vec::new(),
-            compared: None,
+            log: LogWanted::default(),
             report: report::Reporting::default(),
             dropping: false,
             keeping,
@@ -169,13 +233,21 @@ impl Component for App {
             frame: None,
             save: None,
         };
+        app.follow(update.changes);
+        app.new_epoch();
         for notice in notices {
             app.notice(notice);
         }
-        app.refresh(ViewModels::follow);
-        if let Some(offered) = offered {
-            app.offer_link(offered);
+        if app.density != Density::default() {
+            app.request(Request::Draw(app.density));
+        }
+        if let Some(contents) = offered {
+            app.offer_link(contents);
             app.back.follow(true);
+        }
+        if browser::fragment() != fragment {
+            // Somebody went elsewhere while the session was being made.
+            app.dispatch.emit(Msg::WentBack);
         }
         // What was copied, or noted when the page was left, is not stored yet.
         app.save_soon();
@@ -188,71 +260,73 @@ impl Component for App {
         }
         match msg {
             Msg::Frame(time) => return self.on_frame(time),
-            Msg::Edit(commands, refused) => _ = self.edit(commands, &refused),
-            Msg::EditAndClose(commands, refused) => {
-                if self.edit(commands, &refused) {
-                    self.dialog = None;
+            Msg::Told(told) => {
+                if !self.told(*told) {
+                    return false;
                 }
             }
-            Msg::Undo => {
-                self.forget_what_was_done();
-                self.change(|session| session.undo());
-                self.announcement = "Undone".into();
-            }
-            Msg::Redo => {
-                self.forget_what_was_done();
-                self.change(|session| session.redo());
-                self.announcement = "Done again".into();
-            }
+            Msg::Edit(commands, refused) => self.edit(commands, refused, false),
+            Msg::EditAndClose(commands, refused) => self.edit(commands, refused, true),
+            Msg::Undo => self.request(Request::Undo),
+            Msg::Redo => self.request(Request::Redo),
             Msg::TogglePlay => self.play(!self.playback.is_playing()),
             Msg::SetSpeed(speed) => self.set_speed(speed),
             Msg::Faster => self.set_speed(self.playback.speed.faster()),
             Msg::Slower => self.set_speed(self.playback.speed.slower()),
-            Msg::Step => {
-                self.play(false);
-                self.step();
-            }
-            Msg::StepBack => {
-                self.play(false);
-                let hidden = self.views.hidden.clone();
-                self.change(|session| session.step_back_to_shown(&hidden));
-            }
-            Msg::RunToEnd => {
-                self.play(false);
-                self.change(Session::run_to_end);
-            }
-            Msg::Seek(to) => {
-                self.play(false);
-                self.change(|session| session.seek(to));
-            }
+            Msg::Step => self.request_at_rest(Request::Step),
+            Msg::StepBack => self.request_at_rest(Request::StepBack),
+            Msg::RunToEnd => self.request_at_rest(Request::RunToEnd),
+            Msg::Seek(to) => self.request_at_rest(Request::Seek(to)),
             Msg::GoTo(to, selection) => {
-                self.play(false);
-                self.change(|session| session.seek(to));
+                self.request_at_rest(Request::Seek(to));
                 if selection.is_some() {
                     self.select(selection);
                 }
             }
             Msg::Select(selection) => self.select(selection),
-            Msg::Open(dialog) => self.dialog = Some(dialog),
-            Msg::CloseDialog => {
-                self.dialog = None;
-                self.offered = None;
+            Msg::Open(dialog) => self.open(dialog),
+            Msg::CloseDialog => self.dialog = None,
+            Msg::Load(scenario) => self.replace(Request::Load(scenario)),
+            Msg::Read(source, keep_all, told) => {
+                self.read(source, keep_all, told);
             }
-            Msg::Load(scenario) => self.load(*scenario),
-            Msg::ReplaceCluster(read, own_release) => self.replace_cluster(&read, own_release),
-            Msg::PlanImport(read, objects, planned) => {
-                planned.emit(self.plan_import(&read, &objects));
-                return false;
+            Msg::ReadAgain(keep_all, told) => {
+                self.ask(Request::ReadAgain(keep_all), move |_, reply| {
+                    if let Reply::Read(read) = reply {
+                        told.emit(Rc::new(*read));
+                    }
+                });
             }
-            Msg::AddToCluster(read, objects) => self.add(&read, &objects),
-            Msg::Export(what, how) => self.export(what, how),
-            Msg::ChangeStart(change) => _ = self.change_start(change),
-            Msg::ChangeSettings(change) => {
-                if self.change_start(change) {
-                    self.dialog = None;
+            Msg::Replace(own_release) => self.replace(Request::Replace(own_release)),
+            Msg::Plan(told) => self.ask(Request::Plan, move |_, reply| {
+                if let Reply::Read(read) = reply {
+                    told.emit(Rc::new(*read));
                 }
+            }),
+            Msg::Add => self.request(Request::Add),
+            Msg::List(listing, told) => self.ask(Request::List(listing), move |_, reply| {
+                if let Reply::Listed(listed) = reply {
+                    told.emit(Rc::new(*listed));
+                }
+            }),
+            Msg::Excerpt(line, told) => self.ask(Request::Excerpt(line), move |_, reply| {
+                if let Reply::Lines(lines) = reply {
+                    told.emit(lines);
+                }
+            }),
+            Msg::Export(what, how) => {
+                let copies = how == crate::messages::ExportTarget::Copy;
+                self.hand_out(Request::Export(what), copies);
             }
-            Msg::SetBaseline => self.views.set_baseline(&self.session, self.selection.as_ref()),
+            Msg::ChangeStart(change) => self.request(Request::ChangeStart(change)),
+            Msg::ChangeSettings(change) => {
+                self.ask(Request::ChangeStart(change), |app, reply| {
+                    if matches!(reply, Reply::Edited(Ok(()))) {
+                        app.dialog = None;
+                    }
+                });
+            }
+            Msg::SetBaseline => self.request(Request::SetBaseline),
             Msg::Show(selection) => {
                 self.dialog = None;
                 self.select(Some(selection));
@@ -271,18 +345,25 @@ impl Component for App {
             Msg::WentBack => match self.back.went() {
                 Went::FromDialog => {
                     self.dialog = None;
-                    self.offered = None;
                     self.follow_address();
                 }
                 Went::Back => self.follow_address(),
                 Went::Elsewhere => self.arrive(),
             },
             Msg::Copy(text) => incoming::copy(&self.dispatch, text),
-            Msg::Kubectl(line) => self.kubectl(line),
+            Msg::Kubectl(line) => self.request(Request::Kubectl(line)),
             Msg::Complete(line, cursor, found) => {
-                found.emit(self.complete(&line, cursor));
-                return false;
+                self.ask(Request::Complete(line, cursor), move |_, reply| {
+                    if let Reply::Completions(completions) = reply {
+                        found.emit(completions);
+                    }
+                });
             }
+            Msg::Offers(line, found) => self.ask(Request::Offers(line), move |_, reply| {
+                if let Reply::Offers(offers) = reply {
+                    found.emit(offers);
+                }
+            }),
             Msg::OpenConsole(open) => {
                 self.console_open = open;
                 if !open {
@@ -295,10 +376,10 @@ impl Component for App {
             }
             Msg::SetDensity(density) => self.set_density(density),
             Msg::NextDensity => {
-                let nodes = self.views.board.board().totals.nodes;
+                let nodes = self.shown.board.totals.nodes;
                 self.set_density(self.density.next(nodes));
             }
-            Msg::Find(name) => self.find(&name),
+            Msg::Find(name) => self.request(Request::Find(name)),
             Msg::Focus(what) => {
                 browser::focus(&what.selector());
                 return false;
@@ -319,19 +400,24 @@ impl Component for App {
                 let result = browser::download(&name, &text);
                 self.notice_error(result);
             }
-            Msg::Lanes(msg) => {
-                let waits = matches!(msg, LanesMsg::Peek(Some(_)));
-                self.on_lanes(msg);
-                if waits {
-                    return false;
-                }
+            Msg::Lanes(msg) => self.on_lanes(msg),
+            Msg::Log(wanted) => {
+                self.log = wanted.clone();
+                self.request(Request::Log(wanted));
             }
-            Msg::Until(until, failed) => self.until(until, &failed),
-            Msg::Branch(msg) => self.branch(msg),
-            Msg::Compare(with, failed) => self.compare(&with, &failed),
-            Msg::Ahead => self.run_forecast(),
-            Msg::StepAbout(later) => self.step_about(later),
-            Msg::ToggleKind(kind) => self.toggle_kind(kind),
+            Msg::Until(until, failed) => {
+                self.play(false);
+                self.ask(Request::Until(until), move |_, reply| say_failed(reply, &failed));
+            }
+            Msg::Branch(msg) => self.request_at_rest(Request::Branch(msg)),
+            Msg::Compare(with, failed) => {
+                self.play(false);
+                self.ask(Request::Compare(with), move |_, reply| say_failed(reply, &failed));
+            }
+            Msg::Cancel => self.cancel(),
+            Msg::StillBusy(turn) => self.end_what_is_busy(turn),
+            Msg::StepAbout(later) => self.request_at_rest(Request::StepAbout(later)),
+            Msg::ToggleKind(kind) => self.request(Request::ToggleKind(kind)),
             Msg::Save => {
                 self.store();
                 self.follow_address();
@@ -345,7 +431,7 @@ impl Component for App {
                 self.keeping.enter();
                 return false;
             }
-            Msg::OpenSession(kept) => self.open_session(&kept),
+            Msg::OpenSession(kept) => self.open_session(*kept),
             Msg::ContinueSession(id) => self.continue_session(id),
             Msg::Sessions => self.open_sessions(),
             Msg::Address(turn, fragment) => {
@@ -353,30 +439,29 @@ impl Component for App {
                 return false;
             }
             Msg::LinkRead(read) => self.link_read(read),
+            Msg::EmbedPacked(packed, made) => self.embed_packed(packed, made),
+            Msg::Stage(origin) => self.stage_link(origin),
             Msg::TakeLink => self.take_link(),
-            Msg::MakeLink(hide, made) => {
-                self.make_link(hide, made);
-                return false;
-            }
-            Msg::MakeEmbed(made) => {
-                self.make_embed(made);
-                return false;
-            }
-            Msg::DownloadShared(hide) => self.download_shared(hide),
+            Msg::MakeLink(hide, made) => self.make_link(hide, made),
+            Msg::MakeEmbed(made) => self.make_embed(made),
+            Msg::DownloadShared(hide) => self.hand_out(Request::ExportShared(hide), false),
             Msg::Run(does) => {
                 self.dialog = None;
                 self.dispatch.emit(does());
             }
-            Msg::SetBookmarks(bookmarks) => self.set_bookmarks(bookmarks),
-            Msg::Tell(number) => self.tell(number),
-            Msg::NextBookmark => self.tell_next(true),
-            Msg::PreviousBookmark => self.tell_next(false),
-            Msg::Tour(name) => self.tour(name),
+            Msg::SetBookmarks(bookmarks) => self.request(Request::SetBookmarks(bookmarks)),
+            Msg::Tell(number) => self.request_at_rest(Request::Tell(number)),
+            Msg::NextBookmark => self.request_at_rest(Request::TellNext(true)),
+            Msg::PreviousBookmark => self.request_at_rest(Request::TellNext(false)),
+            Msg::Tour(name) => self.replace(Request::Tour(name.to_owned())),
             Msg::Report(msg) => self.on_report(msg),
             Msg::ReportAnswer(turn, worker, answer) => self.on_answer(turn, worker, *answer),
         }
+        let looks = matches!(self.dialog, Some(Dialog::Warnings(_)));
+        if std::mem::replace(&mut self.looks_at_warnings, looks) && !looks {
+            self.request(Request::Warnings(None));
+        }
         self.keep_playing();
-        self.keep_forecasting();
         self.back.follow(self.dialog.is_some());
         true
     }
@@ -391,16 +476,24 @@ impl Component for App {
     }
 }
 
+/// Says why something was refused.
+fn say_failed(reply: Reply, failed: &Callback<String>) {
+    if let Reply::Edited(Err(error)) = reply {
+        failed.emit(error);
+    }
+}
+
 impl App {
+    /// What is selected is so at once; what there is to say of it comes.
     fn select(&mut self, selection: Option<Selection>) {
-        let before = std::mem::replace(&mut self.selection, selection);
-        match &self.selection {
-            Some(new) => self.focus.reveal(self.place_of(new)),
+        let before = std::mem::replace(&mut self.selection, selection.clone());
+        match &selection {
+            Some(new) => self.reveals = Some(new.clone()),
             // What closed the inspector was in it.
             None if Place::now() == Place::Inspector => self.focus.go(Goal::Card(before)),
             None => {}
         }
-        self.views.inspect(&self.session, self.selection.as_ref());
+        self.request(Request::Select(selection));
         self.save_soon();
     }
 
@@ -411,51 +504,105 @@ impl App {
         }
     }
 
-    /// A frame: time passes; painted only if something shows it.
-    fn on_frame(&mut self, time: f64) -> bool {
-        let before = self.session.now();
-        match self.playback.frame(time, before) {
-            None => {}
-            Some(to) => {
-                let due = self.session.next().is_some();
-                let until = browser::stopwatch() + FRAME_BUDGET;
-                let (mut stopped, breakpoints) = (None, &mut self.breakpoints);
-                self.session.play_to(to, |session| {
-                    stopped = Self::stops(breakpoints, session.simulator());
-                    stopped.is_none() && browser::stopwatch() < until
-                });
-                self.refresh(ViewModels::follow);
-                if let Some(condition) = stopped {
-                    self.play(false);
-                    let now = text::at(self.session.now());
-                    self.notice(Notice::info(format!("Stopped at {now}: {condition}")));
+    fn edit(
+        &mut self,
+        commands: Vec<taintlab_core::command::Command>,
+        refused: Callback<String>,
+        closes: bool,
+    ) {
+        self.ask(Request::Edit(commands), move |app, reply| match reply {
+            Reply::Edited(Err(error)) => refused.emit(error),
+            _ => {
+                // What is applied is left: the space bar plays, and takes nothing back.
+                if app.dialog.is_some() || Place::now() == Place::Inspector {
+                    app.focus.go(Goal::Card(app.selection.clone()));
                 }
-                let is_over = self.session.next().is_none();
-                if is_over && (due || to == Timestamp::MAX) {
-                    self.play(false);
+                if closes {
+                    app.dialog = None;
                 }
             }
+        });
+    }
+
+    fn open(&mut self, dialog: Dialog) {
+        match &dialog {
+            Dialog::Warnings(about) => self.request(Request::Warnings(Some(about.clone()))),
+            Dialog::Settings => self.ask(Request::Nodes, |app, reply| {
+                if let Reply::Nodes(nodes) = reply {
+                    app.nodes = Rc::new(nodes);
+                }
+            }),
+            _ => {}
+        }
+        self.dialog = Some(dialog);
+    }
+
+    /// Reads what is to be imported.
+    fn read(
+        &mut self,
+        source: Source,
+        keep_all: bool,
+        told: Callback<Rc<crate::view_models::import_report::ReadView>>,
+    ) {
+        let then = move |_: &mut Self, reply| {
+            if let Reply::Read(read) = reply {
+                told.emit(Rc::new(*read));
+            }
+        };
+        match source {
+            Source::Text(text, name) => {
+                let name = if name.is_empty() { "text".to_owned() } else { name.to_string() };
+                self.ask(Request::Read(text.to_string(), name, keep_all), then);
+            }
+            Source::Files(files, name, _) => {
+                let id = self.connection.send_files(&files, name.to_string());
+                self.waiting.insert(id, Box::new(then));
+            }
+        }
+    }
+
+    /// Something else takes the place of the work.
+    fn replace(&mut self, request: Request) {
+        self.play(false);
+        self.turn_page();
+        self.request(request);
+    }
+
+    /// Asks for something that is done while time stands still.
+    fn request_at_rest(&mut self, request: Request) {
+        self.play(false);
+        self.request(request);
+    }
+
+    /// A frame: time passes, if what came of the last one is known.
+    fn on_frame(&mut self, time: f64) -> bool {
+        self.frame = None;
+        if !self.ticks
+            && let Some(to) = self.playback.frame(time, self.shown.clock.now)
+        {
+            self.ticks = true;
+            // It is no work that the page waits for.
+            self.connection.send(Request::Play(to));
         }
         self.keep_playing();
-        self.session.now() != before || !self.playback.is_playing()
+        false
     }
 
     fn keep_playing(&mut self) {
-        self.frame = self.playback.is_playing().then(|| {
+        if !self.playback.is_playing() {
+            self.frame = None;
+        } else if self.frame.is_none() {
             let dispatch = self.dispatch.clone();
-            gloo_render::request_animation_frame(move |time| dispatch.emit(Msg::Frame(time)))
-        });
+            let frame =
+                gloo_render::request_animation_frame(move |time| dispatch.emit(Msg::Frame(time)));
+            self.frame = Some(frame);
+        }
     }
 
     fn play(&mut self, play: bool) {
         if play != self.playback.is_playing() {
             self.playback.set_playing(play);
-            if !play {
-                // What was left as it was while time ran.
-                self.refresh(ViewModels::follow);
-            }
-            self.look_for_warnings();
-            self.new_epoch();
+            self.request(Request::Playing(play));
             self.save_soon();
         }
     }
@@ -463,10 +610,6 @@ impl App {
     fn set_speed(&mut self, speed: Speed) {
         self.playback.speed = speed;
         self.new_epoch();
-    }
-
-    fn new_epoch(&mut self) {
-        self.epoch = Epoch { at: self.session.now(), turn: !self.epoch.turn };
     }
 
     fn notice(&mut self, mut notice: Notice) {

@@ -238,8 +238,13 @@ pub(crate) async fn copy(text: &str) -> Result<(), String> {
 /// It cannot be read; the text says why.
 pub(crate) async fn read(file: &File) -> Result<String, String> {
     let text = JsFuture::from(file.text()).await;
-    let failed = |error: JsValue| format!("`{}` cannot be read: {}", file.name(), js_text(&error));
-    text.map_err(failed).map(|text| text.as_string().unwrap_or_default())
+    text.map_err(|error| cannot_be_read(&file.name(), &error))
+        .map(|text| text.as_string().unwrap_or_default())
+}
+
+/// That the browser could not read a file, and why.
+pub(crate) fn cannot_be_read(name: &str, error: &JsValue) -> String {
+    format!("`{name}` cannot be read: {}", js_text(error))
 }
 
 fn js_text(error: &JsValue) -> String {

@@ -28,7 +28,7 @@ pub(crate) enum Content {
     /// A scenario.
     Scenario(Box<Scenario>),
     /// Objects; what became of each is told apart from them.
-    Objects(Rc<Import>),
+    Objects(Box<Import>),
     /// Nothing that can be used.
     Nothing,
 }
@@ -41,7 +41,7 @@ pub(crate) struct Reading {
     /// What is wrong with it.
     pub(crate) diagnostics: Vec<Diagnostic>,
     /// What became of each object.
-    pub(crate) objects: Rc<Objects>,
+    pub(crate) objects: Objects,
     /// What was dropped.
     pub(crate) dropped: Dropped,
 }
@@ -61,14 +61,14 @@ pub(crate) fn read(text: &str, name: &str, keep_all: bool) -> Reading {
             Some(scenario) => Content::Scenario(Box::new(scenario)),
             None => Content::Nothing,
         };
-        let objects = Rc::new(Objects::Read(Vec::new()));
+        let objects = Objects::Read(Vec::new());
         return Reading { content, diagnostics: read.diagnostics, objects, dropped: read.dropped };
     }
     let mut read = import(text, name, options);
     let diagnostics = std::mem::take(&mut read.diagnostics);
-    let objects = Rc::new(Objects::Read(std::mem::take(&mut read.objects)));
+    let objects = Objects::Read(std::mem::take(&mut read.objects));
     let dropped = read.dropped;
-    let content = if read.is_empty() { Content::Nothing } else { Content::Objects(Rc::new(read)) };
+    let content = if read.is_empty() { Content::Nothing } else { Content::Objects(Box::new(read)) };
     Reading { content, diagnostics, objects, dropped }
 }
 
@@ -368,7 +368,7 @@ pub(crate) fn one_object<T>(
         return Err(diagnostics);
     }
     let picked = match content {
-        Content::Objects(read) => pick(Import::clone(&read)),
+        Content::Objects(read) => pick(*read),
         Content::Scenario(_) | Content::Nothing => None,
     };
     picked.ok_or_else(|| {

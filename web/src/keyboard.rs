@@ -8,7 +8,7 @@ use yew::Callback;
 use crate::board_keys::Step;
 use crate::browser;
 use crate::focus::Place;
-use crate::messages::{Dialog, Msg};
+use crate::messages::{Dialog, Msg, Source};
 use crate::test_id::TestId;
 use crate::view_models::lanes::{LanesMsg, Move};
 
@@ -123,7 +123,7 @@ pub(crate) const SHORTCUTS: &[Shortcut] = &[
     page(&["Ctrl Z"], "Undo", || Msg::Undo),
     page(&["Ctrl Shift Z", "Ctrl Y"], "Redo", || Msg::Redo),
     page(&["I"], "Import (or paste a manifest anywhere)", || {
-        Msg::Open(Dialog::Import("".into(), "".into()))
+        Msg::Open(Dialog::Import(Source::empty()))
     }),
     page(&["X"], "Export", || Msg::Open(Dialog::Export)),
     page(&["S"], "Scenarios", || Msg::Open(Dialog::Scenarios)),

@@ -2,8 +2,8 @@
 //! Kubernetes would evict, when, and why.
 //!
 //! It holds no rule of Kubernetes: what happens comes from `taintlab-core`, what files mean from
-//! `taintlab-manifest`. One component, `App`, owns the session; it turns what the session does into
-//! view models, which the components show. Components send messages to it.
+//! `taintlab-manifest`. The session is behind plain requests and updates, in a worker if the browser
+//! lets the page have one; one component, `App`, shows what it tells. Components send messages to it.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -12,14 +12,17 @@ mod app;
 mod board_keys;
 mod browser;
 mod components;
+mod connection;
 mod embed;
 mod files;
 mod focus;
+mod host;
 mod keyboard;
 mod link;
 mod messages;
 mod playback;
 mod pod_animation;
+mod protocol;
 mod reporter;
 mod samples;
 mod saved;
@@ -31,11 +34,17 @@ mod test_id;
 mod text;
 mod theme;
 mod view_models;
+mod wire;
+mod worker;
 
-/// Puts the playground on the page; in a worker of the page, makes the runs of its reports.
+/// Puts the playground on the page; in a worker of the page, runs its session or makes the runs of
+/// its reports.
 pub fn run() {
-    if let Some(scope) = reporter::scope() {
-        return reporter::serve(&scope);
+    if let Some(scope) = worker::scope() {
+        return match scope.name().as_str() {
+            connection::NAME => connection::serve(&scope),
+            _ => reporter::serve(&scope),
+        };
     }
     // A bug must not leave a blank page, nor take the user's work with it.
     std::panic::set_hook(Box::new(|info| browser::show_crash(&info.to_string())));

@@ -76,7 +76,7 @@ fn is_zero(span: &Span) -> bool {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Draft {
     /// What comes first, with its `#`.
-    clear: String,
+    pub(crate) clear: String,
     /// What is still to be deflated.
     pub(crate) json: Option<String>,
     /// What is in the link, in words.

@@ -2,28 +2,54 @@
 
 use std::rc::Rc;
 
-use taintlab_core::command::{Command, CommandError};
+use taintlab_core::command::Command;
 use taintlab_core::scenario::{Bookmark, Scenario};
 use taintlab_core::time::Timestamp;
 use taintlab_kubectl::Completion;
-use taintlab_manifest::Import;
 use yew::prelude::*;
 
 use crate::board_keys::Step;
-use crate::embed::Form;
+use crate::connection::Told;
 use crate::files::ExportKind;
-use crate::link::Opened;
 use crate::playback::Speed;
+pub(crate) use crate::protocol::{EmbedMade, Notice, NoticeAction};
+use crate::protocol::{Origin, Staged};
 use crate::reporter::Answer;
-use crate::session::MarkKind;
+use crate::session::{MarkKind, StartChange};
 use crate::store::{Kept, WriteResult};
 use crate::test_id::TestId;
 use crate::view_models::board::density::Density;
-use crate::view_models::import_report::Objects;
+use crate::view_models::import_report::{Listed, Listing, ReadView};
 use crate::view_models::lanes::LanesMsg;
+use crate::view_models::log::LogWanted;
 use crate::view_models::report::ReportMsg;
 use crate::view_models::runs::{BranchMsg, CompareWith, Until};
 use crate::view_models::selection::Selection;
+
+/// What is to be imported.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Source {
+    /// A text, and its name.
+    Text(Rc<str>, Rc<str>),
+    /// Files too long to be shown, which the session reads by itself; their names, and how many
+    /// bytes they have.
+    Files(Rc<Vec<web_sys::File>>, Rc<str>, usize),
+}
+
+impl Source {
+    /// Nothing yet.
+    pub(crate) fn empty() -> Self {
+        Self::Text("".into(), "".into())
+    }
+
+    /// Tells one from another: a number.
+    pub(crate) fn key(&self) -> usize {
+        match self {
+            Self::Text(text, _) => text.as_ptr().addr(),
+            Self::Files(files, ..) => Rc::as_ptr(files).addr(),
+        }
+    }
+}
 
 /// How components say what the user wants. There is one for the whole page, so that comparing it
 /// is comparing a pointer.
@@ -34,9 +60,9 @@ pub(crate) enum Msg {
     /// A frame is painted, at this time of the page.
     Frame(f64),
     /// Commands, together, now; what is refused is told to the callback.
-    Edit(Vec<Command>, Callback<CommandError>),
+    Edit(Vec<Command>, Callback<String>),
     /// The same, from a dialog, which closes if they are not refused.
-    EditAndClose(Vec<Command>, Callback<CommandError>),
+    EditAndClose(Vec<Command>, Callback<String>),
     /// Take the last edit back.
     Undo,
     /// Do it again.
@@ -67,19 +93,27 @@ pub(crate) enum Msg {
     CloseDialog,
     /// Put a scenario in place of everything.
     Load(Box<Scenario>),
-    /// Put what was read in place of the cluster; on the release that its nodes report (`true`), or
-    /// on the present one.
-    ReplaceCluster(Rc<Import>, bool),
+    /// Read what is to be imported; whether what may be secret is kept.
+    Read(Source, bool, Callback<Rc<ReadView>>),
+    /// Read it again, the other way.
+    ReadAgain(bool, Callback<Rc<ReadView>>),
+    /// Load what was read: a scenario; or objects in place of the cluster, on the release that
+    /// their nodes report (`true`), or on the present one.
+    Replace(bool),
     /// What adding what was read to the cluster would do.
-    PlanImport(Rc<Import>, Rc<Objects>, Callback<Rc<Objects>>),
+    Plan(Callback<Rc<ReadView>>),
     /// Add what was read to the cluster, as far as it fits.
-    AddToCluster(Rc<Import>, Rc<Objects>),
+    Add,
+    /// Some of the objects that were read.
+    List(Listing, Callback<Rc<Listed>>),
+    /// A line of what was read, with its neighbours.
+    Excerpt(u32, Callback<Vec<(u32, String)>>),
     /// Hand out the work.
     Export(ExportKind, ExportTarget),
     /// Run the same on another Kubernetes.
-    ChangeStart(Box<dyn FnOnce(&mut Scenario)>),
+    ChangeStart(StartChange),
     /// The same, from the settings, which close unless it is refused.
-    ChangeSettings(Box<dyn FnOnce(&mut Scenario)>),
+    ChangeSettings(StartChange),
     /// Later runs are to be compared with this one.
     SetBaseline,
     /// Select something, close the dialog that showed it, and go into the inspector.
@@ -124,8 +158,16 @@ pub(crate) enum Msg {
     Download(String, Rc<str>),
     /// Something about the lanes.
     Lanes(LanesMsg),
-    /// The forecast of the lanes may go on.
-    Ahead,
+    /// What is seen of the log.
+    Log(LogWanted),
+    /// The session tells something, or its worker broke down.
+    Told(Box<Told>),
+    /// Stop what takes long.
+    Cancel,
+    /// What was to be stopped has not stopped.
+    StillBusy(u32),
+    /// The beginning of a condition: what it could become.
+    Offers(String, Callback<Vec<String>>),
     /// Go to what happens next to what is selected, or to what happened before.
     StepAbout(bool),
     /// Kinds of rows are marked and stepped to, or no longer.
@@ -153,7 +195,11 @@ pub(crate) enum Msg {
     /// The link of so many is made: write it into the address.
     Address(u32, String),
     /// A link was read, or is broken.
-    LinkRead(Result<Box<Opened>, String>),
+    LinkRead(Result<Box<Staged>, String>),
+    /// What of an embed was to be packed is.
+    EmbedPacked(String, Callback<Result<Rc<EmbedMade>, String>>),
+    /// Keep aside what is in a link.
+    Stage(Origin),
     /// Open the link that was offered.
     TakeLink,
     /// Make a link, without names if so wanted.
@@ -191,15 +237,6 @@ pub(crate) struct LinkMade {
     pub(crate) why_not: Option<String>,
 }
 
-/// An embed that was made.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct EmbedMade {
-    /// Its forms.
-    pub(crate) forms: Vec<Form>,
-    /// What it looks like, SVG; or why there is no picture.
-    pub(crate) picture: Result<String, String>,
-}
-
 /// How something is handed out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ExportTarget {
@@ -212,8 +249,8 @@ pub(crate) enum ExportTarget {
 /// A dialog.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Dialog {
-    /// Import, with this text and its name.
-    Import(Rc<str>, Rc<str>),
+    /// Import of a text.
+    Import(Source),
     /// Export.
     Export,
     /// The sessions that are kept; this tab works on the one of this id.
@@ -250,52 +287,6 @@ pub(crate) enum Dialog {
     CreatePod(Rc<str>),
 }
 
-/// A message to the user.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Notice {
-    /// Given when it is shown.
-    pub(crate) id: u32,
-    /// Whether something went wrong.
-    pub(crate) error: bool,
-    /// What.
-    pub(crate) text: String,
-    /// What can be done about it.
-    pub(crate) action: Option<NoticeAction>,
-}
-
-/// What can be done about a message.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum NoticeAction {
-    /// Download a copy of something: name and text.
-    Download(String, Rc<str>),
-    /// Go on with the session of this id.
-    Continue(Rc<str>),
-    /// Look at the sessions.
-    Sessions,
-}
-
-impl Notice {
-    /// Something went well.
-    pub(crate) fn info(text: impl Into<String>) -> Self {
-        Self { id: 0, error: false, text: text.into(), action: None }
-    }
-
-    /// Something went wrong.
-    pub(crate) fn error(text: impl Into<String>) -> Self {
-        Self { id: 0, error: true, text: text.into(), action: None }
-    }
-
-    /// The same, with something that can be done about it.
-    pub(crate) fn with(self, action: NoticeAction) -> Self {
-        Self { action: Some(action), ..self }
-    }
-
-    /// Whether it offers something that makes sense only as long as nothing was done.
-    pub(crate) fn is_offer(&self) -> bool {
-        matches!(self.action, Some(NoticeAction::Continue(_)))
-    }
-}
-
 /// A callback for events that may mean something, or not.
 pub(crate) fn maybe<E: 'static>(
     dispatch: &Dispatch,
@@ -310,23 +301,6 @@ pub(crate) fn maybe<E: 'static>(
 }
 
 /// Says what was refused at the edge of the page, for edits that no form waits for.
-pub(crate) fn refused(dispatch: &Dispatch) -> Callback<CommandError> {
-    dispatch.reform(|error: CommandError| Msg::Notice(Notice::error(error.to_string())))
-}
-
-/// Where the selection goes with an edit: to what was created, away from what was deleted.
-pub(crate) fn selection_after(
-    commands: &[Command],
-    selection: Option<&Selection>,
-) -> Option<Option<Selection>> {
-    match commands {
-        [Command::CreateNode(node)] => {
-            Some(Some(Selection::Node(node.metadata.name.as_str().into())))
-        }
-        [Command::CreatePod(pod)] => Some(Some(Selection::Pod(pod.key()))),
-        [Command::DeleteNode { node }] if selection == Some(&Selection::Node(node.clone())) => {
-            Some(None)
-        }
-        _ => None,
-    }
+pub(crate) fn refused(dispatch: &Dispatch) -> Callback<String> {
+    dispatch.reform(|error: String| Msg::Notice(Notice::error(error)))
 }

@@ -9,10 +9,6 @@ pub(crate) const SPEEDS: [u32; 8] = [1, 2, 5, 10, 30, 60, 300, 1000];
 /// At most this much wall-clock time counts between two frames: a page that was hidden for an hour
 /// does not jump. A frame of a large cluster may well take half of it.
 const MAX_FRAME: Duration = Duration::from_millis(1_000);
-/// For so many milliseconds of a frame the simulation may run, so that the page can be painted
-/// between; what is left is made up for in the frames that follow.
-pub(crate) const FRAME_BUDGET: f64 = 9.0;
-
 /// How fast simulated time passes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Speed {

@@ -12,7 +12,7 @@ use wasm_bindgen::{JsCast, JsValue};
 use web_sys::Element;
 
 use crate::browser;
-use crate::view_models::board::PodView;
+use crate::view_models::board::{Board, PodView};
 
 /// More at once are a crowd, in which nobody sees anything.
 const MOST: usize = 24;
@@ -26,17 +26,14 @@ pub(crate) struct PodAnimation(Vec<(PodKey, f64, f64)>);
 impl PodAnimation {
     /// Notes where they come from, before the page is painted: a pod that got a node from where it
     /// waited, a new pod from the place of one with the same owner that goes.
-    pub(crate) fn record(
-        &mut self,
-        old: &BTreeMap<PodKey, Rc<PodView>>,
-        new: &BTreeMap<PodKey, Rc<PodView>>,
-    ) {
+    pub(crate) fn record(&mut self, old: &Board, new: &Board) {
         if browser::wants_less_motion() {
             return;
         }
+        let (old, new) = (pods(old), pods(new));
         let mut leaving: Vec<_> =
-            old.values().filter(|pod| !pod.owner.is_empty() && leaves(pod, new)).collect();
-        for (key, pod) in new {
+            old.values().filter(|pod| !pod.owner.is_empty() && leaves(pod, &new)).collect();
+        for (key, pod) in &new {
             let from = match old.get(key) {
                 Some(before) if before.node != pod.node => key,
                 Some(_) => continue,
@@ -78,6 +75,13 @@ impl PodAnimation {
             }
         }
     }
+}
+
+/// The pods of a board, by key.
+fn pods(board: &Board) -> BTreeMap<PodKey, Rc<PodView>> {
+    let nodes = board.zones.iter().flat_map(|zone| &zone.nodes);
+    let pods = nodes.flat_map(|node| &node.pods).chain(&board.pending);
+    pods.map(|pod| (pod.key.clone(), pod.clone())).collect()
 }
 
 /// Whether a pod that was there has been deleted since.

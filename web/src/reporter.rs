@@ -5,13 +5,11 @@ use serde::{Deserialize, Serialize};
 use taintlab_core::report::{Outline, Plan, Report, ReportOptions, Run, RunResult, report};
 use taintlab_core::scenario::Scenario;
 use taintlab_core::time::Timestamp;
-use wasm_bindgen::prelude::{Closure, wasm_bindgen};
-use wasm_bindgen::{JsCast, JsValue};
-use web_sys::{
-    DedicatedWorkerGlobalScope, ErrorEvent, MessageEvent, Worker, WorkerOptions, WorkerType,
-};
+use wasm_bindgen::JsValue;
+use web_sys::DedicatedWorkerGlobalScope;
 
 use crate::browser::stopwatch;
+use crate::worker::{self, Remote};
 
 /// What is asked.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -96,24 +94,12 @@ pub(crate) fn fault_at(nanos: u64) -> Timestamp {
 /// For so many milliseconds a worker makes runs before it tells of them.
 const WORKER_BUDGET: f64 = 150.0;
 
-#[wasm_bindgen]
-extern "C" {
-    /// Where the script is that this module belongs to.
-    #[wasm_bindgen(thread_local_v2, js_namespace = ["import", "meta"], js_name = url)]
-    static SCRIPT: String;
-}
-
-/// The scope of this worker; nothing on a page.
-pub(crate) fn scope() -> Option<DedicatedWorkerGlobalScope> {
-    js_sys::global().dyn_into().ok()
-}
-
 /// Answers what the page asks, for good.
 pub(crate) fn serve(scope: &DedicatedWorkerGlobalScope) {
     let mut reporter = Reporter::default();
     let page = scope.clone();
-    let onmessage = Closure::<dyn FnMut(_)>::new(move |event: MessageEvent| {
-        let text = event.data().as_string().unwrap_or_default();
+    worker::listen(scope, move |message| {
+        let text = message.as_string().unwrap_or_default();
         let answer = match serde_json::from_str(&text) {
             Ok(request) => reporter.answer(request, WORKER_BUDGET),
             Err(error) => Answer::Failed(error.to_string()),
@@ -123,57 +109,19 @@ pub(crate) fn serve(scope: &DedicatedWorkerGlobalScope) {
             let _ = page.post_message(&text.into());
         }
     });
-    scope.set_onmessage(Some(onmessage.as_ref().unchecked_ref()));
-    onmessage.forget();
 }
 
-/// A worker, which ends when it is dropped.
-pub(crate) struct Remote {
-    worker: Worker,
-    _onmessage: Closure<dyn FnMut(MessageEvent)>,
-    _onerror: Closure<dyn FnMut(ErrorEvent)>,
-}
-
-impl Drop for Remote {
-    fn drop(&mut self) {
-        self.worker.terminate();
-    }
-}
-
-impl Remote {
-    /// Begins a worker; `told` gets its answers, or why it broke down.
-    ///
-    /// # Errors
-    /// The browser lets the page have none.
-    pub(crate) fn begin(
-        told: impl Fn(Result<Answer, String>) + Clone + 'static,
-    ) -> Result<Self, JsValue> {
-        let script = SCRIPT.with(Clone::clone);
-        let url = web_sys::Url::new_with_base("worker.js", &script)?.href();
-        let options = WorkerOptions::new();
-        options.set_type(WorkerType::Module);
-        let worker = Worker::new_with_options(&url, &options)?;
-        let answered = told.clone();
-        let onmessage = Closure::<dyn FnMut(_)>::new(move |event: MessageEvent| {
-            let text = event.data().as_string().unwrap_or_default();
-            answered(serde_json::from_str(&text).map_err(|error| error.to_string()));
-        });
-        let onerror = Closure::<dyn FnMut(_)>::new(move |event: ErrorEvent| {
-            event.prevent_default();
-            told(Err(event.message()));
-        });
-        worker.set_onmessage(Some(onmessage.as_ref().unchecked_ref()));
-        worker.set_onerror(Some(onerror.as_ref().unchecked_ref()));
-        let begin = js_sys::Object::new();
-        js_sys::Reflect::set(&begin, &"script".into(), &script.into())?;
-        js_sys::Reflect::set(&begin, &"module".into(), &wasm_bindgen::module())?;
-        worker.post_message(&begin)?;
-        Ok(Self { worker, _onmessage: onmessage, _onerror: onerror })
-    }
-
-    /// Asks something; the answer comes later.
-    pub(crate) fn ask(&self, request: &str) {
-        // It is a text, which can be sent.
-        let _ = self.worker.post_message(&request.into());
-    }
+/// Begins a worker; `told` gets its answers, or why it broke down.
+///
+/// # Errors
+/// The browser lets the page have none.
+pub(crate) fn begin(
+    told: impl Fn(Result<Answer, String>) + Clone + 'static,
+) -> Result<Remote, JsValue> {
+    Remote::begin("reporter", move |message| {
+        told(message.and_then(|message| {
+            let text = message.as_string().unwrap_or_default();
+            serde_json::from_str(&text).map_err(|error| error.to_string())
+        }));
+    })
 }

@@ -52,9 +52,16 @@ pub(crate) const SUBJECTS: &[(&str, Files)] = &[
             "disruption-budget-is-not-asked",
             "evicted-again-and-again",
             "nowhere-to-go",
+            "preemption-in-an-outage",
             "taint-plus-affinity",
             "changed-default-toleration-seconds",
             "daemonset-on-every-node",
+            "descheduler-and-no-schedule",
+            "cordon-under-a-descheduler",
+            "autoscaler-after-an-outage",
+            "daemonset-max-surge",
+            "surge-with-a-host-port",
+            "job-limit-per-index",
         ],
     ),
     (
@@ -69,6 +76,15 @@ pub(crate) const SUBJECTS: &[(&str, Files)] = &[
             "pressure-taints-do-not-evict",
             "controller-manager-restarts",
             "pod-eviction-timeout-1.26",
+        ],
+    ),
+    (
+        "A node is shut down",
+        samples![
+            "terminated-pods-after-a-restart",
+            "shutdown-by-priority",
+            "shutdown-without-grace",
+            "shutdown-1.22",
         ],
     ),
     (

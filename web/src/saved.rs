@@ -16,21 +16,64 @@ use crate::view_models::selection::Selection;
 /// text, and kept what a cluster says about its secrets.
 const FORMAT: u32 = 2;
 
-/// A session, to be stored.
-#[derive(Serialize)]
-struct Saved<'a> {
-    format: u32,
-    now: Span,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    selection: Option<String>,
-    edits: Vec<&'a Edit>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    start: Option<&'a Scenario>,
-    /// Which of the branches the edits are of.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    branch: Option<u32>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    branches: Vec<SavedBranch>,
+/// The edits of a session, as they are stored; what the clock shows and what is selected is put
+/// in when they are.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct SavedWork {
+    /// What it is about.
+    pub(crate) title: String,
+    /// Whether there is something to undo.
+    pub(crate) can_undo: bool,
+    /// The edits: a part of a text.
+    pub(crate) edits: String,
+    /// The branches, if there are several, likewise.
+    pub(crate) branches: String,
+}
+
+impl SavedWork {
+    /// The work of a session.
+    pub(crate) fn of(session: &Session) -> Self {
+        // A session that was never forked has no more to say.
+        let branches = session.branches();
+        let branches = if branches.len() > 1 {
+            let all: Vec<_> = branches.iter().map(SavedBranch::of).collect();
+            let (here, all) = (session.timeline().branch, json(&all));
+            format!(",\"branch\":{here},\"branches\":{all}")
+        } else {
+            String::new()
+        };
+        Self {
+            title: title(&session.timeline().start),
+            can_undo: session.can_undo(),
+            edits: json(&session.timeline().log.iter().map(Rc::as_ref).collect::<Vec<_>>()),
+            branches,
+        }
+    }
+
+    /// The session as text, with where it began, if that is to be in it.
+    pub(crate) fn text(
+        &self,
+        now: Timestamp,
+        selection: Option<&Selection>,
+        start: Option<&str>,
+    ) -> String {
+        let selection = selection.map(Selection::to_text);
+        let selection = selection.map(|text| format!(",\"selection\":{}", json(&text)));
+        let start = start.map(|start| format!(",\"start\":{start}"));
+        format!(
+            "{{\"format\":{FORMAT},\"now\":{}{},\"edits\":{}{}{}}}",
+            json(&Span::from(now)),
+            selection.unwrap_or_default(),
+            self.edits,
+            start.unwrap_or_default(),
+            self.branches,
+        )
+    }
+}
+
+/// What the page holds can always be written.
+fn json(value: &impl Serialize) -> String {
+    serde_json::to_string(value).unwrap_or_default()
 }
 
 /// A branch. It begins with the objects of the session; only its Kubernetes may be another.
@@ -128,51 +171,9 @@ impl Restored {
     }
 }
 
-/// The session as one text.
-///
-/// # Errors
-/// It cannot be written; the text says why.
-pub(crate) fn to_text(session: &Session, selection: Option<&Selection>) -> Result<String, String> {
-    text(session, selection, Some(&session.timeline().start))
-}
-
-/// The session as text, without where it began.
-///
-/// # Errors
-/// It cannot be written; the text says why.
-pub(crate) fn edits_text(
-    session: &Session,
-    selection: Option<&Selection>,
-) -> Result<String, String> {
-    text(session, selection, None)
-}
-
 /// Where a session began, as text.
-///
-/// # Errors
-/// It cannot be written; the text says why.
-pub(crate) fn start_text(start: &Scenario) -> Result<String, String> {
-    serde_json::to_string(start).map_err(|error| error.to_string())
-}
-
-fn text(
-    session: &Session,
-    selection: Option<&Selection>,
-    start: Option<&Scenario>,
-) -> Result<String, String> {
-    // A session that was never forked has no more to say.
-    let branches = session.branches();
-    let branches = if branches.len() > 1 { branches } else { Vec::new() };
-    let saved = Saved {
-        branch: (!branches.is_empty()).then_some(session.timeline().branch),
-        branches: branches.iter().map(SavedBranch::of).collect(),
-        format: FORMAT,
-        now: session.home().into(),
-        selection: selection.map(Selection::to_text),
-        edits: session.timeline().log.iter().map(Rc::as_ref).collect(),
-        start,
-    };
-    serde_json::to_string(&saved).map_err(|error| error.to_string())
+pub(crate) fn start_text(start: &Scenario) -> String {
+    json(start)
 }
 
 /// The session of a text; `start` is where it began, if that is a text of its own.
@@ -241,17 +242,20 @@ mod tests {
         session.apply(vec![Command::RestartTaintEvictionController]).unwrap();
         session.seek(Timestamp::from_secs(5));
         let selection = Some(Selection::Zone("r:\0:z".into()));
-        let text = to_text(&session, selection.as_ref()).unwrap();
-        let edits = edits_text(&session, selection.as_ref()).unwrap();
-        let start = start_text(&session.timeline().start).unwrap();
+        let start = start_text(&session.timeline().start);
+        let to_text = |session: &Session, selection: Option<&Selection>, start: Option<&str>| {
+            SavedWork::of(session).text(session.home(), selection, start)
+        };
+        let text = to_text(&session, selection.as_ref(), Some(&start));
+        let edits = to_text(&session, selection.as_ref(), None);
         // As one text, in two, and in that of the first format.
         let old = text.replacen("\"format\":2", "\"format\":1", 1);
-        for (edits, start) in [(&text, ""), (&edits, start.as_str()), (&old, "")] {
-            let (again, selected) = from_text(edits, start).unwrap().session().unwrap();
+        for (edits, apart) in [(&text, ""), (&edits, start.as_str()), (&old, "")] {
+            let (again, selected) = from_text(edits, apart).unwrap().session().unwrap();
             assert_eq!(selected, selection);
             assert_eq!(again.rows(), session.rows());
             assert_eq!(again.now(), session.now());
-            assert_eq!(to_text(&again, selected.as_ref()).unwrap(), text);
+            assert_eq!(to_text(&again, selected.as_ref(), Some(&start)), text);
         }
     }
 

@@ -38,15 +38,16 @@ use taintlab_core::command::{Command, CommandError};
 use taintlab_core::event::TimeoutReason;
 use taintlab_core::eviction_timeline::time_budget::TimeBudget;
 use taintlab_core::lanes::LaneRecorder;
-use taintlab_core::scenario::{self, Bookmark, Player, Scenario, ScenarioError};
+use taintlab_core::scenario::{self, Bookmark, Objects, Player, Scenario, ScenarioError};
 use taintlab_core::simulator::{Forecast, Simulator, Snapshot};
 use taintlab_core::time::{Span, Timestamp};
 
 pub(crate) use self::branches::{Branch, MAIN};
 use self::history::History;
+pub(crate) use self::moments::RunTo;
 use self::rows::Home;
 pub(crate) use self::rows::{Gone, Mark, MarkKind, Row, RowKind, is_about_zones};
-pub(crate) use self::start::{run_control_plane, set_release};
+pub(crate) use self::start::{StartChange, StartSettings, set_release};
 
 /// How far "run to the end" goes at once where there may be no end.
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
@@ -163,6 +164,8 @@ pub(crate) struct Session {
     touched: Touched,
     /// What is to come if nobody does anything.
     ahead: RefCell<Option<Forecast>>,
+    /// A beginning, and the same without its objects.
+    outline: RefCell<(Rc<Scenario>, Rc<Scenario>)>,
 }
 
 impl Session {
@@ -200,6 +203,7 @@ impl Session {
             reached: Timestamp::ZERO,
             touched: Touched::default(),
             ahead: RefCell::default(),
+            outline: RefCell::default(),
         }
     }
 
@@ -229,6 +233,31 @@ impl Session {
     /// The ground truth, to be saved.
     pub(crate) fn timeline(&self) -> &Timeline {
         &self.timeline
+    }
+
+    /// Where the timeline begins, without its objects.
+    pub(crate) fn outline(&self) -> Rc<Scenario> {
+        let mut known = self.outline.borrow_mut();
+        let start = &self.timeline.start;
+        if !Rc::ptr_eq(&known.0, start) {
+            let mut kubernetes = start.kubernetes.clone();
+            // The objects may have said so.
+            kubernetes.control_plane = Some(start.has_control_plane());
+            let outline = Scenario {
+                api_version: start.api_version.clone(),
+                kind: start.kind.clone(),
+                metadata: start.metadata.clone(),
+                kubernetes,
+                start: start.start,
+                objects: Objects::default(),
+                steps: start.steps.clone(),
+                until: start.until,
+                expect: Vec::new(),
+                bookmarks: start.bookmarks.clone(),
+            };
+            *known = (start.clone(), Rc::new(outline));
+        }
+        known.1.clone()
     }
 
     /// The time the clock shows.
@@ -344,11 +373,12 @@ impl Session {
     /// # Errors
     /// A feature gate of the scenario is wrong.
     pub(crate) fn load(&mut self, scenario: Scenario) -> Result<(), ScenarioError> {
-        scenario.simulator()?;
+        let simulator = scenario.simulator()?;
         self.history.record(self.timeline.clone(), self.now());
         let generation = self.history.next_generation();
         self.timeline = Timeline::starting_with(scenario, generation);
-        self.replay(Timestamp::ZERO)
+        self.replay_with(simulator, Timestamp::ZERO);
+        Ok(())
     }
 
     /// Runs the same timeline on another Kubernetes, to the time the clock shows.
@@ -361,11 +391,12 @@ impl Session {
     ) -> Result<(), ScenarioError> {
         let mut start = Scenario::clone(&self.timeline.start);
         change(&mut start);
-        start.simulator()?;
+        let simulator = start.simulator()?;
         let now = self.now();
         self.history.record(self.timeline.clone(), now);
         self.timeline.start = Rc::new(start);
-        self.replay(now)
+        self.replay_with(simulator, now);
+        Ok(())
     }
 
     /// Whether there is something to undo.
@@ -428,15 +459,18 @@ impl Session {
         }
     }
 
-    /// Moves the clock, forth or back.
-    pub(crate) fn seek(&mut self, to: Timestamp) {
-        if to >= self.now() {
-            self.advance(to);
-        } else {
+    /// Moves the clock back to where it can be played on from to another moment.
+    pub(crate) fn begin_seek(&mut self, to: Timestamp) {
+        if to < self.now() {
             self.reached = self.reached();
             self.rewind(to);
-            self.advance(to);
         }
+    }
+
+    /// Moves the clock, forth or back.
+    pub(crate) fn seek(&mut self, to: Timestamp) {
+        self.begin_seek(to);
+        self.advance(to);
     }
 
     /// Moves the clock to what happens next; `false` if nothing does.
@@ -460,17 +494,46 @@ impl Session {
         }
     }
 
-    /// Moves the clock forth until nothing more happens by itself. Where kubelets are watched that
-    /// may never be: then a day at a time.
-    pub(crate) fn run_to_end(&mut self) {
+    /// Begins to move the clock forth until nothing more happens by itself. Where kubelets are
+    /// watched that may never be: then a day at a time.
+    pub(crate) fn begin_run_to_end(&self) -> EndRun {
         let watched = self.simulator.config().node_lifecycle;
         let until = if watched { self.now().saturating_add(DAY) } else { Timestamp::MAX };
-        for _ in 0..MAX_DEADLINES {
-            if self.next().is_none_or(|next| next.at > until) || !self.step() {
-                break;
+        EndRun { until, left: MAX_DEADLINES }
+    }
+
+    /// Goes on with that as long as there is time; `true` when it is done.
+    pub(crate) fn go_on_to_end(
+        &mut self,
+        run: &mut EndRun,
+        mut has_time: impl FnMut() -> bool,
+    ) -> bool {
+        while run.left > 0 {
+            run.left -= 1;
+            if self.next().is_none_or(|next| next.at > run.until) || !self.step() {
+                return true;
+            }
+            if !has_time() {
+                return false;
             }
         }
+        true
     }
+
+    /// Does so at once.
+    #[cfg(test)]
+    pub(crate) fn run_to_end(&mut self) {
+        let mut run = self.begin_run_to_end();
+        self.go_on_to_end(&mut run, || true);
+    }
+}
+
+/// A run to the end.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct EndRun {
+    until: Timestamp,
+    /// How many deadlines are still passed.
+    left: usize,
 }
 
 /// An empty cluster.
@@ -487,6 +550,15 @@ impl Timeline {
         let start = Rc::new(scenario);
         let branches = Rc::new(vec![Branch::main(start.clone())]);
         Self { start, generation, log: Vec::new(), branch: MAIN, branches }
+    }
+
+    /// Whether nothing was done to it since that was the other.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        Rc::ptr_eq(&self.start, &other.start)
+            && Rc::ptr_eq(&self.branches, &other.branches)
+            && self.branch == other.branch
+            && self.log.len() == other.log.len()
+            && self.log.iter().zip(&other.log).all(|(a, b)| Rc::ptr_eq(a, b))
     }
 
     /// Whether both are the same branch of the same cluster, so that they share a clock.

@@ -7,12 +7,12 @@ use std::rc::Rc;
 use gloo_events::EventListener;
 use js_sys::{Array, Promise, Reflect};
 use serde::{Deserialize, Serialize};
-use taintlab_core::scenario::Scenario;
 use wasm_bindgen::{JsCast, JsValue};
 use wasm_bindgen_futures::JsFuture;
 use web_sys::{IdbDatabase, IdbRequest, IdbTransaction, IdbTransactionMode};
 
 use crate::browser;
+use crate::protocol::StartText;
 
 const DATABASE: &str = "taintlab";
 const ENTRIES: &str = "sessions";
@@ -54,7 +54,7 @@ pub(crate) struct Kept {
     /// What the list says about it.
     pub(crate) entry: Entry,
     /// Where it began.
-    pub(crate) start: String,
+    pub(crate) start: StartText,
     /// The rest.
     pub(crate) edits: String,
 }
@@ -74,10 +74,8 @@ pub(crate) enum Written {
 pub(crate) struct WriteResult {
     /// The stamp of the write.
     pub(crate) stamp: String,
-    /// The start that is stored with it.
-    pub(crate) start: Rc<Scenario>,
-    /// How long its text is.
-    pub(crate) start_size: usize,
+    /// Which of the starts of this page is stored with it, and how long its text is.
+    pub(crate) start: (u32, usize),
     /// What came of it.
     pub(crate) result: Result<Written, Failure>,
 }
@@ -144,7 +142,7 @@ pub(crate) async fn write(
     mut entry: Entry,
     seen: Option<String>,
     previous_page: Option<String>,
-    start: Option<String>,
+    start: Option<StartText>,
     edits: String,
 ) -> Result<Written, Failure> {
     let database = Database::open().await?;
@@ -164,9 +162,9 @@ pub(crate) async fn write(
     let oldest: Vec<_> = others.skip(MOST_SESSIONS - 1).map(|entry| entry.id.clone()).collect();
     let put = || {
         if let Some(start) = start {
-            put(&transaction, STARTS, &entry.id, &start)?;
+            put(&transaction, STARTS, &entry.id, &js_value(&start))?;
         }
-        put(&transaction, EDITS, &entry.id, &edits)?;
+        put(&transaction, EDITS, &entry.id, &edits.into())?;
         put_entry(&transaction, &entry)?;
         oldest.iter().try_for_each(|id| delete(&transaction, id))
     };
@@ -218,8 +216,8 @@ pub(crate) async fn put_back(kept: &Kept) -> Result<(), Failure> {
     let database = Database::open().await?;
     let transaction = database.begin(IdbTransactionMode::Readwrite)?;
     let id = &kept.entry.id;
-    let put = put(&transaction, STARTS, id, &kept.start)
-        .and_then(|()| put(&transaction, EDITS, id, &kept.edits))
+    let put = put(&transaction, STARTS, id, &js_value(&kept.start))
+        .and_then(|()| put(&transaction, EDITS, id, &kept.edits.as_str().into()))
         .and_then(|()| put_entry(&transaction, &kept.entry));
     finish(&transaction, put).await
 }
@@ -276,22 +274,54 @@ async fn get(
     Ok(found.as_string())
 }
 
+/// A start as text.
+pub(crate) async fn text_of(start: &StartText) -> Rc<str> {
+    match start {
+        StartText::Text(text) => text.clone(),
+        StartText::Long(blob, _) => {
+            let text = JsFuture::from(blob.text()).await.ok();
+            text.and_then(|text| text.as_string()).unwrap_or_default().into()
+        }
+    }
+}
+
+/// A start as it is stored: a text, or what the browser has.
+fn js_value(start: &StartText) -> JsValue {
+    match start {
+        StartText::Text(text) => JsValue::from_str(text),
+        StartText::Long(blob, _) => blob.into(),
+    }
+}
+
 async fn get_all_of(transaction: &IdbTransaction, id: &str) -> Result<Option<Kept>, Failure> {
     let Some(text) = get(transaction, ENTRIES, id).await? else { return Ok(None) };
     let Ok(entry) = serde_json::from_str(&text) else { return Ok(None) };
-    let start = get(transaction, STARTS, id).await?.unwrap_or_default();
+    let found = settled(&transaction.object_store(STARTS)?.get(&id.into())?).await?;
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "whole bytes")]
+    let start = match found.dyn_into::<web_sys::Blob>() {
+        Ok(blob) => {
+            let length = blob.size() as usize;
+            StartText::Long(blob, length)
+        }
+        Err(text) => StartText::Text(text.as_string().unwrap_or_default().into()),
+    };
     let edits = get(transaction, EDITS, id).await?.unwrap_or_default();
     Ok(Some(Kept { entry, start, edits }))
 }
 
-fn put(transaction: &IdbTransaction, store: &str, id: &str, text: &str) -> Result<(), Failure> {
-    transaction.object_store(store)?.put_with_key(&text.into(), &id.into())?;
+fn put(
+    transaction: &IdbTransaction,
+    store: &str,
+    id: &str,
+    value: &JsValue,
+) -> Result<(), Failure> {
+    transaction.object_store(store)?.put_with_key(value, &id.into())?;
     Ok(())
 }
 
 fn put_entry(transaction: &IdbTransaction, entry: &Entry) -> Result<(), Failure> {
     let text = serde_json::to_string(entry).map_err(|error| Failure::Other(error.to_string()))?;
-    put(transaction, ENTRIES, &entry.id, &text)
+    put(transaction, ENTRIES, &entry.id, &text.into())
 }
 
 fn delete(transaction: &IdbTransaction, id: &str) -> Result<(), Failure> {

@@ -99,12 +99,22 @@ pub(crate) fn wrote(fragment: &str) -> bool {
     browser::tab_stored(ADDRESS).as_deref() == Some(fragment)
 }
 
-/// The page is left, with this work, if anything was done. What is too long is stored.
-pub(crate) fn leave(work: Option<&str>) {
+/// The work that a page is left with.
+pub(crate) enum Work {
+    /// Nothing was done.
+    None,
+    /// As text.
+    Text(String),
+    /// Too long for that, and stored.
+    Stored,
+}
+
+/// The page is left, with this work.
+pub(crate) fn leave(work: &Work) {
     let short = match work {
-        None => NOTHING_DONE,
-        Some(text) if text.len() <= LONGEST_NOTE => text,
-        Some(_) => STORED,
+        Work::None => NOTHING_DONE,
+        Work::Text(text) if text.len() <= LONGEST_NOTE => text,
+        Work::Text(_) | Work::Stored => STORED,
     };
     if browser::tab_store(LEFT, short).is_err() {
         let _ = browser::tab_store(LEFT, STORED);

@@ -8,6 +8,7 @@ pub(crate) mod import_report;
 pub(crate) mod incident;
 pub(crate) mod inspector_model;
 pub(crate) mod lanes;
+pub(crate) mod log;
 pub(crate) mod report;
 pub(crate) mod runs;
 pub(crate) mod selection;

@@ -80,6 +80,8 @@ enum Task {
     Size,
     /// Write the JSON Schema of scenario files
     Schema,
+    /// Install the generators with which the recipes of the book are tested
+    Generators,
 }
 
 fn main() -> ExitCode {
@@ -121,11 +123,11 @@ fn run(workspace: &mut Workspace, task: Task) -> anyhow::Result<ExitCode> {
         }
         Task::Size => {
             playground::set_up_and_build(workspace)?;
-            size::report(workspace)?;
             npm::set_up_and_build(workspace)?;
-            size::package(workspace)?;
+            size::report(workspace)?;
         }
         Task::Schema => schema::run(workspace)?,
+        Task::Generators => setup::site_generators(workspace)?,
     }
     Ok(ExitCode::SUCCESS)
 }

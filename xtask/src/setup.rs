@@ -4,6 +4,7 @@
 use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
@@ -267,30 +268,35 @@ pub(crate) fn site_generators(workspace: &Workspace) -> Result<()> {
         wanted.extend(fs::read(&from).with_context(|| format!("cannot read `{file}`"))?);
         fs::copy(from, folder.join(file))?;
     }
-    // Not `npm ci`, for which the lock file must name optional packages of all platforms.
-    let npm = || {
-        let mut npm = workspace.command("npm");
-        npm.current_dir(&folder).args(["install", "--loglevel=error", "--ignore-scripts"]);
-        npm.args(["--no-audit", "--no-fund"]);
-        npm
-    };
     let stamp = folder.join("installed");
     if fs::read(&stamp).is_ok_and(|installed| installed == wanted) {
         found("generators of sites", purpose, "up to date");
-    } else {
-        install("generators of sites", purpose, "npm and pip fetch them, a minute", || {
-            workspace::run(&mut npm())?;
-            let venv = folder.join("venv");
-            let mut python = workspace.command(python(workspace)?);
-            workspace::run(python.args(["-m", "venv", "--clear"]).arg(&venv))?;
-            let mut pip = workspace.command(venv.join("bin/pip"));
-            pip.current_dir(&folder).args(["install", "--quiet", "--disable-pip-version-check"]);
-            workspace::run(pip.args(["--no-deps", "--requirement", "requirements.txt"]))?;
-            fs::write(&stamp, &wanted)
-                .with_context(|| format!("cannot write `{}`", stamp.display()))
-        })?;
+        return Ok(());
     }
-    workspace::run(npm().args(["--no-save", "--offline"]).arg(crate::npm::tarball(workspace)))
+    install("generators of sites", purpose, "npm and pip fetch them, a minute", || {
+        workspace::run(&mut npm_in_sites(workspace))?;
+        let venv = folder.join("venv");
+        let mut python = workspace.command(python(workspace)?);
+        workspace::run(python.args(["-m", "venv", "--clear"]).arg(&venv))?;
+        let mut pip = workspace.command(venv.join("bin/pip"));
+        pip.current_dir(&folder).args(["install", "--quiet", "--disable-pip-version-check"]);
+        workspace::run(pip.args(["--no-deps", "--requirement", "requirements.txt"]))?;
+        fs::write(&stamp, &wanted).with_context(|| format!("cannot write `{}`", stamp.display()))
+    })
+}
+
+/// Installs the npm package, as it is built, beside the generators of sites.
+pub(crate) fn package_into_sites(workspace: &Workspace) -> Result<()> {
+    let mut npm = npm_in_sites(workspace);
+    workspace::run(npm.args(["--no-save", "--offline"]).arg(crate::npm::tarball(workspace)))
+}
+
+/// Not `npm ci`, for which the lock file must name optional packages of all platforms.
+fn npm_in_sites(workspace: &Workspace) -> Command {
+    let mut npm = workspace.command("npm");
+    npm.current_dir(sites(workspace)).args(["install", "--loglevel=error", "--ignore-scripts"]);
+    npm.args(["--no-audit", "--no-fund"]);
+    npm
 }
 
 /// Checks that Node is there and new enough.

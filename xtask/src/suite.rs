@@ -86,6 +86,7 @@ pub(crate) fn run(workspace: &mut Workspace, scope: Scope) -> ExitCode {
     // built natively.
     let page = Ahead::start(workspace, "build");
     let package = Ahead::start(workspace, "npm");
+    let generators = Ahead::start(workspace, "generators");
 
     if scope == Scope::Everything {
         static_checks(workspace, &mut report);
@@ -112,13 +113,15 @@ pub(crate) fn run(workspace: &mut Workspace, scope: Scope) -> ExitCode {
     report.test_step("npm package, packed and installed", &[SET_UP_PROGRAMS, PACKAGE], || {
         node_tests(workspace, "npm/tests", "", &programs)
     });
-    report.step(GENERATORS, &[SET_UP_NPM, PACKAGE], || setup::site_generators(workspace));
+    report.step(GENERATORS, &[SET_UP_NPM, PACKAGE], || {
+        generators.finish()?;
+        setup::package_into_sites(workspace)
+    });
     report.test_step("demos in other sites", &[SET_UP_PROGRAMS, GENERATORS], || {
         node_tests(workspace, SITES, "", &programs)
     });
     if scope == Scope::Everything {
-        report.step("size", &[BUILD], || size::report(workspace));
-        report.step("size of the npm package", &[PACKAGE], || size::package(workspace));
+        report.step("size", &[BUILD, PACKAGE], || size::report(workspace));
     }
     report.finish()
 }
@@ -152,7 +155,10 @@ pub(crate) fn run_one(workspace: &mut Workspace, suite: Suite, filter: &str) -> 
         report.step(SET_UP_TOOLS, &[SET_UP_RUST], || setup::wasm_bindgen(workspace));
         report.step(BUILD, &[SET_UP_NPM, SET_UP_TOOLS], || npm::build(workspace));
         if suite == Suite::Embed {
-            report.step(GENERATORS, &[BUILD], || setup::site_generators(workspace));
+            report.step(GENERATORS, &[BUILD], || {
+                setup::site_generators(workspace)?;
+                setup::package_into_sites(workspace)
+            });
         }
     } else if suite == Suite::Site {
         report.step(BUILD, &[SET_UP_NPM], || site::build(workspace));

@@ -43,7 +43,7 @@ pub use node::{
     ConditionStatus, Node, NodeCondition, NodeKind, NodeSpec, NodeStatus, node_condition_type,
 };
 pub use pod::{Pod, PodCondition, PodKind, PodPhase, PodSpec, PodStatus};
-pub use priority_class::{PriorityClass, PriorityClassKind};
+pub use priority_class::{PriorityClass, PriorityClassKind, SYSTEM_CRITICAL_PRIORITY};
 pub use quantity::{Format, Quantity, QuantityError};
 pub use requests::{Amounts, extended_resources, node_allocatable, overhead_cpu, pod_requests};
 pub use resources::{
@@ -65,8 +65,8 @@ pub use volume::{
 };
 pub use workload::{
     IntOrPercent, MAX_REPLICAS, PodDisruptionBudget, PodDisruptionBudgetKind,
-    PodDisruptionBudgetSpec, PodTemplate, START_UP_TIME_ANNOTATION, Workload, WorkloadKey,
-    WorkloadKind, WorkloadSpec,
+    PodDisruptionBudgetSpec, PodTemplate, SHUTDOWN_TIME_ANNOTATION, START_UP_TIME_ANNOTATION,
+    Workload, WorkloadKey, WorkloadKind, WorkloadSpec,
 };
 pub use workload_status::{
     BudgetStatus, DaemonSetStatus, DeploymentStatus, JobStatus, ReplicaSetStatus,
@@ -74,7 +74,7 @@ pub use workload_status::{
 };
 
 pub(crate) use fields::{is_default, nullable};
-pub(crate) use start_up_time::start_up_time;
+pub(crate) use start_up_time::duration_of;
 
 /// An open set of strings, as Kubernetes' API types are: the known values are variants, the empty
 /// string is `Empty`, and anything else is kept as `Other`.

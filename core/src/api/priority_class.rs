@@ -39,6 +39,9 @@ pub struct PriorityClass {
     pub other: Fields,
 }
 
+/// From this priority on a pod is critical. Mirrors `scheduling.SystemCriticalPriority`.
+pub const SYSTEM_CRITICAL_PRIORITY: i32 = 2_000_000_000;
+
 impl PriorityClass {
     /// The classes that every cluster has: their names and values. Mirrors `SystemPriorityClasses`.
     pub const SYSTEM: [(&'static str, i64); 2] =

@@ -1,11 +1,11 @@
-//! How long pods take to start, as an annotation says.
+//! How long pods take to start and to end, as annotations say.
 
 use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::String;
 use core::time::Duration;
 
-use super::{START_UP_TIME_ANNOTATION, Workload};
+use super::{SHUTDOWN_TIME_ANNOTATION, START_UP_TIME_ANNOTATION, Workload};
 use crate::time::parse_duration;
 
 impl Workload {
@@ -14,16 +14,25 @@ impl Workload {
     /// # Errors
     /// The annotation is no duration.
     pub fn start_up_time(&self) -> Result<Option<Duration>, String> {
-        start_up_time(&self.metadata.annotations)
+        duration_of(&self.metadata.annotations, START_UP_TIME_ANNOTATION)
+    }
+
+    /// How long its pods take to end, if it says so.
+    ///
+    /// # Errors
+    /// The annotation is no duration.
+    pub fn shutdown_time(&self) -> Result<Option<Duration>, String> {
+        duration_of(&self.metadata.annotations, SHUTDOWN_TIME_ANNOTATION)
     }
 }
 
-/// What an object's annotation says of the time pods take to start.
-pub(crate) fn start_up_time(
+/// The duration that an annotation of an object says.
+pub(crate) fn duration_of(
     annotations: &BTreeMap<String, String>,
+    name: &str,
 ) -> Result<Option<Duration>, String> {
-    let Some(text) = annotations.get(START_UP_TIME_ANNOTATION) else { return Ok(None) };
-    let time = parse_duration(text)
-        .map_err(|error| format!("metadata.annotations[{START_UP_TIME_ANNOTATION}]: {error}"))?;
+    let Some(text) = annotations.get(name) else { return Ok(None) };
+    let time =
+        parse_duration(text).map_err(|error| format!("metadata.annotations[{name}]: {error}"))?;
     Ok(Some(time))
 }

@@ -308,6 +308,10 @@ impl IntOrPercent {
 /// The annotation that says how long the pods of a workload, or a pod, take from being bound to
 /// being ready: a duration such as `20s`.
 pub const START_UP_TIME_ANNOTATION: &str = "taintlab/start-up-time";
+/// The annotation that says how long the pods of a workload, or a pod, take to end once they are
+/// told to: a duration such as `2s`. Without it, and at the latest, they end with their grace
+/// period.
+pub const SHUTDOWN_TIME_ANNOTATION: &str = "taintlab/shutdown-time";
 
 /// How many pods the workloads of a simulation may ask for together. Kubernetes has no such limit,
 /// but a larger number is a slip of the keyboard, and would fill the memory.

@@ -10,10 +10,13 @@ use core::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::api::is_default;
+use crate::controllers::autoscaler::AutoscalerSettings;
+use crate::controllers::descheduler::DeschedulerSettings;
 use crate::controllers::node_lifecycle::{FlagError, NodeLifecycleConfig};
 use crate::kubelet::heartbeat::KubeletSettings;
 use crate::kubelet::{
     ConfigError as KubeletError, EvictionConfig, KubeletConfiguration, KubeletsConfig,
+    NodeShutdownConfig,
 };
 use crate::policy::admission::AdmissionConfig;
 use crate::release::{FeatureGate, FeatureGates, KubernetesRelease};
@@ -52,8 +55,8 @@ pub struct SimulatorConfig {
     /// counts with `node_lifecycle`.
     #[serde(skip_serializing_if = "is_default")]
     pub health_pass: HealthPassTime,
-    /// The KubeletConfiguration of all kubelets, as far as it is about eviction; it counts for
-    /// nodes whose resources are known.
+    /// The KubeletConfiguration of all kubelets, as far as it is about eviction and shutdowns; what
+    /// it says about eviction counts for nodes whose resources are known.
     #[serde(skip_serializing_if = "is_default")]
     pub kubelet_configuration: KubeletConfiguration,
     /// Flags of all kubelets about eviction, by name without dashes; they count before the
@@ -74,6 +77,12 @@ pub struct SimulatorConfig {
     /// otherwise; it counts with `control_plane`.
     #[serde(skip_serializing_if = "is_default_start_up_time")]
     pub start_up_time: Span,
+    /// The descheduler, if there is one; it counts with `control_plane`.
+    #[serde(skip_serializing_if = "is_default")]
+    pub descheduler: Option<DeschedulerSettings>,
+    /// The autoscaler of groups of nodes, if there is one; it counts with `control_plane`.
+    #[serde(skip_serializing_if = "is_default")]
+    pub autoscaler: Option<AutoscalerSettings>,
 }
 
 /// How long a health pass takes. The controller sleeps for `--node-monitor-period` *after* each
@@ -117,6 +126,10 @@ pub enum ConfigError {
     Kubelets(String),
     /// A kubelet would not start: its KubeletConfiguration, or its flags.
     KubeletConfiguration(KubeletError),
+    /// A setting of the descheduler, and what would be valid.
+    Descheduler(String),
+    /// A setting of the autoscaler, and what would be valid.
+    Autoscaler(String),
     /// An object at the beginning that the control plane cannot read: which, which field, and what
     /// would be valid.
     Object(String),
@@ -125,9 +138,11 @@ pub enum ConfigError {
 impl fmt::Display for ConfigError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::FeatureGates(error) | Self::Kubelets(error) | Self::Object(error) => {
-                f.write_str(error)
-            }
+            Self::FeatureGates(error)
+            | Self::Kubelets(error)
+            | Self::Descheduler(error)
+            | Self::Autoscaler(error)
+            | Self::Object(error) => f.write_str(error),
             Self::KubeletConfiguration(error) => error.fmt(f),
             Self::Flag(error) | Self::ApiServerFlag(error) => error.fmt(f),
         }
@@ -158,6 +173,8 @@ impl Default for SimulatorConfig {
             control_plane: false,
             api_server_flags: BTreeMap::new(),
             start_up_time: DEFAULT_START_UP_TIME,
+            descheduler: None,
+            autoscaler: None,
         }
     }
 }
@@ -223,6 +240,13 @@ impl SimulatorConfig {
         self.flags().map_err(ConfigError::Flag)?;
         self.admission().map_err(ConfigError::ApiServerFlag)?;
         self.eviction_config().map_err(ConfigError::KubeletConfiguration)?;
+        if let Some(descheduler) = &self.descheduler {
+            descheduler.check().map_err(ConfigError::Descheduler)?;
+        }
+        if let Some(autoscaler) = &self.autoscaler {
+            autoscaler.check().map_err(ConfigError::Autoscaler)?;
+        }
+        self.node_shutdown_config().map_err(ConfigError::KubeletConfiguration)?;
         self.kubelets.check().map_err(ConfigError::Kubelets)
     }
 
@@ -233,6 +257,15 @@ impl SimulatorConfig {
     pub fn eviction_config(&self) -> Result<EvictionConfig, KubeletError> {
         let (base, flags) = (&self.kubelet_configuration, &self.kubelet_flags);
         eviction_config(self.release, base, flags, &BTreeMap::new())
+    }
+
+    /// What a kubelet goes by when its node is shut down, unless a command sets it in another way.
+    ///
+    /// # Errors
+    /// Why a kubelet would not start, in its words.
+    pub fn node_shutdown_config(&self) -> Result<NodeShutdownConfig, KubeletError> {
+        let gates = self.gates().unwrap_or_default();
+        self.kubelet_configuration.node_shutdown_config(self.release, &gates)
     }
 
     /// What all kubelets go by.
@@ -252,6 +285,7 @@ impl SimulatorConfig {
             release: self.release,
             settings: self.kubelets,
             eviction: Arc::new(eviction),
+            shutdown: Arc::new(self.node_shutdown_config().unwrap_or_default()),
             pod_disruption_conditions: gates.is_enabled(FeatureGate::PodDisruptionConditions),
             starts_pods: self.control_plane && self.node_lifecycle,
             comparison_operators: gates.is_enabled(FeatureGate::TaintTolerationComparisonOperators),

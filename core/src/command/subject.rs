@@ -50,6 +50,9 @@ impl Command {
             | Self::StartKubelet { node }
             | Self::RestartKubelet { node }
             | Self::FlapKubelet { node, .. }
+            | Self::ShutDownNode { node, .. }
+            | Self::CancelShutdown { node }
+            | Self::PowerOffNode { node }
             | Self::CutNetwork { node }
             | Self::RestoreNetwork { node }
             | Self::SetNodeCondition { node, .. }
@@ -114,6 +117,9 @@ impl Command {
             | Self::StartKubelet { .. }
             | Self::RestartKubelet { .. }
             | Self::FlapKubelet { .. }
+            | Self::ShutDownNode { .. }
+            | Self::CancelShutdown { .. }
+            | Self::PowerOffNode { .. }
             | Self::CutNetwork { .. }
             | Self::RestoreNetwork { .. }
             | Self::CutZoneNetwork { .. }

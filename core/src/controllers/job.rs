@@ -214,7 +214,7 @@ impl JobController {
         let least = if release.deletes_surplus_job_pods() { wanted.max(0) } else { parallel };
         if number > least {
             let surplus = usize::try_from(number - least).unwrap_or(0);
-            let pods = surplus_pods(active, surplus, None, |_| ());
+            let pods = surplus_pods(active, surplus, None, None, |_| ());
             let steps = &mut self.reconciler.steps;
             steps.extend(pods.into_iter().map(|pod| Step::Delete(job.clone(), pod)));
             return least;

@@ -286,7 +286,7 @@ impl Reconcile for ReplicaSetController {
             let mut names = names.into_iter().flatten().map(|name| name.to_string());
             let preferred = names.find(|name| self.scale_downs.contains_key(name));
             let preferred = preferred.and_then(|name| self.scale_downs.get_mut(&name));
-            let pods = surplus_of_replica_set(release, &pods, related, surplus, preferred);
+            let pods = surplus_of_replica_set(context, release, &pods, related, surplus, preferred);
             let steps = &mut self.reconciler.steps;
             steps.extend(pods.into_iter().map(|pod| Step::Delete(set.clone(), pod)));
         }

@@ -23,7 +23,7 @@ use crate::protocol::{ObjectReference, RecordedEvent, RequestId, TimeoutReason};
 use crate::queue::timer_queue::{TimerId, TimerQueue};
 use crate::queue::work_queue::NumberedWorkQueue;
 use crate::release::KubernetesRelease;
-use crate::time::Timestamp;
+use crate::time::{Time, Timestamp};
 
 /// The label of pods that tells which version of a template they are of.
 pub(crate) const REVISION_LABEL: &str = "controller-revision-hash";
@@ -461,7 +461,7 @@ pub(crate) fn is_available(context: &Context<'_>, workload: &Workload, pod: &Pod
 }
 
 /// The same at a moment of the wall clock.
-pub(crate) fn is_available_at(now: crate::time::Time, workload: &Workload, pod: &Pod) -> bool {
+pub(crate) fn is_available_at(now: Time, workload: &Workload, pod: &Pod) -> bool {
     let seconds = workload.number("minReadySeconds").unwrap_or(0);
     let since = pod.condition("Ready").and_then(|ready| ready.last_transition_time);
     match since {
@@ -505,6 +505,7 @@ pub(super) fn suffixed_name(owner: &WorkloadKey, number: u64) -> PodKey {
 /// pods of the ReplicaSets of the same Deployment are on a node. Mirrors
 /// `ActivePodsWithRanks.Less`.
 pub(super) fn surplus_of_replica_set(
+    context: &Context<'_>,
     release: KubernetesRelease,
     pods: &[&Arc<Pod>],
     related: impl Fn(&str) -> i64,
@@ -512,40 +513,42 @@ pub(super) fn surplus_of_replica_set(
     preferred: Option<&mut VecDeque<NodeName>>,
 ) -> Vec<PodKey> {
     let has_cost = release.has_pod_deletion_cost();
-    surplus_pods(pods, number, preferred, |pod| {
+    let ages = release.scales_down_by_magnitude_of_age().then(|| context.wall_clock());
+    surplus_pods(pods, number, preferred, ages, |pod| {
         let cost = pod.metadata.annotations.get("controller.kubernetes.io/pod-deletion-cost");
         let cost = cost.and_then(|cost| cost.parse::<i32>().ok()).filter(|_| has_cost);
         (cost.unwrap_or(0), Reverse(related(&pod.spec.node_name)))
     })
 }
 
-/// Which of these pods go first where there are too many; `extra` is compared after readiness.
+/// Which of these pods go first where there are too many; `extra` is compared after readiness, and
+/// with `ages`, the time that it is, the ages of pods count only by their order of magnitude.
 /// Mirrors `ActivePods.Less`; what it does not order goes by the nodes that are preferred, each of
 /// which is crossed out, then by name.
 pub(super) fn surplus_pods<T: Ord>(
     pods: &[&Arc<Pod>],
     number: usize,
     preferred: Option<&mut VecDeque<NodeName>>,
+    ages: Option<Time>,
     extra: impl Fn(&Pod) -> T,
 ) -> Vec<PodKey> {
+    let ready = |pod: &Pod| pod.has_ready_condition();
+    let ready_since = |pod: &Pod| {
+        let condition = pod.condition("Ready").filter(|_| ready(pod));
+        condition.and_then(|condition| condition.last_transition_time)
+    };
+    let by_readiness = ages_of(pods, ages, ready_since);
+    let by_creation = ages_of(pods, ages, |pod| pod.metadata.creation_timestamp);
     let rank = |pod: &Pod| {
         let phase = match pod.status.phase {
             PodPhase::Pending => 0,
             PodPhase::Unknown => 1,
             _ => 2,
         };
-        let ready = pod.condition("Ready").filter(|_| pod.has_ready_condition());
-        let since = ready.and_then(|ready| ready.last_transition_time);
-        (
-            !pod.spec.node_name.is_empty(),
-            phase,
-            ready.is_some(),
-            extra(pod),
-            // Pods without a time before all others, then the newer ones.
-            since.map(Reverse),
-            Reverse(max_restarts(pod)),
-            pod.metadata.creation_timestamp.map(Reverse),
-        )
+        let bound = !pod.spec.node_name.is_empty();
+        let restarts = Reverse(max_restarts(pod));
+        let (since, created) = (by_readiness(pod), by_creation(pod));
+        (bound, phase, ready(pod), extra(pod), since, restarts, created)
     };
     let mut ranked: Vec<_> =
         pods.iter().map(|pod| (rank(pod), pod.key(), &*pod.spec.node_name)).collect();
@@ -568,6 +571,30 @@ pub(super) fn surplus_pods<T: Ord>(
         }
     }
     surplus
+}
+
+/// How pods are ordered by a time of theirs: those without one first, then the newer ones. Given the
+/// time that it is, only the whole part of the binary logarithm of the age counts, and the UID
+/// between pods that it does not tell apart, unless their times are the same; pods of one time are
+/// kept together by the least UID among them. Mirrors `logarithmicRankDiff`.
+fn ages_of<'a>(
+    pods: &[&'a Arc<Pod>],
+    now: Option<Time>,
+    time: impl Fn(&Pod) -> Option<Time>,
+) -> impl Fn(&Pod) -> Option<(Option<u32>, &'a str, Reverse<Time>)> {
+    let mut uids: BTreeMap<Time, &'a str> = BTreeMap::new();
+    for pod in pods.iter().filter(|_| now.is_some()) {
+        if let Some(time) = time(pod) {
+            let uid = uids.entry(time).or_insert(&pod.metadata.uid);
+            *uid = (*uid).min(&pod.metadata.uid);
+        }
+    }
+    move |pod| {
+        let time = time(pod)?;
+        // What is younger than a nanosecond has no logarithm, and goes first.
+        let magnitude = now.and_then(|now| now.since(time).as_nanos().checked_ilog2());
+        Some((magnitude, uids.get(&time).copied().unwrap_or_default(), Reverse(time)))
+    }
 }
 
 /// Mirrors `maxContainerRestarts`.

@@ -14,14 +14,14 @@ use crate::protocol::zone::{ZoneKey, ZoneState};
 use crate::time::format_duration;
 
 impl EventKind {
-    /// Whether a pod is evicted by this: the API server accepts a controller's `DELETE`, or its
-    /// kubelet ends it to free what it uses.
+    /// Whether a pod is evicted by this: the API server accepts a controller's `DELETE` or eviction,
+    /// or its kubelet ends it to free what it uses.
     #[must_use]
     pub fn is_eviction(&self) -> bool {
         if let Self::EventRecorded(event) = self {
             return event.reason == EVICTED;
         }
-        matches!(self, Self::Request { verb: RequestVerb::Delete, result: RequestResult::Ok, .. })
+        matches!(self, Self::Request { verb, result: RequestResult::Ok, .. } if verb.removes_pod())
     }
 
     /// The node this is about, if it is about one.
@@ -77,6 +77,9 @@ impl EventKind {
                 EventSubject { node: Some(node), zone: Some(zone), ..nothing }
             }
             Self::KubeletEviction { node, report } => {
+                EventSubject { node: Some(node), pod: report.pod(), ..nothing }
+            }
+            Self::NodeShutdown { node, report } => {
                 EventSubject { node: Some(node), pod: report.pod(), ..nothing }
             }
             Self::PodAdmitted { pod, .. }
@@ -168,7 +171,7 @@ impl fmt::Display for EventKind {
             Self::PodUpdated { pod, .. } => write!(f, "pod {pod} updated"),
             Self::PodDeleted { pod, .. } => write!(f, "pod {pod} gone"),
             Self::Request { pod, verb, result, .. } => {
-                let of = if *verb == RequestVerb::PatchStatus { " of" } else { "" };
+                let of = if verb.removes_pod() || *verb == RequestVerb::Get { "" } else { " of" };
                 write!(f, "{verb}{of} {pod}: {result}")
             }
             Self::Decided(decision) => write!(f, "{}: {}", decision.pod, decision.ruling),
@@ -246,6 +249,7 @@ impl fmt::Display for EventKind {
                 f.write_str("no node of the cluster is ready: evictions stop")
             }
             Self::MasterDisruptionLeft => f.write_str("some node is ready again: evictions go on"),
+            Self::NodeShutdown { node, report } => write!(f, "node {node} {report}"),
             Self::WorkloadAdded { workload } => write!(f, "{workload} added"),
             Self::WorkloadUpdated { workload } => write!(f, "{workload} updated"),
             Self::WorkloadDeleted { workload } => write!(f, "{workload} deleted"),
@@ -294,6 +298,7 @@ impl fmt::Display for SilenceCause {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::KubeletStopped => "its kubelet does not run",
+            Self::NodeOff => "the node is off",
             Self::NetworkCut => "its network is cut",
             Self::ZoneNetworkCut => "the network of its zone is cut",
         })
@@ -324,6 +329,7 @@ impl fmt::Display for TimeoutReason {
                 write!(f, "the kubelet of {node} {deadline}")
             }
             Self::KubeletStops { node } => write!(f, "the kubelet of {node} stops"),
+            Self::ShutdownGoesOn { node } => write!(f, "the shutdown of {node} goes on"),
             Self::PodStarts { pod } => write!(f, "{pod} is ready"),
             Self::RetryScheduling { pod } => write!(f, "the scheduler tries {pod} again"),
             Self::DrainGoesOn { node } => write!(f, "the drain of {node} goes on"),
@@ -331,6 +337,9 @@ impl fmt::Display for TimeoutReason {
                 write!(f, "nobody has used volume {volume} on its node for six minutes")
             }
             Self::CollectPods => f.write_str("the pod garbage collector runs"),
+            Self::Deschedule => f.write_str("the descheduler runs"),
+            Self::ScaleUp => f.write_str("the autoscaler looks for pods that wait"),
+            Self::NodeProvisioned { node } => write!(f, "node {node} is provisioned"),
             Self::RecheckBudget { budget } => {
                 write!(f, "the disruption controller checks the budget {budget} again")
             }

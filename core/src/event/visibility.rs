@@ -65,6 +65,7 @@ impl EventKind {
             | Self::NodeQueued { .. }
             | Self::NodeDequeued { .. }
             | Self::KubeletEviction { .. }
+            | Self::NodeShutdown { .. }
             | Self::WorkloadAdded { .. }
             | Self::WorkloadUpdated { .. }
             | Self::WorkloadDeleted { .. }

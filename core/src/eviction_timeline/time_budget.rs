@@ -21,6 +21,12 @@ use crate::time::{Time, Timestamp, format_duration, fractional_millis};
 pub struct Moment(i64);
 
 impl Moment {
+    /// So many nanoseconds after the scenario began; before it, if that is negative.
+    #[must_use]
+    pub const fn from_nanos(nanos: i64) -> Self {
+        Self(nanos)
+    }
+
     /// That of a wall-clock time; `start` is that of zero.
     #[must_use]
     pub fn of(time: Time, start: Time) -> Self {

@@ -274,6 +274,11 @@ impl KubeletConditions {
         self.0.iter().all(posted)
     }
 
+    /// What it says about a condition.
+    pub(crate) fn of_type(&self, type_: &str) -> Option<&Reported> {
+        self.0.iter().find(|reported| reported.type_ == type_)
+    }
+
     /// Whether the node is ready.
     pub(crate) fn is_ready(&self) -> bool {
         self.0.iter().any(|one| one.type_ == READY && one.status == ConditionStatus::True)

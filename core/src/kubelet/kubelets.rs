@@ -9,6 +9,7 @@
 mod deletions;
 mod eviction_managers;
 mod posts;
+mod shutdowns;
 mod starts;
 mod switches;
 mod usage_commands;
@@ -22,15 +23,21 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::time::Duration;
 
+use serde::Serialize;
+
 pub(crate) use self::deletions::Termination;
 use self::deletions::Unconfirmed;
 use self::eviction_managers::{Effect, ManagedNode};
+use self::shutdowns::{Ending, Power};
 use self::starts::Start;
 use self::switches::Flap;
 pub(crate) use self::usage_commands::usage_by_status;
 pub use self::views::{EvictionView, PodSeries, SignalView, ThresholdLine, UsageSeries};
 use super::heartbeat::{self, KubeletSettings, Reported, beats_from};
-use super::{EvictionConfig, EvictionManagerReport, Pressure, UsageRule};
+use super::{
+    EvictionConfig, EvictionManagerReport, NodeShutdownConfig, NodeShutdownReport, Pressure,
+    UsageRule,
+};
 use crate::api::node_condition_type::READY;
 use crate::api::{ConditionStatus, Node, NodeName, Pod, PodKey};
 use crate::cluster::{Change, Cluster, VolumeChange};
@@ -50,6 +57,8 @@ pub(crate) struct KubeletsConfig {
     pub(crate) settings: KubeletSettings,
     /// What an eviction manager goes by, unless a command set it in another way.
     pub(crate) eviction: Arc<EvictionConfig>,
+    /// What they go by when their node is shut down, unless a command set it in another way.
+    pub(crate) shutdown: Arc<NodeShutdownConfig>,
     pub(crate) pod_disruption_conditions: bool,
     /// Whether pods that are bound to a node are started; else they are as they are given.
     pub(crate) starts_pods: bool,
@@ -57,6 +66,13 @@ pub(crate) struct KubeletsConfig {
     pub(crate) comparison_operators: bool,
     /// How long a pod takes to start, unless it or its workload says otherwise.
     pub(crate) start_up_time: Duration,
+}
+
+/// What one kubelet goes by, as its configuration says.
+#[derive(Clone, Debug)]
+pub(crate) struct KubeletSetup {
+    pub(crate) eviction: EvictionConfig,
+    pub(crate) shutdown: Arc<NodeShutdownConfig>,
 }
 
 /// All kubelets, and what is to happen to them.
@@ -85,6 +101,7 @@ enum Wake {
     Start,
     Stop,
     EvictionManager,
+    Shutdown,
 }
 
 /// What a kubelet does in one go.
@@ -136,6 +153,17 @@ enum Step {
     },
     SetPressures(Vec<Pressure>),
     PlanEvictionManager,
+    /// Looks which pods of a node that is shut down have ended, and what comes next.
+    GoOnShuttingDown,
+    MarkEnding(PodKey),
+    EndPod(Ending),
+    PostEnded(Ending),
+    PostAllEnded,
+    PowerOff,
+    RestartPods,
+    RestartPod(PodKey),
+    /// Admits pods anew that it has not started itself.
+    ReadmitPods,
 }
 
 /// What kubelets want done.
@@ -149,6 +177,8 @@ pub(crate) enum KubeletAction {
     ReportResumed { node: NodeName },
     /// An eviction manager has something to say.
     ReportEviction { node: NodeName, report: EvictionManagerReport },
+    /// The kubelet of a node that is shut down has something to say.
+    ReportShutdown { node: NodeName, report: NodeShutdownReport },
     /// Write the status of a node.
     PostStatus(Box<Node>),
     /// Write the status of a pod.
@@ -184,6 +214,20 @@ pub(crate) enum KubeletError {
     InvalidUsage(String),
 }
 
+/// Whether a machine is on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
+#[serde(rename_all = "camelCase")]
+pub enum NodePower {
+    /// It is on.
+    #[default]
+    On,
+    /// It is being shut down, and its kubelet ends the pods first.
+    ShuttingDown,
+    /// It is off.
+    Off,
+}
+
 /// The kubelet of one node.
 #[derive(Clone, Debug)]
 pub(crate) struct Kubelet {
@@ -210,10 +254,15 @@ pub(crate) struct Kubelet {
     marked: BTreeSet<PodKey>,
     /// Deletions that it has not confirmed.
     unconfirmed: Vec<Unconfirmed>,
+    power: Power,
+    /// Whether its machine has started since it was heard last.
+    has_booted: bool,
+    /// Pods that have ended since the node is shut down, which nobody has heard of.
+    unposted: Vec<Ending>,
     /// The node's resources, if they are known, and who watches over them.
     eviction: Option<Arc<ManagedNode>>,
     /// What its eviction manager goes by, if it is set in another way than all.
-    setup: Option<Arc<EvictionConfig>>,
+    setup: Option<Arc<KubeletSetup>>,
 }
 
 impl Kubelet {
@@ -237,6 +286,9 @@ impl Kubelet {
             flap: None,
             marked: BTreeSet::new(),
             unconfirmed: Vec::new(),
+            power: Power::On,
+            has_booted: false,
+            unposted: Vec::new(),
             eviction: None,
             setup: None,
         }
@@ -251,6 +303,15 @@ impl Kubelet {
     /// When it starts or stops by itself.
     pub(crate) fn switches_at(&self) -> Option<Timestamp> {
         self.switch.map(|(at, _)| at)
+    }
+
+    /// Whether its machine is on.
+    pub(crate) const fn power(&self) -> NodePower {
+        match self.power {
+            Power::On => NodePower::On,
+            Power::ShuttingDown(_) => NodePower::ShuttingDown,
+            Power::Off => NodePower::Off,
+        }
     }
 
     /// How many deletions it has not confirmed.
@@ -475,7 +536,9 @@ impl Kubelets {
     /// Why nobody hears the kubelet of a node, if nobody does.
     pub(crate) fn silence_cause(&self, cluster: &Cluster, name: &NodeName) -> Option<SilenceCause> {
         let kubelet = self.by_node.get(name.as_str())?;
-        if !kubelet.runs {
+        if matches!(kubelet.power, Power::Off) {
+            Some(SilenceCause::NodeOff)
+        } else if !kubelet.runs {
             Some(SilenceCause::KubeletStopped)
         } else if kubelet.cut {
             Some(SilenceCause::NetworkCut)
@@ -499,23 +562,31 @@ impl Kubelets {
         }
         kubelet.connected = can;
         let kubelet_starts = kubelet.origin == context.now;
+        let has_booted = can && core::mem::take(&mut kubelet.has_booted);
+        let has_unposted = can && !kubelet.unposted.is_empty();
+        if has_booted {
+            self.forget_containers(context.now, name);
+        }
         let node = name.clone();
         match cause {
             Some(cause) => self.then(
                 name,
                 [Step::Act(KubeletAction::ReportLost { node, cause }), Step::FallSilent],
             ),
-            None => self.then(
-                name,
-                [
-                    Step::Act(KubeletAction::ReportResumed { node }),
-                    if kubelet_starts { Step::PostFirst } else { Step::Resume },
-                    Step::ConfirmDeletions,
-                    Step::StartPods,
-                    Step::ReportVolumes,
-                    Step::SendUnsent,
-                ],
-            ),
+            None => {
+                let steps = [
+                    Some(Step::Act(KubeletAction::ReportResumed { node })),
+                    Some(if kubelet_starts { Step::PostFirst } else { Step::Resume }),
+                    Some(Step::ConfirmDeletions),
+                    has_unposted.then_some(Step::PostAllEnded),
+                    has_booted.then_some(Step::RestartPods),
+                    (kubelet_starts && !has_booted).then_some(Step::ReadmitPods),
+                    Some(Step::StartPods),
+                    Some(Step::ReportVolumes),
+                    Some(Step::SendUnsent),
+                ];
+                self.then(name, steps.into_iter().flatten().collect::<Vec<_>>());
+            }
         }
     }
 
@@ -559,6 +630,15 @@ impl Kubelets {
             }
             Step::SetPressures(pressures) => self.set_pressures(context, name, &pressures),
             Step::PlanEvictionManager => self.plan_eviction_manager(context, name),
+            Step::GoOnShuttingDown => self.go_on_shutting_down(context, name),
+            Step::MarkEnding(key) => return self.mark_ending(context, name, key),
+            Step::EndPod(ended) => self.end_pod(name, ended),
+            Step::PostEnded(ended) => return self.post_ended(context, name, ended),
+            Step::PostAllEnded => self.post_all_ended(name),
+            Step::PowerOff => self.power_off(context, name),
+            Step::RestartPods => self.restart_pods(context, name),
+            Step::ReadmitPods => self.readmit_pods(context, name),
+            Step::RestartPod(key) => self.plan_restart(context, &key),
         }
         None
     }
@@ -580,8 +660,9 @@ impl Controller for Kubelets {
             Change::Pod { key, old, new } => {
                 let (old, new) = (old.as_deref(), new.as_deref());
                 let is = |new: &Pod, old: &Pod| new.metadata.uid == old.metadata.uid;
-                if old.is_some_and(|old| new.is_none_or(|new| !is(new, old))) {
+                if let Some(old) = old.filter(|old| new.is_none_or(|new| !is(new, old))) {
                     self.forget_ended_terminations(context.cluster);
+                    self.observe_shutdown(context, old);
                 }
                 self.start_pod(context, key, old, new);
                 self.observe_volumes_of(context, old, new);
@@ -641,6 +722,7 @@ impl Controller for Kubelets {
             Wake::Post => TimeoutReason::KubeletPosts { node },
             Wake::Start => TimeoutReason::KubeletStarts { node },
             Wake::Stop => TimeoutReason::KubeletStops { node },
+            Wake::Shutdown => TimeoutReason::ShutdownGoesOn { node },
             Wake::EvictionManager => {
                 let deadline = self.managed(node.as_str())?.next_deadline(timer.0)?.reason;
                 TimeoutReason::KubeletEviction { node, deadline }

@@ -290,7 +290,7 @@ fn evictions(run: Run<'_>) -> BTreeMap<PodKey, Timestamp> {
     for event in run.events {
         if let EventKind::Request {
             pod,
-            verb: RequestVerb::Delete,
+            verb: RequestVerb::Delete | RequestVerb::Evict,
             result: RequestResult::Ok,
             ..
         }

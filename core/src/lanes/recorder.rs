@@ -11,6 +11,7 @@ use crate::api::{
 };
 use crate::event::{Event, EventKind, RequestResult, RequestVerb};
 use crate::pod_state::{PodHealth, PodState, PodVerdict};
+use crate::protocol::zone::ZoneKey;
 use crate::scenario::{Player, ScenarioError};
 use crate::simulator::Simulator;
 use crate::time::Timestamp;
@@ -23,6 +24,44 @@ pub struct LaneRecorder {
     events: usize,
     forecast_from: Option<Timestamp>,
     last_change: Timestamp,
+}
+
+/// The events of a moment, and which of them are about each zone, node and pod.
+struct Happened<'a> {
+    events: &'a [Event],
+    zones: BTreeMap<&'a ZoneKey, Vec<usize>>,
+    nodes: BTreeMap<&'a NodeName, Vec<usize>>,
+    pods: BTreeMap<&'a PodKey, Vec<usize>>,
+}
+
+impl<'a> Happened<'a> {
+    fn new(events: &'a [Event]) -> Self {
+        let (mut zones, mut nodes, mut pods) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
+        for (index, event) in events.iter().enumerate() {
+            let of = event.what.subject();
+            if let Some(zone) = of.zone.filter(|_| of.node.is_none()) {
+                zones.entry(zone).or_insert_with(Vec::new).push(index);
+            }
+            if let Some(node) = of.node {
+                nodes.entry(node).or_insert_with(Vec::new).push(index);
+            }
+            if let Some(pod) = of.pod {
+                pods.entry(pod).or_insert_with(Vec::new).push(index);
+            }
+        }
+        Self { events, zones, nodes, pods }
+    }
+
+    /// Those about an object, with their numbers.
+    fn about(&self, subject: &LaneSubject) -> impl Iterator<Item = (usize, &'a Event)> {
+        let found = match subject {
+            LaneSubject::Zone { zone } => self.zones.get(zone),
+            LaneSubject::Node { node } => self.nodes.get(node),
+            LaneSubject::Pod { pod } => self.pods.get(pod),
+        };
+        let indexes = found.into_iter().flatten();
+        indexes.filter_map(|index| Some((*index, self.events.get(*index)?)))
+    }
 }
 
 /// What a segment is about, without its times and causes.
@@ -243,6 +282,7 @@ impl LaneRecorder {
                 BTreeMap::new()
             };
         let at = simulator.now();
+        let events = &Happened::new(events);
         for subject in subjects {
             let now = match subject {
                 LaneSubject::Zone { zone } => {
@@ -266,7 +306,7 @@ impl LaneRecorder {
         at: Timestamp,
         subject: &LaneSubject,
         now: Option<Now>,
-        events: &[Event],
+        events: &Happened<'_>,
         goes_on: fn(&Now, &Segment) -> bool,
     ) {
         let open = self.lanes.get(subject).and_then(|segments| segments.last());
@@ -299,16 +339,8 @@ impl LaneRecorder {
     }
 
     /// The event that tells the most about a change of an object.
-    fn began(&self, subject: &LaneSubject, events: &[Event]) -> Option<Cause> {
-        let about = |event: &&Event| {
-            let of = event.what.subject();
-            match subject {
-                LaneSubject::Zone { zone } => of.zone == Some(zone) && of.node.is_none(),
-                LaneSubject::Node { node } => of.node == Some(node),
-                LaneSubject::Pod { pod } => of.pod == Some(pod),
-            }
-        };
-        self.most_telling(events, |event| if about(&event) { weight(&event.what) } else { 0 })
+    fn began(&self, subject: &LaneSubject, events: &Happened<'_>) -> Option<Cause> {
+        self.most_telling(events.about(subject), |event| weight(&event.what))
     }
 
     /// What led to what an object is now.
@@ -317,16 +349,16 @@ impl LaneRecorder {
         subject: &LaneSubject,
         now: &Now,
         before: Option<&Segment>,
-        events: &[Event],
+        events: &Happened<'_>,
     ) -> Option<Cause> {
         match subject {
-            LaneSubject::Zone { .. } => self.most_telling(events, |event| {
-                usize::from(matches!(event.what, EventKind::NodeConditionChanged { .. }))
-            }),
-            LaneSubject::Node { node } => {
-                let dequeued = self.most_telling(events, |event| {
-                    let dequeued = matches!(event.what, EventKind::NodeDequeued { .. });
-                    usize::from(dequeued && event.what.node() == Some(node))
+            LaneSubject::Zone { .. } => self
+                .most_telling(events.events.iter().enumerate(), |event| {
+                    usize::from(matches!(event.what, EventKind::NodeConditionChanged { .. }))
+                }),
+            LaneSubject::Node { .. } => {
+                let dequeued = self.most_telling(events.about(subject), |event| {
+                    usize::from(matches!(event.what, EventKind::NodeDequeued { .. }))
                 });
                 let earlier = before.and_then(|before| {
                     let follows = now.state == LaneState::Unknown || !now.taints.is_empty();
@@ -354,8 +386,12 @@ impl LaneRecorder {
     }
 
     /// The last of the events with the greatest weight; none if all weigh nothing.
-    fn most_telling(&self, events: &[Event], weight: impl Fn(&Event) -> usize) -> Option<Cause> {
-        let weighed = events.iter().enumerate().map(|(index, event)| (weight(event), index, event));
+    fn most_telling<'a>(
+        &self,
+        events: impl Iterator<Item = (usize, &'a Event)>,
+        weight: impl Fn(&Event) -> usize,
+    ) -> Option<Cause> {
+        let weighed = events.map(|(index, event)| (weight(event), index, event));
         let (_, index, event) = weighed
             .filter(|(weight, ..)| *weight > 0)
             .max_by_key(|(weight, index, _)| (*weight, *index))?;
@@ -382,6 +418,7 @@ fn reason_of(condition: Option<&NodeCondition>) -> String {
 fn weight(what: &EventKind) -> usize {
     match what {
         EventKind::KubeletEviction { .. }
+        | EventKind::NodeShutdown { .. }
         | EventKind::HeartbeatLost { .. }
         | EventKind::HeartbeatResumed { .. }
         | EventKind::NodeConditionChanged { .. }
@@ -390,7 +427,11 @@ fn weight(what: &EventKind) -> usize {
         | EventKind::NodeDeleted { .. }
         | EventKind::PodAdded { .. }
         | EventKind::PodDeleted { .. } => 5,
-        EventKind::Request { verb: RequestVerb::Delete, result: RequestResult::Ok, .. }
+        EventKind::Request {
+            verb: RequestVerb::Delete | RequestVerb::Evict,
+            result: RequestResult::Ok,
+            ..
+        }
         | EventKind::NodeTaintsChanged { .. } => 4,
         EventKind::Decided(_) | EventKind::ZoneRateChanged { .. } => 3,
         EventKind::EventRecorded(_) => 2,

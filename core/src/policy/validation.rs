@@ -24,7 +24,7 @@ pub use field_error::{BadValue, FieldError, FieldErrorType};
 pub use workloads::{validate_budget, validate_workload};
 
 /// In what the API servers of different releases and settings differ.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ValidationOptions {
     /// Whether the error for `operator: Exists` with a value shows the whole toleration (to 1.31)
     /// or only the value.

@@ -19,6 +19,16 @@ pub enum RequestVerb {
     PatchStatus,
     /// `DELETE` of a pod.
     Delete,
+    /// `POST` of an `Eviction` of a pod, which asks the budgets.
+    Evict,
+}
+
+impl RequestVerb {
+    /// Whether the pod goes, if the request is granted.
+    #[must_use]
+    pub const fn removes_pod(self) -> bool {
+        matches!(self, Self::Delete | Self::Evict)
+    }
 }
 
 /// What the API server answered.
@@ -43,6 +53,7 @@ impl fmt::Display for RequestVerb {
             Self::Get => "GET",
             Self::PatchStatus => "PATCH status",
             Self::Delete => "DELETE",
+            Self::Evict => "POST eviction of",
         })
     }
 }

@@ -9,6 +9,8 @@ use serde::Serialize;
 pub enum SilenceCause {
     /// It does not run.
     KubeletStopped,
+    /// The node is off.
+    NodeOff,
     /// The node is cut off.
     NetworkCut,
     /// The node's zone is cut off.

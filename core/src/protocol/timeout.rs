@@ -44,7 +44,8 @@ pub enum TimeoutReason {
     GracePeriodOver {
         /// Which pod.
         pod: PodKey,
-        /// How long it was; serialised in milliseconds.
+        /// How long it was, or the time that the pod takes to end if that is shorter; serialised in
+        /// milliseconds.
         #[serde(rename = "graceMilliseconds", serialize_with = "crate::time::milliseconds")]
         #[cfg_attr(feature = "typescript-all", tsify(type = "number"))]
         grace: Duration,
@@ -85,6 +86,11 @@ pub enum TimeoutReason {
         /// Which node.
         node: NodeName,
     },
+    /// A node that is shut down has waited for pods to end.
+    ShutdownGoesOn {
+        /// Which node.
+        node: NodeName,
+    },
     /// A pod that is starting is ready.
     PodStarts {
         /// Which pod.
@@ -102,6 +108,15 @@ pub enum TimeoutReason {
     },
     /// The pod garbage collector looks for pods on nodes that are gone, or out of service.
     CollectPods,
+    /// The descheduler looks for pods that do not tolerate the taints of their nodes.
+    Deschedule,
+    /// The autoscaler looks for pods that wait for a node.
+    ScaleUp,
+    /// A node that the autoscaler has asked for registers.
+    NodeProvisioned {
+        /// Which node.
+        node: NodeName,
+    },
     /// A volume that its node may still have mounted has been unwanted there for long enough: it is
     /// detached by force if the node is not healthy.
     DetachVolume {

@@ -6,6 +6,10 @@ use alloc::string::String;
 use super::KubernetesRelease;
 
 changes! {
+    is_enabled = 20: "The gate `GracefulNodeShutdown` is there, off by default.";
+    is_enabled = 21: "The gate `GracefulNodeShutdown` is on by default.";
+    is_enabled = 23: "The gate `GracefulNodeShutdownBasedOnPodPriority` is there, off by default.";
+    is_enabled = 24: "The gate `GracefulNodeShutdownBasedOnPodPriority` is on by default.";
     is_enabled = 25: "The gate `PodDisruptionConditions` is there, off by default.";
     is_enabled = 26: "The gate `PodDisruptionConditions` is on by default.";
     is_enabled = 31: "The gate `PodDisruptionConditions` is locked.";
@@ -15,6 +19,12 @@ changes! {
 /// A feature gate that changes what this engine does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum FeatureGate {
+    /// Kubelets end their pods before their node is shut down (KEP-2000): alpha in 1.20, on by
+    /// default in 1.21.
+    GracefulNodeShutdown,
+    /// They do so in the order of the pods' priority, as
+    /// `shutdownGracePeriodByPodPriority` says (KEP-2712): alpha in 1.23, on by default in 1.24.
+    GracefulNodeShutdownBasedOnPodPriority,
     /// Write the `DisruptionTarget` condition before deleting a pod (KEP-3329): alpha in 1.25, on
     /// by default in 1.26, locked on in 1.31.
     PodDisruptionConditions,
@@ -24,13 +34,21 @@ pub enum FeatureGate {
 
 impl FeatureGate {
     /// All of them.
-    pub const ALL: [Self; 2] =
-        [Self::PodDisruptionConditions, Self::TaintTolerationComparisonOperators];
+    pub const ALL: [Self; 4] = [
+        Self::GracefulNodeShutdown,
+        Self::GracefulNodeShutdownBasedOnPodPriority,
+        Self::PodDisruptionConditions,
+        Self::TaintTolerationComparisonOperators,
+    ];
 
     /// The name, as in `--feature-gates`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
+            Self::GracefulNodeShutdown => "GracefulNodeShutdown",
+            Self::GracefulNodeShutdownBasedOnPodPriority => {
+                "GracefulNodeShutdownBasedOnPodPriority"
+            }
             Self::PodDisruptionConditions => "PodDisruptionConditions",
             Self::TaintTolerationComparisonOperators => "TaintTolerationComparisonOperators",
         }
@@ -40,13 +58,21 @@ impl FeatureGate {
     #[must_use]
     pub const fn stage(self, release: KubernetesRelease) -> GateStage {
         match (self, release.minor) {
+            (Self::GracefulNodeShutdown, 20)
+            | (Self::GracefulNodeShutdownBasedOnPodPriority, 23) => GateStage::Off,
+            (Self::GracefulNodeShutdown, 21..)
+            | (Self::GracefulNodeShutdownBasedOnPodPriority, 24..) => GateStage::On,
             (Self::PodDisruptionConditions, 25) => GateStage::Off,
             (Self::PodDisruptionConditions, 26..=30) => GateStage::On,
             (Self::PodDisruptionConditions, 31..) => GateStage::LockedOn,
             (Self::TaintTolerationComparisonOperators, 35..) => GateStage::Off,
-            (Self::PodDisruptionConditions | Self::TaintTolerationComparisonOperators, _) => {
-                GateStage::Absent
-            }
+            (
+                Self::GracefulNodeShutdown
+                | Self::GracefulNodeShutdownBasedOnPodPriority
+                | Self::PodDisruptionConditions
+                | Self::TaintTolerationComparisonOperators,
+                _,
+            ) => GateStage::Absent,
         }
     }
 }
@@ -146,6 +172,18 @@ mod tests {
         assert!(gates(31, &[(pdc.name(), false)]).unwrap_err().contains("locked to true"));
         assert!(gates(24, &[(pdc.name(), true)]).unwrap_err().contains("1.24 does not have it"));
         assert!(gates(30, &[("Nope", true)]).unwrap_err().contains("unrecognized feature gate"));
+        let (shutdown, by_priority) = (
+            FeatureGate::GracefulNodeShutdown,
+            FeatureGate::GracefulNodeShutdownBasedOnPodPriority,
+        );
+        for (gate, alpha) in [(shutdown, 20), (by_priority, 23)] {
+            let absent = gates(alpha - 1, &[(gate.name(), true)]).unwrap_err();
+            assert!(absent.contains("does not have it"), "{absent}");
+            assert!(!gates(alpha, &[]).unwrap().is_enabled(gate));
+            assert!(gates(alpha, &[(gate.name(), true)]).unwrap().is_enabled(gate));
+            assert!(gates(alpha + 1, &[]).unwrap().is_enabled(gate));
+            assert!(!gates(35, &[(gate.name(), false)]).unwrap().is_enabled(gate));
+        }
         let lt = FeatureGate::TaintTolerationComparisonOperators;
         assert!(!gates(35, &[]).unwrap().is_enabled(lt));
         assert!(gates(35, &[(lt.name(), true)]).unwrap().is_enabled(lt));

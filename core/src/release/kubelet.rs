@@ -24,6 +24,38 @@ impl KubernetesRelease {
         if self.minor >= 26 { "Pod was rejected: " } else { "Pod " }
     }
 
+    /// The reason and the message in the status of a pod that a kubelet ends since its node is shut
+    /// down: `Shutdown` to 1.21, `Terminated` since 1.22 (kubernetes#102840).
+    #[must_use]
+    pub const fn shutdown_pod_status(self) -> (&'static str, &'static str) {
+        if self.minor >= 22 {
+            ("Terminated", "Pod was terminated in response to imminent node shutdown.")
+        } else {
+            ("Shutdown", "Node is shutting, evicting pods")
+        }
+    }
+
+    /// The reason and the message with which a kubelet refuses a pod since its node is shut down:
+    /// `Shutdown` in 1.21, `NodeShutdown` since 1.22 (kubernetes#102840). See
+    /// [`shutdown_is_posted_at_once`](Self::shutdown_is_posted_at_once) for 1.20.
+    #[must_use]
+    pub const fn shutdown_rejection(self) -> (&'static str, &'static str) {
+        if self.minor >= 22 {
+            ("NodeShutdown", "Pod was rejected as the node is shutting down.")
+        } else {
+            ("Shutdown", "Node is in progress of shutting down, not admitting any new pods")
+        }
+    }
+
+    /// Whether a pod that a kubelet ends since its node is shut down becomes `Failed`: not in 1.22
+    /// (kubernetes#102344) and 1.23, where its phase is what its containers make it, which is
+    /// `Running` if they are to be restarted; again since 1.24 (kubernetes#106901), and in later
+    /// patches of 1.22 and 1.23.
+    #[must_use]
+    pub const fn shutdown_fails_pods(self) -> bool {
+        self.minor <= 21 || self.minor >= 24
+    }
+
     /// Whether the gate `AllowOverwriteTerminationGracePeriodSeconds` can be switched on: 1.32 to
     /// 1.34; it is locked since 1.35.
     #[must_use]
@@ -33,6 +65,18 @@ impl KubernetesRelease {
 }
 
 changes! {
+    shutdown_pod_status = 22:
+        "A pod that its kubelet ends since the node is shut down has the reason `Terminated`, no \
+         longer `Shutdown` (kubernetes#102840).";
+    shutdown_rejection = 22:
+        "A kubelet whose node is shut down refuses pods with the reason `NodeShutdown`, no longer \
+         with `Shutdown` (kubernetes#102840).";
+    shutdown_fails_pods = 22:
+        "A pod that its kubelet ends since the node is shut down is no longer `Failed` and is not \
+         replaced (kubernetes#102344).";
+    shutdown_fails_pods = 24:
+        "A pod that its kubelet ends since the node is shut down is `Failed` again, and replaced \
+         (kubernetes#106901).";
     largest_eviction_fraction = 21:
         "The kubelet refuses eviction thresholds of more than 100 %, no longer of more than \
          10000 % (kubernetes#97321).";
@@ -49,6 +93,24 @@ changes! {
 }
 
 since! {
+    /// Whether a kubelet does not start with settings of shutdowns whose feature gate is off: since
+    /// 1.23 (kubernetes#102915). Before, it ignores them. The minor is not certain.
+    checks_gates_of_shutdowns = 23, believed;
+    /// Whether a kubelet whose node is shut down posts at once that the node is not ready, and
+    /// refuses pods from then on: since 1.21 (kubernetes#98005). In 1.20.2 it posts so when its
+    /// status is due, and starts pods that are bound to the node.
+    shutdown_is_posted_at_once = 21;
+    /// Whether a kubelet records the event `Shutdown` when its node is shut down: since 1.22
+    /// (kubernetes#101081). The minor is not certain.
+    records_shutdown = 22, believed;
+    /// Whether a kubelet whose node is shut down ends the next group of pods as soon as the one
+    /// before has ended, and tells critical pods by their priority alone: since 1.23
+    /// (kubernetes#102915). Before, critical pods, static ones among them, end after the whole time
+    /// of the others.
+    shutdown_groups_pods = 23;
+    /// Whether a pod that a kubelet ends since its node is shut down is `Failed` only when its
+    /// containers have ended: since 1.24 (kubernetes#108366). The minor is not certain.
+    pods_fail_when_containers_have_ended = 24, believed;
     /// Whether the kubelet does not admit a pod that does not tolerate a `NoExecute` taint of its
     /// node: since 1.22 (kubernetes#101218). The minor is not certain.
     kubelet_checks_no_execute_taints = 22, believed;

@@ -7,16 +7,17 @@ use core::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::api::{ConditionStatus, NodeName, Pod, PodPhase, Taint, node_condition_type};
+use crate::api::{NodeName, Taint};
 use crate::command::Command;
 use crate::policy::drain::DrainOptions;
 use crate::policy::validation::validate_node_taints;
-use crate::simulator::Simulator;
 use crate::time::{Span, Timestamp};
 
-/// How long a node that is shut down gives its pods: `shutdownGracePeriod` as most providers set
-/// it.
+/// `shutdownGracePeriod` of kubelets whose configuration has none: that of the Kubernetes
+/// documentation.
 const SHUTDOWN_GRACE: Duration = Duration::from_secs(30);
+/// `shutdownGracePeriodCriticalPods` with that.
+const SHUTDOWN_GRACE_CRITICAL_PODS: Duration = Duration::from_secs(10);
 
 /// How all nodes of a failure domain fail at once.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -30,7 +31,7 @@ const SHUTDOWN_GRACE: Duration = Duration::from_secs(30);
 pub enum Fault {
     /// The kubelets fall silent and never come back. Whether the containers run on nobody knows.
     Lost,
-    /// The nodes are off, their pods are down at once, and come back after a while.
+    /// The nodes are off, their pods are down at once, and start again when the nodes are back.
     PowerOff {
         /// After how long.
         #[cfg_attr(feature = "typescript-all", tsify(type = "Span"))]
@@ -41,8 +42,9 @@ pub enum Fault {
     /// `kubectl drain --ignore-daemonsets --delete-emptydir-data --force`, one node after the
     /// other.
     Drained,
-    /// The nodes are shut down and their kubelets end the pods first: Ready is False at once, the
-    /// pods fail after their grace period, at most 30 seconds, and then the kubelets are silent.
+    /// The nodes are shut down and stay off. Their kubelets end the pods first, as their
+    /// configuration says, or within 30 seconds, of which the last 10 are for critical pods, if it
+    /// says nothing. To 1.20 kubelets do not, and the pods end with the nodes.
     ShutDown,
     /// Somebody puts a taint on the nodes.
     Tainted {
@@ -97,21 +99,15 @@ impl Fault {
     }
 
     /// What is done to the nodes, and when.
-    pub(super) fn commands(
-        &self,
-        simulator: &Simulator,
-        nodes: &[NodeName],
-        at: Timestamp,
-    ) -> Vec<(Timestamp, Command)> {
+    pub(super) fn commands(&self, nodes: &[NodeName], at: Timestamp) -> Vec<(Timestamp, Command)> {
         let each = |at: Timestamp, make: &dyn Fn(NodeName) -> Command| -> Vec<_> {
             nodes.iter().map(|node| (at, make(node.clone()))).collect()
         };
-        let stop = |node| Command::StopKubelet { node };
         match self {
-            Self::Lost => each(at, &stop),
+            Self::Lost => each(at, &|node| Command::StopKubelet { node }),
             Self::PowerOff { back_after } => {
                 let back = at.saturating_add(back_after.0);
-                let mut all = each(at, &stop);
+                let mut all = each(at, &|node| Command::PowerOffNode { node });
                 all.extend(each(back, &|node| Command::StartKubelet { node }));
                 all
             }
@@ -128,47 +124,14 @@ impl Fault {
                 all.push((at, Command::Drain { nodes: nodes.to_vec(), options }));
                 all
             }
-            Self::ShutDown => {
-                let mut all = each(at, &|node| Command::SetNodeCondition {
-                    node,
-                    type_: node_condition_type::READY.into(),
-                    status: ConditionStatus::False,
-                    reason: Some("KubeletNotReady".into()),
-                    message: Some("node is shutting down".into()),
-                });
-                for node in nodes {
-                    for (_, pod) in simulator.cluster().pods_of(node.as_str()) {
-                        all.extend(ended(pod, at));
-                    }
-                }
-                all.sort_by_key(|(at, _)| *at);
-                all.extend(each(at.saturating_add(SHUTDOWN_GRACE), &stop));
-                all
-            }
+            Self::ShutDown => each(at, &|node| Command::ShutDownNode {
+                node,
+                shutdown_grace_period: Some(Span(SHUTDOWN_GRACE)),
+                shutdown_grace_period_critical_pods: Some(Span(SHUTDOWN_GRACE_CRITICAL_PODS)),
+            }),
             Self::Tainted { taint } => {
                 each(at, &|node| Command::Taint { node, taint: taint.clone() })
             }
         }
     }
-}
-
-/// A pod as the kubelet of a node that shuts down leaves it, and when. Mirrors
-/// `nodeshutdown.managerImpl.processShutdownEvent`.
-fn ended(pod: &Pod, at: Timestamp) -> Option<(Timestamp, Command)> {
-    if !pod.is_active() {
-        return None;
-    }
-    let grace = pod.spec.termination_grace_period_seconds.unwrap_or(30);
-    let grace = Duration::from_secs(u64::try_from(grace).unwrap_or_default()).min(SHUTDOWN_GRACE);
-    let mut pod = pod.clone();
-    pod.status.phase = PodPhase::Failed;
-    pod.status.reason = "Terminated".into();
-    pod.status.message = "Pod was terminated in response to imminent node shutdown.".into();
-    for condition in &mut pod.status.conditions {
-        if condition.type_ == "Ready" || condition.type_ == "ContainersReady" {
-            condition.status = ConditionStatus::False;
-        }
-    }
-    let update = Command::UpdatePod(pod);
-    Some((at.saturating_add(grace), update))
 }

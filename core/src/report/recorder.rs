@@ -153,13 +153,8 @@ pub(super) fn subjects(simulator: &Simulator) -> Vec<ReportSubject> {
 }
 
 /// What is done in a run, in the order of time: the fault, and a remedy that comes after it.
-fn commands(
-    simulator: &Simulator,
-    at: Timestamp,
-    nodes: &[NodeName],
-    run: &Run,
-) -> Vec<(Timestamp, Command)> {
-    let mut commands = run.fault.commands(simulator, nodes, at);
+fn commands(at: Timestamp, nodes: &[NodeName], run: &Run) -> Vec<(Timestamp, Command)> {
+    let mut commands = run.fault.commands(nodes, at);
     if let Some(Remedy::OutOfService { after }) = &run.remedy {
         let at = at.saturating_add(after.0);
         let taint = Remedy::out_of_service_taint();
@@ -182,7 +177,7 @@ pub(super) fn steps(
     let end = at.saturating_add(horizon.0);
     let mut simulator = settled.clone();
     let mut steps = Vec::new();
-    for (at, command) in commands(settled, at, nodes, run) {
+    for (at, command) in commands(at, nodes, run) {
         if at <= end && simulator.handle_command(at, command.clone()).is_ok() {
             let at = Span(Duration::from_nanos(at.as_nanos()));
             steps.push(Step { at, command, refused: None });
@@ -207,7 +202,7 @@ impl Course {
     fn new(settled: &Simulator, at: Timestamp, nodes: &[NodeName], run: &Run) -> Self {
         Self {
             simulator: settled.clone(),
-            commands: commands(settled, at, nodes, run).into(),
+            commands: commands(at, nodes, run).into(),
             back: run.fault.down_until(at),
             last: at,
         }
@@ -320,7 +315,7 @@ impl Silence {
         });
         self.until = before;
         let mut course = self.course.clone();
-        let rest = commands(&course.simulator, at, nodes, run).into_iter();
+        let rest = commands(at, nodes, run).into_iter();
         course.commands.extend(rest.filter(|(time, _)| *time >= back));
         course.back = Some(back);
         finish(course, Recorder { down_until: Some(back), ..self.off.clone() }, end, run)
@@ -472,6 +467,7 @@ impl Recorder {
                 | EventKind::NodeQueued { .. }
                 | EventKind::NodeDequeued { .. }
                 | EventKind::KubeletEviction { .. }
+                | EventKind::NodeShutdown { .. }
                 | EventKind::MasterDisruptionEntered
                 | EventKind::MasterDisruptionLeft
                 | EventKind::WorkloadAdded { .. }

@@ -414,7 +414,7 @@ impl Expectation {
         let one = match &event.what {
             EventKind::Request {
                 pod: key,
-                verb: RequestVerb::Delete,
+                verb: RequestVerb::Delete | RequestVerb::Evict,
                 result: RequestResult::Ok,
                 ..
             }
@@ -444,6 +444,7 @@ impl Expectation {
             }
             EventKind::Request { .. }
             | EventKind::KubeletEviction { .. }
+            | EventKind::NodeShutdown { .. }
             | EventKind::ZoneStateChanged { .. }
             | EventKind::EventRecorded(_)
             | EventKind::NodeAdded { .. }

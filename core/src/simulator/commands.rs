@@ -3,6 +3,7 @@
 
 use alloc::format;
 use alloc::string::{String, ToString};
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::time::Duration;
 
@@ -12,8 +13,8 @@ use crate::api_server::{Fault, eviction_config};
 use crate::command::{Command, CommandError, LoadedPod, NodeLoad, NodeResources, Requirement};
 use crate::controllers::drain::EvictAnswer;
 use crate::event::EventKind;
-use crate::kubelet::NodeUsage;
 use crate::kubelet::heartbeat::Reported;
+use crate::kubelet::{KubeletSetup, NodeShutdownConfig, NodeUsage};
 use crate::time::Span;
 
 /// The least time that a flapping kubelet is up or down.
@@ -151,6 +152,27 @@ impl Simulator {
                 check_flap(down, up, times)?;
                 self.with_kubelets(|kubelets, _| kubelets.flap(&node, down.0, up.0, times))?;
             }
+            Command::ShutDownNode {
+                node,
+                shutdown_grace_period: total,
+                shutdown_grace_period_critical_pods: critical,
+            } => {
+                let (release, gates) = (self.api.config.release, &self.api.gates);
+                let periods = NodeShutdownConfig::given(release, gates, total, critical);
+                let periods = periods.map_err(|error| CommandError::Kubelet(error.to_string()))?;
+                self.with_kubelets(|kubelets, context| {
+                    kubelets.shut_down(context, &node, &periods)
+                })?;
+            }
+            Command::CancelShutdown { node } => {
+                if !self.with_kubelets(|kubelets, _| kubelets.cancel_shutdown(&node))? {
+                    let expected = "a node that is being shut down and waits for its pods";
+                    return Err(invalid("node", node.to_string(), expected));
+                }
+            }
+            Command::PowerOffNode { node } => {
+                self.with_kubelets(|kubelets, _| kubelets.power_off_node(&node))?;
+            }
             Command::CutNetwork { node } => {
                 self.with_kubelets(|kubelets, _| kubelets.cut_node(&node, true))?;
             }
@@ -200,10 +222,14 @@ impl Simulator {
             Command::ConfigureKubelet { node, configuration, flags } => {
                 let config = &self.api.config;
                 let base = configuration.as_deref().unwrap_or(&config.kubelet_configuration);
+                let shutdown = base.node_shutdown_config(config.release, &self.api.gates);
                 let config = eviction_config(config.release, base, &config.kubelet_flags, &flags);
-                let config = config.map_err(|error| CommandError::Kubelet(error.to_string()))?;
+                let setup = config.and_then(|eviction| {
+                    Ok(KubeletSetup { eviction, shutdown: Arc::new(shutdown?) })
+                });
+                let setup = setup.map_err(|error| CommandError::Kubelet(error.to_string()))?;
                 self.api.node(&node)?;
-                self.with_kubelets(|kubelets, context| kubelets.configure(context, &node, config))?;
+                self.with_kubelets(|kubelets, context| kubelets.configure(context, &node, setup))?;
             }
         }
         self.commit(writes);
@@ -211,7 +237,11 @@ impl Simulator {
     }
 
     /// Creates a node; its kubelet runs if it is told so and nobody knows it yet.
-    fn create_node(&mut self, node: Node, kubelet_runs: bool) -> Result<NodeName, CommandError> {
+    pub(super) fn create_node(
+        &mut self,
+        node: Node,
+        kubelet_runs: bool,
+    ) -> Result<NodeName, CommandError> {
         let name: NodeName = node.metadata.name.as_str().into();
         let write = self.api.create_node(node)?;
         self.commit([write]);

@@ -14,8 +14,10 @@ use crate::api_server::{ApiServer, check_workload, complete_workload};
 use crate::cluster::{Change, Cluster, VolumeChange};
 use crate::command::CommandError;
 use crate::controllers::attach_detach::{AttachDetachAction, AttachDetachController};
+use crate::controllers::autoscaler::{Autoscaler, AutoscalerAction};
 use crate::controllers::daemon_set::DaemonSetController;
 use crate::controllers::deployment::DeploymentController;
+use crate::controllers::descheduler::{Descheduler, DeschedulerAction};
 use crate::controllers::disruption::{DisruptionAction, DisruptionController};
 use crate::controllers::job::JobController;
 use crate::controllers::persistent_volume::{PersistentVolumeAction, PersistentVolumeController};
@@ -28,7 +30,7 @@ use crate::controllers::{Context, Controller};
 use crate::policy::eviction::{DeleteOptions, Eviction, evict};
 use crate::policy::scheduling::{SchedulerConfig, SchedulingError, Snapshot};
 use crate::policy::validation::{FieldError, validate_budget, validate_workload};
-use crate::protocol::{RequestId, TimeoutReason};
+use crate::protocol::{ApiErrorKind, RequestId, RequestResult, TimeoutReason};
 use crate::queue::timer_queue::{Sequence, TimerId};
 use crate::release::FeatureGate;
 
@@ -45,6 +47,9 @@ pub(super) struct ControlPlane {
     pod_gc: PodGcController,
     volumes: PersistentVolumeController,
     attach_detach: AttachDetachController,
+    /// `None` unless the cluster has one.
+    descheduler: Option<Descheduler>,
+    autoscaler: Option<Autoscaler>,
     pub(super) ready_history: ReadyHistory,
 }
 
@@ -56,6 +61,8 @@ pub(super) enum ControlAction {
     Disruption(DisruptionAction),
     Volume(PersistentVolumeAction),
     Attach(AttachDetachAction),
+    Deschedule(DeschedulerAction),
+    Autoscale(AutoscalerAction),
 }
 
 /// Calls something on each controller, in the order of their precedence.
@@ -81,6 +88,12 @@ macro_rules! each {
         $call;
         let $controller = &mut $plane.attach_detach;
         $call;
+        if let Some($controller) = &mut $plane.descheduler {
+            $call;
+        }
+        if let Some($controller) = &mut $plane.autoscaler {
+            $call;
+        }
     }};
 }
 
@@ -104,6 +117,9 @@ impl ControlPlane {
         let conditions = api.gates.is_enabled(FeatureGate::PodDisruptionConditions);
         let mut control = Self::new(config, conditions, &api.cluster)?;
         api.admission = Some(admission);
+        control.descheduler = api.config.descheduler.clone().map(Descheduler::new);
+        let autoscaler = api.config.autoscaler.clone();
+        control.autoscaler = autoscaler.map(|settings| Autoscaler::new(settings, config));
         control.adopt_workloads(api, sequence, workloads)?;
         control.adopt_budgets(api, sequence, budgets)?;
         Ok(Some(Box::new(control)))
@@ -186,6 +202,8 @@ impl ControlPlane {
             }),
             volumes: PersistentVolumeController::new(),
             attach_detach: AttachDetachController::new(release),
+            descheduler: None,
+            autoscaler: None,
             ready_history: ReadyHistory::default(),
         })
     }
@@ -229,6 +247,12 @@ impl ControlPlane {
             self.daemon_sets.handle_change(context, change);
             self.pod_gc.handle_change(context, change);
             self.attach_detach.handle_change(context, change);
+            if let Some(descheduler) = &mut self.descheduler {
+                descheduler.handle_change(context, change);
+            }
+            if let Some(autoscaler) = &mut self.autoscaler {
+                autoscaler.handle_change(context, change);
+            }
             return;
         }
         each!(self, controller => controller.handle_change(context, change));
@@ -249,6 +273,8 @@ impl ControlPlane {
             self.pod_gc.next_timer(),
             self.disruption.next_timer(),
             self.attach_detach.next_timer(),
+            self.descheduler.as_ref().and_then(Controller::next_timer),
+            self.autoscaler.as_ref().and_then(Controller::next_timer),
         ];
         workloads.into_iter().chain(others).flatten().min()
     }
@@ -274,8 +300,13 @@ impl ControlPlane {
             self.stateful_sets.timer_reason()
         } else if self.jobs.next_timer() == timer {
             self.jobs.timer_reason()
+        } else if let Some(descheduler) = &self.descheduler
+            && descheduler.next_timer() == timer
+        {
+            descheduler.timer_reason()
         } else {
-            None
+            let autoscaler = self.autoscaler.as_ref();
+            autoscaler.filter(|it| it.next_timer() == timer).and_then(Controller::timer_reason)
         }
     }
 
@@ -354,7 +385,15 @@ impl ControlPlane {
         if let Some(action) = self.attach_detach.poll_action(context) {
             return Some(ControlAction::Attach(action));
         }
-        self.pod_gc.poll_action(context).map(ControlAction::Collect)
+        if let Some(action) = self.pod_gc.poll_action(context) {
+            return Some(ControlAction::Collect(action));
+        }
+        if let Some(descheduler) = &mut self.descheduler
+            && let Some(action) = descheduler.poll_action(context)
+        {
+            return Some(ControlAction::Deschedule(action));
+        }
+        self.autoscaler.as_mut()?.poll_action(context).map(ControlAction::Autoscale)
     }
 
     /// Tells a controller of workloads what came of its request.
@@ -388,6 +427,13 @@ impl ControlPlane {
         self.pod_gc.handle_action_result(context, id, answer);
     }
 
+    /// Tells the descheduler what came of its request.
+    pub(super) fn descheduled(&mut self, context: &mut Context<'_>, id: RequestId, granted: bool) {
+        if let Some(descheduler) = &mut self.descheduler {
+            descheduler.handle_action_result(context, id, granted);
+        }
+    }
+
     /// What the eviction subresource of a pod decides. Mirrors `EvictionREST.Create`.
     pub(super) fn decide_eviction(
         &self,
@@ -403,6 +449,18 @@ impl ControlPlane {
         let options = DeleteOptions { grace_period_seconds, ..DeleteOptions::default() };
         let now = api.wall_clock(api.now).truncated_to_seconds();
         Ok(evict(api.config.release, pod, &budgets, &options, now)?)
+    }
+
+    /// What the API server answers to a controller that evicts a pod.
+    pub(super) fn answer_eviction(&self, api: &ApiServer, key: &PodKey) -> RequestResult {
+        match self.decide_eviction(api, key, None) {
+            Ok(_) => RequestResult::Ok,
+            Err(CommandError::PodNotFound(_)) => RequestResult::NotFound,
+            Err(CommandError::SeveralBudgets { .. }) => {
+                RequestResult::Error(ApiErrorKind::InternalError)
+            }
+            Err(_) => RequestResult::Error(ApiErrorKind::TooManyRequests),
+        }
     }
 
     /// The budgets that would have forbidden to evict a pod, which a controller deletes without

@@ -11,6 +11,8 @@ use crate::api_server::{VolumeWrite, Write};
 use crate::cluster::Change;
 use crate::command::{Cascade, CommandError, NodeWrite};
 use crate::controllers::attach_detach::AttachDetachAction;
+use crate::controllers::autoscaler::AutoscalerAction;
+use crate::controllers::descheduler::DeschedulerAction;
 use crate::controllers::disruption::DisruptionAction;
 use crate::controllers::drain::{DrainAction, DrainController};
 use crate::controllers::persistent_volume::PersistentVolumeAction;
@@ -90,6 +92,9 @@ impl Simulator {
                 }
                 KubeletAction::ReportEviction { node, report } => {
                     self.api.emit(EventKind::KubeletEviction { node, report });
+                }
+                KubeletAction::ReportShutdown { node, report } => {
+                    self.api.emit(EventKind::NodeShutdown { node, report });
                 }
                 KubeletAction::PostStatus(node) => self.store(Write::PutNode(node)),
                 KubeletAction::PatchPodStatus(key, pod) => self.store(Write::PutPod(key, pod)),
@@ -187,6 +192,27 @@ impl Simulator {
                 }
                 ControlAction::Disruption(DisruptionAction::UpdateStatus { budget, status }) => {
                     self.commit(self.api.write_budget_status(&budget, &status));
+                }
+                ControlAction::Autoscale(AutoscalerAction::CreateNode(node)) => {
+                    // One of that name is there if somebody created it meanwhile.
+                    let _ = self.create_node(node, true);
+                }
+                ControlAction::Autoscale(AutoscalerAction::RecordEvent(event))
+                | ControlAction::Deschedule(DeschedulerAction::RecordEvent(event)) => {
+                    self.api.emit(EventKind::EventRecorded(event));
+                }
+                ControlAction::Deschedule(DeschedulerAction::Evict { id, pod }) => {
+                    // Budgets are asked as they are now.
+                    self.sync_budgets();
+                    let decided =
+                        self.control.as_ref().map(|it| it.answer_eviction(&self.api, &pod));
+                    let result = decided.unwrap_or(RequestResult::NotFound);
+                    let (uid, verb) = (self.api.uid_of(&pod), RequestVerb::Evict);
+                    self.api.emit(EventKind::Request { pod: pod.clone(), uid, verb, result });
+                    let granted = result.is_ok() && self.evict(&pod, None).is_ok();
+                    if let Some(control) = &mut self.control {
+                        control.descheduled(&mut self.api.context(&mut self.sequence), id, granted);
+                    }
                 }
                 ControlAction::Collect(action) => {
                     let (id, answer) = match action {

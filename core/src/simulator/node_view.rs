@@ -9,6 +9,7 @@ use crate::api::{NodeCondition, NodeName};
 use crate::controllers::node_lifecycle::NodeHealthView;
 use crate::event::SilenceCause;
 use crate::eviction_timeline::time_budget::Moment;
+use crate::kubelet::{NodePower, NodeShutdownConfig};
 use crate::time::Timestamp;
 
 /// A node's kubelet, and how the node lifecycle controller sees the node.
@@ -20,6 +21,10 @@ pub struct NodeView {
     pub node: NodeName,
     /// Whether its kubelet runs.
     pub kubelet_runs: bool,
+    /// Whether the node is on; absent if it is.
+    #[serde(skip_serializing_if = "crate::api::is_default")]
+    #[cfg_attr(feature = "typescript-all", tsify(optional))]
+    pub power: NodePower,
     /// Whether the node by itself is cut off the API server.
     pub network_cut: bool,
     /// Why nobody hears its kubelet; absent if it is heard.
@@ -50,6 +55,14 @@ pub struct NodeView {
 }
 
 impl NodeView {
+    /// What the kubelet of a node goes by when the node is shut down.
+    pub(crate) fn shutdown_config<'s>(
+        simulator: &'s Simulator,
+        node: &NodeName,
+    ) -> &'s NodeShutdownConfig {
+        simulator.kubelets.shutdown_config(node)
+    }
+
     /// How a node is doing; `None` if there is no such node, or if there are no kubelets.
     pub(super) fn of(simulator: &Simulator, name: &str) -> Option<Self> {
         let Simulator { api, kubelets, nodes, .. } = simulator;
@@ -62,6 +75,7 @@ impl NodeView {
         let next = |at: Timestamp| kubelet.connected.then_some(at);
         Some(Self {
             kubelet_runs: kubelet.runs,
+            power: kubelet.power(),
             network_cut: kubelet.cut,
             silent: kubelets.silence_cause(&api.cluster, &node),
             lease_renewed_at: lease.time(start, now).map(moment),

@@ -1,4 +1,4 @@
-// Tests in a real Chromium: each in a profile of its own, failing on any problem the page has.
+// Tests in a real Chromium: each with nothing stored, failing on any problem the page has.
 //
 // Environment: CHROMIUM, the browser's path (`cargo xtask test` finds one); TAINTLAB_URL, a served
 // playground to test in place of dist/.
@@ -11,6 +11,7 @@ import { fileURLToPath } from "node:url";
 import { chromium } from "playwright-core";
 
 import { FLAGS } from "./flags.mjs";
+import { waitForAnswers } from "./idle.mjs";
 import { serve } from "./server.mjs";
 
 /** The longest wait for one thing to become true, in milliseconds. */
@@ -31,6 +32,9 @@ const OUTPUT = fileURLToPath(new URL("../output/", import.meta.url));
 let browser;
 let server;
 
+/** The page of the tests that need no profile of their own, once there is one. */
+let shared;
+
 before(async () => {
   const executablePath = process.env.CHROMIUM;
   assert.ok(executablePath, "CHROMIUM is not set: run `cargo xtask test`, or set it to a browser");
@@ -46,6 +50,8 @@ after(async () => {
 
 /**
  * @typedef {object} Options
+ * @property {boolean} [alone] in a profile of its own, since the test leaves more behind than `afresh` takes
+ *   away: scripts, routes, permissions; with any other option it is so, too
  * @property {boolean} [sample] open the page as everybody finds it, with its controllers running
  * @property {boolean} [closed] do not open the playground; the test goes to `url` when it wants
  * @property {import("playwright-core").BrowserContextOptions} [context] viewport, colours, …
@@ -59,7 +65,7 @@ after(async () => {
  */
 
 /**
- * Declares a test with the playground open in a fresh profile: nothing saved, nothing cached.
+ * Declares a test with the playground open, and nothing saved.
  *
  * @param {string} name what is shown to hold
  * @param {Options | ((playground: Playground) => Promise<void>)} options
@@ -69,27 +75,44 @@ export function playgroundTest(name, options, body) {
   if (typeof options === "function") {
     return playgroundTest(name, {}, options);
   }
+  const alone = Object.keys(options).length > 0;
   return test(name, { timeout: TEST_LIMIT }, async () => {
-    const context = await browser.newContext(options.context);
-    context.setDefaultTimeout(PATIENCE);
     const { url } = server;
-    const problems = [];
-    // Every tab: the tests open more, and the page may.
-    context.on("page", (tab) => watch(tab, new URL(url).origin, problems));
-    const page = await context.newPage();
+    const profile = (!alone && shared) || (await newProfile(options.context));
+    const { context, page, problems } = profile;
+    let passed = false;
     try {
-      if (!options.closed) {
+      if (profile === shared) {
+        await afresh(page, url);
+      } else if (!options.closed) {
         await page.goto(options.sample ? url : url + QUIET);
       }
       await body({ page, url, problems });
       assert.deepEqual(problems, [], "the page has problems");
+      passed = true;
     } catch (error) {
       await screenshot(page, name);
       throw error;
     } finally {
-      await context.close();
+      const goesOn = passed && !alone && !page.isClosed() && context.pages().length === 1;
+      shared = goesOn ? profile : alone ? shared : undefined;
+      if (!goesOn) {
+        await context.close();
+      }
     }
   });
+}
+
+/** A profile with one page. */
+async function newProfile(options) {
+  const context = await browser.newContext(options);
+  context.setDefaultTimeout(PATIENCE);
+  const problems = [];
+  // Every tab: the tests open more, and the page may.
+  context.on("page", (tab) => watch(tab, new URL(server.url).origin, problems));
+  const page = await context.newPage();
+  waitForAnswers(page);
+  return { context, page, problems };
 }
 
 /**
@@ -100,6 +123,11 @@ export async function afresh(page, url) {
   await page.evaluate(() => sessionStorage.clear());
   // What it stores when it is left comes before the clearing of the rest.
   await page.goto("about:blank");
+  await page.unrouteAll();
+  await page.context().clearPermissions();
+  await page.setViewportSize({ width: 1280, height: 720 });
+  await page.emulateMedia({ colorScheme: null, forcedColors: null, media: null, reducedMotion: null });
+  await page.mouse.move(0, 0);
   const session = await page.context().newCDPSession(page);
   const { origin } = new URL(url);
   await session.send("Storage.clearDataForOrigin", { origin, storageTypes: "all" });

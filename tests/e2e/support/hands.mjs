@@ -14,6 +14,7 @@ const MOST = 200;
  * @property {(name: string) => Promise<void>} node selects a node
  * @property {(key: string) => Promise<void>} pod selects a pod, `namespace/name`
  * @property {(control: import("playwright-core").Locator) => Promise<void>} press a control
+ * @property {(entry: import("playwright-core").Locator) => Promise<void>} pick an entry of a list
  * @property {(name: string) => Promise<void>} tab shows a tab of the inspector
  * @property {(list: import("playwright-core").Locator, value: string) => Promise<void>} choose
  * @property {(field: import("playwright-core").Locator) => Promise<void>} enter a field
@@ -42,6 +43,7 @@ export function mouse(page) {
     node: select("node"),
     pod: select("pod"),
     press: (control) => control.click(),
+    pick: (entry) => entry.click(),
     tab: (name) => page.getByTestId("inspector").locator(`[data-tab="${name}"]`).click(),
     choose: (list, value) => list.selectOption(value),
     enter: (field) => field.click(),
@@ -104,6 +106,10 @@ export function keyboard(page) {
     pod: select("pod"),
     async press(control) {
       await untilFocused(page, "Tab", control);
+      await page.keyboard.press("Enter");
+    },
+    async pick(entry) {
+      await untilFocused(page, "ArrowDown", entry);
       await page.keyboard.press("Enter");
     },
     async tab(name) {

@@ -103,9 +103,11 @@ export async function log(page, kinds = ["event"]) {
     const page = box.clientHeight + 250;
     for (let top = 0; found.size < count && top <= box.scrollHeight; top += page) {
       box.scrollTop = top;
-      // The rows in sight are painted in the frame after the scroll event.
-      await frame();
-      await frame();
+      // The rows in sight are asked for in the frame after the scroll event.
+      do {
+        await frame();
+        await frame();
+      } while (box.dataset.waits);
       look();
     }
     look();

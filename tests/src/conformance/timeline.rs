@@ -341,7 +341,7 @@ fn outcome(event: &Event) -> Option<Outcome> {
             let kind = match verb {
                 RequestVerb::Delete => "delete",
                 RequestVerb::PatchStatus => "patch_status",
-                RequestVerb::Get => return None,
+                RequestVerb::Get | RequestVerb::Evict => return None,
             };
             let result = match result {
                 _ if kind == "patch_status" => "",

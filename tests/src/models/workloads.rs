@@ -200,7 +200,8 @@ pub struct Step<'a> {
     pub before: &'a State,
     /// After, when nothing is left to do at this instant.
     pub after: &'a State,
-    /// What was recorded.
+    /// What was recorded; `PodEnded` by a kubelet with the name of a pod that has failed since its
+    /// node is shut down.
     pub events: &'a [Recorded],
 }
 
@@ -238,9 +239,13 @@ impl Step<'_> {
                     && words.into_iter().any(|word| word == name(pod))
             })
         };
+        // Its node was shut down, so that it was not active any more when it was deleted.
+        let ended = |pod: &Value| {
+            self.events.iter().any(|event| event.reason == "PodEnded" && event.message == name(pod))
+        };
         let gone = |pod: &Value| self.after.pod(uid(pod)).is_none_or(is_terminating);
         let pods = self.before.pods_of(owner);
-        pods.filter(|pod| is_active(pod) && gone(pod) && said(pod)).collect()
+        pods.filter(|pod| is_active(pod) && gone(pod) && said(pod) && !ended(pod)).collect()
     }
 
     fn created<'a>(&'a self, owner: &'a Value) -> impl Iterator<Item = &'a Value> {

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use taintlab_core::api::PodPhase;
 use taintlab_core::event::{Event, EventKind};
 use taintlab_core::eviction_timeline::time_budget::Moment;
 use taintlab_core::simulator::Simulator;
@@ -47,6 +48,9 @@ pub fn pods(simulator: &Simulator) -> String {
         let _ = write!(out, "{key} on {}", pod.spec.node_name);
         if pod.is_terminating() {
             out += ", terminating";
+        }
+        if pod.status.phase == PodPhase::Failed {
+            let _ = write!(out, ", Failed {} \"{}\"", pod.status.reason, pod.status.message);
         }
         for condition in &pod.status.conditions {
             let (type_, status, reason) = (&condition.type_, &condition.status, &condition.reason);

@@ -48,6 +48,8 @@ fn words(event: &Event) -> Option<(u64, String, String)> {
                 RequestVerb::PatchStatus => format!("PATCH {result}"),
                 RequestVerb::Delete if uid.is_empty() => format!("DELETE: {result}"),
                 RequestVerb::Delete => format!("DELETE {uid} {result}"),
+                // There is no descheduler here.
+                RequestVerb::Evict => return None,
             };
             (pod.to_string(), words)
         }

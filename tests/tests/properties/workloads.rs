@@ -3,6 +3,7 @@
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -13,9 +14,10 @@ use taintlab_core::api::{
 };
 use taintlab_core::command::Command;
 use taintlab_core::event::EventKind;
+use taintlab_core::kubelet::NodeShutdownReport;
 use taintlab_core::release::KubernetesRelease;
 use taintlab_core::simulator::{InitialState, Simulator, SimulatorConfig};
-use taintlab_core::time::Timestamp;
+use taintlab_core::time::{Span, Timestamp};
 use taintlab_tests::models::workloads::{Memory, Recorded, State, Step, seconds};
 
 use super::check;
@@ -151,7 +153,13 @@ fn command(dice: &mut Dice, simulator: &Simulator) -> Option<Command> {
         },
         2..4 => Command::Untaint { node, key: "x".into(), effect: TaintEffect::Empty },
         4 => Command::SetUnschedulable { node, unschedulable: dice.one_in(2) },
-        5 => Command::StopKubelet { node },
+        5 if dice.one_in(2) => Command::StopKubelet { node },
+        5 if dice.one_in(4) => Command::PowerOffNode { node },
+        5 => Command::ShutDownNode {
+            node,
+            shutdown_grace_period: *dice.pick(&[None, Some(Span(Duration::from_secs(20)))]),
+            shutdown_grace_period_critical_pods: None,
+        },
         6..8 => Command::StartKubelet { node },
         8 if dice.one_in(3) => Command::DeleteNode { node },
         8 | 9 => Command::CreateNode(self::node(number)),
@@ -231,6 +239,14 @@ fn recorded(simulator: &mut Simulator) -> Vec<Recorded> {
             component: it.component.to_owned(),
             reason: it.reason.to_owned(),
             message: it.message,
+        }),
+        EventKind::NodeShutdown {
+            report: NodeShutdownReport::PodEnded { pod } | NodeShutdownReport::Killing { pod, .. },
+            ..
+        } => Some(Recorded {
+            component: "kubelet".to_owned(),
+            reason: "PodEnded".to_owned(),
+            message: pod.name().to_owned(),
         }),
         _ => None,
     });

@@ -1,17 +1,21 @@
-//! What the kubelet does differently from release to release when a node runs out of something.
+//! What the kubelet does differently from release to release when a node runs out of something, and
+//! when it is shut down.
+
+use std::time::Duration;
 
 use serde_json::json;
 use taintlab_core::api::{Node, Pod, PodKey};
 use taintlab_core::command::Command;
 use taintlab_core::event::{Event, EventKind};
 use taintlab_core::kubelet::{
-    ActionResult, EvictionConfig, KubeletConfiguration, KubeletPod, Layout, Signal,
-    default_eviction_hard,
+    ActionResult, EvictionConfig, KubeletConfiguration, KubeletPod, Layout, NodeShutdownReport,
+    ShutdownGracePeriodByPodPriority, Signal, default_eviction_hard,
 };
-use taintlab_core::release::KubernetesRelease;
+use taintlab_core::release::{FeatureGate, FeatureGates, GateStage, KubernetesRelease};
 use taintlab_core::simulator::{Simulator, SimulatorConfig};
-use taintlab_core::time::Timestamp;
+use taintlab_core::time::{Span, Timestamp, format_duration};
 use taintlab_tests::kubelet;
+use taintlab_tests::text::Session;
 
 use super::Difference;
 
@@ -25,6 +29,146 @@ pub(super) const DIFFERENCES: &[Difference] = &[
             let events = bound_to_a_tainted_node(release);
             let gone = events.iter().find(|event| is_gone(event)).unwrap();
             format!("{} s", gone.at.since_zero().as_secs())
+        },
+    },
+    Difference {
+        name: "GracefulNodeShutdown",
+        last: "1.20",
+        before: "0",
+        after: "1",
+        observe: |release| {
+            let session =
+                play_with_kubelets(release, "node n;pod d/p on n;at 2s shutdown n 30s;advance 1m");
+            killed(session.log()).to_string()
+        },
+    },
+    Difference {
+        name: "GracefulNodeShutdownBasedOnPodPriority",
+        last: "1.23",
+        before: "no time",
+        after: "1m0s",
+        observe: |release| {
+            let period =
+                ShutdownGracePeriodByPodPriority { priority: 0, shutdown_grace_period_seconds: 60 };
+            let settings = KubeletConfiguration {
+                shutdown_grace_period_by_pod_priority: Some(vec![period]),
+                ..KubeletConfiguration::default()
+            };
+            let gates = FeatureGates::new(release, []).unwrap();
+            let config = settings.node_shutdown_config(release, &gates);
+            let config = config.ok().filter(|config| !config.is_off());
+            config.map_or("no time".into(), |config| format_duration(config.longest()))
+        },
+    },
+    Difference {
+        name: "checks_gates_of_shutdowns",
+        last: "1.22",
+        before: "ignored",
+        after: "refused",
+        observe: |release| {
+            let settings = KubeletConfiguration {
+                shutdown_grace_period: Some(Span(Duration::from_secs(30))),
+                feature_gates: Some([("GracefulNodeShutdown".into(), false)].into()),
+                ..KubeletConfiguration::default()
+            };
+            let gates = FeatureGates::new(release, []).unwrap();
+            let config = settings.node_shutdown_config(release, &gates);
+            config.map_or("refused", |_| "ignored").into()
+        },
+    },
+    Difference {
+        name: "shutdown_is_posted_at_once",
+        last: "1.20",
+        before: "false",
+        after: "true",
+        observe: |release| {
+            let posted = |event: &Event| {
+                event.at == Timestamp::from_secs(2)
+                    && matches!(&event.what, EventKind::NodeConditionChanged { .. })
+            };
+            shut_down(release).iter().any(posted).to_string()
+        },
+    },
+    Difference {
+        name: "records_shutdown",
+        last: "1.21",
+        before: "",
+        after: "Shutdown manager detected shutdown event",
+        observe: |release| {
+            let message = |event: &Event| match &event.what {
+                EventKind::EventRecorded(event) if event.reason == "Shutdown" => {
+                    Some(event.message.clone())
+                }
+                _ => None,
+            };
+            shut_down(release).iter().find_map(message).unwrap_or_default()
+        },
+    },
+    Difference {
+        name: "shutdown_pod_status",
+        last: "1.21",
+        before: "Shutdown: Node is shutting, evicting pods",
+        after: "Terminated: Pod was terminated in response to imminent node shutdown.",
+        observe: |release| {
+            // To 1.19 there is no such pod.
+            let status = ended_by_a_shutdown(release.max(at(20)), None).status;
+            format!("{}: {}", status.reason, status.message)
+        },
+    },
+    Difference {
+        name: "shutdown_rejection",
+        last: "1.21",
+        before: "Shutdown: Node is in progress of shutting down, not admitting any new pods",
+        after: "NodeShutdown: Pod was rejected as the node is shutting down.",
+        observe: |release| {
+            // To 1.20 there is no such pod.
+            let refused = |event: &Event| match &event.what {
+                EventKind::EventRecorded(event) if event.type_ == "Warning" => {
+                    Some(format!("{}: {}", event.reason, event.message))
+                }
+                _ => None,
+            };
+            let release = release.max(at(21));
+            bound_to_a_node_that_is_shut_down(release).iter().find_map(refused).unwrap()
+        },
+    },
+    Difference {
+        name: "shutdown_fails_pods",
+        last: "1.21",
+        before: "Failed",
+        after: "Running",
+        observe: |release| {
+            let release = release.clamp(at(20), at(23));
+            format!("{:?}", ended_by_a_shutdown(release, None).status.phase)
+        },
+    },
+    Difference {
+        name: "shutdown_fails_pods",
+        last: "1.23",
+        before: "Running",
+        after: "Failed",
+        observe: |release| {
+            format!("{:?}", ended_by_a_shutdown(release.max(at(22)), None).status.phase)
+        },
+    },
+    Difference {
+        name: "shutdown_groups_pods",
+        last: "1.22",
+        before: "20 s",
+        after: "5 s",
+        observe: |release| {
+            let ends = ended_by_a_shutdown(release.max(at(20)), Some(2_000_000_000));
+            ends.metadata.annotations["ends"].clone()
+        },
+    },
+    Difference {
+        name: "pods_fail_when_containers_have_ended",
+        last: "1.23",
+        before: "2 s",
+        after: "7 s",
+        observe: |release| {
+            let pod = ended_by_a_shutdown(release.max(at(20)), None);
+            pod.metadata.annotations["said"].clone()
         },
     },
     Difference {
@@ -234,6 +378,113 @@ pub(super) const DIFFERENCES: &[Difference] = &[
         },
     },
 ];
+
+fn play_with_kubelets(release: KubernetesRelease, script: &str) -> Session {
+    let mut session = Session::default();
+    let lines = script.replace(';', "\n");
+    session.execute(&format!("cluster {release} kubelets\n{lines}")).unwrap();
+    session
+}
+
+fn at(minor: u8) -> KubernetesRelease {
+    KubernetesRelease::new(minor).unwrap()
+}
+
+/// A control plane whose kubelets end pods within 30 s, of which 10 are for critical ones; with the
+/// gates that the release has.
+fn graceful(release: KubernetesRelease) -> SimulatorConfig {
+    let mut config = SimulatorConfig::with_control_plane(release);
+    let gate = FeatureGate::GracefulNodeShutdown;
+    if gate.stage(release) != GateStage::Absent {
+        config.feature_gates.insert(gate.name().into(), true);
+        let seconds = |seconds| Some(Span(Duration::from_secs(seconds)));
+        config.kubelet_configuration.shutdown_grace_period = seconds(30);
+        config.kubelet_configuration.shutdown_grace_period_critical_pods = seconds(10);
+    }
+    config
+}
+
+fn shut_down_command() -> Command {
+    Command::ShutDownNode {
+        node: "n".into(),
+        shutdown_grace_period: None,
+        shutdown_grace_period_critical_pods: None,
+    }
+}
+
+/// A node with a pod `p` that has 5 s to end, beside a critical one or of that priority.
+fn shutting_down(release: KubernetesRelease, priority: Option<i32>) -> Simulator {
+    let node: Node = serde_json::from_value(json!({ "metadata": { "name": "n" } })).unwrap();
+    let pod = |name: &str, priority: Option<i32>| -> Pod {
+        let mut pod: Pod = serde_json::from_value(json!({
+            "metadata": { "name": name },
+            "spec": { "nodeName": "n", "terminationGracePeriodSeconds": 5 },
+            "status": { "phase": "Running" },
+        }))
+        .unwrap();
+        if let Some(priority) = priority {
+            pod.spec.other.set("priority", priority.into());
+        }
+        pod
+    };
+    let pods = [pod("other", None), pod("p", priority)];
+    let mut simulator = Simulator::new(graceful(release), [node], pods).unwrap();
+    simulator.handle_command(Timestamp::from_secs(2), shut_down_command()).unwrap();
+    simulator
+}
+
+/// What happens when a node is shut down.
+fn shut_down(release: KubernetesRelease) -> Vec<Event> {
+    let mut simulator = shutting_down(release, None);
+    simulator.advance_to(Timestamp::from_secs(30)).unwrap();
+    simulator.drain_events()
+}
+
+/// The pod `p` of a node that was shut down, annotated with when its status said why (`said`), and
+/// how long after the shutdown it was told to end (`ends`).
+fn ended_by_a_shutdown(release: KubernetesRelease, priority: Option<i32>) -> Pod {
+    let mut simulator = shutting_down(release, priority);
+    let key = PodKey::new("default", "p");
+    let (mut said, mut ends) = (String::new(), String::new());
+    for second in 2..60 {
+        simulator.advance_to(Timestamp::from_secs(second)).unwrap();
+        if simulator.drain_events().iter().any(|event| {
+            matches!(&event.what, EventKind::NodeShutdown {
+                report: NodeShutdownReport::Killing { pod, .. }, ..
+            } if *pod == key)
+        }) {
+            ends = format!("{} s", second - 2);
+        }
+        if said.is_empty() && !simulator.cluster().get_pod(&key).unwrap().status.reason.is_empty() {
+            said = format!("{second} s");
+        }
+    }
+    let mut pod = Pod::clone(simulator.cluster().get_pod(&key).unwrap());
+    pod.metadata.annotations.extend([("said".into(), said), ("ends".into(), ends)]);
+    pod
+}
+
+/// What happens to a pod that names a node which is being shut down, and tolerates its taints.
+fn bound_to_a_node_that_is_shut_down(release: KubernetesRelease) -> Vec<Event> {
+    let mut simulator = shutting_down(release, None);
+    let pod: Pod = serde_json::from_value(json!({
+        "metadata": { "name": "late" },
+        "spec": { "nodeName": "n", "tolerations": [{ "operator": "Exists" }] },
+    }))
+    .unwrap();
+    simulator.handle_command(Timestamp::from_secs(3), Command::CreatePod(pod)).unwrap();
+    simulator.advance_to(Timestamp::from_secs(6)).unwrap();
+    simulator.drain_events()
+}
+
+/// How many pods a kubelet has ended.
+fn killed(events: &[Event]) -> usize {
+    let is_one = |event: &&Event| {
+        let what = &event.what;
+        matches!(what, EventKind::NodeShutdown { report: NodeShutdownReport::Killing { .. }, .. })
+    };
+    events.iter().filter(is_one).count()
+}
 
 /// What happens to a pod that names a node with a `NoExecute` taint which it does not tolerate.
 fn bound_to_a_tainted_node(release: KubernetesRelease) -> Vec<Event> {

@@ -1,6 +1,9 @@
 //! What the controllers of workloads and the eviction API do differently from release to release.
 
-use taintlab_core::release::{JobBackoff, ScalingMessage};
+use serde_json::{Value, json};
+use taintlab_core::release::{JobBackoff, KubernetesRelease, ScalingMessage};
+use taintlab_core::scenario::Scenario;
+use taintlab_core::time::Timestamp;
 
 use super::Difference;
 
@@ -116,6 +119,13 @@ pub(super) const DIFFERENCES: &[Difference] = &[
         before: "false",
         after: "true",
         observe: |release| release.has_pod_deletion_cost().to_string(),
+    },
+    Difference {
+        name: "scales_down_by_magnitude_of_age",
+        last: "1.21",
+        before: "a-old c-grey",
+        after: "b-young c-grey",
+        observe: goes_by_age,
     },
     Difference {
         name: "has_stateful_set_min_ready_seconds",
@@ -244,3 +254,52 @@ pub(super) const DIFFERENCES: &[Difference] = &[
         observe: |release| (release.scaling_message() == ScalingMessage::FromTo).to_string(),
     },
 ];
+
+/// Which of two pods goes when there is one too many: one is some seconds older, and of the same
+/// order of magnitude, and its UID is the lesser.
+fn goes_by_age(release: KubernetesRelease) -> String {
+    let pod = |name: &str, created: &str| -> Value {
+        json!({
+            "metadata": {
+                "name": name, "uid": name, "labels": { "app": "web" },
+                "creationTimestamp": created,
+                "ownerReferences": [{
+                    "apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "web", "uid": "set",
+                    "controller": true,
+                }],
+            },
+            "spec": { "nodeName": "n" },
+            "status": {
+                "phase": "Running",
+                "conditions": [
+                    { "type": "Ready", "status": "True", "lastTransitionTime": created },
+                ],
+            },
+        })
+    };
+    let scenario: Scenario = serde_json::from_value(json!({
+        "apiVersion": "taintlab/v1", "kind": "Scenario",
+        "kubernetes": { "release": release.to_string() },
+        "objects": {
+            "nodes": [{ "metadata": { "name": "n" } }],
+            "workloads": [{
+                "apiVersion": "apps/v1", "kind": "ReplicaSet",
+                "metadata": { "name": "web", "uid": "set" },
+                "spec": {
+                    "replicas": 2,
+                    "selector": { "matchLabels": { "app": "web" } },
+                    "template": { "metadata": { "labels": { "app": "web" } } },
+                },
+            }],
+            "pods": [
+                pod("a-old", "2019-12-31T23:58:20Z"),
+                pod("b-young", "2019-12-31T23:58:40Z"),
+                pod("c-grey", "2019-12-31T22:00:00Z"),
+            ],
+        },
+    }))
+    .unwrap();
+    let mut simulator = scenario.simulator().unwrap();
+    simulator.advance_to(Timestamp::from_secs(40)).unwrap();
+    simulator.cluster().pods().map(|(key, _)| key.name().to_owned()).collect::<Vec<_>>().join(" ")
+}

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use taintlab_core::api::{Format, Quantity};
 use taintlab_core::scenario::{Expectation, Scenario};
@@ -100,6 +101,20 @@ fn a_broken_expectation_is_noticed() {
         }
     }
     assert!(broken >= 80, "only {broken}");
+}
+
+#[test]
+fn pods_that_wait_are_on_no_node() {
+    let (_, mut scenario) =
+        scenarios().into_iter().find(|(name, _)| name == "nowhere-to-go").unwrap();
+    let wrong =
+        r#"[{ "podsOn": { "node": "worker-1", "workload": "deployment/web", "pods": 5 } }]"#;
+    scenario.expect = serde_json::from_str(wrong).unwrap();
+    scenario.until = Some(Span(Duration::from_secs(540)));
+    let report = scenario.run().unwrap();
+    let said = report.outcomes[0].failure.as_deref().unwrap();
+    let nodes: Vec<_> = said.strip_prefix("they are on: ").unwrap().split(", ").collect();
+    assert_eq!(nodes.iter().filter(|node| **node == "no node").count(), 1, "{said}");
 }
 
 /// Something that is false if the expectation is true.

@@ -570,3 +570,62 @@ fn a_control_plane_that_is_lost_as_a_whole() {
     simulator.handle_command(taintlab_core::time::Timestamp::ZERO, cut).unwrap();
     assert!(codes_now(&simulator).contains(&"control-plane-lost"));
 }
+
+#[test]
+fn pods_that_ask_for_more_time_than_a_shutdown_has() {
+    let pod = |name: &str, node: &str, seconds: i64, priority: i32| {
+        json!({ "metadata": { "name": name }, "spec": {
+            "nodeName": node, "terminationGracePeriodSeconds": seconds, "priority": priority,
+        } })
+    };
+    let pods = json!([
+        pod("slow", "a", 600, 0),
+        pod("critical", "a", 11, 2_000_000_000),
+        pod("quick", "a", 20, 0),
+    ]);
+    let nodes = json!([node("a", json!([])), node("b", json!([]))]);
+    let found = |release: &str, configuration: Value| {
+        let kubernetes = json!({ "release": release, "kubeletConfiguration": configuration });
+        let found = warnings_of(&simulator(kubernetes, nodes.clone(), pods.clone()));
+        only(found, WarningCode::ShutdownCutsGracePeriod)
+    };
+    assert!(found("1.34", json!({})).is_empty(), "a shutdown waits for nobody, and says nothing");
+    let two = json!({ "shutdownGracePeriod": "30s", "shutdownGracePeriodCriticalPods": "10s" });
+    let warned = found("1.34", two);
+    let messages: Vec<&str> = warned.iter().map(|warning| warning.message.as_str()).collect();
+    assert_eq!(
+        messages,
+        [
+            "pod default/critical asks for 11s to end, and has 10s when the node is shut down",
+            "pod default/slow asks for 600s to end, and has 20s when the node is shut down",
+        ]
+    );
+    assert_eq!(warned[1].severity, Severity::Note);
+    assert_eq!(warned[1].field, "spec.terminationGracePeriodSeconds");
+    let fix = |index: usize| warned[index].fix.as_ref().unwrap().text.as_str();
+    let yaml = "apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n";
+    let periods = "shutdownGracePeriod: 31s\nshutdownGracePeriodCriticalPods: 11s\n";
+    assert_eq!(fix(0), format!("{yaml}{periods}"));
+    let periods = "shutdownGracePeriod: 610s\nshutdownGracePeriodCriticalPods: 10s\n";
+    assert_eq!(fix(1), format!("{yaml}{periods}"));
+    let listed = json!({ "shutdownGracePeriodByPodPriority": [
+        { "priority": 1000, "shutdownGracePeriodSeconds": 60 },
+        { "priority": 0, "shutdownGracePeriodSeconds": 30 },
+    ] });
+    let warned = found("1.34", listed.clone());
+    assert_eq!(warned.len(), 1, "{warned:?}");
+    let periods = "shutdownGracePeriodByPodPriority:\n- priority: 0\n  \
+                   shutdownGracePeriodSeconds: 600\n- priority: 1000\n  \
+                   shutdownGracePeriodSeconds: 60\n";
+    assert_eq!(warned[0].fix.as_ref().unwrap().text, format!("{yaml}{periods}"));
+
+    // What one kubelet is set to counts for its pods.
+    let mut simulator = simulator(json!({ "nodeLifecycle": true }), nodes.clone(), pods.clone());
+    let mut warned_after = |node: &str| {
+        let command = json!({ "configureKubelet": { "node": node, "configuration": listed } });
+        let command = serde_json::from_value(command).unwrap();
+        simulator.handle_command(taintlab_core::time::Timestamp::ZERO, command).unwrap();
+        only(warnings_of(&simulator), WarningCode::ShutdownCutsGracePeriod).len()
+    };
+    assert_eq!([warned_after("b"), warned_after("a")], [0, 1]);
+}

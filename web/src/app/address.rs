@@ -4,19 +4,16 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use taintlab_core::time::Timestamp;
 use wasm_bindgen_futures::spawn_local;
 use yew::prelude::*;
 
 use super::App;
 use super::keeping::Keeping;
-use super::linked::{broken, read, told};
-use crate::link::{LONGEST_LINK, Opened};
-use crate::messages::{Dialog, EmbedMade, LinkMade, Msg, Notice};
-use crate::session::{Edit, Session, Timeline};
-use crate::view_models::ViewModels;
-use crate::view_models::selection::Selection;
-use crate::{browser, embed, files, link, streams, tab};
+use super::linked::{broken, origin, told};
+use crate::link::LONGEST_LINK;
+use crate::messages::{Dialog, EmbedMade, LinkMade, Msg};
+use crate::protocol::{Origin, Reply, Request, Staged};
+use crate::{browser, link, streams, tab};
 
 /// What the entries of the browser's history stand for.
 pub(super) struct Address {
@@ -25,8 +22,8 @@ pub(super) struct Address {
     /// The present entry, and how many were made.
     present: u32,
     made: u32,
-    /// What was left in entries of this page.
-    visits: BTreeMap<u32, Visit>,
+    /// The sessions that were left in entries of this page, which keeps where they were.
+    visits: BTreeMap<u32, Rc<str>>,
     /// What stands in the address.
     written: String,
     /// The next write makes an entry of its own.
@@ -35,22 +32,15 @@ pub(super) struct Address {
     turn: u32,
 }
 
-/// Where somebody was.
-struct Visit {
-    session: Rc<str>,
-    timeline: Timeline,
-    now: Timestamp,
-    selection: Option<Selection>,
-}
-
 impl Address {
-    pub(super) fn new() -> Self {
+    /// The address as it was when the page began with it.
+    pub(super) fn new(fragment: &str) -> Self {
         Self {
             page: browser::new_id(),
             present: 0,
             made: 0,
             visits: BTreeMap::new(),
-            written: browser::fragment(),
+            written: fragment.to_owned(),
             push: false,
             turn: 0,
         }
@@ -68,6 +58,11 @@ impl Address {
         if browser::set_address(fragment, &self.state(), push) {
             self.is_now(fragment);
         }
+    }
+
+    /// What was left is no longer known: the entries are read as links.
+    pub(super) fn forget_visits(&mut self) {
+        self.visits.clear();
     }
 
     /// What the browser keeps with the present entry.
@@ -96,23 +91,24 @@ impl App {
             return;
         }
         self.address.turn += 1;
-        let draft = link::write(&self.session, self.selection.as_ref()).ok();
-        match draft.filter(|draft| !draft.says_nothing()) {
-            None => self.address.write(""),
-            Some(draft) => match draft.json.clone() {
-                None => self.address.write(&draft.fragment(&[])),
-                Some(json) => {
-                    let (dispatch, turn) = (self.dispatch.clone(), self.address.turn);
-                    spawn_local(async move {
-                        let fragment = match streams::deflate(&json).await {
-                            Ok(deflated) => draft.fragment(&deflated),
-                            Err(_) => String::new(),
-                        };
-                        dispatch.emit(Msg::Address(turn, fragment));
-                    });
-                }
-            },
-        }
+        let turn = self.address.turn;
+        self.ask_aside(Request::Link(false), move |app, reply| {
+            let Reply::Link(draft) = reply else { return };
+            let Some(draft) = draft.ok().filter(|draft| !draft.says_nothing()) else {
+                return app.write_address(turn, "");
+            };
+            let Some(json) = draft.json.clone() else {
+                return app.write_address(turn, &draft.fragment(&[]));
+            };
+            let dispatch = app.dispatch.clone();
+            spawn_local(async move {
+                let fragment = match streams::deflate(&json).await {
+                    Ok(deflated) => draft.fragment(&deflated),
+                    Err(_) => String::new(),
+                };
+                dispatch.emit(Msg::Address(turn, fragment));
+            });
+        });
     }
 
     /// A link is made.
@@ -124,13 +120,9 @@ impl App {
 
     /// Something else takes the place of the work: the browser's Back is to lead here again.
     pub(super) fn leave_visit(&mut self) {
-        let visit = Visit {
-            session: self.keeping.id.clone(),
-            timeline: self.session.timeline().clone(),
-            now: self.session.now(),
-            selection: self.selection.clone(),
-        };
-        self.address.visits.insert(self.address.present, visit);
+        let entry = self.address.present;
+        self.address.visits.insert(entry, self.keeping.id.clone());
+        self.request(Request::LeaveVisit(entry));
     }
 
     /// The same, and what comes gets an entry of its own in the browser's history.
@@ -152,12 +144,12 @@ impl App {
             return self.follow_address();
         }
         if let Some(id) = entry
-            && let Some(visit) = self.address.visits.remove(&id)
+            && let Some(session) = self.address.visits.remove(&id)
         {
             self.leave_visit();
             self.address.present = id;
             self.address.is_now(&fragment);
-            return self.visit(visit);
+            return self.visit(id, &session);
         }
         if fragment == self.address.written {
             return;
@@ -166,52 +158,56 @@ impl App {
         match link::parse(&fragment) {
             Ok(None) => {}
             Ok(Some(parsed)) => spawn_local(async move {
-                dispatch.emit(Msg::LinkRead(read(parsed).await));
+                match origin(&fragment, &parsed).await {
+                    Ok(origin) => dispatch.emit(Msg::Stage(origin)),
+                    Err(error) => dispatch.emit(Msg::LinkRead(Err(error))),
+                }
             }),
             Err(error) => self.link_read(Err(error)),
         }
     }
 
-    fn visit(&mut self, visit: Visit) {
+    fn visit(&mut self, entry: u32, session: &Rc<str>) {
         self.play(false);
-        if visit.session == self.keeping.id {
-            self.session.go_to(visit.timeline, visit.now);
-        } else {
-            let edits: Vec<Edit> = visit.timeline.log.iter().map(|edit| (**edit).clone()).collect();
-            let start = (*visit.timeline.start).clone();
-            match Session::resume(start, edits, visit.now) {
-                Ok(session) => self.begin_session(session),
-                Err(error) => return self.notice(Notice::error(error.to_string())),
-            }
+        let present = *session == self.keeping.id;
+        if !present {
+            self.leave_session();
+            self.keeping = Keeping::of(browser::new_id().into(), None);
+            self.keeping.enter();
         }
-        self.selection = visit.selection;
-        self.story = None;
-        self.forget_what_was_done();
-        self.changed();
+        self.request(Request::Visit(entry, present));
+        self.save_soon();
     }
 
-    /// This tab leaves its session, which is stored, and goes on with a new one.
-    fn begin_session(&mut self, session: Session) {
+    /// What a link or a kept session holds is to be kept aside.
+    pub(super) fn stage_link(&mut self, origin: Origin) {
+        self.ask(Request::Stage(origin), |app, reply| {
+            if let Reply::Staged(staged) = reply {
+                app.link_read(staged);
+            }
+        });
+    }
+
+    /// This tab leaves its session, which is stored.
+    pub(super) fn leave_session(&mut self) {
         if self.save.is_some() {
             self.store();
         }
         self.play(false);
-        self.session = session;
-        self.keeping = Keeping::of(browser::new_id().into(), None);
-        self.keeping.enter();
-        self.views.forget_baseline();
-        self.forget_what_was_done();
         self.notices.retain(|notice| !notice.is_offer());
-        if !self.refresh(ViewModels::follow_change) {
-            self.new_epoch();
-        }
     }
 
     /// A link was opened. It takes no work away: what there is to lose is asked about.
-    pub(super) fn link_read(&mut self, read: Result<Box<Opened>, String>) {
+    pub(super) fn link_read(&mut self, read: Result<Box<Staged>, String>) {
         match read {
-            Ok(opened) if self.is_worth_keeping() => self.offer_link(opened),
-            Ok(opened) => self.open_link(*opened),
+            Ok(staged) if self.is_worth_keeping() => {
+                self.told_of_link = told(&staged);
+                self.offer_link(staged.contents);
+            }
+            Ok(staged) => {
+                self.told_of_link = told(&staged);
+                self.open_link();
+            }
             Err(error) => {
                 self.notice(broken(&error));
                 self.follow_address();
@@ -220,91 +216,87 @@ impl App {
     }
 
     /// Asks whether to open a link.
-    pub(super) fn offer_link(&mut self, opened: Box<Opened>) {
-        let draft = link::write(&opened.session, opened.selection.as_ref());
-        let contents = draft.map(|draft| draft.contents).unwrap_or_default();
-        self.offered = Some(opened);
+    pub(super) fn offer_link(&mut self, contents: Vec<String>) {
         self.dialog = Some(Dialog::Link(Rc::new(contents)));
     }
 
     /// Opens the link that was offered, as a session of its own.
     pub(super) fn take_link(&mut self) {
         self.dialog = None;
-        if let Some(opened) = self.offered.take() {
-            self.open_link(*opened);
-        }
+        self.open_link();
     }
 
-    fn open_link(&mut self, opened: Opened) {
+    fn open_link(&mut self) {
         self.leave_visit();
         self.address.made += 1;
         self.address.present = self.address.made;
         self.address.is_now(&browser::fragment());
-        if let Some(notice) = told(&opened) {
+        if let Some(notice) = self.told_of_link.take() {
             self.notice(notice);
         }
-        self.begin_session(opened.session);
-        self.selection = opened.selection;
-        self.story = None;
-        self.changed();
+        self.leave_session();
+        self.keeping = Keeping::of(browser::new_id().into(), None);
+        self.keeping.enter();
+        self.request(Request::Take);
+        self.save_soon();
     }
 
     /// Makes the link for the dialog; what comes of it is told to the callback.
-    pub(super) fn make_link(&self, hide: bool, made: Callback<Rc<LinkMade>>) {
-        let draft = match hide {
-            false => link::write(&self.session, self.selection.as_ref()),
-            true => self.hidden().and_then(|session| link::write(&session, None)),
-        };
-        spawn_local(async move {
-            let packed = match draft {
-                Ok(draft) => match &draft.json {
-                    None => Ok((draft.fragment(&[]), draft.contents)),
-                    Some(json) => streams::deflate(json)
-                        .await
-                        .map(|deflated| (draft.fragment(&deflated), draft.contents)),
-                },
-                Err(error) => Err(error),
-            };
-            made.emit(Rc::new(match packed {
-                Ok((fragment, contents)) => {
-                    LinkMade { link: browser::page_address() + &fragment, contents, why_not: None }
-                }
-                Err(error) => LinkMade { why_not: Some(error), ..LinkMade::default() },
-            }));
+    pub(super) fn make_link(&mut self, hide: bool, made: Callback<Rc<LinkMade>>) {
+        self.ask(Request::Link(hide), move |_, reply| {
+            let Reply::Link(draft) = reply else { return };
+            spawn_local(async move {
+                let packed = match draft {
+                    Ok(draft) => match &draft.json {
+                        None => Ok((draft.fragment(&[]), draft.contents)),
+                        Some(json) => streams::deflate(json)
+                            .await
+                            .map(|deflated| (draft.fragment(&deflated), draft.contents)),
+                    },
+                    Err(error) => Err(error),
+                };
+                made.emit(Rc::new(match packed {
+                    Ok((fragment, contents)) => LinkMade {
+                        link: browser::page_address() + &fragment,
+                        contents,
+                        why_not: None,
+                    },
+                    Err(error) => LinkMade { why_not: Some(error), ..LinkMade::default() },
+                }));
+            });
         });
     }
 
     /// Makes an embed for the dialog; what comes of it is told to the callback.
-    pub(super) fn make_embed(&self, made: Callback<Result<Rc<EmbedMade>, String>>) {
-        let draft = embed::draft(&self.session, &browser::page_address());
-        spawn_local(async move {
-            let embed = match draft {
-                Ok(draft) => streams::deflate(draft.text())
-                    .await
-                    .and_then(|deflated| draft.forms(&link::text::base64(&deflated)))
-                    .map(|forms| EmbedMade { forms, picture: draft.picture() }),
-                Err(error) => Err(error),
+    pub(super) fn make_embed(&mut self, made: Callback<Result<Rc<EmbedMade>, String>>) {
+        self.ask(Request::Embed(browser::page_address()), move |app, reply| {
+            let Reply::Text(text) = reply else { return };
+            let text = match text {
+                Ok((_, text)) => text,
+                Err(error) => return made.emit(Err(error)),
             };
-            made.emit(embed.map(Rc::new));
+            let dispatch = app.dispatch.clone();
+            spawn_local(async move {
+                match streams::deflate(&text).await {
+                    Ok(packed) => {
+                        dispatch.emit(Msg::EmbedPacked(link::text::base64(&packed), made));
+                    }
+                    Err(error) => made.emit(Err(error)),
+                }
+            });
         });
     }
 
-    /// The session without its names.
-    fn hidden(&self) -> Result<Session, String> {
-        let start = &self.session.timeline().start;
-        let (start, edits) = link::hide_names(start, &link::edits_of(&self.session))?;
-        Session::resume(start, edits, self.session.now()).map_err(|error| error.to_string())
-    }
-
-    /// Hands the session out as a file, for a link would be too long.
-    pub(super) fn download_shared(&mut self, hide: bool) {
-        let text = match hide {
-            false => Ok(files::export_as(&self.session, files::ExportKind::Scenario).1),
-            true => self
-                .hidden()
-                .map(|session| files::export_as(&session, files::ExportKind::Scenario).1),
-        };
-        let result = text.and_then(|text| browser::download("scenario.yaml", &text));
-        self.notice_error(result);
+    /// What of an embed was to be packed is.
+    pub(super) fn embed_packed(
+        &mut self,
+        packed: String,
+        made: Callback<Result<Rc<EmbedMade>, String>>,
+    ) {
+        self.ask(Request::EmbedForms(packed), move |_, reply| {
+            if let Reply::Embed(embed) = reply {
+                made.emit(embed.map(Rc::new));
+            }
+        });
     }
 }

@@ -1,9 +1,10 @@
-//! How much of each node the board shows, and what on it is looked for.
+//! How much of each node the board shows.
 
 use taintlab_core::api::NodeName;
 
 use super::App;
 use crate::browser;
+use crate::protocol::Request;
 use crate::view_models::board::density::{Density, Detail};
 use crate::view_models::selection::Selection;
 
@@ -15,59 +16,36 @@ pub(super) fn kept() -> Density {
 }
 
 impl App {
-    /// How much of each node is shown.
-    pub(super) fn detail(&self) -> Detail {
-        Detail::of(self.views.board.board(), self.density)
-    }
-
     pub(super) fn set_density(&mut self, density: Density) {
         self.density = density;
         // A choice that is not stored is no loss worth a message.
         let _ = browser::store(KEY, density.word());
-        self.announcement = format!("Nodes as {}", self.detail().noun()).into();
-        if let Some(selection) = &self.selection {
-            self.focus.reveal(self.place_of(selection));
-        }
+        let detail = Detail::of(&self.shown.board, density);
+        self.announcement = format!("Nodes as {}", detail.noun()).into();
+        self.ask(Request::Draw(density), |app, _| {
+            if let Some(selection) = &app.selection {
+                let place = app.place_of(selection);
+                app.focus.reveal(place);
+            }
+        });
     }
 
     /// The node that is selected, or that has the pod that is.
     pub(super) fn selected_node(&self) -> Option<NodeName> {
-        match self.selection.as_ref()? {
-            Selection::Node(name) => Some(name.clone()),
-            Selection::Pod(key) => self.views.board.pod(key).map(|pod| pod.node.as_str().into()),
-            _ => None,
-        }
+        self.shown.selected.at.clone().filter(|_| self.shown.selected.selection == self.selection)
     }
 
     /// What on the board stands for something: where pods are numbers, their node does.
     pub(super) fn place_of(&self, selection: &Selection) -> Selection {
-        let Selection::Pod(key) = selection else { return selection.clone() };
-        let node = self.views.board.pod(key).map(|pod| pod.node.as_str());
-        match node.filter(|node| !node.is_empty() && self.detail() >= Detail::Rows) {
-            Some(node) => Selection::Node(node.into()),
-            None => selection.clone(),
-        }
-    }
-
-    /// Selects the next node or pod that has this in its name.
-    pub(super) fn find(&mut self, name: &str) {
-        let name = name.trim();
-        if name.is_empty() {
-            return;
-        }
-        match self.views.board.find(name, self.selection.as_ref()) {
-            Some(found) => {
-                self.announcement = match &found {
-                    Selection::Node(node) => {
-                        let node = self.views.board.node(node.as_str());
-                        node.map(|node| node.line()).unwrap_or_default().into()
-                    }
-                    Selection::Pod(pod) => format!("pod {pod}").into(),
-                    _ => Default::default(),
-                };
-                self.select(Some(found));
+        let selected = &self.shown.selected;
+        let at = selected.at.as_ref().filter(|_| selected.selection.as_ref() == Some(selection));
+        match (selection, at) {
+            (Selection::Pod(_), Some(node))
+                if !node.as_str().is_empty() && self.shown.detail >= Detail::Rows =>
+            {
+                Selection::Node(node.clone())
             }
-            None => self.announcement = format!("No node or pod has `{name}` in its name").into(),
+            _ => selection.clone(),
         }
     }
 }

@@ -6,7 +6,8 @@ use wasm_bindgen_futures::spawn_local;
 use web_sys::{ClipboardEvent, DragEvent, File};
 
 use crate::browser;
-use crate::messages::{Dialog, Dispatch, Msg, Notice};
+use crate::components::dialogs::import::SHOWN;
+use crate::messages::{Dialog, Dispatch, Msg, Notice, Source};
 
 /// A text pasted where nothing else takes it.
 pub(super) fn pasted(event: &ClipboardEvent) -> Option<Msg> {
@@ -18,7 +19,7 @@ pub(super) fn pasted(event: &ClipboardEvent) -> Option<Msg> {
         return None;
     }
     event.prevent_default();
-    Some(Msg::Open(Dialog::Import(text.into(), "pasted text".into())))
+    Some(Msg::Open(Dialog::Import(Source::Text(text.into(), "pasted text".into()))))
 }
 
 /// Something is dragged over the page, or leaves it.
@@ -44,20 +45,26 @@ pub(super) fn dropped(event: &DragEvent) -> Option<Msg> {
     Some(Msg::Files(files))
 }
 
-/// Reads files, one after the other, into the import dialog.
+/// Opens files in the import dialog. What is too long to be shown there is never read here.
 pub(super) fn read(dispatch: &Dispatch, files: Vec<File>) {
+    let names = files.iter().map(File::name).collect::<Vec<_>>().join(", ");
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "whole bytes")]
+    let length = files.iter().map(|file| file.size() as usize).sum();
+    if length > SHOWN {
+        let source = Source::Files(Rc::new(files), names.into(), length);
+        return dispatch.emit(Msg::Open(Dialog::Import(source)));
+    }
     send(dispatch, async move {
         let mut texts = Vec::new();
-        let mut names = Vec::new();
         for file in &files {
             match browser::read(file).await {
                 Ok(text) => texts.push(text),
                 Err(error) => return Msg::Notice(Notice::error(error)),
             }
-            names.push(file.name());
         }
         // Several files are the documents of one.
-        Msg::Open(Dialog::Import(texts.join("\n---\n").into(), names.join(", ").into()))
+        let text = texts.join("\n---\n").into();
+        Msg::Open(Dialog::Import(Source::Text(text, names.into())))
     });
 }
 

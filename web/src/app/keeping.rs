@@ -4,20 +4,17 @@ use std::cell::Cell;
 use std::rc::Rc;
 
 use gloo_timers::callback::Timeout;
-use taintlab_core::scenario::Scenario;
 use taintlab_core::time::Timestamp;
 use wasm_bindgen_futures::spawn_local;
 
 use super::{App, linked};
-use crate::link::Opened;
+use crate::connection::Connection;
 use crate::messages::{Dialog, Msg, Notice, NoticeAction};
-use crate::session::Session;
+use crate::protocol::{Origin, Reply, Request, Staged, StartText, Update};
 use crate::store::WriteResult;
 use crate::store::{Entry, Kept, Written};
-use crate::tab::{Begin, Tab};
-use crate::view_models::ViewModels;
-use crate::view_models::selection::Selection;
-use crate::{browser, files, link, saved, store, tab};
+use crate::tab::{Begin, Tab, Work};
+use crate::{browser, link, store, tab};
 
 /// Where the page kept its only session before there were several.
 const OLD_KEY: &str = "taintlab.session";
@@ -35,8 +32,8 @@ pub(crate) struct Keeping {
     writes: u32,
     /// The stamp of what is stored, as this page read or wrote it last.
     seen: Option<String>,
-    /// The start that is stored, and how long its text is.
-    start: Option<(Rc<Scenario>, usize)>,
+    /// Which of the starts that were told is stored, and how long its text is.
+    start: Option<(u32, usize)>,
     /// A write is under way.
     writing: bool,
     /// Another one is to follow.
@@ -50,16 +47,35 @@ pub(crate) struct Keeping {
 }
 
 /// What a page begins with.
-#[derive(Default)]
 pub(crate) struct InitialState {
-    pub(super) session: Session,
-    pub(super) selection: Option<Selection>,
+    pub(super) connection: Connection,
+    /// What stood in the address when it was looked at.
+    pub(super) fragment: String,
+    /// What the session tells first.
+    pub(super) update: Box<Update>,
     pub(super) notices: Vec<Notice>,
     pub(super) keeping: Keeping,
-    /// Whether it is work of before.
-    is_old: bool,
-    /// A link that the address holds, to be asked about.
-    pub(super) offered: Option<Box<Opened>>,
+    /// What is in a link that the address holds, to be asked about.
+    pub(super) offered: Option<Vec<String>>,
+}
+
+impl Default for InitialState {
+    fn default() -> Self {
+        Self {
+            connection: Connection::begin(),
+            fragment: browser::fragment(),
+            update: Box::default(),
+            notices: Vec::new(),
+            keeping: Keeping::default(),
+            offered: None,
+        }
+    }
+}
+
+/// What is found of a tab's work; the session is kept aside.
+struct Found {
+    notices: Vec<Notice>,
+    keeping: Keeping,
 }
 
 impl Keeping {
@@ -72,47 +88,63 @@ impl Keeping {
         self.left.set(false);
         tab::enter(&self.id, self.seen.as_deref(), &self.page);
     }
-
-    /// The session as it is stored has this start, of so many bytes.
-    fn has_start(&mut self, session: &Session, size: usize) {
-        self.start = Some((session.timeline().start.clone(), size));
-    }
 }
 
 /// What this tab begins with: where it was left, a copy of the tab it was duplicated from, or the
 /// sample cluster.
 pub(crate) async fn begin(tab: Tab) -> InitialState {
+    let connection = Connection::begin();
     let fragment = browser::fragment();
     let own = tab::wrote(&fragment);
-    let mut initial = begin_with(tab).await;
-    if initial.is_old && own {
-        return initial;
-    }
-    let read = match link::parse(&fragment) {
-        Ok(None) => return initial,
-        Ok(Some(parsed)) => linked::read(parsed).await,
-        Err(error) => Err(error),
-    };
-    match read {
-        Ok(opened) if initial.is_old => initial.offered = Some(opened),
-        Ok(opened) => {
-            initial.notices.extend(linked::told(&opened));
-            initial.session = opened.session;
-            initial.selection = opened.selection;
-            tab::record_address(&fragment);
+    let mut notices = Vec::new();
+    let found = begin_with(tab.clone(), &connection, &mut notices).await;
+    let is_old = found.is_some();
+    let keeping = match found {
+        Some(found) => {
+            notices.splice(0..0, found.notices);
+            found.keeping
         }
-        Err(error) => initial.notices.push(linked::broken(&error)),
+        None => {
+            // It is there, so that it can be made.
+            let _ = connection.stage(Origin::Sample).await;
+            Keeping::of(tab.id, None)
+        }
+    };
+    let link = if is_old && own { Ok(None) } else { link::parse(&fragment) };
+    let mut offered = None;
+    // What is kept aside is taken before a link takes its place.
+    let mut update = None;
+    match link {
+        Ok(None) => {}
+        Ok(Some(parsed)) => {
+            if is_old {
+                update = connection.first(Request::Take).await.ok();
+            }
+            match linked::stage(&connection, &fragment, &parsed).await {
+                Ok(staged) if is_old => offered = Some(staged.contents),
+                Ok(staged) => {
+                    notices.extend(linked::told(&staged));
+                    tab::record_address(&fragment);
+                }
+                Err(error) => notices.push(linked::broken(&error)),
+            }
+        }
+        Err(error) => notices.push(linked::broken(&error)),
     }
-    initial
+    if update.is_none() {
+        update = connection.first(Request::Take).await.ok();
+    }
+    keeping.enter();
+    let update = update.map(|(_, update)| update).unwrap_or_default();
+    InitialState { connection, fragment, update, notices, keeping, offered }
 }
 
-async fn begin_with(tab: Tab) -> InitialState {
-    let mut notices = Vec::new();
-    let moved = move_old_work(&mut notices).await;
+async fn begin_with(tab: Tab, connection: &Connection, notices: &mut Vec<Notice>) -> Option<Found> {
+    let moved = move_old_work(connection, notices).await;
     let Tab { id, stamp, page, begin } = tab;
-    let mut found = match begin {
+    match begin {
         Begin::Sample => match moved {
-            Some(id) => stored(&id, &id, None, None).await,
+            Some(id) => stored(connection, &id, &id, None, None).await,
             None => {
                 if notices.is_empty() {
                     notices.extend(offer_last().await);
@@ -126,92 +158,94 @@ async fn begin_with(tab: Tab) -> InitialState {
         }
         Begin::Left(text) => {
             let keeping = Keeping { previous_page: page.clone(), ..Keeping::of(id.clone(), stamp) };
-            match saved::from_text(&text, "").and_then(saved::Restored::session) {
-                Ok((session, selection)) => {
-                    Some(InitialState { session, selection, keeping, ..InitialState::default() })
-                }
-                Err(error) => Some(unreadable(&error, &text)),
+            match connection.stage(Origin::Saved(text.clone(), StartText::default())).await {
+                Ok(_) => Some(Found { keeping, notices: Vec::new() }),
+                Err(error) => Some(unreadable(connection, &error, &text).await),
             }
         }
         Begin::LeftEdits(edits) => {
             let kept = store::read(&id).await.ok().flatten();
-            if kept.is_none() {
+            let Some(kept) = kept else {
                 notices.push(no_longer_there());
-            }
-            kept.map(|kept| {
-                let kept = Kept { edits: edits.to_string(), ..kept };
-                let mut initial =
-                    resume(&kept).unwrap_or_else(|error| unreadable(&error, whole(&kept)));
-                initial.keeping.previous_page.clone_from(&page);
-                initial
-            })
+                return None;
+            };
+            let kept = Kept { edits: edits.to_string(), ..kept };
+            let mut found = match resume(connection, &kept).await {
+                Ok(keeping) => Found { keeping, notices: Vec::new() },
+                Err(error) => unreadable(connection, &error, whole(&kept)).await,
+            };
+            found.keeping.previous_page.clone_from(&page);
+            Some(found)
         }
         Begin::Stored => {
-            let found = stored(&id, &id, stamp, page).await;
+            let found = stored(connection, &id, &id, stamp, page).await;
             if found.is_none() {
                 notices.push(no_longer_there());
             }
             found
         }
-        Begin::CopyOf(other) => stored(&other, &id, None, None).await,
-    };
-    let is_old = found.is_some();
-    let mut initial = found.take().unwrap_or_else(|| {
-        let session = Session::new(files::sample()).unwrap_or_default();
-        InitialState { session, keeping: Keeping::of(id, None), ..InitialState::default() }
-    });
-    initial.is_old = is_old;
-    initial.notices.append(&mut notices);
-    initial.keeping.enter();
-    initial
+        Begin::CopyOf(other) => stored(connection, &other, &id, None, None).await,
+    }
 }
 
 /// A stored session, to go on with as `own`; nothing if there is none.
 async fn stored(
+    connection: &Connection,
     id: &str,
     own: &Rc<str>,
     left: Option<String>,
     previous_page: Option<String>,
-) -> Option<InitialState> {
+) -> Option<Found> {
     let kept = store::read(id).await.ok().flatten()?;
-    let mut initial = match resume(&kept) {
-        Ok(initial) => initial,
-        Err(error) => return Some(unreadable(&error, whole(&kept))),
+    let mut found = match resume(connection, &kept).await {
+        Ok(keeping) => Found { keeping, notices: Vec::new() },
+        Err(error) => return Some(unreadable(connection, &error, whole(&kept)).await),
     };
     if &**own == id {
         let writer = store::page_of(&kept.entry.stamp);
         let is_own = previous_page.as_deref() == Some(writer);
         if !is_own && left.is_some_and(|left| store::page_of(&left) != writer) {
-            initial.notices.push(Notice::error(
+            found.notices.push(Notice::error(
                 "Another tab has worked on this session since. This is what it left.",
             ));
         }
     } else {
-        initial.keeping = Keeping::of(own.clone(), None);
+        found.keeping = Keeping::of(own.clone(), None);
     }
-    Some(initial)
+    Some(found)
 }
 
-fn resume(kept: &Kept) -> Result<InitialState, String> {
-    let (session, selection) = saved::from_text(&kept.edits, &kept.start)?.session()?;
+async fn resume(connection: &Connection, kept: &Kept) -> Result<Keeping, String> {
+    connection.stage(origin_of(kept)).await?;
+    Ok(keeping_of(kept))
+}
+
+fn origin_of(kept: &Kept) -> Origin {
+    Origin::Saved(kept.edits.as_str().into(), kept.start.clone())
+}
+
+fn keeping_of(kept: &Kept) -> Keeping {
     let entry = &kept.entry;
-    let mut keeping = Keeping::of(entry.id.as_str().into(), Some(entry.stamp.clone()));
-    keeping.has_start(&session, kept.start.len());
-    Ok(InitialState { session, selection, keeping, ..InitialState::default() })
+    let keeping = Keeping::of(entry.id.as_str().into(), Some(entry.stamp.clone()));
+    // The first one that is told.
+    Keeping { start: Some((1, kept.start.len())), ..keeping }
 }
 
 /// The text to give away of a session that cannot be read.
 fn whole(kept: &Kept) -> &str {
-    if kept.edits.is_empty() { &kept.start } else { &kept.edits }
+    match &kept.start {
+        StartText::Text(start) if kept.edits.is_empty() => start,
+        _ => &kept.edits,
+    }
 }
 
 /// The sample in place of what cannot be read, under an id of its own, so that what is stored stays
 /// as it is.
-fn unreadable(error: &str, text: &str) -> InitialState {
-    let session = Session::new(files::sample()).unwrap_or_default();
+async fn unreadable(connection: &Connection, error: &str, text: &str) -> Found {
+    // It is there, so that it can be made.
+    let _ = connection.stage(Origin::Sample).await;
     let keeping = Keeping::of(browser::new_id().into(), None);
-    let notices = vec![cannot_read(error, text)];
-    InitialState { session, keeping, notices, ..InitialState::default() }
+    Found { keeping, notices: vec![cannot_read(error, text)] }
 }
 
 fn no_longer_there() -> Notice {
@@ -230,13 +264,12 @@ fn cannot_read(error: &str, text: &str) -> Notice {
 
 /// Makes sessions of what earlier versions of the page stored. Returns the id of the one that the
 /// user saw last, if it can be read.
-async fn move_old_work(notices: &mut Vec<Notice>) -> Option<Rc<str>> {
+async fn move_old_work(connection: &Connection, notices: &mut Vec<Notice>) -> Option<Rc<str>> {
     let mut last = None;
     for key in [OLD_BROKEN_KEY, OLD_KEY] {
         let Some(text) = browser::stored(key) else { continue };
-        let restored = saved::from_text(&text, "");
-        let dropped = restored.as_ref().map(|restored| restored.dropped).unwrap_or_default();
-        let read = restored.and_then(saved::Restored::session);
+        let read =
+            connection.stage(Origin::Saved(text.as_str().into(), StartText::default())).await;
         let entry = |title: String| Entry {
             id: browser::new_id(),
             title,
@@ -246,18 +279,17 @@ async fn move_old_work(notices: &mut Vec<Notice>) -> Option<Rc<str>> {
             name: None,
         };
         let kept = match &read {
-            Ok((session, selection)) => {
-                let start = &session.timeline().start;
-                let (Ok(edits), Ok(start_text)) =
-                    (saved::edits_text(session, selection.as_ref()), saved::start_text(start))
-                else {
-                    continue;
-                };
-                Kept { entry: entry(saved::title(start)), start: start_text, edits }
+            Ok(staged) => {
+                let (work, start) = &staged.work;
+                Kept {
+                    entry: entry(staged.title.clone()),
+                    start: start.clone().unwrap_or_default(),
+                    edits: work.text(staged.now, staged.selection.as_ref(), None),
+                }
             }
             Err(_) => Kept {
                 entry: entry("Work that could not be read".to_owned()),
-                start: String::new(),
+                start: StartText::default(),
                 edits: text.clone(),
             },
         };
@@ -265,6 +297,7 @@ async fn move_old_work(notices: &mut Vec<Notice>) -> Option<Rc<str>> {
         if store::put_back(&kept).await.is_ok() {
             browser::forget(key);
         }
+        let dropped = read.as_ref().map(|staged| staged.dropped.clone()).unwrap_or_default();
         if !dropped.is_empty() {
             notices.push(Notice::info(format!(
                 "An earlier version of this page stored what may be secret. It was removed from \
@@ -305,7 +338,7 @@ impl App {
 
     /// Whether there is something that the user would miss.
     pub(super) fn is_worth_keeping(&self) -> bool {
-        self.session.can_undo() || self.keeping.seen.is_some()
+        self.shown.kept.can_undo || self.keeping.seen.is_some()
     }
 
     /// Stores the work, after the write that is under way.
@@ -322,36 +355,28 @@ impl App {
 
     fn write(&mut self) {
         self.notices.retain(|notice| !notice.is_offer());
-        let start = self.session.timeline().start.clone();
-        let known = self.keeping.start.as_ref().filter(|(known, _)| Rc::ptr_eq(known, &start));
-        let start_text = match known {
-            Some(_) => Ok(None),
-            None => saved::start_text(&start).map(Some),
-        };
-        let edits = saved::edits_text(&self.session, self.selection.as_ref());
-        let (start_text, edits) = match (start_text, edits) {
-            (Ok(start), Ok(edits)) => (start, edits),
-            (Err(error), _) | (_, Err(error)) => return self.cannot_store(&error),
-        };
-        let start_size = start_text
-            .as_ref()
-            .map_or_else(|| known.map(|(_, size)| *size).unwrap_or_default(), String::len);
+        let is_stored = self.has_stored_start();
+        let start_text = (!is_stored).then(|| self.shown.start.clone());
+        let start_size = self.shown.start.len();
+        let work = &self.shown.kept;
+        let edits = work.text(self.shown.clock.home, self.selection.as_ref(), None);
         self.keeping.writes += 1;
         self.keeping.writing = true;
         let stamp = format!("{}:{}", self.keeping.page, self.keeping.writes);
         let entry = Entry {
             id: self.keeping.id.to_string(),
-            title: saved::title(&start),
+            title: work.title.clone(),
             name: None,
             changed: browser::now(),
             size: start_size + edits.len(),
             stamp: stamp.clone(),
         };
+        let start = (self.shown.starts, start_size);
         let (dispatch, seen) = (self.dispatch.clone(), self.keeping.seen.clone());
         let previous_page = self.keeping.previous_page.clone();
         spawn_local(async move {
             let result = store::write(entry, seen, previous_page, start_text, edits).await;
-            dispatch.emit(Msg::Written(Box::new(WriteResult { stamp, start, start_size, result })));
+            dispatch.emit(Msg::Written(Box::new(WriteResult { stamp, start, result })));
         });
     }
 
@@ -365,7 +390,7 @@ impl App {
             Ok(Written::Done) => {
                 self.keeping.failed = false;
                 self.keeping.seen = Some(done.stamp);
-                self.keeping.start = Some((done.start, done.start_size));
+                self.keeping.start = Some(done.start);
                 // What is noted of a page that was left stays until it is there again.
                 if !self.keeping.left.get() {
                     self.keeping.enter();
@@ -400,26 +425,28 @@ impl App {
         }
     }
 
+    /// Whether where the session begins is stored.
+    fn has_stored_start(&self) -> bool {
+        self.keeping.start.is_some_and(|(stored, _)| stored == self.shown.starts)
+    }
+
     /// The page is left: notes in the tab what can be noted.
     pub(super) fn record_work(&self) {
-        let untouched = !self.is_worth_keeping()
-            && self.selection.is_none()
-            && self.session.home() == Timestamp::ZERO;
-        let start = &self.session.timeline().start;
-        let long =
-            self.keeping.start.as_ref().is_some_and(|(stored, size)| {
-                Rc::ptr_eq(stored, start) && *size > tab::LONGEST_NOTE
-            });
-        let selection = self.selection.as_ref();
-        let text = match (untouched, long) {
-            (true, _) => None,
-            (_, true) => saved::edits_text(&self.session, selection)
-                .ok()
-                .map(|edits| format!("{}{edits}", tab::EDITS)),
-            _ => saved::to_text(&self.session, selection).ok(),
+        let now = self.shown.clock.home;
+        let untouched =
+            !self.is_worth_keeping() && self.selection.is_none() && now == Timestamp::ZERO;
+        let (work, selection) = (&self.shown.kept, self.selection.as_ref());
+        let edits = || format!("{}{}", tab::EDITS, work.text(now, selection, None));
+        let work = match &self.shown.start {
+            _ if untouched => Work::None,
+            StartText::Text(start) if start.len() <= tab::LONGEST_NOTE => {
+                Work::Text(work.text(now, selection, Some(start)))
+            }
+            _ if self.has_stored_start() => Work::Text(edits()),
+            _ => Work::Stored,
         };
         self.keeping.left.set(true);
-        tab::leave(text.as_deref());
+        tab::leave(&work);
     }
 
     /// The page is left: stores what is not stored yet, if the browser still lets it.
@@ -431,34 +458,35 @@ impl App {
         }
     }
 
-    /// This tab leaves its session, which is stored, and goes on with another.
-    pub(super) fn open_session(&mut self, kept: &Kept) {
+    /// This tab goes on with another session, if that can be read.
+    pub(super) fn open_session(&mut self, kept: Kept) {
         if self.save.is_some() {
             self.store();
         }
-        match resume(kept) {
-            Ok(initial) => {
-                self.play(false);
-                self.turn_page();
-                self.story = None;
-                self.session = initial.session;
-                self.keeping = initial.keeping;
-                self.selection = initial.selection;
-                self.dialog = None;
-                self.views.forget_baseline();
-                self.forget_what_was_done();
-                self.notices.retain(|notice| !notice.is_offer());
-                self.keeping.enter();
-                if !self.refresh(ViewModels::follow_change) {
-                    self.new_epoch();
-                }
+        self.ask(Request::Stage(origin_of(&kept)), move |app, reply| {
+            if let Reply::Staged(staged) = reply {
+                app.session_staged(&kept, staged);
             }
-            Err(error) => {
-                let notice = Notice::error(format!("This session cannot be read: {error}."));
-                let file = ("taintlab-session.json".to_owned(), whole(kept).into());
-                self.notice(notice.with(NoticeAction::Download(file.0, file.1)));
-            }
+        });
+    }
+
+    fn session_staged(&mut self, kept: &Kept, staged: Result<Box<Staged>, String>) {
+        if let Err(error) = staged {
+            let notice = Notice::error(format!("This session cannot be read: {error}."));
+            let file = ("taintlab-session.json".to_owned(), whole(kept).into());
+            return self.notice(notice.with(NoticeAction::Download(file.0, file.1)));
         }
+        self.play(false);
+        self.turn_page();
+        self.keeping = keeping_of(kept);
+        self.dialog = None;
+        self.notices.retain(|notice| !notice.is_offer());
+        self.keeping.enter();
+        self.ask(Request::Take, |app, _| {
+            if let Some((known, _)) = &mut app.keeping.start {
+                *known = app.shown.starts;
+            }
+        });
     }
 
     /// Reads a session and goes on with it.

@@ -1,20 +1,35 @@
 //! A link is read, and what there is to say about it.
 
-use crate::link::{MOST_INFLATED, Opened, Parsed};
+use crate::connection::Connection;
+use crate::link::{MOST_INFLATED, Parsed};
 use crate::messages::Notice;
+use crate::protocol::{Origin, Staged};
 use crate::{link, streams};
 
-/// The session of a link, as the browser unpacks it.
+/// What a session is made of that stands in a link, which the browser unpacks.
 ///
 /// # Errors
 /// What is wrong with the link.
-pub(super) async fn read(parsed: Parsed) -> Result<Box<Opened>, String> {
+pub(super) async fn origin(fragment: &str, parsed: &Parsed) -> Result<Origin, String> {
     let packed = link::text::bytes(&parsed.packed)?;
     let inflated = match packed.as_slice() {
         [] => String::new(),
         packed => streams::inflate(packed, MOST_INFLATED).await?,
     };
-    parsed.open(&inflated).map(Box::new)
+    Ok(Origin::Link(fragment.into(), inflated.into()))
+}
+
+/// The session of a link, kept aside, before there is an application.
+///
+/// # Errors
+/// What is wrong with the link.
+pub(super) async fn stage(
+    connection: &Connection,
+    fragment: &str,
+    parsed: &Parsed,
+) -> Result<Box<Staged>, String> {
+    let origin = origin(fragment, parsed).await?;
+    connection.stage(origin).await
 }
 
 /// What a broken link is told with.
@@ -23,8 +38,8 @@ pub(super) fn broken(error: &str) -> Notice {
 }
 
 /// What there is to say of a link that was opened.
-pub(super) fn told(opened: &Opened) -> Option<Notice> {
-    opened.differs.then(|| {
+pub(super) fn told(staged: &Staged) -> Option<Notice> {
+    staged.differs.then(|| {
         Notice::error(
             "This version of Taintlab computes something else than the one that made the link. \
              What you see is what this version computes.",

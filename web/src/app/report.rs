@@ -13,11 +13,13 @@ use taintlab_core::scenario::{Bookmark, Scenario};
 use taintlab_core::time::{Span, Timestamp};
 
 use super::App;
+use crate::browser;
 use crate::messages::{Dialog, Dispatch, Msg, Notice};
-use crate::reporter::{Answer, Remote, Reporter, Request, fault_at};
+use crate::protocol::{OpenedRun, Reply, Request};
+use crate::reporter::{self, Answer, Reporter, fault_at};
 use crate::view_models::report::{Moment, ReportMsg, ReportState, ReportView, Stage};
 use crate::view_models::selection::Selection;
-use crate::{browser, files};
+use crate::worker::Remote;
 
 /// No more workers than these, however many cores there are.
 const MOST_WORKERS: usize = 8;
@@ -78,7 +80,7 @@ impl App {
                 self.notice(Notice::error(text));
             }
             ReportMsg::Open(moment) => {
-                let request = Request::Play(moment.run.clone());
+                let request = reporter::Request::Play(moment.run.clone());
                 self.report.opening = Some(moment);
                 self.report.request(0, &request, &self.dispatch);
             }
@@ -95,13 +97,14 @@ impl App {
 
     /// Begins a report of the cluster as it is now.
     fn begin_report(&mut self, options: ReportOptions) {
-        let scenario = files::as_scenario(&self.session);
-        // There each edit of one instant is a nanosecond after the one before.
-        let edits = u64::try_from(self.session.timeline().log.len()).unwrap_or(u64::MAX);
-        let after = Span::from(self.session.now().saturating_add(Duration::from_nanos(edits)));
-        let counts = after > Span::default() || scenario.steps.iter().any(|step| step.at <= after);
-        let options = ReportOptions { after: counts.then_some(after), ..options };
-        self.report.begin(scenario, options, &self.dispatch);
+        self.report.prepare(&options);
+        let turn = self.report.turn;
+        self.ask(Request::Report(options), move |app, reply| match reply {
+            Reply::Text(_) if turn != app.report.turn => {}
+            Reply::Text(Ok((_, text))) => app.report.begin(text.to_string(), &app.dispatch),
+            Reply::Text(Err(error)) => app.report.fail(&error),
+            _ => {}
+        });
     }
 
     /// A worker answered, or broke down.
@@ -155,33 +158,22 @@ impl App {
             scenario.bookmarks.push(bookmark(at, &moment.what));
         }
         self.dialog = None;
-        let mut begun = Ok(());
-        self.change(|session| begun = session.begin_branch(&moment.name, scenario, at));
-        match begun {
-            Ok(()) => {
-                self.select(select);
-                self.notice(Notice::info(format!(
-                    "“{}” is a branch of its own now, at its worst moment. G leads back, R to the \
-                     report.",
-                    moment.name,
-                )));
-            }
-            Err(error) => self.notice(Notice::error(error.to_string())),
-        }
+        let name = moment.name.clone();
+        self.request(Request::OpenRun(Box::new(OpenedRun { name, scenario, at, select })));
     }
 }
 
 impl Reporting {
-    fn begin(&mut self, scenario: Scenario, options: ReportOptions, dispatch: &Dispatch) {
+    /// The cluster is asked for.
+    fn prepare(&mut self, options: &ReportOptions) {
         self.end();
         self.shown.error = None;
         self.shown.options = Rc::new(ReportOptions { after: None, ..options.clone() });
         self.shown.progress = Some((Stage::Settling, 0, 0));
-        let request = Request::Open(Box::new(scenario), Box::new(options));
-        match serde_json::to_string(&request) {
-            Ok(text) => self.open = text,
-            Err(error) => return self.fail(&error.to_string()),
-        }
+    }
+
+    fn begin(&mut self, open: String, dispatch: &Dispatch) {
+        self.open = open;
         self.hire(dispatch);
     }
 
@@ -189,7 +181,7 @@ impl Reporting {
     fn hire(&mut self, dispatch: &Dispatch) {
         let (turn, number) = (self.turn, self.workers.len());
         let told = dispatch.reform(move |answer| Msg::ReportAnswer(turn, number, Box::new(answer)));
-        let remote = Remote::begin(move |answer| told.emit(answer));
+        let remote = reporter::begin(move |answer| told.emit(answer));
         let hands = match remote {
             Ok(remote) => Hands::Remote(remote),
             Err(_) if number > 0 => return,
@@ -203,7 +195,7 @@ impl Reporting {
     fn ask(&mut self, number: usize, request: String, dispatch: &Dispatch) {
         let turn = self.turn;
         match self.workers.get_mut(number).map(|worker| &mut worker.hands) {
-            Some(Hands::Remote(remote)) => remote.ask(&request),
+            Some(Hands::Remote(remote)) => remote.say(&request.into(), &js_sys::Array::new()),
             Some(Hands::Page(reporter, waits)) => {
                 let (reporter, dispatch) = (reporter.clone(), dispatch.clone());
                 // The page is painted before.
@@ -218,7 +210,7 @@ impl Reporting {
         }
     }
 
-    fn request(&mut self, number: usize, request: &Request, dispatch: &Dispatch) {
+    fn request(&mut self, number: usize, request: &reporter::Request, dispatch: &Dispatch) {
         match serde_json::to_string(request) {
             Ok(text) => self.ask(number, text, dispatch),
             Err(error) => self.fail(&error.to_string()),
@@ -270,7 +262,7 @@ impl Reporting {
                     }
                 }
                 if let Some(runs) = kept {
-                    self.request(number, &Request::Make(runs), dispatch);
+                    self.request(number, &reporter::Request::Make(runs), dispatch);
                 }
                 self.results.extend(made);
                 if let Some((_, done, _)) = &mut self.shown.progress {
@@ -285,7 +277,7 @@ impl Reporting {
                 if self.queue.is_empty() {
                     self.asked = true;
                     self.shown.progress = Some((Stage::Joining, done, self.planned));
-                    self.request(0, &Request::Join(self.results.clone()), dispatch);
+                    self.request(0, &reporter::Request::Join(self.results.clone()), dispatch);
                 } else {
                     self.shown.progress = Some((Stage::Helping, done, self.planned));
                 }
@@ -328,7 +320,7 @@ impl Reporting {
                 }
                 worker.making.extend(self.queue.pop_front());
             }
-            let request = Request::Make(worker.making.clone());
+            let request = reporter::Request::Make(worker.making.clone());
             self.request(number, &request, dispatch);
         }
         let idle = self.workers.iter().all(|worker| worker.making.is_empty());
@@ -340,11 +332,11 @@ impl Reporting {
             // What helps is tried in other failures once it is known.
             Some((Stage::Failing | Stage::Helping, done, planned)) if !self.shown.stopping => {
                 self.shown.progress = Some((Stage::Helping, done, planned));
-                self.request(0, &Request::Remedies(self.results.clone()), dispatch);
+                self.request(0, &reporter::Request::Remedies(self.results.clone()), dispatch);
             }
             Some((Stage::Failing | Stage::Helping, done, planned)) => {
                 self.shown.progress = Some((Stage::Joining, done, planned));
-                self.request(0, &Request::Join(self.results.clone()), dispatch);
+                self.request(0, &reporter::Request::Join(self.results.clone()), dispatch);
             }
             Some((Stage::Settling | Stage::Joining, ..)) | None => self.asked = false,
         }

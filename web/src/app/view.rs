@@ -6,7 +6,7 @@ use yew::prelude::*;
 
 use super::App;
 use crate::components::board::Board;
-use crate::components::clock_bar::{ClockBar, Rest, clock_bar};
+use crate::components::clock_bar::{ClockBar, clock_bar};
 use crate::components::console::Console;
 use crate::components::dialogs;
 use crate::components::dialogs::Asked;
@@ -15,21 +15,21 @@ use crate::components::lanes::{Lanes, word};
 use crate::components::log::EventLog;
 use crate::components::notices::Notices;
 use crate::components::panels::inspector::Inspector;
+use crate::components::parts::busy::{Busy, busy};
 use crate::components::story::story;
 use crate::components::workloads::Workloads;
 use crate::messages::{Msg, maybe};
+use crate::protocol::Selected;
 use crate::test_id::TestId;
-use crate::text::{at, css_seconds};
+use crate::text::css_seconds;
 use crate::view_models::board::density::Detail;
-use crate::view_models::display;
-use crate::view_models::selection::{PodGroup, Selection};
-use crate::view_models::warning_marks::counts_about;
+use crate::view_models::selection::Selection;
 
 impl App {
     pub(super) fn page(&self) -> Html {
         let turn = if self.epoch.turn { "run-a" } else { "run-b" };
-        let board = self.views.board.board().clone();
-        let detail = self.detail();
+        let shown = &self.shown;
+        let (board, detail) = (shown.board.clone(), shown.detail);
         // Elsewhere nothing runs, and telling tens of thousands of elements costs time.
         let counts = detail == Detail::Full;
         let dispatch = self.dispatch.clone();
@@ -41,36 +41,36 @@ impl App {
         });
         html! {
             <div class="app" data-testid={TestId::Page} data-lanes={word(self.lanes.room)}
-                data-peek={self.session.is_peeking().then_some("true")}>
+                data-peek={shown.clock.peeks.then_some("true")}
+                data-busy={self.is_busy().then_some("true")}>
+                <ContextProvider<Busy> context={self.busy()}>
                 { self.header() }
+                if self.dialog.is_none() { { busy(&self.busy()) } }
                 <main id="board" class={classes!("board", counts.then_some(turn))}
                     data-testid={TestId::Board}
                     data-detail={detail.word()} {onclick} aria-label="Cluster"
                     style={counts.then(|| self.running())}>
                     <Board {board} {detail} selection={self.selection.clone()}
                         at={self.selected_node()} density={self.density} theme={self.theme}
-                        marked={self.marked.clone()} dispatch={dispatch.clone()} />
+                        marked={shown.marked.clone()} dispatch={dispatch.clone()} />
                 </main>
                 <Notices notices={self.notices.clone()} dispatch={dispatch.clone()} />
                 <div class={classes!("running", turn)} style={self.running()}>
-                    <Inspector model={self.views.inspector.clone()} about={self.warnings_about()}
+                    <Inspector model={shown.inspector.clone()} start={shown.work.start.clone()}
+                        board={shown.board.clone()} about={self.warnings_about()}
                         dispatch={dispatch.clone()} />
                 </div>
-                if let Some(workloads) = &self.views.workloads {
+                if let Some(workloads) = &shown.workloads {
                     <Workloads workloads={workloads.clone()} selection={self.selection.clone()}
                         dispatch={dispatch.clone()} />
                 }
-                <Lanes room={self.lanes.room} window={self.lanes.window.clone()}
-                    wanted={self.lanes.wanted.clone()} cursor={self.lanes.cursor}
-                    chosen={self.lanes.chosen.clone()} area={self.lanes.area.clone()}
-                    peek={self.session.is_peeking().then(|| self.session.now())}
+                <Lanes room={self.lanes.room} view={shown.lanes.clone()}
+                    peek={shown.clock.peeks.then_some(shown.clock.now)}
                     dispatch={dispatch.clone()} />
-                <EventLog rows={self.session.known_rows().clone()} past={self.session.rows().len()}
-                    selection={self.selection.clone()}
-                    inspector={self.views.inspector.clone()} dispatch={dispatch.clone()} />
-                <Console entries={self.console.clone()} open={self.console_open}
-                    forgotten={self.entries_forgotten}
-                    dispatch={dispatch.clone()} />
+                <EventLog view={shown.log.clone()} selection={self.selection.clone()}
+                    now={shown.clock.now} dispatch={dispatch.clone()} />
+                <Console entries={shown.console.clone()} open={self.console_open}
+                    forgotten={shown.forgotten} dispatch={dispatch.clone()} />
                 { self.story() }
                 { self.clock_bar() }
                 { self.dialog() }
@@ -80,15 +80,21 @@ impl App {
                 if self.dropping {
                     <div class="dropping">{ "Drop a manifest or a scenario" }</div>
                 }
+                </ContextProvider<Busy>>
             </div>
         }
     }
 
+    /// What takes long, to be said where the page can be used.
+    fn busy(&self) -> Busy {
+        Busy { progress: self.progress.clone(), dispatch: self.dispatch.clone() }
+    }
+
     /// What is selected, if there are warnings about it, and how many.
     fn warnings_about(&self) -> Option<(Selection, [usize; 3])> {
-        let selection = self.selection.as_ref()?;
-        let counts = counts_about(&self.warnings, selection);
-        (counts != [0; 3]).then(|| (selection.clone(), counts))
+        let Selected { selection, warnings, .. } = &self.shown.selected;
+        let selection = selection.as_ref().filter(|_| *selection == self.selection)?;
+        (*warnings != [0; 3]).then(|| (selection.clone(), *warnings))
     }
 
     /// What countdowns need to know: where the clock was, how fast it goes, whether it goes.
@@ -100,33 +106,23 @@ impl App {
     }
 
     fn header(&self) -> Html {
-        let start = &self.session.timeline().start;
-        let title = &start.metadata.title;
+        let work = &self.shown.work;
         html! {
-            <Header release={self.session.simulator().config().release}
-                title={AttrValue::from(title.clone())}
-                can_undo={self.session.can_undo()} can_redo={self.session.can_redo()}
+            <Header release={work.release} title={AttrValue::from(work.title.clone())}
+                can_undo={work.can_undo} can_redo={work.can_redo}
                 theme={self.theme} dispatch={self.dispatch.clone()} />
         }
     }
 
     fn clock_bar(&self) -> Html {
-        let now = self.session.now();
-        let next = self.session.next();
-        let simulator = self.session.simulator();
+        let (clock, work) = (&self.shown.clock, &self.shown.work);
         clock_bar(&ClockBar {
-            now,
-            wall_clock: simulator.wall_clock(now).truncated_to_seconds().to_string().into(),
-            next_at: next.as_ref().map(|next| next.at),
-            next: next.as_ref().map(|next| AttrValue::from(display::next(next))),
-            rest: self.rest(),
-            reached: self.session.reached(),
-            timeline: self.views.timeline.clone(),
-            hidden: self.views.hidden.clone(),
-            peeks: self.session.is_peeking(),
-            branch: self.session.branch_name(),
+            clock,
+            timeline: &self.shown.timeline,
+            hidden: &work.hidden,
+            branch: work.branch_name(),
             about: self.selection.as_ref().map_or_else(String::new, line_about).into(),
-            breakpoints: self.breakpoints.len(),
+            breakpoints: work.breakpoints.len(),
             playing: self.playback.is_playing(),
             speed: self.playback.speed,
             dispatch: self.dispatch.clone(),
@@ -135,49 +131,26 @@ impl App {
 
     /// The bookmark that is told.
     fn story(&self) -> Html {
-        let bookmarks = &self.session.timeline().start.bookmarks;
-        let told = self.story.and_then(|number| Some((number, bookmarks.get(number)?)));
+        let bookmarks = &self.shown.work.start.bookmarks;
+        let told = self.shown.work.story.and_then(|told| Some((told, bookmarks.get(told)?)));
         told.map_or_else(Html::default, |(number, bookmark)| {
             story(bookmark, number, bookmarks.len(), &self.dispatch)
         })
-    }
-
-    /// What there is to say when nothing is due.
-    fn rest(&self) -> Rest {
-        match &self.outcome {
-            Some(outcome) if self.has_begun() || !outcome.is_uneventful() => {
-                let parts = outcome.parts().into_iter().map(|part| {
-                    let group = PodGroup::Outcome(part.kind);
-                    (AttrValue::from(part.text), (part.pods > 0).then_some(Selection::Pods(group)))
-                });
-                Rest::Ended(format!("Ended at {}:", at(outcome.ended_at)).into(), parts.collect())
-            }
-            _ if self.views.board.board().totals.nodes == 0 => {
-                Rest::Hint("Nothing is here yet. Import a cluster, or choose a scenario.".into())
-            }
-            _ => Rest::Hint(
-                "Nothing is due. Taint a node, or stop its kubelet, to see what happens.".into(),
-            ),
-        }
-    }
-
-    /// Whether somebody has done something, or the scenario has.
-    pub(super) fn has_begun(&self) -> bool {
-        let timeline = self.session.timeline();
-        !timeline.log.is_empty() || !timeline.start.steps.is_empty()
     }
 
     fn dialog(&self) -> Html {
         let Some(dialog) = &self.dialog else { return Html::default() };
         dialogs::dialog(&Asked {
             dialog,
-            session: &self.session,
-            model: &self.views.board,
-            catalogue: &self.catalogue,
+            clock: &self.shown.clock,
+            work: &self.shown.work,
+            board: &self.shown.board,
+            nodes: &self.nodes,
+            catalogue: &|| self.catalogue(),
             selection: self.selection.as_ref(),
-            warnings: &self.warnings,
-            breakpoints: &self.breakpoints,
-            compared: self.compared.as_ref(),
+            warnings: &self.shown.warnings,
+            all_warnings: self.shown.marked.counts.iter().sum(),
+            compared: self.shown.compared.as_ref(),
             report: &self.report.shown,
             dispatch: &self.dispatch,
         })

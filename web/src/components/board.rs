@@ -19,7 +19,7 @@ use crate::components::parts::icon;
 use crate::components::parts::pod_mark::pod_item;
 use crate::components::parts::severity::warnings_button;
 use crate::components::parts::tallies::tallies;
-use crate::messages::{Dialog, Dispatch, Msg};
+use crate::messages::{Dialog, Dispatch, Msg, Source};
 use crate::test_id::TestId;
 use crate::text::count;
 use crate::theme::Theme;
@@ -88,7 +88,7 @@ pub(crate) fn Board(props: &BoardProps) -> Html {
                     <div class="zonehead">
                         <b>{ "Pending" }</b>
                         <span class="muted">
-                            { format!("{} without a node", count(board.pending.len(), "pod")) }
+                            { format!("{} without a node", count(board.totals.pending, "pod")) }
                         </span>
                     </div>
                     <div class="pendings">
@@ -104,6 +104,11 @@ pub(crate) fn Board(props: &BoardProps) -> Html {
                             }
                         }) }
                     </div>
+                    if board.totals.pending > board.pending.len() {
+                        <p class="hint">
+                            { format!("and {} more", board.totals.pending - board.pending.len()) }
+                        </p>
+                    }
                 </div>
             }
             </div>
@@ -173,7 +178,7 @@ fn empty(dispatch: &Dispatch) -> Html {
             <p>{ "Paste the output of this command anywhere on the page. It stays in this browser." }</p>
             <code class="cmd">{ "kubectl get nodes,pods -A -o yaml" }</code>
             <div class="row">
-                <button class="btn primary" onclick={open(Dialog::Import("".into(), "".into()))}>
+                <button class="btn primary" onclick={open(Dialog::Import(Source::empty()))}>
                     { icon::import() }{ "Import" }
                 </button>
                 <button class="btn" onclick={open(Dialog::Scenarios)}>{ "Choose a scenario" }</button>

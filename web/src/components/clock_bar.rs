@@ -10,32 +10,20 @@ use crate::components::parts::forms::Choice;
 use crate::components::parts::icon;
 use crate::messages::{Dialog, Dispatch, Msg, maybe};
 use crate::playback::Speed;
+use crate::protocol::{ClockView, Rest};
 use crate::session::MarkKind;
 use crate::test_id::TestId;
 use crate::text::{at, clock};
-use crate::view_models::selection::Selection;
-use crate::view_models::timeline::{TimelineMark, TimelineModel};
+use crate::view_models::timeline::{TimelineMark, TimelineView};
 
-/// What the clock shows.
-pub(crate) struct ClockBar {
-    /// The simulated time.
-    pub(crate) now: Timestamp,
-    /// The wall-clock time of the scenario.
-    pub(crate) wall_clock: AttrValue,
-    /// When something happens next.
-    pub(crate) next_at: Option<Timestamp>,
-    /// What that is.
-    pub(crate) next: Option<AttrValue>,
-    /// What there is to say when nothing is due.
-    pub(crate) rest: Rest,
-    /// How far the clock has been.
-    pub(crate) reached: Timestamp,
+/// The clock, and what drives it.
+pub(crate) struct ClockBar<'a> {
+    /// What it shows.
+    pub(crate) clock: &'a ClockView,
     /// What is on the timeline.
-    pub(crate) timeline: Rc<TimelineModel>,
+    pub(crate) timeline: &'a TimelineView,
     /// Kinds of rows that are not marked, nor stepped to.
-    pub(crate) hidden: Vec<MarkKind>,
-    /// Whether another moment is shown than that of the clock.
-    pub(crate) peeks: bool,
+    pub(crate) hidden: &'a [MarkKind],
     /// The beginning of a condition about what is selected.
     pub(crate) about: Rc<str>,
     /// At how many conditions time stops.
@@ -50,26 +38,18 @@ pub(crate) struct ClockBar {
     pub(crate) dispatch: Dispatch,
 }
 
-/// What there is to say when nothing is due.
-pub(crate) enum Rest {
-    /// What could be done.
-    Hint(AttrValue),
-    /// How it ended: `Ended at 6m10s`, what became of pods, and which pods those are.
-    Ended(AttrValue, Vec<(AttrValue, Option<Selection>)>),
-}
-
 /// The clock.
-pub(crate) fn clock_bar(props: &ClockBar) -> Html {
+pub(crate) fn clock_bar(props: &ClockBar<'_>) -> Html {
     html! {
         <section class="clockbar" aria-label="Clock" data-testid={TestId::Clockbar}>
             <div class="clock">
                 <time
-                    data-testid={TestId::Clock} data-sim-time-ns={props.now.as_nanos().to_string()}
-                    aria-label="Simulated time">{ clock(props.now) }</time>
-                if props.peeks {
+                    data-testid={TestId::Clock} data-sim-time-ns={props.clock.now.as_nanos().to_string()}
+                    aria-label="Simulated time">{ clock(props.clock.now) }</time>
+                if props.clock.peeks {
                     <small class="peekbadge">{ "peek: the clock stands still" }</small>
                 } else {
-                    <small>{ props.wall_clock.clone() }</small>
+                    <small>{ props.clock.wall_clock.clone() }</small>
                 }
             </div>
             { controls(props) }
@@ -81,19 +61,19 @@ pub(crate) fn clock_bar(props: &ClockBar) -> Html {
     }
 }
 
-fn controls(props: &ClockBar) -> Html {
+fn controls(props: &ClockBar<'_>) -> Html {
     let dispatch = &props.dispatch;
     let (label, picture) =
         if props.playing { ("Pause", icon::pause()) } else { ("Play", icon::play()) };
-    let idle = props.next_at.is_none();
+    let idle = props.clock.next.is_none();
     html! {
         <div class="controls" role="group" aria-label="Time">
             <button class="btn icon" title="Back to the start (Home)" aria-label="Back to the start"
-                data-testid={TestId::Home} disabled={props.now == Timestamp::ZERO}
+                data-testid={TestId::Home} disabled={props.clock.now == Timestamp::ZERO}
                 onclick={dispatch.reform(|_| Msg::Seek(Timestamp::ZERO))}>{ icon::start() }</button>
             <button class="btn icon back" title="Step back to the event before (←)"
                 aria-label="Step back to the event before" data-testid={TestId::StepBack}
-                disabled={props.now == Timestamp::ZERO}
+                disabled={props.clock.now == Timestamp::ZERO}
                 onclick={dispatch.reform(|_| Msg::StepBack)}>{ icon::step() }</button>
             <button class="btn primary play" title={format!("{label} (Space)")} aria-label={label}
                 data-testid={TestId::Play}
@@ -109,22 +89,22 @@ fn controls(props: &ClockBar) -> Html {
     }
 }
 
-fn next(props: &ClockBar) -> Html {
-    let words = match (&props.next_at, &props.next) {
-        (Some(next_at), Some(next)) => html! {
+fn next(props: &ClockBar<'_>) -> Html {
+    let words = match &props.clock.next {
+        Some((next_at, next)) => html! {
             <>
                 <span class="muted">{ "Next" }</span><b class="num">{ at(*next_at) }</b>
                 <span class="clip" title={next.clone()}>{ next.clone() }</span>
             </>
         },
-        _ => rest(props),
+        None => rest(props),
     };
     html! { <div class="nextup" data-testid={TestId::Next}>{ words }</div> }
 }
 
 /// How it ended; each part selects the pods that it speaks of.
-fn rest(props: &ClockBar) -> Html {
-    match &props.rest {
+fn rest(props: &ClockBar<'_>) -> Html {
+    match &props.clock.rest {
         Rest::Hint(hint) => html! {
             <span class="muted clip" title={hint.clone()}>{ hint.clone() }</span>
         },
@@ -149,7 +129,7 @@ fn rest(props: &ClockBar) -> Html {
     }
 }
 
-fn speed(props: &ClockBar) -> Html {
+fn speed(props: &ClockBar<'_>) -> Html {
     let onchange = maybe(&props.dispatch, |label: String| Speed::parse(&label).map(Msg::SetSpeed));
     let options = Speed::all().map(|speed| (speed.label().into(), speed.label().into()));
     html! {
@@ -162,7 +142,7 @@ fn speed(props: &ClockBar) -> Html {
 }
 
 /// Ways through time: to a condition, to another branch, to a comparison.
-fn ways(props: &ClockBar) -> Html {
+fn ways(props: &ClockBar<'_>) -> Html {
     let about = props.about.clone();
     let until = props.dispatch.reform(move |_: MouseEvent| Msg::Open(Dialog::Until(about.clone())));
     let stops = match props.breakpoints {
@@ -191,7 +171,7 @@ fn ways(props: &ClockBar) -> Html {
 }
 
 /// The kinds of marks; one that is hidden is not stepped to.
-fn kinds(props: &ClockBar) -> Html {
+fn kinds(props: &ClockBar<'_>) -> Html {
     html! {
         <div class="kinds" role="group" aria-label="Marked on the timeline, and stepped to">
             { for MarkKind::ALL.into_iter().map(|kind| {
@@ -215,8 +195,8 @@ fn kinds(props: &ClockBar) -> Html {
     }
 }
 
-fn timeline(props: &ClockBar) -> Html {
-    let end = props.timeline.end(props.reached);
+fn timeline(props: &ClockBar<'_>) -> Html {
+    let end = props.timeline.end;
     let millis = |time: Timestamp| (time.as_nanos() / 1_000_000).to_string();
     let oninput = maybe(&props.dispatch, |event: InputEvent| {
         let input: HtmlInputElement = event.target_unchecked_into();
@@ -226,7 +206,7 @@ fn timeline(props: &ClockBar) -> Html {
     html! {
         <div class="timeline">
             <div class="marks" aria-hidden="true">
-                { for props.timeline.marks(end).into_iter().map(|(place, sign)| {
+                { for props.timeline.marks.iter().map(|(place, sign)| {
                     let class = match sign {
                         TimelineMark::Change => "change",
                         TimelineMark::Eviction => "evict",
@@ -234,12 +214,12 @@ fn timeline(props: &ClockBar) -> Html {
                         TimelineMark::Node => "nodal",
                         TimelineMark::Due => "due",
                     };
-                    mark(class, place)
+                    mark(class, *place)
                 }) }
-                { for props.timeline.noted(end).into_iter().map(|place| mark("noted", place)) }
+                { for props.timeline.noted.iter().map(|place| mark("noted", *place)) }
             </div>
-            <input type="range" min="0" max={millis(end)} value={millis(props.now)} step="1"
-                {oninput} aria-label="Time" aria-valuetext={clock(props.now)}
+            <input type="range" min="0" max={millis(end)} value={millis(props.clock.now)} step="1"
+                {oninput} aria-label="Time" aria-valuetext={clock(props.clock.now)}
                     data-testid={TestId::Timeline} />
         </div>
     }

@@ -6,7 +6,7 @@ mod compare;
 mod create;
 pub(crate) mod export;
 mod help;
-mod import;
+pub(crate) mod import;
 mod object_list;
 mod palette;
 mod release;
@@ -18,10 +18,9 @@ mod share;
 mod until;
 mod warnings;
 
-use std::cell::OnceCell;
 use std::rc::Rc;
 
-use taintlab_core::warnings::Warning;
+use taintlab_core::api::Node;
 use yew::prelude::*;
 
 use crate::components::dialogs::bookmarks::Bookmarks;
@@ -38,32 +37,36 @@ use crate::components::dialogs::scenarios::Scenarios;
 use crate::components::dialogs::sessions::Sessions;
 use crate::components::dialogs::settings::Settings;
 use crate::components::dialogs::share::{Share, offered};
-use crate::components::dialogs::until::{Completer, UntilDialog};
+use crate::components::dialogs::until::UntilDialog;
 use crate::components::dialogs::warnings::warnings;
 use crate::files;
 use crate::messages::{Dialog, Dispatch};
-use crate::session::Session;
-use crate::view_models::board::BoardModel;
+use crate::protocol::{ClockView, WarningView, WorkView};
+use crate::view_models::board::Board;
 use crate::view_models::report::ReportState;
-use crate::view_models::runs::{Breakpoint, Compared};
+use crate::view_models::runs::Compared;
 use crate::view_models::selection::Selection;
 
 /// A dialog, and what it may show.
 pub(crate) struct Asked<'a> {
     /// Which.
     pub(crate) dialog: &'a Dialog,
-    /// What there is.
-    pub(crate) session: &'a Session,
-    /// How it looks.
-    pub(crate) model: &'a BoardModel,
-    /// The scenarios that come with the page, once they were asked for.
-    pub(crate) catalogue: &'a OnceCell<Rc<files::Catalogue>>,
+    /// What the clock shows.
+    pub(crate) clock: &'a ClockView,
+    /// The work.
+    pub(crate) work: &'a Rc<WorkView>,
+    /// What is on the board.
+    pub(crate) board: &'a Board,
+    /// Nodes that new ones may be like.
+    pub(crate) nodes: &'a Rc<Vec<Node>>,
+    /// The scenarios that come with the page.
+    pub(crate) catalogue: &'a dyn Fn() -> Rc<files::Catalogue>,
     /// What is selected.
     pub(crate) selection: Option<&'a Selection>,
-    /// What is likely to surprise.
-    pub(crate) warnings: &'a [Warning],
-    /// Where time stops.
-    pub(crate) breakpoints: &'a [Breakpoint],
+    /// What is likely to surprise, as far as it is looked at.
+    pub(crate) warnings: &'a [WarningView],
+    /// How many warnings there are.
+    pub(crate) all_warnings: usize,
     /// Two runs that were compared last.
     pub(crate) compared: Option<&'a Rc<Compared>>,
     /// What there is of a resilience report.
@@ -75,44 +78,36 @@ pub(crate) struct Asked<'a> {
 /// The dialog that is open.
 pub(crate) fn dialog(asked: &Asked<'_>) -> Html {
     let dispatch = asked.dispatch.clone();
-    let simulator = asked.session.simulator();
+    let Asked { work, clock, .. } = asked;
     match asked.dialog {
-        Dialog::Import(text, name) => html! {
-            <Import key={text.as_ptr().addr()} text={text.clone()}
-                name={AttrValue::from(name.clone())} release={simulator.config().release}
-                {dispatch} />
+        Dialog::Import(source) => html! {
+            <Import key={source.key()} source={source.clone()} release={work.release} {dispatch} />
         },
         Dialog::Export => export(&dispatch),
         Dialog::Sessions(present) => html! {
             <Sessions present={AttrValue::from(present.clone())} {dispatch} />
         },
         Dialog::Help => help(&dispatch),
-        Dialog::Release => release(simulator.config().release, &dispatch),
+        Dialog::Release => release(work.release, &dispatch),
         // Read when they are first asked for.
-        Dialog::Scenarios => {
-            let catalogue = asked.catalogue.get_or_init(|| Rc::new(files::catalogue())).clone();
-            html! { <Scenarios {catalogue} {dispatch} /> }
-        }
-        Dialog::Settings => {
-            let config = simulator.config();
-            html! {
-                <Settings release={config.release} node_lifecycle={config.node_lifecycle}
-                    flags={config.controller_manager_flags.clone()} {dispatch} />
-            }
-        }
-        Dialog::Warnings(about) => warnings(asked.warnings, about.as_ref(), &dispatch),
-        Dialog::Until(line) => html! {
-            <UntilDialog line={line.clone()} breakpoints={asked.breakpoints.to_vec()}
-                complete={Completer::of(simulator)} {dispatch} />
+        Dialog::Scenarios => html! { <Scenarios catalogue={(asked.catalogue)()} {dispatch} /> },
+        Dialog::Settings => html! {
+            <Settings release={work.release} node_lifecycle={work.node_lifecycle}
+                flags={work.flags.clone()} descheduler={work.descheduler.clone()}
+                autoscaler={work.autoscaler.clone()} nodes={asked.nodes.clone()} {dispatch} />
         },
-        Dialog::Branches => {
-            branches(&asked.session.branches(), asked.session.timeline().branch, &dispatch)
+        Dialog::Warnings(about) => {
+            warnings(asked.warnings, asked.all_warnings, about.as_ref(), &dispatch)
         }
+        Dialog::Until(line) => html! {
+            <UntilDialog line={line.clone()} breakpoints={work.breakpoints.clone()}
+                now={clock.now} {dispatch} />
+        },
+        Dialog::Branches => branches(work, clock.reached, &dispatch),
         Dialog::Compare => {
-            let mut branches = asked.session.branches();
-            branches.retain(|branch| branch.id != asked.session.timeline().branch);
+            let others = work.branches.iter().filter(|branch| branch.id != work.branch);
             html! {
-                <Compare release={simulator.config().release} {branches}
+                <Compare release={work.release} branches={others.cloned().collect::<Vec<_>>()}
                     compared={asked.compared.cloned()} {dispatch} />
             }
         }
@@ -121,30 +116,32 @@ pub(crate) fn dialog(asked: &Asked<'_>) -> Html {
         Dialog::Bookmarks => {
             let select = asked.selection.map(Selection::to_text).unwrap_or_default();
             html! {
-                <Bookmarks start={asked.session.timeline().start.clone()} now={asked.session.now()}
+                <Bookmarks start={work.start.clone()} now={clock.now}
                     select={AttrValue::from(select)} {dispatch} />
             }
         }
         Dialog::Report => html! {
-            <ReportDialog state={asked.report.clone()} now={asked.session.now()} {dispatch} />
+            <ReportDialog state={asked.report.clone()} now={clock.now} {dispatch} />
         },
         Dialog::Palette => html! { <Palette {dispatch} /> },
         Dialog::CreateNode => {
-            let zones = asked.model.board().zones.iter();
+            let zones = asked.board.zones.iter();
             let zones: Vec<(AttrValue, AttrValue)> = zones
                 .filter(|zone| zone.key.contains('\0') && zone.key.len() > 1)
                 .map(|zone| (zone.name.clone().into(), zone.region.clone().into()))
                 .collect();
-            let options = simulator.validation_options();
-            html! { <CreateNode {zones} {options} {dispatch} /> }
+            html! { <CreateNode {zones} options={work.options} {dispatch} /> }
         }
         Dialog::CreatePod(node) => {
-            let nodes = simulator.cluster().nodes();
-            let nodes: Vec<AttrValue> =
-                nodes.map(|(name, _)| AttrValue::from(name.as_str().to_owned())).collect();
+            let nodes = asked.board.zones.iter().flat_map(|zone| &zone.nodes);
+            let mut nodes: Vec<AttrValue> = nodes
+                .filter(|node| node.exists)
+                .map(|node| AttrValue::from(node.name.as_str().to_owned()))
+                .collect();
+            nodes.sort();
             html! {
-                <CreatePod node={AttrValue::from(node.clone())} {nodes}
-                    options={simulator.validation_options()} {dispatch} />
+                <CreatePod node={AttrValue::from(node.clone())} {nodes} options={work.options}
+                    {dispatch} />
             }
         }
     }

@@ -5,8 +5,8 @@ use yew::prelude::*;
 
 use crate::components::parts::forms::Choice;
 use crate::components::parts::icon;
-use crate::messages::{Dialog, Dispatch, Msg, maybe};
-use crate::session::set_release;
+use crate::messages::{Dialog, Dispatch, Msg, Source, maybe};
+use crate::session::StartChange;
 use crate::test_id::TestId;
 use crate::theme::Theme;
 
@@ -50,7 +50,7 @@ pub(crate) fn Header(props: &HeaderProps) -> Html {
                 TestId::Redo) }
             <span class="sep"></span>
             <button class="btn" data-testid={TestId::Import} title="Import (I)" aria-label="Import"
-                onclick={dispatch.reform(|_| Msg::Open(Dialog::Import("".into(), "".into())))}>
+                onclick={dispatch.reform(|_| Msg::Open(Dialog::Import(Source::empty())))}>
                 { icon::import() }<span class="wide">{ "Import" }</span>
             </button>
             <button class="btn report" data-testid={TestId::Report} aria-label="Report"
@@ -110,7 +110,7 @@ fn button(
 fn release_select(props: &HeaderProps) -> Html {
     let onchange = maybe(&props.dispatch, |release: String| {
         let release = KubernetesRelease::parse(&release).ok()?;
-        Some(Msg::ChangeStart(Box::new(move |start| set_release(start, release))))
+        Some(Msg::ChangeStart(StartChange::Release(release)))
     });
     let options = KubernetesRelease::all().rev().map(|release| release.to_string());
     let options: Vec<_> = options.map(|text| (text.clone().into(), text.into())).collect();

@@ -27,8 +27,7 @@ use crate::messages::{Dispatch, Msg};
 use crate::test_id::TestId;
 use crate::text::count;
 use crate::view_models::lanes::{
-    Chosen, ChosenArea, Frame, LaneBar, LaneRow, LanesMsg, LanesWindow, Picture, Room, Wanted,
-    moment, nanos,
+    Frame, LaneBar, LaneRow, LanesMsg, LanesView, Picture, Room, moment, nanos,
 };
 
 /// The height of a row in pixels, as in the style sheet.
@@ -43,16 +42,8 @@ const STILL: f64 = 5.0;
 pub(crate) struct LanesProps {
     /// How much room they take.
     pub(crate) room: Room,
-    /// What is in sight.
-    pub(crate) window: Rc<LanesWindow>,
-    /// Which rows are wanted.
-    pub(crate) wanted: Wanted,
-    /// The row of the cursor.
-    pub(crate) cursor: usize,
-    /// What was chosen.
-    pub(crate) chosen: Option<Rc<Chosen>>,
-    /// Which area was chosen.
-    pub(crate) area: Option<Rc<ChosenArea>>,
+    /// What is in sight, and what was chosen.
+    pub(crate) view: Rc<LanesView>,
     /// The moment that is looked at, if it is not that of the clock.
     pub(crate) peek: Option<Timestamp>,
     /// Where messages go.
@@ -175,8 +166,8 @@ impl Component for Lanes {
                 })
             });
         }
-        if self.cursor != ctx.props().cursor {
-            self.cursor = ctx.props().cursor;
+        if self.cursor != ctx.props().view.cursor {
+            self.cursor = ctx.props().view.cursor;
             self.show_row(&rows, ctx.props());
         }
         self.look(ctx);
@@ -205,7 +196,7 @@ impl Lanes {
     fn look(&mut self, ctx: &Context<Self>) {
         let Some(rows) = self.rows.cast::<Element>() else { return };
         let width = self.axis.cast::<Element>().map_or(0, |axis| axis.client_width());
-        let pinned = ctx.props().window.pinned;
+        let pinned = ctx.props().view.window.pinned;
         let first = pixels(rows.scroll_top()) / ROW;
         let many = pixels(rows.client_height()) / ROW + 2 * SPARE;
         // In steps, so that not every pixel is a message.
@@ -223,9 +214,9 @@ impl Lanes {
 
     /// Scrolls as little as brings the row of the cursor into sight.
     fn show_row(&self, rows: &Element, props: &LanesProps) {
-        let Some(place) = self.cursor.checked_sub(props.window.pinned) else { return };
+        let Some(place) = self.cursor.checked_sub(props.view.window.pinned) else { return };
         let top = ROW * place;
-        let pins = ROW * props.window.pinned;
+        let pins = ROW * props.view.window.pinned;
         let (seen, height) = (pixels(rows.scroll_top()), pixels(rows.client_height()));
         let room = height.saturating_sub(pins + ROW);
         let to = if top < seen { top } else { top.saturating_sub(room).max(seen) };
@@ -238,7 +229,7 @@ impl Lanes {
     fn moment(&self, props: &LanesProps, x: f64) -> Option<Timestamp> {
         let axis = self.axis.cast::<Element>()?.get_bounding_client_rect();
         let part = ((x - axis.left()) / axis.width().max(1.0)).clamp(0.0, 1.0);
-        let (from, to) = (nanos(props.window.from), nanos(props.window.to));
+        let (from, to) = (nanos(props.view.window.from), nanos(props.view.window.to));
         // As round as a pixel allows, and never finer than a millisecond.
         let unit = 10_f64.powf(((to - from) / axis.width().max(1.0)).max(1e6).log10().floor());
         Some(moment(((from + (to - from) * part) / unit).round() * unit))
@@ -250,17 +241,17 @@ impl Lanes {
         let inside = y - rows.get_bounding_client_rect().top();
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a place")]
         let line = inside.max(0.0) as usize / ROW;
-        let pinned = props.window.pinned;
+        let pinned = props.view.window.pinned;
         let scrolled = (line * ROW + pixels(rows.scroll_top())) / ROW;
         let place = if line < pinned { line } else { scrolled };
-        Some(place.min(props.window.total.saturating_sub(1)))
+        Some(place.min(props.view.window.total.saturating_sub(1)))
     }
 
     /// The moment at a place; near the beginning of a bar that itself.
     fn snapped(&self, props: &LanesProps, place: usize, x: f64) -> Option<Timestamp> {
         let at = self.moment(props, x)?;
         let axis = self.axis.cast::<Element>()?.get_bounding_client_rect();
-        let row = props.window.rows.iter().find(|row| row.place == place)?;
+        let row = props.view.window.rows.iter().find(|row| row.place == place)?;
         let near = |bar: &&LaneBar| {
             (axis.left() + axis.width() * bar.left / 100.0 - x).abs() <= STILL && bar.left > 0.0
         };
@@ -355,7 +346,7 @@ impl Lanes {
         let props = ctx.props();
         if drag.is_still() {
             let row = drag.row;
-            let row = row.and_then(|row| props.window.rows.iter().find(|it| it.place == row));
+            let row = row.and_then(|row| props.view.window.rows.iter().find(|it| it.place == row));
             match row {
                 Some(row) => {
                     let at = self.snapped(props, row.place, drag.to.0);
@@ -387,10 +378,10 @@ impl Lanes {
 
     fn grid(&self, ctx: &Context<Self>) -> Html {
         let (props, link) = (ctx.props(), ctx.link());
-        let window = &props.window;
+        let window = &props.view.window;
         let height = ROW * window.total.saturating_sub(window.pinned);
         let (pins, others): (Vec<_>, Vec<_>) = window.rows.iter().partition(|row| row.pinned);
-        let active = props.window.rows.iter().any(|row| row.place == props.cursor);
+        let active = props.view.window.rows.iter().any(|row| row.place == props.view.cursor);
         let onpointerleave = link.callback(|_: PointerEvent| Act::Left);
         html! {
             <div class="lframe" onpointerdown={link.callback(Act::Down)}
@@ -406,7 +397,7 @@ impl Lanes {
                 </div>
                 <div class="lrows" ref={self.rows.clone()} role="grid" tabindex="0"
                     aria-label="Lanes" aria-rowcount={window.total.to_string()} aria-colcount="2"
-                    aria-activedescendant={active.then(|| format!("lane-{}", props.cursor))}
+                    aria-activedescendant={active.then(|| format!("lane-{}", props.view.cursor))}
                     onscroll={link.callback(|_: Event| Act::Scrolled)}
                     data-testid={TestId::LanesRows}>
                     if window.total == 0 {
@@ -430,7 +421,7 @@ impl Lanes {
 
     /// What is drawn over all tracks.
     fn lines(&self, props: &LanesProps) -> Html {
-        let window = &props.window;
+        let window = &props.view.window;
         let dragged = self.pointers.area().filter(|drag| !drag.is_still());
         let left =
             self.axis.cast::<Element>().map_or(0.0, |it| it.get_bounding_client_rect().left());
@@ -442,7 +433,7 @@ impl Lanes {
                 if let Some(ahead) = window.ahead {
                     <i class="lahead" style={format!("left:{ahead:.3}%")}></i>
                 }
-                if let Some(area) = &props.area {
+                if let Some(area) = &props.view.area {
                     <i class="larea" style={format!("left:{:.3}%;width:{:.3}%",
                         area.place.0, area.place.1 - area.place.0)}></i>
                 }
@@ -463,7 +454,7 @@ impl Lanes {
 
 /// What stands on the axis above the lines.
 fn flags(props: &LanesProps) -> Html {
-    let window = &props.window;
+    let window = &props.view.window;
     html! {
         <>
             if let Some(ahead) = window.ahead.filter(|place| *place < 97.0) {
@@ -480,9 +471,9 @@ fn flags(props: &LanesProps) -> Html {
 }
 
 fn nothing(props: &LanesProps) -> &'static str {
-    if !props.wanted.filter.is_empty() {
+    if !props.view.wanted.filter.is_empty() {
         "No name and no state matches."
-    } else if props.wanted.changed {
+    } else if props.view.wanted.changed {
         "Nothing has changed, and nothing will."
     } else {
         "Nothing is here yet. Import a cluster, or choose a scenario."
@@ -494,9 +485,9 @@ fn bar(props: &LanesProps) -> Html {
     let does = |msg: LanesMsg| props.dispatch.reform(move |_: MouseEvent| Msg::Lanes(msg.clone()));
     let open = props.room != Room::Closed;
     let toggle = if open { Room::Closed } else { Room::Part };
-    let folds = props.window.rows.iter().any(|row| row.folded);
+    let folds = props.view.window.rows.iter().any(|row| row.folded);
     let full = props.room == Room::Full;
-    let changed = props.wanted.changed;
+    let changed = props.view.wanted.changed;
     let oninput = props.dispatch.reform(|event: InputEvent| {
         let input: HtmlInputElement = event.target_unchecked_into();
         Msg::Lanes(LanesMsg::Filter(input.value()))
@@ -512,7 +503,7 @@ fn bar(props: &LanesProps) -> Html {
             <button class="btn quiet small" aria-expanded={open.to_string()}
                 onclick={does(LanesMsg::Room(toggle))} data-testid={TestId::LanesOpen}>
                 <h2>{ "Lanes" }</h2>
-                if open { <span class="muted num">{ props.window.objects }</span> }
+                if open { <span class="muted num">{ props.view.window.objects }</span> }
             </button>
             if open {
                 { button("Changed only", "Leave out what is the same all the time", Some(changed),
@@ -550,8 +541,9 @@ fn bar(props: &LanesProps) -> Html {
 fn line(row: &LaneRow, down: usize, props: &LanesProps) -> Html {
     let does = |msg: LanesMsg| props.dispatch.reform(move |_: MouseEvent| Msg::Lanes(msg.clone()));
     let subject = &row.subject;
-    let cursor = row.place == props.cursor;
+    let cursor = row.place == props.view.cursor;
     let in_area = props
+        .view
         .area
         .as_ref()
         .is_some_and(|area| (area.frame.rows.0..=area.frame.rows.1).contains(&row.place));

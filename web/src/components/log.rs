@@ -5,6 +5,7 @@ pub(crate) mod sizes;
 
 use std::rc::Rc;
 
+use taintlab_core::time::Timestamp;
 use web_sys::{Element, HtmlInputElement};
 use yew::prelude::*;
 
@@ -13,33 +14,25 @@ use self::sizes::{Part, SIZES_KEY, Sizes};
 use crate::browser;
 use crate::components::parts::icon;
 use crate::components::parts::splitter::Splitter;
-use crate::messages::Dispatch;
-use crate::session::Row;
+use crate::messages::{Dispatch, Msg};
 use crate::test_id::TestId;
 use crate::text::at;
-use crate::view_models::display;
-use crate::view_models::display::{Category, RowText};
-use crate::view_models::inspector_model::InspectorModel;
+use crate::view_models::display::Category;
+use crate::view_models::log::{LogRow, LogView, LogWanted, MOST, SPARE};
 use crate::view_models::selection::Selection;
 
-/// Rows painted above and below those in sight.
-const SPARE: usize = 12;
 /// The height of the names of the columns, as in the style sheet.
 const HEAD: usize = 20;
-/// Browsers cannot scroll further than some tens of millions of pixels.
-const MOST: usize = 500_000;
 
 /// Properties of [`EventLog`].
 #[derive(Clone, PartialEq, Properties)]
 pub(crate) struct EventLogProps {
-    /// The rows.
-    pub(crate) rows: Rc<Vec<Rc<Row>>>,
-    /// How many of them have happened; the others are known from a clock that was set back.
-    pub(crate) past: usize,
+    /// What is seen of it.
+    pub(crate) view: Rc<LogView>,
     /// What is selected.
     pub(crate) selection: Option<Selection>,
-    /// The same in depth: of a group of pods, which they are.
-    pub(crate) inspector: Rc<InspectorModel>,
+    /// What the clock shows: when it is moved, its row is in sight.
+    pub(crate) now: Timestamp,
     /// Where messages go.
     pub(crate) dispatch: Dispatch,
 }
@@ -64,66 +57,55 @@ pub(crate) enum LogMsg {
 
 /// The log.
 pub(crate) struct EventLog {
-    filter: String,
-    categories: Vec<Category>,
-    only_selected: bool,
+    /// What is looked for; the session says which rows that are.
+    wanted: LogWanted,
     open: bool,
-    /// The rows that pass the filter, by index.
-    shown: Vec<usize>,
-    /// How many rows were looked at, and the last of them.
-    scanned: usize,
-    last: Option<Rc<Row>>,
-    /// The last row stays in sight.
-    follows: bool,
     top: usize,
     height: usize,
     node: NodeRef,
     sizes: Sizes,
     /// The row that is read in full.
-    read: Option<Rc<Row>>,
+    read: Option<Rc<LogRow>>,
 }
 
 impl Component for EventLog {
     type Message = LogMsg;
     type Properties = EventLogProps;
 
-    fn create(ctx: &Context<Self>) -> Self {
-        let mut log = Self {
-            filter: String::new(),
-            categories: vec![Category::Event, Category::Change],
-            only_selected: false,
+    fn create(_: &Context<Self>) -> Self {
+        Self {
+            wanted: LogWanted::default(),
             open: true,
-            shown: Vec::new(),
-            scanned: 0,
-            last: None,
-            follows: true,
             top: 0,
             height: 400,
             node: NodeRef::default(),
             sizes: browser::stored(SIZES_KEY).map(|text| Sizes::parse(&text)).unwrap_or_default(),
             read: None,
-        };
-        log.scan(ctx.props());
-        log
+        }
     }
 
     fn changed(&mut self, ctx: &Context<Self>, old: &EventLogProps) -> bool {
-        let props = ctx.props();
+        let (view, before) = (&ctx.props().view, &old.view);
         // A clock that was moved leads to its row; one that runs only if that was in sight.
-        self.follows |= props.past < old.past || props.rows.len() > props.past;
-        let is_other = props.selection != old.selection || props.inspector != old.inspector;
-        if self.only_selected && is_other {
-            self.scan_again(ctx.props());
-        } else {
-            self.scan(ctx.props());
+        let set_back = ctx.props().now < old.now || view.shown > view.passed;
+        if set_back && (view.passed, view.shown) != (before.passed, before.shown) {
+            self.wanted.follows = true;
+            self.ask(ctx);
         }
         true
     }
 
     fn update(&mut self, ctx: &Context<Self>, msg: LogMsg) -> bool {
         match msg {
-            LogMsg::Scrolled => return self.look(ctx.props()),
-            LogMsg::ToggleOpen => self.open = !self.open,
+            LogMsg::Scrolled => {
+                let moved = self.look(ctx.props());
+                self.ask(ctx);
+                return moved;
+            }
+            LogMsg::ToggleOpen => {
+                self.open = !self.open;
+                return true;
+            }
             LogMsg::Resize(part, size) => {
                 self.sizes.set(part, size);
                 // It is only a convenience.
@@ -131,22 +113,23 @@ impl Component for EventLog {
                 return true;
             }
             LogMsg::Read(place) => {
-                let hidden = self.shown.len().saturating_sub(MOST);
-                let index = self.shown.get(hidden.saturating_add(place));
-                self.read = index.and_then(|index| ctx.props().rows.get(*index)).cloned();
+                let view = &ctx.props().view;
+                let row = place.checked_sub(view.first).and_then(|place| view.rows.get(place));
+                self.read = row.cloned();
                 return true;
             }
-            LogMsg::Filter(text) => self.filter = text.to_ascii_lowercase(),
+            LogMsg::Filter(text) => self.wanted.filter = text.to_ascii_lowercase(),
             LogMsg::Toggle(category) => {
-                if self.categories.contains(&category) {
-                    self.categories.retain(|known| *known != category);
+                let categories = &mut self.wanted.categories;
+                if categories.contains(&category) {
+                    categories.retain(|known| *known != category);
                 } else {
-                    self.categories.push(category);
+                    categories.push(category);
                 }
             }
-            LogMsg::ToggleSelected => self.only_selected = !self.only_selected,
+            LogMsg::ToggleSelected => self.wanted.only_selected = !self.wanted.only_selected,
         }
-        self.scan_again(ctx.props());
+        self.ask(ctx);
         true
     }
 
@@ -167,11 +150,11 @@ impl Component for EventLog {
         if height.is_some_and(|height| height.abs_diff(self.height) >= ROW) {
             ctx.link().send_message(LogMsg::Scrolled);
         }
-        if self.follows
+        if self.wanted.follows
             && let Some(node) = self.node.cast::<Element>()
         {
             let top = pixels(node.scroll_top());
-            let to = self.scrolled(ctx.props(), top, pixels(node.client_height()));
+            let to = scrolled(ctx.props(), top, pixels(node.client_height()));
             if to != top {
                 node.set_scroll_top(i32::try_from(to).unwrap_or(i32::MAX));
             }
@@ -179,60 +162,35 @@ impl Component for EventLog {
     }
 }
 
+/// Where the log is scrolled to from `top` so that the row of the clock is in sight: as little as
+/// that takes.
+fn scrolled(props: &EventLogProps, top: usize, height: usize) -> usize {
+    let LogView { shown, passed, .. } = *props.view;
+    let hidden = shown.saturating_sub(MOST);
+    let current = ROW * passed.saturating_sub(1).saturating_sub(hidden);
+    let least = (current + HEAD + ROW).saturating_sub(height);
+    if top > current { current } else { top.max(least) }
+}
+
 impl EventLog {
-    /// How many of the rows that are shown have happened.
-    fn passed(&self, props: &EventLogProps) -> usize {
-        self.shown.partition_point(|index| *index < props.past)
-    }
-
-    /// Where the log is scrolled to from `top` so that the row of the clock is in sight: as little
-    /// as that takes.
-    fn scrolled(&self, props: &EventLogProps, top: usize, height: usize) -> usize {
-        let hidden = self.shown.len().saturating_sub(MOST);
-        let current = ROW * self.passed(props).saturating_sub(1).saturating_sub(hidden);
-        let least = (current + HEAD + ROW).saturating_sub(height);
-        if top > current { current } else { top.max(least) }
-    }
-
-    fn scan_again(&mut self, props: &EventLogProps) {
-        self.shown.clear();
-        self.scanned = 0;
-        self.last = None;
-        self.scan(props);
-    }
-
-    /// Looks at the rows that are new since the last time.
-    fn scan(&mut self, props: &EventLogProps) {
-        let before = self.scanned.checked_sub(1).and_then(|last| props.rows.get(last));
-        let same = match (before, &self.last) {
-            (Some(row), Some(last)) => Rc::ptr_eq(row, last),
-            _ => self.scanned == 0,
-        };
-        if !same {
-            self.shown.clear();
-            self.scanned = 0;
+    /// Says what is looked for and which rows are in sight, if that has changed.
+    fn ask(&mut self, ctx: &Context<Self>) {
+        let props = ctx.props();
+        let follows = self.wanted.follows;
+        let top = if follows { scrolled(props, self.top, self.height) } else { self.top };
+        let (first, many) = (top / ROW, self.height / ROW + 2 * SPARE);
+        let wanted = LogWanted { first: first.saturating_sub(SPARE), many, ..self.wanted.clone() };
+        if wanted != self.wanted || wanted != props.view.wanted {
+            self.wanted = wanted.clone();
+            props.dispatch.emit(Msg::Log(wanted));
         }
-        let scanned = self.scanned;
-        let new = props.rows.iter().enumerate().skip(scanned);
-        let shown = new.filter(|(_, row)| self.shows(row, props)).map(|(index, _)| index);
-        let shown: Vec<usize> = shown.collect();
-        self.shown.extend(shown);
-        self.scanned = props.rows.len();
-        self.last = props.rows.last().cloned();
-    }
-
-    fn shows(&self, row: &Row, props: &EventLogProps) -> bool {
-        let text = display::row(row);
-        self.categories.contains(&text.category)
-            && (!self.only_selected || is_about(text.selects.as_ref(), props))
-            && (self.filter.is_empty() || matches(&text, &self.filter))
     }
 
     /// Where the log is scrolled to; `true` if other rows are in sight.
     fn look(&mut self, props: &EventLogProps) -> bool {
         let Some(node) = self.node.cast::<Element>() else { return false };
         let (top, height) = (pixels(node.scroll_top()), pixels(node.client_height()));
-        self.follows = self.scrolled(props, top, height).abs_diff(top) < ROW;
+        self.wanted.follows = scrolled(props, top, height).abs_diff(top) < ROW;
         let moved = top.abs_diff(self.top) >= ROW || height.abs_diff(self.height) >= ROW;
         if moved {
             (self.top, self.height) = (top, height);
@@ -243,7 +201,7 @@ impl EventLog {
     fn bar(&self, ctx: &Context<Self>) -> Html {
         let link = ctx.link();
         let toggle = |category: Category, words: &'static str, title: &'static str| {
-            let on = self.categories.contains(&category);
+            let on = self.wanted.categories.contains(&category);
             html! {
                 <button class={classes!("btn", "small", on.then_some("on"))} {title}
                     aria-pressed={on.to_string()}
@@ -254,13 +212,13 @@ impl EventLog {
             let input: HtmlInputElement = event.target_unchecked_into();
             LogMsg::Filter(input.value())
         });
-        let selected = self.only_selected;
+        let selected = self.wanted.only_selected;
         html! {
             <div class="bar">
                 <button class="btn quiet small" aria-expanded={self.open.to_string()}
                     onclick={link.callback(|_| LogMsg::ToggleOpen)}>
                     <h2>{ "Events" }</h2>
-                    <span class="muted num">{ self.passed(ctx.props()) }</span>
+                    <span class="muted num">{ ctx.props().view.passed }</span>
                 </button>
                 if self.open {
                     <span class="seg" role="group" aria-label="Kinds of rows">
@@ -305,7 +263,7 @@ impl EventLog {
     /// The row that was pressed last, in full.
     fn read(&self, ctx: &Context<Self>) -> Html {
         let Some(row) = &self.read else { return Html::default() };
-        let text = display::row(row);
+        let text = &row.text;
         let close = ctx.link().callback(|_: MouseEvent| LogMsg::Read(usize::MAX));
         html! {
             <p class="reading" data-testid={TestId::LogMessage}>
@@ -331,29 +289,22 @@ impl EventLog {
                 link.send_message(LogMsg::Read(place));
             }
         });
-        let total = self.shown.len().min(MOST);
-        let hidden = self.shown.len() - total;
+        let view = &ctx.props().view;
+        let total = view.shown.min(MOST);
         let height = ROW * total;
-        let in_sight = self.height / ROW;
-        let top = self.top;
-        let top = if self.follows { self.scrolled(ctx.props(), top, self.height) } else { top };
-        let first = top / ROW;
-        let first = first.saturating_sub(SPARE);
-        let many = in_sight + 2 * SPARE;
-        let visible = self.shown.iter().skip(hidden).enumerate().skip(first).take(many);
+        // Until the rows come that are in sight there are those that were.
+        let waits = view.wanted != self.wanted;
         html! {
             <div class="rows" ref={self.node.clone()} {onscroll} {onclick} tabindex="0" role="region"
-                aria-label="Rows of the event log">
+                aria-label="Rows of the event log" data-waits={waits.then_some("true")}>
                 { self.columns(ctx) }
                 if total == 0 {
                     <p class="nothing">{ self.nothing(ctx.props()) }</p>
                 }
                 <div class="space" style={format!("height:{height}px")}>
-                    { for visible.filter_map(|(place, index)| {
-                        let row = ctx.props().rows.get(*index)?;
+                    { for view.rows.iter().enumerate().map(|(place, row)| {
                         let (selection, dispatch) = (&ctx.props().selection, &ctx.props().dispatch);
-                        let later = *index >= ctx.props().past;
-                        Some(event_row(row, ROW * place, later, selection.as_ref(), dispatch))
+                        event_row(row, ROW * (view.first + place), selection.as_ref(), dispatch)
                     }) }
                 </div>
             </div>
@@ -361,7 +312,7 @@ impl EventLog {
     }
 
     fn nothing(&self, props: &EventLogProps) -> &'static str {
-        if props.rows.is_empty() || self.filter.is_empty() && !self.only_selected {
+        if !props.view.any || self.wanted.filter.is_empty() && !self.wanted.only_selected {
             "Nothing has happened yet. Taint a node, then play."
         } else {
             "No row matches."
@@ -372,17 +323,4 @@ impl EventLog {
 /// Pixels of the browser, which are never negative here.
 fn pixels(number: i32) -> usize {
     usize::try_from(number).unwrap_or_default()
-}
-
-/// Whether what a row selects is selected, by itself or among others.
-fn is_about(row: Option<&Selection>, props: &EventLogProps) -> bool {
-    match (row, &*props.inspector) {
-        (Some(Selection::Pod(key)), InspectorModel::Pods(pods)) => pods.holds(key),
-        _ => row == props.selection.as_ref(),
-    }
-}
-
-fn matches(text: &RowText, filter: &str) -> bool {
-    let has = |field: &str| field.to_ascii_lowercase().contains(filter);
-    has(&text.object) || has(&text.message) || has(&text.reason) || has(text.component)
 }

@@ -1,6 +1,7 @@
 //! Small parts that several views share: fields, buttons, signs, charts.
 
 pub(crate) mod availability;
+pub(crate) mod busy;
 pub(crate) mod causes;
 pub(crate) mod copy;
 pub(crate) mod diagnostics;

@@ -2,7 +2,7 @@
 
 use yew::prelude::*;
 
-use crate::messages::{Dialog, Dispatch, Msg};
+use crate::messages::{Dialog, Dispatch, Msg, Source};
 use crate::test_id::TestId;
 
 /// Three questions, each a click from its answer.
@@ -21,7 +21,7 @@ pub(crate) fn questions(dispatch: &Dispatch) -> Html {
             }) }
             { question(TestId::QuestionWhy, "Why 345 seconds?", || Msg::Tour("why-345-seconds")) }
             { question(TestId::QuestionPaste, "Paste my cluster", || {
-                Msg::Open(Dialog::Import("".into(), "".into()))
+                Msg::Open(Dialog::Import(Source::empty()))
             }) }
         </div>
     }

@@ -21,6 +21,8 @@ use crate::files;
 use crate::session::{RowKind, Session};
 use crate::view_models::board::BoardModel;
 use crate::view_models::board::density::Detail;
+use crate::view_models::display;
+use crate::view_models::log::LogRow;
 use crate::view_models::selection::Selection;
 
 async fn html<C>(props: C::Properties) -> String
@@ -136,7 +138,9 @@ async fn a_row_of_the_log_is_that_of_kubernetes() {
         _ => false,
     });
     let selection = Selection::Pod(pod("bare"));
-    let row = event_row(marked.unwrap(), 26, false, Some(&selection), &Callback::noop());
+    let marked = marked.unwrap();
+    let marked = LogRow { at: marked.at, later: false, text: display::row(marked) };
+    let row = event_row(&marked, 26, Some(&selection), &Callback::noop());
     let row = painted(row).await;
     for part in [
         "TaintManagerEviction",

@@ -10,8 +10,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde_json::{Map, Value};
-use taintlab_core::api::START_UP_TIME_ANNOTATION;
+use serde_json::{Map, Value, json};
+use taintlab_core::api::{SHUTDOWN_TIME_ANNOTATION, START_UP_TIME_ANNOTATION};
 use taintlab_core::scenario::{Objects, Scenario, ScenarioMetadata};
 
 use super::slim;
@@ -54,19 +54,20 @@ pub(crate) fn hide_names(
     start.metadata = ScenarioMetadata::default();
     start.bookmarks.clear();
     let mut hider = Hider::default();
-    let objects = json(&start.objects)?;
-    let steps = json(&start.steps)?;
-    let commands = json(&edits)?;
+    let objects = as_json(&start.objects)?;
+    let steps = as_json(&start.steps)?;
+    let commands = as_json(&edits)?;
     for part in [&objects, &steps, &commands] {
         hider.find_selected(part);
     }
+    hider.settings(&mut start)?;
     start.objects = hider.objects(objects, &start.objects)?;
     start.steps = typed(hider.commands(steps))?;
     edits = typed(hider.commands(commands))?;
     Ok((start, edits))
 }
 
-fn json<T: Serialize>(value: &T) -> Result<Value, String> {
+fn as_json<T: Serialize>(value: &T) -> Result<Value, String> {
     serde_json::to_value(value).map_err(|error| error.to_string())
 }
 
@@ -214,6 +215,38 @@ impl Hider {
         }
     }
 
+    /// The groups of an autoscaler, and the taints that a descheduler looks at.
+    fn settings(&mut self, start: &mut Scenario) -> Result<(), String> {
+        let settings = &mut start.kubernetes;
+        let groups = settings.autoscaler.iter_mut().flat_map(|all| &mut all.node_groups);
+        let groups: Vec<_> = groups.collect();
+        for group in &groups {
+            // By them nodes are known to be of the group.
+            self.selected.extend(group.template.metadata.labels.keys().cloned());
+            self.name("nodes", &group.name);
+        }
+        for group in groups {
+            group.name = self.name("nodes", &group.name);
+            let mut template = as_json(&group.template)?;
+            self.object(&mut template, "node");
+            group.template = typed(template)?;
+        }
+        let taints = settings.descheduler.iter_mut();
+        let taints =
+            taints.flat_map(|all| all.excluded_taints.iter_mut().chain(&mut all.included_taints));
+        for name in taints {
+            let (key, value) = name.split_once('=').unwrap_or((name, ""));
+            let mut taint = json!({ "key": key, "value": value });
+            self.taint(&mut taint);
+            let field = |name: &str| taint.get(name).and_then(Value::as_str).unwrap_or_default();
+            *name = match field("value") {
+                "" => field("key").to_owned(),
+                value => format!("{}={value}", field("key")),
+            };
+        }
+        Ok(())
+    }
+
     fn objects(&mut self, objects: Value, typed_objects: &Objects) -> Result<Objects, String> {
         // Owners first, so that what they own can be called after them.
         for workload in &typed_objects.workloads {
@@ -290,18 +323,19 @@ impl Hider {
                 self.owned(kind, namespace_of(&namespace), &name, owner)
             }
         };
-        let start_up = object
-            .pointer("/metadata/annotations")
-            .and_then(|annotations| annotations.get(START_UP_TIME_ANNOTATION).cloned());
+        let annotations = object.pointer("/metadata/annotations");
+        let times = [START_UP_TIME_ANNOTATION, SHUTDOWN_TIME_ANNOTATION].map(|name| {
+            let time = annotations.and_then(|annotations| annotations.get(name).cloned());
+            time.map(|time| (name.to_owned(), time))
+        });
+        let times: Map<String, Value> = times.into_iter().flatten().collect();
         self.fields(object, namespace_of(&namespace));
         let Some(Value::Object(metadata)) = object.get_mut("metadata") else { return };
         if !new.is_empty() {
             metadata.insert("name".to_owned(), new.into());
         }
-        if let Some(time) = start_up {
-            let mut annotations = Map::new();
-            annotations.insert(START_UP_TIME_ANNOTATION.to_owned(), time);
-            metadata.insert("annotations".to_owned(), annotations.into());
+        if !times.is_empty() {
+            metadata.insert("annotations".to_owned(), times.into());
         }
     }
 

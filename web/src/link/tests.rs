@@ -249,6 +249,15 @@ const SECRET: &str = "
 apiVersion: taintlab/v1
 kind: Scenario
 metadata: {title: Of acme}
+kubernetes:
+  descheduler: {excludedTaints: [acme.com/gpu=acme, acme.com/other]}
+  autoscaler:
+    nodeGroups:
+    - name: acme-pool
+      maxSize: 3
+      template:
+        metadata: {labels: {acme.com/pool: acme-a}}
+        spec: {taints: [{key: acme.com/gpu, value: acme, effect: NoSchedule}]}
 objects:
   nodes:
   - metadata:
@@ -345,7 +354,16 @@ fn secrets_are_in_no_link() {
 /// Names of the sample are replaced, and what its controllers do stays the same.
 #[test]
 fn examples_without_names_run() {
-    for name in ["sample-cluster", "service-in-an-outage", "why-345-seconds", "three-effects"] {
+    for name in [
+        "sample-cluster",
+        "service-in-an-outage",
+        "why-345-seconds",
+        "three-effects",
+        "autoscaler-after-an-outage",
+        "descheduler-and-no-schedule",
+        "cordon-under-a-descheduler",
+        "preemption-in-an-outage",
+    ] {
         let scenario = example(name);
         let (start, _) = hide_names(&scenario, &[]).unwrap();
         let mut hidden = Session::new(start).unwrap();
@@ -354,6 +372,8 @@ fn examples_without_names_run() {
             session.seek(Timestamp::from_secs(1_000));
         }
         assert_eq!(hidden.gone().len(), session.gone().len(), "{name}");
+        let nodes = |session: &Session| session.simulator().cluster().nodes().count();
+        assert_eq!(nodes(&hidden), nodes(&session), "{name}");
         assert_same(&hidden, None);
     }
 }

@@ -25,14 +25,19 @@ impl Session {
         })
     }
 
-    /// Runs on until nothing more happens by itself, and not past a moment.
-    pub(crate) fn run_on(&mut self, until: Timestamp) {
+    /// Runs on until nothing more happens by itself, and not past a moment, as long as there is
+    /// time; `true` when it is done.
+    pub(crate) fn run_on(&mut self, until: Timestamp, mut has_time: impl FnMut() -> bool) -> bool {
         while let Some(next) = self.next().filter(|next| next.at <= until) {
             self.advance(next.at);
             if self.rows.len() > MOST_ROWS {
                 break;
             }
+            if !has_time() {
+                return false;
+            }
         }
+        true
     }
 
     /// Runs the forecast on, as long as there is time. It holds until something is done.

@@ -17,6 +17,17 @@ pub(super) struct Peek {
     rows: usize,
 }
 
+/// A search for a moment to come.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RunTo {
+    from: Timestamp,
+    reached: Timestamp,
+    known: usize,
+    until: Timestamp,
+    /// How many moments are still looked at.
+    left: usize,
+}
+
 impl Session {
     /// Shows another moment; the clock stays where it is. [`end_peek`](Self::end_peek) goes back.
     pub(crate) fn peek(&mut self, to: Timestamp) {
@@ -46,36 +57,48 @@ impl Session {
         self.peek.map_or_else(|| self.now(), |peek| peek.home)
     }
 
+    /// Begins to look for a moment to come.
+    pub(crate) fn begin_run_to(&self) -> RunTo {
+        let from = self.now();
+        RunTo {
+            from,
+            reached: self.reached(),
+            known: self.known_rows().len(),
+            until: from.saturating_add(DAY),
+            left: LIMIT,
+        }
+    }
+
     /// Goes forth to the first moment at which `found` says so of the rows that are new; stays
-    /// where it is if there is none in a day.
-    pub(crate) fn run_to(
+    /// where it was if there is none in a day. Nothing is said as long as there is more to look at.
+    pub(crate) fn go_on_to(
         &mut self,
+        run: &mut RunTo,
         mut found: impl FnMut(&Self, &[std::rc::Rc<Row>]) -> bool,
-    ) -> bool {
-        let (from, reached) = (self.now(), self.reached());
-        let known = self.known_rows().len();
-        let until = from.saturating_add(DAY);
-        for _ in 0..LIMIT {
-            let Some(next) = self.next().filter(|next| next.at <= until) else { break };
+        mut has_time: impl FnMut() -> bool,
+    ) -> Option<bool> {
+        while run.left > 0
+            && let Some(next) = self.next().filter(|next| next.at <= run.until)
+        {
+            run.left -= 1;
             let before = self.past;
             self.advance(next.at);
             if found(self, self.rows().get(before..).unwrap_or_default()) {
-                return true;
+                return Some(true);
+            }
+            if !has_time() {
+                return None;
             }
         }
-        self.seek(from);
-        self.reached = reached;
-        self.forget_rows_from(known.max(self.past));
-        false
+        self.give_up(run);
+        Some(false)
     }
 
-    /// Goes forth until something is so that is not so now.
-    pub(crate) fn run_until(&mut self, condition: &Condition) -> bool {
-        let mut before = condition.holds(self.simulator());
-        self.run_to(|session, _| {
-            let holds = condition.holds(session.simulator());
-            !std::mem::replace(&mut before, holds) && holds
-        })
+    /// Goes back to where a search began.
+    pub(crate) fn give_up(&mut self, run: &RunTo) {
+        self.seek(run.from);
+        self.reached = run.reached;
+        self.forget_rows_from(run.known.max(self.past));
     }
 
     /// Goes back to the last moment before now at which something came to be so; stays where it is
@@ -95,14 +118,6 @@ impl Session {
         }
         self.seek(found.filter(|at| *at < now).unwrap_or(now));
         found.is_some_and(|at| at < now)
-    }
-
-    /// Steps to what happens next of the kinds that are not `hidden`; `false` if nothing does.
-    pub(crate) fn step_to_shown(&mut self, hidden: &[MarkKind]) -> bool {
-        if hidden.is_empty() {
-            return self.step();
-        }
-        self.run_to(|_, rows| rows.iter().any(|row| !hidden.contains(&row.kind.mark())))
     }
 
     /// Steps back to what happened before, of the kinds that are not `hidden`.

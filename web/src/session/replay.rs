@@ -5,6 +5,7 @@ use std::rc::Rc;
 use taintlab_core::command::{Command, CommandError};
 use taintlab_core::lanes::LaneRecorder;
 use taintlab_core::scenario::ScenarioError;
+use taintlab_core::simulator::Simulator;
 use taintlab_core::time::Timestamp;
 
 use super::rows::Home;
@@ -18,7 +19,14 @@ const MAX_CHECKPOINTS: usize = 48;
 impl Session {
     /// Everything again from the beginning.
     pub(super) fn replay(&mut self, to: Timestamp) -> Result<(), ScenarioError> {
-        self.simulator = self.timeline.start.simulator()?;
+        let simulator = self.timeline.start.simulator()?;
+        self.replay_with(simulator, to);
+        Ok(())
+    }
+
+    /// The same with the simulator of the beginning, which takes a large cluster some time.
+    pub(super) fn replay_with(&mut self, simulator: Simulator, to: Timestamp) {
+        self.simulator = simulator;
         self.progress = Progress::at_the_beginning_of(&self.timeline.start);
         self.rows = Rc::default();
         (self.past, self.events) = (0, 0);
@@ -28,7 +36,6 @@ impl Session {
         self.reached = Timestamp::ZERO;
         self.begin();
         self.advance(to);
-        Ok(())
     }
 
     pub(super) fn begin(&mut self) {

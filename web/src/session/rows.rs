@@ -5,7 +5,7 @@ use std::rc::Rc;
 use taintlab_core::api::{NodeName, PodKey};
 use taintlab_core::command::{Command, CommandError};
 use taintlab_core::event::{Event, EventKind, ObjectReference, RequestResult, RequestVerb};
-use taintlab_core::kubelet::EVICTED;
+use taintlab_core::kubelet::{EVICTED, NodeShutdownReport};
 use taintlab_core::time::Timestamp;
 
 use super::Session;
@@ -102,7 +102,7 @@ impl RowKind {
                 MarkKind::Change
             }
             Self::Happened(EventKind::Request {
-                verb: RequestVerb::Delete,
+                verb: RequestVerb::Delete | RequestVerb::Evict,
                 result: RequestResult::Ok,
                 ..
             }) => MarkKind::Eviction,
@@ -113,6 +113,10 @@ impl RowKind {
                 EventKind::NodeConditionChanged { .. }
                 | EventKind::NodeTaintsChanged { .. }
                 | EventKind::HeartbeatLost { .. }
+                | EventKind::NodeShutdown {
+                    report: NodeShutdownReport::Started { .. } | NodeShutdownReport::PoweredOff,
+                    ..
+                }
                 | EventKind::HeartbeatResumed { .. },
             ) => MarkKind::Node,
             Self::Happened(what) if is_about_zones(what) => MarkKind::Zone,
@@ -260,7 +264,7 @@ impl Session {
                 self.touch_pod(pod);
             }
             EventKind::Request { pod, verb, result, .. } => {
-                let accepted = *verb == RequestVerb::Delete && *result == RequestResult::Ok;
+                let accepted = verb.removes_pod() && *result == RequestResult::Ok;
                 if accepted && let Some(home) = self.homes.get_mut(pod) {
                     home.evicted = Some(at);
                 }
@@ -294,7 +298,7 @@ impl Session {
             let (pod, evicted) = match what {
                 EventKind::Request {
                     pod,
-                    verb: RequestVerb::Delete,
+                    verb: RequestVerb::Delete | RequestVerb::Evict,
                     result: RequestResult::Ok,
                     ..
                 } => (pod, Some(row.at)),

@@ -1,7 +1,68 @@
 //! Changes of where a timeline begins.
 
+use std::collections::BTreeMap;
+
+use taintlab_core::controllers::autoscaler::AutoscalerSettings;
+use taintlab_core::controllers::descheduler::DeschedulerSettings;
 use taintlab_core::release::{FeatureGate, GateStage, KubernetesRelease};
 use taintlab_core::scenario::Scenario;
+
+/// Another Kubernetes to begin with.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum StartChange {
+    /// Another release.
+    Release(KubernetesRelease),
+    /// The scheduler and the controllers of workloads run, or do not.
+    ControlPlane(bool),
+    /// Kubelets and the node lifecycle controller run.
+    NodeLifecycle,
+    /// A feature gate is on or off.
+    Gate(String, bool),
+    /// What the dialog of settings says.
+    Settings(Box<StartSettings>),
+}
+
+/// What the dialog of settings says.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct StartSettings {
+    /// The release.
+    pub(crate) release: KubernetesRelease,
+    /// The flags of kube-controller-manager.
+    pub(crate) flags: BTreeMap<String, String>,
+    /// Whether kubelets and the node lifecycle controller run.
+    pub(crate) node_lifecycle: bool,
+    /// The descheduler, if there is one.
+    pub(crate) descheduler: Option<DeschedulerSettings>,
+    /// The autoscaler, if there is one.
+    pub(crate) autoscaler: Option<AutoscalerSettings>,
+}
+
+impl StartChange {
+    /// Makes it.
+    pub(crate) fn apply(self, start: &mut Scenario) {
+        match self {
+            Self::Release(release) => set_release(start, release),
+            Self::ControlPlane(run) => run_control_plane(start, run),
+            Self::NodeLifecycle => start.kubernetes.node_lifecycle = Some(true),
+            Self::Gate(name, on) => _ = start.kubernetes.feature_gates.insert(name, on),
+            Self::Settings(settings) => settings.apply(start),
+        }
+    }
+}
+
+impl StartSettings {
+    fn apply(self, start: &mut Scenario) {
+        set_release(start, self.release);
+        start.kubernetes.node_lifecycle = Some(self.node_lifecycle);
+        start.kubernetes.controller_manager_flags = self.flags;
+        // They need the scheduler, and controllers that make other pods.
+        if self.descheduler.is_some() || self.autoscaler.is_some() {
+            run_control_plane(start, true);
+        }
+        start.kubernetes.descheduler = self.descheduler;
+        start.kubernetes.autoscaler = self.autoscaler;
+    }
+}
 
 /// Chooses a release; settings of feature gates that it does not have are dropped.
 pub(crate) fn set_release(start: &mut Scenario, release: KubernetesRelease) {
@@ -17,7 +78,7 @@ pub(crate) fn set_release(start: &mut Scenario, release: KubernetesRelease) {
 }
 
 /// Switches the scheduler and the controllers of workloads on, with the kubelets they need, or off.
-pub(crate) fn run_control_plane(start: &mut Scenario, run: bool) {
+fn run_control_plane(start: &mut Scenario, run: bool) {
     start.kubernetes.control_plane = Some(run);
     if run {
         start.kubernetes.node_lifecycle = Some(true);

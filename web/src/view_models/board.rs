@@ -1,6 +1,7 @@
 //! What the board shows: plain values, shared, rebuilt only where something has changed.
 
 pub(crate) mod density;
+pub(crate) mod patch;
 #[cfg(test)]
 mod tests;
 
@@ -46,8 +47,10 @@ pub(crate) struct NodeView {
     pub(crate) unschedulable: bool,
     /// Its taints.
     pub(crate) taints: Vec<Taint>,
-    /// Its pods.
+    /// Its pods; on the page those that are drawn.
     pub(crate) pods: Vec<Rc<PodView>>,
+    /// How many it has.
+    pub(crate) pod_count: usize,
     /// How many of them there are of each state.
     pub(crate) counts: PodCounts,
     /// The pods that left it, last one first, at most [`GONE_PER_NODE`].
@@ -110,6 +113,8 @@ pub(crate) struct Totals {
     pub(crate) nodes: usize,
     /// Pods.
     pub(crate) pods: usize,
+    /// Pods without a node.
+    pub(crate) pending: usize,
     /// Pods by their state, those that are gone included.
     pub(crate) counts: PodCounts,
     /// How many times a pod was evicted.
@@ -309,8 +314,12 @@ impl BoardModel {
                 None => _ = by_zone.insert(node.zone.clone(), vec![node.clone()]),
             }
         }
-        let mut totals =
-            Totals { pods: self.pods.len(), evictions: self.evictions, ..Totals::default() };
+        let mut totals = Totals {
+            pods: self.pods.len(),
+            pending: self.pending.len(),
+            evictions: self.evictions,
+            ..Totals::default()
+        };
         totals.counts.add_gone(self.gone);
         for pod in self.pending.values() {
             totals.counts.add(pod.state);
@@ -381,6 +390,7 @@ fn node_view(
         silent: None,
         unschedulable: node.is_some_and(|node| node.spec.unschedulable),
         taints: node.map(|node| node.spec.taints.clone()).unwrap_or_default(),
+        pod_count: pods.len(),
         pods,
         counts,
         gone: gone.iter().rev().take(GONE_PER_NODE).cloned().collect(),
@@ -407,7 +417,7 @@ fn zone_view(key: &Rc<str>, nodes: Vec<Rc<NodeView>>, state: &str) -> ZoneView {
         region: region.to_owned(),
         ready: nodes.iter().filter(|node| node.is_ready()).count(),
         counts,
-        pods: nodes.iter().map(|node| node.pods.len()).sum(),
+        pods: nodes.iter().map(|node| node.pod_count).sum(),
         state: state.to_owned(),
         nodes,
     }

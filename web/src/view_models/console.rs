@@ -4,6 +4,9 @@ use std::rc::Rc;
 
 use taintlab_core::time::Timestamp;
 
+/// So many entries are kept; a table of a large cluster is long.
+pub(crate) const MOST_ENTRIES: usize = 200;
+
 /// Something that is shown in the console.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Entry {

@@ -164,7 +164,7 @@ fn happened(happening: &EventKind) -> RowText {
     }
 }
 
-/// What the rest of the control plane did.
+/// What the rest of the control plane did, and kubelets whose node is shut down.
 fn control_plane(what: &EventKind) -> Option<RowText> {
     let (reason, (object, selects), component) = match what {
         EventKind::WorkloadAdded { workload }
@@ -183,6 +183,10 @@ fn control_plane(what: &EventKind) -> Option<RowText> {
         EventKind::DrainPrinted { .. } => ("Drain", (String::new(), None), "kubectl"),
         EventKind::VolumeDetached { node, .. } => {
             ("VolumeDetached", node_object(node), "attachdetach-controller")
+        }
+        EventKind::NodeShutdown { node, report } => {
+            let object = report.pod().map_or_else(|| node_object(node), pod_object);
+            ("Shutdown", object, "kubelet")
         }
         EventKind::BudgetNotAsked { pod, .. } => ("BudgetNotAsked", pod_object(pod), "playground"),
         _ => return None,
@@ -268,6 +272,9 @@ pub(crate) fn command_text(command: &Command) -> String {
         Command::FlapKubelet { node, down, up, .. } => {
             format!("the kubelet of {node} flaps: {down} down, {up} up")
         }
+        Command::ShutDownNode { node, .. } => format!("shut {node} down"),
+        Command::CancelShutdown { node } => format!("cancel the shutdown of {node}"),
+        Command::PowerOffNode { node } => format!("cut the power of {node}"),
         Command::CutNetwork { node } => format!("cut the network of {node}"),
         Command::RestoreNetwork { node } => format!("restore the network of {node}"),
         Command::CutZoneNetwork { zone } => format!("cut the network of zone {zone}"),

@@ -3,7 +3,8 @@
 
 use std::collections::BTreeMap;
 
-use taintlab_manifest::{ObjectOutcome, ObjectReport};
+use taintlab_core::time::Time;
+use taintlab_manifest::{DetectedRelease, Diagnostic, Dropped, ObjectOutcome, ObjectReport};
 
 /// What became of an object, or would.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -166,6 +167,91 @@ impl Objects {
         }
         kinds
     }
+}
+
+/// Which objects of a list are looked at.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Listing {
+    /// Those that would be added, and not those that were read.
+    pub(crate) planned: bool,
+    /// Which.
+    pub(crate) show: Show,
+    /// What their names must have in them, in small letters.
+    pub(crate) filter: String,
+    /// Of each kind so many.
+    pub(crate) most: usize,
+}
+
+/// Some of a list of objects.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Listed {
+    /// Those of each kind.
+    pub(crate) kinds: Vec<ListedKind>,
+}
+
+/// The objects of a kind.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ListedKind {
+    /// The kind.
+    pub(crate) kind: String,
+    /// How many there are.
+    pub(crate) total: usize,
+    /// How many of them do not come into the cluster.
+    pub(crate) missing: usize,
+    /// As many as are looked at: each with what becomes of it, and why.
+    pub(crate) rows: Vec<(ObjectReport, State, String)>,
+}
+
+impl Objects {
+    /// What is looked at.
+    pub(crate) fn listed(&self, listing: &Listing) -> Listed {
+        let kinds = self.by_kind(listing.show, &listing.filter).into_iter();
+        let kinds = kinds.map(|(kind, places)| {
+            let found = || places.iter().filter_map(|place| self.get(*place));
+            ListedKind {
+                kind: kind.to_owned(),
+                total: places.len(),
+                missing: found().filter(|(_, state, _)| state.is_missing()).count(),
+                rows: found()
+                    .take(listing.most)
+                    .map(|(object, state, why)| (object.clone(), state, why.to_owned()))
+                    .collect(),
+            }
+        });
+        Listed { kinds: kinds.collect() }
+    }
+}
+
+/// What there is to say of a text that was read, or of adding what is in it.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct ReadView {
+    /// What was found, in words.
+    pub(crate) found: String,
+    /// What kind of thing it is.
+    pub(crate) kind: ReadKind,
+    /// What is wrong with it.
+    pub(crate) diagnostics: Vec<Diagnostic>,
+    /// What was dropped.
+    pub(crate) dropped: Dropped,
+    /// How many objects each choice of the list would show.
+    pub(crate) counts: BTreeMap<Show, usize>,
+    /// How many do not come into the cluster.
+    pub(crate) missing: usize,
+    /// How long the text is, in bytes.
+    pub(crate) size: usize,
+}
+
+/// What a text turned out to be.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum ReadKind {
+    /// Nothing that can be used.
+    Nothing,
+    /// A scenario.
+    Scenario,
+    /// Objects: the release that their nodes report, whether there are nodes, and the newest time.
+    Objects(Option<DetectedRelease>, bool, Option<Time>),
+    /// The same, to be added to the cluster.
+    Planned,
 }
 
 /// Whether the name of an object holds a text in small letters.

@@ -15,13 +15,12 @@ use taintlab_core::lanes::{Cause, LaneSubject};
 use taintlab_core::policy::scheduling::Decision;
 use taintlab_core::policy::validation::ValidationOptions;
 use taintlab_core::release::KubernetesRelease;
-use taintlab_core::scenario::Scenario;
 use taintlab_core::simulator::{
     Availability, EvictionView, NodeView as NodeHealth, PodExplanation, UsageSeries,
 };
 use taintlab_core::time::Timestamp;
 
-use super::board::{BoardModel, NodeView, PodView, Totals, ZoneView};
+use super::board::{BoardModel, NodeView, PodView, Totals};
 use super::selection::{PodGroup, Selection};
 use super::workloads::{Track, track};
 use crate::samples::SAMPLE;
@@ -57,32 +56,30 @@ impl Default for InspectorModel {
 pub(crate) struct InspectedPods {
     /// What.
     pub(crate) group: PodGroup,
-    /// Those that are there, by key.
+    /// Those that are there, by key; as many as are listed.
     pub(crate) pods: Vec<Rc<PodView>>,
-    /// Those that are gone, the last one first.
+    /// Those that are gone, the last one first, likewise.
     pub(crate) gone: Vec<Rc<Gone>>,
+    /// How many there are.
+    pub(crate) total: usize,
 }
+
+/// Of more pods than these it is only said how many there are.
+const MOST_PODS: usize = 200;
 
 impl InspectedPods {
     fn new(session: &Session, model: &BoardModel, group: PodGroup) -> Self {
-        let pods = model.pods().values().filter(|pod| group.holds(pod.state));
-        let gone = session.gone().iter().rev().filter(|gone| group.holds_gone(gone));
-        Self { group, pods: pods.cloned().collect(), gone: gone.cloned().collect() }
-    }
-
-    /// Whether that pod is one of them.
-    pub(crate) fn holds(&self, key: &PodKey) -> bool {
-        // Those that are there are sorted.
-        self.pods.binary_search_by(|pod| pod.key.cmp(key)).is_ok()
-            || self.gone.iter().any(|gone| gone.pod == *key)
+        let there = || model.pods().values().filter(|pod| group.holds(pod.state));
+        let left = || session.gone().iter().rev().filter(|gone| group.holds_gone(gone));
+        let pods: Vec<_> = there().take(MOST_PODS).cloned().collect();
+        let gone = left().take(MOST_PODS - pods.len()).cloned().collect();
+        Self { group, pods, gone, total: there().count() + left().count() }
     }
 }
 
-/// The whole cluster, and the scenario it comes from.
+/// The whole cluster.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Overview {
-    /// Where it began.
-    pub(crate) start: Rc<Scenario>,
     /// This is the sample cluster, and nobody has done anything.
     pub(crate) is_first_minute: bool,
     /// How many there are of what.
@@ -158,8 +155,8 @@ fn resources(session: &Session, node: &str) -> Option<InspectedResources> {
 /// A zone.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct InspectedZone {
-    /// As it is on the board.
-    pub(crate) view: Rc<ZoneView>,
+    /// Its key, by which it is on the board.
+    pub(crate) key: Rc<str>,
     /// As the node lifecycle controller sees it; absent unless that runs.
     pub(crate) rates: Option<Rc<ZoneRates>>,
     /// When that was.
@@ -214,17 +211,18 @@ impl InspectorModel {
                 let has = session.simulator().node_resources(name.as_str()).map(Rc::new);
                 Self::Node(InspectedNode { view: view.clone(), object, kubelet, resources, has })
             }),
-            Selection::Zone(key) => model.zone(key).cloned().map(|view| {
+            Selection::Zone(key) => model.zone(key).map(|view| {
                 let mut zones = session.simulator().zones().into_iter();
                 let rates = zones.find(|zone| zone.key.as_str() == &*view.key).map(Rc::new);
-                Self::Zone(InspectedZone { view, rates, now: session.now() })
+                Self::Zone(InspectedZone { key: view.key.clone(), rates, now: session.now() })
             }),
             Selection::Workload(key) => {
                 let simulator = session.simulator();
                 let workload = simulator.cluster().get_workload(key);
                 workload.and_then(|found| track(simulator, key, found, baseline)).map(|track| {
                     let pods = track.view.pods.iter();
-                    let pods = pods.filter_map(|pod| model.pod(pod).cloned()).collect();
+                    let pods = pods.filter_map(|pod| model.pod(pod).cloned());
+                    let pods = pods.take(MOST_PODS).collect();
                     Self::Workload(Rc::new(track), pods)
                 })
             }
@@ -283,7 +281,7 @@ fn causes(session: &Session, key: &PodKey) -> Vec<Cause> {
 }
 
 fn overview(session: &Session, model: &BoardModel) -> Overview {
-    let start = session.timeline().start.clone();
+    let start = &session.timeline().start;
     let outcomes = if start.expect.is_empty() {
         Vec::new()
     } else {
@@ -294,5 +292,5 @@ fn overview(session: &Session, model: &BoardModel) -> Overview {
     let is_first_minute = start.metadata.name == SAMPLE
         && session.timeline().log.is_empty()
         && session.now() == Timestamp::ZERO;
-    Overview { start, is_first_minute, totals: model.board().totals, outcomes }
+    Overview { is_first_minute, totals: model.board().totals, outcomes }
 }

@@ -72,6 +72,8 @@ pub(crate) enum LanesMsg {
     Peek(Option<Timestamp>),
     /// The peek that waits is due.
     PeekNow,
+    /// Show that moment.
+    PeekAt(Timestamp),
     /// Choose a row, or what it was at a moment, and go there.
     Choose(LaneSubject, Option<Timestamp>),
     /// Choose rows from one to another, and a time.
@@ -314,6 +316,21 @@ pub(crate) struct LanesWindow {
     pub(crate) peek: Option<f64>,
     /// From where on it is a forecast.
     pub(crate) ahead: Option<f64>,
+}
+
+/// What the page shows of the lanes.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct LanesView {
+    /// What is in sight.
+    pub(crate) window: LanesWindow,
+    /// Which rows are wanted.
+    pub(crate) wanted: Wanted,
+    /// The row of the cursor.
+    pub(crate) cursor: usize,
+    /// What was chosen.
+    pub(crate) chosen: Option<Rc<Chosen>>,
+    /// Which area was chosen.
+    pub(crate) area: Option<Rc<ChosenArea>>,
 }
 
 /// A row in sight.

@@ -79,8 +79,16 @@ pub(crate) struct Compared {
     pub(crate) end: Timestamp,
 }
 
-impl Compared {
-    /// Runs the present timeline and another one until nothing more happens in both.
+/// Two runs that are being compared.
+pub(crate) struct Comparing {
+    names: [String; 2],
+    runs: [Session; 2],
+    /// How far they go at most.
+    far: Timestamp,
+}
+
+impl Comparing {
+    /// Begins with the present timeline and another one.
     ///
     /// # Errors
     /// There is no such run; the text says why.
@@ -123,17 +131,33 @@ impl Compared {
             let run = session.run_beside(start, log, reached);
             run.ok_or_else(|| "it cannot begin so".to_owned())
         };
-        let mut a = run(timeline.start.clone(), timeline.log.clone())?;
-        let mut b = run(start, log)?;
-        let far = reached.saturating_add(DAY);
-        a.run_on(far);
-        b.run_on(far);
-        let until = a.now().max(b.now());
-        a.seek(until);
-        b.seek(until);
-        Ok(Self::of([(&here, &a), (&name, &b)]))
+        let runs = [run(timeline.start.clone(), timeline.log.clone())?, run(start, log)?];
+        Ok(Self { names: [here, name], runs, far: reached.saturating_add(DAY) })
     }
 
+    /// How far the runs are.
+    pub(crate) fn now(&self) -> Timestamp {
+        let [a, b] = &self.runs;
+        a.now().max(b.now())
+    }
+
+    /// Runs on until nothing more happens in both, as long as there is time.
+    pub(crate) fn go_on(&mut self, mut has_time: impl FnMut() -> bool) -> Option<Compared> {
+        for run in &mut self.runs {
+            if !run.run_on(self.far, &mut has_time) {
+                return None;
+            }
+        }
+        let until = self.now();
+        let [a, b] = &mut self.runs;
+        a.seek(until);
+        b.seek(until);
+        let [here, name] = &self.names;
+        Some(Compared::of([(here, a), (name, b)]))
+    }
+}
+
+impl Compared {
     fn of(runs: [(&str, &Session); 2]) -> Self {
         let events = runs.map(|(_, session)| session.events());
         let [(a_name, a), (b_name, b)] = runs;

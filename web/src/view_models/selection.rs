@@ -3,6 +3,7 @@
 use std::rc::Rc;
 
 use taintlab_core::api::{NodeName, PodKey, WorkloadKey};
+use taintlab_core::command::Command;
 use taintlab_core::pod_state::{PodHealth, PodState, PodVerdict};
 use taintlab_core::simulator::OutcomeKind;
 
@@ -52,6 +53,23 @@ impl Selection {
             "health" => PodHealth::parse(name).map(|health| Self::Pods(PodGroup::Health(health))),
             _ => None,
         }
+    }
+}
+
+/// Where the selection goes with an edit: to what was created, away from what was deleted.
+pub(crate) fn selection_after(
+    commands: &[Command],
+    selection: Option<&Selection>,
+) -> Option<Option<Selection>> {
+    match commands {
+        [Command::CreateNode(node)] => {
+            Some(Some(Selection::Node(node.metadata.name.as_str().into())))
+        }
+        [Command::CreatePod(pod)] => Some(Some(Selection::Pod(pod.key()))),
+        [Command::DeleteNode { node }] if selection == Some(&Selection::Node(node.clone())) => {
+            Some(None)
+        }
+        _ => None,
     }
 }
 

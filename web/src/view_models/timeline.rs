@@ -29,6 +29,17 @@ pub(crate) enum TimelineMark {
     Change,
 }
 
+/// What is painted of the timeline.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct TimelineView {
+    /// How far it reaches.
+    pub(crate) end: Timestamp,
+    /// The marks, in thousandths of it.
+    pub(crate) marks: BTreeMap<u64, TimelineMark>,
+    /// Where the bookmarks are, likewise.
+    pub(crate) noted: BTreeSet<u64>,
+}
+
 /// What the timeline shows.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct TimelineModel {
@@ -66,13 +77,19 @@ impl TimelineModel {
         Self { marks, noted, last }
     }
 
+    /// What is painted when the clock has been at `reached`.
+    pub(crate) fn view(&self, reached: Timestamp) -> TimelineView {
+        let end = self.end(reached);
+        TimelineView { end, marks: self.marks(end), noted: self.noted(end) }
+    }
+
     /// How far the timeline reaches when the clock has been at `reached`.
     pub(crate) fn end(&self, reached: Timestamp) -> Timestamp {
         self.last.max(reached).max(SHORTEST)
     }
 
     /// The marks, in thousandths of the timeline.
-    pub(crate) fn marks(&self, end: Timestamp) -> BTreeMap<u64, TimelineMark> {
+    fn marks(&self, end: Timestamp) -> BTreeMap<u64, TimelineMark> {
         let mut marks = BTreeMap::new();
         for (at, sign) in &self.marks {
             let strongest = marks.entry(place(*at, end)).or_insert(*sign);
@@ -82,7 +99,7 @@ impl TimelineModel {
     }
 
     /// Where the bookmarks are, in thousandths of the timeline.
-    pub(crate) fn noted(&self, end: Timestamp) -> BTreeSet<u64> {
+    fn noted(&self, end: Timestamp) -> BTreeSet<u64> {
         self.noted.iter().map(|at| place(*at, end)).collect()
     }
 }

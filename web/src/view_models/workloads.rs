@@ -60,7 +60,11 @@ impl WorkloadsModel {
         let tracks: Vec<_> = shown
             .into_iter()
             .filter_map(|(key, workload)| track(simulator, key, workload, baseline))
-            .map(Rc::new)
+            .map(|mut track| {
+                // Only the panel of one lists them.
+                track.view.pods.clear();
+                Rc::new(track)
+            })
             .collect();
         let last = baseline.iter().map(|run| run.until).max().unwrap_or_default();
         let end = session.reached().max(last).max(SHORTEST);

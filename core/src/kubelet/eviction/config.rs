@@ -16,6 +16,7 @@ use super::parse::parse_threshold_config;
 use super::signal::Signal;
 use super::threshold::Threshold;
 use super::version::KubeletVersion;
+use crate::kubelet::ShutdownGracePeriodByPodPriority;
 use crate::quote::go_quote;
 use crate::time::{Span, format_duration};
 
@@ -26,7 +27,8 @@ pub const EVICTION_MONITORING_PERIOD: Duration = Duration::from_secs(10);
 const DEFAULT_TRANSITION_PERIOD: Duration = Duration::from_secs(300);
 
 /// The fields of a `KubeletConfiguration` (`kubelet.config.k8s.io/v1beta1`) that decide about
-/// eviction. A field that is absent has its default.
+/// eviction and about what becomes of pods when the node is shut down. A field that is absent has
+/// its default.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
@@ -62,8 +64,20 @@ pub struct KubeletConfiguration {
     /// Whether limits of local storage are enforced.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub local_storage_capacity_isolation: Option<bool>,
-    /// Feature gates; `AllowOverwriteTerminationGracePeriodSeconds` and
-    /// `LocalStorageCapacityIsolation` are read here.
+    /// How long a shutdown of the node waits for its pods to end, of which
+    /// `shutdownGracePeriodCriticalPods` is for critical ones; it does not wait unless given (1.20
+    /// and later).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shutdown_grace_period: Option<Span>,
+    /// How much of `shutdownGracePeriod`, at its end, is for critical pods; 0s unless given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shutdown_grace_period_critical_pods: Option<Span>,
+    /// How long a shutdown waits for pods by their priority, instead of `shutdownGracePeriod` (1.23
+    /// and later). Those of the lowest priority end first.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shutdown_grace_period_by_pod_priority: Option<Vec<ShutdownGracePeriodByPodPriority>>,
+    /// Feature gates; `AllowOverwriteTerminationGracePeriodSeconds`, `GracefulNodeShutdown`,
+    /// `GracefulNodeShutdownBasedOnPodPriority` and `LocalStorageCapacityIsolation` are read here.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub feature_gates: Option<BTreeMap<String, bool>>,
 }
@@ -253,7 +267,8 @@ impl KubeletConfiguration {
         self.enforce_node_allocatable.clone().unwrap_or(default)
     }
 
-    fn gate(&self, name: &str) -> Option<bool> {
+    /// What the configuration itself says about a feature gate.
+    pub(crate) fn gate(&self, name: &str) -> Option<bool> {
         self.feature_gates.as_ref()?.get(name).copied()
     }
 

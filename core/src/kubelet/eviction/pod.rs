@@ -9,8 +9,7 @@ use crate::api::{
     Resources, Toleration,
 };
 
-/// From this priority on a pod is critical. Mirrors `scheduling.SystemCriticalPriority`.
-pub const SYSTEM_CRITICAL_PRIORITY: i32 = 2_000_000_000;
+pub use crate::api::SYSTEM_CRITICAL_PRIORITY;
 /// Where a pod comes from: `api`, else it is a static pod of the node itself.
 const CONFIG_SOURCE: &str = "kubernetes.io/config.source";
 /// Marks the API server's copy of a static pod.

@@ -5,8 +5,9 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::time::Duration;
 
+use super::starts::time_of;
 use super::{KubeletAction, Kubelets, Step};
-use crate::api::{NodeName, Pod, PodKey};
+use crate::api::{NodeName, Pod, PodKey, SHUTDOWN_TIME_ANNOTATION};
 use crate::cluster::Cluster;
 use crate::controllers::Context;
 use crate::queue::timer_queue::TimerId;
@@ -17,6 +18,7 @@ use crate::time::Timestamp;
 pub(crate) struct Termination {
     pub(crate) pod: PodKey,
     pub(crate) uid: String,
+    /// Its grace period, or the time that it takes to end if that is shorter.
     pub(crate) grace: Duration,
 }
 
@@ -46,7 +48,10 @@ impl Kubelets {
                 kubelet.unconfirmed.retain(|deletion| deletion.pod.pod != termination.pod);
             }
         }
-        self.await_termination(context, pod, termination);
+        let takes =
+            time_of(context.cluster, pod, SHUTDOWN_TIME_ANNOTATION).unwrap_or(termination.grace);
+        let grace = termination.grace.min(takes);
+        self.await_termination(context, pod, Termination { grace, ..termination });
     }
 
     /// Pods that were terminating when the simulation began: how much of their time is left is

@@ -210,7 +210,8 @@ impl Kubelets {
     /// What the kubelet of a node goes by.
     pub(super) fn eviction_config(&self, name: &str) -> EvictionConfig {
         let setup = self.by_node.get(name).and_then(|kubelet| kubelet.setup.as_ref());
-        let mut config = EvictionConfig::clone(setup.unwrap_or(&self.config.eviction));
+        let config = setup.map_or(&*self.config.eviction, |setup| &setup.eviction);
+        let mut config = config.clone();
         config.pod_disruption_conditions = self.config.pod_disruption_conditions;
         config
     }
@@ -242,6 +243,17 @@ impl Kubelets {
             self.set_pressures(context, name, &[]);
         }
         self.plan_eviction_manager(context, name);
+    }
+
+    /// The node is off: no pod uses anything any more, and who was being killed has ended.
+    pub(super) fn stop_usage(&mut self, now: Timestamp, name: &NodeName) {
+        let Some(managed) = self.managed_mut(name.as_str()) else { return };
+        managed.dying.clear();
+        let running: Vec<PodKey> =
+            managed.usage.running().map(|(pod, ..)| pod.key.clone()).collect();
+        for key in running {
+            managed.stop_pod(now, &key);
+        }
     }
 
     /// The kubelet is heard again: what it did meanwhile is told, and what happened to its pods

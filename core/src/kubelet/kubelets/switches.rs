@@ -7,7 +7,7 @@ use super::{Kubelet, KubeletAction, KubeletError, Kubelets, Step, Wake, posts};
 use crate::api::NodeName;
 use crate::cluster::Cluster;
 use crate::controllers::Context;
-use crate::kubelet::EvictionConfig;
+use crate::kubelet::KubeletSetup;
 
 /// How a kubelet goes down and up in turn.
 #[derive(Clone, Copy, Debug)]
@@ -48,15 +48,15 @@ impl Kubelets {
         Ok(())
     }
 
-    /// Sets what the eviction manager of a node goes by, which a kubelet reads when it starts.
+    /// Sets what the kubelet of a node goes by, which it reads when it starts.
     pub(crate) fn configure(
         &mut self,
         context: &Context<'_>,
         name: &NodeName,
-        config: EvictionConfig,
+        setup: KubeletSetup,
     ) -> Result<(), KubeletError> {
         let kubelet = self.get_mut(name)?;
-        kubelet.setup = Some(Arc::new(config));
+        kubelet.setup = Some(Arc::new(setup));
         if kubelet.runs {
             self.replace(context, name);
         }
@@ -88,7 +88,12 @@ impl Kubelets {
     }
 
     /// Changes whether a kubelet runs. A start that is no resumption of the network begins anew.
+    /// Who waits for a kubelet that ends waits no longer: a node that is being shut down is off.
     pub(super) fn switch(&mut self, context: &Context<'_>, name: &NodeName, runs: bool) {
+        if !runs && self.is_shutting_down(name.as_str()) {
+            self.then(name, [Step::PowerOff]);
+            return;
+        }
         let Some(kubelet) = self.by_node.get_mut(name.as_str()) else { return };
         if kubelet.runs == runs {
             return;
@@ -97,7 +102,9 @@ impl Kubelets {
         kubelet.forget_ends();
         if runs {
             (kubelet.origin, kubelet.status_origin) = (context.now, context.now);
+            let booted = self.boot(name);
             self.then(name, [Step::Announce, Step::StartEvictionManager, Step::Connect]);
+            self.then(name, booted);
         } else {
             self.then(name, [Step::StartEvictionManager, Step::Connect]);
         }
@@ -115,6 +122,10 @@ impl Kubelets {
 
     /// A kubelet that runs is replaced by a new process; one that does not run starts.
     fn replace(&mut self, context: &Context<'_>, name: &NodeName) {
+        if self.is_shutting_down(name.as_str()) {
+            self.then(name, [Step::PowerOff]);
+            return;
+        }
         let Some(kubelet) = self.by_node.get_mut(name.as_str()) else { return };
         if !kubelet.runs {
             self.then(name, [Step::Switch { runs: true }]);
@@ -134,6 +145,7 @@ impl Kubelets {
                 Step::SuspendTerminations,
                 Step::PostFirst,
                 Step::ConfirmDeletions,
+                Step::ReadmitPods,
                 Step::SendUnsent,
             ],
         );
@@ -172,7 +184,7 @@ impl Kubelets {
                 let up = Step::PlanSwitch(flap.up, Wake::Stop);
                 [Step::Switch { runs: true }, if last { Step::ForgetSwitch } else { up }]
             }
-            Wake::Stop | Wake::Post | Wake::EvictionManager => {
+            Wake::Stop | Wake::Post | Wake::EvictionManager | Wake::Shutdown => {
                 flap.left = flap.left.map(|left| left.saturating_sub(1));
                 [Step::Switch { runs: false }, Step::PlanSwitch(flap.down, Wake::Start)]
             }
@@ -184,6 +196,10 @@ impl Kubelets {
     pub(super) fn wake(&mut self, context: &mut Context<'_>, name: &NodeName, wake: Wake) {
         if wake == Wake::EvictionManager {
             self.run_eviction_manager(context, name);
+            return;
+        }
+        if wake == Wake::Shutdown {
+            self.then(name, [Step::GoOnShuttingDown]);
             return;
         }
         let Some(kubelet) = self.by_node.get_mut(name.as_str()) else { return };

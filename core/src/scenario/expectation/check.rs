@@ -138,7 +138,7 @@ fn evictions(events: &[Event], wanted: &PodKey) -> Vec<Timestamp> {
     times(events, |what| {
         matches!(what,
             EventKind::Request {
-                pod, verb: RequestVerb::Delete, result: RequestResult::Ok, ..
+                pod, verb: RequestVerb::Delete | RequestVerb::Evict, result: RequestResult::Ok, ..
             }
             | EventKind::KubeletEviction { report: EvictionManagerReport::Killing { pod, .. }, .. }
             if pod == wanted)
@@ -234,11 +234,15 @@ fn pods_on(e: &PodsOnExpectation, simulator: &Simulator) -> Option<String> {
         return Some(format!("there is no {}", e.workload));
     };
     let node = |key: &PodKey| {
-        simulator.cluster().get_pod(key).map(|pod| pod.spec.node_name.clone()).unwrap_or_default()
+        let node = simulator.cluster().get_pod(key).map(|pod| pod.spec.node_name.clone());
+        node.filter(|node| !node.is_empty()).unwrap_or_else(|| "no node".into())
     };
     let nodes: Vec<String> = view.pods.iter().map(node).collect();
     let found = nodes.iter().filter(|node| **node == e.node).count();
-    (found != e.pods as usize).then(|| format!("they are on: {}", nodes.join(", ")))
+    (found != e.pods as usize).then(|| match nodes.is_empty() {
+        true => "it has no pods".into(),
+        false => format!("they are on: {}", nodes.join(", ")),
+    })
 }
 
 fn ranking(wanted: &RankingExpectation, simulator: &Simulator) -> Option<String> {

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use taintlab_core::event::{EventKind, TimeoutReason};
+use taintlab_core::kubelet::NodeShutdownReport;
 use taintlab_core::time::Timestamp;
 
 use super::generate::{Faults, bytes, scripts};
@@ -112,7 +113,8 @@ fn refused_commands_change_nothing() {
     });
 }
 
-/// A pod that is deleted gracefully goes only while its kubelet is heard.
+/// A pod that is deleted gracefully goes only while its kubelet is heard, unless it has ended
+/// already.
 #[test]
 fn only_a_kubelet_that_is_heard_confirms_deletions() {
     let seen = std::cell::Cell::new(0);
@@ -124,8 +126,21 @@ fn only_a_kubelet_that_is_heard_confirms_deletions() {
             let pod = script.pods.iter().find(|known| known.key() == *pod).unwrap();
             pod.spec.termination_grace_period_seconds != Some(0)
         };
+        let release = script.config.release;
+        let mut ended = std::collections::BTreeSet::new();
         for event in script.play().drain_events() {
             match event.what {
+                EventKind::NodeShutdown {
+                    report: NodeShutdownReport::PodEnded { pod }, ..
+                } => {
+                    ended.insert(pod);
+                }
+                EventKind::NodeShutdown {
+                    report: NodeShutdownReport::Killing { pod, .. }, ..
+                } if !release.pods_fail_when_containers_have_ended() => {
+                    ended.insert(pod);
+                }
+                EventKind::PodDeleted { pod, .. } if ended.contains(&pod) => {}
                 EventKind::HeartbeatLost { node, .. } => drop(silent.insert(node, event.at)),
                 EventKind::HeartbeatResumed { node } => drop(silent.remove(&node)),
                 EventKind::PodDeleted { pod, .. } if graceful(&pod) => {

@@ -169,7 +169,7 @@ impl Dice {
         let name = format!("n{}", self.below(nodes));
         let node = taintlab_core::api::NodeName::from(name.as_str());
         let zone = self.zone().to_owned();
-        let kinds = if faults == Faults::All { 20 } else { 15 };
+        let kinds = if faults == Faults::All { 23 } else { 15 };
         match self.below(kinds) {
             0 => Command::StopKubelet { node },
             1 => Command::StartKubelet { node },
@@ -199,6 +199,14 @@ impl Dice {
                 times: Some(1 + self.below(4) as u32),
             },
             16 => Command::RestartControllerManager,
+            19 | 20 => Command::ShutDownNode {
+                node,
+                shutdown_grace_period: [None, Some(Span(std::time::Duration::from_secs(20)))]
+                    [self.below(2)],
+                shutdown_grace_period_critical_pods: None,
+            },
+            21 if self.one_in(2) => Command::PowerOffNode { node },
+            21 => Command::CancelShutdown { node },
             17 => {
                 let mut new = self.node(0);
                 new.metadata.name = format!("m{}", self.below(2));

@@ -14,12 +14,10 @@ use crate::components::parts::tallies::tallies;
 use crate::test_id::TestId;
 use crate::text::{at, count};
 use crate::view_models::board::density::Detail;
+use crate::view_models::board::patch::MAX_DOTS;
 use crate::view_models::board::{NodeView, PodView};
 use crate::view_models::selection::Selection;
 use crate::view_models::warning_marks::WarningMarks;
-
-/// A tile paints at most so many dots; more of one colour say no more.
-const MAX_DOTS: usize = 60;
 
 /// Properties of [`NodeCard`].
 #[derive(Clone, PartialEq, Properties)]
@@ -43,7 +41,7 @@ pub(crate) fn NodeCard(props: &NodeCardProps) -> Html {
     let selected = props.selection == Some(Selection::Node(node.name.clone()));
     let tainted = node.taints.iter().any(Taint::is_no_execute);
     let ready = if node.exists { node.ready.to_string() } else { "NotFound".to_owned() };
-    let pods = count(node.pods.len(), "pod");
+    let pods = count(node.pod_count, "pod");
     let more = more_words(node, props.marked.nodes.contains_key(&node.name));
     let label = format!("node {name}, {}, {pods}{more}", node.status());
     html! {
@@ -97,6 +95,7 @@ fn more_words(node: &NodeView, warned: bool) -> String {
 fn silence(cause: SilenceCause) -> &'static str {
     match cause {
         SilenceCause::KubeletStopped => "kubelet stopped",
+        SilenceCause::NodeOff => "node off",
         SilenceCause::NetworkCut => "network cut",
         SilenceCause::ZoneNetworkCut => "zone cut off",
     }
@@ -150,7 +149,7 @@ fn gone(node: &NodeView) -> Html {
 
 fn dots(props: &NodeCardProps) -> Html {
     let node = &props.node;
-    let more = node.pods.len().saturating_sub(MAX_DOTS);
+    let more = node.pod_count.saturating_sub(MAX_DOTS);
     html! {
         <div class="dots" role="group">
             { for node.pods.iter().take(MAX_DOTS).map(|pod| pod_dot(pod, is_selected(props, pod), warning_severity(props, pod))) }

@@ -1,18 +1,23 @@
 //! Branches as a tree: fork, switch, rename, delete.
 
+use taintlab_core::time::Timestamp;
 use yew::prelude::*;
 
 use crate::components::parts::icon;
 use crate::components::parts::modal::Modal;
 use crate::components::parts::name_field::NameField;
 use crate::messages::{Dialog, Dispatch, Msg};
-use crate::session::Branch;
+use crate::protocol::{BranchView, WorkView};
 use crate::test_id::TestId;
 use crate::text::{at, count};
 use crate::view_models::runs::BranchMsg;
 
-/// The tree of branches; `here` is the present one.
-pub(crate) fn branches(branches: &[Branch], here: u32, dispatch: &Dispatch) -> Html {
+/// The tree of branches; the present one has been played to `reached`.
+pub(crate) fn branches(work: &WorkView, reached: Timestamp, dispatch: &Dispatch) -> Html {
+    let mut branches = work.branches.clone();
+    let here = work.branch;
+    branches.iter_mut().filter(|it| it.id == here).for_each(|it| it.reached = reached);
+    let branches = branches.as_slice();
     html! {
         <Modal title="Branches" dispatch={dispatch.clone()} width={640}>
             <p class="hint">
@@ -33,12 +38,12 @@ pub(crate) fn branches(branches: &[Branch], here: u32, dispatch: &Dispatch) -> H
 }
 
 /// The branches that were forked from one.
-fn under(parent: Option<u32>, all: &[Branch], here: u32, dispatch: &Dispatch) -> Html {
+fn under(parent: Option<u32>, all: &[BranchView], here: u32, dispatch: &Dispatch) -> Html {
     let children = all.iter().filter(|branch| branch.parent == parent);
     html! { <>{ for children.map(|branch| one(branch, all, here, dispatch)) }</> }
 }
 
-fn one(branch: &Branch, all: &[Branch], here: u32, dispatch: &Dispatch) -> Html {
+fn one(branch: &BranchView, all: &[BranchView], here: u32, dispatch: &Dispatch) -> Html {
     let id = branch.id;
     let current = id == here;
     let does = |msg: BranchMsg| dispatch.reform(move |_: MouseEvent| Msg::Branch(msg.clone()));
@@ -54,7 +59,7 @@ fn one(branch: &Branch, all: &[Branch], here: u32, dispatch: &Dispatch) -> Html 
                 <NameField value={AttrValue::from(branch.name.clone())} {onchange}
                     label={format!("Name of {}", branch.name)} />
                 <span class="muted">
-                    { format!("{from}{}, played to {}", count(branch.log.len(), "edit"),
+                    { format!("{from}{}, played to {}", count(branch.edits, "edit"),
                         at(branch.reached)) }
                 </span>
                 if current {

@@ -10,7 +10,7 @@ use crate::components::parts::copy::copy;
 use crate::components::parts::forms::{Choice, TextField, error_list};
 use crate::components::parts::modal::Modal;
 use crate::messages::{Dispatch, Msg};
-use crate::session::Branch;
+use crate::protocol::BranchView;
 use crate::test_id::TestId;
 use crate::text::at;
 use crate::view_models::runs::{CompareWith, Compared};
@@ -21,7 +21,7 @@ pub(crate) struct CompareProps {
     /// The release that runs.
     pub(crate) release: KubernetesRelease,
     /// The other branches.
-    pub(crate) branches: Vec<Branch>,
+    pub(crate) branches: Vec<BranchView>,
     /// What was compared last.
     pub(crate) compared: Option<Rc<Compared>>,
     /// Where messages go.

@@ -21,6 +21,9 @@ use crate::components::parts::toleration_editor::{
 use crate::messages::{Dispatch, Msg};
 use crate::test_id::TestId;
 
+/// More nodes than these are not offered to choose from.
+const MOST_CHOICES: usize = 500;
+
 /// Properties of [`CreateNode`].
 #[derive(Clone, PartialEq, Properties)]
 pub(crate) struct CreateNodeProps {
@@ -224,7 +227,7 @@ pub(crate) fn CreatePod(props: &CreatePodProps) -> Html {
                         errors={typed(*tried, &name, messages(&errors, "metadata.name"))} />
                     <TextField label="Namespace" value={(*namespace).clone()}
                         oninput={setter(&namespace)} errors={messages(&errors, "metadata.namespace")} />
-                    <TextField label="Node" value={(*node).clone()} list={props.nodes.clone()}
+                    <TextField label="Node" value={(*node).clone()} list={props.nodes.iter().take(MOST_CHOICES).cloned().collect::<Vec<_>>()}
                         placeholder="none" oninput={setter(&node)}
                         errors={node_errors(&errors, &node, &props.nodes)} />
                 </div>

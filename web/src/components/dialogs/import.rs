@@ -3,69 +3,94 @@
 use std::rc::Rc;
 
 use taintlab_core::release::KubernetesRelease;
-use taintlab_manifest::{DetectedRelease, Dropped, HOW_TO_GET_COMMAND, Import as Read};
+use taintlab_core::time::Time;
+use taintlab_manifest::{DetectedRelease, Dropped, HOW_TO_GET_COMMAND};
 use web_sys::{HtmlInputElement, HtmlTextAreaElement};
 use yew::prelude::*;
 
 use super::object_list::ObjectList;
 use crate::components::parts::diagnostics::diagnostics;
 use crate::components::parts::modal::Modal;
-use crate::files;
-use crate::files::{Content, Reading};
-use crate::messages::{Dispatch, Msg, maybe};
+use crate::messages::{Dispatch, Msg, Source, maybe};
 use crate::test_id::TestId;
 use crate::text::{count, size};
-use crate::view_models::import_report::{Objects, Show, State, lines_around, range_of_line};
+use crate::view_models::import_report::{ReadKind, ReadView, Show, State, range_of_line};
 
 /// Longer texts are read, but not shown in the text field, which browsers are slow with.
-const SHOWN: usize = 400_000;
+pub(crate) const SHOWN: usize = 400_000;
 
 /// Properties of [`Import`].
 #[derive(Clone, PartialEq, Properties)]
 pub(crate) struct ImportProps {
-    /// The text, if there is one already.
-    pub(crate) text: Rc<str>,
-    /// Its name.
-    pub(crate) name: AttrValue,
+    /// What is imported, if there is something already.
+    pub(crate) source: Source,
     /// The release that runs now.
     pub(crate) release: KubernetesRelease,
     /// Where messages go.
     pub(crate) dispatch: Dispatch,
 }
 
-/// The import dialog: a text, what it holds, and what becomes of each object.
+/// The import dialog: a text, what it holds, and what becomes of each object. The session reads
+/// it; the answer to an earlier text does not count.
 #[component]
 pub(crate) fn Import(props: &ImportProps) -> Html {
-    let text = use_state(|| props.text.clone());
+    let source = use_state(|| props.source.clone());
+    let reading = use_state(|| None::<Rc<ReadView>>);
     let keep_all = use_state(|| false);
     let own_release = use_state(|| true);
-    let plan = use_state(|| None::<Rc<Objects>>);
-    let excerpt = use_state(|| None::<u32>);
+    let plan = use_state(|| None::<Rc<ReadView>>);
+    let excerpt = use_state(|| None::<(u32, Vec<(u32, String)>)>);
     let area = use_node_ref();
-    let name = if props.name.is_empty() { "text" } else { props.name.as_str() };
-    let reading = use_memo(((*text).clone(), *keep_all), |(text, keep_all)| {
-        (!text.trim().is_empty()).then(|| files::read(text, name, *keep_all))
-    });
-    let set_text = {
-        let (text, plan, excerpt) = (text.clone(), plan.clone(), excerpt.clone());
-        Callback::from(move |new: Rc<str>| {
-            text.set(new);
+    let asked = use_mut_ref(|| 0_u32);
+    let dispatch = &props.dispatch;
+    let read = {
+        let (reading, asked, plan) = (reading.clone(), asked.clone(), plan.clone());
+        Callback::from(move |()| {
+            let turn = asked.borrow().wrapping_add(1);
+            *asked.borrow_mut() = turn;
             plan.set(None);
+            let (reading, asked) = (reading.clone(), asked.clone());
+            Callback::from(move |read: Rc<ReadView>| {
+                if *asked.borrow() == turn {
+                    reading.set(Some(read));
+                }
+            })
+        })
+    };
+    {
+        let (read, dispatch, reading, keeps) =
+            (read.clone(), dispatch.clone(), reading.clone(), *keep_all);
+        use_effect_with((*source).clone(), move |source| {
+            let told = read.emit(());
+            match source {
+                Source::Text(text, _) if text.trim().is_empty() => reading.set(None),
+                source => dispatch.emit(Msg::Read(source.clone(), keeps, told)),
+            }
+        });
+    }
+    let set_text = {
+        let (source, excerpt) = (source.clone(), excerpt.clone());
+        Callback::from(move |new: Rc<str>| {
+            source.set(Source::Text(new, "text".into()));
             excerpt.set(None);
         })
     };
     let online = {
-        let (text, area, excerpt) = (text.clone(), area.clone(), excerpt.clone());
+        let (area, excerpt, dispatch) = (area.clone(), excerpt.clone(), dispatch.clone());
         Callback::from(move |line: u32| match area.cast::<HtmlTextAreaElement>() {
             Some(area) => select_line(&area, line),
-            None => excerpt.set((text.len() > SHOWN).then_some(line)),
+            None => {
+                let excerpt = excerpt.clone();
+                let told = Callback::from(move |lines| excerpt.set(Some((line, lines))));
+                dispatch.emit(Msg::Excerpt(line, told));
+            }
         })
     };
     let set_keep_all = {
-        let (keep_all, plan) = (keep_all.clone(), plan.clone());
+        let (keep_all, dispatch, read) = (keep_all.clone(), dispatch.clone(), read.clone());
         Callback::from(move |keep| {
             keep_all.set(keep);
-            plan.set(None);
+            dispatch.emit(Msg::ReadAgain(keep, read.emit(())));
         })
     };
     let set_release = {
@@ -74,34 +99,35 @@ pub(crate) fn Import(props: &ImportProps) -> Html {
     };
     let report = (*reading).as_ref().map(|reading| {
         if let Some(plan) = &*plan {
-            return plan_view(plan, &online);
+            return plan_view(plan, &online, dispatch);
         }
         html! {
             <>
                 { read_view(reading, &online) }
-                if let Content::Objects(read) = &reading.content {
-                    { cluster_view(read, *own_release, props.release, &set_release) }
+                if let ReadKind::Objects(detected, nodes, time) = &reading.kind {
+                    { cluster_view(detected.as_ref(), *nodes, *time, *own_release, props.release,
+                        &set_release) }
                 }
                 { secrets_view(reading.dropped, *keep_all, &set_keep_all) }
-                { objects_view(&reading.objects, &online) }
+                { objects_view(reading, &online, dispatch) }
             </>
         }
     });
     let set_plan = {
         let plan = plan.clone();
-        Callback::from(move |new: Option<Rc<Objects>>| plan.set(new))
+        Callback::from(move |new: Option<Rc<ReadView>>| plan.set(new))
     };
     let buttons = (*reading).as_ref().map(|reading| Buttons {
         reading,
         plan: plan.as_ref(),
         own_release: *own_release,
         set_plan: &set_plan,
-        dispatch: &props.dispatch,
+        dispatch,
     });
     html! {
-        <Modal title="Import" dispatch={props.dispatch.clone()} width={860}>
-            { how_to(&props.dispatch) }
-            { text_view(&text, name, *excerpt, &area, &set_text) }
+        <Modal title="Import" dispatch={dispatch.clone()} width={860}>
+            { how_to(dispatch) }
+            { text_view(&source, (*excerpt).as_ref(), &area, &set_text) }
             { report }
             { buttons.map(|buttons| buttons.view()) }
         </Modal>
@@ -146,40 +172,43 @@ fn file_button(dispatch: &Dispatch) -> Html {
 
 /// The field for the text; of a long text the lines that were asked for.
 fn text_view(
-    text: &Rc<str>,
-    name: &str,
-    excerpt: Option<u32>,
+    source: &Source,
+    excerpt: Option<&(u32, Vec<(u32, String)>)>,
     area: &NodeRef,
     set: &Callback<Rc<str>>,
 ) -> Html {
-    if text.len() <= SHOWN {
-        let oninput = set.reform(|event: InputEvent| {
-            let area: HtmlTextAreaElement = event.target_unchecked_into();
-            area.value().into()
-        });
-        return html! {
-            <textarea class="importtext" ref={area.clone()} {oninput} value={text.to_string()}
-                spellcheck="false" autocomplete="off" wrap="off" aria-label="Manifest or scenario"
-                data-testid={TestId::ImportText}
-                placeholder={"apiVersion: v1\nkind: List\nitems:\n- …"} />
-        };
-    }
+    let (name, length) = match source {
+        Source::Text(text, _) if text.len() <= SHOWN => {
+            let oninput = set.reform(|event: InputEvent| {
+                let area: HtmlTextAreaElement = event.target_unchecked_into();
+                area.value().into()
+            });
+            return html! {
+                <textarea class="importtext" ref={area.clone()} {oninput} value={text.to_string()}
+                    spellcheck="false" autocomplete="off" wrap="off"
+                    aria-label="Manifest or scenario" data-testid={TestId::ImportText}
+                    placeholder={"apiVersion: v1\nkind: List\nitems:\n- …"} />
+            };
+        }
+        Source::Text(text, name) => (name, text.len()),
+        Source::Files(_, name, length) => (name, *length),
+    };
     html! {
         <div class="stack">
             <div class="row hint">
                 <span class="grow">
-                    { format!("{name}: {}, too long to be shown here", size(text.len())) }
+                    { format!("{name}: {}, too long to be shown here", size(length)) }
                 </span>
                 <button class="btn small" onclick={set.reform(|_| "".into())}>
                     { "Paste another text" }
                 </button>
             </div>
-            if let Some(line) = excerpt {
+            if let Some((line, lines)) = excerpt {
                 <pre class="excerpt" tabindex="0" aria-label={format!("Line {line}")}
                     data-testid={TestId::Excerpt}>
-                    { for lines_around(text, line).into_iter().map(|(number, content)| html! {
+                    { for lines.iter().map(|(number, content)| html! {
                         <span class={classes!((number == line).then_some("on"))}>
-                            <i>{ number }</i>{ content }{ "\n" }
+                            <i>{ *number }</i>{ content }{ "\n" }
                         </span>
                     }) }
                 </pre>
@@ -204,57 +233,43 @@ fn select_line(area: &HtmlTextAreaElement, line: u32) {
 }
 
 /// What was found, and what is wrong with it.
-fn read_view(reading: &Reading, online: &Callback<u32>) -> Html {
+fn read_view(reading: &ReadView, online: &Callback<u32>) -> Html {
     html! {
         <section class="stack" aria-label="What was read">
-            <div role="status"><h3 data-testid={TestId::Found}>{ found(reading) }</h3></div>
+            <div role="status"><h3 data-testid={TestId::Found}>{ &reading.found }</h3></div>
             { diagnostics(&reading.diagnostics, Some(online)) }
         </section>
     }
 }
 
 /// What became of each object.
-fn objects_view(objects: &Rc<Objects>, online: &Callback<u32>) -> Html {
-    if objects.len() == 0 {
+fn objects_view(reading: &Rc<ReadView>, online: &Callback<u32>, dispatch: &Dispatch) -> Html {
+    if reading.counts.get(&Show::All).is_none_or(|all| *all == 0) {
         return Html::default();
     }
     html! {
         <section class="stack" aria-label="Every object">
             <h3>{ "Every object" }</h3>
-            <ObjectList objects={objects.clone()} online={online.clone()} />
+            <ObjectList reading={reading.clone()} online={online.clone()}
+                dispatch={dispatch.clone()} />
         </section>
     }
 }
 
-fn found(reading: &Reading) -> String {
-    let words = match &reading.content {
-        Content::Nothing => return "Nothing here can be imported".to_owned(),
-        Content::Scenario(scenario) => format!("Scenario: {}", scenario.metadata.title),
-        Content::Objects(read) => {
-            let (nodes, pods) = (count(read.nodes.len(), "node"), count(read.pods.len(), "pod"));
-            let mut words = format!("{nodes}, {pods}");
-            let kinds = [(read.workloads.len(), "workload"), (read.budgets.len(), "budget")];
-            for (number, what) in kinds.into_iter().filter(|(number, _)| *number > 0) {
-                words = format!("{words}, {}", count(number, what));
-            }
-            words
-        }
-    };
-    let counts = reading.objects.counts();
-    let more = [(State::Kept, "kept for export"), (State::LeftOut, "left out")];
-    more.into_iter().fold(words, |words, (state, what)| match counts.get(&Show::Only(state)) {
-        Some(number) => format!("{words}; {number} {what}"),
-        None => words,
-    })
-}
-
 /// What the text says about its cluster: release and time.
-fn cluster_view(read: &Read, own: bool, present: KubernetesRelease, set: &Callback<bool>) -> Html {
+fn cluster_view(
+    detected: Option<&DetectedRelease>,
+    nodes: bool,
+    newest: Option<Time>,
+    own: bool,
+    present: KubernetesRelease,
+    set: &Callback<bool>,
+) -> Html {
     let onchange = set.reform(|event: Event| {
         let input: HtmlInputElement = event.target_unchecked_into();
         input.checked()
     });
-    let clock = read.newest_time.map_or_else(
+    let clock = newest.map_or_else(
         || {
             "There are no times in the text: the clock begins as usual, and ages are unknown."
                 .into()
@@ -264,15 +279,15 @@ fn cluster_view(read: &Read, own: bool, present: KubernetesRelease, set: &Callba
     html! {
         <section class="stack" aria-label="Release and clock" data-testid={TestId::ImportCluster}>
             <h3>{ "Release and clock" }</h3>
-            { match read.detected_release() {
+            { match detected {
                 Some(detected) => html! {
                     <label class="check">
                         <input type="checkbox" checked={own} {onchange}
                             data-testid={TestId::OwnRelease} />
-                        <span>{ release_words(&detected) }</span>
+                        <span>{ release_words(detected) }</span>
                     </label>
                 },
-                None if read.nodes.is_empty() => Html::default(),
+                None if !nodes => Html::default(),
                 None => html! {
                     <p>{ format!("No node reports a version: Kubernetes {present} stays.") }</p>
                 },
@@ -312,29 +327,22 @@ fn secrets_view(dropped: Dropped, keep_all: bool, set: &Callback<bool>) -> Html 
 }
 
 /// What adding the objects would do.
-fn plan_view(plan: &Rc<Objects>, online: &Callback<u32>) -> Html {
-    let counts = plan.counts();
-    // What does not come in comes last.
-    let states = counts.iter().rev().filter_map(|(show, number)| match show {
-        Show::Only(state) => Some(format!("{number} {}", state.word())),
-        _ => None,
-    });
+fn plan_view(plan: &Rc<ReadView>, online: &Callback<u32>, dispatch: &Dispatch) -> Html {
     html! {
         <section class="stack" aria-label="What would be added" data-testid={TestId::ImportPlan}>
-            <div role="status">
-                <h3>{ format!("If you add them: {}", states.collect::<Vec<_>>().join(", ")) }</h3>
-            </div>
-            <ObjectList objects={plan.clone()} online={online.clone()} />
+            <div role="status"><h3>{ &plan.found }</h3></div>
+            <ObjectList reading={plan.clone()} online={online.clone()}
+                dispatch={dispatch.clone()} />
         </section>
     }
 }
 
 /// What can be done with what was read.
 struct Buttons<'a> {
-    reading: &'a Reading,
-    plan: Option<&'a Rc<Objects>>,
+    reading: &'a ReadView,
+    plan: Option<&'a Rc<ReadView>>,
     own_release: bool,
-    set_plan: &'a Callback<Option<Rc<Objects>>>,
+    set_plan: &'a Callback<Option<Rc<ReadView>>>,
     dispatch: &'a Dispatch,
 }
 
@@ -342,33 +350,28 @@ impl Buttons<'_> {
     fn view(&self) -> Html {
         html! {
             <div class="actions foot" data-testid={TestId::ImportActions}>
-                { match (&self.reading.content, self.plan) {
-                    (Content::Nothing, _) => html! {
+                { match (&self.reading.kind, self.plan) {
+                    (ReadKind::Nothing, _) => html! {
                         <button class="btn primary" disabled=true>{ "Replace the cluster" }</button>
                     },
-                    (Content::Scenario(scenario), _) => {
-                        let scenario = scenario.clone();
-                        let onclick = self.dispatch.reform(move |_| Msg::Load(scenario.clone()));
+                    (ReadKind::Scenario, _) => {
+                        let onclick = self.dispatch.reform(|_| Msg::Replace(true));
                         html! {
                             <button class="btn primary" {onclick}>{ "Load the scenario" }</button>
                         }
                     }
-                    (Content::Objects(read), None) => self.choose(read),
-                    (Content::Objects(read), Some(plan)) => self.confirm(read, plan),
+                    (_, None) => self.choose(),
+                    (_, Some(plan)) => self.confirm(plan),
                 } }
             </div>
         }
     }
 
-    fn choose(&self, read: &Rc<Read>) -> Html {
-        let (asked, objects) = (read.clone(), self.reading.objects.clone());
+    fn choose(&self) -> Html {
         let planned = self.set_plan.reform(Some);
-        let onadd = self.dispatch.reform(move |_: MouseEvent| {
-            Msg::PlanImport(asked.clone(), objects.clone(), planned.clone())
-        });
-        let (read, own_release) = (read.clone(), self.own_release);
-        let onreplace =
-            self.dispatch.reform(move |_| Msg::ReplaceCluster(read.clone(), own_release));
+        let onadd = self.dispatch.reform(move |_: MouseEvent| Msg::Plan(planned.clone()));
+        let own_release = self.own_release;
+        let onreplace = self.dispatch.reform(move |_| Msg::Replace(own_release));
         html! {
             <>
                 <button class="btn" onclick={onadd} data-testid={TestId::ImportAdd}>
@@ -381,14 +384,12 @@ impl Buttons<'_> {
         }
     }
 
-    fn confirm(&self, read: &Rc<Read>, plan: &Objects) -> Html {
-        let counts = plan.counts();
-        let count_of = |state| counts.get(&Show::Only(state)).copied().unwrap_or_default();
+    fn confirm(&self, plan: &ReadView) -> Html {
+        let count_of = |state| plan.counts.get(&Show::Only(state)).copied().unwrap_or_default();
         let changes = count_of(State::Created) + count_of(State::Replaced);
         let back = self.set_plan.reform(|_: MouseEvent| None);
-        let (read, objects) = (read.clone(), self.reading.objects.clone());
-        let onadd = self.dispatch.reform(move |_| Msg::AddToCluster(read.clone(), objects.clone()));
-        let missing = match plan.missing() {
+        let onadd = self.dispatch.reform(|_| Msg::Add);
+        let missing = match plan.missing {
             0 => String::new(),
             missing => format!(", leaving out {missing}"),
         };
@@ -405,10 +406,10 @@ impl Buttons<'_> {
 }
 
 /// What a replacement would leave out, in words: nothing is left out in silence.
-fn leaving_out(reading: &Reading) -> String {
+fn leaving_out(reading: &ReadView) -> String {
     let of_text = |d: &taintlab_manifest::Diagnostic| d.is_error() && d.object.is_none();
     let unread = reading.diagnostics.iter().any(of_text);
-    match (reading.objects.missing(), unread) {
+    match (reading.missing, unread) {
         (0, false) => " the cluster".to_owned(),
         (0, true) => ", leaving out what cannot be read".to_owned(),
         (objects, false) => format!(", leaving out {}", count(objects, "object")),

@@ -2,13 +2,17 @@
 
 use std::rc::Rc;
 
+use taintlab_manifest::ObjectReport;
 use web_sys::HtmlInputElement;
 use yew::prelude::*;
 
 use crate::components::parts::line_button::line_button;
+use crate::messages::{Dispatch, Msg};
 use crate::test_id::TestId;
 use crate::text::count;
-use crate::view_models::import_report::{Objects, Show, State, name, notes};
+use crate::view_models::import_report::{
+    Listed, Listing, ReadKind, ReadView, Show, State, name, notes,
+};
 
 /// Of each kind so many are shown, until more are asked for.
 const AT_ONCE: usize = 100;
@@ -18,10 +22,12 @@ const FEW: usize = 12;
 /// Properties of [`ObjectList`].
 #[derive(Clone, PartialEq, Properties)]
 pub(crate) struct ObjectListProps {
-    /// The objects.
-    pub(crate) objects: Rc<Objects>,
+    /// What was read, or is to be added.
+    pub(crate) reading: Rc<ReadView>,
     /// Shows a line of the text.
     pub(crate) online: Callback<u32>,
+    /// Where messages go.
+    pub(crate) dispatch: Dispatch,
 }
 
 /// The list, with a filter.
@@ -29,11 +35,25 @@ pub(crate) struct ObjectListProps {
 pub(crate) fn ObjectList(props: &ObjectListProps) -> Html {
     let show = use_state(|| Show::All);
     let filter = use_state(String::new);
-    let counts = use_memo(Rc::as_ptr(&props.objects), |_| props.objects.counts());
+    let most = use_state(|| AT_ONCE);
+    let listed = use_state(|| None::<Rc<Listed>>);
+    let counts = &props.reading.counts;
     // Of another text, there may be nothing of the kind that was chosen.
     let shown = if counts.contains_key(&show) { *show } else { Show::All };
-    let kinds = props.objects.by_kind(shown, &filter);
-    let few = props.objects.len() <= FEW;
+    {
+        let (listed, dispatch) = (listed.clone(), props.dispatch.clone());
+        let listing = Listing {
+            planned: props.reading.kind == ReadKind::Planned,
+            show: shown,
+            filter: (*filter).clone(),
+            most: *most,
+        };
+        use_effect_with((Rc::as_ptr(&props.reading), listing), move |(_, listing)| {
+            let told = Callback::from(move |new| listed.set(Some(new)));
+            dispatch.emit(Msg::List(listing.clone(), told));
+        });
+    }
+    let few = counts.get(&Show::All).is_none_or(|all| *all <= FEW);
     let filtered = shown != Show::All || !filter.is_empty();
     let oninput = {
         let filter = filter.clone();
@@ -41,6 +61,10 @@ pub(crate) fn ObjectList(props: &ObjectListProps) -> Html {
             let input: HtmlInputElement = event.target_unchecked_into();
             filter.set(input.value().to_ascii_lowercase());
         })
+    };
+    let onmore = {
+        let most = most.clone();
+        Callback::from(move |()| most.set(*most * 2))
     };
     html! {
         <div class="objects" data-testid={TestId::Objects}>
@@ -63,12 +87,16 @@ pub(crate) fn ObjectList(props: &ObjectListProps) -> Html {
                     }) }
                 </div>
             }
-            if kinds.is_empty() { <p class="muted">{ "No object has this name." }</p> }
-            { for kinds.into_iter().map(|(kind, rows)| html! {
-                <Kind key={kind.to_owned()} kind={kind.to_owned()} {rows}
-                    objects={props.objects.clone()} online={props.online.clone()}
-                    open={few || filtered} />
-            }) }
+            if let Some(listed) = &*listed {
+                if listed.kinds.is_empty() {
+                    <p class="muted">{ "No object has this name." }</p>
+                }
+                { for listed.kinds.iter().enumerate().map(|(place, kind)| html! {
+                    <Kind key={kind.kind.clone()} {place} listed={listed.clone()}
+                        online={props.online.clone()} onmore={onmore.clone()}
+                        open={few || filtered} />
+                }) }
+            }
         </div>
     }
 }
@@ -76,10 +104,10 @@ pub(crate) fn ObjectList(props: &ObjectListProps) -> Html {
 /// Properties of [`Kind`].
 #[derive(Clone, PartialEq, Properties)]
 struct KindProps {
-    kind: String,
-    rows: Vec<usize>,
-    objects: Rc<Objects>,
+    listed: Rc<Listed>,
+    place: usize,
     online: Callback<u32>,
+    onmore: Callback<()>,
     open: bool,
 }
 
@@ -87,7 +115,6 @@ struct KindProps {
 #[component]
 fn Kind(props: &KindProps) -> Html {
     let opened = use_state(|| None::<bool>);
-    let most = use_state(|| AT_ONCE);
     let open = opened.unwrap_or(props.open);
     let ontoggle = {
         let opened = opened.clone();
@@ -99,30 +126,25 @@ fn Kind(props: &KindProps) -> Html {
             }
         })
     };
-    let more = props.rows.len().saturating_sub(*most);
-    let onmore = {
-        let most = most.clone();
-        Callback::from(move |_: MouseEvent| most.set(*most * 2))
-    };
-    let missing = || {
-        let states = props.rows.iter().filter_map(|row| props.objects.get(*row));
-        states.filter(|(_, state, _)| state.is_missing()).count()
-    };
-    let kind = if props.kind.is_empty() { "without a kind" } else { props.kind.as_str() };
+    let Some(listed) = props.listed.kinds.get(props.place) else { return Html::default() };
+    let more = listed.total.saturating_sub(listed.rows.len());
+    let kind = if listed.kind.is_empty() { "without a kind" } else { listed.kind.as_str() };
     html! {
         <details {open} {ontoggle}>
             <summary>
-                <b>{ kind }</b>{ format!(" {}", props.rows.len()) }
-                if !open && missing() > 0 {
-                    <span class="error">{ format!(", {} not taken", missing()) }</span>
+                <b>{ kind }</b>{ format!(" {}", listed.total) }
+                if !open && listed.missing > 0 {
+                    <span class="error">{ format!(", {} not taken", listed.missing) }</span>
                 }
             </summary>
             if open {
                 <ul>
-                    { for props.rows.iter().take(*most).map(|row| row_of(*row, props)) }
+                    { for listed.rows.iter().enumerate().map(|(number, row)| {
+                        row_of(number, row, &props.online)
+                    }) }
                 </ul>
                 if more > 0 {
-                    <button class="btn small" onclick={onmore}>
+                    <button class="btn small" onclick={props.onmore.reform(|_: MouseEvent| ())}>
                         { format!("Show more ({} left)", count(more, "object")) }
                     </button>
                 }
@@ -131,22 +153,25 @@ fn Kind(props: &KindProps) -> Html {
     }
 }
 
-fn row_of(row: usize, props: &KindProps) -> Html {
-    let Some((object, state, why)) = props.objects.get(row) else { return Html::default() };
+fn row_of(
+    number: usize,
+    (object, state, why): &(ObjectReport, State, String),
+    online: &Callback<u32>,
+) -> Html {
     let notes = notes(object).join("; ");
     html! {
-        <li key={row} data-state={state.word()}>
+        <li key={number} data-state={state.word()}>
             <span class="grow">
                 { name(object) }
                 if !notes.is_empty() { <span class="hint">{ format!(" {notes}") }</span> }
                 if !why.is_empty() {
-                    <span class={if state == State::Refused { "error" } else { "hint" }}>
+                    <span class={if *state == State::Refused { "error" } else { "hint" }}>
                         { format!(" {why}") }
                     </span>
                 }
             </span>
-            if state != State::Read { <span class="badge">{ state.word() }</span> }
-            { line_button(object.line, &props.online) }
+            if *state != State::Read { <span class="badge">{ state.word() }</span> }
+            { line_button(object.line, online) }
         </li>
     }
 }

@@ -4,14 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use taintlab_core::scenario::ScenarioMetadata;
-use web_sys::HtmlInputElement;
+use web_sys::{HtmlElement, HtmlInputElement};
 use yew::prelude::*;
 
 use crate::components::parts::modal::Modal;
 use crate::components::parts::prose::in_words;
 use crate::messages::{Dispatch, Msg, Notice};
 use crate::test_id::TestId;
-use crate::{files, samples};
+use crate::{browser, files, samples};
 
 /// Properties of [`Scenarios`].
 #[derive(Clone, PartialEq, Properties)]
@@ -70,7 +70,7 @@ pub(crate) fn Scenarios(props: &ScenariosProps) -> Html {
     html! {
         <Modal title="Scenarios" width={820} dispatch={dispatch.clone()}>
             <div class="scenariosearch" role="search">
-                <input type="search" placeholder="Search titles, questions, answers and tags"
+                <input type="search" onkeydown={by_arrows} placeholder="Search titles, questions, answers and tags"
                     aria-label="Search scenarios" value={(*search).clone()} {oninput}
                     autofocus=true data-testid={TestId::ScenarioSearch} />
                 { tags(catalogue, &tag) }
@@ -87,9 +87,10 @@ pub(crate) fn Scenarios(props: &ScenariosProps) -> Html {
             </div>
             <p class="hint" role="status" data-testid={TestId::ScenarioCount}>
                 { format!("{} of {}. ", number, catalogue.iter().map(|(_, all)| all.len()).sum::<usize>()) }
-                { "Each takes the place of the cluster on the board; undo brings it back." }
+                { "Each takes the place of the cluster on the board; undo brings it back. \
+                    Arrow keys go from one to the next." }
             </p>
-            <div class="scenarios" data-testid={TestId::ScenarioList}>
+            <div class="scenarios" onkeydown={by_arrows} data-testid={TestId::ScenarioList}>
                 { for found.iter().map(|(subject, scenarios)| html! {
                     <>
                         <h3>{ *subject }</h3>
@@ -111,6 +112,33 @@ pub(crate) fn Scenarios(props: &ScenariosProps) -> Html {
                 }
             </div>
         </Modal>
+    }
+}
+
+/// Arrows go from one scenario to the next, and from the search to the first.
+fn by_arrows(event: KeyboardEvent) {
+    let down = match event.key().as_str() {
+        "ArrowDown" => true,
+        "ArrowUp" => false,
+        _ => return,
+    };
+    event.prevent_default();
+    let all = browser::find_all(&format!("{} [data-scenario]", TestId::ScenarioList.selector()));
+    // From a button beside a scenario as from the scenario.
+    let from = browser::focused();
+    let entry = from.and_then(|from| from.closest(".entry, [data-scenario]").ok().flatten());
+    let holds = |one: &HtmlElement| entry.as_ref().is_some_and(|entry| entry.contains(Some(one)));
+    let place = all.iter().position(holds);
+    let next = match (place, down) {
+        (Some(place), true) => all.get(place + 1),
+        (Some(place), false) => place.checked_sub(1).and_then(|place| all.get(place)),
+        (None, true) => all.first(),
+        (None, false) => None,
+    };
+    if let Some(next) = next {
+        let _ = next.focus();
+    } else if !down {
+        browser::focus(&TestId::ScenarioSearch.selector());
     }
 }
 

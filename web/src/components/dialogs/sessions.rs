@@ -101,7 +101,7 @@ impl Component for Sessions {
                 let dispatch = ctx.props().dispatch.clone();
                 wasm_bindgen_futures::spawn_local(async move {
                     dispatch.emit(match store::read(&id).await {
-                        Ok(Some(kept)) => download(&kept),
+                        Ok(Some(kept)) => download(&kept).await,
                         Ok(None) => Msg::Notice(Notice::error("This session is no longer there.")),
                         Err(failure) => Msg::Notice(Notice::error(failure.to_string())),
                     });
@@ -249,12 +249,12 @@ fn read(ctx: &Context<Sessions>) {
 }
 
 /// A session as a scenario file; as it is stored, if it cannot be read.
-fn download(kept: &Kept) -> Msg {
+async fn download(kept: &Kept) -> Msg {
     let name = kept.entry.name().to_lowercase();
     let words: Vec<_> =
         name.split(|c: char| !c.is_alphanumeric()).filter(|w| !w.is_empty()).collect();
     let name = if words.is_empty() { "session".to_owned() } else { words.join("-") };
-    match saved::from_text(&kept.edits, &kept.start) {
+    match saved::from_text(&kept.edits, &store::text_of(&kept.start).await) {
         Ok(restored) => Msg::Download(format!("{name}.yaml"), restored.scenario_text().into()),
         Err(_) => Msg::Download(format!("{name}.json"), kept.edits.as_str().into()),
     }

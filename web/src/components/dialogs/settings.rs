@@ -1,16 +1,20 @@
 //! The flags of kube-controller-manager, release by release.
 
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
+use taintlab_core::api::Node;
+use taintlab_core::controllers::autoscaler::{AutoscaledGroup, AutoscalerSettings};
+use taintlab_core::controllers::descheduler::DeschedulerSettings;
 use taintlab_core::controllers::node_lifecycle::NodeLifecycleConfig;
 use taintlab_core::release::KubernetesRelease;
-use taintlab_core::scenario::Scenario;
+use taintlab_core::time::{Span, parse_duration};
 use yew::prelude::*;
 
 use crate::components::parts::forms::{Choice, TextField};
 use crate::components::parts::modal::Modal;
 use crate::messages::{Dispatch, Msg};
-use crate::session::set_release;
+use crate::session::{StartChange, StartSettings};
 use crate::test_id::TestId;
 
 /// Properties of [`Settings`].
@@ -22,8 +26,78 @@ pub(crate) struct SettingsProps {
     pub(crate) flags: BTreeMap<String, String>,
     /// Whether kubelets and the node lifecycle controller run.
     pub(crate) node_lifecycle: bool,
+    /// The descheduler, if there is one.
+    pub(crate) descheduler: Option<DeschedulerSettings>,
+    /// The autoscaler, if there is one.
+    pub(crate) autoscaler: Option<AutoscalerSettings>,
+    /// Nodes that new ones may be like.
+    pub(crate) nodes: Rc<Vec<Node>>,
     /// Where messages go.
     pub(crate) dispatch: Dispatch,
+}
+
+/// The descheduler and the autoscaler as they are in the form.
+#[derive(Clone, PartialEq)]
+struct Others {
+    /// How often the descheduler runs, if there is one.
+    interval: Option<String>,
+    /// What new nodes are like: a node, or what the autoscaler has; empty without one.
+    like: String,
+    /// How many there are at most, if that is to change.
+    most: String,
+}
+
+/// The settings of both.
+type AddOns = (Option<DeschedulerSettings>, Option<AutoscalerSettings>);
+
+/// In place of the name of a node: the groups as they are.
+const AS_IT_IS: &str = " ";
+
+impl Others {
+    fn of(props: &SettingsProps) -> Self {
+        let interval = props.descheduler.as_ref().map(|it| it.descheduling_interval.to_string());
+        let groups = props.autoscaler.as_ref().map(|it| it.node_groups.as_slice());
+        let like = if groups.is_some() { AS_IT_IS } else { "" };
+        let most = match groups {
+            Some([only]) => only.max_size.to_string(),
+            _ => String::new(),
+        };
+        Self { interval, like: like.to_owned(), most }
+    }
+
+    /// The settings that these are, or what is wrong with the interval and the number.
+    fn settings(&self, props: &SettingsProps) -> Result<AddOns, [Option<String>; 2]> {
+        let descheduler = self.interval.as_ref().map(|text| {
+            let descheduling_interval = Span(parse_duration(text.trim())?);
+            let known = props.descheduler.clone().unwrap_or_default();
+            let settings = DeschedulerSettings { descheduling_interval, ..known };
+            settings.check().map(|()| settings)
+        });
+        let descheduler = descheduler.transpose();
+        let node = props.nodes.iter().find(|node| node.metadata.name == self.like);
+        let most = self.most.trim().parse::<u32>();
+        let most = most.map_err(|_| "must be a whole number, for example 5".to_owned());
+        let known = props.autoscaler.clone().filter(|_| self.like == AS_IT_IS);
+        let autoscaler = match (node, known) {
+            (Some(node), _) => most.map(|most| {
+                let node_groups = vec![AutoscaledGroup::like(node, most)];
+                Some(AutoscalerSettings { node_groups, ..AutoscalerSettings::default() })
+            }),
+            (None, Some(mut known)) if known.node_groups.len() == 1 => most.map(|most| {
+                known.node_groups.iter_mut().for_each(|group| group.max_size = most);
+                Some(known)
+            }),
+            (None, known) => Ok(known),
+        };
+        let autoscaler = autoscaler.and_then(|settings| match settings {
+            Some(settings) => settings.check().map(|()| Some(settings)),
+            None => Ok(None),
+        });
+        match (descheduler, autoscaler) {
+            (Ok(descheduler), Ok(autoscaler)) => Ok((descheduler, autoscaler)),
+            (descheduler, autoscaler) => Err([descheduler.err(), autoscaler.err()]),
+        }
+    }
 }
 
 /// The flags: what they are, what they would be, and what they are in another release.
@@ -34,6 +108,20 @@ pub(crate) fn Settings(props: &SettingsProps) -> Html {
     let flags = use_state(|| props.flags.clone());
     let other = use_state(|| KubernetesRelease::all().next().unwrap_or(release));
     let runs = use_state(|| props.node_lifecycle);
+    let others = use_state(|| Others::of(props));
+    let settings = others.settings(props);
+    let of_others = |index: usize| -> Vec<AttrValue> {
+        let errors = settings.as_ref().err().and_then(|errors| errors.get(index)?.clone());
+        errors.into_iter().map(AttrValue::from).collect()
+    };
+    let change = |change: fn(&mut Others, String)| {
+        let others = others.clone();
+        Callback::from(move |text: String| {
+            let mut new = (*others).clone();
+            change(&mut new, text);
+            others.set(new);
+        })
+    };
     let defaults: Vec<_> = NodeLifecycleConfig::of(release).flags(release).collect();
     let theirs: BTreeMap<_, _> = NodeLifecycleConfig::of(*other).flags(*other).collect();
     let error = |name: &str| -> Vec<AttrValue> {
@@ -41,13 +129,21 @@ pub(crate) fn Settings(props: &SettingsProps) -> Html {
         let result = NodeLifecycleConfig::of(release).set_flag(release, name, value);
         result.err().map(|error| error.to_string().into()).into_iter().collect()
     };
-    let wrong = known_to(release, &flags).keys().any(|name| !error(name).is_empty());
+    let wrong =
+        settings.is_err() || known_to(release, &flags).keys().any(|name| !error(name).is_empty());
     let apply = {
         let (flags, runs) = (known_to(release, &flags), *runs);
+        let settings = settings.clone().unwrap_or_default();
         props.dispatch.reform(move |event: SubmitEvent| {
             event.prevent_default();
-            let flags = flags.clone();
-            Msg::ChangeSettings(Box::new(move |start| set(start, release, flags, runs)))
+            let (descheduler, autoscaler) = settings.clone();
+            Msg::ChangeSettings(StartChange::Settings(Box::new(StartSettings {
+                release,
+                flags: flags.clone(),
+                node_lifecycle: runs,
+                descheduler,
+                autoscaler,
+            })))
         })
     };
     let row = |(name, default): &(&'static str, String)| {
@@ -93,6 +189,21 @@ pub(crate) fn Settings(props: &SettingsProps) -> Html {
         let runs = runs.clone();
         move |_: Event| runs.set(!*runs)
     };
+    let deschedules = change(|it, _| {
+        let every = DeschedulerSettings::default().descheduling_interval.to_string();
+        it.interval = if it.interval.is_some() { None } else { Some(every) };
+    });
+    let groups = props.autoscaler.as_ref().map_or(0, |it| it.node_groups.len());
+    let has_limit = !others.like.is_empty() && (others.like != AS_IT_IS || groups == 1);
+    let mut likes: Vec<(AttrValue, AttrValue)> = vec![("".into(), "no autoscaler".into())];
+    if let Some(autoscaler) = &props.autoscaler {
+        let groups: Vec<_> = autoscaler.node_groups.iter().map(|it| it.name.as_str()).collect();
+        likes.push((AS_IT_IS.into(), format!("its groups: {}", groups.join(", ")).into()));
+    }
+    likes.extend(props.nodes.iter().map(|node| {
+        let name = node.metadata.name.clone();
+        (name.clone().into(), format!("like {name}").into())
+    }));
     html! {
         <Modal title="Settings" dispatch={props.dispatch.clone()}>
             <form class="stack" onsubmit={apply} data-testid={TestId::Settings}>
@@ -100,6 +211,35 @@ pub(crate) fn Settings(props: &SettingsProps) -> Html {
                     <input type="checkbox" checked={*runs} onchange={toggle} />
                     { "Kubelets send heartbeats, and the node lifecycle controller watches them" }
                 </label>
+                <label class="check">
+                    <input type="checkbox" checked={others.interval.is_some()}
+                        onchange={deschedules.reform(|_: Event| String::new())}
+                        data-testid={TestId::Descheduler} />
+                    { "The descheduler evicts pods that do not tolerate a NoSchedule taint of \
+                       their node" }
+                </label>
+                if let Some(interval) = &others.interval {
+                    <TextField label="--descheduling-interval" value={interval.clone()}
+                        oninput={change(|it, text| it.interval = Some(text))}
+                        errors={of_others(0)} />
+                }
+                <label class="row">
+                    <span>{ "Nodes for pods that wait" }</span>
+                    <Choice value={others.like.clone()} options={likes}
+                        onchange={change(|it, text| {
+                            it.like = text;
+                            if it.most.is_empty() {
+                                it.most = "5".to_owned();
+                            }
+                        })}
+                        label="What the autoscaler's new nodes are like"
+                        testid={TestId::Autoscaler} />
+                </label>
+                if has_limit {
+                    <TextField label="At most so many nodes of the group"
+                        value={others.most.clone()}
+                        oninput={change(|it, text| it.most = text)} errors={of_others(1)} />
+                }
                 <p class="hint">
                     { format!("Flags of kube-controller-manager {release}. They apply from the \
                         beginning of the timeline; undo takes them back.") }
@@ -142,15 +282,4 @@ fn known_to(
     let known: Vec<_> = NodeLifecycleConfig::of(release).flags(release).collect();
     let has = |name: &str| known.iter().any(|(flag, _)| *flag == name);
     flags.iter().filter(|(name, _)| has(name)).map(|(n, v)| (n.clone(), v.clone())).collect()
-}
-
-fn set(
-    start: &mut Scenario,
-    release: KubernetesRelease,
-    flags: BTreeMap<String, String>,
-    runs: bool,
-) {
-    set_release(start, release);
-    start.kubernetes.node_lifecycle = Some(runs);
-    start.kubernetes.controller_manager_flags = flags;
 }

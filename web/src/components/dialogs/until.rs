@@ -2,15 +2,14 @@
 
 use std::rc::Rc;
 
-use taintlab_core::condition::Condition;
-use taintlab_core::simulator::Simulator;
+use taintlab_core::time::Timestamp;
 use yew::prelude::*;
 
 use crate::components::parts::forms::error_list;
 use crate::components::parts::modal::Modal;
 use crate::messages::{Dispatch, Msg};
 use crate::test_id::TestId;
-use crate::view_models::runs::{Breakpoint, Until};
+use crate::view_models::runs::Until;
 
 /// So many lines are offered as buttons.
 const MOST_OFFERED: usize = 12;
@@ -20,29 +19,12 @@ const MOST_OFFERED: usize = 12;
 pub(crate) struct UntilProps {
     /// What stands in the field at first.
     pub(crate) line: Rc<str>,
-    /// Lines for what was typed.
-    pub(crate) complete: Completer,
-    /// Where time stops.
-    pub(crate) breakpoints: Vec<Breakpoint>,
+    /// The conditions at which time stops.
+    pub(crate) breakpoints: Vec<String>,
+    /// What the clock shows.
+    pub(crate) now: Timestamp,
     /// Where messages go.
     pub(crate) dispatch: Dispatch,
-}
-
-/// What a beginning could become, in this simulation.
-#[derive(Clone)]
-pub(crate) struct Completer(Rc<Simulator>);
-
-impl Completer {
-    /// As things are now.
-    pub(crate) fn of(simulator: &Simulator) -> Self {
-        Self(Rc::new(simulator.clone()))
-    }
-}
-
-impl PartialEq for Completer {
-    fn eq(&self, other: &Self) -> bool {
-        self.0.now() == other.0.now()
-    }
 }
 
 /// The dialog.
@@ -71,7 +53,14 @@ pub(crate) fn UntilDialog(props: &UntilProps) -> Html {
             run.emit(());
         })
     };
-    let offered = Condition::complete(&line, &props.complete.0);
+    let offered = use_state(Vec::<String>::new);
+    {
+        let (offered, dispatch) = (offered.clone(), props.dispatch.clone());
+        use_effect_with(((*line).clone(), props.now), move |(line, _)| {
+            let told = Callback::from(move |lines| offered.set(lines));
+            dispatch.emit(Msg::Offers(line.clone(), told));
+        });
+    }
     let pressed = |callback: Callback<()>| Callback::from(move |_: MouseEvent| callback.emit(()));
     html! {
         <Modal title="Run until, or back to" dispatch={props.dispatch.clone()} width={640}>
@@ -117,7 +106,7 @@ pub(crate) fn UntilDialog(props: &UntilProps) -> Html {
                     <ul class="items">
                         { for props.breakpoints.iter().enumerate().map(|(index, one)| html! {
                             <li class="row">
-                                <code class="grow">{ one.condition.to_string() }</code>
+                                <code class="grow">{ one }</code>
                                 <button class="btn small" onclick={props.dispatch.reform(
                                     move |_: MouseEvent| Msg::Until(Until::Pass(index), Callback::noop())
                                 )}>{ "Remove" }</button>

@@ -1,7 +1,7 @@
 //! What is likely to surprise in the cluster: each with its reason and a fix.
 
 use taintlab_core::controllers::node_lifecycle::zone::ZoneKey;
-use taintlab_core::warnings::{FixLanguage, Subject, Warning};
+use taintlab_core::warnings::{FixLanguage, Subject};
 use yew::prelude::*;
 
 use crate::components::parts::copy::copy;
@@ -9,17 +9,17 @@ use crate::components::parts::modal::Modal;
 use crate::components::parts::prose::in_words;
 use crate::components::parts::severity::picture;
 use crate::messages::{Dispatch, Msg};
+use crate::protocol::WarningView;
 use crate::test_id::TestId;
 use crate::view_models::selection::Selection;
-use crate::view_models::warning_marks::is_about;
 
-/// A warning names at most so many pods; the mark is on all of them.
-const MOST_NAMES: usize = 6;
-
-/// The list of warnings; of those about one object if there is one.
-pub(crate) fn warnings(all: &[Warning], about: Option<&Selection>, dispatch: &Dispatch) -> Html {
-    let shown: Vec<&Warning> =
-        all.iter().filter(|one| about.is_none_or(|about| is_about(one, about))).collect();
+/// The list of warnings, those `about` one object if there is one, of so many.
+pub(crate) fn warnings(
+    shown: &[WarningView],
+    all: usize,
+    about: Option<&Selection>,
+    dispatch: &Dispatch,
+) -> Html {
     html! {
         <Modal title="Warnings" width={820} dispatch={dispatch.clone()} read_only={shown.is_empty()}>
             if let Some(about) = about {
@@ -27,14 +27,14 @@ pub(crate) fn warnings(all: &[Warning], about: Option<&Selection>, dispatch: &Di
                     <span>{ "About " }<b class="mono">{ name_of(about) }</b></span>
                     <button class="btn small" onclick={dispatch.reform(|_| {
                         Msg::Open(crate::messages::Dialog::Warnings(None))
-                    })}>{ format!("Show all {}", all.len()) }</button>
+                    })}>{ format!("Show all {all}") }</button>
                 </div>
             }
             if shown.is_empty() {
                 <p>{ "There is nothing to warn of." }</p>
             }
             <ul class="warnings" data-testid={TestId::Warnings}>
-                { for shown.into_iter().map(|warning| one(warning, dispatch)) }
+                { for shown.iter().map(|warning| one(warning, dispatch)) }
             </ul>
         </Modal>
     }
@@ -48,7 +48,8 @@ fn name_of(selection: &Selection) -> String {
     }
 }
 
-fn one(warning: &Warning, dispatch: &Dispatch) -> Html {
+fn one(view: &WarningView, dispatch: &Dispatch) -> Html {
+    let warning = &view.warning;
     let severity = warning.severity.as_str();
     html! {
         <li class="warning" data-severity={severity} data-code={warning.code.as_str()}>
@@ -61,7 +62,7 @@ fn one(warning: &Warning, dispatch: &Dispatch) -> Html {
                 if !warning.field.is_empty() { <code class="muted">{ &warning.field }</code> }
             </div>
             <p class="said">{ in_words(&warning.message) }</p>
-            { subjects(&warning.subjects, dispatch) }
+            { subjects(view, dispatch) }
             <p class="muted">{ in_words(&warning.explanation) }</p>
             if let Some(fix) = &warning.fix {
                 <div class="fix">
@@ -84,11 +85,11 @@ fn language(language: FixLanguage) -> &'static str {
     }
 }
 
-fn subjects(subjects: &[Subject], dispatch: &Dispatch) -> Html {
-    let more = subjects.len().saturating_sub(MOST_NAMES);
+fn subjects(view: &WarningView, dispatch: &Dispatch) -> Html {
+    let more = view.more;
     html! {
         <div class="row subjects">
-            { for subjects.iter().take(MOST_NAMES).map(|subject| object(subject, dispatch)) }
+            { for view.warning.subjects.iter().map(|subject| object(subject, dispatch)) }
             if more > 0 { <span class="muted">{ format!("and {more} more") }</span> }
         </div>
     }

@@ -22,9 +22,9 @@ pub(super) fn details(props: &LanesProps) -> Html {
                 <p class="lpeeking"><b>{ format!("Peek at {}", at(peek)) }</b>
                     { " · click or Enter goes there" }</p>
             }
-            if let Some(area) = &props.area {
+            if let Some(area) = &props.view.area {
                 { measured(area, dispatch) }
-            } else if let Some(chosen) = &props.chosen {
+            } else if let Some(chosen) = &props.view.chosen {
                 { chain(chosen, dispatch) }
             } else {
                 <p class="muted">
@@ -32,7 +32,7 @@ pub(super) fn details(props: &LanesProps) -> Html {
                        Ctrl and the wheel zoom, Shift and the wheel move." }
                 </p>
             }
-            if props.room == Room::Full { { legend(&props.window.rows) } }
+            if props.room == Room::Full { { legend(&props.view.window.rows) } }
         </div>
     }
 }

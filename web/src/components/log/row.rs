@@ -3,23 +3,22 @@
 use yew::prelude::*;
 
 use crate::messages::{Dispatch, Msg};
-use crate::session::Row;
 use crate::text::at;
-use crate::view_models::display::{self, Category};
+use crate::view_models::display::Category;
+use crate::view_models::log::LogRow;
 use crate::view_models::selection::Selection;
 
 /// The height of a row in pixels, as in the style sheet.
 pub(crate) const ROW: usize = 26;
 
-/// A row of the log, so many pixels down; `later` than the clock, that is set back.
+/// A row of the log, so many pixels down.
 pub(crate) fn event_row(
-    row: &Row,
+    row: &LogRow,
     top: usize,
-    later: bool,
     selection: Option<&Selection>,
     dispatch: &Dispatch,
 ) -> Html {
-    let text = display::row(row);
+    let text = row.text.clone();
     let selected = text.selects.is_some() && text.selects.as_ref() == selection;
     let category = match text.category {
         Category::Event => "event",
@@ -32,7 +31,7 @@ pub(crate) fn event_row(
     html! {
         <button key={top} class="ev" style={format!("top:{top}px")} data-category={category}
             data-place={(top / ROW).to_string()} data-type={text.type_} data-selected={selected.to_string()}
-            data-later={later.then_some("true")} {onclick}>
+            data-later={row.later.then_some("true")} {onclick}>
             <span class="t">{ at(row.at) }</span>
             <span class="ty">{ text.type_ }</span>
             <span class="r" title={text.reason.clone()}>{ text.reason }</span>

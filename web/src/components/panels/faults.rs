@@ -4,6 +4,7 @@ use taintlab_core::api::{ConditionStatus, NodeName, node_condition_type as condi
 use taintlab_core::command::Command;
 use taintlab_core::event::SilenceCause;
 use taintlab_core::eviction_timeline::time_budget::Moment;
+use taintlab_core::kubelet::NodePower;
 use taintlab_core::simulator::NodeView as Kubelet;
 use taintlab_core::time::{Span, Timestamp};
 use yew::prelude::*;
@@ -26,6 +27,10 @@ const CONDITIONS: [(&str, &str, ConditionStatus); 5] = [
 /// How a flapping kubelet of the page flaps: longer away than the grace period of any release, and
 /// three times.
 const FLAP: (Timestamp, Timestamp, u32) = (Timestamp::from_secs(90), Timestamp::from_secs(30), 3);
+
+/// How long the page lets a node wait for its pods when it is shut down, and how much of that is
+/// for critical ones, if its kubelet is not set otherwise: as the documentation of Kubernetes.
+const SHUTDOWN: (Timestamp, Timestamp) = (Timestamp::from_secs(30), Timestamp::from_secs(10));
 
 /// A button that gives commands.
 fn button(
@@ -72,6 +77,13 @@ fn faults(name: &NodeName, kubelet: Option<&Kubelet>, dispatch: &Dispatch) -> Ht
     let node = || name.clone();
     let runs = kubelet.is_none_or(|kubelet| kubelet.kubelet_runs);
     let cut = kubelet.is_some_and(|kubelet| kubelet.network_cut);
+    let power = kubelet.map_or(NodePower::On, |kubelet| kubelet.power);
+    let (period, critical) = SHUTDOWN;
+    let shut_down = Command::ShutDownNode {
+        node: node(),
+        shutdown_grace_period: Some(Span::from(period)),
+        shutdown_grace_period_critical_pods: Some(Span::from(critical)),
+    };
     let (down, up, times) = FLAP;
     let flap = Command::FlapKubelet {
         node: node(),
@@ -84,6 +96,8 @@ fn faults(name: &NodeName, kubelet: Option<&Kubelet>, dispatch: &Dispatch) -> Ht
             if runs {
                 { button("Stop kubelet", "It reports no more", vec![Command::StopKubelet { node: node() }], dispatch) }
                 { button("Restart kubelet", "It reports its status at once", vec![Command::RestartKubelet { node: node() }], dispatch) }
+            } else if power == NodePower::Off {
+                { button("Start node", "Its kubelet reports again, and starts the pods that have not failed", vec![Command::StartKubelet { node: node() }], dispatch) }
             } else {
                 { button("Start kubelet", "It reports again, at once", vec![Command::StartKubelet { node: node() }], dispatch) }
             }
@@ -91,6 +105,15 @@ fn faults(name: &NodeName, kubelet: Option<&Kubelet>, dispatch: &Dispatch) -> Ht
                 { button("Restore network", "The API server hears it again", vec![Command::RestoreNetwork { node: node() }], dispatch) }
             } else {
                 { button("Cut network", "Its kubelet runs and is not heard", vec![Command::CutNetwork { node: node() }], dispatch) }
+            }
+            if power == NodePower::On {
+                { button("Shut down", "Its kubelet ends the pods first, within 30 s unless its configuration says otherwise", vec![shut_down], dispatch) }
+            }
+            if power == NodePower::ShuttingDown {
+                { button("Cancel shutdown", "Its pods end all the same", vec![Command::CancelShutdown { node: node() }], dispatch) }
+            }
+            if power != NodePower::Off {
+                { button("Cut power", "Everything on it ends at once", vec![Command::PowerOffNode { node: node() }], dispatch) }
             }
             { button("Flap kubelet", "Three times 90 s down and 30 s up", vec![flap], dispatch) }
         </>
@@ -130,12 +153,19 @@ fn reported(
 fn health(kubelet: &Kubelet) -> Html {
     let silent = kubelet.silent.map(|cause| match cause {
         SilenceCause::KubeletStopped => "Its kubelet is stopped",
+        SilenceCause::NodeOff => "It is off",
         SilenceCause::NetworkCut => "Its network is cut",
         SilenceCause::ZoneNetworkCut => "The network of its zone is cut",
     });
     let unknown = kubelet.health.as_ref().and_then(|health| health.turns_unknown_at);
     html! {
         <>
+            if kubelet.power == NodePower::ShuttingDown {
+                <div class="verdict" data-state="counting" data-testid={TestId::ShuttingDown}>
+                    <b>{ "It is shutting down" }</b>
+                    <p>{ "Its kubelet ends the pods, and refuses others" }</p>
+                </div>
+            }
             if let Some(silent) = silent {
                 <div class="verdict" data-state="counting" data-testid={TestId::Silent}>
                     <b>{ silent }</b>

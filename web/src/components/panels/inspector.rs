@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 
+use taintlab_core::scenario::Scenario;
 use yew::prelude::*;
 
 use super::node::NodePanel;
@@ -14,6 +15,7 @@ use super::zone::ZonePanel;
 use crate::components::parts::icon;
 use crate::messages::{Dialog, Dispatch, Msg};
 use crate::test_id::TestId;
+use crate::view_models::board::Board;
 use crate::view_models::inspector_model::InspectorModel;
 use crate::view_models::selection::Selection;
 use crate::view_models::warning_marks::counted;
@@ -23,6 +25,10 @@ use crate::view_models::warning_marks::counted;
 pub(crate) struct InspectorProps {
     /// What is selected.
     pub(crate) model: Rc<InspectorModel>,
+    /// Where the timeline begins, without its objects.
+    pub(crate) start: Rc<Scenario>,
+    /// What is on the board.
+    pub(crate) board: Rc<Board>,
     /// The selection and the number of warnings about it by severity, if there are any.
     pub(crate) about: Option<(Selection, [usize; 3])>,
     /// Where messages go.
@@ -37,7 +43,7 @@ pub(crate) fn Inspector(props: &InspectorProps) -> Html {
     html! {
         <aside class="inspector" aria-label="Inspector" data-testid={TestId::Inspector}
             data-empty={empty.to_string()}>
-            { panel(&props.model, dispatch) }
+            { panel(props) }
             { props.about.as_ref().map(|about| warnings_about(about, dispatch)) }
         </aside>
     }
@@ -55,10 +61,10 @@ fn warnings_about((selection, counts): &(Selection, [usize; 3]), dispatch: &Disp
 }
 
 /// The panel of what is selected.
-fn panel(model: &InspectorModel, dispatch: &Dispatch) -> Html {
-    let dispatch = dispatch.clone();
-    match model {
-        InspectorModel::Overview(overview) => overview_panel(overview, &dispatch),
+fn panel(props: &InspectorProps) -> Html {
+    let dispatch = props.dispatch.clone();
+    match &*props.model {
+        InspectorModel::Overview(overview) => overview_panel(overview, &props.start, &dispatch),
         InspectorModel::Node(node) => {
             let key = node.view.name.as_str().to_owned();
             html! { <NodePanel {key} node={node.clone()} {dispatch} /> }
@@ -68,8 +74,10 @@ fn panel(model: &InspectorModel, dispatch: &Dispatch) -> Html {
             html! { <PodPanel {key} pod={(**pod).clone()} {dispatch} /> }
         }
         InspectorModel::Zone(zone) => {
-            let key = zone.view.key.to_string();
-            html! { <ZonePanel {key} zone={zone.clone()} {dispatch} /> }
+            let key = zone.key.to_string();
+            let view = props.board.zones.iter().find(|view| view.key == zone.key);
+            let Some(view) = view.cloned() else { return Html::default() };
+            html! { <ZonePanel {key} zone={zone.clone()} {view} {dispatch} /> }
         }
         InspectorModel::Workload(track, pods) => {
             let key = track.view.workload.to_string();

@@ -10,7 +10,7 @@ use crate::components::parts::icon;
 use crate::components::parts::prose::in_words;
 use crate::components::questions::questions;
 use crate::messages::{Dispatch, Msg};
-use crate::session::run_control_plane;
+use crate::session::StartChange;
 use crate::test_id::TestId;
 use crate::text::count;
 use crate::view_models::inspector_model::{Expected, Overview};
@@ -37,8 +37,7 @@ pub(crate) fn about(metadata: &ScenarioMetadata, open: bool, rest: Html) -> Html
 }
 
 /// The cluster as a whole.
-pub(crate) fn overview_panel(overview: &Overview, dispatch: &Dispatch) -> Html {
-    let start = &overview.start;
+pub(crate) fn overview_panel(overview: &Overview, start: &Scenario, dispatch: &Dispatch) -> Html {
     let totals = overview.totals;
     let metadata = &start.metadata;
     let stat = |number: usize, what: &'static str| {
@@ -84,9 +83,8 @@ fn own_story(start: &Scenario, dispatch: &Dispatch) -> Html {
 
 /// Whether the scheduler and the controllers of workloads take part.
 fn controllers(run: bool, dispatch: &Dispatch) -> Html {
-    let onchange = dispatch.reform(move |_: Event| {
-        Msg::ChangeStart(Box::new(move |start| run_control_plane(start, !run)))
-    });
+    let onchange =
+        dispatch.reform(move |_: Event| Msg::ChangeStart(StartChange::ControlPlane(!run)));
     html! {
         <label class="check">
             <input type="checkbox" checked={run} {onchange} data-testid={TestId::ControlPlane} />
@@ -144,9 +142,7 @@ fn gates(start: &Scenario, dispatch: &Dispatch) -> Html {
                 let onchange = dispatch.reform(move |event: Event| {
                     let input: HtmlInputElement = event.target_unchecked_into();
                     let on = input.checked();
-                    Msg::ChangeStart(Box::new(move |start| {
-                        start.kubernetes.feature_gates.insert(gate.name().to_owned(), on);
-                    }))
+                    Msg::ChangeStart(StartChange::Gate(gate.name().to_owned(), on))
                 });
                 html! {
                     <label class="check">

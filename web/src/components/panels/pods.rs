@@ -13,9 +13,6 @@ use crate::text::{at, count};
 use crate::view_models::inspector_model::InspectedPods;
 use crate::view_models::selection::Selection;
 
-/// Of more pods than these it is only said how many there are.
-const MOST: usize = 200;
-
 /// Properties of [`PodsPanel`].
 #[derive(Clone, PartialEq, Properties)]
 pub(crate) struct PodsPanelProps {
@@ -28,29 +25,27 @@ pub(crate) struct PodsPanelProps {
 /// The pods of which one thing is true, as a list. A click on one selects it.
 #[component]
 pub(crate) fn PodsPanel(props: &PodsPanelProps) -> Html {
-    let InspectedPods { group, pods, gone } = &*props.pods;
-    let total = pods.len() + gone.len();
-    let more = total.saturating_sub(MOST);
-    let name = html! { { format!("{} {}", count(total, "pod"), group.words()) } };
+    let InspectedPods { group, pods, gone, total } = &*props.pods;
+    let more = total.saturating_sub(pods.len() + gone.len());
+    let name = html! { { format!("{} {}", count(*total, "pod"), group.words()) } };
     let onclick = maybe(&props.dispatch, |event: MouseEvent| {
         let target: web_sys::Element = event.target_dyn_into()?;
         let pod = target.closest("[data-pod]").ok().flatten()?.get_attribute("data-pod")?;
         Some(Msg::Select(Some(Selection::Pod(PodKey::parse(&pod).ok()?))))
     });
-    let gone = gone.iter().take(MOST.saturating_sub(pods.len()));
     html! {
         <>
             { head("Pods", name, Html::default(), Html::default(), &props.dispatch) }
             <div class="body stack" data-testid={TestId::PodsPanel}>
-                if total == 0 { <p class="hint">{ "None at this moment." }</p> }
+                if *total == 0 { <p class="hint">{ "None at this moment." }</p> }
                 <div class="podlist" {onclick}>
-                    { for pods.iter().take(MOST).map(|pod| html! {
+                    { for pods.iter().map(|pod| html! {
                         <>
                             { pod_row(pod, false, None) }
                             if !pod.why.is_empty() { <p class="whypending">{ &pod.why }</p> }
                         </>
                     }) }
-                    { for gone.enumerate().map(|(index, gone)| html! {
+                    { for gone.iter().enumerate().map(|(index, gone)| html! {
                         <button key={format!("gone {index}")} class="pod" data-state="gone"
                             data-pod={gone.pod.to_string()}>
                             <span class="ring"></span>

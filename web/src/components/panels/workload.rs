@@ -81,7 +81,7 @@ pub(crate) fn WorkloadPanel(props: &WorkloadPanelProps) -> Html {
                     words="Set" value={track.start_up.clone().unwrap_or_default()}
                     placeholder="2s" testid={TestId::StartUp} workload={key.clone()}
                     what={Setting::StartUpTime} dispatch={dispatch.clone()} />
-                <h3>{ format!("Pods ({})", props.pods.len()) }</h3>
+                <h3>{ format!("Pods ({})", view.pods.len()) }</h3>
                 <div class="podlist">
                     { for props.pods.iter().map(|pod| {
                         let (select, key) = (select.clone(), pod.key.clone());

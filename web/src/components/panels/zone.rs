@@ -2,6 +2,8 @@
 
 mod rates;
 
+use std::rc::Rc;
+
 use taintlab_core::api::Taint;
 use taintlab_core::command::Command;
 use taintlab_core::controllers::node_lifecycle::zone::ZoneKey;
@@ -19,11 +21,16 @@ use crate::view_models::board::ZoneView;
 use crate::view_models::inspector_model::InspectedZone;
 use crate::view_models::selection::Selection;
 
+/// Of more nodes than these it is only said how many there are.
+const MOST_NODES: usize = 400;
+
 /// Properties of [`ZonePanel`].
 #[derive(Clone, PartialEq, Properties)]
 pub(crate) struct ZonePanelProps {
     /// The zone.
     pub(crate) zone: InspectedZone,
+    /// As it is on the board.
+    pub(crate) view: Rc<ZoneView>,
     /// Where messages go.
     pub(crate) dispatch: Dispatch,
 }
@@ -35,7 +42,7 @@ pub(crate) fn ZonePanel(props: &ZonePanelProps) -> Html {
         let [(key, effect), ..] = &QUICK;
         Taint::new(key, "", effect.clone())
     });
-    let (zone, dispatch) = (&props.zone.view, &props.dispatch);
+    let (zone, dispatch) = (&props.view, &props.dispatch);
     let rates_of = props.zone.rates.as_deref();
     let name = rates_of.map_or_else(|| zone_name(zone), |rates| rates.key.name());
     let existing = || zone.nodes.iter().filter(|node| node.exists);
@@ -85,7 +92,7 @@ pub(crate) fn ZonePanel(props: &ZonePanelProps) -> Html {
                 </div>
                 <h3>{ "Nodes" }</h3>
                 <div class="podlist">
-                    { for zone.nodes.iter().map(|node| {
+                    { for zone.nodes.iter().take(MOST_NODES).map(|node| {
                         let name = node.name.clone();
                         html! {
                             <button class="pod" onclick={dispatch.reform(move |_| {
@@ -101,6 +108,9 @@ pub(crate) fn ZonePanel(props: &ZonePanelProps) -> Html {
                         }
                     }) }
                 </div>
+                if zone.nodes.len() > MOST_NODES {
+                    <p class="hint">{ format!("and {} more", zone.nodes.len() - MOST_NODES) }</p>
+                }
             </div>
         </>
     }

@@ -1,6 +1,6 @@
 //! What is typed into a form and not yet applied.
 
-use taintlab_core::command::{Command, CommandError};
+use taintlab_core::command::Command;
 use yew::prelude::*;
 
 use super::forms::error_list;
@@ -48,9 +48,9 @@ impl<T: Clone + 'static> FormDraft<T> {
     /// Gives commands out. If they are refused, what was typed is there again, with the reason.
     pub(crate) fn send(&self, dispatch: &Dispatch, commands: Vec<Command>) {
         let (draft, typed) = (self.clone(), (*self.typed).clone());
-        let refused = Callback::from(move |error: CommandError| {
+        let refused = Callback::from(move |error: String| {
             draft.typed.set(typed.clone());
-            draft.failure.set(Some(error.to_string().into()));
+            draft.failure.set(Some(error.into()));
         });
         self.discard();
         dispatch.emit(Msg::Edit(commands, refused));

@@ -1,6 +1,5 @@
 //! Fields of forms, with their errors beside them.
 
-use taintlab_core::command::CommandError;
 use taintlab_core::policy::validation::FieldError;
 use web_sys::{HtmlInputElement, HtmlSelectElement};
 use yew::prelude::*;
@@ -84,9 +83,9 @@ pub(crate) fn error_list(errors: &[AttrValue]) -> Html {
 }
 
 /// Puts why a command was refused where a form shows what is wrong.
-pub(crate) fn refused_into(failure: &UseStateHandle<Option<AttrValue>>) -> Callback<CommandError> {
+pub(crate) fn refused_into(failure: &UseStateHandle<Option<AttrValue>>) -> Callback<String> {
     let failure = failure.clone();
-    Callback::from(move |error: CommandError| failure.set(Some(error.to_string().into())))
+    Callback::from(move |error: String| failure.set(Some(error.into())))
 }
 
 /// Properties of [`SelectField`].

@@ -3,6 +3,7 @@
 use web_sys::HtmlDialogElement;
 use yew::prelude::*;
 
+use super::busy::{Busy, busy};
 use super::icon;
 use crate::messages::{Dispatch, Msg};
 use crate::test_id::TestId;
@@ -28,6 +29,7 @@ pub(crate) struct ModalProps {
 #[component]
 pub(crate) fn Modal(props: &ModalProps) -> Html {
     let node = use_node_ref();
+    let takes_long = use_context::<Busy>();
     {
         let node = node.clone();
         use_effect_with((), move |()| {
@@ -55,6 +57,7 @@ pub(crate) fn Modal(props: &ModalProps) -> Html {
                     { icon::cross() }
                 </button>
             </div>
+            { takes_long.as_ref().map(busy) }
             <div class="body" tabindex={props.read_only.then_some("0")}>{ props.children.clone() }</div>
         </dialog>
     }

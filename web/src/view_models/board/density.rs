@@ -112,7 +112,7 @@ impl Density {
 impl NodeView {
     /// The node in a line: `node n, Ready, 3 pods counting down, 2 stay, taint k:NoExecute`.
     pub(crate) fn line(&self) -> String {
-        let pods = match self.pods.len() {
+        let pods = match self.pod_count {
             0 => "no pods".to_owned(),
             _ => self.counts.to_string(),
         };

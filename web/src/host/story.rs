@@ -2,12 +2,12 @@
 
 use taintlab_core::scenario::Bookmark;
 
-use super::App;
-use crate::messages::Notice;
+use super::Host;
+use crate::protocol::{Effect, Notice};
 use crate::view_models::selection::Selection;
 use crate::{files, samples};
 
-impl App {
+impl Host {
     pub(super) fn set_bookmarks(&mut self, bookmarks: Vec<Bookmark>) {
         self.session.set_bookmarks(bookmarks);
         let number = self.session.timeline().start.bookmarks.len();
@@ -16,30 +16,30 @@ impl App {
     }
 
     /// Shows the moment of a bookmark, and what it is about.
-    pub(super) fn tell(&mut self, number: Option<usize>) {
-        self.play(false);
+    pub(super) fn tell_story(&mut self, number: Option<usize>) {
+        self.stop();
         let start = self.session.timeline().start.clone();
         let told = number.and_then(|number| Some((number, start.bookmarks.get(number)?)));
         let Some((number, bookmark)) = told else {
             self.story = None;
             return;
         };
-        self.dialog = None;
+        self.close_dialog();
         self.story = Some(number);
         self.session.seek(bookmark.at.timestamp());
         if let Some(selection) = Selection::parse(&bookmark.select) {
             self.selection = Some(selection.clone());
-            self.focus.reveal(selection);
+            self.effects.push(Effect::Reveal(selection));
         }
         self.changed();
-        self.announcement = bookmark.note.clone().into();
+        self.announce(bookmark.note.clone());
     }
 
     pub(super) fn tell_next(&mut self, forth: bool) {
         let Some(told) = self.story else { return };
         let last = self.session.timeline().start.bookmarks.len().saturating_sub(1);
         let other = if forth { (told + 1).min(last) } else { told.saturating_sub(1) };
-        self.tell(Some(other));
+        self.tell_story(Some(other));
     }
 
     /// Opens an example at its first bookmark.
@@ -48,7 +48,7 @@ impl App {
         match files::scenario(name, text.unwrap_or_default()) {
             Ok(scenario) => {
                 self.load(scenario);
-                self.tell(Some(0));
+                self.tell_story(Some(0));
             }
             Err(error) => self.notice(Notice::error(error)),
         }

@@ -1,32 +1,31 @@
 //! What the user changes, by hand or by a line of the console.
 
 use taintlab_core::command::{Command, CommandError};
-use taintlab_core::scenario::Scenario;
-use yew::prelude::*;
 
-use super::{App, console};
-use crate::focus::{Goal, Place};
-use crate::messages::{Notice, selection_after};
-use crate::session::{Session, run_control_plane};
+use super::{Host, console};
+use crate::protocol::Notice;
+use crate::session::{Session, StartChange};
 use crate::view_models::ViewModels;
 use crate::view_models::console::Outcome;
 use crate::view_models::display;
+use crate::view_models::selection::selection_after;
 
-impl App {
-    /// Runs the timeline with another initial state; `false` if that cannot be, which is said.
-    pub(super) fn change_start(&mut self, change: Box<dyn FnOnce(&mut Scenario)>) -> bool {
-        let result = self.session.change_start(change);
-        let changed = result.is_ok();
-        self.notice_error(result);
+impl Host {
+    /// Runs the timeline with another initial state.
+    pub(super) fn change_start(&mut self, change: StartChange) -> Result<(), String> {
+        let result = self.session.change_start(|start| change.apply(start));
+        if let Err(error) = &result {
+            self.notice(Notice::error(error.to_string()));
+        }
         self.changed();
-        changed
+        result.map_err(|error| error.to_string())
     }
 
     /// Workloads need controllers that look after them.
-    pub(super) fn let_controllers_run(&mut self, commands: &[Command]) {
+    fn let_controllers_run(&mut self, commands: &[Command]) {
         let runs = self.session.simulator().config().control_plane;
         let wanted = commands.iter().any(Command::needs_control_plane);
-        if wanted && !runs && self.change_start(Box::new(|start| run_control_plane(start, true))) {
+        if wanted && !runs && self.change_start(StartChange::ControlPlane(true)).is_ok() {
             self.notice(Notice::info(
                 "The scheduler and the controllers of workloads run now, from the beginning of \
                  this timeline. Undo twice to be without them.",
@@ -35,13 +34,10 @@ impl App {
     }
 
     /// Faults need kubelets that can fail, and a controller that notices.
-    pub(super) fn let_kubelets_run(&mut self, commands: &[Command]) {
+    fn let_kubelets_run(&mut self, commands: &[Command]) {
         let runs = self.session.simulator().config().node_lifecycle;
         let wanted = commands.iter().any(Command::needs_node_lifecycle);
-        if wanted
-            && !runs
-            && self.change_start(Box::new(|start| start.kubernetes.node_lifecycle = Some(true)))
-        {
+        if wanted && !runs && self.change_start(StartChange::NodeLifecycle).is_ok() {
             self.notice(Notice::info(
                 "Kubelets and the node lifecycle controller run now, from the beginning of this \
                  timeline. Undo twice to be without them.",
@@ -49,29 +45,14 @@ impl App {
         }
     }
 
-    pub(super) fn edit(
-        &mut self,
-        commands: Vec<Command>,
-        refused: &Callback<CommandError>,
-    ) -> bool {
+    pub(super) fn edit(&mut self, commands: Vec<Command>) -> Result<(), String> {
         let lines = console::lines_of(&commands, self.session.simulator());
         let at = self.session.now();
-        match self.carry_out(commands) {
-            Ok(()) => {
-                if let Some(lines) = lines {
-                    self.enter(at, lines.into(), Outcome::Clicked);
-                }
-                // What is applied is left: the space bar plays, and takes nothing back.
-                if self.dialog.is_some() || Place::now() == Place::Inspector {
-                    self.focus.go(Goal::Card(self.selection.clone()));
-                }
-                true
-            }
-            Err(error) => {
-                refused.emit(error);
-                false
-            }
+        self.carry_out(commands).map_err(|error| error.to_string())?;
+        if let Some(lines) = lines {
+            self.enter(at, lines.into(), Outcome::Clicked);
         }
+        Ok(())
     }
 
     /// Does what commands say, as one edit.
@@ -97,11 +78,10 @@ impl App {
         self.changed();
     }
 
-    /// The session was changed by hand: everything looks at it, and it is saved.
+    /// The session was changed by hand: everything looks at it.
     pub(super) fn changed(&mut self) {
         if !self.refresh(ViewModels::follow_change) {
-            self.new_epoch();
+            self.turn();
         }
-        self.save_soon();
     }
 }

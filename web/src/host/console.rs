@@ -6,18 +6,16 @@ use taintlab_core::command::Command;
 use taintlab_core::event::EventKind;
 use taintlab_core::simulator::Simulator;
 use taintlab_core::time::Timestamp;
-use taintlab_kubectl::{Completion, Context, command_line_of, complete, run};
+use taintlab_kubectl::{Context, command_line_of, run};
 
-use super::App;
+use super::Host;
 use crate::session::{Row, RowKind};
-use crate::view_models::console::{Drain, Entry, Outcome, Printed};
+use crate::view_models::console::{Drain, Entry, MOST_ENTRIES, Outcome, Printed};
 
-/// So many entries are kept; a table of a large cluster is long.
-const MOST_ENTRIES: usize = 200;
 /// A click gives at most so many lines to copy.
 const MOST_LINES: usize = 40;
 
-impl App {
+impl Host {
     /// Runs a line at the time that the clock shows. What it does is one edit.
     pub(super) fn kubectl(&mut self, line: String) {
         let at = self.session.now();
@@ -32,7 +30,7 @@ impl App {
             failed = true;
         }
         if failed || !changed {
-            self.announcement = if failed { "kubectl failed" } else { "kubectl is done" }.into();
+            self.announce(if failed { "kubectl failed" } else { "kubectl is done" });
         }
         let drain = outcome.drain.filter(|_| !failed).map(|id| {
             let head =
@@ -57,7 +55,7 @@ impl App {
             }
         }
         for (index, printed) in changed {
-            if let Some(entry) = Rc::make_mut(&mut self.console).get_mut(index) {
+            if let Some(entry) = self.console.get_mut(index) {
                 let outcome = Outcome::Typed(printed);
                 *entry = Rc::new(Entry { outcome, ..Entry::clone(entry) });
             }
@@ -69,19 +67,13 @@ impl App {
         self.entries_forgotten = self.entries_made;
     }
 
-    /// What could stand at the cursor.
-    pub(super) fn complete(&self, line: &str, cursor: usize) -> Vec<Completion> {
-        complete(&Context::new(self.session.simulator(), &[]), line, cursor)
-    }
-
     pub(super) fn enter(&mut self, at: Timestamp, line: Rc<str>, outcome: Outcome) {
         self.entries_made += 1;
         let entry = Entry { number: self.entries_made, at, line, outcome };
-        let entries = Rc::make_mut(&mut self.console);
-        if entries.len() >= MOST_ENTRIES {
-            entries.remove(0);
+        if self.console.len() >= MOST_ENTRIES {
+            self.console.remove(0);
         }
-        entries.push(Rc::new(entry));
+        self.console.push(Rc::new(entry));
     }
 }
 

@@ -1,14 +1,14 @@
-//! The page follows the session.
+//! What is shown follows the session.
 
 use std::rc::Rc;
 
 use taintlab_core::warnings::{Warning, WarningCode, warnings_of};
 
-use super::App;
-use crate::messages::Notice;
+use super::Host;
+use crate::protocol::{Notice, Rest};
 use crate::session::Session;
-use crate::view_models::board::density::Detail;
-use crate::view_models::selection::Selection;
+use crate::text::at;
+use crate::view_models::selection::{PodGroup, Selection};
 use crate::view_models::warning_marks::WarningMarks;
 use crate::view_models::{ViewModels, announcement};
 
@@ -18,23 +18,18 @@ const MANY_PODS: usize = 2_000;
 /// How the view models follow the session: while time passes, or after a change by hand.
 type Follow = fn(&mut ViewModels, &mut Session, Option<&Selection>, bool) -> bool;
 
-impl App {
+impl Host {
     /// Looks at what the session did; `true` if something on the board may have changed.
     pub(super) fn refresh(&mut self, follow: Follow) -> bool {
         let before_counts = self.views.board.board().totals.counts;
-        // Only pods with names are animated, not dots.
-        let animates = self.views.workloads.is_some() && self.detail() == Detail::Full;
-        let before = animates.then(|| self.views.board.pods().clone());
-        let playing = self.playback.is_playing();
         let selection = self.selection.as_ref();
-        let changed = follow(&mut self.views, &mut self.session, selection, playing);
+        let changed = follow(&mut self.views, &mut self.session, selection, self.playing);
         if changed {
-            if let Some(before) = before {
-                self.pod_animation.record(&before, self.views.board.pods());
-            }
-            self.new_epoch();
+            self.turn();
             let counts = self.views.board.board().totals.counts;
-            self.announce(announcement::of_counts(&before_counts, &counts));
+            if let Some(said) = announcement::of_counts(&before_counts, &counts) {
+                self.announce(said);
+            }
             self.look_for_warnings();
         }
         self.look_at_outcome();
@@ -53,19 +48,29 @@ impl App {
             return;
         }
         self.outcome = outcome.map(Rc::new);
-        if let Some(outcome) = &self.outcome
+        if let Some(outcome) = self.outcome.clone()
             && self.has_begun()
         {
-            self.announcement = format!("Nothing more is due. {outcome}").into();
+            self.announce(format!("Nothing more is due. {outcome}"));
         }
     }
 
-    /// Looks through all objects, which while time runs fast is only done for clusters that are
-    /// looked through in no time.
+    /// Looks through all objects; of a large cluster later, when time stands still.
     pub(super) fn look_for_warnings(&mut self) {
-        if self.playback.is_playing() && self.views.board.board().totals.pods > MANY_PODS {
-            return;
+        let many = self.views.board.board().totals.pods > MANY_PODS;
+        self.looks_for_warnings = many;
+        if !many {
+            self.find_warnings();
         }
+    }
+
+    /// Whether warnings of a large cluster are to be looked for, once nothing else is done.
+    pub(super) fn wants_warnings(&self) -> bool {
+        self.looks_for_warnings && !self.playing
+    }
+
+    pub(super) fn find_warnings(&mut self) {
+        self.looks_for_warnings = false;
         let warnings = warnings_of(self.session.simulator());
         if *self.warnings != warnings {
             self.say_of_control_plane(&warnings);
@@ -94,12 +99,33 @@ impl App {
     pub(super) fn announce_rows(&mut self, before: usize, done: Option<String>) {
         let rows = self.session.rows().get(before..).unwrap_or_default();
         let said = announcement::of_rows(rows, &self.views.board);
-        self.announce(said.or(done));
+        if let Some(said) = said.or(done) {
+            self.announce(said);
+        }
     }
 
-    fn announce(&mut self, said: Option<String>) {
-        if let Some(said) = said {
-            self.announcement = said.into();
+    /// Whether somebody has done something, or the scenario has.
+    pub(super) fn has_begun(&self) -> bool {
+        let timeline = self.session.timeline();
+        !timeline.log.is_empty() || !timeline.start.steps.is_empty()
+    }
+
+    /// What there is to say when nothing is due.
+    pub(super) fn rest(&self) -> Rest {
+        match &self.outcome {
+            Some(outcome) if self.has_begun() || !outcome.is_uneventful() => {
+                let parts = outcome.parts().into_iter().map(|part| {
+                    let group = PodGroup::Outcome(part.kind);
+                    (part.text, (part.pods > 0).then_some(Selection::Pods(group)))
+                });
+                Rest::Ended(format!("Ended at {}:", at(outcome.ended_at)), parts.collect())
+            }
+            _ if self.views.board.board().totals.nodes == 0 => {
+                Rest::Hint("Nothing is here yet. Import a cluster, or choose a scenario.".into())
+            }
+            _ => Rest::Hint(
+                "Nothing is due. Taint a node, or stop its kubelet, to see what happens.".into(),
+            ),
         }
     }
 }

@@ -1,0 +1,56 @@
+//! Warnings about pods that the descheduler leaves where their node does not want them.
+
+use alloc::collections::BTreeMap;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use super::pods::Group;
+use super::{Severity, Warning, WarningCode};
+use crate::api::{Pod, PodKey};
+use crate::cluster::Cluster;
+use crate::controllers::descheduler::DeschedulerSettings;
+
+pub(super) fn look(
+    cluster: &Cluster,
+    groups: &[Group<'_>],
+    descheduler: &DeschedulerSettings,
+    found: &mut Vec<Warning>,
+) {
+    for group in groups {
+        // Where a DaemonSet puts its pods is not for the descheduler to say.
+        if group.is_of("DaemonSet") {
+            continue;
+        }
+        let taint_of = |pod: &Pod| {
+            let node = cluster.get_node(&pod.spec.node_name)?;
+            descheduler.violated_taint(pod, node)
+        };
+        let mut left: BTreeMap<&'static str, Vec<(&PodKey, &Pod)>> = BTreeMap::new();
+        for (key, pod) in group.pods.iter().filter(|(_, pod)| !pod.is_terminating()) {
+            if taint_of(pod).is_some()
+                && let Some(why) = descheduler.why_not(pod)
+            {
+                left.entry(why).or_default().push((*key, *pod));
+            }
+        }
+        for (why, pods) in left {
+            let Some(taint) = pods.first().and_then(|(_, pod)| taint_of(pod)) else { continue };
+            let verb = if pods.len() == 1 { "does" } else { "do" };
+            found.push(Warning {
+                severity: Severity::Note,
+                code: WarningCode::DeschedulerLeavesPod,
+                subjects: group.subjects_of(&pods),
+                field: String::new(),
+                message: format!(
+                    "{} {verb} not tolerate {taint}, and the descheduler leaves what is there: {why}",
+                    group.name_of(&pods),
+                ),
+                explanation: "The taint keeps new pods away and moves nobody. The descheduler evicts \
+                              what does not tolerate it, but for pods that its evictor protects."
+                    .into(),
+                fix: None,
+            });
+        }
+    }
+}

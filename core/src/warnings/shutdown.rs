@@ -1,0 +1,92 @@
+//! Warnings about pods that have less time than they ask for when their node is shut down.
+
+use alloc::collections::BTreeMap;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use core::time::Duration;
+
+use super::pods::Group;
+use super::{Fix, FixLanguage, Settings, Severity, Warning, WarningCode};
+use crate::api::{NodeName, Pod, PodKey};
+use crate::kubelet::NodeShutdownConfig;
+use crate::kubelet::node_shutdown::asked_seconds;
+use crate::time::format_duration;
+
+const WHY: &str = "A kubelet whose node is shut down gives a pod no more than the period of its \
+                   group, whatever terminationGracePeriodSeconds says: then its containers are \
+                   killed. The period is that of `shutdownGracePeriod` without \
+                   `shutdownGracePeriodCriticalPods`, or these alone for critical pods, or the one \
+                   of the pod's priority in `shutdownGracePeriodByPodPriority`.";
+
+/// `config` says what the kubelet of a node goes by.
+pub(super) fn look<'c>(
+    groups: &[Group<'_>],
+    settings: &Settings,
+    config: impl Fn(&NodeName) -> &'c NodeShutdownConfig,
+    found: &mut Vec<Warning>,
+) {
+    for group in groups {
+        // By the time that they have; the pods of one owner may be on nodes that differ.
+        let mut short: BTreeMap<(Duration, i64), Vec<(&PodKey, &Pod)>> = BTreeMap::new();
+        for (key, pod) in &group.pods {
+            let config = config(&NodeName::from(pod.spec.node_name.as_str()));
+            let Some(has) = config.period_of(settings.release, pod) else { continue };
+            let asks = asked_seconds(pod);
+            if Duration::from_secs(u64::try_from(asks).unwrap_or_default()) > has {
+                short.entry((has, asks)).or_default().push((key, pod));
+            }
+        }
+        for ((has, asks), pods) in short {
+            let Some(config) =
+                pods.first().map(|(_, pod)| config(&NodeName::from(pod.spec.node_name.as_str())))
+            else {
+                continue;
+            };
+            let place = pods.first().map(|(_, pod)| config.place_of(settings.release, pod));
+            let ask = if pods.len() == 1 { "asks" } else { "ask" };
+            let have = if pods.len() == 1 { "has" } else { "have" };
+            found.push(Warning {
+                severity: Severity::Note,
+                code: WarningCode::ShutdownCutsGracePeriod,
+                subjects: group.subjects_of(&pods),
+                field: "spec.terminationGracePeriodSeconds".into(),
+                message: format!(
+                    "{} {ask} for {asks}s to end, and {have} {} when the node is shut down",
+                    group.name_of(&pods),
+                    format_duration(has)
+                ),
+                explanation: WHY.to_string(),
+                fix: place.map(|place| Fix {
+                    what: "Let the kubelets wait for as long as the pods ask.".to_string(),
+                    language: FixLanguage::Yaml,
+                    text: yaml_of(config, place, asks),
+                }),
+            });
+        }
+    }
+}
+
+/// A KubeletConfiguration whose period at `place` is so many seconds.
+fn yaml_of(config: &NodeShutdownConfig, place: usize, seconds: i64) -> String {
+    let mut text =
+        String::from("apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n");
+    let mut periods = config.periods().to_vec();
+    if let Some(period) = periods.get_mut(place) {
+        period.shutdown_grace_period_seconds = seconds;
+    }
+    if let (true, [others, critical]) = (config.is_of_two_periods(), periods.as_slice()) {
+        let critical = critical.shutdown_grace_period_seconds;
+        let total = others.shutdown_grace_period_seconds.saturating_add(critical);
+        text += &format!(
+            "shutdownGracePeriod: {total}s\nshutdownGracePeriodCriticalPods: {critical}s\n"
+        );
+        return text;
+    }
+    text += "shutdownGracePeriodByPodPriority:\n";
+    for period in periods {
+        let (priority, seconds) = (period.priority, period.shutdown_grace_period_seconds);
+        text += &format!("- priority: {priority}\n  shutdownGracePeriodSeconds: {seconds}\n");
+    }
+    text
+}

@@ -1,0 +1,182 @@
+// The session is in a worker: the page answers whatever is being computed, what takes long can be
+// stopped, a worker that breaks down loses nothing, and a page without workers does the same.
+
+import assert from "node:assert/strict";
+
+import { playgroundTest } from "./support/browser.mjs";
+import { atOnce, idle } from "./support/idle.mjs";
+import {
+  legend,
+  log,
+  now,
+  openImport,
+  pods,
+  ready,
+  replaceCluster,
+  runToEnd,
+  seconds,
+  selectNode,
+  taint,
+  until,
+} from "./support/page.mjs";
+
+/** So many nodes of three zones with so many pods each, as JSON. */
+function cluster(nodes, podsOfEach) {
+  const items = [];
+  for (let node = 0; node < nodes; node += 1) {
+    const name = `node-${node}`;
+    items.push({
+      apiVersion: "v1",
+      kind: "Node",
+      metadata: { name, labels: { "topology.kubernetes.io/zone": `zone-${node % 3}` } },
+      status: { conditions: [{ type: "Ready", status: "True" }] },
+    });
+    for (let pod = 0; pod < podsOfEach; pod += 1) {
+      const spec = { nodeName: name, containers: [{ name: "web", image: "nginx" }] };
+      const metadata = { name: `web-${node}-${pod}`, namespace: "shop" };
+      items.push({ apiVersion: "v1", kind: "Pod", metadata, spec });
+    }
+  }
+  return Buffer.from(JSON.stringify({ apiVersion: "v1", kind: "List", items }));
+}
+
+/** The worker of the session. */
+async function worker(page) {
+  for (const worker of page.workers()) {
+    if ((await worker.evaluate(() => self.name)) === "session") {
+      return worker;
+    }
+  }
+  return undefined;
+}
+
+/** Opens a file in the import dialog. */
+const openFile = (page, buffer) =>
+  page.getByTestId("import-file").setInputFiles({
+    name: "large.json",
+    mimeType: "application/json",
+    buffer,
+  });
+
+playgroundTest("a worker that breaks down takes no work with it", { alone: true }, async ({
+  page,
+  problems,
+}) => {
+  await ready(page);
+  const node = await page.locator("[data-node]").first().getAttribute("data-node");
+  await taint(page, node, { key: "kept" });
+  const before = { pods: await pods(page), log: await log(page), now: await now(page) };
+  const session = await worker(page);
+  assert.ok(session, "the session is in a worker");
+  await session.evaluate(() => setTimeout(() => { throw new Error("broken for a test"); }));
+  await page.getByTestId("notice").getByText("The engine broke down").waitFor();
+  await idle(page);
+  assert.deepEqual({ pods: await pods(page), log: await log(page), now: await now(page) }, before);
+  // It goes on, and the edit can still be taken back.
+  await selectNode(page, node);
+  await page.getByTestId("undo").click();
+  assert.equal(await page.locator(`[data-node="${node}"]`).getAttribute("data-tainted"), "false");
+  // Twice in a row is no more than once.
+  await (await worker(page)).evaluate(() => setTimeout(() => { throw new Error("again"); }));
+  await page.getByTestId("notice").getByText("Error: again").waitFor();
+  problems.length = 0;
+});
+
+for (const [what, without] of [
+  ["has no workers", (page) => page.addInitScript(() => delete globalThis.Worker)],
+  [
+    "may have no workers",
+    (page) =>
+      page.route("**/*", async (route) => {
+        const response = await route.fetch();
+        const headers = { ...response.headers(), "content-security-policy": "worker-src 'none'" };
+        await route.fulfill({ response, headers });
+      }),
+  ],
+]) {
+  playgroundTest(`a page that ${what} does the same`, { closed: true }, async ({
+    page,
+    url,
+    problems,
+  }) => {
+    await without(page);
+    await page.goto(url);
+    await ready(page);
+    assert.equal(page.workers().length, 0);
+    await replaceCluster(page, cluster(3, 4).toString());
+    await taint(page, "node-1", { key: "k" });
+    await page.getByTestId("speed").selectOption("60×");
+    await page.getByRole("button", { name: "Play" }).click();
+    await until(page, async () => assert.ok((await now(page)) > seconds(2)));
+    await page.getByRole("button", { name: "Pause" }).click();
+    if (await page.getByTestId("end").isEnabled()) {
+      await runToEnd(page);
+    }
+    assert.equal((await legend(page)).gone, 4);
+    await page.getByTestId("undo").click();
+    assert.equal((await legend(page)).stay, 12);
+    // The browser logs what the policy forbids.
+    problems.length = 0;
+  });
+}
+
+playgroundTest("an import is stopped, and everything is as it was", { alone: true }, async ({
+  page,
+}) => {
+  await ready(page);
+  const before = await pods(page);
+  await page.getByTestId("import").click();
+  await atOnce(page, async () => {
+    await openFile(page, cluster(3_000, 40));
+    // As soon as it is offered, for it may be over before a mouse is there.
+    await page.evaluate(async () => {
+      const cancel = () => document.querySelector("[data-testid=cancel]");
+      while (!cancel()) {
+        await new Promise((next) => requestAnimationFrame(next));
+      }
+      cancel().click();
+    });
+    await page.getByTestId("dialog").waitFor({ state: "detached" });
+  });
+  await idle(page);
+  assert.deepEqual(await pods(page), before);
+  // The next one is read.
+  await openImport(page, cluster(2, 2).toString());
+  await page.getByTestId("found").getByText("2 nodes, 4 pods").waitFor();
+});
+
+playgroundTest("the page answers while the session is busy", { alone: true }, async ({ page }) => {
+  await ready(page);
+  const session = await worker(page);
+  // It computes for as long as the page is tried out below, and longer.
+  const computes = session.evaluate(() => {
+    const until = performance.now() + 2_000;
+    while (performance.now() < until);
+  });
+  const found = await page.evaluate(async () => {
+    const frame = () => new Promise((next) => requestAnimationFrame(next));
+    const begin = performance.now();
+    // An answer to this is awaited all the time.
+    document.querySelector('[data-node="worker-1"] > .name').click();
+    await frame();
+    const filter = document.querySelector("[data-testid=log] input");
+    filter.value = "web-3";
+    filter.dispatchEvent(new InputEvent("input", { bubbles: true }));
+    document.querySelector("[data-testid=help]").click();
+    await frame();
+    await frame();
+    return {
+      filter: filter.value,
+      dialog: document.querySelector("dialog[open]")?.getAttribute("aria-label"),
+      busy: document.querySelector("[data-testid=page]").hasAttribute("data-busy"),
+      time: performance.now() - begin,
+    };
+  });
+  const { time, ...rest } = found;
+  assert.deepEqual(rest, { filter: "web-3", dialog: "Help", busy: true });
+  assert.ok(time < 1_500, `${time} ms`);
+  await computes;
+  await page.keyboard.press("Escape");
+  await idle(page);
+  await page.getByTestId("inspector").getByRole("heading", { name: "worker-1" }).waitFor();
+});

@@ -1,0 +1,248 @@
+//! What the page asks of the session, and what comes back: what is shown follows what it tells.
+
+use std::rc::Rc;
+
+use gloo_timers::callback::Timeout;
+
+use super::{App, Epoch, incoming};
+use crate::connection::Told;
+use crate::messages::{Msg, Notice};
+use crate::protocol::{Changes, Effect, Origin, Reply, Request, Update};
+use crate::view_models::board::density::Detail;
+use crate::view_models::console::MOST_ENTRIES;
+use crate::{browser, files};
+
+/// For so long what is to be stopped may go on before its worker is ended, in milliseconds.
+const STOPS_WITHIN: u32 = 800;
+
+/// What is to be done with a reply.
+pub(super) type Waiting = Box<dyn FnOnce(&mut App, Reply)>;
+
+impl App {
+    /// Asks something of the session; what is to be done with the reply is done when it comes.
+    pub(super) fn ask(&mut self, request: Request, then: impl FnOnce(&mut Self, Reply) + 'static) {
+        let id = self.connection.send(request);
+        self.waiting.insert(id, Box::new(then));
+    }
+
+    /// The same, but the page does not seem busy meanwhile.
+    pub(super) fn ask_aside(
+        &mut self,
+        request: Request,
+        then: impl FnOnce(&mut Self, Reply) + 'static,
+    ) {
+        let id = self.connection.send(request);
+        self.aside.insert(id, Box::new(then));
+    }
+
+    /// Asks for something that is seen when it is done.
+    pub(super) fn request(&mut self, request: Request) {
+        self.ask(request, |_, _| {});
+    }
+
+    /// The session tells something, or its worker broke down; `true` if something is seen of it.
+    pub(super) fn told(&mut self, told: Told) -> bool {
+        match told {
+            Told::Update(update) => self.update_shown(*update),
+            Told::Broken(why) => {
+                self.begin_again(&format!(
+                    "The engine broke down ({why}). It was started again: everything is there but \
+                     what you asked for last.",
+                ));
+                true
+            }
+        }
+    }
+
+    fn update_shown(&mut self, update: Update) -> bool {
+        let Update { done, effects, changes } = update;
+        let played = matches!(done, Some((_, Reply::Played(_))));
+        self.ticks &= !played;
+        let before = self.shown.clock.now;
+        let changed = self.follow(changes);
+        let mut seen = changed || !effects.is_empty();
+        for effect in effects {
+            self.effect(effect);
+        }
+        if let Some((id, reply)) = done {
+            seen |= !played;
+            if let Some(then) = self.waiting.remove(&id).or_else(|| self.aside.remove(&id)) {
+                then(self, reply);
+            }
+        }
+        if self.waiting.is_empty() {
+            self.progress = None;
+        }
+        seen || self.shown.clock.now != before
+    }
+
+    fn effect(&mut self, effect: Effect) {
+        match effect {
+            Effect::Say(notice) => self.notice(notice),
+            Effect::Announce(words) => self.announcement = words.into(),
+            Effect::CloseDialog => self.dialog = None,
+            Effect::Stop => {
+                self.playback.set_playing(false);
+                self.save_soon();
+            }
+            Effect::Turn => self.new_epoch(),
+            Effect::Reveal(selection) => self.focus.reveal(self.place_of(&selection)),
+            Effect::Picture(svg, false) => {
+                let result = browser::download("lanes.svg", &svg);
+                self.notice_error(result);
+            }
+            Effect::Picture(svg, true) => {
+                let dispatch = self.dispatch.clone();
+                wasm_bindgen_futures::spawn_local(async move {
+                    if let Err(error) = browser::download_png("lanes.png", &svg).await {
+                        dispatch.emit(Msg::Notice(Notice::error(error)));
+                    }
+                });
+            }
+            Effect::Progress(progress) => self.progress = Some(Rc::new(progress)),
+        }
+    }
+
+    /// What is shown becomes what it is now; `true` if it was something else.
+    pub(super) fn follow(&mut self, changes: Changes) -> bool {
+        let shown = &mut self.shown;
+        let mut changed = false;
+        let mut put = |new: bool| changed |= new;
+        put(set(&mut shown.clock, changes.clock));
+        put(set(&mut shown.work, changes.work));
+        put(set(&mut shown.marked, changes.marked));
+        put(set(&mut shown.warnings, changes.warnings));
+        put(set(&mut shown.inspector, changes.inspector));
+        put(set(&mut shown.timeline, changes.timeline));
+        put(set(&mut shown.workloads, changes.workloads));
+        put(set(&mut shown.log, changes.log));
+        put(set(&mut shown.lanes, changes.lanes));
+        put(set(&mut shown.compared, changes.compared.map(Some)));
+        if let Some(start) = changes.start {
+            shown.start = start;
+            shown.starts += 1;
+        }
+        if let Some((detail, patch)) = changes.board {
+            let board = Rc::new(patch.applied_to(&shown.board));
+            // Only pods with names are animated, not dots.
+            if shown.workloads.is_some() && (shown.detail, detail) == (Detail::Full, Detail::Full) {
+                self.pod_animation.record(&shown.board, &board);
+            }
+            (shown.detail, shown.board) = (detail, board);
+            put(true);
+        }
+        if let Some((forgotten, entries)) = changes.console {
+            let console = Rc::make_mut(&mut shown.console);
+            for entry in entries {
+                match console.iter_mut().find(|known| known.number == entry.number) {
+                    Some(known) => *known = entry,
+                    None => console.push(entry),
+                }
+            }
+            let old = console.len().saturating_sub(MOST_ENTRIES);
+            console.drain(..old);
+            shown.forgotten = forgotten;
+            put(true);
+        }
+        if let Some(selected) = changes.selected {
+            self.selection.clone_from(&selected.selection);
+            if let Some(selection) = self.reveals.take().filter(|_| selected.at.is_some()) {
+                shown.selected = selected.clone();
+                let place = self.place_of(&selection);
+                self.focus.reveal(place);
+            }
+            self.shown.selected = selected;
+            put(true);
+        }
+        if let Some(kept) = changes.kept {
+            self.shown.kept = kept;
+            self.save_soon();
+            put(true);
+        }
+        changed
+    }
+
+    pub(super) fn new_epoch(&mut self) {
+        self.epoch = Epoch { at: self.shown.clock.now, turn: !self.epoch.turn };
+    }
+
+    /// Whether the session is busy with something that the page waits for.
+    pub(super) fn is_busy(&self) -> bool {
+        !self.waiting.is_empty()
+    }
+
+    /// Stops what takes long. What cannot be stopped is ended with its worker.
+    pub(super) fn cancel(&mut self) {
+        self.request(Request::Cancel);
+        let (dispatch, turn) = (self.dispatch.clone(), self.turns);
+        self.stops = Some(Timeout::new(STOPS_WITHIN, move || dispatch.emit(Msg::StillBusy(turn))));
+    }
+
+    pub(super) fn end_what_is_busy(&mut self, turn: u32) {
+        self.stops = None;
+        if turn == self.turns && self.is_busy() && self.connection.is_in_worker() {
+            self.begin_again("It was stopped. Everything is as it was before.");
+        }
+    }
+
+    /// A new worker goes on from what was known last.
+    fn begin_again(&mut self, why: &str) {
+        let works = self.connection.works();
+        self.turns = self.turns.wrapping_add(1);
+        if std::mem::replace(&mut self.begins_again, true) {
+            // It breaks down at once, again and again.
+            return browser::show_crash(why);
+        }
+        self.waiting.clear();
+        self.aside.clear();
+        self.progress = None;
+        self.ticks = false;
+        self.dialog = None;
+        self.playback.set_playing(false);
+        self.connection.restart(works);
+        let work = &self.shown.kept;
+        let edits = work.text(self.shown.clock.home, self.selection.as_ref(), None);
+        let origin = Origin::Saved(edits.into(), self.shown.start.clone());
+        self.shown.console = Rc::default();
+        self.address.forget_visits();
+        self.ask(Request::Stage(origin), |app, reply| {
+            if let Reply::Staged(Err(error)) = reply {
+                app.notice(Notice::error(error));
+            }
+        });
+        self.request(Request::Take);
+        self.request(Request::Draw(self.density));
+        self.request(Request::Lanes(
+            crate::view_models::lanes::LanesMsg::Room(self.lanes.room),
+            false,
+        ));
+        self.ask(Request::Log(self.log.clone()), |app, _| app.begins_again = false);
+        self.notice(Notice::error(why));
+    }
+
+    /// A text comes back, to be handed out.
+    pub(super) fn hand_out(&mut self, request: Request, copies: bool) {
+        self.ask(request, move |app, reply| match reply {
+            Reply::Text(Ok((_, text))) if copies => incoming::copy(&app.dispatch, text),
+            Reply::Text(Ok((name, text))) => {
+                let result = browser::download(&name, &text);
+                app.notice_error(result);
+            }
+            Reply::Text(Err(error)) => app.notice(Notice::error(error)),
+            _ => {}
+        });
+    }
+
+    /// The scenarios that come with the page.
+    pub(super) fn catalogue(&self) -> Rc<files::Catalogue> {
+        self.catalogue.get_or_init(|| Rc::new(files::catalogue())).clone()
+    }
+}
+
+fn set<T>(known: &mut T, new: Option<T>) -> bool {
+    let changed = new.is_some();
+    if let Some(new) = new {
+        *known = new;
+    }
+    changed
+}

@@ -1,0 +1,412 @@
+//! The way to the session and back: to a worker, in which it runs, or to one on the page's own
+//! thread, where the browser lets the page have no worker. What is above knows no difference.
+
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+
+use gloo_timers::callback::Timeout;
+use js_sys::{Array, ArrayBuffer, Promise, Uint8Array};
+use wasm_bindgen::{JsCast, JsValue};
+use wasm_bindgen_futures::{JsFuture, spawn_local};
+use web_sys::{Blob, DedicatedWorkerGlobalScope, File, FileReaderSync};
+
+use crate::browser;
+use crate::host::{Budgets, Host};
+use crate::protocol::{Effect, Notice, Origin, Reply, Request, Staged, StartText, Update};
+use crate::wire::{from_bytes, to_bytes};
+use crate::worker::{self, Remote};
+
+/// What the worker of a session is called.
+pub(crate) const NAME: &str = "session";
+
+/// For so many milliseconds the session works at once.
+const IN_WORKER: Budgets = Budgets { play: 12.0, slice: 40.0 };
+const ON_PAGE: Budgets = Budgets { play: 9.0, slice: 12.0 };
+
+/// What comes back.
+pub(crate) enum Told {
+    /// What the session tells.
+    Update(Box<Update>),
+    /// The worker broke down, and why.
+    Broken(String),
+}
+
+type Sink = Rc<dyn Fn(Told)>;
+
+/// The way to the session.
+#[derive(Clone)]
+pub(crate) struct Connection(Rc<Inner>);
+
+struct Inner {
+    end: RefCell<End>,
+    /// How many requests were made.
+    made: Cell<u32>,
+    /// Which worker it is: what an earlier one says does not count.
+    turn: Cell<u32>,
+    /// The worker has said something.
+    works: Cell<bool>,
+    /// Why the worker broke down, if nobody has heard of it.
+    broken: RefCell<Option<String>>,
+    sink: RefCell<Sink>,
+}
+
+enum End {
+    Worker(Remote),
+    Page(Rc<RefCell<Host>>, Option<Timeout>),
+}
+
+impl Connection {
+    /// Begins a session, an empty one.
+    pub(crate) fn begin() -> Self {
+        let inner = Rc::new(Inner {
+            end: RefCell::new(on_page()),
+            made: Cell::new(0),
+            turn: Cell::new(0),
+            works: Cell::new(false),
+            broken: RefCell::new(None),
+            sink: RefCell::new(Rc::new(|_| {})),
+        });
+        let connection = Self(inner);
+        connection.restart(true);
+        connection
+    }
+
+    /// Whether the session is in a worker, which can be ended.
+    pub(crate) fn is_in_worker(&self) -> bool {
+        matches!(*self.0.end.borrow(), End::Worker(_))
+    }
+
+    /// Whether its worker has ever said something: a page that may have none learns it late.
+    pub(crate) fn works(&self) -> bool {
+        self.0.works.get()
+    }
+
+    /// Ends the session and begins another, an empty one; in a worker again, if that is wanted.
+    pub(crate) fn restart(&self, in_worker: bool) {
+        let turn = self.0.turn.get().wrapping_add(1);
+        self.0.turn.set(turn);
+        *self.0.broken.borrow_mut() = None;
+        let weak = Rc::downgrade(&self.0);
+        let told = move |message: Result<JsValue, String>| {
+            let Some(inner) = weak.upgrade().filter(|inner| inner.turn.get() == turn) else {
+                return;
+            };
+            let told = match message {
+                Ok(message) => read(&message),
+                Err(error) => Told::Broken(error),
+            };
+            match &told {
+                Told::Update(_) => inner.works.set(true),
+                Told::Broken(why) => *inner.broken.borrow_mut() = Some(why.clone()),
+            }
+            let sink = inner.sink.borrow().clone();
+            sink(told);
+        };
+        let remote = if in_worker { Remote::begin(NAME, told).ok() } else { None };
+        *self.0.end.borrow_mut() = remote.map_or_else(on_page, End::Worker);
+    }
+
+    /// From now on what comes back goes there.
+    pub(crate) fn listen(&self, sink: impl Fn(Told) + 'static) {
+        *self.0.sink.borrow_mut() = Rc::new(sink);
+    }
+
+    fn next(&self) -> u32 {
+        let id = self.0.made.get().wrapping_add(1);
+        self.0.made.set(id);
+        id
+    }
+
+    /// Asks something; the number of the request is told when it is done.
+    pub(crate) fn send(&self, mut request: Request) -> u32 {
+        let id = self.next();
+        if let Request::Stage(Origin::Saved(_, start)) = &mut request
+            && let StartText::Long(blob, _) = start
+        {
+            let file = blob.clone();
+            *start = StartText::default();
+            self.send_with(id, request, vec![file]);
+            return id;
+        }
+        if let End::Worker(remote) = &*self.0.end.borrow() {
+            let buffer = buffer(&to_bytes(&(id, request)));
+            remote.say(&buffer, &Array::of1(&buffer));
+            return id;
+        }
+        self.handle(id, request);
+        id
+    }
+
+    /// Lets the session read files as one text.
+    pub(crate) fn send_files(&self, files: &[File], name: String) -> u32 {
+        let id = self.next();
+        let request = Request::Read(String::new(), name, false);
+        self.send_with(id, request, files.iter().map(|file| file.clone().into()).collect());
+        id
+    }
+
+    /// Sends a request whose text is in files.
+    fn send_with(&self, id: u32, request: Request, files: Vec<Blob>) {
+        if let End::Worker(remote) = &*self.0.end.borrow() {
+            let buffer = buffer(&to_bytes(&(id, request)));
+            let message: Array = std::iter::once(buffer.clone().into())
+                .chain(files.into_iter().map(JsValue::from))
+                .collect();
+            remote.say(&message, &Array::of1(&buffer));
+            return;
+        }
+        let connection = self.clone();
+        spawn_local(async move {
+            let mut texts = Vec::new();
+            for file in &files {
+                let text = JsFuture::from(file.text()).await;
+                texts.push(text.map(|text| text.as_string().unwrap_or_default()));
+            }
+            match with_text(request, texts) {
+                Ok(request) => connection.handle(id, request),
+                Err(error) => connection.tell_all(vec![unread(id, error)]),
+            }
+        });
+    }
+
+    /// A session on the page's own thread does what is asked.
+    fn handle(&self, id: u32, request: Request) {
+        let host = match &*self.0.end.borrow() {
+            End::Page(host, _) => host.clone(),
+            End::Worker(_) => return,
+        };
+        let mut told = Vec::new();
+        host.borrow_mut().handle(id, request, &mut |update| told.push(update));
+        self.tell_all(told);
+        self.work_on(&host);
+    }
+
+    fn tell_all(&self, told: Vec<Update>) {
+        let sink = self.0.sink.borrow().clone();
+        for mut update in told {
+            if let Some(blob) = long_start(&mut update) {
+                update.changes.start = Some(blob);
+            }
+            sink(Told::Update(Box::new(update)));
+        }
+    }
+
+    /// The page is painted before a session of its own goes on.
+    fn work_on(&self, host: &Rc<RefCell<Host>>) {
+        if !host.borrow().is_busy() {
+            return;
+        }
+        let (connection, host) = (self.clone(), host.clone());
+        let timeout = Timeout::new(0, move || {
+            let mut told = Vec::new();
+            host.borrow_mut().work(&mut |update| told.push(update));
+            connection.tell_all(told);
+            connection.work_on(&host);
+        });
+        if let End::Page(_, waits) = &mut *self.0.end.borrow_mut() {
+            *waits = Some(timeout);
+        }
+    }
+
+    /// Asks something before there is an application; what comes back until it is done.
+    ///
+    /// # Errors
+    /// The worker broke down.
+    pub(crate) async fn ask(&self, request: Request) -> Result<Box<Update>, String> {
+        if let Some(why) = self.0.broken.borrow().clone() {
+            return Err(why);
+        }
+        let found = Rc::new(RefCell::new(None));
+        let promise = Promise::new(&mut |keep, _| {
+            let found = found.clone();
+            self.listen(move |told| {
+                let is_end = match &told {
+                    Told::Update(update) => update.done.is_some(),
+                    Told::Broken(_) => true,
+                };
+                if is_end {
+                    *found.borrow_mut() = Some(told);
+                    // It is a function of the browser, which does not throw.
+                    let _ = keep.call0(&JsValue::UNDEFINED);
+                }
+            });
+        });
+        self.send(request);
+        let waited = JsFuture::from(promise).await;
+        match (waited, found.take()) {
+            (Ok(_), Some(Told::Update(update))) => Ok(update),
+            (Ok(_), Some(Told::Broken(error))) => Err(error),
+            _ => Err("nothing came back".to_owned()),
+        }
+    }
+
+    /// Asks for a reply before there is an application. A page that may have no worker learns it
+    /// from the first that is asked, and does without.
+    ///
+    /// # Errors
+    /// The worker broke down.
+    pub(crate) async fn first(&self, request: Request) -> Result<(Reply, Box<Update>), String> {
+        let mut answer = self.ask(request.clone()).await;
+        if answer.is_err() && !self.works() {
+            self.restart(false);
+            answer = self.ask(request).await;
+        }
+        let mut update = answer?;
+        let reply = update.done.take().map_or(Reply::Done, |(_, reply)| reply);
+        Ok((reply, update))
+    }
+}
+
+impl Connection {
+    /// Lets a session be made and kept aside, before there is an application.
+    ///
+    /// # Errors
+    /// It cannot be made; the text says why.
+    pub(crate) async fn stage(&self, origin: Origin) -> Result<Box<Staged>, String> {
+        match self.first(Request::Stage(origin)).await?.0 {
+            Reply::Staged(staged) => staged,
+            _ => Err("nothing came back".to_owned()),
+        }
+    }
+}
+
+/// Where a session begins is given to the browser if it has more bytes.
+const LONG: usize = 1_000_000;
+/// Several files are the documents of one.
+const BETWEEN_FILES: &str = "\n---\n";
+
+fn on_page() -> End {
+    End::Page(Rc::new(RefCell::new(Host::new(browser::stopwatch, ON_PAGE))), None)
+}
+
+fn buffer(bytes: &[u8]) -> ArrayBuffer {
+    Uint8Array::from(bytes).buffer()
+}
+
+fn read(message: &JsValue) -> Told {
+    // What a worker says as a text are its last words.
+    if let Some(words) = message.as_string() {
+        return Told::Broken(words);
+    }
+    let beside = message.dyn_ref::<Array>();
+    let bytes = beside.map_or_else(|| message.clone(), |message| message.get(0));
+    let Some(mut update): Option<Update> = from_bytes(&Uint8Array::new(&bytes).to_vec()) else {
+        return Told::Broken("what it said cannot be read".to_owned());
+    };
+    if let Some(blob) = beside.and_then(|message| message.get(1).dyn_into::<Blob>().ok()) {
+        update.changes.start = Some(long(blob));
+    }
+    Told::Update(Box::new(update))
+}
+
+/// A start that is too long for the page, given to the browser.
+fn long_start(update: &mut Update) -> Option<StartText> {
+    let Some(StartText::Text(text)) = &update.changes.start else { return None };
+    if text.len() <= LONG {
+        return None;
+    }
+    let parts = Array::of1(&Uint8Array::from(text.as_bytes()));
+    let blob = Blob::new_with_u8_array_sequence(&parts).ok()?;
+    update.changes.start = None;
+    Some(long(blob))
+}
+
+fn long(blob: Blob) -> StartText {
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "whole bytes")]
+    let length = blob.size() as usize;
+    StartText::Long(blob, length)
+}
+
+/// The request whose text was in files. A beginning that cannot be read is told as one that means
+/// nothing, by whom it was kept.
+///
+/// # Errors
+/// A file of an import cannot be read, and why.
+fn with_text(request: Request, texts: Vec<Result<String, JsValue>>) -> Result<Request, String> {
+    let text = texts.into_iter().collect::<Result<Vec<_>, _>>();
+    let text = text.map(|texts| texts.join(BETWEEN_FILES));
+    Ok(match request {
+        Request::Read(_, name, keep_all) => {
+            let text = text.map_err(|error| browser::cannot_be_read(&name, &error))?;
+            Request::Read(text, name, keep_all)
+        }
+        Request::Stage(Origin::Saved(edits, _)) => {
+            let text = text.unwrap_or_default();
+            Request::Stage(Origin::Saved(edits, StartText::Text(text.into())))
+        }
+        other => other,
+    })
+}
+
+/// What is told when the files of a request cannot be read.
+fn unread(id: u32, error: String) -> Update {
+    let effects = vec![Effect::Say(Notice::error(error))];
+    Update { done: Some((id, Reply::Done)), effects, ..Update::default() }
+}
+
+/// Runs a session in this worker, for good.
+pub(crate) fn serve(scope: &DedicatedWorkerGlobalScope) {
+    let page = scope.clone();
+    std::panic::set_hook(Box::new(move |info| {
+        // The page is there as long as its worker is.
+        let _ = page.post_message(&info.to_string().into());
+    }));
+    let host = Rc::new(RefCell::new(Host::new(browser::stopwatch, IN_WORKER)));
+    let page = scope.clone();
+    worker::listen(scope, move |message| {
+        let beside = message.dyn_ref::<Array>();
+        let bytes = beside.map_or_else(|| message.clone(), |message| message.get(0));
+        let Some((id, request)) = from_bytes(&Uint8Array::new(&bytes).to_vec()) else {
+            // It cannot answer, and must not be waited for.
+            let _ = page.post_message(&"what was asked cannot be read".into());
+            return;
+        };
+        let request = match beside {
+            Some(message) => with_text(request, texts_in(message)),
+            None => Ok(request),
+        };
+        match request {
+            Ok(request) => host.borrow_mut().handle(id, request, &mut |it| post(&page, it)),
+            Err(error) => post(&page, unread(id, error)),
+        }
+        work_on(&host, &page);
+    });
+}
+
+fn post(page: &DedicatedWorkerGlobalScope, mut update: Update) {
+    let long = long_start(&mut update);
+    let buffer = buffer(&to_bytes(&update));
+    let message: JsValue = match long {
+        Some(StartText::Long(blob, _)) => Array::of2(&buffer, &blob).into(),
+        _ => buffer.clone().into(),
+    };
+    let _ = page.post_message_with_transfer(&message, &Array::of1(&buffer));
+}
+
+/// Messages get in between two slices.
+fn work_on(host: &Rc<RefCell<Host>>, page: &DedicatedWorkerGlobalScope) {
+    thread_local! {
+        static WAITS: Cell<bool> = const { Cell::new(false) };
+    }
+    if !host.borrow().is_busy() || WAITS.replace(true) {
+        return;
+    }
+    let (host, page) = (host.clone(), page.clone());
+    Timeout::new(0, move || {
+        WAITS.set(false);
+        host.borrow_mut().work(&mut |update| post(&page, update));
+        work_on(&host, &page);
+    })
+    .forget();
+}
+
+/// The texts of the files that are beside a request.
+fn texts_in(message: &Array) -> Vec<Result<String, JsValue>> {
+    let text = |file: JsValue| {
+        let reader = FileReaderSync::new()?;
+        let bytes = Uint8Array::new(&reader.read_as_array_buffer(file.unchecked_ref())?.into());
+        Ok(String::from_utf8(bytes.to_vec())
+            .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()))
+    };
+    message.iter().skip(1).map(text).collect()
+}

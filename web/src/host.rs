@@ -1,0 +1,469 @@
+//! The session with all that is worked out from it, behind plain requests and updates. It runs in a
+//! worker, or on the page's own thread where the browser lets it have none; it does not know which.
+//!
+//! What may take long is a [`Job`]: it runs in slices, so that other requests get in between. Those
+//! that are about the clock or the work wait until it is done, in their order; those that only look
+//! are answered at once.
+
+mod changes;
+mod console;
+mod edits;
+mod jobs;
+mod lanes;
+mod moments;
+mod reading;
+mod refresh;
+mod story;
+#[cfg(test)]
+mod tests;
+mod visits;
+mod work;
+
+use std::collections::{BTreeMap, VecDeque};
+use std::rc::Rc;
+
+use taintlab_core::condition::Condition;
+use taintlab_core::simulator::RunOutcome;
+use taintlab_core::warnings::Warning;
+use taintlab_kubectl::{Context, complete};
+
+use self::changes::Told;
+use self::jobs::Job;
+use self::reading::Reading;
+use self::visits::{Staging, Visit};
+use crate::embed;
+use crate::protocol::{Effect, Notice, Played, Reply, Request, Update};
+use crate::session::Session;
+use crate::view_models::ViewModels;
+use crate::view_models::board::density::Density;
+use crate::view_models::console::Entry;
+use crate::view_models::log::LogModel;
+use crate::view_models::runs::{Breakpoint, Compared};
+use crate::view_models::selection::Selection;
+use crate::view_models::warning_marks::WarningMarks;
+
+/// So many nodes are offered to be like a new one.
+const MOST_CHOICES: usize = 200;
+/// So many lines are offered for the beginning of a condition.
+const MOST_OFFERS: usize = 200;
+
+/// Where updates go.
+pub(crate) type Tell<'a> = &'a mut dyn FnMut(Update);
+/// Milliseconds with fractions, to measure how long something takes.
+pub(crate) type Clock = fn() -> f64;
+
+/// The session, and all that is worked out from it.
+pub(crate) struct Host {
+    session: Session,
+    views: ViewModels,
+    selection: Option<Selection>,
+    /// Whether time passes.
+    playing: bool,
+    density: Density,
+    /// How it ended, if nothing is due any more.
+    outcome: Option<Rc<RunOutcome>>,
+    warnings: Rc<Vec<Warning>>,
+    marked: Rc<WarningMarks>,
+    /// Warnings are to be looked for.
+    looks_for_warnings: bool,
+    /// Which warnings are looked at.
+    looks_at_warnings: Option<Option<Selection>>,
+    console: Vec<Rc<Entry>>,
+    entries_made: usize,
+    /// Entries up to this one are about a cluster or an edit that is no longer there.
+    entries_forgotten: usize,
+    /// The number of the bookmark that is told.
+    story: Option<usize>,
+    lanes: lanes::Lanes,
+    log: LogModel,
+    /// Where time stops.
+    breakpoints: Vec<Breakpoint>,
+    /// Two runs that were compared last.
+    compared: Option<Rc<Compared>>,
+    reading: Option<Reading>,
+    staged: Option<Box<Staging>>,
+    visits: BTreeMap<u32, Visit>,
+    embed: Option<embed::Draft>,
+    job: Option<Job>,
+    /// What waits for the job.
+    waits: VecDeque<(u32, Request)>,
+    effects: Vec<Effect>,
+    told: Told,
+    clock: Clock,
+    budgets: Budgets,
+}
+
+/// For how many milliseconds it works at once.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Budgets {
+    /// While time passes, so that what comes of it is seen.
+    pub(crate) play: f64,
+    /// On what takes long, so that other requests get in between.
+    pub(crate) slice: f64,
+}
+
+impl Host {
+    /// An empty cluster.
+    pub(crate) fn new(clock: Clock, budgets: Budgets) -> Self {
+        Self {
+            session: Session::default(),
+            views: ViewModels::default(),
+            selection: None,
+            playing: false,
+            density: Density::default(),
+            outcome: None,
+            warnings: Rc::default(),
+            marked: Rc::default(),
+            looks_for_warnings: false,
+            looks_at_warnings: None,
+            console: Vec::new(),
+            entries_made: 0,
+            entries_forgotten: 0,
+            story: None,
+            lanes: lanes::Lanes::default(),
+            log: LogModel::default(),
+            breakpoints: Vec::new(),
+            compared: None,
+            reading: None,
+            staged: None,
+            visits: BTreeMap::new(),
+            embed: None,
+            job: None,
+            waits: VecDeque::new(),
+            effects: Vec::new(),
+            told: Told::default(),
+            clock,
+            budgets,
+        }
+    }
+
+    /// Does what is asked, or begins it; what comes of it is told.
+    pub(crate) fn handle(&mut self, id: u32, request: Request, tell: Tell<'_>) {
+        if matches!(request, Request::Cancel) {
+            if let Some(job) = self.job.take() {
+                self.end_job(job, true, tell);
+            }
+            self.done(id, Reply::Done, tell);
+            self.go_on(tell);
+        } else if self.job.is_some() && !only_looks(&request) {
+            self.waits.push_back((id, request));
+        } else {
+            self.answer(id, request, tell);
+            self.go_on(tell);
+        }
+    }
+
+    /// Whether there is more to do.
+    pub(crate) fn is_busy(&self) -> bool {
+        self.job.is_some()
+            || !self.waits.is_empty()
+            || self.wants_warnings()
+            || self.wants_forecast()
+    }
+
+    /// Goes on with what takes long, for one slice.
+    pub(crate) fn work(&mut self, tell: Tell<'_>) {
+        if self.job.is_some() {
+            self.run_job(tell);
+            self.go_on(tell);
+        } else if self.wants_warnings() {
+            self.find_warnings();
+            self.tell(None, tell);
+        } else if self.wants_forecast() {
+            self.run_forecast();
+            self.tell(None, tell);
+        }
+    }
+
+    /// What waited for a job that is done.
+    fn go_on(&mut self, tell: Tell<'_>) {
+        while self.job.is_none()
+            && let Some((id, request)) = self.waits.pop_front()
+        {
+            self.answer(id, request, tell);
+        }
+    }
+
+    fn answer(&mut self, id: u32, request: Request, tell: Tell<'_>) {
+        let reply = match request {
+            Request::Stage(origin) => Reply::Staged(self.stage(&origin)),
+            Request::Take => {
+                self.take();
+                Reply::Done
+            }
+            Request::LeaveVisit(entry) => {
+                self.leave_visit(entry);
+                Reply::Done
+            }
+            Request::Visit(entry, present) => {
+                self.visit(entry, present);
+                Reply::Done
+            }
+            Request::Edit(commands) => Reply::Edited(self.edit(commands)),
+            Request::Undo => {
+                self.forget_what_was_done();
+                self.change(Session::undo);
+                self.announce("Undone");
+                Reply::Done
+            }
+            Request::Redo => {
+                self.forget_what_was_done();
+                self.change(Session::redo);
+                self.announce("Done again");
+                Reply::Done
+            }
+            Request::Playing(playing) => {
+                self.set_playing(playing);
+                Reply::Done
+            }
+            Request::Play(to) => Reply::Played(self.play_to(to)),
+            Request::StepBack => {
+                let hidden = self.views.hidden.clone();
+                self.change(|session| session.step_back_to_shown(&hidden));
+                Reply::Done
+            }
+            Request::EndPeek => {
+                self.end_peek();
+                Reply::Done
+            }
+            Request::Select(selection) => {
+                self.select(selection);
+                Reply::Done
+            }
+            Request::Find(name) => {
+                self.find(&name);
+                Reply::Done
+            }
+            Request::Draw(density) => {
+                self.density = density;
+                Reply::Done
+            }
+            Request::Log(wanted) => {
+                self.log.want(wanted);
+                Reply::Done
+            }
+            Request::Lanes(msg, narrow) => {
+                self.on_lanes(msg, narrow);
+                Reply::Done
+            }
+            Request::Warnings(about) => {
+                self.looks_at_warnings = about;
+                Reply::Done
+            }
+            Request::Nodes => {
+                let nodes = self.session.simulator().cluster().nodes().take(MOST_CHOICES);
+                Reply::Nodes(nodes.map(|(_, node)| (**node).clone()).collect())
+            }
+            Request::ToggleKind(kind) => {
+                self.toggle_kind(kind);
+                Reply::Done
+            }
+            Request::Load(scenario) => {
+                self.load(*scenario);
+                Reply::Done
+            }
+            Request::Tour(name) => {
+                self.tour(&name);
+                Reply::Done
+            }
+            Request::Read(text, name, keep_all) => {
+                progress(tell, "Reading");
+                self.read(text, name, keep_all)
+            }
+            Request::ReadAgain(keep_all) => {
+                progress(tell, "Reading");
+                self.read_again(keep_all)
+            }
+            Request::Replace(own_release) => {
+                progress(tell, "Putting the cluster in place");
+                self.replace_cluster(own_release);
+                Reply::Done
+            }
+            Request::Plan => self.plan_import(),
+            Request::Add => {
+                self.add();
+                Reply::Done
+            }
+            Request::List(listing) => self.list(&listing),
+            Request::Excerpt(line) => self.excerpt(line),
+            Request::Export(what) => {
+                let (name, text) = crate::files::export_as(&self.session, what);
+                Reply::Text(Ok((name.to_owned(), text.into())))
+            }
+            Request::ExportShared(hide) => self.export_shared(hide),
+            Request::ChangeStart(change) => Reply::Edited(self.change_start(change)),
+            Request::SetBaseline => {
+                self.views.set_baseline(&self.session, self.selection.as_ref());
+                Reply::Done
+            }
+            Request::Kubectl(line) => {
+                self.kubectl(line);
+                Reply::Done
+            }
+            Request::Complete(line, cursor) => {
+                let context = Context::new(self.session.simulator(), &[]);
+                Reply::Completions(complete(&context, &line, cursor))
+            }
+            Request::Offers(line) => {
+                let mut offers = Condition::complete(&line, self.session.simulator());
+                offers.truncate(MOST_OFFERS);
+                Reply::Offers(offers)
+            }
+            Request::Branch(msg) => {
+                self.branch(msg);
+                Reply::Done
+            }
+            Request::SetBookmarks(bookmarks) => {
+                self.set_bookmarks(bookmarks);
+                Reply::Done
+            }
+            Request::Tell(number) => {
+                self.tell_story(number);
+                Reply::Done
+            }
+            Request::TellNext(forth) => {
+                self.tell_next(forth);
+                Reply::Done
+            }
+            Request::Link(hide) => Reply::Link(self.link(hide)),
+            Request::Embed(page) => self.make_embed(&page),
+            Request::EmbedForms(packed) => Reply::Embed(self.embed_forms(&packed)),
+            Request::Report(options) => self.open_report(options),
+            Request::OpenRun(run) => {
+                self.open_run(*run);
+                Reply::Done
+            }
+            Request::Cancel => Reply::Done,
+            Request::Step
+            | Request::RunToEnd
+            | Request::Seek(_)
+            | Request::StepAbout(_)
+            | Request::Until(_)
+            | Request::Compare(_) => match self.begin_job(id, request) {
+                Some(reply) => reply,
+                // What is done in one slice is done at once.
+                None => return self.run_job(tell),
+            },
+        };
+        self.done(id, reply, tell);
+    }
+
+    fn done(&mut self, id: u32, reply: Reply, tell: Tell<'_>) {
+        self.tell(Some((id, reply)), tell);
+    }
+
+    /// Lets time pass; how far is seen by the clock.
+    fn play_to(&mut self, to: taintlab_core::time::Timestamp) -> Played {
+        let due = self.session.next().is_some();
+        let until = (self.clock)() + self.budgets.play;
+        let (mut stopped, breakpoints, clock) = (None, &mut self.breakpoints, self.clock);
+        self.session.play_to(to, |session| {
+            stopped = moments::stops(breakpoints, session.simulator());
+            stopped.is_none() && clock() < until
+        });
+        self.refresh(ViewModels::follow);
+        if let Some(condition) = stopped {
+            self.stop();
+            let now = crate::text::at(self.session.now());
+            self.notice(Notice::info(format!("Stopped at {now}: {condition}")));
+        }
+        let is_over = self.session.next().is_none();
+        let over = is_over && (due || to == taintlab_core::time::Timestamp::MAX);
+        if over {
+            self.stop();
+        }
+        Played { over }
+    }
+
+    fn set_playing(&mut self, playing: bool) {
+        if playing == self.playing {
+            return;
+        }
+        self.playing = playing;
+        if !playing {
+            // What was left as it was while time ran.
+            self.refresh(ViewModels::follow);
+        }
+        self.look_for_warnings();
+        self.turn();
+    }
+
+    /// Time stands still from now on, which the page is told.
+    fn stop(&mut self) {
+        if self.playing {
+            self.set_playing(false);
+            self.effects.push(Effect::Stop);
+        }
+    }
+
+    fn select(&mut self, selection: Option<Selection>) {
+        self.selection = selection;
+        self.tell_selection();
+        self.views.inspect(&self.session, self.selection.as_ref());
+    }
+
+    /// Selects the next node or pod that has this in its name.
+    fn find(&mut self, name: &str) {
+        let name = name.trim();
+        if name.is_empty() {
+            return;
+        }
+        match self.views.board.find(name, self.selection.as_ref()) {
+            Some(found) => {
+                let words = match &found {
+                    Selection::Node(node) => {
+                        let node = self.views.board.node(node.as_str());
+                        node.map(|node| node.line()).unwrap_or_default()
+                    }
+                    Selection::Pod(pod) => format!("pod {pod}"),
+                    _ => String::new(),
+                };
+                self.announce(words);
+                self.effects.push(Effect::Reveal(found.clone()));
+                self.select(Some(found));
+            }
+            None => self.announce(format!("No node or pod has `{name}` in its name")),
+        }
+    }
+
+    fn turn(&mut self) {
+        if !self.effects.contains(&Effect::Turn) {
+            self.effects.push(Effect::Turn);
+        }
+    }
+
+    fn notice(&mut self, notice: Notice) {
+        self.effects.push(Effect::Say(notice));
+    }
+
+    fn announce(&mut self, words: impl Into<String>) {
+        self.effects.push(Effect::Announce(words.into()));
+    }
+
+    fn close_dialog(&mut self) {
+        self.effects.push(Effect::CloseDialog);
+    }
+}
+
+/// What is to be seen before something begins that cannot be parted.
+fn progress(tell: Tell<'_>, what: &str) {
+    let progress = crate::protocol::Progress { what: what.to_owned(), part: None };
+    tell(Update { effects: vec![Effect::Progress(progress)], ..Update::default() });
+}
+
+/// Whether a request changes nothing but what is seen, so that it need not wait for a job.
+fn only_looks(request: &Request) -> bool {
+    matches!(
+        request,
+        Request::Select(_)
+            | Request::Draw(_)
+            | Request::Log(_)
+            | Request::Warnings(_)
+            | Request::Nodes
+            | Request::List(_)
+            | Request::Excerpt(_)
+            | Request::Complete(..)
+            | Request::Offers(_)
+            | Request::ToggleKind(_)
+    )
+}

@@ -1,0 +1,290 @@
+//! What may take long: it runs in slices, says how far it is, and can be stopped.
+
+use std::rc::Rc;
+use std::time::Duration;
+
+use taintlab_core::condition::Condition;
+use taintlab_core::time::Timestamp;
+
+use super::moments::{is_about, subject_of};
+use super::{Host, Tell};
+use crate::protocol::{Effect, Notice, Progress, Reply, Request, Update};
+use crate::session::{EndRun, MarkKind, Row, RunTo, Session};
+use crate::text::at;
+use crate::view_models::ViewModels;
+use crate::view_models::lanes::LanesMsg;
+use crate::view_models::runs::{Breakpoint, Compared, Comparing, Until};
+use crate::view_models::selection::Selection;
+
+/// How far "run to the end" goes where there may be no end, for the sake of progress.
+const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// Something that takes long.
+pub(super) struct Job {
+    /// The request that it is for.
+    id: u32,
+    /// Where the clock was.
+    from: Timestamp,
+    /// How many rows there were.
+    rows: usize,
+    what: What,
+}
+
+enum What {
+    RunToEnd(EndRun),
+    Seek(Timestamp),
+    Search(RunTo, Search),
+    Compare(Box<Comparing>),
+}
+
+/// What is looked for.
+enum Search {
+    /// Something of the kinds that are not hidden.
+    Shown(Vec<MarkKind>),
+    /// Something about what is selected, likewise.
+    About(Selection, Vec<MarkKind>),
+    /// A condition that comes to be so; whether it was when it was last looked at.
+    Condition(Condition, bool),
+}
+
+impl Search {
+    fn finds(&mut self, session: &Session, rows: &[Rc<Row>]) -> bool {
+        let shown = |hidden: &[MarkKind], row: &Row| !hidden.contains(&row.kind.mark());
+        match self {
+            Self::Shown(hidden) => rows.iter().any(|row| shown(hidden, row)),
+            Self::About(selection, hidden) => {
+                rows.iter().any(|row| shown(hidden, row) && is_about(row, selection))
+            }
+            Self::Condition(condition, before) => {
+                let holds = condition.holds(session.simulator());
+                !std::mem::replace(before, holds) && holds
+            }
+        }
+    }
+}
+
+/// How a slice of a job ended.
+enum Slice {
+    /// There is more to do.
+    More,
+    /// It is done; what was looked for was found.
+    Done(bool),
+    /// Two runs were compared.
+    Compared(Box<Compared>),
+}
+
+impl Job {
+    fn slice(&mut self, session: &mut Session, mut has_time: impl FnMut() -> bool) -> Slice {
+        let done = |done: bool| if done { Slice::Done(true) } else { Slice::More };
+        match &mut self.what {
+            What::RunToEnd(run) => done(session.go_on_to_end(run, has_time)),
+            What::Seek(to) => {
+                session.play_to(*to, |_| has_time());
+                done(session.now() >= *to || session.next().is_none())
+            }
+            What::Search(run, search) => {
+                let found = session.go_on_to(run, |it, rows| search.finds(it, rows), has_time);
+                found.map_or(Slice::More, Slice::Done)
+            }
+            What::Compare(comparing) => match comparing.go_on(has_time) {
+                Some(compared) => Slice::Compared(Box::new(compared)),
+                None => Slice::More,
+            },
+        }
+    }
+
+    fn progress(&self, session: &Session) -> Progress {
+        let now = session.now();
+        let part = |to: Timestamp| {
+            let nanos = |at: Timestamp| at.as_nanos().saturating_sub(self.from.as_nanos());
+            #[expect(clippy::cast_precision_loss, reason = "a bar")]
+            let part = nanos(now) as f64 / nanos(to).max(1) as f64;
+            part.min(1.0)
+        };
+        let (what, part) = match &self.what {
+            What::RunToEnd(_) => ("Running to the end", None),
+            What::Seek(to) => ("Going there", Some(part(*to)).filter(|_| *to > self.from)),
+            What::Search(..) => ("Looking for it", Some(part(self.from.saturating_add(DAY)))),
+            What::Compare(comparing) => {
+                let what = format!("Comparing: {}", at(comparing.now()));
+                return Progress { what, part: None };
+            }
+        };
+        Progress { what: format!("{what}: {}", at(now)), part }
+    }
+}
+
+impl Host {
+    /// Begins what may take long; the answer, if it was done at once.
+    pub(super) fn begin_job(&mut self, id: u32, request: Request) -> Option<Reply> {
+        let (from, rows) = (self.session.now(), self.session.rows().len());
+        self.stop();
+        let hidden = self.views.hidden.clone();
+        let what = match request {
+            Request::Step if hidden.is_empty() => {
+                let mut stepped = true;
+                self.change(|session| stepped = session.step());
+                self.say_of_step(rows, stepped);
+                return Some(Reply::Done);
+            }
+            Request::Step => What::Search(self.session.begin_run_to(), Search::Shown(hidden)),
+            Request::RunToEnd => What::RunToEnd(self.session.begin_run_to_end()),
+            Request::Seek(to) => {
+                self.session.begin_seek(to);
+                What::Seek(to)
+            }
+            Request::StepAbout(later) => {
+                let Some(selection) = self.selection.clone() else {
+                    self.announce("Select something first");
+                    return Some(Reply::Done);
+                };
+                if !later {
+                    let is_it =
+                        |row: &Row| !hidden.contains(&row.kind.mark()) && is_about(row, &selection);
+                    let mut found = false;
+                    self.change(|session| found = session.back_to_row(is_it));
+                    self.say_of_object(rows, found, false);
+                    return Some(Reply::Done);
+                }
+                What::Search(self.session.begin_run_to(), Search::About(selection, hidden))
+            }
+            Request::Until(until) => match self.begin_until(&until) {
+                Ok(Some(condition)) => {
+                    let holds = condition.holds(self.session.simulator());
+                    let search = Search::Condition(condition, holds);
+                    What::Search(self.session.begin_run_to(), search)
+                }
+                Ok(None) => return Some(Reply::Edited(Ok(()))),
+                Err(error) => return Some(Reply::Edited(Err(error))),
+            },
+            Request::Compare(with) => match Comparing::new(&self.session, &with) {
+                Ok(comparing) => What::Compare(Box::new(comparing)),
+                Err(error) => return Some(Reply::Edited(Err(error))),
+            },
+            _ => return Some(Reply::Done),
+        };
+        self.job = Some(Job { id, from, rows, what });
+        None
+    }
+
+    /// A condition that is to be run to; what else is done with one is done at once.
+    fn begin_until(&mut self, until: &Until) -> Result<Option<Condition>, String> {
+        let line = match until {
+            Until::Run(line) | Until::Back(line) | Until::Stop(line) => line,
+            Until::Pass(index) => {
+                if *index < self.breakpoints.len() {
+                    self.breakpoints.remove(*index);
+                }
+                return Ok(None);
+            }
+        };
+        let condition = Condition::parse(line, self.session.simulator())?;
+        match until {
+            Until::Stop(_) | Until::Pass(_) => {
+                let holds = condition.holds(self.session.simulator());
+                self.announce(format!("Time stops when {condition}"));
+                self.breakpoints.push(Breakpoint { condition, holds });
+                Ok(None)
+            }
+            Until::Run(_) => Ok(Some(condition)),
+            Until::Back(_) => {
+                let mut found = false;
+                self.change(|session| found = session.back_to(&condition));
+                self.say_of_condition(&condition, found, "before this moment").map(|()| None)
+            }
+        }
+    }
+
+    /// Runs the job for one slice.
+    pub(super) fn run_job(&mut self, tell: Tell<'_>) {
+        let Some(mut job) = self.job.take() else { return };
+        let (clock, until) = (self.clock, (self.clock)() + self.budgets.slice);
+        match job.slice(&mut self.session, || clock() < until) {
+            Slice::More => {
+                let progress = Effect::Progress(job.progress(&self.session));
+                tell(Update { effects: vec![progress], ..Update::default() });
+                self.job = Some(job);
+            }
+            Slice::Done(found) => self.finish(job, found, tell),
+            Slice::Compared(compared) => {
+                self.announce(compared.comparison.sentence());
+                self.compared = Some(Rc::new(*compared));
+                self.done(job.id, Reply::Edited(Ok(())), tell);
+            }
+        }
+    }
+
+    /// A job ends before it is done.
+    pub(super) fn end_job(&mut self, mut job: Job, cancelled: bool, tell: Tell<'_>) {
+        match &mut job.what {
+            // Where it is now it stays.
+            What::RunToEnd(_) | What::Seek(_) => self.finish(job, true, tell),
+            What::Search(run, _) => {
+                self.session.give_up(run);
+                self.finish(job, false, tell);
+            }
+            What::Compare(_) => {
+                let why = if cancelled { "it was stopped" } else { "it cannot be compared" };
+                self.done(job.id, Reply::Edited(Err(why.to_owned())), tell);
+            }
+        }
+    }
+
+    fn finish(&mut self, job: Job, found: bool, tell: Tell<'_>) {
+        if !self.refresh(ViewModels::follow_change) {
+            self.turn();
+        }
+        let reply = match job.what {
+            What::RunToEnd(_) | What::Seek(_) | What::Compare(_) => Reply::Done,
+            What::Search(_, Search::Shown(_)) => {
+                self.say_of_step(job.rows, found);
+                Reply::Done
+            }
+            What::Search(_, Search::About(..)) => {
+                self.say_of_object(job.rows, found, true);
+                Reply::Done
+            }
+            What::Search(_, Search::Condition(condition, _)) => {
+                Reply::Edited(self.say_of_condition(&condition, found, "in the next 24 hours"))
+            }
+        };
+        self.done(job.id, reply, tell);
+    }
+
+    fn say_of_step(&mut self, before: usize, stepped: bool) {
+        if stepped {
+            self.announce_rows(before, None);
+        } else {
+            self.announce("Nothing more of the kinds that are shown");
+        }
+    }
+
+    fn say_of_object(&mut self, before: usize, found: bool, later: bool) {
+        if found {
+            self.announce_rows(before, None);
+        } else {
+            let side = if later { "after" } else { "before" };
+            self.announce(format!("Nothing happens to it {side} this moment"));
+        }
+        if let Some(subject) = self.selection.as_ref().and_then(subject_of) {
+            let at = Some(self.session.now());
+            // Where the lanes are shown, they say why.
+            self.on_lanes(LanesMsg::Choose(subject, at.filter(|_| found)), false);
+        }
+    }
+
+    fn say_of_condition(
+        &mut self,
+        condition: &Condition,
+        found: bool,
+        side: &str,
+    ) -> Result<(), String> {
+        if !found {
+            return Err(format!("`{condition}` does not come to be so {side}"));
+        }
+        self.close_dialog();
+        let now = at(self.session.now());
+        self.notice(Notice::info(format!("{now}: {condition}")));
+        Ok(())
+    }
+}

@@ -1,0 +1,82 @@
+//! Moments that the clock goes to, and branches of time.
+
+use taintlab_core::lanes::LaneSubject;
+use taintlab_core::simulator::Simulator;
+
+use super::Host;
+use crate::protocol::Notice;
+use crate::session::{MarkKind, Row, Session};
+use crate::view_models::display;
+use crate::view_models::runs::{BranchMsg, Breakpoint};
+use crate::view_models::selection::Selection;
+
+impl Host {
+    pub(super) fn branch(&mut self, msg: BranchMsg) {
+        self.stop();
+        match msg {
+            BranchMsg::Fork => {
+                self.change(Session::fork);
+                self.announce(format!("On {} now", self.session.branch_name()));
+            }
+            BranchMsg::Switch(id) => {
+                self.change(|session| session.switch_branch(id));
+                self.announce(format!("On {} now", self.session.branch_name()));
+            }
+            BranchMsg::Rename(id, name) => {
+                self.change(|session| session.rename_branch(id, &name));
+            }
+            BranchMsg::Delete(id) => self.change(|session| session.delete_branch(id)),
+        }
+    }
+
+    /// Says that an edit began a branch, if it did.
+    pub(super) fn say_of_branch(&mut self, before: &str) {
+        let name = self.session.branch_name();
+        if *name != *before {
+            self.notice(Notice::info(format!(
+                "You went back: this edit begins “{name}”, and what came later stays on \
+                 “{before}”. G shows both; undo goes back to it.",
+            )));
+        }
+    }
+
+    pub(super) fn toggle_kind(&mut self, kind: MarkKind) {
+        let mut hidden = self.views.hidden.clone();
+        let before = hidden.len();
+        hidden.retain(|known| *known != kind);
+        if hidden.len() == before {
+            hidden.push(kind);
+        }
+        // There is nothing to step to without any kind.
+        if hidden.len() < MarkKind::ALL.len() {
+            self.views.hide(hidden, &self.session);
+        }
+    }
+}
+
+/// Stops where a breakpoint comes to be so; `true` if one does.
+pub(super) fn stops(breakpoints: &mut [Breakpoint], simulator: &Simulator) -> Option<String> {
+    let mut stops = None;
+    for one in breakpoints {
+        let holds = one.condition.holds(simulator);
+        if holds && !std::mem::replace(&mut one.holds, holds) {
+            stops = Some(one.condition.to_string());
+        }
+        one.holds = holds;
+    }
+    stops
+}
+
+/// Whether a row speaks of what is selected.
+pub(super) fn is_about(row: &Row, selection: &Selection) -> bool {
+    display::row(row).selects.as_ref() == Some(selection)
+}
+
+/// The lane of what is selected, if it has one.
+pub(super) fn subject_of(selection: &Selection) -> Option<LaneSubject> {
+    match selection {
+        Selection::Node(node) => Some(LaneSubject::Node { node: node.clone() }),
+        Selection::Pod(pod) => Some(LaneSubject::Pod { pod: pod.clone() }),
+        Selection::Zone(_) | Selection::Workload(_) | Selection::Pods(_) => None,
+    }
+}

@@ -1,0 +1,110 @@
+//! Sessions that are made: of what is kept, of links, of where somebody was before.
+
+use taintlab_core::time::Timestamp;
+
+use super::Host;
+use crate::protocol::{Notice, Origin, Staged, StartText};
+use crate::saved::{self, SavedWork};
+use crate::session::{Edit, Session, Timeline};
+use crate::view_models::selection::Selection;
+use crate::{files, link};
+
+/// A session that is kept aside.
+pub(super) struct Staging {
+    session: Session,
+    selection: Option<Selection>,
+}
+
+/// Where somebody was.
+pub(super) struct Visit {
+    timeline: Timeline,
+    now: Timestamp,
+    selection: Option<Selection>,
+}
+
+impl Host {
+    /// Makes a session and keeps it aside.
+    pub(super) fn stage(&mut self, origin: &Origin) -> Result<Box<Staged>, String> {
+        let (mut differs, mut dropped) = (false, String::new());
+        let (session, selection) = match origin {
+            Origin::Sample => (Session::new(files::sample()).unwrap_or_default(), None),
+            Origin::Saved(edits, start) => {
+                let StartText::Text(start) = start else {
+                    return Err("where it begins did not come".to_owned());
+                };
+                let restored = saved::from_text(edits, start)?;
+                if !restored.dropped.is_empty() {
+                    dropped = restored.dropped.to_string();
+                }
+                restored.session()?
+            }
+            Origin::Link(fragment, inflated) => {
+                let parsed = link::parse(fragment)?.ok_or("it is no link")?;
+                let opened = parsed.open(inflated)?;
+                differs = opened.differs;
+                (opened.session, opened.selection)
+            }
+        };
+        let contents = link::write(&session, selection.as_ref()).map(|draft| draft.contents);
+        let start = &session.timeline().start;
+        // What an earlier version of the page stored is written anew.
+        let old = matches!(origin, Origin::Saved(_, start) if start.len() == 0);
+        let staged = Staged {
+            contents: contents.unwrap_or_default(),
+            differs,
+            dropped,
+            title: saved::title(start),
+            now: session.now(),
+            selection: selection.clone(),
+            work: (
+                SavedWork::of(&session),
+                old.then(|| StartText::Text(saved::start_text(start).into())),
+            ),
+        };
+        self.staged = Some(Box::new(Staging { session, selection }));
+        Ok(Box::new(staged))
+    }
+
+    /// What was kept aside takes the place of the present session.
+    pub(super) fn take(&mut self) {
+        if let Some(staged) = self.staged.take() {
+            self.begin_session(staged.session, staged.selection);
+        }
+    }
+
+    fn begin_session(&mut self, session: Session, selection: Option<Selection>) {
+        self.session = session;
+        self.selection = selection;
+        self.story = None;
+        self.views.forget_baseline();
+        self.begin_telling();
+        self.forget_what_was_done();
+        self.changed();
+    }
+
+    pub(super) fn leave_visit(&mut self, entry: u32) {
+        let visit = Visit {
+            timeline: self.session.timeline().clone(),
+            now: self.session.now(),
+            selection: self.selection.clone(),
+        };
+        self.visits.insert(entry, visit);
+    }
+
+    pub(super) fn visit(&mut self, entry: u32, present: bool) {
+        let Some(visit) = self.visits.remove(&entry) else { return };
+        if present {
+            self.session.go_to(visit.timeline, visit.now);
+            self.selection = visit.selection;
+            self.story = None;
+            self.forget_what_was_done();
+            return self.changed();
+        }
+        let edits: Vec<Edit> = visit.timeline.log.iter().map(|edit| (**edit).clone()).collect();
+        let start = (*visit.timeline.start).clone();
+        match Session::resume(start, edits, visit.now) {
+            Ok(session) => self.begin_session(session, visit.selection),
+            Err(error) => self.notice(Notice::error(error.to_string())),
+        }
+    }
+}

@@ -1,0 +1,97 @@
+//! Another cluster takes the place of the work, is added to it, or the work is handed out.
+
+use std::rc::Rc;
+use std::time::Duration;
+
+use taintlab_core::report::ReportOptions;
+use taintlab_core::scenario::Scenario;
+use taintlab_core::time::Span;
+
+use super::Host;
+use crate::protocol::{EmbedMade, Notice, OpenedRun, Reply};
+use crate::session::Session;
+use crate::{embed, files, link, reporter};
+
+impl Host {
+    pub(super) fn load(&mut self, scenario: Scenario) {
+        match self.session.load(scenario) {
+            Ok(()) => {
+                self.story = None;
+                self.selection = None;
+                self.close_dialog();
+                self.forget_what_was_done();
+                self.changed();
+            }
+            Err(error) => self.notice(Notice::error(error.to_string())),
+        }
+    }
+
+    /// The session without its names.
+    fn hidden(&self) -> Result<Session, String> {
+        let start = &self.session.timeline().start;
+        let (start, edits) = link::hide_names(start, &link::edits_of(&self.session))?;
+        Session::resume(start, edits, self.session.now()).map_err(|error| error.to_string())
+    }
+
+    /// A link of what is shown.
+    pub(super) fn link(&self, hide: bool) -> Result<link::Draft, String> {
+        match hide {
+            false => link::write(&self.session, self.selection.as_ref()),
+            true => self.hidden().and_then(|session| link::write(&session, None)),
+        }
+    }
+
+    /// A file, for a link would be too long.
+    pub(super) fn export_shared(&self, hide: bool) -> Reply {
+        let text = |session: &Session| files::export_as(session, files::ExportKind::Scenario).1;
+        let text = match hide {
+            false => Ok(text(&self.session)),
+            true => self.hidden().map(|session| text(&session)),
+        };
+        Reply::Text(text.map(|text| ("scenario.yaml".to_owned(), text.into())))
+    }
+
+    /// What of an embed is to be packed, which the browser does.
+    pub(super) fn make_embed(&mut self, page: &str) -> Reply {
+        let draft = embed::draft(&self.session, page);
+        let text: Result<Rc<str>, String> =
+            draft.as_ref().map(|it| it.text().into()).map_err(Clone::clone);
+        self.embed = draft.ok();
+        Reply::Text(text.map(|text| (String::new(), text)))
+    }
+
+    pub(super) fn embed_forms(&mut self, packed: &str) -> Result<EmbedMade, String> {
+        let draft = self.embed.take().ok_or("there is no embed")?;
+        Ok(EmbedMade { forms: draft.forms(packed)?, picture: draft.picture() })
+    }
+
+    /// A report of the cluster as it is now.
+    pub(super) fn open_report(&self, options: ReportOptions) -> Reply {
+        let scenario = files::as_scenario(&self.session);
+        // There each edit of one instant is a nanosecond after the one before.
+        let edits = u64::try_from(self.session.timeline().log.len()).unwrap_or(u64::MAX);
+        let after = Span::from(self.session.now().saturating_add(Duration::from_nanos(edits)));
+        let counts = after > Span::default() || scenario.steps.iter().any(|step| step.at <= after);
+        let options = ReportOptions { after: counts.then_some(after), ..options };
+        let request = reporter::Request::Open(Box::new(scenario), Box::new(options));
+        let text = serde_json::to_string(&request).map_err(|error| error.to_string());
+        Reply::Text(text.map(|text| (String::new(), text.into())))
+    }
+
+    /// Plays a run beside what there is, and goes to a moment of it.
+    pub(super) fn open_run(&mut self, run: OpenedRun) {
+        let OpenedRun { name, scenario, at, select } = run;
+        let mut begun = Ok(());
+        self.change(|session| begun = session.begin_branch(&name, scenario, at));
+        match begun {
+            Ok(()) => {
+                self.select(select);
+                self.notice(Notice::info(format!(
+                    "“{name}” is a branch of its own now, at its worst moment. G leads back, R to \
+                     the report.",
+                )));
+            }
+            Err(error) => self.notice(Notice::error(error.to_string())),
+        }
+    }
+}

@@ -1,0 +1,217 @@
+//! The event log: which of its rows pass the filter, and the words of those in sight.
+
+use std::collections::BTreeSet;
+use std::rc::Rc;
+
+use taintlab_core::api::PodKey;
+use taintlab_core::time::Timestamp;
+
+use super::board::BoardModel;
+use super::display::{self, Category, RowText};
+use super::selection::{PodGroup, Selection};
+use crate::session::{Row, Session};
+
+/// Rows painted above and below those in sight.
+pub(crate) const SPARE: usize = 12;
+/// Browsers cannot scroll further than some tens of millions of pixels.
+pub(crate) const MOST: usize = 500_000;
+
+/// What the page wants of the log.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct LogWanted {
+    /// The kinds of rows.
+    pub(crate) categories: Vec<Category>,
+    /// What they must have in them, in lower case.
+    pub(crate) filter: String,
+    /// Only those about what is selected.
+    pub(crate) only_selected: bool,
+    /// The first row that is painted, counted among those that are shown.
+    pub(crate) first: usize,
+    /// How many are painted.
+    pub(crate) many: usize,
+    /// The row of the clock stays in sight.
+    pub(crate) follows: bool,
+}
+
+impl Default for LogWanted {
+    fn default() -> Self {
+        Self {
+            categories: vec![Category::Event, Category::Change],
+            filter: String::new(),
+            only_selected: false,
+            first: 0,
+            many: 40,
+            follows: true,
+        }
+    }
+}
+
+/// What is seen of the log.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct LogView {
+    /// How many rows pass the filter.
+    pub(crate) shown: usize,
+    /// How many of them have happened.
+    pub(crate) passed: usize,
+    /// Whether there are rows at all.
+    pub(crate) any: bool,
+    /// The place of the first of those below.
+    pub(crate) first: usize,
+    /// The rows to paint.
+    pub(crate) rows: Vec<Rc<LogRow>>,
+    /// For what was wanted they are.
+    pub(crate) wanted: LogWanted,
+}
+
+/// A row.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct LogRow {
+    /// When.
+    pub(crate) at: Timestamp,
+    /// Whether that is later than the clock, which was set back.
+    pub(crate) later: bool,
+    /// What.
+    pub(crate) text: RowText,
+}
+
+/// Follows the rows of a session.
+#[derive(Default)]
+pub(crate) struct LogModel {
+    wanted: LogWanted,
+    /// The rows that pass the filter, by index.
+    shown: Vec<usize>,
+    /// How many rows were looked at, and the last of them.
+    scanned: usize,
+    last: Option<Rc<Row>>,
+    about: About,
+}
+
+/// What rows are to be about.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct About {
+    selection: Option<Selection>,
+    /// The pods of the group that is selected.
+    pods: BTreeSet<PodKey>,
+}
+
+impl About {
+    fn of(session: &Session, board: &BoardModel, selection: Option<&Selection>) -> Self {
+        let group = match selection {
+            Some(Selection::Pods(group)) => Some(*group),
+            _ => None,
+        };
+        let pods = group.map(|group| pods_of(session, board, group)).unwrap_or_default();
+        Self { selection: selection.cloned(), pods }
+    }
+
+    fn holds(&self, selects: Option<&Selection>) -> bool {
+        match selects {
+            Some(Selection::Pod(key)) if self.pods.contains(key) => true,
+            selects => selects == self.selection.as_ref(),
+        }
+    }
+}
+
+fn pods_of(session: &Session, board: &BoardModel, group: PodGroup) -> BTreeSet<PodKey> {
+    let there = board.pods().values().filter(|pod| group.holds(pod.state));
+    let gone = session.gone().iter().filter(|gone| group.holds_gone(gone));
+    there.map(|pod| pod.key.clone()).chain(gone.map(|gone| gone.pod.clone())).collect()
+}
+
+impl LogModel {
+    /// Another part is in sight, or something else is looked for.
+    pub(crate) fn want(&mut self, wanted: LogWanted) {
+        let filter = |it: &LogWanted| (it.categories.clone(), it.filter.clone(), it.only_selected);
+        if filter(&self.wanted) != filter(&wanted) {
+            self.forget();
+        }
+        self.wanted = wanted;
+    }
+
+    fn forget(&mut self) {
+        self.shown.clear();
+        self.scanned = 0;
+        self.last = None;
+    }
+
+    /// What is seen, as things are now.
+    pub(crate) fn view(
+        &mut self,
+        session: &Session,
+        board: &BoardModel,
+        selection: Option<&Selection>,
+    ) -> LogView {
+        if self.wanted.only_selected {
+            let about = About::of(session, board, selection);
+            if about != self.about {
+                self.about = about;
+                self.forget();
+            }
+        }
+        let rows = session.known_rows();
+        self.scan(rows);
+        let past = session.rows().len();
+        let passed = self.shown.partition_point(|index| *index < past);
+        let hidden = self.shown.len().saturating_sub(MOST);
+        let first = self.first(passed.saturating_sub(1).saturating_sub(hidden));
+        let in_sight = self.shown.iter().skip(hidden + first).take(self.wanted.many);
+        let rows_in_sight = in_sight.filter_map(|index| {
+            let row = rows.get(*index)?;
+            let later = *index >= past;
+            Some(Rc::new(LogRow { at: row.at, later, text: display::row(row) }))
+        });
+        LogView {
+            shown: self.shown.len(),
+            passed,
+            any: !rows.is_empty(),
+            first,
+            rows: rows_in_sight.collect(),
+            wanted: self.wanted.clone(),
+        }
+    }
+
+    /// The first row to paint: where the page is, or where it goes to have the row of the clock in
+    /// sight.
+    fn first(&self, current: usize) -> usize {
+        let LogWanted { first, many, follows, .. } = self.wanted;
+        if !follows {
+            return first;
+        }
+        let in_sight = many.saturating_sub(2 * SPARE);
+        let top = if first == 0 { 0 } else { first + SPARE };
+        let top =
+            if top > current { current } else { top.max((current + 2).saturating_sub(in_sight)) };
+        top.saturating_sub(SPARE)
+    }
+
+    /// Looks at the rows that are new since the last time.
+    fn scan(&mut self, rows: &[Rc<Row>]) {
+        let before = self.scanned.checked_sub(1).and_then(|last| rows.get(last));
+        let same = match (before, &self.last) {
+            (Some(row), Some(last)) => Rc::ptr_eq(row, last),
+            _ => self.scanned == 0,
+        };
+        if !same {
+            self.forget();
+        }
+        let new = rows.iter().enumerate().skip(self.scanned);
+        let shown: Vec<usize> =
+            new.filter(|(_, row)| self.shows(row)).map(|(index, _)| index).collect();
+        self.shown.extend(shown);
+        self.scanned = rows.len();
+        self.last = rows.last().cloned();
+    }
+
+    fn shows(&self, row: &Row) -> bool {
+        let wanted = &self.wanted;
+        let text = display::row(row);
+        wanted.categories.contains(&text.category)
+            && (!wanted.only_selected || self.about.holds(text.selects.as_ref()))
+            && (wanted.filter.is_empty() || matches(&text, &wanted.filter))
+    }
+}
+
+fn matches(text: &RowText, filter: &str) -> bool {
+    let has = |field: &str| field.to_ascii_lowercase().contains(filter);
+    has(&text.object) || has(&text.message) || has(&text.reason) || has(text.component)
+}

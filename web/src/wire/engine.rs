@@ -1,0 +1,271 @@
+//! What the engine tells, as bytes.
+
+use taintlab_core::api::{
+    ConditionStatus, Node, NodeCondition, NodeName, Pod, PodKey, QosClass, Quantity, Taint,
+    Toleration, WorkloadKey,
+};
+use taintlab_core::command::{Command, NodeResources};
+use taintlab_core::controllers::autoscaler::AutoscalerSettings;
+use taintlab_core::controllers::descheduler::DeschedulerSettings;
+use taintlab_core::controllers::node_lifecycle::{
+    EvictionStatus, NodeHealth, NodeHealthView, QueuedNode, RateSource, Ready, Renewal,
+    ZoneView as ZoneRates,
+};
+use taintlab_core::controllers::taint_eviction::{EvictionDecision, ScheduledEviction};
+use taintlab_core::eviction_timeline::time_budget::{
+    EvictionRange, Moment, Term, TermKind, TimeBudget,
+};
+use taintlab_core::kubelet::{
+    Candidate, Change, ConditionView, Critical, Distance, Layout, NodePower, Pressure, RankKey,
+    RankReason, RankedPod, Ranking, Signal, ThresholdState,
+};
+use taintlab_core::lanes::area::{Area, AreaState};
+use taintlab_core::lanes::comparison::{Comparison, Divergence, Downtime};
+use taintlab_core::lanes::{Cause, LaneState, LaneSubject};
+use taintlab_core::pod_state::{PodCounts, PodHealth, PodState, PodTimer, PodVerdict};
+use taintlab_core::policy::matching::{
+    Consequence, Explanation, Mismatch, TaintExplanation, TolerationOutcome, Verdict,
+};
+use taintlab_core::policy::scheduling::{
+    Decision, FilterPlugin, NodeVerdict, PluginScore, Rejection, ScorePlugin,
+};
+use taintlab_core::policy::validation::ValidationOptions;
+use taintlab_core::protocol::SilenceCause;
+use taintlab_core::protocol::zone::{ZoneKey, ZoneState};
+use taintlab_core::release::KubernetesRelease;
+use taintlab_core::scenario::{Bookmark, Expectation, Scenario};
+use taintlab_core::simulator::{
+    Availability, EvictionView, Gap, NodeView as NodeStatus, OutcomeKind, PendingPod,
+    PodExplanation, PodSeries, ReadyStep, SignalView, ThresholdLine, UsageSeries, WorkloadView,
+};
+use taintlab_core::time::{Span, Time, Timestamp};
+use taintlab_core::warnings::{Fix, FixLanguage, Severity, Subject, Warning, WarningCode};
+use taintlab_kubectl::Completion;
+use taintlab_manifest::{
+    Assumption, DetectedRelease, DiagnosedObject, Diagnostic, Dropped, ObjectOutcome, ObjectReport,
+    ReleaseKnown, Severity as Gravity,
+};
+
+use super::{Wire, as_json, enums, put_text, structs, take_text};
+
+as_json!(
+    AutoscalerSettings,
+    Bookmark,
+    Command,
+    ConditionStatus,
+    DeschedulerSettings,
+    Expectation,
+    KubernetesRelease,
+    Layout,
+    Node,
+    NodeCondition,
+    NodeResources,
+    Pod,
+    QosClass,
+    Quantity,
+    Scenario,
+    Taint,
+    Time,
+    Toleration,
+    WorkloadKey,
+);
+
+/// What is a text.
+macro_rules! names {
+    ($($name:ty: $read:expr),* $(,)?) => {$(
+        impl Wire for $name {
+            fn put(&self, out: &mut Vec<u8>) {
+                put_text(self.as_str(), out);
+            }
+            fn take(from: &mut &[u8]) -> Option<Self> {
+                ($read)(take_text(from)?)
+            }
+        }
+    )*};
+}
+
+names!(
+    NodeName: |text: &str| Some(text.into()),
+    PodKey: |text: &str| Self::parse(text).ok(),
+    ZoneKey: |text: &str| Some(text.into()),
+);
+
+/// What is another value.
+macro_rules! as_other {
+    ($($name:ty: $put:expr, $take:expr);* $(;)?) => {$(
+        impl Wire for $name {
+            fn put(&self, out: &mut Vec<u8>) {
+                Wire::put(&($put)(self), out);
+            }
+            fn take(from: &mut &[u8]) -> Option<Self> {
+                Wire::take(from).map($take)
+            }
+        }
+    )*};
+}
+
+as_other!(
+    Timestamp: |it: &Self| it.as_nanos(), Self::from_nanos;
+    Moment: |it: &Self| it.as_nanos(), Self::from_nanos;
+    Span: |it: &Self| it.0, Self;
+    PodCounts: |it: &Self| it.numbers(), |(verdicts, healths)| Self::from_numbers(verdicts, healths);
+);
+
+structs! {
+    PodState { verdict, health, timer }
+    PodTimer { since, until }
+    Warning { severity, code, subjects, field, message, explanation, fix }
+    Fix { what, language, text }
+    Cause { at, event, text }
+    Area { from, to, states, expect }
+    AreaState { kind, state, objects, time }
+    Comparison { names, until, divergence, subjects, evictions, downtimes, stuck, pending }
+    Divergence { at, subject, text }
+    Downtime { replica_time_lost, longest_gap }
+    EvictionView {
+        layout, watches, signals, thresholds, conditions, transition_period,
+        max_pod_grace_period_seconds, next_pass, killing, nearest,
+    }
+    SignalView { signal, pressure, capacity, available }
+    ConditionView { pressure, observed, until }
+    Distance {
+        signal, hard, value, threshold, resolved_at, available, capacity, distance, state,
+    }
+    UsageSeries { signal, capacity, times, system, pods, thresholds }
+    PodSeries { pod, values }
+    ThresholdLine { hard, usage }
+    Ranking { signal, keys, pods }
+    RankedPod { candidate, before_next_by, behind_next_if }
+    Candidate { pod, critical, has_stats, qos_class, priority, usage, request, exceeds_request }
+    Availability {
+        workload, steps, until, whole_at, longest_below, longest_at_zero, replica_time_lost,
+        least_ready,
+    }
+    Gap { from, to }
+    ReadyStep { at, ready, desired }
+    WorkloadView {
+        workload, assumed, owner, desired, current, updated, ready, available, unavailable,
+        terminating, pending, pods,
+    }
+    PendingPod { pod, reason }
+    PodExplanation {
+        pod, node, node_exists, matching, timer, terminating, awaits_kubelet, tombstone,
+    }
+    ScheduledEviction { pod, created_at, fire_at }
+    Explanation { tolerations, taints, verdict }
+    TaintExplanation { taint, no_execute, answered_by, consequence, outcomes }
+    TimeBudget {
+        pod, node, evicted_at, over, range, gone_at, awaits_kubelet, counted_from, terms,
+    }
+    Term { kind, start, end, duration, text, set_by }
+    EvictionRange { earliest, latest, text }
+    ValidationOptions {
+        exists_value_dump, comparison_operators, daemon_set_surge, backoff_limit_per_index,
+    }
+    Completion { start, text, hint, ends_word }
+    ObjectReport { kind, namespace, name, line, column, outcome, assumed, dropped }
+    Diagnostic {
+        severity, file, line, column, path, message, object, consequence, help,
+    }
+    DiagnosedObject { kind, namespace, name, left_out }
+    Dropped {
+        env_values, secrets, config_maps, commands, values, passwords, annotations, last_applied,
+        termination_messages, documents, statuses, managed_fields,
+    }
+    DetectedRelease { release, newest, known, versions, unreported }
+    NodeStatus {
+        node, kubelet_runs, power, network_cut, silent, lease_renewed_at, status_posted_at,
+        next_renewal, next_post, switches_at, unconfirmed_deletions, health, conditions,
+    }
+    NodeHealthView { health, grace_flag, grace, turns_unknown_at, eviction }
+    NodeHealth { probe_timestamp, ready_transition_timestamp, ready, lease }
+    Ready { status, heartbeat, transition }
+    Renewal { renew_time }
+    ZoneRates {
+        key, network_cut, state, ready, not_ready, unhealthy_zone_threshold, arithmetic, qps,
+        rate_source, rate_text, tokens, capacity, next_token, queue, evictions,
+    }
+    QueuedNode { node, added_at, process_at, expected_at }
+    Decision { node, message, refusal, verdicts, preemptable }
+    NodeVerdict { node, rejection, scores, total }
+    Rejection { plugin, reasons, preemption_may_help }
+    PluginScore { plugin, raw, score, weight }
+}
+
+enums! {
+    PodVerdict { Stays, Counting, Terminating, Stuck, Evicted, Gone }
+    PodHealth { Pending, Unschedulable, Starting, Ready, NotReady, Failed, Succeeded }
+    SilenceCause { KubeletStopped, NodeOff, NetworkCut, ZoneNetworkCut }
+    WarningCode {
+        TolerationMatchesNothing, ExistsWithValue, EmptyKeyWithoutExists, SecondsWithoutNoExecute,
+        HiddenByOrder, ToleratesUnreachableForever, StatefulSetStuck, BarePodLost,
+        BudgetDoesNotHelp, ZoneTooSmall, OneZone, ControlPlaneLost, DeschedulerLeavesPod,
+        ShutdownCutsGracePeriod,
+    }
+    Severity { Critical, Warning, Note }
+    Gravity { Error, Warning }
+    FixLanguage { Yaml, Kubectl, Flag }
+    Subject { Owner { kind, name }, Budget { name }, Pod { name }, Node { name }, Zone { name } }
+    LaneState {
+        Ready, NotReady, Unreachable, Unknown, Pending, Unschedulable, Starting, Counting,
+        Terminating, Stuck, Evicted, Failed, Succeeded, Initial, Normal, PartialDisruption,
+        FullDisruption,
+    }
+    LaneSubject { Zone { zone }, Node { node }, Pod { pod } }
+
+    Pressure { Memory, Disk, Pid }
+    ThresholdState {
+        NotMet, Unnoticed, InGracePeriod { since, until }, Acting { since }, Reclaiming { since },
+        Never,
+    }
+    Signal {
+        MemoryAvailable, AllocatableMemoryAvailable, NodeFsAvailable, NodeFsInodesFree,
+        ImageFsAvailable, ImageFsInodesFree, ContainerFsAvailable, ContainerFsInodesFree,
+        PidAvailable,
+    }
+    RankKey { QosClass, ExceedsRequest, Priority, UsageAboveRequest, Usage, Processes }
+    RankReason { MissingStats, Key(key) }
+    Critical { Static, Mirror, Priority, Annotation }
+    Change { RaisePriority(to), RaiseRequest(to), LowerUsage(to) }
+    TolerationOutcome { Used, Shadowed { by }, Failed { test, toleration, taint } }
+    Mismatch {
+        Effect, Key, Value, UnknownOperator, ComparisonOperatorsOff, TolerationNotInteger,
+        TaintNotInteger, NotLess, NotGreater,
+    }
+    Consequence { Tolerated, ToleratedForAWhile, NotScheduled, Avoided, Evicted, Ignored }
+    Verdict {
+        NoNoExecuteTaints, ToleratedForever { overflowed },
+        EvictedAfter { after, toleration, overflowed }, NotTolerated { taint },
+        ToleratedNotAtAll { toleration },
+    }
+    EvictionDecision {
+        NotTolerated { taint }, ToleratedForNoTime, Scheduled { created_at, fire_at },
+        TimerKept { fire_at, otherwise }, AlreadyDeleted, ToleratedForever,
+        ToleratedForeverTooLate { fire_at }, TaintsRemoved { timer_cancelled },
+        PodGone { timer_cancelled },
+    }
+    TermKind {
+        LastHeartbeat, DisruptionOver, GracePeriod, MonitorPass, Report, PodEvictionTimeout,
+        QueueingPass, Limiter, TaintingTick, Tainted, Noticed, Toleration, Retries,
+        TerminationGrace, KubeletAway,
+    }
+    OutcomeKind { Evictions, Stuck, Unschedulable, Pending, Starting, NotReady }
+    ObjectOutcome { Read, Kept, LeftOut }
+    Assumption { Namespace, Kind, Owner(owner) }
+    ReleaseKnown { Yes, TooOld, TooNew }
+    EvictionStatus { Unmarked, ToBeEvicted, Evicted }
+    NodePower { On, ShuttingDown, Off }
+    RateSource {
+        NodeEvictionRate, SecondaryNodeEvictionRate, SmallZoneStopped, MasterDisruption,
+    }
+    ZoneState { Initial, Normal, PartialDisruption, FullDisruption }
+    FilterPlugin {
+        NodeUnschedulable, NodeName, TaintToleration, NodeAffinity, NodePorts, NodeResourcesFit,
+        VolumeRestrictions, VolumeBinding, VolumeZone, PodTopologySpread, InterPodAffinity,
+    }
+    ScorePlugin {
+        TaintToleration, NodeAffinity, NodeResourcesFit, NodeResourcesLeastAllocated,
+        NodeResourcesBalancedAllocation, PodTopologySpread, InterPodAffinity, ImageLocality,
+        NodePreferAvoidPods, SelectorSpread,
+    }
+}

@@ -1,0 +1,177 @@
+//! Requests, answers and what is shown, as bytes.
+
+use taintlab_core::report::ReportOptions;
+
+use super::{Wire, as_json, enums, structs};
+use crate::files::ExportKind;
+use crate::link::Draft;
+use crate::protocol::{
+    BranchView, Changes, ClockView, Effect, EmbedMade, Notice, NoticeAction, OpenedRun, Origin,
+    Played, Progress, Reply, Request, Rest, Selected, Staged, StartText, Update, WarningView,
+    WorkView,
+};
+use crate::saved::SavedWork;
+use crate::session::{Gone, MarkKind, StartChange, StartSettings};
+use crate::view_models::board::density::{Density, Detail};
+use crate::view_models::board::patch::{BoardPatch, ZonePatch};
+use crate::view_models::board::{NodeView, PodView, Totals, ZoneView};
+use crate::view_models::console::{Drain, Entry, Outcome, Printed};
+use crate::view_models::display::{Category, RowText};
+use crate::view_models::import_report::{
+    Listed, ListedKind, Listing, ReadKind, ReadView, Show, State,
+};
+use crate::view_models::inspector_model::{
+    Expected, InspectedNode, InspectedPod, InspectedPods, InspectedResources, InspectedZone,
+    InspectorModel, Overview,
+};
+use crate::view_models::lanes::{
+    Chosen, ChosenArea, Frame, LaneBar, LaneRow, LanesMsg, LanesView, LanesWindow, Move, Picture,
+    Room, Wanted,
+};
+use crate::view_models::log::{LogRow, LogView, LogWanted};
+use crate::view_models::runs::{BranchMsg, CompareWith, Compared, Until};
+use crate::view_models::selection::{PodGroup, Selection};
+use crate::view_models::timeline::{TimelineMark, TimelineView};
+use crate::view_models::warning_marks::WarningMarks;
+use crate::view_models::workloads::{Track, WorkloadsModel};
+
+as_json!(ReportOptions);
+
+/// What the browser has is sent beside the bytes: see [`connection`](crate::connection).
+impl Wire for StartText {
+    fn put(&self, out: &mut Vec<u8>) {
+        let text = match self {
+            Self::Text(text) => text.clone(),
+            Self::Long(..) => "".into(),
+        };
+        text.put(out);
+    }
+    fn take(from: &mut &[u8]) -> Option<Self> {
+        Wire::take(from).map(Self::Text)
+    }
+}
+
+structs! {
+    OpenedRun { name, scenario, at, select }
+    Staged { contents, differs, dropped, title, now, selection, work }
+    EmbedMade { forms, picture }
+    Played { over }
+    Update { done, effects, changes }
+    Progress { what, part }
+    Changes {
+        clock, work, selected, board, marked, warnings, inspector, timeline, workloads, log, lanes,
+        console, compared, kept, start,
+    }
+    ClockView { now, home, reached, peeks, wall_clock, next, rest }
+    WorkView {
+        start, title, release, node_lifecycle, flags, descheduler, autoscaler, options, can_undo,
+        can_redo, branch, branches, breakpoints, story, hidden, edits,
+    }
+    BranchView { id, name, parent, forked_at, edits, reached }
+    Selected { selection, at, warnings }
+    WarningView { warning, more }
+    Notice { id, error, text, action }
+    Draft { clear, json, contents }
+    SavedWork { title, can_undo, edits, branches }
+    Gone { pod, node, at, evicted, bare }
+    StartSettings { release, flags, node_lifecycle, descheduler, autoscaler }
+    BoardPatch { zones, pending, totals }
+    NodeView {
+        name, zone, ready, silent, unschedulable, taints, pods, pod_count, counts, gone,
+        gone_count, exists,
+    }
+    PodView { key, node, state, why, owner }
+    Totals { nodes, pods, pending, counts, evictions }
+    ZoneView { key, name, region, nodes, ready, counts, pods, state }
+    Drain { id, runs, head }
+    Entry { number, at, line, outcome }
+    Printed { text, failed, drain }
+    RowText { category, type_, reason, object, message, component, selects }
+    Listed { kinds }
+    ListedKind { kind, total, missing, rows }
+    Listing { planned, show, filter, most }
+    ReadView { found, kind, diagnostics, dropped, counts, missing, size }
+    Expected { text, failure }
+    InspectedNode { view, object, kubelet, resources, has }
+    InspectedPod {
+        view, object, explanation, decided, budget, wall_clock, options, causes, scheduling,
+    }
+    InspectedPods { group, pods, gone, total }
+    InspectedResources { view, signals, flags, release, now }
+    InspectedZone { key, rates, now }
+    Overview { is_first_minute, totals, outcomes }
+    Chosen { subject, text, forecast, causes }
+    ChosenArea { frame, area, place }
+    Frame { rows, time }
+    LaneBar { left, width, from, state, tainted, forecast, text }
+    LaneRow { place, subject, name, under, folded, pinned, bars, words }
+    LanesView { window, wanted, cursor, chosen, area }
+    LanesWindow { total, pinned, objects, rows, from, to, ticks, now, peek, ahead }
+    Wanted { filter, changed, folded, pins }
+    LogRow { at, later, text }
+    LogView { shown, passed, any, first, rows, wanted }
+    LogWanted { categories, filter, only_selected, first, many, follows }
+    Compared { comparison, lanes, parts_at, end }
+    TimelineView { end, marks, noted }
+    WarningMarks { pods, nodes, counts }
+    Track { view, availability, baseline, start_up }
+    WorkloadsModel { tracks, more, end, now, has_baseline }
+}
+
+enums! {
+    Request {
+        Stage(origin), Take, LeaveVisit(entry), Visit(entry, present), Edit(commands), Undo, Redo,
+        Playing(playing), Play(to), Step, StepBack, RunToEnd, Seek(to), StepAbout(later), EndPeek,
+        Select(selection), Find(name), Draw(density), Log(wanted), Lanes(msg, narrow),
+        Warnings(about), Nodes, ToggleKind(kind), Load(scenario), Tour(name),
+        Read(text, name, keep_all), ReadAgain(keep_all), Replace(own_release), Plan, Add,
+        List(listing), Excerpt(line), Export(what), ExportShared(hide), ChangeStart(change),
+        SetBaseline, Kubectl(line), Complete(line, cursor), Offers(line), Until(until),
+        Branch(msg), Compare(with), SetBookmarks(bookmarks), Tell(number), TellNext(forth),
+        Link(hide), Embed(page), EmbedForms(packed), Report(options), OpenRun(run), Cancel,
+    }
+    Origin { Sample, Saved(edits, start), Link(fragment, inflated) }
+    Reply {
+        Done, Staged(staged), Edited(done), Played(played), Nodes(nodes), Read(read),
+        Listed(listed), Lines(lines), Text(text), Completions(found), Offers(lines), Link(draft),
+        Embed(made),
+    }
+    Effect {
+        Say(notice), Announce(words), CloseDialog, Stop, Turn, Reveal(what), Picture(svg, pixels),
+        Progress(progress),
+    }
+    Rest { Hint(hint), Ended(at, parts) }
+    NoticeAction { Download(name, text), Continue(id), Sessions }
+    ExportKind { State, Apply, Json, Scenario, Incident }
+    MarkKind { Other, Node, Zone, Eviction, Change }
+    StartChange {
+        Release(release), ControlPlane(run), NodeLifecycle, Gate(name, on), Settings(settings),
+    }
+    Density { Auto, Cards, Rows, Cells }
+    Detail { Full, Compact, Rows, Cells }
+    ZonePatch { Same(key), Whole(zone), Nodes(head, nodes) }
+    Outcome { Typed(printed), Clicked }
+    Category { Event, Change, Fact }
+    ReadKind { Nothing, Scenario, Objects(release, any, time), Planned }
+    Show { All, Only(state), Assumed, Dropped }
+    State { LeftOut, Refused, Read, Kept, Unchanged, Replaced, Created }
+    InspectorModel {
+        Overview(overview), Node(node), Pod(pod), Pods(pods), Gone(gone, budget, causes),
+        Zone(zone), Workload(track, pods),
+    }
+    LanesMsg {
+        Room(room), ToggleFull, Look(first, rows, pixels), Zoom(by, around), Pan(by),
+        Range(from, to), Fit, Filter(text), ToggleChanged, Fold(subject), FoldAll(fold),
+        Pin(subject), PinHere, Move(to), Go, Peek(at), PeekNow, PeekAt(at), Choose(subject, at),
+        Area(frame), AreaHere(ends), Picture(picture),
+    }
+    Move { Up, Down, PageUp, PageDown, First, Last, Earlier, Later }
+    Picture { Svg, Png }
+    Room { Closed, Part, Full }
+    BranchMsg { Fork, Switch(id), Rename(id, name), Delete(id) }
+    CompareWith { Branch(id), Release(release), Flag(name, value), TolerationSeconds(seconds) }
+    Until { Run(line), Back(line), Stop(line), Pass(index) }
+    PodGroup { Verdict(verdict), Health(health), Outcome(outcome) }
+    Selection { Node(name), Pod(key), Zone(key), Workload(key), Pods(group) }
+    TimelineMark { Due, Node, Zone, Eviction, Change }
+}
