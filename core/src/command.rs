@@ -8,6 +8,7 @@ use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
+use core::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
@@ -357,6 +358,20 @@ pub enum Command {
         #[serde(default)]
         error: ApiErrorKind,
     },
+}
+
+impl Command {
+    /// Shuts a node down whose kubelet waits for its pods: unless its configuration says otherwise,
+    /// 30 seconds, of which the last 10 are for critical pods, as in the documentation of
+    /// Kubernetes ("Graceful node shutdown").
+    #[must_use]
+    pub const fn shut_down_gracefully(node: NodeName) -> Self {
+        Self::ShutDownNode {
+            node,
+            shutdown_grace_period: Some(Span(Duration::from_secs(30))),
+            shutdown_grace_period_critical_pods: Some(Span(Duration::from_secs(10))),
+        }
+    }
 }
 
 /// What becomes of the objects that a deleted workload owned.

@@ -82,7 +82,7 @@ playgroundTest("two tabs keep their work apart", async ({ page, url }) => {
   for (const tab of [page, other, page]) {
     await reload(tab);
     await tainted(tab, tab === page ? first : second);
-    assert.equal(await tab.getByTestId("notice").count(), 0);
+    assert.deepEqual(await tab.getByTestId("notice").allInnerTexts(), []);
   }
   await storedWith(page, "example.com/third");
   assert.equal((await keptSessions(page)).length, 2);
@@ -141,7 +141,7 @@ playgroundTest(
     await reload(page);
     await taint(page, "worker-3", { key: "example.com/next" });
     await storedWith(page, "example.com/next");
-    assert.equal(await page.getByTestId("notice").count(), 0);
+    assert.deepEqual(await page.getByTestId("notice").allInnerTexts(), []);
     assert.equal((await keptSessions(page)).length, 1);
   },
 );
@@ -174,7 +174,7 @@ playgroundTest("a tab in which nothing was done keeps nothing", async ({ page, u
     .waitFor();
   const other = await newTab(page, url);
   assert.deepEqual(await keptSessions(other), []);
-  assert.equal(await other.getByTestId("notice").count(), 0);
+  assert.deepEqual(await other.getByTestId("notice").allInnerTexts(), []);
   await other.getByTestId("sessions").click();
   await other.getByTestId("sessions-list").getByText("Nothing is kept yet").waitFor();
 });
@@ -362,7 +362,7 @@ playgroundTest(
     });
     await reload(page);
     assert.equal(await page.locator('[data-node="large"]').count(), 1);
-    assert.equal(await page.getByTestId("notice").count(), 0);
+    assert.deepEqual(await page.getByTestId("notice").allInnerTexts(), []);
   },
 );
 

@@ -332,24 +332,36 @@ impl Session {
     /// One of them does not fit the cluster. Then nothing has changed.
     pub(crate) fn apply(&mut self, commands: Vec<Command>) -> Result<(), CommandError> {
         let now = self.now();
-        let before = self.simulator.snapshot();
+        let follows = self.rows.len() > self.past || self.timeline.log.len() > self.progress.edits;
+        if follows {
+            // What was only waited for is lost by an edit, and not by one that does not fit.
+            self.try_out(std::iter::once(commands.as_slice())).pop().flatten().map_or(Ok(()), Err)?;
+        }
+        let before = self.timeline.clone();
+        if follows {
+            self.branch_off();
+        }
+        self.checkpoints_follow_timeline();
+        self.forget_what_follows();
+        self.pass_time(now);
+        // Undo comes back to here; so does an edit of which only the beginning fits.
+        if commands.len() > 1 || self.is_far_from_checkpoint() {
+            self.checkpoint();
+        }
         for command in &commands {
-            if let Err(error) = self.simulator.handle_command(now, command.clone()) {
-                self.simulator.restore(&before);
+            if let Err(error) = self.run_command(now, command) {
+                if commands.len() > 1 {
+                    self.rewind(now);
+                    self.forget_what_follows();
+                }
                 return Err(error);
             }
         }
-        self.simulator.restore(&before);
-        self.history.record(self.timeline.clone(), now);
-        // What was only waited for, or forecast, is not lost.
-        if self.rows.len() > self.past || self.timeline.log.len() > self.progress.edits {
-            self.branch_off();
-        }
+        self.history.record(before, now);
         self.timeline.log.push(Rc::new(Edit { at: Span::from(now), commands }));
-        self.checkpoints_follow_timeline();
-        self.forget_what_follows();
+        self.progress.edits += 1;
         self.reached = now;
-        self.advance(now);
+        self.pass_time(now);
         Ok(())
     }
 

@@ -3,7 +3,6 @@
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::fmt;
-use core::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
@@ -12,12 +11,6 @@ use crate::command::Command;
 use crate::policy::drain::DrainOptions;
 use crate::policy::validation::validate_node_taints;
 use crate::time::{Span, Timestamp};
-
-/// `shutdownGracePeriod` of kubelets whose configuration has none: that of the Kubernetes
-/// documentation.
-const SHUTDOWN_GRACE: Duration = Duration::from_secs(30);
-/// `shutdownGracePeriodCriticalPods` with that.
-const SHUTDOWN_GRACE_CRITICAL_PODS: Duration = Duration::from_secs(10);
 
 /// How all nodes of a failure domain fail at once.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -124,11 +117,7 @@ impl Fault {
                 all.push((at, Command::Drain { nodes: nodes.to_vec(), options }));
                 all
             }
-            Self::ShutDown => each(at, &|node| Command::ShutDownNode {
-                node,
-                shutdown_grace_period: Some(Span(SHUTDOWN_GRACE)),
-                shutdown_grace_period_critical_pods: Some(Span(SHUTDOWN_GRACE_CRITICAL_PODS)),
-            }),
+            Self::ShutDown => each(at, &Command::shut_down_gracefully),
             Self::Tainted { taint } => {
                 each(at, &|node| Command::Taint { node, taint: taint.clone() })
             }

@@ -109,19 +109,24 @@ impl Session {
         self.pass_time(at);
         self.progress.edits += 1;
         for command in &edit.commands {
-            let row = match self.carry_out(at, command) {
-                Ok(()) => RowKind::Edit(command.clone()),
-                Err(error) => RowKind::Skipped { command: command.clone(), error },
-            };
-            self.push_row(at, row);
-            self.take_events();
+            if let Err(error) = self.run_command(at, command) {
+                self.push_row(at, RowKind::Skipped { command: command.clone(), error });
+            }
         }
         self.pass_time(at);
     }
 
-    fn carry_out(&mut self, at: Timestamp, command: &Command) -> Result<(), CommandError> {
+    /// Carries out a command of an edit; one that does not fit changes nothing.
+    pub(super) fn run_command(
+        &mut self,
+        at: Timestamp,
+        command: &Command,
+    ) -> Result<(), CommandError> {
         self.ahead.take();
-        self.simulator.handle_command(at, command.clone())
+        self.simulator.handle_command(at, command.clone())?;
+        self.push_row(at, RowKind::Edit(command.clone()));
+        self.take_events();
+        Ok(())
     }
 
     /// Passes deadlines before `to` one by one, for the sake of checkpoints.
@@ -137,7 +142,7 @@ impl Session {
         }
     }
 
-    fn pass_time(&mut self, to: Timestamp) {
+    pub(super) fn pass_time(&mut self, to: Timestamp) {
         self.pass_time_until(to);
         // Never in the past: callers go back with a checkpoint.
         let _ = self.simulator.advance_to(to);
@@ -149,17 +154,20 @@ impl Session {
         if self.only_forth {
             return;
         }
-        // Each is a copy of the cluster, which a frame that makes one has to wait for.
-        let rows = ROWS_PER_CHECKPOINT.max(self.homes.len() / 8);
-        let last = self.checkpoints.last();
-        let due =
-            last.is_none_or(|last| last.rows + rows <= self.past && last.at < self.simulator.now());
-        if due {
+        let is_later = self.checkpoints.last().is_none_or(|last| last.at < self.simulator.now());
+        if is_later && self.is_far_from_checkpoint() {
             self.checkpoint();
         }
     }
 
-    fn checkpoint(&mut self) {
+    /// Whether it takes long to come here from the last checkpoint. Each is a copy of the cluster,
+    /// which a frame that makes one has to wait for.
+    pub(super) fn is_far_from_checkpoint(&self) -> bool {
+        let rows = ROWS_PER_CHECKPOINT.max(self.homes.len() / 8);
+        self.checkpoints.last().is_none_or(|last| last.rows + rows <= self.past)
+    }
+
+    pub(super) fn checkpoint(&mut self) {
         if self.checkpoints.len() >= MAX_CHECKPOINTS {
             // The first one stays: it is the way back to the beginning.
             let mut index = 0_usize;

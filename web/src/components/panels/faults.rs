@@ -28,10 +28,6 @@ const CONDITIONS: [(&str, &str, ConditionStatus); 5] = [
 /// three times.
 const FLAP: (Timestamp, Timestamp, u32) = (Timestamp::from_secs(90), Timestamp::from_secs(30), 3);
 
-/// How long the page lets a node wait for its pods when it is shut down, and how much of that is
-/// for critical ones, if its kubelet is not set otherwise: as the documentation of Kubernetes.
-const SHUTDOWN: (Timestamp, Timestamp) = (Timestamp::from_secs(30), Timestamp::from_secs(10));
-
 /// A button that gives commands.
 fn button(
     words: &'static str,
@@ -78,12 +74,6 @@ fn faults(name: &NodeName, kubelet: Option<&Kubelet>, dispatch: &Dispatch) -> Ht
     let runs = kubelet.is_none_or(|kubelet| kubelet.kubelet_runs);
     let cut = kubelet.is_some_and(|kubelet| kubelet.network_cut);
     let power = kubelet.map_or(NodePower::On, |kubelet| kubelet.power);
-    let (period, critical) = SHUTDOWN;
-    let shut_down = Command::ShutDownNode {
-        node: node(),
-        shutdown_grace_period: Some(Span::from(period)),
-        shutdown_grace_period_critical_pods: Some(Span::from(critical)),
-    };
     let (down, up, times) = FLAP;
     let flap = Command::FlapKubelet {
         node: node(),
@@ -107,7 +97,7 @@ fn faults(name: &NodeName, kubelet: Option<&Kubelet>, dispatch: &Dispatch) -> Ht
                 { button("Cut network", "Its kubelet runs and is not heard", vec![Command::CutNetwork { node: node() }], dispatch) }
             }
             if power == NodePower::On {
-                { button("Shut down", "Its kubelet ends the pods first, within 30 s unless its configuration says otherwise", vec![shut_down], dispatch) }
+                { button("Shut down", "Its kubelet ends the pods first, within 30 s unless its configuration says otherwise", vec![Command::shut_down_gracefully(node())], dispatch) }
             }
             if power == NodePower::ShuttingDown {
                 { button("Cancel shutdown", "Its pods end all the same", vec![Command::CancelShutdown { node: node() }], dispatch) }
