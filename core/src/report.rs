@@ -324,13 +324,8 @@ fn initial(scenario: &Scenario, seed: u32, after: Option<Span>) -> Scenario {
 
 impl Settled {
     fn new(scenario: &Scenario, seed: u32, options: &ReportOptions) -> Result<Self, ReportError> {
-        let mut scenario = initial(scenario, seed, options.after);
-        let (nodes, pods) = (
-            core::mem::take(&mut scenario.objects.nodes),
-            core::mem::take(&mut scenario.objects.pods),
-        );
-        let simulator = scenario.simulator_with(nodes.into_iter(), pods.into_iter());
-        let mut simulator = simulator.map_err(ReportError::Scenario)?;
+        let scenario = initial(scenario, seed, options.after);
+        let mut simulator = scenario.simulator().map_err(ReportError::Scenario)?;
         // At zero the controllers look at the objects for the first time.
         let mut last = options.after.unwrap_or_default().timestamp();
         let mut player = Player::new(&scenario);

@@ -12,6 +12,7 @@ mod toleration_seconds;
 
 use alloc::collections::BTreeMap;
 use alloc::string::{String, ToString};
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::fmt;
 use core::time::Duration;
@@ -211,13 +212,15 @@ fn flag_values<'de, D: Deserializer<'de>>(
 #[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub struct Objects {
+    // Copies of a scenario share nodes and pods, also with simulators that begin with them.
     /// Nodes.
     #[serde(skip_serializing_if = "is_default")]
     #[cfg_attr(feature = "typescript-all", tsify(type = "KubernetesNode[]"))]
-    pub nodes: Vec<Node>,
+    pub nodes: Vec<Arc<Node>>,
     /// Pods.
     #[serde(skip_serializing_if = "is_default")]
-    pub pods: Vec<Pod>,
+    #[cfg_attr(feature = "typescript-all", tsify(type = "Pod[]"))]
+    pub pods: Vec<Arc<Pod>>,
     /// Deployments, ReplicaSets, StatefulSets, DaemonSets and Jobs.
     #[serde(skip_serializing_if = "is_default")]
     pub workloads: Vec<Workload>,
@@ -509,21 +512,22 @@ impl Scenario {
     }
 
     /// The same with these nodes and pods in the place of its own, besides those of its groups.
-    /// Whoever has many need not have them twice. Their names must differ.
+    /// Whoever has many need not have them twice, even if the simulator has to complete them. Their
+    /// names must differ.
     ///
     /// # Errors
     /// As [`simulator`](Self::simulator), but for names.
     pub fn simulator_with(
         &self,
-        nodes: impl Iterator<Item = Node>,
-        pods: impl Iterator<Item = Pod>,
+        nodes: impl Iterator<Item = Arc<Node>>,
+        pods: impl Iterator<Item = Arc<Pod>>,
     ) -> Result<Simulator, ScenarioError> {
         let groups = &self.objects.node_groups;
         for (index, group) in groups.iter().enumerate() {
             group.check().map_err(|error| ScenarioError::NodeGroup { index, error })?;
         }
-        let nodes = nodes.chain(groups.iter().flat_map(NodeGroup::nodes));
-        let pods = pods.chain(groups.iter().flat_map(NodeGroup::pods));
+        let nodes = nodes.chain(groups.iter().flat_map(NodeGroup::nodes).map(Arc::new));
+        let pods = pods.chain(groups.iter().flat_map(NodeGroup::pods).map(Arc::new));
         let begin = InitialState {
             leases: self.leases().collect(),
             workloads: self.objects.workloads.clone(),
@@ -537,7 +541,7 @@ impl Scenario {
             },
             ..InitialState::default()
         };
-        Simulator::beginning_with(self.config(), nodes, pods, begin).map_err(ScenarioError::Config)
+        Simulator::sharing(self.config(), nodes, pods, begin).map_err(ScenarioError::Config)
     }
 
     /// Runs it to its end and checks what is expected.

@@ -170,13 +170,28 @@ impl Simulator {
         pods: impl IntoIterator<Item = Pod>,
         begin: InitialState,
     ) -> Result<Self, ConfigError> {
+        let nodes = nodes.into_iter().map(Arc::new);
+        Self::sharing(config, nodes, pods.into_iter().map(Arc::new), begin)
+    }
+
+    /// The same with objects that others have too. Those that lack nothing are not copied.
+    pub(crate) fn sharing(
+        config: SimulatorConfig,
+        nodes: impl Iterator<Item = Arc<Node>>,
+        pods: impl Iterator<Item = Arc<Pod>>,
+        begin: InitialState,
+    ) -> Result<Self, ConfigError> {
         config.check()?;
         let gates = config.gates().map_err(ConfigError::FeatureGates)?;
         let flags = config.flags().map_err(ConfigError::Flag)?;
         let mut simulator = Self::empty(config, gates, flags);
         for mut node in nodes {
-            simulator.api.default_uid(&mut node.metadata);
-            simulator.api.cluster.put_node(Arc::new(node));
+            if node.metadata.uid.is_empty() {
+                simulator.api.default_uid(&mut Arc::make_mut(&mut node).metadata);
+            } else {
+                simulator.api.count_object();
+            }
+            simulator.api.cluster.put_node(node);
         }
         let Self { api, kubelets, .. } = &mut simulator;
         if api.config.node_lifecycle {
@@ -188,11 +203,17 @@ impl Simulator {
         }
         for mut pod in pods {
             if pod.metadata.namespace.is_empty() {
-                pod.metadata.namespace = "default".into();
+                Arc::make_mut(&mut pod).metadata.namespace = "default".into();
             }
-            api.default_metadata(&mut pod.metadata);
-            kubelets.complete_status(api.config.start, &mut pod);
-            api.cluster.put_pod(&pod.key(), Arc::new(pod));
+            if pod.metadata.uid.is_empty() || pod.metadata.creation_timestamp.is_none() {
+                api.default_metadata(&mut Arc::make_mut(&mut pod).metadata);
+            } else {
+                api.count_object();
+            }
+            if kubelets.lacks_status(&pod) {
+                kubelets.complete_status(api.config.start, Arc::make_mut(&mut pod));
+            }
+            api.cluster.put_pod(&pod.key(), pod);
         }
         if simulator.api.config.control_plane && simulator.api.config.node_lifecycle {
             simulator.api.adopt_volumes(begin.volumes);

@@ -3,6 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::fmt;
+use std::sync::Arc;
 
 use serde::Serialize;
 use taintlab_core::release::KubernetesRelease;
@@ -106,8 +107,8 @@ impl Import {
         }
         scenario.start = scenario.start.or(self.newest_time);
         let objects = &mut scenario.objects;
-        objects.nodes = self.nodes;
-        objects.pods = self.pods;
+        objects.nodes = self.nodes.into_iter().map(Arc::new).collect();
+        objects.pods = self.pods.into_iter().map(Arc::new).collect();
         objects.workloads = self.workloads;
         objects.budgets = self.budgets;
         objects.others = self.others;

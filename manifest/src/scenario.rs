@@ -1,5 +1,7 @@
 //! Reads and writes scenario files.
 
+use std::sync::Arc;
+
 use taintlab_core::policy::validation::{
     FieldError, ValidationOptions, validate_budget, validate_node, validate_pod, validate_workload,
 };
@@ -307,8 +309,8 @@ fn load_files(
                 let import = import(&text, &name, *options);
                 dropped += import.dropped;
                 diagnostics.extend(import.diagnostics);
-                scenario.objects.nodes.extend(import.nodes);
-                scenario.objects.pods.extend(import.pods);
+                scenario.objects.nodes.extend(import.nodes.into_iter().map(Arc::new));
+                scenario.objects.pods.extend(import.pods.into_iter().map(Arc::new));
                 scenario.objects.workloads.extend(import.workloads);
                 scenario.objects.budgets.extend(import.budgets);
                 scenario.objects.others.extend(import.others);

@@ -261,7 +261,7 @@ objects:
     assert!(error.to_string().contains("from objects.nodeGroups[0]"), "{error}");
     let node = Node::default();
     scenario.objects.node_groups.clear();
-    scenario.objects.nodes = vec![node.clone(), node];
+    scenario.objects.nodes = vec![node.clone().into(), node.into()];
     assert_eq!(scenario.simulator().unwrap_err().path(), "objects.nodes[1]");
 }
 

@@ -2,6 +2,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a test says with a panic that it failed")]
 
+use std::sync::Arc;
+
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 use serde_json::{Map, Value, json};
@@ -292,8 +294,8 @@ proptest! {
         let mut scenario = Scenario::default();
         scenario.metadata.title = title;
         scenario.metadata.question = question;
-        scenario.objects.nodes = nodes;
-        scenario.objects.pods = pods;
+        scenario.objects.nodes = nodes.into_iter().map(Arc::new).collect();
+        scenario.objects.pods = pods.into_iter().map(Arc::new).collect();
         let text = write_scenario(&scenario);
         let read = read_scenario(&text, "s.yaml", ImportOptions::keep_all(), &mut |_| Err("none".into()));
         prop_assert_eq!(read.scenario, Some(scenario), "{:?}\n{}", read.diagnostics, text);

@@ -26,12 +26,17 @@ const WATCHED = 10_000;
 /** A cluster as `kubectl get -o json` prints it, the less interesting fields left out. */
 function cluster(pods) {
   const ready = { type: "Ready", status: "True" };
+  const known = (index) => ({
+    uid: `00000000-0000-4000-9000-${String(index).padStart(12, "0")}`,
+    creationTimestamp: "2026-01-02T03:04:05Z",
+  });
   const nodes = Array.from({ length: NODES }, (_, index) => ({
     apiVersion: "v1",
     kind: "Node",
     metadata: {
       name: `node-${index}`,
       labels: { "topology.kubernetes.io/zone": `zone-${index % 3}` },
+      ...known(index),
     },
     status: { conditions: [ready] },
   }));
@@ -44,7 +49,12 @@ function cluster(pods) {
   const running = Array.from({ length: pods }, (_, index) => ({
     apiVersion: "v1",
     kind: "Pod",
-    metadata: { name: `web-${index}`, namespace: "shop", labels: { app: "web" } },
+    metadata: {
+      name: `web-${index}`,
+      namespace: "shop",
+      labels: { app: "web" },
+      ...known(NODES + index),
+    },
     spec: {
       nodeName: `node-${index % NODES}`,
       containers: [{ name: "web", image: "registry.example/web:1" }],
@@ -94,7 +104,7 @@ const seen = (page) =>
     return { longest, frames: frames.length, slow, frame: Math.max(0, ...took) };
   });
 
-/** How much memory the processes of a browser have that show pages, in MiB. */
+/** How much memory the processes below one have that show pages, in MiB. */
 function memory(root) {
   const parents = new Map();
   for (const pid of readdirSync("/proc").filter((name) => /^\d+$/.test(name))) {
@@ -123,7 +133,7 @@ function memory(root) {
 const seconds = (number) => `${(number / 1_000).toFixed(1)} s`;
 const milliseconds = (number) => `${Math.round(number)} ms`;
 const told = ({ took, longest, slow, frame }) =>
-  `${seconds(took)}, longest task ${milliseconds(longest)}, ${slow} frames over 50 ms, ` +
+  `${took < 1_000 ? milliseconds(took) : seconds(took)}, longest task ${milliseconds(longest)}, ${slow} frames over 50 ms, ` +
   `the longest ${milliseconds(frame)}`;
 
 /** Puts a cluster into the place of the sample. */
@@ -142,10 +152,17 @@ async function load(page, pods) {
   return { read, shown };
 }
 
-/** Loses a zone and plays what follows. */
-async function outage(page) {
+/** Loses a zone; with the first fault kubelets begin to run, from the beginning. */
+async function lose(page) {
   await selectZone(page, "zone-0");
-  await page.getByRole("button", { name: "Cut the zone's network" }).click();
+  return timed(page, async () => {
+    await page.getByRole("button", { name: "Cut the zone's network" }).click();
+    await page.getByRole("button", { name: "Restore the zone's network" }).waitFor();
+  });
+}
+
+/** Plays what follows. */
+async function outage(page) {
   await page.getByTestId("speed").selectOption("60×");
   await page.evaluate(() => {
     globalThis.longest = 0;
@@ -165,9 +182,8 @@ async function outage(page) {
 
 const folder = await mkdtemp(join(tmpdir(), "taintlab-"));
 const server = await serve(DIST);
-const options = { executablePath: process.env.CHROMIUM, args: FLAGS };
-const launched = await chromium.launchServer(options);
-const browser = await chromium.connect(launched.wsEndpoint());
+// Not by a server, through which the file would have to go.
+const browser = await chromium.launch({ executablePath: process.env.CHROMIUM, args: FLAGS });
 for (const pods of PODS) {
   const context = await browser.newContext({ viewport: { width: 1600, height: 1000 } });
   const page = await context.newPage();
@@ -193,22 +209,25 @@ for (const pods of PODS) {
       await page.locator("button[aria-pressed=true]", { hasText: "unreachable" }).waitFor();
     });
     console.log(`  it is tainted: ${told(taint)}`);
-    const undo = await timed(page, () => page.getByTestId("undo").click());
+    const undo = await timed(page, async () => {
+      await page.getByTestId("undo").click();
+      await page.locator("button[aria-pressed=false]", { hasText: "unreachable" }).waitFor();
+    });
     console.log(`  that is undone: ${told(undo)}`);
     const elements = await page.evaluate(() => document.querySelectorAll("*").length);
     console.log(`  elements: ${elements}`);
-    console.log(`  a zone lost, played 60 times as fast: ${await outage(page)}`);
+    console.log(`  a zone is lost: ${told(await lose(page))}`);
+    console.log(`  what follows, 60 times as fast: ${await outage(page)}`);
     const session = await context.newCDPSession(page);
     const { metrics } = await session.send("Performance.enable").then(() =>
       session.send("Performance.getMetrics"),
     );
     const heap = metrics.find(({ name }) => name === "JSHeapUsedSize").value;
     console.log(`  heap of JavaScript: ${Math.round(heap / 2 ** 20)} MiB`);
-    console.log(`  memory of the page and its worker: ${memory(launched.process().pid)} MiB`);
+    console.log(`  memory of the page and its worker: ${memory(process.pid)} MiB`);
   }
   await context.close();
 }
 await browser.close();
-await launched.close();
 await server.close();
 await rm(folder, { recursive: true });

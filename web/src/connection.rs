@@ -272,6 +272,8 @@ impl Connection {
 
 /// Where a session begins is given to the browser if it has more bytes.
 const LONG: usize = 1_000_000;
+/// So many bytes of a file are read at once.
+const PIECE: f64 = 8_000_000.0;
 /// Several files are the documents of one.
 const BETWEEN_FILES: &str = "\n---\n";
 
@@ -323,8 +325,8 @@ fn long(blob: Blob) -> StartText {
 /// # Errors
 /// A file of an import cannot be read, and why.
 fn with_text(request: Request, texts: Vec<Result<String, JsValue>>) -> Result<Request, String> {
-    let text = texts.into_iter().collect::<Result<Vec<_>, _>>();
-    let text = text.map(|texts| texts.join(BETWEEN_FILES));
+    let text = texts.into_iter().reduce(|all, text| Ok(all? + BETWEEN_FILES + &text?));
+    let text = text.unwrap_or_else(|| Ok(String::new()));
     Ok(match request {
         Request::Read(_, name, keep_all) => {
             let text = text.map_err(|error| browser::cannot_be_read(&name, &error))?;
@@ -402,11 +404,20 @@ fn work_on(host: &Rc<RefCell<Host>>, page: &DedicatedWorkerGlobalScope) {
 
 /// The texts of the files that are beside a request.
 fn texts_in(message: &Array) -> Vec<Result<String, JsValue>> {
-    let text = |file: JsValue| {
-        let reader = FileReaderSync::new()?;
-        let bytes = Uint8Array::new(&reader.read_as_array_buffer(file.unchecked_ref())?.into());
-        Ok(String::from_utf8(bytes.to_vec())
-            .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()))
-    };
-    message.iter().skip(1).map(text).collect()
+    message.iter().skip(1).map(|file| text_of(file.unchecked_ref())).collect()
+}
+
+/// The text of a file, read piece by piece: it may be as long as all the memory that is left.
+fn text_of(file: &Blob) -> Result<String, JsValue> {
+    let reader = FileReaderSync::new()?;
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "whole bytes")]
+    let mut bytes = Vec::with_capacity(file.size() as usize);
+    let mut from = 0.0;
+    while from < file.size() {
+        let piece = file.slice_with_f64_and_f64(from, from + PIECE)?;
+        bytes.extend(Uint8Array::new(&reader.read_as_array_buffer(&piece)?.into()).to_vec());
+        from += PIECE;
+    }
+    Ok(String::from_utf8(bytes)
+        .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()))
 }

@@ -234,7 +234,7 @@ mod tests {
         let mut scenario = Scenario::default();
         let mut node = Node::default();
         node.metadata.name = "a".into();
-        scenario.objects.nodes.push(node);
+        scenario.objects.nodes.push(node.into());
         let mut session = Session::new(scenario).unwrap();
         session.seek(Timestamp::from_nanos(3_000_000_001));
         let taint = Taint::new("k", "yes", TaintEffect::NoSchedule);

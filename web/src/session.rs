@@ -335,7 +335,10 @@ impl Session {
         let follows = self.rows.len() > self.past || self.timeline.log.len() > self.progress.edits;
         if follows {
             // What was only waited for is lost by an edit, and not by one that does not fit.
-            self.try_out(std::iter::once(commands.as_slice())).pop().flatten().map_or(Ok(()), Err)?;
+            self.try_out(std::iter::once(commands.as_slice()))
+                .pop()
+                .flatten()
+                .map_or(Ok(()), Err)?;
         }
         let before = self.timeline.clone();
         if follows {

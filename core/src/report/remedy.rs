@@ -4,6 +4,7 @@ use alloc::borrow::ToOwned;
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::string::String;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::fmt::{self, Write};
 
@@ -124,13 +125,13 @@ impl Remedy {
                 let sets = sets(&changed, workload);
                 for pod in &mut changed.objects.pods {
                     if pod.metadata.controller_key().is_some_and(|owner| sets.contains(&owner)) {
-                        pod.status = PodStatus::default();
+                        Arc::make_mut(pod).status = PodStatus::default();
                     }
                 }
             }
             Self::OneMoreNode { like } => {
                 let node = one_more(&changed, like)?;
-                changed.objects.nodes.push(node);
+                changed.objects.nodes.push(Arc::new(node));
             }
             Self::Priority { workload } => {
                 let (name, value) = PRIORITY;
@@ -141,7 +142,7 @@ impl Remedy {
                 let sets = sets(&changed, workload);
                 for pod in &mut changed.objects.pods {
                     if pod.metadata.controller_key().is_some_and(|owner| sets.contains(&owner)) {
-                        pod.spec.other.set("priority", value.into());
+                        Arc::make_mut(pod).spec.other.set("priority", value.into());
                     }
                 }
                 changed.objects.others.push(priority_class());
@@ -264,7 +265,7 @@ fn edit(scenario: &mut Scenario, key: &WorkloadKey, change: &dyn Fn(&mut PodSpec
     }
     for pod in &mut scenario.objects.pods {
         if pod.metadata.controller_key().is_some_and(|owner| sets.contains(&owner)) {
-            change(&mut pod.spec);
+            change(&mut Arc::make_mut(pod).spec);
         }
     }
 }
@@ -296,15 +297,12 @@ fn constraint(template: &Template<'_>, topology_key: &str) -> Value {
 }
 
 fn one_more(scenario: &Scenario, like: &NodeName) -> Result<Node, ReportError> {
-    let is_it = |node: &&Node| node.metadata.name == like.as_str();
     let objects = &scenario.objects;
-    let given = objects.nodes.iter().find(is_it).cloned();
-    let grouped = || {
-        let mut all = objects.node_groups.iter().flat_map(NodeGroup::nodes);
-        all.find(|node| is_it(&node))
-    };
+    let given = objects.nodes.iter().map(|node| node.as_ref().clone());
+    let grouped = objects.node_groups.iter().flat_map(NodeGroup::nodes);
     let mut node = given
-        .or_else(grouped)
+        .chain(grouped)
+        .find(|node| node.metadata.name == like.as_str())
         .ok_or_else(|| ReportError::Remedy(format!("there is no node `{like}`")))?;
     node.metadata.name.push_str(MORE);
     node.metadata.uid = String::new();

@@ -1,4 +1,5 @@
 use alloc::string::ToString;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::time::Duration;
 
@@ -126,10 +127,11 @@ fn a_run_is_the_same_by_itself_and_after_others() {
 fn the_largest_failures_come_first() {
     let mut scenario = cluster();
     for (node, zone) in scenario.objects.nodes.iter_mut().zip(["east", "west"]) {
-        node.metadata.labels.insert("topology.kubernetes.io/zone".to_string(), zone.to_string());
+        let labels = &mut Arc::make_mut(node).metadata.labels;
+        labels.insert("topology.kubernetes.io/zone".to_string(), zone.to_string());
     }
     let mut third = scenario.objects.nodes[0].clone();
-    third.metadata.name = "c".to_string();
+    Arc::make_mut(&mut third).metadata.name = "c".to_string();
     scenario.objects.nodes.push(third);
     let plan = Plan::new(scenario, ReportOptions::default()).unwrap();
     let domains = &plan.outline().domains;

@@ -1,6 +1,7 @@
 //! A scenario with other `tolerationSeconds`: what a comparison changes.
 
 use alloc::string::ToString;
+use alloc::sync::Arc;
 
 use super::Scenario;
 use crate::api::{PodSpec, TaintEffect, well_known};
@@ -15,7 +16,7 @@ impl Scenario {
     /// the pods and templates of workloads that are there at the beginning, and the pods that
     /// admission gives its defaults. Who tolerates it forever still does.
     pub fn set_toleration_seconds(&mut self, seconds: i64) {
-        let pods = self.objects.pods.iter_mut().map(|pod| &mut pod.spec);
+        let pods = self.objects.pods.iter_mut().map(|pod| &mut Arc::make_mut(pod).spec);
         let templates = self.objects.workloads.iter_mut().map(|it| &mut it.spec.template.spec);
         for spec in pods.chain(templates) {
             set(spec, seconds);

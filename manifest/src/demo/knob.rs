@@ -1,5 +1,7 @@
 //! Knobs: values of a scenario that a reader of a demo can turn.
 
+use std::sync::Arc;
+
 use taintlab_core::api::PodSpec;
 use taintlab_core::release::KubernetesRelease;
 use taintlab_core::scenario::Scenario;
@@ -127,6 +129,6 @@ impl Knob {
 fn pod_specs(scenario: &mut Scenario) -> impl Iterator<Item = &mut PodSpec> {
     let objects = &mut scenario.objects;
     let groups = objects.node_groups.iter_mut().filter_map(|group| group.pod.as_mut());
-    let pods = objects.pods.iter_mut().chain(groups).map(|pod| &mut pod.spec);
+    let pods = objects.pods.iter_mut().map(Arc::make_mut).chain(groups).map(|pod| &mut pod.spec);
     pods.chain(objects.workloads.iter_mut().map(|workload| &mut workload.spec.template.spec))
 }

@@ -1,5 +1,7 @@
 //! Scenarios, and what was stored of a session.
 
+use std::sync::Arc;
+
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Error, Value as Json};
@@ -19,9 +21,11 @@ pub fn redact_scenario(scenario: &mut Scenario) -> Result<Dropped, Error> {
     let mut redactor = Redactor::new(false);
     let objects = &mut scenario.objects;
     for node in &mut objects.nodes {
+        let node = Arc::make_mut(node);
         redactor.typed(node, |redactor, node| redactor.object(node, "Node", true))?;
     }
     for pod in &mut objects.pods {
+        let pod = Arc::make_mut(pod);
         redactor.typed(pod, |redactor, pod| redactor.object(pod, "Pod", true))?;
     }
     for workload in &mut objects.workloads {

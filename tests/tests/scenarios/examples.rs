@@ -210,7 +210,7 @@ fn the_sample_cluster_is_quiet() {
         let owned = |owner: &taintlab_core::api::OwnerReference| owner.kind == kind;
         assert!(pods.iter().any(|pod| pod.metadata.owner_references.iter().any(owned)), "{kind}");
     }
-    let zone = |node: &taintlab_core::api::Node| {
+    let zone = |node: &std::sync::Arc<taintlab_core::api::Node>| {
         node.metadata.labels["topology.kubernetes.io/zone"].clone()
     };
     let mut zones: Vec<String> = scenario.objects.nodes.iter().map(zone).collect();

@@ -258,7 +258,9 @@ fn simulator(objects: &[Value]) -> Simulator {
     next.status = read(json!({"phase": "Pending"}));
     let scenario = scenario(objects);
     let nodes = scenario.objects.nodes.clone();
-    scenario.simulator_with(nodes.into_iter(), [pod("db", "old", "c"), next].into_iter()).unwrap()
+    scenario
+        .simulator_with(nodes.into_iter(), [pod("db", "old", "c"), next].map(Arc::new).into_iter())
+        .unwrap()
 }
 
 fn runs(simulator: &Simulator) -> bool {
@@ -347,7 +349,8 @@ fn a_claim_goes_when_nobody_uses_it() {
         let scenario = scenario(&objects);
         let nodes = scenario.objects.nodes.clone();
         let pods = [pod("db", "new", "c")];
-        let mut simulator = scenario.simulator_with(nodes.into_iter(), pods.into_iter()).unwrap();
+        let mut simulator =
+            scenario.simulator_with(nodes.into_iter(), pods.into_iter().map(Arc::new)).unwrap();
         let command = |value: Value| read::<taintlab_core::command::Command>(value);
         let state = |simulator: &Simulator| {
             let volumes = simulator.cluster().volumes().unwrap();

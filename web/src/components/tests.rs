@@ -52,7 +52,7 @@ fn session() -> Session {
     let mut scenario = Scenario::default();
     let mut node = Node::default();
     node.metadata.name = "n".into();
-    scenario.objects.nodes.push(node);
+    scenario.objects.nodes.push(node.into());
     for (name, seconds) in [("ten", Some(Some(10))), ("ever", Some(None)), ("bare", None)] {
         let mut pod = Pod::default();
         pod.metadata.name = name.into();
@@ -64,7 +64,7 @@ fn session() -> Session {
             toleration_seconds,
             ..Toleration::default()
         }));
-        scenario.objects.pods.push(pod);
+        scenario.objects.pods.push(pod.into());
     }
     Session::new(scenario).unwrap()
 }

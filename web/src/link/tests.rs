@@ -150,11 +150,11 @@ objects:
     let pod = scenario.objects.pods[0].clone();
     scenario.objects.pods.clear();
     for (index, name) in ["web-0", "web-1", "web-2", "db-0", "db-1", "db-2"].iter().enumerate() {
-        let mut pod = pod.clone();
+        let mut pod = pod.as_ref().clone();
         pod.metadata.name = (*name).to_owned();
         pod.metadata.labels.insert("app".into(), name.split('-').next().unwrap().into());
         pod.spec.node_name = format!("worker-{}", index % 3 + 1);
-        scenario.objects.pods.push(pod);
+        scenario.objects.pods.push(pod.into());
     }
     let mut session = Session::new(scenario).unwrap();
     let taint = Taint::new("example.com/maintenance", "", TaintEffect::NoExecute);

@@ -181,8 +181,7 @@ impl Kubelets {
     /// Completes the status of a pod as its kubelet posts it once it has started, if it does not say
     /// whether the pod is ready and the kubelet is heard. How long a start takes is not simulated.
     pub(crate) fn complete_status(&self, wall_clock: Time, pod: &mut Pod) {
-        let runs = matches!(pod.status.phase, PodPhase::Empty | PodPhase::Running);
-        if !self.is_connected(&pod.spec.node_name) || !runs || pod.condition(READY).is_some() {
+        if !self.lacks_status(pod) {
             return;
         }
         let conditions = &mut pod.status.conditions;
@@ -195,6 +194,12 @@ impl Kubelets {
             last_transition_time: Some(wall_clock.truncated_to_seconds()),
             ..PodCondition::default()
         }));
+    }
+
+    /// Whether [`complete_status`](Self::complete_status) would change a pod.
+    pub(crate) fn lacks_status(&self, pod: &Pod) -> bool {
+        let runs = matches!(pod.status.phase, PodPhase::Empty | PodPhase::Running);
+        runs && self.is_connected(&pod.spec.node_name) && pod.condition(READY).is_none()
     }
 
     /// The lease of a node as the API server would show it, if its kubelet ever renewed it.

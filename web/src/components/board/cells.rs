@@ -59,7 +59,8 @@ struct Painted {
 pub(crate) struct Cells {
     canvas: NodeRef,
     cell: NodeRef,
-    columns: usize,
+    /// How many cells are side by side; none until the browser has said how wide they are.
+    columns: Option<usize>,
     hover: Option<usize>,
     /// The node whose cell is an element.
     current: Option<NodeName>,
@@ -87,7 +88,7 @@ impl Component for Cells {
         Self {
             canvas: NodeRef::default(),
             cell: NodeRef::default(),
-            columns: 1,
+            columns: None,
             hover: None,
             current: ctx.props().selected.clone(),
             goes: false,
@@ -110,7 +111,7 @@ impl Component for Cells {
     fn update(&mut self, ctx: &Context<Self>, msg: Self::Message) -> bool {
         match msg {
             CellsMsg::Width(width) => {
-                let columns = (width / PITCH).max(1);
+                let columns = Some((width / PITCH).max(1));
                 std::mem::replace(&mut self.columns, columns) != columns
             }
             CellsMsg::Colours => true,
@@ -127,9 +128,11 @@ impl Component for Cells {
     fn view(&self, ctx: &Context<Self>) -> Html {
         let CellsProps { zone, selected, dispatch, .. } = ctx.props();
         let count = zone.nodes.len();
-        let height = count.div_ceil(self.columns) * PITCH;
+        let is_laid_out = self.columns.is_some();
+        let columns = self.columns.unwrap_or(count).max(1);
+        let height = count.div_ceil(columns) * PITCH;
         let at = {
-            let (columns, zone) = (self.columns, zone.clone());
+            let zone = zone.clone();
             move |event: &MouseEvent| {
                 let pixels = |offset: i32| usize::try_from(offset).ok().map(|it| it / PITCH);
                 let (x, y) = (pixels(event.offset_x())?, pixels(event.offset_y())?);
@@ -151,7 +154,7 @@ impl Component for Cells {
             })
         };
         let place = |index: usize| {
-            let (x, y) = (index % self.columns * PITCH, index / self.columns * PITCH);
+            let (x, y) = (index % columns * PITCH, index / columns * PITCH);
             format!("left:{x}px;top:{y}px")
         };
         let position = |name: &NodeName| zone.nodes.iter().position(|node| node.name == *name);
@@ -162,15 +165,15 @@ impl Component for Cells {
             <div class="cells" role="group" data-testid={TestId::Cells} {onmouseleave}>
                 <canvas ref={&self.canvas} aria-hidden="true" {onmousemove} {onclick}
                     style={format!("height:{height}px")}></canvas>
-                if let Some(index) = marked {
+                if let Some(index) = marked.filter(|_| is_laid_out) {
                     <i class="cellmark" style={place(index)}></i>
                 }
-                if let Some(node) = zone.nodes.get(current) {
-                    { self.cell(ctx, node, current, place(current), marked == Some(current)) }
+                if let Some(node) = zone.nodes.get(current).filter(|_| is_laid_out) {
+                    { self.cell(ctx, node, (current, columns), place(current), marked == Some(current)) }
                 }
                 if let Some((index, node)) = tip {
                     <div class="celltip" aria-hidden="true" data-testid={TestId::CellTip}
-                        style={self.tip_place(index)}>{ node.line() }</div>
+                        style={tip_place(index, columns)}>{ node.line() }</div>
                 }
             </div>
         }
@@ -191,13 +194,14 @@ impl Component for Cells {
                 focus::reveal(&cell);
             }
         }
+        let Some(columns) = self.columns else { return };
         let painted = Painted {
             zone: ctx.props().zone.clone(),
-            columns: self.columns,
+            columns,
             scheme: cell_canvas::scheme(ctx.props().theme),
         };
         if self.painted.as_ref() != Some(&painted) {
-            cell_canvas::paint(&canvas, &painted.zone.nodes, self.columns);
+            cell_canvas::paint(&canvas, &painted.zone.nodes, columns);
             self.painted = Some(painted);
         }
     }
@@ -215,12 +219,12 @@ impl Cells {
         &self,
         ctx: &Context<Self>,
         node: &NodeView,
-        index: usize,
+        (index, columns): (usize, usize),
         place: String,
         selected: bool,
     ) -> Html {
         let count = ctx.props().zone.nodes.len();
-        let (columns, link) = (self.columns, ctx.link().clone());
+        let link = ctx.link().clone();
         let onkeydown = Callback::from(move |event: KeyboardEvent| {
             if event.alt_key() || event.ctrl_key() || event.meta_key() || event.shift_key() {
                 return;
@@ -247,14 +251,6 @@ impl Cells {
         }
     }
 
-    /// Below the cell, and not over the edge.
-    fn tip_place(&self, index: usize) -> String {
-        let width = self.columns * PITCH;
-        let x = (index % self.columns * PITCH).min(width.saturating_sub(TIP));
-        let y = (index / self.columns + 1) * PITCH + 4;
-        format!("left:{x}px;top:{y}px")
-    }
-
     fn observe(&mut self, ctx: &Context<Self>, canvas: &HtmlCanvasElement) {
         let (link, observed) = (ctx.link().clone(), canvas.clone());
         let tell = Closure::<dyn Fn()>::new(move || {
@@ -266,4 +262,12 @@ impl Cells {
             self.observer = Some((observer, tell));
         }
     }
+}
+
+/// Below the cell, and not over the edge.
+fn tip_place(index: usize, columns: usize) -> String {
+    let width = columns * PITCH;
+    let x = (index % columns * PITCH).min(width.saturating_sub(TIP));
+    let y = (index / columns + 1) * PITCH + 4;
+    format!("left:{x}px;top:{y}px")
 }

@@ -131,7 +131,7 @@ mod tests {
         for name in ["a", "b", "c"] {
             let mut node = Node::default();
             node.metadata.name = name.into();
-            scenario.objects.nodes.push(node);
+            scenario.objects.nodes.push(node.into());
         }
         let mut session = Session::new(scenario).unwrap();
         let mut model = BoardModel::default();
