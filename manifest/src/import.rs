@@ -118,16 +118,26 @@ impl Import {
 /// ```
 #[must_use]
 pub fn import(text: &str, file: &str, options: impl Into<ImportOptions>) -> Import {
-    read(text, file, &options.into())
+    import_watched(text, file, options, &|_| {})
 }
 
-fn read(text: &str, file: &str, options: &ImportOptions) -> Import {
+/// The same as [`import`]; of a text that takes long, `watch` is told after every 10,000 objects
+/// how many were read. A text that is neither JSON nor YAML may be read twice, and told of twice.
+#[must_use]
+pub fn import_watched(
+    text: &str,
+    file: &str,
+    options: impl Into<ImportOptions>,
+    watch: &dyn Fn(usize),
+) -> Import {
+    let options = &options.into();
     let text = source::strip_byte_order_mark(text);
-    let mut importer = Importer::new(file, options.keep_all);
+    let new = || Importer::new(file, options.keep_all, watch);
+    let mut importer = new();
     if let Err(problem) = source::check(text, &options.limits) {
         importer.refuse(problem);
     } else {
-        importer = source::parse(text, options, true, || Importer::new(file, options.keep_all));
+        importer = source::parse(text, options, true, new);
     }
     importer.finish(text)
 }

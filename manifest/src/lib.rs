@@ -54,7 +54,7 @@ mod yaml_writer;
 pub use crate::detect::{DetectedRelease, ReleaseKnown};
 pub use crate::diagnostic::{DiagnosedObject, Diagnostic, Severity};
 pub use crate::export::{Format, Purpose, export, to_json, to_kubectl_yaml, to_yaml};
-pub use crate::import::{Import, import};
+pub use crate::import::{Import, import, import_watched};
 pub use crate::limits::{ImportOptions, Limits};
 pub use crate::redact::{
     Dropped, LAST_APPLIED, redact_commands, redact_console_command, redact_scenario,

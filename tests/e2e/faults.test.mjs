@@ -92,6 +92,28 @@ playgroundTest(
   },
 );
 
+playgroundTest("a node is shut down, loses power and starts again, by mouse", async ({ page }) => {
+  await ready(page);
+  await page.locator('[data-node="worker-1"] button.name').click();
+  const inspector = page.getByTestId("inspector");
+  await inspector.getByRole("tab", { name: "Health" }).click();
+  const button = (name) => inspector.getByRole("button", { name, exact: true });
+  await button("Shut down").click();
+  await inspector.getByTestId("shutting-down").getByText("It is shutting down").waitFor();
+  await page.getByTestId("log").getByText("Shutdown manager detected shutdown event").waitFor();
+  await button("Cut power").click();
+  await inspector.getByTestId("silent").getByText("It is off").waitFor();
+  assert.equal(await button("Shut down").count(), 0);
+  await button("Start node").click();
+  await button("Shut down").click();
+  await button("Cancel shutdown").click();
+  // The pods end all the same; then the kubelet goes on.
+  const shutsDown = inspector.getByTestId("shutting-down");
+  assert.equal(await shutsDown.count(), 1);
+  await stepUntil(page, async () => (await shutsDown.count()) === 0);
+  await button("Shut down").waitFor();
+});
+
 playgroundTest(
   "flags: a bad value is refused beside its field, a good one changes what happens",
   async ({ page }) => {

@@ -128,14 +128,17 @@ playgroundTest("an import is stopped, and everything is as it was", { alone: tru
   await page.getByTestId("import").click();
   await atOnce(page, async () => {
     await openFile(page, cluster(3_000, 40));
-    // As soon as it is offered, for it may be over before a mouse is there.
-    await page.evaluate(async () => {
-      const cancel = () => document.querySelector("[data-testid=cancel]");
-      while (!cancel()) {
+    // As soon as it says how far it is, for it may be over before a mouse is there.
+    const said = await page.evaluate(async () => {
+      const busy = () => document.querySelector("[data-testid=busy]");
+      while (!busy()?.innerText.includes("so far")) {
         await new Promise((next) => requestAnimationFrame(next));
       }
-      cancel().click();
+      const said = busy().querySelector("span").innerText;
+      busy().querySelector("[data-testid=cancel]").click();
+      return said;
     });
+    assert.match(said, /^Reading: \d+0000 objects so far$/);
     await page.getByTestId("dialog").waitFor({ state: "detached" });
   });
   await idle(page);
@@ -143,6 +146,27 @@ playgroundTest("an import is stopped, and everything is as it was", { alone: tru
   // The next one is read.
   await openImport(page, cluster(2, 2).toString());
   await page.getByTestId("found").getByText("2 nodes, 4 pods").waitFor();
+});
+
+playgroundTest("a file that cannot be read is told, and the next one is read", { alone: true }, async ({
+  page,
+}) => {
+  await ready(page);
+  const session = await worker(page);
+  await session.evaluate(() => {
+    const read = FileReaderSync.prototype.readAsArrayBuffer;
+    FileReaderSync.prototype.readAsArrayBuffer = () => {
+      FileReaderSync.prototype.readAsArrayBuffer = read;
+      throw new DOMException("it is gone", "NotFoundError");
+    };
+  });
+  await page.getByTestId("import").click();
+  // Shorter ones are read by the page, to be shown.
+  await openFile(page, cluster(100, 50));
+  await page.getByTestId("found").getByText("`large.json` cannot be read: it is gone").waitFor();
+  assert.equal(await page.getByTestId("import-replace").count(), 0);
+  await openFile(page, cluster(100, 60));
+  await page.getByTestId("found").getByText("100 nodes, 6000 pods").waitFor();
 });
 
 playgroundTest("the page answers while the session is busy", { alone: true }, async ({ page }) => {

@@ -12,7 +12,8 @@ use web_sys::{Blob, DedicatedWorkerGlobalScope, File, FileReaderSync};
 
 use crate::browser;
 use crate::host::{Budgets, Host};
-use crate::protocol::{Effect, Notice, Origin, Reply, Request, Staged, StartText, Update};
+use crate::protocol::{Origin, Reply, Request, Staged, StartText, Update};
+use crate::view_models::import_report::ReadView;
 use crate::wire::{from_bytes, to_bytes};
 use crate::worker::{self, Remote};
 
@@ -340,10 +341,10 @@ fn with_text(request: Request, texts: Vec<Result<String, JsValue>>) -> Result<Re
     })
 }
 
-/// What is told when the files of a request cannot be read.
+/// What is told when the files of an import cannot be read.
 fn unread(id: u32, error: String) -> Update {
-    let effects = vec![Effect::Say(Notice::error(error))];
-    Update { done: Some((id, Reply::Done)), effects, ..Update::default() }
+    let read = Box::new(ReadView::nothing(error));
+    Update { done: Some((id, Reply::Read(read))), ..Update::default() }
 }
 
 /// Runs a session in this worker, for good.

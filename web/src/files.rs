@@ -12,8 +12,8 @@ use taintlab_core::scenario::{Expectation, Scenario, ScenarioMetadata, Step};
 use taintlab_core::time::{Span, Timestamp};
 use taintlab_manifest::{
     Diagnostic, Dropped, Format, Import, ImportOptions, ObjectOutcome, ObjectReport, Purpose,
-    Severity, SvgOptions, export, import, is_scenario, read_scenario, timeline_svg, to_yaml,
-    write_scenario,
+    Severity, SvgOptions, export, import_watched, is_scenario, read_scenario, timeline_svg,
+    to_yaml, write_scenario,
 };
 
 use crate::samples;
@@ -48,6 +48,16 @@ pub(crate) struct Reading {
 
 /// Reads a manifest or a scenario file; `keep_all` keeps what may be secret, too.
 pub(crate) fn read(text: &str, name: &str, keep_all: bool) -> Reading {
+    read_watched(text, name, keep_all, &|_| {})
+}
+
+/// The same; `watch` is told of many objects how many were read.
+pub(crate) fn read_watched(
+    text: &str,
+    name: &str,
+    keep_all: bool,
+    watch: &dyn Fn(usize),
+) -> Reading {
     let options = ImportOptions { keep_all, ..ImportOptions::default() };
     if is_scenario(text) {
         let mut load = |name: &str| {
@@ -64,7 +74,7 @@ pub(crate) fn read(text: &str, name: &str, keep_all: bool) -> Reading {
         let objects = Objects::Read(Vec::new());
         return Reading { content, diagnostics: read.diagnostics, objects, dropped: read.dropped };
     }
-    let mut read = import(text, name, options);
+    let mut read = import_watched(text, name, options, watch);
     let diagnostics = std::mem::take(&mut read.diagnostics);
     let objects = Objects::Read(std::mem::take(&mut read.objects));
     let dropped = read.dropped;

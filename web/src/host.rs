@@ -266,14 +266,8 @@ impl Host {
                 self.tour(&name);
                 Reply::Done
             }
-            Request::Read(text, name, keep_all) => {
-                progress(tell, "Reading");
-                self.read(text, name, keep_all)
-            }
-            Request::ReadAgain(keep_all) => {
-                progress(tell, "Reading");
-                self.read_again(keep_all)
-            }
+            Request::Read(text, name, keep_all) => self.read(text, name, keep_all, tell),
+            Request::ReadAgain(keep_all) => self.read_again(keep_all, tell),
             Request::Replace(own_release) => {
                 progress(tell, "Putting the cluster in place");
                 self.replace_cluster(own_release);

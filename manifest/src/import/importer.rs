@@ -23,12 +23,18 @@ use crate::source;
 use crate::storage;
 use crate::tree::{Entry, Place, Sink, Spanned, Value};
 
+/// After so many objects it is told how many there were.
+const WATCHED: usize = 10_000;
+
 /// Items that do not say their kind, what was wrong with them, and where they stand.
 type Kindless<'t> = (Place, Spanned<'t>, Vec<Problem>);
 
 /// Takes objects one by one while the text is read.
 pub(super) struct Importer<'t, 'f> {
     file: &'f str,
+    /// Is told how many objects were read.
+    watch: &'f dyn Fn(usize),
+    given: usize,
     import: Import,
     diagnostics: Diagnostics<'f>,
     redactor: Redactor,
@@ -51,6 +57,10 @@ pub(super) struct Importer<'t, 'f> {
 impl<'t> Sink<'t> for Importer<'t, '_> {
     fn object(&mut self, place: Place, node: Spanned<'t>, problems: Vec<Problem>) -> bool {
         memory::grow_ahead();
+        self.given += 1;
+        if self.given.is_multiple_of(WATCHED) {
+            (self.watch)(self.given);
+        }
         let names_no_kind = node.get("kind").is_none() && node.get("apiVersion").is_none();
         match (place, &node.value) {
             (Place::Item(_), Value::Map(_)) if names_no_kind => {
@@ -80,9 +90,11 @@ impl source::Reader for Importer<'_, '_> {
 }
 
 impl<'t, 'f> Importer<'t, 'f> {
-    pub(super) fn new(file: &'f str, keep_all: bool) -> Self {
+    pub(super) fn new(file: &'f str, keep_all: bool, watch: &'f dyn Fn(usize)) -> Self {
         Self {
             file,
+            watch,
+            given: 0,
             import: Import::default(),
             diagnostics: Diagnostics::new(file),
             redactor: Redactor::new(keep_all),

@@ -6,7 +6,7 @@ use gloo_timers::callback::Timeout;
 
 use super::{App, Epoch, incoming};
 use crate::connection::Told;
-use crate::messages::{Msg, Notice};
+use crate::messages::{Dialog, Msg, Notice};
 use crate::protocol::{Changes, Effect, Origin, Reply, Request, Update};
 use crate::view_models::board::density::Detail;
 use crate::view_models::console::MOST_ENTRIES;
@@ -174,6 +174,8 @@ impl App {
     /// Stops what takes long. What cannot be stopped is ended with its worker.
     pub(super) fn cancel(&mut self) {
         self.request(Request::Cancel);
+        // What was to be imported is not, even if it comes before it is stopped.
+        self.dialog = self.dialog.take().filter(|dialog| !matches!(dialog, Dialog::Import(_)));
         let (dispatch, turn) = (self.dispatch.clone(), self.turns);
         self.stops = Some(Timeout::new(STOPS_WITHIN, move || dispatch.emit(Msg::StillBusy(turn))));
     }

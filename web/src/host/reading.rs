@@ -1,9 +1,11 @@
 //! Texts that come in: what they hold, and what would become of it.
 
+use std::cell::RefCell;
+
 use taintlab_core::scenario::Scenario;
 use taintlab_manifest::{Diagnostic, Dropped, Import};
 
-use super::Host;
+use super::{Host, Tell, progress};
 use crate::files::{self, Addition, Content};
 use crate::protocol::{Notice, Reply};
 use crate::text::count;
@@ -26,20 +28,32 @@ pub(super) struct Reading {
 }
 
 impl Host {
-    pub(super) fn read(&mut self, text: String, name: String, keep_all: bool) -> Reply {
+    pub(super) fn read(
+        &mut self,
+        text: String,
+        name: String,
+        keep_all: bool,
+        tell: Tell<'_>,
+    ) -> Reply {
+        progress(tell, "Reading");
+        let tell = RefCell::new(tell);
+        let watch = |objects: usize| {
+            let what = format!("Reading: {} so far", count(objects, "object"));
+            progress(&mut **tell.borrow_mut(), &what);
+        };
         // What was read before need not be there at the same time.
         self.reading = None;
         let files::Reading { content, diagnostics, objects, dropped } =
-            files::read(&text, &name, keep_all);
+            files::read_watched(&text, &name, keep_all, &watch);
         let reading = Reading { text, name, content, diagnostics, dropped, objects, planned: None };
         let view = reading.view();
         self.reading = Some(reading);
         Reply::Read(Box::new(view))
     }
 
-    pub(super) fn read_again(&mut self, keep_all: bool) -> Reply {
+    pub(super) fn read_again(&mut self, keep_all: bool, tell: Tell<'_>) -> Reply {
         match self.reading.take() {
-            Some(reading) => self.read(reading.text, reading.name, keep_all),
+            Some(reading) => self.read(reading.text, reading.name, keep_all, tell),
             None => Reply::Done,
         }
     }

@@ -62,13 +62,18 @@ fn an_edit_happens_now_and_takes_effect_at_once() {
 #[test]
 fn a_refused_edit_changes_nothing() {
     let mut session = Session::new(scenario(1)).unwrap();
-    let before = rows(&session);
+    session.seek(secs(2));
+    let (before, lanes) = (rows(&session), lanes_of(&session));
     let mut commands = taint();
     commands.push(Command::DeleteNode { node: "missing".into() });
-    assert!(session.apply(commands.clone()).is_err());
-    assert!(!session.can_undo());
-    assert_eq!(rows(&session), before);
-    assert!(session.simulator().cluster().get_node("n").unwrap().spec.taints.is_empty());
+    // The second of two, and one alone.
+    for refused in [commands.clone(), commands.split_off(1)] {
+        assert!(session.apply(refused).is_err());
+        assert!(!session.can_undo());
+        assert_eq!((rows(&session), lanes_of(&session)), (before.clone(), lanes.clone()));
+        assert!(session.simulator().cluster().get_node("n").unwrap().spec.taints.is_empty());
+    }
+    commands.push(Command::DeleteNode { node: "missing".into() });
     let errors = session.try_out(commands.chunks(1));
     assert_eq!(errors, [None, Some(CommandError::NodeNotFound("missing".into()))]);
     assert!(session.simulator().cluster().get_node("n").unwrap().spec.taints.is_empty());

@@ -241,6 +241,21 @@ pub(crate) struct ReadView {
     pub(crate) size: usize,
 }
 
+impl ReadView {
+    /// Nothing that can be used, and why.
+    pub(crate) fn nothing(why: String) -> Self {
+        Self {
+            found: why,
+            kind: ReadKind::Nothing,
+            diagnostics: Vec::new(),
+            dropped: Dropped::default(),
+            counts: BTreeMap::new(),
+            missing: 0,
+            size: 0,
+        }
+    }
+}
+
 /// What a text turned out to be.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum ReadKind {
