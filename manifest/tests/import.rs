@@ -3,7 +3,8 @@
 use serde_json::json;
 use taintlab_core::api::{Taint, TaintEffect};
 use taintlab_manifest::{
-    Import, ImportOptions, Limits, import, is_scenario, read_scenario, text_from_bytes,
+    Import, ImportOptions, Limits, import, import_watched, is_scenario, read_scenario,
+    text_from_bytes,
 };
 
 /// Imports a text, of which everything is kept, about which there is nothing to say.
@@ -286,4 +287,18 @@ fn taints_are_read_in_their_order() {
     let taints = &import.nodes[0].spec.taints;
     assert!(taints[0].time_added.is_some());
     assert_eq!(taints[1], Taint::new("a", "v", TaintEffect::NoSchedule));
+}
+
+#[test]
+fn of_a_long_text_it_is_told_how_many_objects_were_read() {
+    let items: Vec<_> = (0..25_000)
+        .map(|index| json!({ "kind": "Node", "apiVersion": "v1", "metadata": { "name": format!("n{index}") } }))
+        .collect();
+    let text = json!({ "kind": "List", "apiVersion": "v1", "items": items }).to_string();
+    let told = std::cell::RefCell::new(Vec::new());
+    let read = import_watched(&text, "many.json", ImportOptions::default(), &|objects| {
+        told.borrow_mut().push(objects);
+    });
+    assert_eq!(read.nodes.len(), 25_000);
+    assert_eq!(told.into_inner(), [10_000, 20_000]);
 }

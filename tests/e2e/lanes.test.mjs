@@ -376,6 +376,45 @@ playgroundTest("an edit after going back begins a branch; undo goes back", async
   assert.equal(await tree.locator("[data-branch]").count(), 1);
 });
 
+playgroundTest(
+  "run until, fork, compare and share by touch",
+  { context: { hasTouch: true, viewport: { width: 1024, height: 768 } } },
+  async ({ page }) => {
+    await ready(page);
+    await loadScenario(page, "why-345-seconds");
+    const button = (within, name) => within.getByRole("button", { name, exact: true });
+    const dialog = page.getByTestId("dialog");
+    const close = async () => {
+      await button(dialog, "Close").tap();
+      await dialog.waitFor({ state: "detached" });
+    };
+    await page.getByTestId("until-open").tap();
+    await page.getByTestId("until").getByRole("combobox").fill("node/worker-1 tainted");
+    await button(page.getByTestId("until"), "Run until").tap();
+    await until(page, async () => assert.equal(await now(page), TAINTED));
+
+    await page.getByTestId("branches-open").tap();
+    await page.getByTestId("fork").tap();
+    await page.getByTestId("branches").locator('[data-branch="branch 1"]').waitFor();
+    await close();
+    await page.locator('[data-node="worker-1"] > .name').tap();
+    const inspector = page.getByTestId("inspector");
+    await inspector.locator('[data-tab="health"]').tap();
+    await button(inspector, "Start kubelet").tap();
+    await page.getByTestId("end").tap();
+
+    await page.getByTestId("compare-open").tap();
+    await page.getByRole("combobox", { name: "Branch to compare with" }).selectOption("0");
+    await page.getByTestId("compared").getByText(/They part at 45\.1s/).waitFor();
+    await close();
+
+    await page.getByTestId("share").tap();
+    const link = await dialog.getByTestId("share-link").inputValue();
+    assert.match(link, /#s=why-345-seconds&.*&e=/);
+    await close();
+  },
+);
+
 playgroundTest("branches are there after a reload", async ({ page }) => {
   await ready(page);
   await loadScenario(page, "why-345-seconds");

@@ -127,8 +127,7 @@ pub(crate) struct App {
     progress: Option<Rc<Progress>>,
     /// What is to be stopped is given some time.
     stops: Option<Timeout>,
-    /// How often the session was begun again; it is being done.
-    turns: u32,
+    /// The session is being begun again.
     begins_again: bool,
     playback: Playback,
     /// Time is being let pass.
@@ -201,7 +200,6 @@ impl Component for App {
             shown: Shown::default(),
             progress: None,
             stops: None,
-            turns: 0,
             begins_again: false,
             playback: Playback::default(),
             ticks: false,
@@ -415,7 +413,7 @@ impl Component for App {
                 self.ask(Request::Compare(with), move |_, reply| say_failed(reply, &failed));
             }
             Msg::Cancel => self.cancel(),
-            Msg::StillBusy(turn) => self.end_what_is_busy(turn),
+            Msg::StillBusy(last) => self.end_what_is_busy(last),
             Msg::StepAbout(later) => self.request_at_rest(Request::StepAbout(later)),
             Msg::ToggleKind(kind) => self.request(Request::ToggleKind(kind)),
             Msg::Save => {

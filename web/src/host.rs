@@ -191,6 +191,10 @@ impl Host {
                 self.take();
                 Reply::Done
             }
+            Request::Resume(known) => {
+                self.resume(*known);
+                Reply::Done
+            }
             Request::LeaveVisit(entry) => {
                 self.leave_visit(entry);
                 Reply::Done

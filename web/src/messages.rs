@@ -164,7 +164,7 @@ pub(crate) enum Msg {
     Told(Box<Told>),
     /// Stop what takes long.
     Cancel,
-    /// What was to be stopped has not stopped.
+    /// What was to be stopped had time for it: requests up to this one.
     StillBusy(u32),
     /// The beginning of a condition: what it could become.
     Offers(String, Callback<Vec<String>>),

@@ -27,7 +27,7 @@ use crate::view_models::board::patch::BoardPatch;
 use crate::view_models::console::Entry;
 use crate::view_models::import_report::{Listed, Listing, ReadView};
 use crate::view_models::inspector_model::InspectorModel;
-use crate::view_models::lanes::{LanesMsg, LanesView};
+use crate::view_models::lanes::{LanesMsg, LanesView, Wanted};
 use crate::view_models::log::{LogView, LogWanted};
 use crate::view_models::runs::{BranchMsg, CompareWith, Compared, Until};
 use crate::view_models::selection::Selection;
@@ -42,6 +42,8 @@ pub(crate) enum Request {
     Stage(Origin),
     /// The session that was kept aside takes the place of the present one.
     Take,
+    /// What was known, besides the work, of a session that broke down.
+    Resume(Box<Resumed>),
     /// The work of so many may be asked for again.
     LeaveVisit(u32),
     /// Go back to it; whether it is of the present session.
@@ -177,6 +179,21 @@ impl StartText {
             Self::Long(_, length) => *length,
         }
     }
+}
+
+/// What the page knew, besides the work, of a session that broke down.
+#[derive(Clone, Debug)]
+pub(crate) struct Resumed {
+    /// The entries of the console.
+    pub(crate) console: Vec<Rc<Entry>>,
+    /// Up to which of them they are about something that is no longer there.
+    pub(crate) forgotten: usize,
+    /// Where time stops.
+    pub(crate) breakpoints: Vec<String>,
+    /// Kinds of rows that are hidden.
+    pub(crate) hidden: Vec<MarkKind>,
+    /// Which lanes are wanted.
+    pub(crate) lanes: Wanted,
 }
 
 /// A run of a report.

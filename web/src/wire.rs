@@ -185,16 +185,23 @@ impl<T: Wire, E: Wire> Wire for Result<T, E> {
     }
 }
 
-impl<T: Wire> Wire for Vec<T> {
-    fn put(&self, out: &mut Vec<u8>) {
-        self.len().put(out);
-        self.iter().for_each(|item| item.put(out));
-    }
-    fn take(from: &mut &[u8]) -> Option<Self> {
-        let length = usize::take(from)?;
-        (0..length).map(|_| T::take(from)).collect()
-    }
+/// Any number of one kind.
+macro_rules! lists {
+    ($($type:ident $(: $bound:ident)?),*) => {$(
+        impl<T: Wire $(+ $bound)?> Wire for $type<T> {
+            fn put(&self, out: &mut Vec<u8>) {
+                self.len().put(out);
+                self.iter().for_each(|item| item.put(out));
+            }
+            fn take(from: &mut &[u8]) -> Option<Self> {
+                let length = usize::take(from)?;
+                (0..length).map(|_| T::take(from)).collect()
+            }
+        }
+    )*};
 }
+
+lists!(Vec, BTreeSet: Ord);
 
 impl<T: Wire, const N: usize> Wire for [T; N] {
     fn put(&self, out: &mut Vec<u8>) {
@@ -203,17 +210,6 @@ impl<T: Wire, const N: usize> Wire for [T; N] {
     fn take(from: &mut &[u8]) -> Option<Self> {
         let items: Option<Vec<T>> = (0..N).map(|_| T::take(from)).collect();
         items?.try_into().ok()
-    }
-}
-
-impl<T: Wire + Ord> Wire for BTreeSet<T> {
-    fn put(&self, out: &mut Vec<u8>) {
-        self.len().put(out);
-        self.iter().for_each(|item| item.put(out));
-    }
-    fn take(from: &mut &[u8]) -> Option<Self> {
-        let length = usize::take(from)?;
-        (0..length).map(|_| T::take(from)).collect()
     }
 }
 

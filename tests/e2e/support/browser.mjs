@@ -109,9 +109,11 @@ async function newProfile(options) {
   context.setDefaultTimeout(PATIENCE);
   const problems = [];
   // Every tab: the tests open more, and the page may.
-  context.on("page", (tab) => watch(tab, new URL(server.url).origin, problems));
+  context.on("page", (tab) => {
+    watch(tab, new URL(server.url).origin, problems);
+    waitForAnswers(tab);
+  });
   const page = await context.newPage();
-  waitForAnswers(page);
   return { context, page, problems };
 }
 

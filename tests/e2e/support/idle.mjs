@@ -47,30 +47,35 @@ const ACTIONS = {
     "selectOption",
     "setChecked",
     "setInputFiles",
+    "tap",
     "uncheck",
   ],
   keyboard: ["down", "insertText", "press", "type", "up"],
   mouse: ["click", "dblclick", "down", "move", "up", "wheel"],
 };
 
+/** Lets actions of these names end when the page has answered them. */
+function patch(thing, names, pageOf) {
+  for (const name of names) {
+    const action = thing[name];
+    thing[name] = async function (...args) {
+      const result = await action.apply(this, args);
+      await idle(pageOf(this));
+      return result;
+    };
+  }
+}
+
+/** All locators are of one kind. */
+let locatorsWait = false;
+
 /** From now on each action on a page ends when the page has answered it. */
 export function waitForAnswers(page) {
-  const patch = (thing, names, pageOf) => {
-    const prototype = Object.getPrototypeOf(thing);
-    if (prototype.waitsForAnswers) {
-      return;
-    }
-    prototype.waitsForAnswers = true;
-    for (const name of names) {
-      const action = prototype[name];
-      prototype[name] = async function (...args) {
-        const result = await action.apply(this, args);
-        await idle(pageOf(this));
-        return result;
-      };
-    }
-  };
-  patch(page.locator("body"), ACTIONS.locator, (locator) => locator.page());
-  patch(page.keyboard, ACTIONS.keyboard, (keyboard) => keyboard._page);
-  patch(page.mouse, ACTIONS.mouse, (mouse) => mouse._page);
+  if (!locatorsWait) {
+    const locators = Object.getPrototypeOf(page.locator("body"));
+    patch(locators, ACTIONS.locator, (locator) => locator.page());
+    locatorsWait = true;
+  }
+  patch(page.keyboard, ACTIONS.keyboard, () => page);
+  patch(page.mouse, ACTIONS.mouse, () => page);
 }

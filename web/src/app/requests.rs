@@ -7,7 +7,7 @@ use gloo_timers::callback::Timeout;
 use super::{App, Epoch, incoming};
 use crate::connection::Told;
 use crate::messages::{Dialog, Msg, Notice};
-use crate::protocol::{Changes, Effect, Origin, Reply, Request, Update};
+use crate::protocol::{Changes, Effect, Origin, Reply, Request, Resumed, Update};
 use crate::view_models::board::density::Detail;
 use crate::view_models::console::MOST_ENTRIES;
 use crate::{browser, files};
@@ -173,16 +173,19 @@ impl App {
 
     /// Stops what takes long. What cannot be stopped is ended with its worker.
     pub(super) fn cancel(&mut self) {
+        let last = self.waiting.keys().next_back().copied().unwrap_or_default();
         self.request(Request::Cancel);
         // What was to be imported is not, even if it comes before it is stopped.
         self.dialog = self.dialog.take().filter(|dialog| !matches!(dialog, Dialog::Import(_)));
-        let (dispatch, turn) = (self.dispatch.clone(), self.turns);
-        self.stops = Some(Timeout::new(STOPS_WITHIN, move || dispatch.emit(Msg::StillBusy(turn))));
+        let dispatch = self.dispatch.clone();
+        self.stops = Some(Timeout::new(STOPS_WITHIN, move || dispatch.emit(Msg::StillBusy(last))));
     }
 
-    pub(super) fn end_what_is_busy(&mut self, turn: u32) {
+    /// Ends the worker if requests up to that one are still not answered.
+    pub(super) fn end_what_is_busy(&mut self, last: u32) {
         self.stops = None;
-        if turn == self.turns && self.is_busy() && self.connection.is_in_worker() {
+        let still_busy = self.waiting.keys().next().is_some_and(|first| *first <= last);
+        if still_busy && self.connection.is_in_worker() {
             self.begin_again("It was stopped. Everything is as it was before.");
         }
     }
@@ -190,7 +193,6 @@ impl App {
     /// A new worker goes on from what was known last.
     fn begin_again(&mut self, why: &str) {
         let works = self.connection.works();
-        self.turns = self.turns.wrapping_add(1);
         if std::mem::replace(&mut self.begins_again, true) {
             // It breaks down at once, again and again.
             return browser::show_crash(why);
@@ -205,7 +207,13 @@ impl App {
         let work = &self.shown.kept;
         let edits = work.text(self.shown.clock.home, self.selection.as_ref(), None);
         let origin = Origin::Saved(edits.into(), self.shown.start.clone());
-        self.shown.console = Rc::default();
+        let known = Box::new(Resumed {
+            console: self.shown.console.to_vec(),
+            forgotten: self.shown.forgotten,
+            breakpoints: self.shown.work.breakpoints.clone(),
+            hidden: self.shown.work.hidden.clone(),
+            lanes: self.shown.lanes.wanted.clone(),
+        });
         self.address.forget_visits();
         self.ask(Request::Stage(origin), |app, reply| {
             if let Reply::Staged(Err(error)) = reply {
@@ -213,6 +221,7 @@ impl App {
             }
         });
         self.request(Request::Take);
+        self.request(Request::Resume(known));
         self.request(Request::Draw(self.density));
         self.request(Request::Lanes(
             crate::view_models::lanes::LanesMsg::Room(self.lanes.room),

@@ -92,6 +92,12 @@ impl Host {
         }
     }
 
+    /// These rows are wanted.
+    pub(super) fn want_lanes(&mut self, wanted: Wanted) {
+        self.lanes.wanted = wanted;
+        self.look_at_lanes();
+    }
+
     /// Whether somebody looks at a forecast that does not go as far as it can.
     pub(super) fn wants_forecast(&self) -> bool {
         self.lanes.room != Room::Closed

@@ -3,14 +3,16 @@ use std::rc::Rc;
 
 use taintlab_core::api::{Taint, TaintEffect};
 use taintlab_core::command::Command;
+use taintlab_core::condition::Condition;
 use taintlab_core::time::Timestamp;
 
 use super::{Budgets, Host};
-use crate::protocol::{Effect, Origin, Reply, Request, StartText, Update};
+use crate::protocol::{Effect, Origin, Reply, Request, Resumed, StartText, Update};
+use crate::session::MarkKind;
 use crate::view_models::board::Board;
 use crate::view_models::board::density::{Density, Detail};
 use crate::view_models::board::patch::BoardPatch;
-use crate::view_models::lanes::{LanesMsg, Room};
+use crate::view_models::lanes::{LanesMsg, Room, Wanted};
 use crate::view_models::runs::{CompareWith, Until};
 use crate::view_models::selection::Selection;
 use crate::wire::{from_bytes, to_bytes};
@@ -190,4 +192,26 @@ fn what_is_kept_is_what_there_was() {
     assert!(matches!(again.ask(Request::Stage(origin)).0, Reply::Staged(Ok(_))));
     again.ask(Request::Take);
     assert_eq!(again.host.session.rows(), rows);
+
+    let stop = Condition::complete("", page.host.session.simulator()).swap_remove(0);
+    page.ask(Request::Kubectl("kubectl get nodes".to_owned()));
+    page.ask(Request::Until(Until::Stop(stop.clone())));
+    page.ask(Request::Kubectl("kubectl get pods".to_owned()));
+    let console = page.host.console.clone();
+    let lanes = Wanted { filter: "web".to_owned(), changed: true, ..Wanted::default() };
+    let known = Resumed {
+        console: console.clone(),
+        forgotten: 1,
+        breakpoints: vec![stop.clone(), "of another version".to_owned()],
+        hidden: vec![MarkKind::Zone],
+        lanes: lanes.clone(),
+    };
+    again.ask(Request::Resume(Box::new(known)));
+    assert_eq!(again.host.console, console);
+    assert_eq!(again.host.breakpoints.len(), 1);
+    assert_eq!(again.host.breakpoints[0].condition.to_string(), stop);
+    assert_eq!(again.host.views.hidden, [MarkKind::Zone]);
+    assert_eq!(again.host.lanes.view().wanted, lanes);
+    again.ask(Request::Kubectl("kubectl get nodes".to_owned()));
+    assert_eq!(again.host.console.last().unwrap().number, console.last().unwrap().number + 1);
 }

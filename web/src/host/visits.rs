@@ -1,11 +1,13 @@
 //! Sessions that are made: of what is kept, of links, of where somebody was before.
 
+use taintlab_core::condition::Condition;
 use taintlab_core::time::Timestamp;
 
 use super::Host;
-use crate::protocol::{Notice, Origin, Staged, StartText};
+use crate::protocol::{Notice, Origin, Resumed, Staged, StartText};
 use crate::saved::{self, SavedWork};
 use crate::session::{Edit, Session, Timeline};
+use crate::view_models::runs::Breakpoint;
 use crate::view_models::selection::Selection;
 use crate::{files, link};
 
@@ -80,6 +82,22 @@ impl Host {
         self.begin_telling();
         self.forget_what_was_done();
         self.changed();
+    }
+
+    /// Takes up what the page knew of a session that broke down; its work has been taken.
+    pub(super) fn resume(&mut self, known: Resumed) {
+        let simulator = self.session.simulator();
+        let breakpoint = |line: &String| {
+            let condition = Condition::parse(line, simulator).ok()?;
+            let holds = condition.holds(simulator);
+            Some(Breakpoint { condition, holds })
+        };
+        self.breakpoints = known.breakpoints.iter().filter_map(breakpoint).collect();
+        self.entries_made = known.console.last().map_or(0, |entry| entry.number);
+        self.entries_forgotten = known.forgotten;
+        self.console = known.console;
+        self.views.hide(known.hidden, &self.session);
+        self.want_lanes(known.lanes);
     }
 
     pub(super) fn leave_visit(&mut self, entry: u32) {

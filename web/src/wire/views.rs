@@ -7,8 +7,8 @@ use crate::files::ExportKind;
 use crate::link::Draft;
 use crate::protocol::{
     BranchView, Changes, ClockView, Effect, EmbedMade, Notice, NoticeAction, OpenedRun, Origin,
-    Played, Progress, Reply, Request, Rest, Selected, Staged, StartText, Update, WarningView,
-    WorkView,
+    Played, Progress, Reply, Request, Rest, Resumed, Selected, Staged, StartText, Update,
+    WarningView, WorkView,
 };
 use crate::saved::SavedWork;
 use crate::session::{Gone, MarkKind, StartChange, StartSettings};
@@ -53,6 +53,7 @@ impl Wire for StartText {
 
 structs! {
     OpenedRun { name, scenario, at, select }
+    Resumed { console, forgotten, breakpoints, hidden, lanes }
     Staged { contents, differs, dropped, title, now, selection, work }
     EmbedMade { forms, picture }
     Played { over }
@@ -120,7 +121,7 @@ structs! {
 
 enums! {
     Request {
-        Stage(origin), Take, LeaveVisit(entry), Visit(entry, present), Edit(commands), Undo, Redo,
+        Stage(origin), Take, Resume(known), LeaveVisit(entry), Visit(entry, present), Edit(commands), Undo, Redo,
         Playing(playing), Play(to), Step, StepBack, RunToEnd, Seek(to), StepAbout(later), EndPeek,
         Select(selection), Find(name), Draw(density), Log(wanted), Lanes(msg, narrow),
         Warnings(about), Nodes, ToggleKind(kind), Load(scenario), Tour(name),
