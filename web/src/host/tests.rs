@@ -3,7 +3,6 @@ use std::rc::Rc;
 
 use taintlab_core::api::{Taint, TaintEffect};
 use taintlab_core::command::Command;
-use taintlab_core::condition::Condition;
 use taintlab_core::time::Timestamp;
 
 use super::{Budgets, Host};
@@ -193,7 +192,7 @@ fn what_is_kept_is_what_there_was() {
     again.ask(Request::Take);
     assert_eq!(again.host.session.rows(), rows);
 
-    let stop = Condition::complete("", page.host.session.simulator()).swap_remove(0);
+    let stop = format!("node/{} tainted", page.board.zones[0].nodes[0].name);
     page.ask(Request::Kubectl("kubectl get nodes".to_owned()));
     page.ask(Request::Until(Until::Stop(stop.clone())));
     page.ask(Request::Kubectl("kubectl get pods".to_owned()));
