@@ -199,33 +199,12 @@ impl Host {
                 self.leave_visit(entry);
                 Reply::Done
             }
-            Request::Visit(entry, present) => {
-                self.visit(entry, present);
-                Reply::Done
-            }
             Request::Edit(commands) => Reply::Edited(self.edit(commands)),
-            Request::Undo => {
-                self.forget_what_was_done();
-                self.change(Session::undo);
-                self.announce("Undone");
-                Reply::Done
-            }
-            Request::Redo => {
-                self.forget_what_was_done();
-                self.change(Session::redo);
-                self.announce("Done again");
-                Reply::Done
-            }
             Request::Playing(playing) => {
                 self.set_playing(playing);
                 Reply::Done
             }
             Request::Play(to) => Reply::Played(self.play_to(to)),
-            Request::StepBack => {
-                let hidden = self.views.hidden.clone();
-                self.change(|session| session.step_back_to_shown(&hidden));
-                Reply::Done
-            }
             Request::EndPeek => {
                 self.end_peek();
                 Reply::Done
@@ -289,7 +268,6 @@ impl Host {
                 Reply::Text(Ok((name.to_owned(), text.into())))
             }
             Request::ExportShared(hide) => self.export_shared(hide),
-            Request::ChangeStart(change) => Reply::Edited(self.change_start(change)),
             Request::SetBaseline => {
                 self.views.set_baseline(&self.session, self.selection.as_ref());
                 Reply::Done
@@ -306,10 +284,6 @@ impl Host {
                 let mut offers = Condition::complete(&line, self.session.simulator());
                 offers.truncate(MOST_OFFERS);
                 Reply::Offers(offers)
-            }
-            Request::Branch(msg) => {
-                self.branch(msg);
-                Reply::Done
             }
             Request::SetBookmarks(bookmarks) => {
                 self.set_bookmarks(bookmarks);
@@ -332,7 +306,13 @@ impl Host {
                 Reply::Done
             }
             Request::Cancel => Reply::Done,
-            Request::Step
+            Request::Undo
+            | Request::Redo
+            | Request::Step
+            | Request::StepBack
+            | Request::Visit(..)
+            | Request::ChangeStart(_)
+            | Request::Branch(_)
             | Request::RunToEnd
             | Request::Seek(_)
             | Request::StepAbout(_)

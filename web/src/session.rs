@@ -44,7 +44,7 @@ use taintlab_core::time::{Span, Timestamp};
 
 pub(crate) use self::branches::{Branch, MAIN};
 use self::history::History;
-pub(crate) use self::moments::RunTo;
+pub(crate) use self::moments::{Back, RunTo, Way};
 use self::rows::Home;
 pub(crate) use self::rows::{Gone, Mark, MarkKind, Row, RowKind, is_about_zones};
 pub(crate) use self::start::{StartChange, StartSettings, set_release};
@@ -392,26 +392,27 @@ impl Session {
         self.history.record(self.timeline.clone(), self.now());
         let generation = self.history.next_generation();
         self.timeline = Timeline::starting_with(scenario, generation);
-        self.replay_with(simulator, Timestamp::ZERO);
+        self.begin_replay(simulator);
+        self.advance(Timestamp::ZERO);
         Ok(())
     }
 
-    /// Runs the same timeline on another Kubernetes, to the time the clock shows.
+    /// Begins the same timeline on another Kubernetes; the way is to the time the clock shows.
     ///
     /// # Errors
     /// A feature gate is wrong.
-    pub(crate) fn change_start(
+    pub(crate) fn begin_change_start(
         &mut self,
         change: impl FnOnce(&mut Scenario),
-    ) -> Result<(), ScenarioError> {
+    ) -> Result<Way, ScenarioError> {
         let mut start = Scenario::clone(&self.timeline.start);
         change(&mut start);
         let simulator = start.simulator()?;
         let now = self.now();
         self.history.record(self.timeline.clone(), now);
         self.timeline.start = Rc::new(start);
-        self.replay_with(simulator, now);
-        Ok(())
+        self.begin_replay(simulator);
+        Ok(Way::to(now))
     }
 
     /// Whether there is something to undo.
@@ -425,26 +426,21 @@ impl Session {
     }
 
     /// Takes the last edit back. See the [module](self) for the clock.
-    pub(crate) fn undo(&mut self) {
-        let now = self.now();
-        if let Some((timeline, at)) = self.history.undo(&self.timeline, now) {
-            self.put(timeline, at);
-        }
+    pub(crate) fn begin_undo(&mut self) -> Option<Way> {
+        let (timeline, at) = self.history.undo(&self.timeline, self.now())?;
+        Some(self.put(timeline, at))
     }
 
     /// Does the edit that was undone last again.
-    pub(crate) fn redo(&mut self) {
-        let now = self.now();
-        if let Some((timeline, at)) = self.history.redo(&self.timeline, now) {
-            self.put(timeline, at);
-        }
+    pub(crate) fn begin_redo(&mut self) -> Option<Way> {
+        let (timeline, at) = self.history.redo(&self.timeline, self.now())?;
+        Some(self.put(timeline, at))
     }
 
     /// Goes on with another timeline, at that time; undo goes back.
-    pub(crate) fn go_to(&mut self, timeline: Timeline, at: Timestamp) {
+    pub(crate) fn begin_visit(&mut self, timeline: Timeline, at: Timestamp) -> Way {
         self.history.record(self.timeline.clone(), self.now());
-        self.put(timeline, at);
-        self.seek(at);
+        self.put(timeline, at).and_to(at)
     }
 
     /// Sets the bookmarks, which change nothing else; undo brings the old ones back.
@@ -454,12 +450,12 @@ impl Session {
         Rc::make_mut(&mut self.timeline.start).bookmarks = bookmarks;
     }
 
-    fn put(&mut self, timeline: Timeline, at: Timestamp) {
+    fn put(&mut self, timeline: Timeline, at: Timestamp) -> Way {
         let to = if timeline.is_same_line(&self.timeline) { self.now().max(at) } else { at };
-        self.put_at(timeline, to);
+        self.put_at(timeline, to)
     }
 
-    fn put_at(&mut self, timeline: Timeline, to: Timestamp) {
+    fn put_at(&mut self, timeline: Timeline, to: Timestamp) -> Way {
         let same_start = Rc::ptr_eq(&timeline.start, &self.timeline.start);
         let old = std::mem::replace(&mut self.timeline, timeline);
         if same_start {
@@ -467,11 +463,11 @@ impl Session {
             self.reached = Timestamp::ZERO;
             self.rewind(to);
             self.forget_what_follows();
-            self.advance(to);
-        } else {
+        } else if let Ok(simulator) = self.timeline.start.simulator() {
             // A timeline of the history has run before, so its start is valid.
-            let _ = self.replay(to);
+            self.begin_replay(simulator);
         }
+        Way::to(to)
     }
 
     /// Moves the clock back to where it can be played on from to another moment.

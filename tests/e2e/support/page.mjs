@@ -193,6 +193,8 @@ export const tab = (page, name) => page.getByTestId("inspector").locator(`[data-
 
 /** Taints a node by the fields of the inspector, as `kubectl taint node NAME KEY=VALUE:EFFECT`. */
 export async function taint(page, node, { key, value = "", effect = "NoExecute" }) {
+  // As a user does it: one does not type into a tab that is behind another.
+  await page.bringToFront();
   await selectNode(page, node);
   await tab(page, "taints").click();
   await page.getByTestId("add-taint").click();

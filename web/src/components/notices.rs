@@ -6,6 +6,10 @@ use crate::components::parts::icon;
 use crate::messages::{Dispatch, Msg, Notice, NoticeAction};
 use crate::test_id::TestId;
 
+/// A message stays so long, in milliseconds, and longer by so much for each of its characters: one
+/// has to notice it, and then to read it.
+const STAYS: (u32, u32) = (4_000, 60);
+
 /// Properties of [`Notices`].
 #[derive(Clone, PartialEq, Properties)]
 pub(crate) struct NoticesProps {
@@ -20,11 +24,11 @@ pub(crate) struct NoticesProps {
 #[component]
 pub(crate) fn Notices(props: &NoticesProps) -> Html {
     let passes = |notice: &&Notice| !notice.error && notice.action.is_none();
-    let passing = props.notices.iter().find(passes).map(|notice| notice.id);
+    let passing = props.notices.iter().find(passes).map(|notice| (notice.id, stays(notice)));
     let dispatch = props.dispatch.clone();
     use_effect_with(passing, move |passing| {
-        let timer = passing.map(|id| {
-            gloo_timers::callback::Timeout::new(4_000, move || dispatch.emit(Msg::Dismiss(id)))
+        let timer = passing.map(|(id, after)| {
+            gloo_timers::callback::Timeout::new(after, move || dispatch.emit(Msg::Dismiss(id)))
         });
         move || drop(timer)
     });
@@ -33,6 +37,11 @@ pub(crate) fn Notices(props: &NoticesProps) -> Html {
             { for props.notices.iter().map(|notice| one(notice, &props.dispatch)) }
         </div>
     }
+}
+
+fn stays(notice: &Notice) -> u32 {
+    let (always, each) = STAYS;
+    always + each * u32::try_from(notice.text.chars().count()).unwrap_or_default()
 }
 
 fn one(notice: &Notice, dispatch: &Dispatch) -> Html {

@@ -4,21 +4,29 @@ use taintlab_core::command::{Command, CommandError};
 
 use super::{Host, console};
 use crate::protocol::Notice;
-use crate::session::{Session, StartChange};
+use crate::session::{Session, StartChange, Way};
 use crate::view_models::ViewModels;
 use crate::view_models::console::Outcome;
 use crate::view_models::display;
 use crate::view_models::selection::selection_after;
 
 impl Host {
-    /// Runs the timeline with another initial state.
-    pub(super) fn change_start(&mut self, change: StartChange) -> Result<(), String> {
-        let result = self.session.change_start(|start| change.apply(start));
-        if let Err(error) = &result {
+    /// Begins the timeline with another initial state.
+    pub(super) fn begin_change_start(&mut self, change: StartChange) -> Result<Way, String> {
+        let begun = self.session.begin_change_start(|start| change.apply(start));
+        begun.map_err(|error| {
             self.notice(Notice::error(error.to_string()));
-        }
+            self.changed();
+            error.to_string()
+        })
+    }
+
+    /// Runs all of it with that.
+    fn change_start(&mut self, change: StartChange) -> Result<(), String> {
+        let way = self.begin_change_start(change)?;
+        self.session.arrive(way);
         self.changed();
-        result.map_err(|error| error.to_string())
+        Ok(())
     }
 
     /// Workloads need controllers that look after them.

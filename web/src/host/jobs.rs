@@ -9,7 +9,7 @@ use taintlab_core::time::Timestamp;
 use super::moments::{is_about, subject_of};
 use super::{Host, Tell};
 use crate::protocol::{Effect, Notice, Progress, Reply, Request, Update};
-use crate::session::{EndRun, MarkKind, Row, RunTo, Session};
+use crate::session::{Back, EndRun, MarkKind, Row, RunTo, Session, Way};
 use crate::text::at;
 use crate::view_models::ViewModels;
 use crate::view_models::lanes::LanesMsg;
@@ -23,7 +23,7 @@ const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 pub(super) struct Job {
     /// The request that it is for.
     id: u32,
-    /// Where the clock was.
+    /// Where the clock was when it began.
     from: Timestamp,
     /// How many rows there were.
     rows: usize,
@@ -32,9 +32,22 @@ pub(super) struct Job {
 
 enum What {
     RunToEnd(EndRun),
-    Seek(Timestamp),
+    Go(Way, Arrived),
     Search(RunTo, Search),
+    Back(Back),
     Compare(Box<Comparing>),
+}
+
+/// What there is to say when the clock is where it was to go.
+enum Arrived {
+    /// Nothing.
+    Silent,
+    /// This, to those who do not see it.
+    Words(String),
+    /// What happened to what is selected.
+    About,
+    /// That the timeline runs on another Kubernetes.
+    Changed,
 }
 
 /// What is looked for.
@@ -74,18 +87,16 @@ enum Slice {
 }
 
 impl Job {
-    fn slice(&mut self, session: &mut Session, mut has_time: impl FnMut() -> bool) -> Slice {
+    fn slice(&mut self, session: &mut Session, has_time: impl FnMut() -> bool) -> Slice {
         let done = |done: bool| if done { Slice::Done(true) } else { Slice::More };
         match &mut self.what {
             What::RunToEnd(run) => done(session.go_on_to_end(run, has_time)),
-            What::Seek(to) => {
-                session.play_to(*to, |_| has_time());
-                done(session.now() >= *to || session.next().is_none())
-            }
+            What::Go(way, _) => done(session.go_on(way, has_time)),
             What::Search(run, search) => {
                 let found = session.go_on_to(run, |it, rows| search.finds(it, rows), has_time);
                 found.map_or(Slice::More, Slice::Done)
             }
+            What::Back(back) => session.go_on_back(back, has_time).map_or(Slice::More, Slice::Done),
             What::Compare(comparing) => match comparing.go_on(has_time) {
                 Some(compared) => Slice::Compared(Box::new(compared)),
                 None => Slice::More,
@@ -103,7 +114,8 @@ impl Job {
         };
         let (what, part) = match &self.what {
             What::RunToEnd(_) => ("Running to the end", None),
-            What::Seek(to) => ("Going there", Some(part(*to)).filter(|_| *to > self.from)),
+            What::Go(way, _) => ("Going there", Some(part(way.goal()))),
+            What::Back(back) => ("Looking for it", Some(part(back.goal()))),
             What::Search(..) => ("Looking for it", Some(part(self.from.saturating_add(DAY)))),
             What::Compare(comparing) => {
                 let what = format!("Comparing: {}", at(comparing.now()));
@@ -117,58 +129,106 @@ impl Job {
 impl Host {
     /// Begins what may take long; the answer, if it was done at once.
     pub(super) fn begin_job(&mut self, id: u32, request: Request) -> Option<Reply> {
-        let (from, rows) = (self.session.now(), self.session.rows().len());
-        self.stop();
+        let rows = self.session.rows().len();
+        let is_of_the_work = matches!(
+            request,
+            Request::Undo | Request::Redo | Request::ChangeStart(_) | Request::Visit(..)
+        );
+        if !is_of_the_work {
+            self.stop();
+        }
+        match self.begin(request) {
+            Ok(what) => {
+                let from = self.session.now();
+                self.job = Some(Job { id, from, rows, what });
+                None
+            }
+            Err(reply) => Some(reply),
+        }
+    }
+
+    fn begin(&mut self, request: Request) -> Result<What, Reply> {
         let hidden = self.views.hidden.clone();
-        let what = match request {
+        Ok(match request {
             Request::Step if hidden.is_empty() => {
-                let mut stepped = true;
+                let (rows, mut stepped) = (self.session.rows().len(), true);
                 self.change(|session| stepped = session.step());
                 self.say_of_step(rows, stepped);
-                return Some(Reply::Done);
+                return Err(Reply::Done);
             }
             Request::Step => What::Search(self.session.begin_run_to(), Search::Shown(hidden)),
+            Request::StepAbout(true) => {
+                let search = Search::About(self.selected()?, hidden);
+                What::Search(self.session.begin_run_to(), search)
+            }
             Request::RunToEnd => What::RunToEnd(self.session.begin_run_to_end()),
-            Request::Seek(to) => {
-                self.session.begin_seek(to);
-                What::Seek(to)
-            }
-            Request::StepAbout(later) => {
-                let Some(selection) = self.selection.clone() else {
-                    self.announce("Select something first");
-                    return Some(Reply::Done);
-                };
-                if !later {
-                    let is_it =
-                        |row: &Row| !hidden.contains(&row.kind.mark()) && is_about(row, &selection);
-                    let mut found = false;
-                    self.change(|session| found = session.back_to_row(is_it));
-                    self.say_of_object(rows, found, false);
-                    return Some(Reply::Done);
-                }
-                What::Search(self.session.begin_run_to(), Search::About(selection, hidden))
-            }
             Request::Until(until) => match self.begin_until(&until) {
-                Ok(Some(condition)) => {
-                    let holds = condition.holds(self.session.simulator());
-                    let search = Search::Condition(condition, holds);
-                    What::Search(self.session.begin_run_to(), search)
-                }
-                Ok(None) => return Some(Reply::Edited(Ok(()))),
-                Err(error) => return Some(Reply::Edited(Err(error))),
+                Ok(what) => what.ok_or(Reply::Edited(Ok(())))?,
+                Err(error) => return Err(Reply::Edited(Err(error))),
             },
             Request::Compare(with) => match Comparing::new(&self.session, &with) {
                 Ok(comparing) => What::Compare(Box::new(comparing)),
-                Err(error) => return Some(Reply::Edited(Err(error))),
+                Err(error) => return Err(Reply::Edited(Err(error))),
             },
-            _ => return Some(Reply::Done),
-        };
-        self.job = Some(Job { id, from, rows, what });
-        None
+            request => {
+                let (way, arrived) = self.begin_way(request, &hidden)?;
+                What::Go(way, arrived)
+            }
+        })
     }
 
-    /// A condition that is to be run to; what else is done with one is done at once.
-    fn begin_until(&mut self, until: &Until) -> Result<Option<Condition>, String> {
+    /// Puts another timeline in place, or begins to move the clock on this one.
+    fn begin_way(
+        &mut self,
+        request: Request,
+        hidden: &[MarkKind],
+    ) -> Result<(Way, Arrived), Reply> {
+        let words = |words: &str| Arrived::Words(words.to_owned());
+        let (way, arrived) = match request {
+            Request::Seek(to) => (Some(self.session.begin_way(to)), Arrived::Silent),
+            Request::StepBack => (Some(self.session.begin_step_back(hidden)), Arrived::Silent),
+            Request::StepAbout(_) => {
+                let (rows, selection) = (self.session.rows().len(), self.selected()?);
+                let is_it =
+                    |row: &Row| !hidden.contains(&row.kind.mark()) && is_about(row, &selection);
+                let way = self.session.begin_back_to_row(is_it);
+                if way.is_none() {
+                    self.say_of_object(rows, false, false);
+                }
+                (way, Arrived::About)
+            }
+            Request::Undo => {
+                self.forget_what_was_done();
+                (self.session.begin_undo(), words("Undone"))
+            }
+            Request::Redo => {
+                self.forget_what_was_done();
+                (self.session.begin_redo(), words("Done again"))
+            }
+            Request::Branch(msg) => {
+                let way = self.branch(msg);
+                (way, words(&format!("On {} now", self.session.branch_name())))
+            }
+            Request::ChangeStart(change) => match self.begin_change_start(change) {
+                Ok(way) => (Some(way), Arrived::Changed),
+                Err(error) => return Err(Reply::Edited(Err(error))),
+            },
+            Request::Visit(entry, present) => (self.visit(entry, present), Arrived::Silent),
+            _ => (None, Arrived::Silent),
+        };
+        way.map(|way| (way, arrived)).ok_or(Reply::Done)
+    }
+
+    /// What is selected; if nothing is, that is said.
+    fn selected(&mut self) -> Result<Selection, Reply> {
+        if self.selection.is_none() {
+            self.announce("Select something first");
+        }
+        self.selection.clone().ok_or(Reply::Done)
+    }
+
+    /// Begins to run to a condition, or back to it; what else is done with one is done at once.
+    fn begin_until(&mut self, until: &Until) -> Result<Option<What>, String> {
         let line = match until {
             Until::Run(line) | Until::Back(line) | Until::Stop(line) => line,
             Until::Pass(index) => {
@@ -186,12 +246,12 @@ impl Host {
                 self.breakpoints.push(Breakpoint { condition, holds });
                 Ok(None)
             }
-            Until::Run(_) => Ok(Some(condition)),
-            Until::Back(_) => {
-                let mut found = false;
-                self.change(|session| found = session.back_to(&condition));
-                self.say_of_condition(&condition, found, "before this moment").map(|()| None)
+            Until::Run(_) => {
+                let holds = condition.holds(self.session.simulator());
+                let search = Search::Condition(condition, holds);
+                Ok(Some(What::Search(self.session.begin_run_to(), search)))
             }
+            Until::Back(_) => Ok(Some(What::Back(self.session.begin_back_to(condition)))),
         }
     }
 
@@ -218,9 +278,13 @@ impl Host {
     pub(super) fn end_job(&mut self, mut job: Job, cancelled: bool, tell: Tell<'_>) {
         match &mut job.what {
             // Where it is now it stays.
-            What::RunToEnd(_) | What::Seek(_) => self.finish(job, true, tell),
+            What::RunToEnd(_) | What::Go(..) => self.finish(job, true, tell),
             What::Search(run, _) => {
                 self.session.give_up(run);
+                self.finish(job, false, tell);
+            }
+            What::Back(back) => {
+                self.session.give_up_back(back);
                 self.finish(job, false, tell);
             }
             What::Compare(_) => {
@@ -235,7 +299,19 @@ impl Host {
             self.turn();
         }
         let reply = match job.what {
-            What::RunToEnd(_) | What::Seek(_) | What::Compare(_) => Reply::Done,
+            What::RunToEnd(_) | What::Compare(_) | What::Go(_, Arrived::Silent) => Reply::Done,
+            What::Go(_, Arrived::Words(words)) => {
+                self.announce(words);
+                Reply::Done
+            }
+            What::Go(_, Arrived::About) => {
+                self.say_of_object(job.rows, found, false);
+                Reply::Done
+            }
+            What::Go(_, Arrived::Changed) => Reply::Edited(Ok(())),
+            What::Back(Back { condition, .. }) => {
+                Reply::Edited(self.say_of_condition(&condition, found, "before this moment"))
+            }
             What::Search(_, Search::Shown(_)) => {
                 self.say_of_step(job.rows, found);
                 Reply::Done

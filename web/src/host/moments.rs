@@ -5,28 +5,26 @@ use taintlab_core::simulator::Simulator;
 
 use super::Host;
 use crate::protocol::Notice;
-use crate::session::{MarkKind, Row, Session};
+use crate::session::{MarkKind, Row, Session, Way};
 use crate::view_models::display;
 use crate::view_models::runs::{BranchMsg, Breakpoint};
 use crate::view_models::selection::Selection;
 
 impl Host {
-    pub(super) fn branch(&mut self, msg: BranchMsg) {
-        self.stop();
+    /// Does something about branches: the way of the clock, if that is on another one now.
+    pub(super) fn branch(&mut self, msg: BranchMsg) -> Option<Way> {
         match msg {
             BranchMsg::Fork => {
                 self.change(Session::fork);
                 self.announce(format!("On {} now", self.session.branch_name()));
             }
-            BranchMsg::Switch(id) => {
-                self.change(|session| session.switch_branch(id));
-                self.announce(format!("On {} now", self.session.branch_name()));
-            }
+            BranchMsg::Switch(id) => return self.session.begin_switch(id),
             BranchMsg::Rename(id, name) => {
                 self.change(|session| session.rename_branch(id, &name));
             }
             BranchMsg::Delete(id) => self.change(|session| session.delete_branch(id)),
         }
+        None
     }
 
     /// Says that an edit began a branch, if it did.

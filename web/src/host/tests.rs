@@ -3,16 +3,17 @@ use std::rc::Rc;
 
 use taintlab_core::api::{Taint, TaintEffect};
 use taintlab_core::command::Command;
+use taintlab_core::release::KubernetesRelease;
 use taintlab_core::time::Timestamp;
 
 use super::{Budgets, Host};
 use crate::protocol::{Effect, Origin, Reply, Request, Resumed, StartText, Update};
-use crate::session::MarkKind;
+use crate::session::{MarkKind, StartChange};
 use crate::view_models::board::Board;
 use crate::view_models::board::density::{Density, Detail};
 use crate::view_models::board::patch::BoardPatch;
 use crate::view_models::lanes::{LanesMsg, Room, Wanted};
-use crate::view_models::runs::{CompareWith, Until};
+use crate::view_models::runs::{BranchMsg, CompareWith, Until};
 use crate::view_models::selection::Selection;
 use crate::wire::{from_bytes, to_bytes};
 use crate::{files, samples};
@@ -140,6 +141,52 @@ fn what_takes_long_is_parted_and_comes_to_the_same() {
         assert_eq!(at_once.host.session.now(), parted.host.session.now(), "{request:?}");
         assert_eq!(at_once.host.session.rows(), parted.host.session.rows(), "{request:?}");
     }
+}
+
+#[test]
+fn what_is_played_again_is_parted_and_comes_to_the_same() {
+    let mut at_once = page(1e9);
+    let mut parted = page(0.0);
+    let (early, late) = (Timestamp::from_secs(30), Timestamp::from_secs(700));
+    let release = KubernetesRelease::parse("1.27").unwrap();
+    for page in [&mut at_once, &mut parted] {
+        page.ask(example("service-in-an-outage"));
+        page.ask(Request::Seek(late));
+        page.ask(Request::Seek(early));
+        let node = page.board.zones[0].nodes[0].name.clone();
+        let taint = Taint::new("k", "", TaintEffect::NoExecute);
+        page.ask(Request::Edit(vec![Command::Taint { node: node.clone(), taint }]));
+        page.ask(Request::Seek(late));
+        page.ask(Request::Select(Some(Selection::Node(node))));
+    }
+    let requests = [
+        Request::Undo,
+        Request::Redo,
+        Request::Branch(BranchMsg::Switch(0)),
+        Request::Seek(late),
+        Request::Branch(BranchMsg::Switch(1)),
+        Request::ChangeStart(StartChange::Release(release)),
+        Request::Until(Until::Back("node/worker-1 unknown".to_owned())),
+        Request::Seek(late),
+        Request::StepAbout(false),
+        Request::StepBack,
+    ];
+    let mut told = 0;
+    for request in requests {
+        let (one, said) = at_once.ask(request.clone());
+        let (other, effects) = parted.ask(request.clone());
+        assert_eq!(format!("{one:?}"), format!("{other:?}"), "{request:?}");
+        let (progress, effects): (Vec<_>, Vec<_>) =
+            effects.into_iter().partition(|it| matches!(it, Effect::Progress(_)));
+        assert_eq!(said, effects, "{request:?}");
+        told += usize::from(!progress.is_empty());
+        let (one, other) = (&at_once.host.session, &parted.host.session);
+        assert_eq!(one.now(), other.now(), "{request:?}");
+        assert_eq!(one.reached(), other.reached(), "{request:?}");
+        assert_eq!(one.rows(), other.rows(), "{request:?}");
+        assert_eq!(at_once.board, parted.board, "{request:?}");
+    }
+    assert!(told >= 6, "{told} of them were parted");
 }
 
 #[test]

@@ -6,7 +6,7 @@ use taintlab_core::time::Timestamp;
 use super::Host;
 use crate::protocol::{Notice, Origin, Resumed, Staged, StartText};
 use crate::saved::{self, SavedWork};
-use crate::session::{Edit, Session, Timeline};
+use crate::session::{Edit, Session, Timeline, Way};
 use crate::view_models::runs::Breakpoint;
 use crate::view_models::selection::Selection;
 use crate::{files, link};
@@ -109,14 +109,14 @@ impl Host {
         self.visits.insert(entry, visit);
     }
 
-    pub(super) fn visit(&mut self, entry: u32, present: bool) {
-        let Some(visit) = self.visits.remove(&entry) else { return };
+    /// Goes back to where somebody was: the way of the clock, if it is to be gone.
+    pub(super) fn visit(&mut self, entry: u32, present: bool) -> Option<Way> {
+        let visit = self.visits.remove(&entry)?;
         if present {
-            self.session.go_to(visit.timeline, visit.now);
             self.selection = visit.selection;
             self.story = None;
             self.forget_what_was_done();
-            return self.changed();
+            return Some(self.session.begin_visit(visit.timeline, visit.now));
         }
         let edits: Vec<Edit> = visit.timeline.log.iter().map(|edit| (**edit).clone()).collect();
         let start = (*visit.timeline.start).clone();
@@ -124,5 +124,6 @@ impl Host {
             Ok(session) => self.begin_session(session, visit.selection),
             Err(error) => self.notice(Notice::error(error.to_string())),
         }
+        None
     }
 }

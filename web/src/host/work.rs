@@ -81,10 +81,10 @@ impl Host {
     /// Plays a run beside what there is, and goes to a moment of it.
     pub(super) fn open_run(&mut self, run: OpenedRun) {
         let OpenedRun { name, scenario, at, select } = run;
-        let mut begun = Ok(());
-        self.change(|session| begun = session.begin_branch(&name, scenario, at));
-        match begun {
-            Ok(()) => {
+        match self.session.begin_branch(&name, scenario, at) {
+            Ok(way) => {
+                self.session.arrive(way);
+                self.changed();
                 self.select(select);
                 self.notice(Notice::info(format!(
                     "“{name}” is a branch of its own now, at its worst moment. G leads back, R to \

@@ -7,7 +7,7 @@ use std::rc::Rc;
 use taintlab_core::scenario::{Scenario, ScenarioError};
 use taintlab_core::time::Timestamp;
 
-use super::{Edit, Session, Timeline};
+use super::{Edit, Session, Timeline, Way};
 
 /// The branch that everything begins with.
 pub(crate) const MAIN: u32 = 0;
@@ -102,7 +102,7 @@ impl Session {
         name: &str,
         start: Scenario,
         at: Timestamp,
-    ) -> Result<(), ScenarioError> {
+    ) -> Result<Way, ScenarioError> {
         start.simulator()?;
         self.history.record(self.timeline.clone(), self.now());
         let mut branches = self.branches();
@@ -122,16 +122,15 @@ impl Session {
             branch: id,
             branches: Rc::new(branches),
         };
-        self.put_at(timeline, at);
-        Ok(())
+        Ok(self.put_at(timeline, at))
     }
 
     /// Goes on with another branch, where it was left.
-    pub(crate) fn switch_branch(&mut self, id: u32) {
+    pub(crate) fn begin_switch(&mut self, id: u32) -> Option<Way> {
         let branches = self.branches();
-        let Some(to) = branches.iter().find(|branch| branch.id == id).cloned() else { return };
+        let to = branches.iter().find(|branch| branch.id == id).cloned()?;
         if id == self.timeline.branch {
-            return;
+            return None;
         }
         self.history.record(self.timeline.clone(), self.now());
         let timeline = Timeline {
@@ -141,8 +140,7 @@ impl Session {
             branch: id,
             branches: Rc::new(branches),
         };
-        self.put_at(timeline, to.reached.max(to.clock));
-        self.seek(to.clock);
+        Some(self.put_at(timeline, to.reached.max(to.clock)).and_to(to.clock))
     }
 
     /// Calls a branch something else.
@@ -198,7 +196,9 @@ impl Session {
         let mut session = Self::empty();
         session.only_forth = true;
         session.timeline = Timeline { start, log, ..self.timeline.clone() };
-        session.replay(until).ok()?;
+        let simulator = session.timeline.start.simulator().ok()?;
+        session.begin_replay(simulator);
+        session.advance(until);
         Some(session)
     }
 }

@@ -28,7 +28,67 @@ pub(crate) struct RunTo {
     left: usize,
 }
 
+/// The way of the clock to a moment, perhaps over one that lies beyond it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Way {
+    over: Timestamp,
+    to: Timestamp,
+}
+
+impl Way {
+    /// Straight to that moment.
+    pub(crate) fn to(to: Timestamp) -> Self {
+        Self { over: to, to }
+    }
+
+    /// And from there to this one.
+    pub(super) fn and_to(self, to: Timestamp) -> Self {
+        Self { to, ..self }
+    }
+
+    /// Where it leads next.
+    pub(crate) fn goal(self) -> Timestamp {
+        self.over
+    }
+}
+
+/// A search for the last moment before now at which something came to be so.
+#[derive(Clone, Debug)]
+pub(crate) struct Back {
+    /// What.
+    pub(crate) condition: Condition,
+    from: Timestamp,
+    holds: bool,
+    found: Option<Timestamp>,
+}
+
+impl Back {
+    /// Where it began, which is as far as it looks.
+    pub(crate) fn goal(&self) -> Timestamp {
+        self.from
+    }
+}
+
 impl Session {
+    /// Goes on a way as long as there is time; `true` when the clock is there.
+    pub(crate) fn go_on(&mut self, way: &mut Way, mut has_time: impl FnMut() -> bool) -> bool {
+        self.play_to(way.over, |_| has_time());
+        if self.now() < way.over && self.next().is_some() {
+            return false;
+        }
+        if way.to != way.over {
+            *way = Way::to(way.to);
+            self.begin_seek(way.to);
+            return self.go_on(way, has_time);
+        }
+        true
+    }
+
+    /// Goes all of a way.
+    pub(crate) fn arrive(&mut self, mut way: Way) {
+        self.go_on(&mut way, || true);
+    }
+
     /// Shows another moment; the clock stays where it is. [`end_peek`](Self::end_peek) goes back.
     pub(crate) fn peek(&mut self, to: Timestamp) {
         let here =
@@ -101,41 +161,58 @@ impl Session {
         self.forget_rows_from(run.known.max(self.past));
     }
 
-    /// Goes back to the last moment before now at which something came to be so; stays where it is
-    /// if there is none.
-    pub(crate) fn back_to(&mut self, condition: &Condition) -> bool {
-        let now = self.now();
+    /// Begins to look for the last moment before now at which something came to be so.
+    pub(crate) fn begin_back_to(&mut self, condition: Condition) -> Back {
+        let from = self.now();
         self.seek(Timestamp::ZERO);
-        let mut holds = condition.holds(self.simulator());
-        let mut found = holds.then_some(Timestamp::ZERO);
-        while let Some(next) = self.next().filter(|next| next.at < now) {
+        let holds = condition.holds(self.simulator());
+        Back { condition, from, holds, found: holds.then_some(Timestamp::ZERO) }
+    }
+
+    /// Goes on with that as long as there is time, and to what was found; stays where it was if
+    /// there is none. Nothing is said as long as there is more to look at.
+    pub(crate) fn go_on_back(
+        &mut self,
+        back: &mut Back,
+        mut has_time: impl FnMut() -> bool,
+    ) -> Option<bool> {
+        while let Some(next) = self.next().filter(|next| next.at < back.from) {
             self.advance(next.at);
-            let so = condition.holds(self.simulator());
-            if so && !holds {
-                found = Some(self.now());
+            let so = back.condition.holds(self.simulator());
+            if so && !std::mem::replace(&mut back.holds, so) {
+                back.found = Some(next.at);
             }
-            holds = so;
+            back.holds = so;
+            if !has_time() {
+                return None;
+            }
         }
-        self.seek(found.filter(|at| *at < now).unwrap_or(now));
-        found.is_some_and(|at| at < now)
+        let found = back.found.filter(|at| *at < back.from);
+        self.seek(found.unwrap_or(back.from));
+        Some(found.is_some())
     }
 
-    /// Steps back to what happened before, of the kinds that are not `hidden`.
-    pub(crate) fn step_back_to_shown(&mut self, hidden: &[MarkKind]) {
-        let now = self.now();
-        let mut rows = self.rows().iter().rev();
-        let before = rows.find(|row| row.at < now && !hidden.contains(&row.kind.mark()));
-        self.seek(before.map(|row| row.at).unwrap_or_default());
+    /// Goes back to where that began.
+    pub(crate) fn give_up_back(&mut self, back: &Back) {
+        self.seek(back.from);
     }
 
-    /// Goes back to the last row before now of which `found` says so; `false` if there is none.
-    pub(crate) fn back_to_row(&mut self, found: impl Fn(&Row) -> bool) -> bool {
+    /// The way back to what happened before, of the kinds that are not `hidden`.
+    pub(crate) fn begin_step_back(&mut self, hidden: &[MarkKind]) -> Way {
+        let way = self.begin_back_to_row(|row| !hidden.contains(&row.kind.mark()));
+        way.unwrap_or_else(|| self.begin_way(Timestamp::ZERO))
+    }
+
+    /// The way back to the last row before now of which `found` says so, if there is one.
+    pub(crate) fn begin_back_to_row(&mut self, found: impl Fn(&Row) -> bool) -> Option<Way> {
         let now = self.now();
-        let mut rows = self.rows().iter().rev();
-        let Some(at) = rows.find(|row| row.at < now && found(row)).map(|row| row.at) else {
-            return false;
-        };
-        self.seek(at);
-        true
+        let at = self.rows().iter().rev().find(|row| row.at < now && found(row))?.at;
+        Some(self.begin_way(at))
+    }
+
+    /// The way to a moment, from where it can be played on to.
+    pub(crate) fn begin_way(&mut self, to: Timestamp) -> Way {
+        self.begin_seek(to);
+        Way::to(to)
     }
 }

@@ -17,15 +17,8 @@ const ROWS_PER_CHECKPOINT: usize = 256;
 const MAX_CHECKPOINTS: usize = 48;
 
 impl Session {
-    /// Everything again from the beginning.
-    pub(super) fn replay(&mut self, to: Timestamp) -> Result<(), ScenarioError> {
-        let simulator = self.timeline.start.simulator()?;
-        self.replay_with(simulator, to);
-        Ok(())
-    }
-
-    /// The same with the simulator of the beginning, which takes a large cluster some time.
-    pub(super) fn replay_with(&mut self, simulator: Simulator, to: Timestamp) {
+    /// Everything again from the beginning, with the simulator of that.
+    pub(super) fn begin_replay(&mut self, simulator: Simulator) {
         self.simulator = simulator;
         self.progress = Progress::at_the_beginning_of(&self.timeline.start);
         self.rows = Rc::default();
@@ -35,7 +28,6 @@ impl Session {
         self.marks.clear();
         self.reached = Timestamp::ZERO;
         self.begin();
-        self.advance(to);
     }
 
     pub(super) fn begin(&mut self) {

@@ -45,6 +45,16 @@ fn pods(session: &Session) -> usize {
     session.simulator().cluster().pod_count()
 }
 
+fn undo(session: &mut Session) {
+    let way = session.begin_undo().unwrap();
+    session.arrive(way);
+}
+
+fn redo(session: &mut Session) {
+    let way = session.begin_redo().unwrap();
+    session.arrive(way);
+}
+
 #[test]
 fn an_edit_happens_now_and_takes_effect_at_once() {
     let mut session = Session::new(scenario(1)).unwrap();
@@ -90,14 +100,14 @@ fn undo_and_redo_give_the_same_rows_again() {
     let with_both = rows(&session);
     assert_eq!(pods(&session), 2);
 
-    session.undo();
+    undo(&mut session);
     assert_eq!(session.now(), secs(100), "the clock stays");
     assert_eq!(pods(&session), 0, "without the second edit all pods are evicted");
-    session.undo();
+    undo(&mut session);
     assert_eq!(pods(&session), 3);
     assert!(!session.can_undo());
-    session.redo();
-    session.redo();
+    redo(&mut session);
+    redo(&mut session);
     assert_eq!(rows(&session), with_both);
     assert!(!session.can_redo());
 }
@@ -116,7 +126,7 @@ fn an_edit_in_the_past_replaces_later_ones_and_undo_brings_them_back() {
     assert_eq!((session.timeline().log.len(), session.reached()), (2, secs(5)));
     session.seek(secs(60));
     assert_eq!(pods(&session), 3, "the taint was removed in time");
-    session.undo();
+    undo(&mut session);
     session.seek(secs(25));
     assert_eq!(rows(&session), before);
 }
@@ -127,10 +137,10 @@ fn undo_of_an_edit_ahead_of_the_clock_moves_the_clock_to_it() {
     session.seek(secs(50));
     session.apply(taint()).unwrap();
     session.seek(secs(10));
-    session.undo();
+    undo(&mut session);
     assert_eq!(session.now(), secs(50));
     session.seek(secs(20));
-    session.redo();
+    redo(&mut session);
     assert_eq!(session.now(), secs(50));
     assert_eq!(session.next().unwrap().at, secs(60));
 }
@@ -170,9 +180,9 @@ fn another_cluster_can_be_undone_with_its_clock() {
     session.load(scenario(5)).unwrap();
     assert_eq!((session.now(), pods(&session)), (Timestamp::ZERO, 5));
     session.seek(secs(7));
-    session.undo();
+    undo(&mut session);
     assert_eq!((session.now(), rows(&session)), (secs(12), before));
-    session.redo();
+    redo(&mut session);
     assert_eq!((session.now(), pods(&session)), (secs(7), 5));
 }
 
@@ -189,11 +199,12 @@ fn another_release_replays_to_the_same_time() {
     };
     assert_eq!(component(&session), Some("taint-eviction-controller"));
     let old = KubernetesRelease::parse("1.20").unwrap();
-    session.change_start(|start| start.kubernetes.release = Some(old)).unwrap();
+    let way = session.begin_change_start(|start| start.kubernetes.release = Some(old)).unwrap();
+    session.arrive(way);
     assert_eq!((session.now(), component(&session)), (secs(12), Some("taint-controller")));
-    session.undo();
+    undo(&mut session);
     assert_eq!(component(&session), Some("taint-eviction-controller"));
-    let error = session.change_start(|start| {
+    let error = session.begin_change_start(|start| {
         start.kubernetes.feature_gates.insert("Nonsense".into(), true);
     });
     assert!(error.is_err());
@@ -245,10 +256,10 @@ fn a_saved_session_resumes_and_can_be_undone() {
     let start = Scenario::clone(&timeline.start);
     let mut resumed = Session::resume(start, edits, session.now()).unwrap();
     assert_eq!(rows(&resumed), rows(&session));
-    resumed.undo();
-    session.undo();
+    undo(&mut resumed);
+    undo(&mut session);
     assert_eq!(rows(&resumed), rows(&session));
-    resumed.undo();
+    undo(&mut resumed);
     assert!(!resumed.can_undo());
     assert_eq!(pods(&resumed), 3);
 }
@@ -274,7 +285,7 @@ fn marks_stay_when_the_clock_goes_back_and_go_with_their_timeline() {
     assert_eq!(marks(&session), all);
     session.apply(untaint()).unwrap();
     assert_eq!(marks(&session), [all[0], all[1], all[2], (secs(25), MarkKind::Change)]);
-    session.undo();
+    undo(&mut session);
     session.seek(secs(40));
     assert_eq!(marks(&session), all);
 }
@@ -351,11 +362,11 @@ fn lanes_depend_on_what_was_done_alone() {
     session.seek(secs(60));
     session.seek(secs(1));
     assert!(session.recorder().last_change() > secs(1), "what was recorded stays");
-    session.undo();
+    undo(&mut session);
     session.seek(secs(4));
     session.apply(taint()).unwrap();
     session.apply(untaint()).unwrap();
-    session.undo();
+    undo(&mut session);
     session.seek(secs(30));
     assert_eq!(lanes_of(&session), lanes_of(&straight));
     session.seek(secs(0));
@@ -415,7 +426,8 @@ fn an_edit_in_the_past_begins_a_branch_and_undo_takes_it_back() {
     session.seek(secs(40));
     assert_ne!(pods(&session), lost);
 
-    session.switch_branch(MAIN);
+    let way = session.begin_switch(MAIN).unwrap();
+    session.arrive(way);
     assert_eq!((session.now(), session.reached()), (secs(1), secs(40)));
     session.seek(secs(40));
     assert_eq!(pods(&session), lost);
@@ -425,14 +437,14 @@ fn an_edit_in_the_past_begins_a_branch_and_undo_takes_it_back() {
     assert_eq!(session.branches().len(), 2, "not the present one");
     session.delete_branch(1);
     assert_eq!(session.branches().len(), 1);
-    session.undo();
+    undo(&mut session);
     assert_eq!(session.branches().len(), 2);
     for _ in 0..3 {
-        session.undo();
+        undo(&mut session);
     }
     assert_eq!((session.branches().len(), session.timeline().log.len()), (1, 1));
     assert_eq!(&*session.branch_name(), "main");
-    session.redo();
+    redo(&mut session);
     assert_eq!((&*session.branch_name(), session.timeline().log.len()), ("branch 1", 2));
 }
 
@@ -470,6 +482,11 @@ fn run_until(session: &mut Session, condition: &Condition) -> bool {
     })
 }
 
+fn back_to(session: &mut Session, condition: &Condition) -> bool {
+    let mut back = session.begin_back_to(condition.clone());
+    session.go_on_back(&mut back, || true).unwrap()
+}
+
 fn step_to_shown(session: &mut Session, hidden: &[MarkKind]) -> bool {
     run_to(session, |_, rows| rows.iter().any(|row| !hidden.contains(&row.kind.mark())))
 }
@@ -487,9 +504,9 @@ fn the_clock_runs_until_a_condition_and_back_to_it() {
     assert!(!run_until(&mut session, &gone), "it is so already");
     assert_eq!(session.now(), at);
     session.seek(secs(100));
-    assert!(session.back_to(&gone));
+    assert!(back_to(&mut session, &gone));
     assert_eq!(session.now(), at);
-    assert!(!session.back_to(&tainted) || session.now() < at);
+    assert!(!back_to(&mut session, &tainted) || session.now() < at);
 }
 
 #[test]
@@ -509,7 +526,9 @@ fn steps_leave_out_kinds_that_are_hidden() {
     assert!(!step_to_shown(&mut session, &hidden));
     assert_eq!(session.now(), eviction);
     session.seek(secs(1_000));
-    session.step_back_to_shown(&hidden);
+    let way = session.begin_step_back(&hidden);
+    session.arrive(way);
     assert_eq!(session.now(), eviction);
-    assert!(session.back_to_row(|row| row.kind.mark() == MarkKind::Change) || eviction == secs(0));
+    let change = session.begin_back_to_row(|row| row.kind.mark() == MarkKind::Change);
+    assert!(change.is_some() || eviction == secs(0));
 }
