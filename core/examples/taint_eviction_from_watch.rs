@@ -12,7 +12,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use taintlab_core::api::{Node, Pod};
 use taintlab_core::cluster::{Change, Cluster};
-use taintlab_core::controllers::taint_eviction::{Action, TaintEvictionController};
+use taintlab_core::controllers::taint_eviction::{TaintEvictionAction, TaintEvictionController};
 use taintlab_core::controllers::{Context, Controller};
 use taintlab_core::protocol::RequestResult;
 use taintlab_core::queue::timer_queue::Sequence;
@@ -57,13 +57,15 @@ impl Recording {
             while let Some(action) = self.call(<TaintEvictionController as Controller>::poll_action)
             {
                 let id = match action {
-                    Action::RecordEvent(event) => {
+                    TaintEvictionAction::RecordEvent(event) => {
                         self.log.push(format!("{}: {}", self.now, event.message));
                         continue;
                     }
-                    Action::Report(_) | Action::ReportNode { .. } => continue,
-                    Action::PatchPodStatus { id, .. } => id,
-                    Action::DeletePod { id, pod } => {
+                    TaintEvictionAction::Report(_) | TaintEvictionAction::ReportNode { .. } => {
+                        continue;
+                    }
+                    TaintEvictionAction::PatchPodStatus { id, .. } => id,
+                    TaintEvictionAction::DeletePod { id, pod } => {
                         self.log.push(format!("{}: DELETE {pod}", self.now));
                         id
                     }

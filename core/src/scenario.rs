@@ -158,7 +158,8 @@ pub struct Kubernetes {
     /// How the kubelets are set.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kubelets: Option<KubeletSettings>,
-    /// How long health passes take, by which they drift.
+    /// How long health passes take, by which they drift; as on a real machine unless given, see
+    /// [`HealthPassTime::MEASURED`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub health_pass: Option<HealthPassTime>,
     /// The KubeletConfiguration of all kubelets, as far as it is about eviction. Unless given, that
@@ -398,7 +399,7 @@ impl Scenario {
             node_lifecycle: self.has_node_lifecycle(),
             controller_manager_flags: self.kubernetes.controller_manager_flags.clone(),
             kubelets: self.kubernetes.kubelets.unwrap_or_default(),
-            health_pass: self.kubernetes.health_pass.unwrap_or_default(),
+            health_pass: self.kubernetes.health_pass.unwrap_or(HealthPassTime::MEASURED),
             kubelet_configuration: self.kubelet_configuration(),
             kubelet_flags: self.kubernetes.kubelet_flags.clone(),
             control_plane: self.has_control_plane(),

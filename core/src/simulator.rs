@@ -98,7 +98,7 @@ impl Default for Simulator {
 ///
 /// Objects are shared with the simulation, so that it costs a few dozen bytes for every object.
 #[derive(Clone, Debug)]
-pub struct Snapshot(Simulator);
+pub struct SimulatorSnapshot(Simulator);
 
 /// What can be there at the beginning beside nodes and pods.
 #[derive(Clone, Debug, Default)]
@@ -362,12 +362,12 @@ impl Simulator {
 
     /// The state now, to come back to.
     #[must_use]
-    pub fn snapshot(&self) -> Snapshot {
-        Snapshot(self.clone())
+    pub fn snapshot(&self) -> SimulatorSnapshot {
+        SimulatorSnapshot(self.clone())
     }
 
     /// Goes back (or forth) to a snapshot. Events that had not been polled then are there again.
-    pub fn restore(&mut self, snapshot: &Snapshot) {
+    pub fn restore(&mut self, snapshot: &SimulatorSnapshot) {
         *self = snapshot.0.clone();
     }
 

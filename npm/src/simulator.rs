@@ -4,7 +4,7 @@ use serde::Serialize;
 use taintlab_core::api::{Node, Pod, PodKey, WorkloadKey};
 use taintlab_core::command::Command;
 use taintlab_core::event::Event;
-use taintlab_core::simulator::Snapshot as EngineSnapshot;
+use taintlab_core::simulator::SimulatorSnapshot;
 use taintlab_core::warnings::warnings_of;
 use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
@@ -34,7 +34,7 @@ const BATCH: usize = 10_000;
 /// A simulation as it was at some moment. Give it to `restore()`, as often as you like.
 #[wasm_bindgen]
 pub struct Snapshot {
-    engine: EngineSnapshot,
+    engine: SimulatorSnapshot,
     run: Run,
 }
 

@@ -8,8 +8,8 @@ use criterion::{Criterion, criterion_group, criterion_main};
 use serde_json::json;
 use taintlab_core::api::{Pod, Quantity};
 use taintlab_core::kubelet::{
-    Action, ActionResult, ContainerUsage, EvictionConfig, EvictionManager, KubeletPod, Layout,
-    NodeCapacity, NodeUsage, PodUsage, Signal, SystemUsage, UsageCurve,
+    ActionResult, ContainerUsage, EvictionConfig, EvictionManager, EvictionManagerAction,
+    KubeletPod, Layout, NodeCapacity, NodeUsage, PodUsage, Signal, SystemUsage, UsageCurve,
 };
 use taintlab_core::time::{Span, Timestamp};
 use taintlab_tests::kubelet::version;
@@ -80,11 +80,11 @@ fn drain(manager: &mut EvictionManager, usage: &NodeUsage, now: Timestamp) -> us
     let mut evicted = 0;
     while let Some(action) = manager.poll_action() {
         match action {
-            Action::CollectStats { id } => manager.handle_usage(now, id, usage),
-            Action::Reclaim { id, .. } => {
+            EvictionManagerAction::CollectStats { id } => manager.handle_usage(now, id, usage),
+            EvictionManagerAction::Reclaim { id, .. } => {
                 manager.handle_action_result(now, id, ActionResult::Reclaimed(0));
             }
-            Action::KillPod { id, .. } => {
+            EvictionManagerAction::KillPod { id, .. } => {
                 evicted += 1;
                 manager.handle_action_result(now, id, ActionResult::Done);
             }

@@ -172,7 +172,7 @@ playgroundTest("Back and Forward lead through what was shown", async ({ page }) 
   await titleIs(second);
   await page.goForward();
   await titleIs("Why 345 seconds and not 300?");
-  assert.equal(await now(page), at);
+  await until(page, async () => assert.equal(await now(page), at));
 });
 
 playgroundTest("a broken link says what is broken", { closed: true }, async ({ page, url }) => {

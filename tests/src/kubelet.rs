@@ -8,9 +8,10 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use taintlab_core::api::{Pod, PodKey};
 use taintlab_core::kubelet::{
-    Action, ActionResult, ContainerStats, EvictionConfig, EvictionManager, EvictionManagerReport,
-    Forecast, FsStats, KubeletConfiguration, KubeletPod, KubeletVersion, Layout, MemoryStats,
-    NodeStats, PodStats, PodStatusPatch, Reclaim, RequestId, RlimitStats, Summary, VolumeStats,
+    ActionResult, ContainerStats, EvictionConfig, EvictionManager, EvictionManagerAction,
+    EvictionManagerReport, Forecast, FsStats, KubeletConfiguration, KubeletPod, KubeletVersion,
+    Layout, MemoryStats, NodeStats, PodStats, PodStatusPatch, Reclaim, RequestId, RlimitStats,
+    Summary, VolumeStats,
 };
 use taintlab_core::release::KubernetesRelease;
 use taintlab_core::time::Timestamp;
@@ -455,15 +456,15 @@ pub fn drain(
     let mut unanswered = None;
     while let Some(action) = manager.poll_action() {
         match action {
-            Action::CollectStats { id } => {
+            EvictionManagerAction::CollectStats { id } => {
                 let summary = stats(&seen).map(Arc::new);
                 manager.handle_stats(now, id, summary, Forecast::unknown(now));
             }
-            Action::Reclaim { id, what } => {
+            EvictionManagerAction::Reclaim { id, what } => {
                 seen.reclaimed.push(what);
                 manager.handle_action_result(now, id, ActionResult::Done);
             }
-            Action::RecordEvent { event, annotations } => {
+            EvictionManagerAction::RecordEvent { event, annotations } => {
                 let object = match &event.involved_object {
                     taintlab_core::event::ObjectReference::Node { node } => format!("node/{node}"),
                     taintlab_core::event::ObjectReference::Pod { pod, .. } => {
@@ -480,10 +481,10 @@ pub fn drain(
                     seen.annotations = Some(annotations);
                 }
             }
-            Action::PatchPodStatus { pod, patch } => {
+            EvictionManagerAction::PatchPodStatus { pod, patch } => {
                 seen.patches.push((pod, patch));
             }
-            Action::KillPod { id, pod, grace_period_override, .. } => {
+            EvictionManagerAction::KillPod { id, pod, grace_period_override, .. } => {
                 seen.kills.push(KillSeen {
                     pod: pod.name().to_owned(),
                     grace_period_override,
@@ -494,7 +495,7 @@ pub fn drain(
                     None => unanswered = Some(id),
                 }
             }
-            Action::Report(report) => {
+            EvictionManagerAction::Report(report) => {
                 if let EvictionManagerReport::Evicted { pods } = &report {
                     seen.evicted.extend(pods.iter().map(|pod| pod.name().to_owned()));
                 }

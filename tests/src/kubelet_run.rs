@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use taintlab_core::api::{Pod, PodKey};
 use taintlab_core::kubelet::{
-    Action, ActionResult, EvictionConfig, EvictionManager, EvictionManagerReport, Forecast,
-    KubeletPod, KubeletVersion, Layout, NodeUsage, Observations, PodUsage, Pressure, RequestId,
-    Threshold,
+    ActionResult, EvictionConfig, EvictionManager, EvictionManagerAction, EvictionManagerReport,
+    Forecast, KubeletPod, KubeletVersion, Layout, NodeUsage, Observations, PodUsage, Pressure,
+    RequestId, Threshold,
 };
 use taintlab_core::time::Timestamp;
 
@@ -141,30 +141,33 @@ impl Run {
     fn drain(&mut self, now: Timestamp) {
         while let Some(action) = self.manager.poll_action() {
             match action {
-                Action::CollectStats { id } => {
+                EvictionManagerAction::CollectStats { id } => {
                     self.passes += 1;
                     self.note_shortages(now);
                     self.give_stats(now, id);
                 }
-                Action::Reclaim { id, what } => {
+                EvictionManagerAction::Reclaim { id, what } => {
                     let result = self.usage.reclaim(what);
                     self.manager.handle_action_result(now, id, result);
                 }
-                Action::RecordEvent { event, .. } => {
+                EvictionManagerAction::RecordEvent { event, .. } => {
                     let text =
                         format!("{:?} {} {}", event.involved_object, event.reason, event.message);
                     self.log(now, Happened::Event(text));
                 }
-                Action::KillPod { id, pod, grace_period_override, .. } => {
+                EvictionManagerAction::KillPod { id, pod, grace_period_override, .. } => {
                     let seconds = grace_period_override.max(0).unsigned_abs();
                     let dead = now.saturating_add(Duration::from_secs(seconds));
                     self.log(now, Happened::Kill(pod.clone()));
                     self.outside.push((dead, Outside::Dead(id, pod)));
                 }
-                Action::Report(EvictionManagerReport::Pressures { now: pressures }) => {
+                EvictionManagerAction::Report(EvictionManagerReport::Pressures {
+                    now: pressures,
+                }) => {
                     self.log(now, Happened::Pressures(pressures));
                 }
-                Action::PatchPodStatus { .. } | Action::Report(_) => {}
+                EvictionManagerAction::PatchPodStatus { .. } | EvictionManagerAction::Report(_) => {
+                }
             }
         }
     }

@@ -261,7 +261,7 @@ impl World {
 
     /// Carries out what the lifecycle controller wants, and what follows, until one piece is done.
     fn run_lifecycle(&mut self) {
-        use taintlab_core::controllers::node_lifecycle::Action;
+        use taintlab_core::controllers::node_lifecycle::NodeLifecycleAction as Action;
         loop {
             let mut answered = false;
             while let Some(action) = self.lifecycle.poll_action() {
@@ -311,7 +311,7 @@ impl World {
     }
 
     fn run_taint_eviction(&mut self) {
-        use taintlab_core::controllers::taint_eviction::Action;
+        use taintlab_core::controllers::taint_eviction::TaintEvictionAction as Action;
         while let Some(action) = self.taint_eviction.as_mut().and_then(|c| c.poll_action()) {
             let (id, result) = match action {
                 Action::RecordEvent(event) => {

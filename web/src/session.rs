@@ -39,7 +39,7 @@ use taintlab_core::event::TimeoutReason;
 use taintlab_core::eviction_timeline::time_budget::TimeBudget;
 use taintlab_core::lanes::LaneRecorder;
 use taintlab_core::scenario::{self, Bookmark, Objects, Player, Scenario, ScenarioError};
-use taintlab_core::simulator::{Forecast, Simulator, Snapshot};
+use taintlab_core::simulator::{Forecast, Simulator, SimulatorSnapshot};
 use taintlab_core::time::{Span, Timestamp};
 
 pub(crate) use self::branches::{Branch, MAIN};
@@ -100,7 +100,7 @@ struct Checkpoint {
     rows: usize,
     events: usize,
     gone: usize,
-    snapshot: Snapshot,
+    snapshot: SimulatorSnapshot,
 }
 
 /// What has changed since it was last asked for, so that only this is painted again.

@@ -10,11 +10,11 @@ mod count;
 mod npm;
 mod pins;
 mod playground;
-mod report;
 mod schema;
 mod setup;
 mod site;
 mod size;
+mod steps;
 mod suite;
 mod workspace;
 

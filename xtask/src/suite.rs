@@ -11,8 +11,8 @@ use clap::ValueEnum;
 
 use crate::ahead::Ahead;
 use crate::count::TestCount;
-use crate::report::Report;
 use crate::setup::{self, DebianProgram};
+use crate::steps::Steps;
 use crate::workspace::{self, Workspace};
 use crate::{npm, pins, playground, site, size};
 
@@ -72,16 +72,16 @@ const AGREEMENT: &str = "conformance::recorded_answers::every_family_agrees";
 
 /// Runs the steps of a scope, prints the table, and says whether all passed.
 pub(crate) fn run(workspace: &mut Workspace, scope: Scope) -> ExitCode {
-    let mut report = Report::default();
+    let mut steps = Steps::default();
     let mut programs = Vec::new();
 
-    report.step(SET_UP_RUST, &[], || set_up_rust(workspace, scope));
-    report.step(SET_UP_NPM, &[], || setup::npm_packages(workspace));
-    report.step(SET_UP_PROGRAMS, &[], || {
+    steps.step(SET_UP_RUST, &[], || set_up_rust(workspace, scope));
+    steps.step(SET_UP_NPM, &[], || setup::npm_packages(workspace));
+    steps.step(SET_UP_PROGRAMS, &[], || {
         programs = programs_for_tests(workspace, &PROGRAMS)?;
         Ok(())
     });
-    report.step(SET_UP_TOOLS, &[SET_UP_RUST], || setup::playground_tools(workspace));
+    steps.step(SET_UP_TOOLS, &[SET_UP_RUST], || setup::playground_tools(workspace));
     // Linking and wasm-opt keep one processor busy for minutes, and share nothing with what is
     // built natively.
     let page = Ahead::start(workspace, "build");
@@ -89,14 +89,14 @@ pub(crate) fn run(workspace: &mut Workspace, scope: Scope) -> ExitCode {
     let generators = Ahead::start(workspace, "generators");
 
     if scope == Scope::Everything {
-        static_checks(workspace, &mut report);
+        static_checks(workspace, &mut steps);
     }
-    report.test_step("Rust tests", &[], || {
+    steps.test_step("Rust tests", &[], || {
         let mut command = workspace.cargo_with_all("test");
         // It has a step of its own, which shows how many recorded answers there are.
         workspace::run_tests(command.args(["--no-fail-fast", "--", "--skip", AGREEMENT]))
     });
-    report.test_step("conformance", &[], || {
+    steps.test_step("conformance", &[], || {
         let mut command = workspace.cargo_with_all("test");
         let program = ["--test", "all", "--", "--exact", AGREEMENT, "--show-output"];
         match workspace::run_tests(command.args(program)) {
@@ -104,41 +104,41 @@ pub(crate) fn run(workspace: &mut Workspace, scope: Scope) -> ExitCode {
             answer => answer,
         }
     });
-    report.step(NATIVE_ANSWERS, &[SET_UP_RUST], || native_answers(workspace));
-    report.step(BUILD, &[SET_UP_NPM, SET_UP_TOOLS], || page.finish());
-    report.test_step("browser tests", &[SET_UP_PROGRAMS, NATIVE_ANSWERS, BUILD], || {
+    steps.step(NATIVE_ANSWERS, &[SET_UP_RUST], || native_answers(workspace));
+    steps.step(BUILD, &[SET_UP_NPM, SET_UP_TOOLS], || page.finish());
+    steps.test_step("browser tests", &[SET_UP_PROGRAMS, NATIVE_ANSWERS, BUILD], || {
         node_tests(workspace, "tests/e2e", "", &programs)
     });
-    report.step(PACKAGE, &[SET_UP_NPM, SET_UP_TOOLS], || package.finish());
-    report.test_step("npm package, packed and installed", &[SET_UP_PROGRAMS, PACKAGE], || {
+    steps.step(PACKAGE, &[SET_UP_NPM, SET_UP_TOOLS], || package.finish());
+    steps.test_step("npm package, packed and installed", &[SET_UP_PROGRAMS, PACKAGE], || {
         node_tests(workspace, "npm/tests", "", &programs)
     });
-    report.step(GENERATORS, &[SET_UP_NPM, PACKAGE], || {
+    steps.step(GENERATORS, &[SET_UP_NPM, PACKAGE], || {
         generators.finish()?;
         setup::package_into_sites(workspace)
     });
-    report.test_step("demos in other sites", &[SET_UP_PROGRAMS, GENERATORS], || {
+    steps.test_step("demos in other sites", &[SET_UP_PROGRAMS, GENERATORS], || {
         node_tests(workspace, SITES, "", &programs)
     });
     if scope == Scope::Everything {
-        report.step("size", &[BUILD, PACKAGE], || size::report(workspace));
+        steps.step("size", &[BUILD, PACKAGE], || size::report(workspace));
     }
-    report.finish()
+    steps.finish()
 }
 
 /// Runs the tests of one suite, and sets up and builds what they need, no more.
 pub(crate) fn run_one(workspace: &mut Workspace, suite: Suite, filter: &str) -> ExitCode {
-    let mut report = Report::default();
+    let mut steps = Steps::default();
     let folder = match suite {
-        Suite::Core => return cargo_tests(workspace, report, "taintlab-core", filter),
-        Suite::Manifest => return cargo_tests(workspace, report, "taintlab-manifest", filter),
-        Suite::Kubectl => return cargo_tests(workspace, report, "taintlab-kubectl", filter),
-        Suite::Book => return cargo_tests(workspace, report, "mdbook-taintlab", filter),
-        Suite::Web => return cargo_tests(workspace, report, "taintlab-web", filter),
-        Suite::Rust => return cargo_tests(workspace, report, "taintlab-tests", filter),
-        Suite::Xtask => return cargo_tests(workspace, report, "xtask", filter),
+        Suite::Core => return cargo_tests(workspace, steps, "taintlab-core", filter),
+        Suite::Manifest => return cargo_tests(workspace, steps, "taintlab-manifest", filter),
+        Suite::Kubectl => return cargo_tests(workspace, steps, "taintlab-kubectl", filter),
+        Suite::Book => return cargo_tests(workspace, steps, "mdbook-taintlab", filter),
+        Suite::Web => return cargo_tests(workspace, steps, "taintlab-web", filter),
+        Suite::Rust => return cargo_tests(workspace, steps, "taintlab-tests", filter),
+        Suite::Xtask => return cargo_tests(workspace, steps, "xtask", filter),
         Suite::Conformance => {
-            return cargo_tests(workspace, report, "taintlab-tests", AGREEMENT);
+            return cargo_tests(workspace, steps, "taintlab-tests", AGREEMENT);
         }
         Suite::Browser => "tests/e2e",
         Suite::Npm => "npm/tests",
@@ -146,31 +146,31 @@ pub(crate) fn run_one(workspace: &mut Workspace, suite: Suite, filter: &str) -> 
         Suite::Site => "tests/site",
     };
     let mut programs = Vec::new();
-    report.step(SET_UP_RUST, &[], || set_up_rust(workspace, Scope::Tests));
-    report.step(SET_UP_NPM, &[], || setup::npm_packages(workspace));
+    steps.step(SET_UP_RUST, &[], || set_up_rust(workspace, Scope::Tests));
+    steps.step(SET_UP_NPM, &[], || setup::npm_packages(workspace));
     if matches!(suite, Suite::Npm | Suite::Browser) {
-        report.step(NATIVE_ANSWERS, &[SET_UP_RUST], || native_answers(workspace));
+        steps.step(NATIVE_ANSWERS, &[SET_UP_RUST], || native_answers(workspace));
     }
     if matches!(suite, Suite::Npm | Suite::Embed) {
-        report.step(SET_UP_TOOLS, &[SET_UP_RUST], || setup::wasm_bindgen(workspace));
-        report.step(BUILD, &[SET_UP_NPM, SET_UP_TOOLS], || npm::build(workspace));
+        steps.step(SET_UP_TOOLS, &[SET_UP_RUST], || setup::wasm_bindgen(workspace));
+        steps.step(BUILD, &[SET_UP_NPM, SET_UP_TOOLS], || npm::build(workspace));
         if suite == Suite::Embed {
-            report.step(GENERATORS, &[BUILD], || {
+            steps.step(GENERATORS, &[BUILD], || {
                 setup::site_generators(workspace)?;
                 setup::package_into_sites(workspace)
             });
         }
     } else if suite == Suite::Site {
-        report.step(BUILD, &[SET_UP_NPM], || site::build(workspace));
+        steps.step(BUILD, &[SET_UP_NPM], || site::build(workspace));
     } else {
-        report.step(BUILD, &[SET_UP_NPM], || playground::set_up_and_build(workspace));
+        steps.step(BUILD, &[SET_UP_NPM], || playground::set_up_and_build(workspace));
     }
     let needed: &[DebianProgram] = match suite {
         Suite::Npm => &[setup::CHROMIUM, setup::KUBECTL],
         Suite::Embed => &[setup::CHROMIUM, setup::HUGO],
         _ => &[setup::CHROMIUM],
     };
-    report.step(SET_UP_PROGRAMS, &[], || {
+    steps.step(SET_UP_PROGRAMS, &[], || {
         programs = programs_for_tests(workspace, needed)?;
         Ok(())
     });
@@ -179,18 +179,18 @@ pub(crate) fn run_one(workspace: &mut Workspace, suite: Suite, filter: &str) -> 
         Suite::Embed => &[GENERATORS, SET_UP_PROGRAMS],
         _ => &[BUILD, SET_UP_PROGRAMS],
     };
-    report.test_step("tests", needs, || node_tests(workspace, folder, filter, &programs));
-    report.finish()
+    steps.test_step("tests", needs, || node_tests(workspace, folder, filter, &programs));
+    steps.finish()
 }
 
 /// Runs the tests of one package.
-fn cargo_tests(workspace: &Workspace, mut report: Report, package: &str, filter: &str) -> ExitCode {
-    report.test_step("tests", &[], || {
+fn cargo_tests(workspace: &Workspace, mut steps: Steps, package: &str, filter: &str) -> ExitCode {
+    steps.test_step("tests", &[], || {
         let mut command = workspace.cargo();
         command.args(["test", "--package", package, "--all-features", "--no-fail-fast", "--"]);
         workspace::run_tests(command.args((!filter.is_empty()).then_some(filter)))
     });
-    report.finish()
+    steps.finish()
 }
 
 /// Compares the engine with Kubernetes' recorded answers.
@@ -241,17 +241,17 @@ fn set_up_rust(workspace: &Workspace, scope: Scope) -> Result<()> {
     setup::crates(workspace)
 }
 
-fn static_checks(workspace: &Workspace, report: &mut Report) {
-    report.step("rustfmt", &[SET_UP_RUST], || {
+fn static_checks(workspace: &Workspace, steps: &mut Steps) {
+    steps.step("rustfmt", &[SET_UP_RUST], || {
         workspace::run(workspace.cargo().args(["fmt", "--all", "--check"]))
     });
-    report.step("clippy", &[SET_UP_RUST], || clippy(workspace, &NATIVE));
-    report.step("clippy, what ships as wasm", &[SET_UP_RUST], || clippy(workspace, &WASM));
-    report.step("rustdoc", &[SET_UP_RUST], || {
+    steps.step("clippy", &[SET_UP_RUST], || clippy(workspace, &NATIVE));
+    steps.step("clippy, what ships as wasm", &[SET_UP_RUST], || clippy(workspace, &WASM));
+    steps.step("rustdoc", &[SET_UP_RUST], || {
         rustdoc(workspace, &NATIVE)?;
         rustdoc(workspace, &WASM)
     });
-    report.step("engine without std", &[SET_UP_RUST], || {
+    steps.step("engine without std", &[SET_UP_RUST], || {
         let package = ["--package", "taintlab-core", "--target", pins::NO_STD_TARGET];
         workspace::run(workspace.cargo().args(["check"]).args(package))
     });

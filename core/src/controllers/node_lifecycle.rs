@@ -54,7 +54,7 @@ mod view;
 mod work;
 
 pub use self::action::{
-    Action, DequeueOutcome, NODE_LOST, NodeLifecycleReport, PodStatusPatch, TaintPatch,
+    DequeueOutcome, NODE_LOST, NodeLifecycleAction, NodeLifecycleReport, PodStatusPatch, TaintPatch,
 };
 pub use self::config::NodeLifecycleConfig;
 pub use self::controller::{NODE_EVICTION_PERIOD, NodeLifecycleController};

@@ -26,7 +26,7 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::time::Duration;
 
-pub use self::action::{Action, Decision, EvictionDecision, ScheduledEviction};
+pub use self::action::{Decision, EvictionDecision, ScheduledEviction, TaintEvictionAction};
 use self::deletion::Deletions;
 use super::{Context, Controller, WorkTicket};
 use crate::api::{Node, NodeName, Pod, PodKey, Taint, Toleration};
@@ -84,7 +84,7 @@ pub struct TaintEvictionController {
     /// Deletions without a delay that have not begun.
     starting: VecDeque<PodKey>,
     deletions: Deletions,
-    actions: VecDeque<Action>,
+    actions: VecDeque<TaintEvictionAction>,
     now: Timestamp,
 }
 
@@ -151,7 +151,7 @@ impl TaintEvictionController {
     }
 
     /// What to do next, or `None`.
-    pub fn poll_action(&mut self) -> Option<Action> {
+    pub fn poll_action(&mut self) -> Option<TaintEvictionAction> {
         if self.actions.is_empty()
             && let Some(pod) = self.starting.pop_front()
         {
@@ -251,7 +251,10 @@ impl TaintEvictionController {
             return;
         };
         let taints: Arc<[Taint]> = no_execute(node).cloned().collect();
-        self.actions.push_back(Action::ReportNode { node: name.clone(), taints: taints.clone() });
+        self.actions.push_back(TaintEvictionAction::ReportNode {
+            node: name.clone(),
+            taints: taints.clone(),
+        });
         if taints.is_empty() {
             self.tainted_nodes.remove(&name);
             for (pod, _) in lister.pods_on_node(name.as_str()) {
@@ -376,7 +379,7 @@ impl TaintEvictionController {
     fn record(&mut self, pod: &PodKey, what: &str) {
         let release = self.behaviour.release;
         let api_version = if release.event_reference_has_api_version() { "v1" } else { "" };
-        self.actions.push_back(Action::RecordEvent(RecordedEvent {
+        self.actions.push_back(TaintEvictionAction::RecordEvent(RecordedEvent {
             involved_object: ObjectReference::Pod { api_version, pod: pod.clone() },
             type_: "Normal",
             reason: "TaintManagerEviction",
@@ -386,7 +389,7 @@ impl TaintEvictionController {
     }
 
     fn report(&mut self, pod: &PodKey, ruling: EvictionDecision) {
-        self.actions.push_back(Action::Report(Decision { pod: pod.clone(), ruling }));
+        self.actions.push_back(TaintEvictionAction::Report(Decision { pod: pod.clone(), ruling }));
     }
 
     /// The timer of a pod, also while its deletion is being tried.
@@ -441,7 +444,7 @@ impl TaintEvictionController {
 }
 
 impl Controller for TaintEvictionController {
-    type Action = Action;
+    type Action = TaintEvictionAction;
     type Answer = RequestResult;
 
     fn handle_change(&mut self, context: &mut Context<'_>, change: &Change) {
@@ -465,7 +468,7 @@ impl Controller for TaintEvictionController {
         context.sequence.advance_to(self.queue.sequence());
     }
 
-    fn poll_action(&mut self, _: &mut Context<'_>) -> Option<Action> {
+    fn poll_action(&mut self, _: &mut Context<'_>) -> Option<TaintEvictionAction> {
         self.poll_action()
     }
 

@@ -62,7 +62,7 @@ mod usage;
 mod version;
 
 pub use self::action::{
-    Action, ActionResult, Deadline, EvictionManagerReport, PodStatusPatch, Reclaim,
+    ActionResult, Deadline, EvictionManagerAction, EvictionManagerReport, PodStatusPatch, Reclaim,
 };
 pub use self::admit::{Admission, AdmittedBecause, admit};
 pub use self::conditions::post_pressures;

@@ -353,7 +353,7 @@ impl Simulator {
 
     /// Carries out what the taint-eviction controller wants done.
     pub(super) fn run_taint_eviction_actions(&mut self) {
-        use taint_eviction::Action;
+        use taint_eviction::TaintEvictionAction as Action;
         while let Some(action) = self.nodes.taint_eviction.poll_action() {
             let (id, result) = match action {
                 Action::RecordEvent(event) => {
@@ -388,7 +388,7 @@ impl Simulator {
     /// The node lifecycle controller does one piece of what is due, and all that its results allow
     /// to go on.
     pub(super) fn run_lifecycle(&mut self) {
-        use node_lifecycle::Action;
+        use node_lifecycle::NodeLifecycleAction as Action;
         loop {
             let Some(lifecycle) = &mut self.nodes.lifecycle else { return };
             lifecycle.handle_timeout(self.api.now, &self.api.cluster);

@@ -33,7 +33,7 @@ pub struct FileReport {
 
 /// What came of a folder.
 #[derive(Debug, Default)]
-pub struct Report {
+pub struct ConformanceReport {
     /// The files that were run.
     pub files: Vec<FileReport>,
     /// Families that nobody here knows.
@@ -42,7 +42,7 @@ pub struct Report {
     pub unreadable: Vec<String>,
 }
 
-impl Report {
+impl ConformanceReport {
     /// Whether something was run, everything could be read, and every case agrees or was skipped.
     #[must_use]
     pub fn is_success(&self) -> bool {
@@ -72,8 +72,8 @@ impl FileReport {
 ///
 /// # Errors
 /// When the folder cannot be read; single files that cannot be are in the report.
-pub fn run_dir(dir: &Path, mut print: impl FnMut(&str)) -> io::Result<Report> {
-    let mut report = Report::default();
+pub fn run_dir(dir: &Path, mut print: impl FnMut(&str)) -> io::Result<ConformanceReport> {
+    let mut report = ConformanceReport::default();
     for (name, path) in vector_files(dir)? {
         let Some(family) = FAMILIES.iter().find(|family| family.name == name) else {
             print(&format!("{name}: not run"));
@@ -99,7 +99,11 @@ pub fn run_dir(dir: &Path, mut print: impl FnMut(&str)) -> io::Result<Report> {
 }
 
 /// Runs the traces in a folder, or the one that it is.
-fn run_traces(dir: &Path, report: &mut Report, print: &mut impl FnMut(&str)) -> io::Result<()> {
+fn run_traces(
+    dir: &Path,
+    report: &mut ConformanceReport,
+    print: &mut impl FnMut(&str),
+) -> io::Result<()> {
     let mut folders = vec![dir.to_owned()];
     for entry in fs::read_dir(dir)? {
         folders.push(entry?.path());
@@ -125,7 +129,7 @@ fn run_traces(dir: &Path, report: &mut Report, print: &mut impl FnMut(&str)) -> 
     Ok(())
 }
 
-fn total_line(report: &Report, dir: &Path) -> String {
+fn total_line(report: &ConformanceReport, dir: &Path) -> String {
     if report.files.is_empty() && report.unreadable.is_empty() {
         let names = FAMILIES.iter().map(|family| family.name).collect::<Vec<_>>().join(", ");
         return format!("no known family in {}; known are {names}", dir.display());

@@ -8,7 +8,9 @@ use std::sync::Arc;
 
 use taintlab_core::api::PodKey;
 use taintlab_core::cluster::Cluster;
-use taintlab_core::controllers::taint_eviction::{Action, TaintEvictionController, shard_of};
+use taintlab_core::controllers::taint_eviction::{
+    TaintEvictionAction, TaintEvictionController, shard_of,
+};
 use taintlab_core::event::{Event, EventKind, ObjectReference, RequestResult};
 use taintlab_core::release::{FeatureGates, KubernetesRelease};
 use taintlab_core::time::Timestamp;
@@ -359,11 +361,11 @@ fn t31_lost_eviction() {
         assert_eq!(work(&mut controller, at(0), &cluster), []);
 
         let mut sent = work(&mut controller, at(1), &cluster);
-        if let [Action::PatchPodStatus { id, .. }] = sent[..] {
+        if let [TaintEvictionAction::PatchPodStatus { id, .. }] = sent[..] {
             controller.handle_action_result(at(1), id, RequestResult::Ok);
             sent = work(&mut controller, at(1), &cluster);
         }
-        let [Action::DeletePod { id, .. }] = sent[..] else { panic!("{sent:?}") };
+        let [TaintEvictionAction::DeletePod { id, .. }] = sent[..] else { panic!("{sent:?}") };
         // The pod is gone before the answer is there.
         cluster.remove_pod(&key);
         controller.handle_pod_update(at(1), &key, Some(&old), None);
@@ -384,11 +386,13 @@ fn work(
     controller: &mut TaintEvictionController,
     now: Timestamp,
     cluster: &Cluster,
-) -> Vec<Action> {
+) -> Vec<TaintEvictionAction> {
     let mut requests = Vec::new();
     loop {
         while let Some(action) = controller.poll_action() {
-            if let Action::PatchPodStatus { .. } | Action::DeletePod { .. } = action {
+            if let TaintEvictionAction::PatchPodStatus { .. }
+            | TaintEvictionAction::DeletePod { .. } = action
+            {
                 requests.push(action);
             }
         }

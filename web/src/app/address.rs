@@ -148,6 +148,8 @@ impl App {
         {
             self.leave_visit();
             self.address.present = id;
+            // A link of what is left, still being made, does not belong here.
+            self.address.turn += 1;
             self.address.is_now(&fragment);
             return self.visit(id, &session);
         }

@@ -15,7 +15,7 @@ use crate::time::Time;
 /// What the controller wants done. One request is out at a time: the next one comes when the
 /// result of the last is known.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Action {
+pub enum NodeLifecycleAction {
     /// NodeState a Kubernetes Event.
     RecordEvent(RecordedEvent),
     /// Replace the conditions in the status of a node. A conflict, or any other error, is a

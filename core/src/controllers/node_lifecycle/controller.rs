@@ -6,7 +6,7 @@ use alloc::string::String;
 use alloc::sync::Arc;
 use core::time::Duration;
 
-use super::action::{Action, NodeLifecycleReport};
+use super::action::{NodeLifecycleAction, NodeLifecycleReport};
 use super::config::NodeLifecycleConfig;
 use super::due::{Rules, WakeupIndex};
 use super::no_schedule;
@@ -46,7 +46,7 @@ pub struct NodeLifecycleController {
     pub(super) steps: VecDeque<Step>,
     awaiting: Option<(RequestId, Resume)>,
     answer: Option<(Resume, RequestResult)>,
-    actions: VecDeque<Action>,
+    actions: VecDeque<NodeLifecycleAction>,
     next_id: u64,
     pub(super) pass: Option<Pass>,
     /// The health pass waits before it writes a status once more; other work goes on.
@@ -251,7 +251,7 @@ impl NodeLifecycleController {
     }
 
     /// What to do next, or `None`.
-    pub fn poll_action(&mut self) -> Option<Action> {
+    pub fn poll_action(&mut self) -> Option<NodeLifecycleAction> {
         self.actions.pop_front()
     }
 
@@ -391,7 +391,11 @@ impl NodeLifecycleController {
     }
 
     /// Sends a request; `resume` goes on when its result is known.
-    pub(super) fn request(&mut self, resume: Resume, action: impl FnOnce(RequestId) -> Action) {
+    pub(super) fn request(
+        &mut self,
+        resume: Resume,
+        action: impl FnOnce(RequestId) -> NodeLifecycleAction,
+    ) {
         let id = RequestId(self.next_id);
         self.next_id += 1;
         self.awaiting = Some((id, resume));
@@ -399,12 +403,12 @@ impl NodeLifecycleController {
     }
 
     pub(super) fn report(&mut self, report: NodeLifecycleReport) {
-        self.actions.push_back(Action::Report(report));
+        self.actions.push_back(NodeLifecycleAction::Report(report));
     }
 
     /// Mirrors `nodeutil.RecordNodeEvent` and `RecordNodeStatusChange`.
     pub(super) fn record_node_event(&mut self, node: &NodeName, reason: &'static str, what: &str) {
-        self.actions.push_back(Action::RecordEvent(RecordedEvent {
+        self.actions.push_back(NodeLifecycleAction::RecordEvent(RecordedEvent {
             involved_object: ObjectReference::Node { node: node.clone() },
             type_: "Normal",
             reason,
@@ -420,7 +424,7 @@ impl NodeLifecycleController {
         reason: &'static str,
         message: String,
     ) {
-        self.actions.push_back(Action::RecordEvent(RecordedEvent {
+        self.actions.push_back(NodeLifecycleAction::RecordEvent(RecordedEvent {
             involved_object: ObjectReference::Pod { api_version: "v1", pod: pod.clone() },
             type_,
             reason,
@@ -493,7 +497,7 @@ impl NodeLifecycleController {
 }
 
 impl Controller for NodeLifecycleController {
-    type Action = Action;
+    type Action = NodeLifecycleAction;
     type Answer = RequestResult;
 
     fn handle_change(&mut self, context: &mut Context<'_>, change: &Change) {
@@ -514,7 +518,7 @@ impl Controller for NodeLifecycleController {
         self.handle_timeout(context.now, context.cluster);
     }
 
-    fn poll_action(&mut self, _: &mut Context<'_>) -> Option<Action> {
+    fn poll_action(&mut self, _: &mut Context<'_>) -> Option<NodeLifecycleAction> {
         self.poll_action()
     }
 

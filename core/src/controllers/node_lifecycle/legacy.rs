@@ -5,7 +5,7 @@ use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use alloc::format;
 
-use super::action::{Action, DequeueOutcome, NODE_LOST, NodeLifecycleReport};
+use super::action::{DequeueOutcome, NODE_LOST, NodeLifecycleAction, NodeLifecycleReport};
 use super::controller::NodeLifecycleController;
 use super::record::EvictionStatus;
 use super::work::{AfterDelete, Check, DeletePods, Resume, Step, node_lost};
@@ -114,10 +114,8 @@ impl NodeLifecycleController {
             if pod.status.reason != NODE_LOST {
                 let patch = node_lost(work.node.as_str(), key.name());
                 let pod = key.clone();
-                self.request(Resume::PodReason(work, key), |id| Action::PatchPodStatus {
-                    id,
-                    pod,
-                    patch,
+                self.request(Resume::PodReason(work, key), |id| {
+                    NodeLifecycleAction::PatchPodStatus { id, pod, patch }
                 });
                 return;
             }
@@ -162,7 +160,10 @@ impl NodeLifecycleController {
         let message = format!("Marking for deletion Pod {} from Node {}", key.name(), work.node);
         self.record_pod_event(key, "Normal", "NodeControllerEviction", message);
         let pod = key.clone();
-        self.request(Resume::DeletedPod(work.clone()), |id| Action::DeletePod { id, pod });
+        self.request(Resume::DeletedPod(work.clone()), |id| NodeLifecycleAction::DeletePod {
+            id,
+            pod,
+        });
         true
     }
 

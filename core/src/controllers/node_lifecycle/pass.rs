@@ -6,7 +6,7 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::time::Duration;
 
-use super::action::{Action, NodeLifecycleReport};
+use super::action::{NodeLifecycleAction, NodeLifecycleReport};
 use super::controller::NodeLifecycleController;
 use super::health::{HealthSample, NodeHealth, Ready, conditions_of_silent_node};
 use super::record::{CachedNode, Zone, ZoneCounts};
@@ -175,7 +175,7 @@ impl NodeLifecycleController {
             lease,
             ..health
         };
-        self.request(Resume::Status(check, health), |id| Action::PatchNodeStatus {
+        self.request(Resume::Status(check, health), |id| NodeLifecycleAction::PatchNodeStatus {
             id,
             node,
             conditions,

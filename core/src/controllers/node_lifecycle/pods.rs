@@ -3,7 +3,7 @@
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 
-use super::action::{Action, PodStatusPatch};
+use super::action::{NodeLifecycleAction, PodStatusPatch};
 use super::controller::NodeLifecycleController;
 use super::work::{AfterDelete, MarkPods, Resume, Step};
 use crate::api::{ConditionStatus, NodeName, PodKey};
@@ -20,10 +20,8 @@ impl NodeLifecycleController {
             if ready.is_some_and(|ready| ready.status != ConditionStatus::False) {
                 let patch = PodStatusPatch::NotReady { at: self.stamp() };
                 let pod = key.clone();
-                self.request(Resume::MarkedPod(work, key), |id| Action::PatchPodStatus {
-                    id,
-                    pod,
-                    patch,
+                self.request(Resume::MarkedPod(work, key), |id| {
+                    NodeLifecycleAction::PatchPodStatus { id, pod, patch }
                 });
                 return;
             }

@@ -4,7 +4,7 @@ use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 use core::time::Duration;
 
-use super::action::{Action, DequeueOutcome, NodeLifecycleReport, TaintPatch};
+use super::action::{DequeueOutcome, NodeLifecycleAction, NodeLifecycleReport, TaintPatch};
 use super::controller::NodeLifecycleController;
 use super::no_schedule;
 use super::record::{has_no_execute, no_execute, taint_keys};
@@ -97,7 +97,7 @@ impl NodeLifecycleController {
         match work.patches.pop_front() {
             Some(patch) => {
                 let node = work.node.clone();
-                self.request(Resume::Taints(work), |id| Action::PatchNodeTaints {
+                self.request(Resume::Taints(work), |id| NodeLifecycleAction::PatchNodeTaints {
                     id,
                     node,
                     patch,
@@ -218,7 +218,11 @@ impl NodeLifecycleController {
         let labels = no_schedule::label_changes(&listed.node);
         if !labels.is_empty() {
             let node = name.clone();
-            self.request(Resume::Labels, |id| Action::PatchNodeLabels { id, node, labels });
+            self.request(Resume::Labels, |id| NodeLifecycleAction::PatchNodeLabels {
+                id,
+                node,
+                labels,
+            });
         }
     }
 }

@@ -117,9 +117,9 @@ impl World {
     fn act(&mut self) {
         while let Some(action) = self.controller.poll_action() {
             let (kind, what) = match &action {
-                Action::RecordEvent(event) => ("event", event.reason.to_string()),
-                Action::PatchNodeStatus { node, .. } => ("status", node.to_string()),
-                Action::PatchNodeTaints { node, patch, .. } => {
+                NodeLifecycleAction::RecordEvent(event) => ("event", event.reason.to_string()),
+                NodeLifecycleAction::PatchNodeStatus { node, .. } => ("status", node.to_string()),
+                NodeLifecycleAction::PatchNodeTaints { node, patch, .. } => {
                     let (sign, taints) = match patch {
                         TaintPatch::AddOrUpdate(taints) => ('+', taints),
                         TaintPatch::Remove(taints) => ('-', taints),
@@ -128,16 +128,18 @@ impl World {
                     let taints = taints.join(",").replace("node.kubernetes.io/", "");
                     ("taints", format!("{node} {sign}{taints}"))
                 }
-                Action::PatchNodeLabels { node, .. } => ("labels", node.to_string()),
-                Action::PatchPodStatus { pod, .. } => ("podstatus", pod.to_string()),
-                Action::DeletePod { pod, .. } => ("delete", pod.to_string()),
-                Action::Report(NodeLifecycleReport::NodeSkipped { node }) => {
+                NodeLifecycleAction::PatchNodeLabels { node, .. } => ("labels", node.to_string()),
+                NodeLifecycleAction::PatchPodStatus { pod, .. } => ("podstatus", pod.to_string()),
+                NodeLifecycleAction::DeletePod { pod, .. } => ("delete", pod.to_string()),
+                NodeLifecycleAction::Report(NodeLifecycleReport::NodeSkipped { node }) => {
                     ("skipped", node.to_string())
                 }
-                Action::Report(NodeLifecycleReport::Dequeued { node, outcome, .. }) => {
-                    ("turn", format!("{node} {outcome:?}"))
-                }
-                Action::Report(_) => continue,
+                NodeLifecycleAction::Report(NodeLifecycleReport::Dequeued {
+                    node,
+                    outcome,
+                    ..
+                }) => ("turn", format!("{node} {outcome:?}")),
+                NodeLifecycleAction::Report(_) => continue,
             };
             let queued = self.answers.get_mut(kind).filter(|queued| !queued.is_empty());
             let result = queued.map_or(RequestResult::Ok, |queued| queued.remove(0));
@@ -147,26 +149,26 @@ impl World {
         }
     }
 
-    fn answer(&mut self, action: Action, result: RequestResult) {
+    fn answer(&mut self, action: NodeLifecycleAction, result: RequestResult) {
         let mut stored = None;
         let id = match action {
-            Action::RecordEvent(_) | Action::Report(_) => return,
-            Action::PatchNodeStatus { id, node, conditions } => {
+            NodeLifecycleAction::RecordEvent(_) | NodeLifecycleAction::Report(_) => return,
+            NodeLifecycleAction::PatchNodeStatus { id, node, conditions } => {
                 stored = self.cluster.get_node(node.as_str()).map(|node| Node::clone(node));
                 stored.iter_mut().for_each(|node| node.status.conditions.clone_from(&conditions));
                 id
             }
-            Action::PatchNodeTaints { id, node, patch } => {
+            NodeLifecycleAction::PatchNodeTaints { id, node, patch } => {
                 stored = self.cluster.get_node(node.as_str()).map(|node| Node::clone(node));
                 stored.iter_mut().for_each(|node| _ = patch.apply(node));
                 id
             }
-            Action::PatchNodeLabels { id, node, labels } => {
+            NodeLifecycleAction::PatchNodeLabels { id, node, labels } => {
                 stored = self.cluster.get_node(node.as_str()).map(|node| Node::clone(node));
                 stored.iter_mut().for_each(|node| node.metadata.labels.extend(labels.clone()));
                 id
             }
-            Action::PatchPodStatus { id, pod, patch } => {
+            NodeLifecycleAction::PatchPodStatus { id, pod, patch } => {
                 if result.is_ok() {
                     let mut new = self.cluster.get_pod(&pod).map(|pod| Pod::clone(pod)).unwrap();
                     patch.apply(&mut new);
@@ -174,7 +176,7 @@ impl World {
                 }
                 id
             }
-            Action::DeletePod { id, pod } => {
+            NodeLifecycleAction::DeletePod { id, pod } => {
                 if result.is_ok() {
                     let old = self.cluster.remove_pod(&pod);
                     self.controller.handle_pod_update(self.now, &pod, old.as_deref(), None);

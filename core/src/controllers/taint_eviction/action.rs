@@ -10,7 +10,7 @@ use crate::time::Timestamp;
 
 /// What the controller wants done.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Action {
+pub enum TaintEvictionAction {
     /// Record a Kubernetes Event.
     RecordEvent(RecordedEvent),
     /// `GET` the pod, put the condition into its status, and `PATCH` the status if that changed

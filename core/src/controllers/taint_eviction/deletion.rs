@@ -3,7 +3,7 @@
 use alloc::collections::BTreeMap;
 use core::time::Duration;
 
-use super::Action;
+use super::TaintEvictionAction;
 use crate::api::{ConditionStatus, PodCondition, PodKey};
 use crate::protocol::{RequestId, RequestResult};
 use crate::time::Timestamp;
@@ -37,7 +37,7 @@ pub(super) struct Deletions {
 
 /// What follows from a result.
 pub(super) enum Next {
-    Act(Action),
+    Act(TaintEvictionAction),
     /// A timer with the sequence number that was handed in wakes the deletion.
     Retry,
     Succeeded(PodKey),
@@ -46,13 +46,13 @@ pub(super) enum Next {
 
 /// What a deletion does after its pause.
 pub(super) enum Woken {
-    Try(Action),
+    Try(TaintEvictionAction),
     GaveUp(PodKey),
 }
 
 impl Deletions {
     /// Begins to delete a pod; gives the first request.
-    pub(super) fn start(&mut self, pod: PodKey, with_condition: bool) -> Action {
+    pub(super) fn start(&mut self, pod: PodKey, with_condition: bool) -> TaintEvictionAction {
         let id = RequestId(self.next_id);
         self.next_id += 1;
         let mut deletion = Deletion { pod, failed: 0, phase: Phase::Deleting };
@@ -75,7 +75,7 @@ impl Deletions {
             (Phase::Patching, true) => {
                 debug_assert!(with_condition, "only releases with the condition patch");
                 deletion.phase = Phase::Deleting;
-                Next::Act(Action::DeletePod { id, pod: deletion.pod.clone() })
+                Next::Act(TaintEvictionAction::DeletePod { id, pod: deletion.pod.clone() })
             }
             (Phase::Deleting, true) => match self.running.remove(&id) {
                 Some(deletion) => Next::Succeeded(deletion.pod),
@@ -113,11 +113,11 @@ impl Deletions {
 impl Deletion {
     /// One attempt: since `DisruptionTarget` exists, the condition comes first. Mirrors
     /// `addConditionAndDeletePod`.
-    fn attempt(&mut self, id: RequestId, with_condition: bool) -> Action {
+    fn attempt(&mut self, id: RequestId, with_condition: bool) -> TaintEvictionAction {
         let pod = self.pod.clone();
         if !with_condition {
             self.phase = Phase::Deleting;
-            return Action::DeletePod { id, pod };
+            return TaintEvictionAction::DeletePod { id, pod };
         }
         self.phase = Phase::Patching;
         let condition = PodCondition {
@@ -127,6 +127,6 @@ impl Deletion {
             message: "Taint manager: deleting due to NoExecute taint".into(),
             ..PodCondition::default()
         };
-        Action::PatchPodStatus { id, pod, condition }
+        TaintEvictionAction::PatchPodStatus { id, pod, condition }
     }
 }

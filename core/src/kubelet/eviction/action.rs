@@ -15,7 +15,7 @@ use crate::time::{Time, Timestamp};
 /// What the manager wants done. One request is out at a time: the next one comes when the result
 /// of the last is known.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Action {
+pub enum EvictionManagerAction {
     /// Measure the node now and give the result to
     /// [`handle_stats`](super::EvictionManager::handle_stats).
     CollectStats {

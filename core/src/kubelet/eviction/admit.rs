@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 
 use serde::Serialize;
 
-use super::action::{Action, PodStatusPatch};
+use super::action::{EvictionManagerAction, PodStatusPatch};
 use super::manager::EvictionManager;
 use super::message::EVICTED;
 use super::pod::KubeletPod;
@@ -106,7 +106,7 @@ impl EvictionManager {
             self.record_pod_event(&pod.key, EVICTED, message.clone(), Default::default());
             let patch =
                 PodStatusPatch { message: format!("{prefix}{message}"), disruption_target: None };
-            self.push(Action::PatchPodStatus { pod: pod.key.clone(), patch });
+            self.push(EvictionManagerAction::PatchPodStatus { pod: pod.key.clone(), patch });
         }
         admission
     }

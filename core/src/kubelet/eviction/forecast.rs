@@ -203,7 +203,7 @@ impl Running {
 }
 
 impl EvictionManager {
-    /// Answers [`Action::CollectStats`](super::Action::CollectStats) with what a simulated node
+    /// Answers [`EvictionManagerAction::CollectStats`](super::EvictionManagerAction::CollectStats) with what a simulated node
     /// uses, and with what its curves foresee.
     pub fn handle_usage(&mut self, now: Timestamp, id: RequestId, usage: &NodeUsage) {
         let summary = Arc::new(usage.summary(now, self.layout()));

@@ -6,7 +6,7 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::time::Duration;
 
-use super::action::{Action, ActionResult, Deadline, EvictionManagerReport};
+use super::action::{ActionResult, Deadline, EvictionManagerAction, EvictionManagerReport};
 use super::config::{EVICTION_MONITORING_PERIOD, EvictionConfig};
 use super::observation::Observations;
 use super::pod::KubeletPod;
@@ -49,7 +49,7 @@ pub struct EvictionManager {
     pub(super) clean_up: Option<CleanUp>,
     /// The first pass that has not begun; while evicted pods are cleaned up, none.
     pub(super) next_pass: Timestamp,
-    actions: VecDeque<Action>,
+    actions: VecDeque<EvictionManagerAction>,
     next_id: u64,
 }
 
@@ -125,7 +125,7 @@ impl EvictionManager {
         }
     }
 
-    /// What is measured on the node, asked for by [`Action::CollectStats`]; `None` if that failed.
+    /// What is measured on the node, asked for by [`EvictionManagerAction::CollectStats`]; `None` if that failed.
     /// An unknown `id` is ignored.
     ///
     /// Until `forecast` says, figures stay on their side of every threshold and limit, so that
@@ -173,7 +173,7 @@ impl EvictionManager {
     }
 
     /// What to do next, or `None`.
-    pub fn poll_action(&mut self) -> Option<Action> {
+    pub fn poll_action(&mut self) -> Option<EvictionManagerAction> {
         self.actions.pop_front()
     }
 
@@ -289,12 +289,12 @@ impl EvictionManager {
         }
     }
 
-    pub(super) fn push(&mut self, action: Action) {
+    pub(super) fn push(&mut self, action: EvictionManagerAction) {
         self.actions.push_back(action);
     }
 
     pub(super) fn report(&mut self, report: EvictionManagerReport) {
-        self.push(Action::Report(report));
+        self.push(EvictionManagerAction::Report(report));
     }
 
     pub(super) fn new_id(&mut self) -> RequestId {
@@ -332,7 +332,7 @@ impl EvictionManager {
             message,
             component: COMPONENT,
         };
-        self.push(Action::RecordEvent { event, annotations });
+        self.push(EvictionManagerAction::RecordEvent { event, annotations });
     }
 
     /// The pass is over. One that the kernel asked for leaves the regular ones alone.

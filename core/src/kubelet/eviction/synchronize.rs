@@ -9,7 +9,9 @@ use alloc::string::{String, ToString};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
-use super::action::{Action, ActionResult, EvictionManagerReport, PodStatusPatch, Reclaim};
+use super::action::{
+    ActionResult, EvictionManagerAction, EvictionManagerReport, PodStatusPatch, Reclaim,
+};
 use super::local_storage::exceeded_limit;
 use super::manager::EvictionManager;
 use super::message::{EVICTED, Message, Shortage, eviction_message};
@@ -105,7 +107,7 @@ impl EvictionManager {
         self.steady = None;
         let id = self.new_id();
         self.phase = Phase::AwaitStats { id, notified };
-        self.push(Action::CollectStats { id });
+        self.push(EvictionManagerAction::CollectStats { id });
     }
 
     /// From the stats to the first thing that takes time.
@@ -248,7 +250,7 @@ impl EvictionManager {
             Some(what) => {
                 let id = self.new_id();
                 self.phase = Phase::Reclaiming { id, pass, rest };
-                self.push(Action::Reclaim { id, what });
+                self.push(EvictionManagerAction::Reclaim { id, what });
             }
             None => self.evict(now, pass),
         }
@@ -281,7 +283,7 @@ impl EvictionManager {
         } else if rest.is_empty() {
             let id = self.new_id();
             self.phase = Phase::AwaitStatsAfterReclaim { id, pass };
-            self.push(Action::CollectStats { id });
+            self.push(EvictionManagerAction::CollectStats { id });
         } else {
             self.reclaim_next(now, pass, rest);
         }
@@ -414,14 +416,14 @@ impl EvictionManager {
         });
         self.record_pod_event(&pod.key, EVICTED, text.clone(), annotations);
         let patch = PodStatusPatch { message: text, disruption_target };
-        self.push(Action::PatchPodStatus { pod: pod.key.clone(), patch });
+        self.push(EvictionManagerAction::PatchPodStatus { pod: pod.key.clone(), patch });
         let (key, grace_period_seconds) = (pod.key.clone(), grace_period_override);
         self.report(EvictionManagerReport::Killing { pod: key, grace_period_seconds });
         let id = self.new_id();
         let deadline = now.saturating_add(self.kill_timeout(grace_period_override));
         self.phase = Phase::Killing { id, deadline, kills };
         let (pod, uid): (PodKey, String) = (pod.key.clone(), pod.uid.clone());
-        self.push(Action::KillPod { id, pod, uid, grace_period_override });
+        self.push(EvictionManagerAction::KillPod { id, pod, uid, grace_period_override });
     }
 
     /// A pod had its time.

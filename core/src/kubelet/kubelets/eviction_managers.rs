@@ -15,7 +15,7 @@ use crate::api::{ConditionStatus, NodeName, Pod, PodKey};
 use crate::controllers::Context;
 use crate::kubelet::heartbeat::Reported;
 use crate::kubelet::{
-    Action, ActionResult, Deadline, DeadlineReason, EvictionConfig, EvictionManager,
+    ActionResult, Deadline, DeadlineReason, EvictionConfig, EvictionManager, EvictionManagerAction,
     EvictionManagerReport, KubeletPod, Layout, NodeUsage, PodStatusPatch, PodUsage, Pressure,
     RequestId, admit,
 };
@@ -167,24 +167,24 @@ impl ManagedNode {
         effects
     }
 
-    fn act(&mut self, now: Timestamp, action: Action) -> Option<Effect> {
+    fn act(&mut self, now: Timestamp, action: EvictionManagerAction) -> Option<Effect> {
         Some(match action {
-            Action::CollectStats { id } => {
+            EvictionManagerAction::CollectStats { id } => {
                 self.manager.as_mut()?.handle_usage(now, id, &self.usage);
                 return None;
             }
-            Action::Reclaim { id, what } => {
+            EvictionManagerAction::Reclaim { id, what } => {
                 let result = self.usage_mut(now).reclaim(what);
                 self.manager.as_mut()?.handle_action_result(now, id, result);
                 let ActionResult::Reclaimed(bytes) = result else { return None };
                 Effect::Report(EvictionManagerReport::Reclaimed { what, bytes })
             }
-            Action::RecordEvent { event, .. } => Effect::Event(event),
-            Action::PatchPodStatus { pod, patch } => {
+            EvictionManagerAction::RecordEvent { event, .. } => Effect::Event(event),
+            EvictionManagerAction::PatchPodStatus { pod, patch } => {
                 let uid = self.usage.running_pod(&pod).map(|running| running.uid.clone());
                 Effect::Status { pod, uid, patch }
             }
-            Action::KillPod { id, pod, grace_period_override, .. } => {
+            EvictionManagerAction::KillPod { id, pod, grace_period_override, .. } => {
                 let grace = Duration::from_secs(grace_period_override.max(0).unsigned_abs());
                 let found = self.usage.running().find(|(running, ..)| running.key == pod);
                 let takes = found.and_then(|(_, _, usage)| usage.kill_takes);
@@ -192,7 +192,7 @@ impl ManagedNode {
                 self.dying.push(Dying { at, id: Some(id), pod });
                 return None;
             }
-            Action::Report(report) => Effect::Report(report),
+            EvictionManagerAction::Report(report) => Effect::Report(report),
         })
     }
 }

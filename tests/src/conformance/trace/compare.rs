@@ -21,7 +21,7 @@ const MOMENTS: [&str; 5] = ["created", "bound", "ready", "deleted", "gone"];
 
 /// Compares fact by fact.
 pub(super) fn report(trace: &Trace, got: &Seen) -> FileReport {
-    let mut report = Report::default();
+    let mut report = TraceReport::default();
     report.nodes(&trace.seen, got);
     report.pods(trace, got);
     report.events(&trace.seen, got);
@@ -38,13 +38,13 @@ pub(super) fn report(trace: &Trace, got: &Seen) -> FileReport {
 }
 
 #[derive(Default)]
-struct Report {
+struct TraceReport {
     agree: usize,
     total: usize,
     differences: String,
 }
 
-impl Report {
+impl TraceReport {
     fn fact(&mut self, agrees: bool, about: &str, expected: &str, got: &str) {
         self.total += 1;
         if agrees {

@@ -15,7 +15,7 @@ use taintlab_kubectl::{Context, run};
 use taintlab_manifest::{Import, ImportOptions, import};
 
 use super::compare::LATENCY;
-use super::recorded::{Action, Trace};
+use super::recorded::{RecordedAction, Trace};
 use super::seen::{Life, Printed, Seen};
 use crate::conformance::release;
 
@@ -350,7 +350,7 @@ impl Player {
         Ok(())
     }
 
-    fn act(&mut self, action: &Action, trace: &Trace) -> Result<(), String> {
+    fn act(&mut self, action: &RecordedAction, trace: &Trace) -> Result<(), String> {
         let node: NodeName = action.text("node").into();
         let nodes = action.texts("nodes");
         let taints = |simulator: &Simulator| {

@@ -15,7 +15,7 @@ use super::seen::{Printed, Seen};
 pub(super) struct Trace {
     pub(super) name: String,
     pub(super) objects: String,
-    pub(super) actions: Vec<Action>,
+    pub(super) actions: Vec<RecordedAction>,
     /// The wall clock when objects were created.
     pub(super) t0: String,
     /// Until when it was recorded, in seconds.
@@ -35,7 +35,7 @@ pub(super) struct Trace {
 
 /// What was done to the cluster.
 #[derive(Deserialize)]
-pub(super) struct Action {
+pub(super) struct RecordedAction {
     #[serde(rename = "do")]
     pub(super) what: String,
     pub(super) started: f64,
@@ -50,10 +50,10 @@ struct Actions {
     name: String,
     t0: String,
     until: f64,
-    actions: Vec<Action>,
+    actions: Vec<RecordedAction>,
 }
 
-impl Action {
+impl RecordedAction {
     pub(super) fn text(&self, name: &str) -> &str {
         self.arguments.get(name).and_then(Value::as_str).unwrap_or_default()
     }

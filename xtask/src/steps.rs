@@ -11,7 +11,7 @@ use crate::workspace::human;
 
 /// What came of the steps so far.
 #[derive(Default)]
-pub(crate) struct Report {
+pub(crate) struct Steps {
     steps: Vec<Step>,
 }
 
@@ -29,7 +29,7 @@ enum Outcome {
     NotRun(&'static str),
 }
 
-impl Report {
+impl Steps {
     /// Runs a step, unless one of the steps that it needs did not pass.
     ///
     /// A failure is kept for the end, so that it does not hide those of later steps.
@@ -42,7 +42,7 @@ impl Report {
         self.test_step(name, needs, || (TestCount::default(), body()));
     }
 
-    /// As [`Report::step`], for a step that runs tests.
+    /// As [`Steps::step`], for a step that runs tests.
     pub(crate) fn test_step(
         &mut self,
         name: &'static str,
@@ -140,38 +140,38 @@ mod tests {
 
     #[test]
     fn a_failed_step_counts_as_a_failure_and_does_not_stop_the_others() {
-        let mut report = Report::default();
-        report.step("lint", &[], || bail!("two warnings"));
-        report.test_step("tests", &[], two_tests);
-        assert_eq!(report.count(), TestCount { passed: 2, failed: 1 });
-        assert!(report.table().contains("FAILED: two warnings"));
-        assert_eq!(report.finish(), ExitCode::FAILURE);
+        let mut steps = Steps::default();
+        steps.step("lint", &[], || bail!("two warnings"));
+        steps.test_step("tests", &[], two_tests);
+        assert_eq!(steps.count(), TestCount { passed: 2, failed: 1 });
+        assert!(steps.table().contains("FAILED: two warnings"));
+        assert_eq!(steps.finish(), ExitCode::FAILURE);
     }
 
     #[test]
     fn a_step_whose_need_failed_is_not_run() {
-        let mut report = Report::default();
-        report.step("build", &[], || bail!("no compiler"));
-        report.test_step("browser", &["build"], || unreachable!("must not run"));
-        assert!(report.table().contains("NOT RUN: needs `build`"));
-        assert_eq!(report.count().failed, 2);
+        let mut steps = Steps::default();
+        steps.step("build", &[], || bail!("no compiler"));
+        steps.test_step("browser", &["build"], || unreachable!("must not run"));
+        assert!(steps.table().contains("NOT RUN: needs `build`"));
+        assert_eq!(steps.count().failed, 2);
     }
 
     #[test]
     fn failed_tests_fail_their_step_even_when_the_program_says_nothing() {
-        let mut report = Report::default();
-        report.test_step("tests", &[], || (TestCount { passed: 3, failed: 1 }, Ok(())));
-        assert!(!report.passed("tests"));
-        assert_eq!(report.count(), TestCount { passed: 3, failed: 1 });
+        let mut steps = Steps::default();
+        steps.test_step("tests", &[], || (TestCount { passed: 3, failed: 1 }, Ok(())));
+        assert!(!steps.passed("tests"));
+        assert_eq!(steps.count(), TestCount { passed: 3, failed: 1 });
     }
 
     #[test]
     fn a_run_without_a_single_test_fails() {
-        let mut report = Report::default();
-        report.step("lint", &[], || Ok(()));
-        assert_eq!(report.finish(), ExitCode::FAILURE);
-        let mut report = Report::default();
-        report.test_step("tests", &[], two_tests);
-        assert_eq!(report.finish(), ExitCode::SUCCESS);
+        let mut steps = Steps::default();
+        steps.step("lint", &[], || Ok(()));
+        assert_eq!(steps.finish(), ExitCode::FAILURE);
+        let mut steps = Steps::default();
+        steps.test_step("tests", &[], two_tests);
+        assert_eq!(steps.finish(), ExitCode::SUCCESS);
     }
 }
