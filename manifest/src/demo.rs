@@ -27,7 +27,7 @@ pub use self::fence::DemoOptions;
 pub use self::html::{escape, prose};
 pub use self::knob::Knob;
 pub use self::recording::{
-    RecordedBudget, RecordedEvent, RecordedKnob, RecordedLane, RecordedRun, RecordedSegment,
+    RecordedBudget, RecordedRow, RecordedKnob, RecordedLane, RecordedRun, RecordedSegment,
     RecordedTerm, Recording,
 };
 pub use self::rows::{Row, rows};

@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use serde::Serialize;
 
 use super::Simulator;
-use crate::api::{NodeCondition, NodeName};
+use crate::api::{ConditionStatus, NodeCondition, NodeName, node_condition_type};
 use crate::controllers::node_lifecycle::NodeHealthView;
 use crate::event::SilenceCause;
 use crate::eviction_timeline::time_budget::Moment;
@@ -61,6 +61,15 @@ impl NodeView {
         node: &NodeName,
     ) -> &'s NodeShutdownConfig {
         simulator.kubelets.shutdown_config(node)
+    }
+
+    /// Whether the node is ready and nothing known makes it otherwise: its kubelet is connected, says
+    /// that the node is ready, and does not stop by itself.
+    pub(super) fn stays_ready(&self) -> bool {
+        let is_ready = |condition: &NodeCondition| {
+            condition.type_ == node_condition_type::READY && condition.status == ConditionStatus::True
+        };
+        self.silent.is_none() && self.switches_at.is_none() && self.conditions.iter().any(is_ready)
     }
 
     /// How a node is doing; `None` if there is no such node, or if there are no kubelets.
