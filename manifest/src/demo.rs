@@ -27,7 +27,7 @@ pub use self::fence::DemoOptions;
 pub use self::html::{escape, prose};
 pub use self::knob::Knob;
 pub use self::recording::{
-    RecordedBudget, RecordedRow, RecordedKnob, RecordedLane, RecordedRun, RecordedSegment,
+    RecordedBudget, RecordedKnob, RecordedLane, RecordedRow, RecordedRun, RecordedSegment,
     RecordedTerm, Recording,
 };
 pub use self::rows::{Row, rows};

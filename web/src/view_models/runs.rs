@@ -129,7 +129,7 @@ impl Comparing {
         let reached = session.reached();
         let run = |start, log| {
             let run = session.run_beside(start, log, reached);
-            run.ok_or_else(|| "it cannot begin so".to_owned())
+            run.ok_or_else(|| "the run cannot start with these settings".to_owned())
         };
         let runs = [run(timeline.start.clone(), timeline.log.clone())?, run(start, log)?];
         Ok(Self { names: [here, name], runs, far: reached.saturating_add(DAY) })

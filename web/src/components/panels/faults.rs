@@ -63,8 +63,8 @@ pub(crate) fn node_health(node: &InspectedNode, dispatch: &Dispatch) -> Html {
 fn unwatched() -> Html {
     html! {
         <p class="hint">
-            { "Kubelets and the node lifecycle controller do not run here: taints come only by hand \
-               and stay. The first fault lets them run, from the beginning of this timeline." }
+            { "Kubelets and the node lifecycle controller are not simulated: only you add and \
+               remove taints. The first fault enables them from the start of this timeline." }
         </p>
     }
 }
@@ -84,7 +84,7 @@ fn faults(name: &NodeName, kubelet: Option<&Kubelet>, dispatch: &Dispatch) -> Ht
     html! {
         <>
             if runs {
-                { button("Stop kubelet", "It reports no more", vec![Command::StopKubelet { node: node() }], dispatch) }
+                { button("Stop kubelet", "Stops sending heartbeats", vec![Command::StopKubelet { node: node() }], dispatch) }
                 { button("Restart kubelet", "It reports its status at once", vec![Command::RestartKubelet { node: node() }], dispatch) }
             } else if power == NodePower::Off {
                 { button("Start node", "Its kubelet reports again, and starts the pods that have not failed", vec![Command::StartKubelet { node: node() }], dispatch) }
@@ -92,18 +92,18 @@ fn faults(name: &NodeName, kubelet: Option<&Kubelet>, dispatch: &Dispatch) -> Ht
                 { button("Start kubelet", "It reports again, at once", vec![Command::StartKubelet { node: node() }], dispatch) }
             }
             if cut {
-                { button("Restore network", "The API server hears it again", vec![Command::RestoreNetwork { node: node() }], dispatch) }
+                { button("Restore network", "Reconnects the kubelet to the API server", vec![Command::RestoreNetwork { node: node() }], dispatch) }
             } else {
-                { button("Cut network", "Its kubelet runs and is not heard", vec![Command::CutNetwork { node: node() }], dispatch) }
+                { button("Cut network", "The kubelet keeps running but cannot reach the API server", vec![Command::CutNetwork { node: node() }], dispatch) }
             }
             if power == NodePower::On {
                 { button("Shut down", "Its kubelet ends the pods first, within 30 s unless its configuration says otherwise", vec![Command::shut_down_gracefully(node())], dispatch) }
             }
             if power == NodePower::ShuttingDown {
-                { button("Cancel shutdown", "Its pods end all the same", vec![Command::CancelShutdown { node: node() }], dispatch) }
+                { button("Cancel shutdown", "Pods still terminate", vec![Command::CancelShutdown { node: node() }], dispatch) }
             }
             if power != NodePower::Off {
-                { button("Cut power", "Everything on it ends at once", vec![Command::PowerOffNode { node: node() }], dispatch) }
+                { button("Cut power", "Stops everything on the node immediately", vec![Command::PowerOffNode { node: node() }], dispatch) }
             }
             { button("Flap kubelet", "Three times 90 s down and 30 s up", vec![flap], dispatch) }
         </>
@@ -153,7 +153,7 @@ fn health(kubelet: &Kubelet) -> Html {
             if kubelet.power == NodePower::ShuttingDown {
                 <div class="verdict" data-state="counting" data-testid={TestId::ShuttingDown}>
                     <b>{ "It is shutting down" }</b>
-                    <p>{ "Its kubelet ends the pods, and refuses others" }</p>
+                    <p>{ "The kubelet terminates the pods and rejects new ones" }</p>
                 </div>
             }
             if let Some(silent) = silent {
@@ -163,7 +163,7 @@ fn health(kubelet: &Kubelet) -> Html {
                         <p>{ format!("Its conditions turn Unknown at {}", at(unknown)) }</p>
                     }
                     if kubelet.unconfirmed_deletions > 0 {
-                        <p>{ format!("{} not confirmed: such pods stay Terminating until it is back",
+                        <p>{ format!("{} pending: pods stay Terminating until the kubelet reconnects",
                             crate::text::count(kubelet.unconfirmed_deletions, "deletion")) }</p>
                     }
                 </div>
@@ -172,9 +172,9 @@ fn health(kubelet: &Kubelet) -> Html {
                 { fact("Lease renewed", moment(kubelet.lease_renewed_at)) }
                 { fact("Status posted", moment(kubelet.status_posted_at)) }
                 if let Some(next) = kubelet.next_renewal { { fact("Renews next", at(next)) } }
-                if let Some(switch) = kubelet.switches_at { { fact("Switches by itself", at(switch)) } }
+                if let Some(switch) = kubelet.switches_at { { fact("Next start or stop", at(switch)) } }
                 if let Some(health) = &kubelet.health {
-                    { fact("May be silent for", format!("{} (--{})",
+                    { fact("Grace period", format!("{} (--{})",
                         crate::text::span(health.grace), health.grace_flag)) }
                 }
             </dl>
@@ -209,10 +209,10 @@ pub(crate) fn zone_faults(name: &str, cut: bool, dispatch: &Dispatch) -> Html {
     html! {
         <div class="row" role="group" aria-label="Faults of the zone">
             if cut {
-                { button("Restore the zone's network", "The API server hears its nodes again",
+                { button("Restore the zone's network", "Reconnects its nodes to the API server",
                     vec![Command::RestoreZoneNetwork { zone: zone() }], dispatch) }
             } else {
-                { button("Cut the zone's network", "No node of it is heard any more",
+                { button("Cut the zone's network", "No node of the zone can reach the API server",
                     vec![Command::CutZoneNetwork { zone: zone() }], dispatch) }
             }
         </div>
@@ -224,10 +224,10 @@ pub(crate) fn control_plane(dispatch: &Dispatch) -> Html {
     html! {
         <div class="row" role="group" aria-label="Control plane">
             { button("Restart kube-controller-manager",
-                "Timers, queues and the health it saved start again",
+                "Timers, queues and node health are reset",
                 vec![Command::RestartControllerManager], dispatch) }
             { button("Restart the taint-eviction controller",
-                "Its timers are lost; it sees everything as new",
+                "Timers are lost; all nodes and pods are evaluated again",
                 vec![Command::RestartTaintEvictionController], dispatch) }
         </div>
     }
