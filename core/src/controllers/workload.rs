@@ -29,6 +29,8 @@ use crate::time::{Time, Timestamp};
 pub(crate) const REVISION_LABEL: &str = "controller-revision-hash";
 /// The label that tells the pods of one ReplicaSet of a Deployment from those of another.
 pub(super) const HASH_LABEL: &str = "pod-template-hash";
+/// The condition of a ReplicaSet whose pods cannot be created or deleted.
+pub(super) const REPLICA_FAILURE: &str = "ReplicaFailure";
 
 /// What a controller of workloads wants done.
 #[derive(Clone, Debug, PartialEq)]
