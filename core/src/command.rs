@@ -244,8 +244,8 @@ pub enum Command {
     /// Shuts the machine of a node down. If its kubelet is set so (`shutdownGracePeriod` and
     /// `shutdownGracePeriodByPodPriority` of its KubeletConfiguration), it posts that the node is
     /// not ready, refuses pods, and ends those there are first; else everything on the node ends
-    /// with it and nothing is said, as when the power fails. The node stays off until its kubelet is
-    /// started; then what is to run on it starts again.
+    /// with it and nothing is said, as when the power fails. The node stays off until its kubelet
+    /// is started; then what is to run on it starts again.
     ShutDownNode {
         /// Which node.
         node: NodeName,

@@ -575,8 +575,8 @@ pub(super) fn surplus_pods<T: Ord>(
     surplus
 }
 
-/// How pods are ordered by a time of theirs: those without one first, then the newer ones. Given the
-/// time that it is, only the whole part of the binary logarithm of the age counts, and the UID
+/// How pods are ordered by a time of theirs: those without one first, then the newer ones. Given
+/// the time that it is, only the whole part of the binary logarithm of the age counts, and the UID
 /// between pods that it does not tell apart, unless their times are the same; pods of one time are
 /// kept together by the least UID among them. Mirrors `logarithmicRankDiff`.
 fn ages_of<'a>(

@@ -3,8 +3,8 @@
 //! A kubelet computes its node's status every `nodeStatusUpdateFrequency` and posts it if it has
 //! changed, or if the last post is `nodeStatusReportFrequency` ago. It renews its lease four times
 //! in every `nodeLeaseDurationSeconds`. The jitter that Kubernetes adds to these times, 4 % of
-//! them at most (`JitterUntil(…, 0.04)`), is left out. Mirrors `k8s.io/kubernetes/pkg/kubelet`: `syncNodeStatus`, `nodestatus` and the lease
-//! controller.
+//! them at most (`JitterUntil(…, 0.04)`), is left out. Mirrors `k8s.io/kubernetes/pkg/kubelet`:
+//! `syncNodeStatus`, `nodestatus` and the lease controller.
 
 use alloc::format;
 use alloc::string::String;

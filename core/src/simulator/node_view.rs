@@ -63,8 +63,8 @@ impl NodeView {
         simulator.kubelets.shutdown_config(node)
     }
 
-    /// Whether the node is ready and nothing known makes it otherwise: its kubelet is connected, says
-    /// that the node is ready, and does not stop by itself.
+    /// Whether the node is ready and nothing known makes it otherwise: its kubelet is connected,
+    /// says that the node is ready, and does not stop by itself.
     pub(super) fn stays_ready(&self) -> bool {
         let is_ready = |condition: &NodeCondition| {
             condition.type_ == node_condition_type::READY
