@@ -158,8 +158,8 @@ pub struct Kubernetes {
     /// How the kubelets are set.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kubelets: Option<KubeletSettings>,
-    /// How long health passes take, by which they drift; as on a real machine unless given, see
-    /// [`HealthPassTime::MEASURED`].
+    /// How long health passes take, by which they drift. Unless given, as on a real machine: 350us
+    /// for each node, and 25ms for each that is written. `{}` is for ideal clocks.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub health_pass: Option<HealthPassTime>,
     /// The KubeletConfiguration of all kubelets, as far as it is about eviction. Unless given, that

@@ -52,7 +52,8 @@ pub struct SimulatorConfig {
     #[serde(skip_serializing_if = "is_default")]
     pub kubelets: KubeletSettings,
     /// How long the health passes of the node lifecycle controller take, by which they drift;
-    /// counts with `node_lifecycle`.
+    /// counts with `node_lifecycle`. Nothing by default, so that passes are exactly a period apart;
+    /// scenarios have [`HealthPassTime::MEASURED`] unless they say otherwise.
     #[serde(skip_serializing_if = "is_default")]
     pub health_pass: HealthPassTime,
     /// The KubeletConfiguration of all kubelets, as far as it is about eviction and shutdowns; what
@@ -95,16 +96,19 @@ pub struct HealthPassTime {
     /// For each node that there is when the controller starts, such as `350us`; 0s unless given.
     pub per_node: Span,
     /// For each node whose status it writes, such as `25ms`; 0s unless given. Tainting goes on
-    /// meanwhile.
+    /// meanwhile. The pods that it marks not ready take no time of their own: older releases write
+    /// one after another, newer ones those of several nodes beside one another.
     pub per_write: Span,
 }
 
 impl HealthPassTime {
     /// As on a real machine, and what scenarios have unless they say otherwise: 350us for each
-    /// node. Passes that take any time at all drift, so that the eighth of them after a heartbeat
-    /// comes more than eight periods later.
-    pub const MEASURED: Self =
-        Self { per_node: Span(Duration::from_micros(350)), per_write: Span(Duration::ZERO) };
+    /// node, and 25ms for each that is written. Passes that take any time at all drift, so that the
+    /// eighth of them after a heartbeat comes more than eight periods later.
+    pub const MEASURED: Self = Self {
+        per_node: Span(Duration::from_micros(350)),
+        per_write: Span(Duration::from_millis(25)),
+    };
 }
 
 /// Default of [`SimulatorConfig::start_up_time`]: an image that is there, and a fast process.
@@ -159,6 +163,7 @@ impl From<ConfigError> for String {
 }
 
 impl Default for SimulatorConfig {
+    /// The newest release, with the taint-eviction controller alone and ideal clocks.
     fn default() -> Self {
         Self {
             release: KubernetesRelease::default(),

@@ -724,7 +724,8 @@ fn measure(subject: &ReportSubject, track: &Track, at: Timestamp, end: Timestamp
         lost: 0,
         budgets_not_asked: track.budgets_not_asked,
         least_ready,
-        worst_at: Millis::between(at, worst_at),
+        // Rounded up: before it, nothing has happened yet.
+        worst_at: Millis((worst_at.as_nanos().saturating_sub(at.as_nanos())).div_ceil(1_000_000)),
         below: millis(below),
         at_zero: millis(at_zero),
         longest_gap: millis(longest_gap),

@@ -18,6 +18,7 @@ use taintlab_core::report::{
     ReportSubject, Run, RunResult, WorkloadRun, report,
 };
 use taintlab_core::scenario::{Scenario, Step};
+use taintlab_core::simulator::HealthPassTime;
 use taintlab_core::time::{Span, Timestamp};
 use taintlab_manifest::{ImportOptions, Limits, import, read_value};
 
@@ -79,10 +80,13 @@ spec:
     )
 }
 
+/// With ideal clocks, so that times can be worked out by hand.
 fn scenario(text: &str) -> Scenario {
     let import = import(text, "cluster.yaml", ImportOptions::default());
     assert!(!import.has_errors(), "{:?}", import.diagnostics);
-    import.into_scenario(Scenario::default())
+    let mut scenario = import.into_scenario(Scenario::default());
+    scenario.kubernetes.health_pass = Some(HealthPassTime::default());
+    scenario
 }
 
 fn all_runs(plan: &mut Plan) -> Vec<RunResult> {

@@ -137,8 +137,8 @@ fn an_area_counts_and_adds_up() {
         "2 nodes ready, 40s",
         "1 node kubelet unreachable, 8.4ms",
         "1 node Unknown, 19.9916s",
-        "1 pod ready, 8.4ms",
-        "1 pod not ready, 5.0916s",
+        "1 pod ready, 33.4ms",
+        "1 pod not ready, 5.0666s",
         "1 pod counting down, 14.9s",
     ];
     assert_eq!(states, wanted);

@@ -98,7 +98,7 @@ fn a_run_that_has_ended_says_how() {
     assert!(!stuck.is_empty());
     assert_eq!(
         outcome.to_string(),
-        "Ended at 6m0s: 2 pods evicted; 2 stuck Terminating until worker-1 and worker-2 are back"
+        "Ended at 5m55.1s: 2 pods evicted; 2 stuck Terminating until worker-1 and worker-2 are back"
     );
     assert!(!outcome.is_uneventful());
 }

@@ -3,13 +3,16 @@
 mod differential;
 mod promised;
 
+use alloc::borrow::ToOwned;
 use alloc::collections::BTreeMap;
 use alloc::string::{String, ToString};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use alloc::{format, vec};
+use core::time::Duration;
 
 use super::*;
+use crate::api::TaintEffect;
 use crate::api::{ConditionStatus, Node, NodeCondition, NodeName, Pod, PodCondition, PodKey};
 use crate::cluster::Cluster;
 use crate::protocol::ApiErrorKind;
@@ -55,8 +58,12 @@ fn node(name: &str, ready: &str, heartbeat: u64) -> Node {
 
 impl World {
     fn new(minor: u8, flags: &[(&str, &str)]) -> Self {
+        Self::with_write_time(minor, flags, Duration::ZERO)
+    }
+
+    fn with_write_time(minor: u8, flags: &[(&str, &str)], write_time: Duration) -> Self {
         let release = KubernetesRelease::new(minor).unwrap();
-        let mut config = NodeLifecycleConfig::of(release);
+        let mut config = NodeLifecycleConfig { write_time, ..NodeLifecycleConfig::of(release) };
         config.set_flag(release, "node-monitor-grace-period", "40s").unwrap();
         for (name, value) in flags {
             config.set_flag(release, name, value).unwrap();
@@ -265,6 +272,29 @@ fn other_work_goes_on_while_a_status_waits() {
     let log = world.run_to(46);
     assert_eq!(log[1], "45s taints n2 +unschedulable:NoSchedule");
     assert_eq!(log[2], "45.02s status n1");
+}
+
+/// The pass that finds the whole cluster silent takes taints from nodes as they were when it began.
+#[test]
+fn a_node_tainted_in_the_pass_that_finds_a_total_outage_keeps_its_taint() {
+    for (write_time, tainted) in [(0, false), (25, true)] {
+        let mut world = World::with_write_time(35, &[], Duration::from_millis(write_time));
+        let others = ["n2", "n3", "n4", "n5"];
+        world.put(node("n1", "True", 0));
+        others.map(|name| world.put(node(name, "True", 0)));
+        world.run_to(4);
+        others.map(|name| world.beat(name));
+        let log = world.run_to(600);
+        let n1: Vec<_> = log.iter().filter(|line| line.contains("n1")).collect();
+        let silent_at = format!("{}s status n5", if tainted { "50.1" } else { "50" });
+        assert!(log.contains(&silent_at), "{log:?}");
+        let taint = "50.1s taints n1 +unreachable:NoExecute".to_owned();
+        assert_eq!(log.contains(&taint), tainted, "{n1:?}");
+        assert!(!n1.iter().any(|line| line.contains("-unreachable")), "{n1:?}");
+        let taints = &world.cluster.get_node("n1").unwrap().spec.taints;
+        let evicting = taints.iter().filter(|taint| taint.effect == TaintEffect::NoExecute);
+        assert_eq!(evicting.count(), usize::from(tainted), "{n1:?}");
+    }
 }
 
 #[test]

@@ -19,11 +19,6 @@ use super::recorded::{RecordedAction, Trace};
 use super::seen::{Life, Printed, Seen};
 use crate::conformance::release;
 
-/// How long health passes take: 6 ms with 17 nodes, and a write 25 ms.
-const HEALTH_PASS: HealthPassTime = HealthPassTime {
-    per_node: Span(Duration::from_micros(350)),
-    per_write: Span(Duration::from_millis(25)),
-};
 /// How long it takes until a kubelet has heard of something.
 const KUBELET_LATENCY: Duration = Duration::from_millis(30);
 /// The time between two renewals of a lease.
@@ -55,7 +50,7 @@ pub(super) fn play(trace: &Trace) -> Result<Seen, String> {
     let start = before(start, lead);
     let mut config = SimulatorConfig::with_control_plane(release("1.20"));
     config.start = start;
-    config.health_pass = HEALTH_PASS;
+    config.health_pass = HealthPassTime::MEASURED;
     config.kubelets.latency = Span(KUBELET_LATENCY);
     let leases = trace.leases.iter().map(|(node, first)| {
         let mut lease = Lease::default();
