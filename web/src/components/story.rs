@@ -10,7 +10,15 @@ use crate::test_id::TestId;
 use crate::text::at;
 
 /// The bookmark that is told: `number` of `of`, counted from 0.
-pub(crate) fn story(bookmark: &Bookmark, number: usize, of: usize, dispatch: &Dispatch) -> Html {
+///
+/// The first one shows the answer of the scenario, if it has one: who asked has it at once.
+pub(crate) fn story(
+    bookmark: &Bookmark,
+    (number, of): (usize, usize),
+    answer: &str,
+    dispatch: &Dispatch,
+) -> Html {
+    let answered = number == 0 && !answer.is_empty();
     html! {
         <section class="story" aria-label="Story" data-testid={TestId::Story}>
             <button class="btn" aria-label="The bookmark before" title="The bookmark before (←)"
@@ -20,11 +28,16 @@ pub(crate) fn story(bookmark: &Bookmark, number: usize, of: usize, dispatch: &Di
                 <p class="muted num">
                     { format!("{} · {} of {of}", at(bookmark.at.timestamp()), number + 1) }
                 </p>
+                if answered {
+                    <p class="answer" data-testid={TestId::StoryAnswer}>{ in_words(answer) }</p>
+                }
                 <p class="note">{ in_words(&bookmark.note) }</p>
             </div>
-            <button class="btn primary" aria-label="The next bookmark" title="The next bookmark (→)"
+            <button class={classes!("btn", "primary", answered.then_some("answering"))}
+                aria-label="The next bookmark" title="The next bookmark (→)"
                 data-testid={TestId::StoryNext} disabled={number + 1 >= of}
-                onclick={dispatch.reform(|_: MouseEvent| Msg::NextBookmark)}>{ "›" }</button>
+                onclick={dispatch.reform(|_: MouseEvent| Msg::NextBookmark)}>
+                { if answered && of > 1 { "Step through it ›" } else { "›" } }</button>
             <button class="btn quiet icon" aria-label="End the story" title="End the story (Esc)"
                 data-testid={TestId::StoryEnd}
                 onclick={dispatch.reform(|_: MouseEvent| Msg::Tell(None))}>{ icon::cross() }</button>
