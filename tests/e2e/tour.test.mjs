@@ -213,7 +213,7 @@ const TOUR = {
     async (page, hand) => {
       await page.keyboard.press("c");
       await hand.choose(
-        page.getByRole("combobox", { name: "Release to compare this run with" }),
+        page.getByRole("combobox", { name: "Release of B" }),
         "1.18",
       );
       const compared = page.getByTestId("compared");
