@@ -29,7 +29,8 @@ pub(crate) fn story(
                     { format!("{} · {} of {of}", at(bookmark.at.timestamp()), number + 1) }
                 </p>
                 if answered {
-                    <p class="answer" data-testid={TestId::StoryAnswer}>{ in_words(answer) }</p>
+                    <p class="answer" tabindex="0" data-testid={TestId::StoryAnswer}>
+                        <b>{ "Answer: " }</b>{ in_words(answer) }</p>
                 }
                 <p class="note">{ in_words(&bookmark.note) }</p>
             </div>

@@ -5,10 +5,10 @@ use std::collections::BTreeSet;
 use miniz_oxide::deflate::compress_to_vec;
 use miniz_oxide::inflate::decompress_to_vec_with_limit;
 use taintlab_core::api::{Node, Taint, TaintEffect};
-use taintlab_core::simulator::HealthPassTime;
 use taintlab_core::command::Command;
 use taintlab_core::controllers::descheduler::DeschedulerSettings;
 use taintlab_core::controllers::node_lifecycle::zone::zone_key;
+use taintlab_core::simulator::HealthPassTime;
 
 use super::*;
 
@@ -66,8 +66,14 @@ fn assert_same(session: &Session, selection: Option<&Selection>) {
 }
 
 /// Notes and values as people write them, with what an address or JSON has to escape.
-const TEXTS: [&str; 6] =
-    ["what “there” is to see", "100 % & more = #1?", "Ω ≈ 3 ⏱ 日本", "\"quoted\" \\ 'so'", "a\nb\tc", "+/~<>"];
+const TEXTS: [&str; 6] = [
+    "what “there” is to see",
+    "100 % & more = #1?",
+    "Ω ≈ 3 ⏱ 日本",
+    "\"quoted\" \\ 'so'",
+    "a\nb\tc",
+    "+/~<>",
+];
 
 /// A number below another one, and the next one.
 struct Dice(u64);
@@ -103,10 +109,8 @@ fn varied(mut scenario: Scenario, dice: &mut Dice) -> Scenario {
         flags.insert("node-monitor-grace-period".into(), format!("{}s", 60 + dice.next(9)));
     }
     if dice.next(3) == 0 {
-        kubernetes.health_pass = Some(HealthPassTime {
-            per_node: Span(dice.millis(5)),
-            ..HealthPassTime::default()
-        });
+        kubernetes.health_pass =
+            Some(HealthPassTime { per_node: Span(dice.millis(5)), ..HealthPassTime::default() });
     }
     if dice.next(4) == 0 {
         let old = kubernetes.clone();
@@ -227,7 +231,8 @@ fn every_session_comes_back_from_its_link() {
             let edits = edits_of(&session).into_iter().flat_map(|edit| edit.commands);
             made.extend(edits.map(|command| {
                 let json = serde_json::to_value(command).unwrap();
-                json.as_object().map_or_else(|| json.to_string(), |it| it.keys().next().unwrap().clone())
+                json.as_object()
+                    .map_or_else(|| json.to_string(), |it| it.keys().next().unwrap().clone())
             }));
             // The same as a cluster of somebody's own.
             let mut own = example(name);

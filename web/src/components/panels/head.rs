@@ -38,7 +38,7 @@ fn steps(dispatch: &Dispatch) -> Html {
     let step = |later: bool, sign, label: &'static str, key: &'static str, id: TestId| {
         let onclick = dispatch.reform(move |_: MouseEvent| Msg::StepAbout(later));
         html! {
-            <button class="btn quiet icon small" title={format!("{label} ({key})")}
+            <button class="btn quiet icon small aboutstep" title={format!("{label} ({key})")}
                 aria-label={label} data-testid={id} {onclick}>{ sign }</button>
         }
     };

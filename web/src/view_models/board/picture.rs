@@ -32,11 +32,12 @@ svg.tb{font:11px system-ui,sans-serif;background:light-dark(#f3f5f8,#0f1319)}\
 svg.tb:root{color-scheme:light dark}\
 .tb text{fill:light-dark(#17202b,#e4e9f0)}\
 .tb .m{fill:light-dark(#566273,#9aa7b8)}\
-.tb .h{font-weight:600;font-size:14px}\
+.tb .h{font-weight:600;font-size:13px}\
 .tb .n{font-weight:600}\
+.tb .r{fill:light-dark(#bb2a3c,#ff8490)}\
 .tb .x{text-decoration:line-through}\
-.tb rect.z{fill:light-dark(#fff,#171c24);stroke:light-dark(#d9dfe7,#2b3442);stroke-width:2}\
-.tb rect.c{fill:light-dark(#fff,#1e2530);stroke:light-dark(#d9dfe7,#2b3442);stroke-width:2}\
+.tb rect.z{fill:light-dark(#fff,#171c24);stroke:light-dark(#d9dfe7,#2b3442)}\
+.tb rect.c{fill:light-dark(#fff,#1e2530);stroke:light-dark(#d9dfe7,#2b3442)}\
 .tb rect.t{fill:light-dark(#bb2a3c,#ff8490)}\
 .tb rect.k{fill:light-dark(#f8d3d7,#5a2028)}\
 .tb rect.u{fill:none;stroke:light-dark(#bb2a3c,#ff8490)}\
@@ -46,8 +47,7 @@ svg.tb:root{color-scheme:light dark}\
 .tb use.counting{color:light-dark(#955300,#f0b155)}\
 .tb use.terminating{color:light-dark(#bb2a3c,#ff8490)}\
 .tb use.past{color:light-dark(#828e9e,#66738a)}\
-.tb symbol{overflow:visible;fill:none;stroke:currentColor;stroke-width:1.4}\
-.tb symbol .f{fill:currentColor;stroke:none}";
+.f{fill:currentColor;stroke:none}";
 
 /// The marks of the legend, around zero.
 const MARKS: &[(&str, &str)] = &[
@@ -132,7 +132,7 @@ impl Drawn {
             self.svg,
             "<svg x=\"{x}\" y=\"{y}\" width=\"{room}\" height=\"{LINE}\">\
              <text class=\"{class}\" y=\"11\">{}</text></svg>",
-            escaped(text)
+            escaped(&fitted(text, room))
         );
         if !end.is_empty() {
             self.text_to("m", x + width, y + 11, end);
@@ -149,6 +149,25 @@ impl Drawn {
             x += 24 + text.chars().count() * 6;
         }
         x
+    }
+}
+
+/// As much of the end of a name as there is room for: the end tells pods apart.
+fn fitted(text: &str, room: usize) -> String {
+    let (letters, most) = (text.chars().count(), room / 7);
+    if letters <= most {
+        return text.to_owned();
+    }
+    let skipped = letters - most.saturating_sub(1);
+    std::iter::once('…').chain(text.chars().skip(skipped)).collect()
+}
+
+/// A taint without what is before the name of its key.
+fn short(taint: &Taint) -> String {
+    let whole = taint.to_string();
+    match taint.key.rsplit_once('/') {
+        Some((before, _)) => whole.get(before.len() + 1..).unwrap_or(&whole).to_owned(),
+        None => whole,
     }
 }
 
@@ -173,7 +192,7 @@ fn states(
 }
 
 /// Boxes side by side and below one another: those of a row are equally high.
-fn grid(boxes: &[Drawn], columns: usize, width: usize, gap: usize) -> Drawn {
+fn grid(boxes: &[Drawn], frame: &str, columns: usize, width: usize, gap: usize) -> Drawn {
     let each = (width + gap) / columns - gap;
     let mut drawn = Drawn::default();
     for row in boxes.chunks(columns) {
@@ -181,6 +200,13 @@ fn grid(boxes: &[Drawn], columns: usize, width: usize, gap: usize) -> Drawn {
             (drawn.height, row.iter().map(|one| one.height).max().unwrap_or_default());
         for (index, one) in row.iter().enumerate() {
             let x = index * (each + gap);
+            if !frame.is_empty() {
+                let _ = write!(
+                    drawn.svg,
+                    "<rect class=\"{frame}\" x=\"{x}\" y=\"{y}\" width=\"{each}\" \
+                     height=\"{height}\" rx=\"6\"/>"
+                );
+            }
             let _ = write!(
                 drawn.svg,
                 "<svg x=\"{x}\" y=\"{y}\" width=\"{each}\" height=\"{height}\">{}</svg>",
@@ -193,10 +219,9 @@ fn grid(boxes: &[Drawn], columns: usize, width: usize, gap: usize) -> Drawn {
     drawn
 }
 
-/// A box with a frame.
-fn framed(class: &str, height: usize) -> Drawn {
-    let svg = format!("<rect class=\"{class}\" width=\"100%\" height=\"100%\" rx=\"6\"/>");
-    Drawn { svg, height }
+/// Nothing yet, so far from the edge.
+fn below(height: usize) -> Drawn {
+    Drawn { height, ..Drawn::default() }
 }
 
 /// Draws the board as it is, with so much of each node.
@@ -208,11 +233,11 @@ pub(crate) fn picture(board: &Board, detail: Detail, title: &str, moment: &str) 
     let columns = board.zones.len().clamp(1, MOST_ZONES);
     let each = (inner + GAP) / columns - GAP;
     let zones: Vec<_> = board.zones.iter().map(|zone| zone_box(zone, detail, each)).collect();
-    let mut parts = vec![head(board, title, moment, inner), grid(&zones, columns, inner, GAP)];
+    let mut parts = vec![head(board, title, moment, inner), grid(&zones, "z", columns, inner, GAP)];
     if !board.pending.is_empty() {
-        parts.push(pending_box(board, inner));
+        parts.push(grid(&[pending_box(board, inner)], "z", 1, inner, 0));
     }
-    let body = grid(&parts, 1, inner, GAP);
+    let body = grid(&parts, "", 1, inner, GAP);
     let height = body.height + 2 * GAP;
     let mut svg = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"tb\" width=\"{WIDTH}\" \
@@ -223,7 +248,7 @@ pub(crate) fn picture(board: &Board, detail: Detail, title: &str, moment: &str) 
         escaped(&words(board)),
     );
     for (name, mark) in MARKS {
-        let _ = write!(svg, "<symbol id=\"b-{name}\">{mark}</symbol>");
+        let _ = write!(svg, "<g id=\"b-{name}\" fill=\"none\" stroke=\"currentColor\">{mark}</g>");
     }
     let _ = write!(
         svg,
@@ -272,7 +297,7 @@ fn head(board: &Board, title: &str, moment: &str, width: usize) -> Drawn {
 }
 
 fn zone_box(zone: &ZoneView, detail: Detail, width: usize) -> Drawn {
-    let mut drawn = framed("z", GAP);
+    let mut drawn = below(GAP);
     let inner = width - 2 * GAP;
     let size = format!("{}, {}", count(zone.nodes.len(), "node"), count(zone.pods, "pod"));
     drawn.line("n", (GAP, inner), &zone.name, &size);
@@ -298,7 +323,7 @@ fn zone_box(zone: &ZoneView, detail: Detail, width: usize) -> Drawn {
         let columns = if many { 1 } else { ((inner + 8) / (CARD + 8)).max(1) };
         let each = (inner + 8) / columns - 8;
         let cards: Vec<_> = zone.nodes.iter().map(|node| card(node, detail, each)).collect();
-        grid(&cards, columns, inner, if many { 2 } else { 8 })
+        grid(&cards, "c", columns, inner, if many { 2 } else { 8 })
     };
     let y = drawn.height;
     let _ = write!(
@@ -311,34 +336,37 @@ fn zone_box(zone: &ZoneView, detail: Detail, width: usize) -> Drawn {
 }
 
 fn card(node: &NodeView, detail: Detail, width: usize) -> Drawn {
-    let mut drawn = framed("c", 4);
+    let mut drawn = below(4);
     let _ = write!(drawn.svg, "<title>{}</title>", escaped(&node.line()));
     if node.taints.iter().any(Taint::is_no_execute) {
-        drawn.svg.push_str("<rect class=\"t\" width=\"4\" height=\"100%\"/>");
+        drawn.svg.push_str("<rect class=\"t\" x=\"3\" y=\"8%\" width=\"3\" height=\"84%\"/>");
     }
     let room = (10, width.saturating_sub(16));
-    let mut status = count(node.pod_count, "pod");
+    let pods = count(node.pod_count, "pod");
+    let mut status = Vec::new();
     if !matches!(node.status(), "Ready" | "Unknown") || node.ready == ConditionStatus::Unknown {
-        status = format!("{status} · {}", node.status());
+        status.push(node.status());
     }
-    if let Some(cause) = node.silent {
-        status = format!("{status} · {}", silence_words(cause));
-    }
+    status.extend(node.silent.map(silence_words));
+    let status = status.join(" · ");
     if detail == Detail::Rows {
         let y = drawn.height;
         let x = drawn.tallies(&node.counts, width / 2, y + 7, false);
-        let taints = node.taints.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ");
+        let taints = node.taints.iter().map(short).collect::<Vec<_>>().join(" ");
         if !taints.is_empty() {
             drawn.text("m", x + 4, y + 11, &taints);
         }
-        drawn.line("n", (10, width / 2 - 16), node.name.as_str(), &status);
+        let status = if status.is_empty() { &pods } else { &status };
+        drawn.line("n", (10, width / 2 - 16), node.name.as_str(), status);
         drawn.height += 2;
         return drawn;
     }
-    drawn.line("n", room, node.name.as_str(), "");
-    drawn.line("m", room, &status, "");
+    drawn.line("n", room, node.name.as_str(), &pods);
+    if !status.is_empty() {
+        drawn.line("m", room, &status, "");
+    }
     for taint in &node.taints {
-        drawn.line("", room, &taint.to_string(), "");
+        drawn.line("r", room, &short(taint), "");
     }
     if detail == Detail::Full {
         for pod in &node.pods {
@@ -413,7 +441,7 @@ fn cells(zone: &ZoneView, width: usize) -> Drawn {
 }
 
 fn pending_box(board: &Board, width: usize) -> Drawn {
-    let mut drawn = framed("z", GAP);
+    let mut drawn = below(GAP);
     let number = board.pending.len();
     let inner = width - 2 * GAP;
     let size = format!("{} without a node", count(number, "pod"));
@@ -424,7 +452,7 @@ fn pending_box(board: &Board, width: usize) -> Drawn {
         pod_line(&mut drawn, pod, (0, each.saturating_sub(GAP)));
         drawn
     });
-    let pods = grid(&pods.collect::<Vec<_>>(), MOST_ZONES, inner, 0);
+    let pods = grid(&pods.collect::<Vec<_>>(), "", MOST_ZONES, inner, 0);
     let y = drawn.height;
     let _ = write!(
         drawn.svg,
@@ -521,8 +549,8 @@ mod tests {
             let svg = picture(&board, detail, "Six", "4s");
             assert_well_formed(&svg);
             assert_eq!(svg.matches("<title>node node-").count(), 6, "{detail:?}");
-            assert_eq!(svg.matches("class=\"c\"").count(), cards, "{detail:?}");
-            assert_eq!(svg.matches("class=\"z\"").count(), 2, "{detail:?}");
+            assert_eq!(svg.matches("rect class=\"c\"").count(), cards, "{detail:?}");
+            assert_eq!(svg.matches("rect class=\"z\"").count(), 2, "{detail:?}");
             // One in the legend besides, and one for the zone where pods are numbers.
             let sums = usize::from(pods == 0);
             let marks = |mark| uses(&svg, mark) - 1 - if detail >= Detail::Rows { sums } else { 0 };
