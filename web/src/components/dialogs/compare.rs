@@ -18,6 +18,9 @@ use crate::text::at;
 use crate::view_models::lanes::selection_of;
 use crate::view_models::runs::{CompareWith, Compared, Side};
 
+/// What flags look like.
+const FLAGS: &str = "--node-monitor-grace-period=20s\n--feature-gates=Name=true";
+
 /// Properties of [`Compare`].
 #[derive(Clone, PartialEq, Properties)]
 pub(crate) struct CompareProps {
@@ -134,7 +137,7 @@ pub(crate) fn Compare(props: &CompareProps) -> Html {
                     oninput={change(index, false, |form, text| form.seconds = text)} />
                 <label class="field wide"><span>{ "Flags of kube-controller-manager" }</span>
                     <textarea class="mono" rows="2" spellcheck="false" autocapitalize="off"
-                        placeholder="--node-monitor-grace-period=20s" value={form.flags.clone()}
+                        placeholder={FLAGS} value={form.flags.clone()}
                         oninput={onflags} />
                 </label>
             </fieldset>

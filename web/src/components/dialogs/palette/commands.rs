@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 
+use taintlab_core::api::{Taint, WorkloadKind};
 use taintlab_core::command::Command as Edit;
 use taintlab_core::protocol::zone::ZoneKey;
 use taintlab_core::release::KubernetesRelease;
@@ -9,10 +10,11 @@ use yew::prelude::*;
 
 use crate::components::dialogs::Asked;
 use crate::components::dialogs::export::{KINDS, PICTURES};
+use crate::components::dialogs::scenarios::load;
 use crate::components::panels::faults::{fault_of_zone, faults_of, reports_of};
-use crate::components::parts::taint_editor::quick_taints;
+use crate::components::parts::taint_editor::{QUICK, quick_taints};
 use crate::keyboard::SHORTCUTS;
-use crate::messages::{Dialog, Dispatch, ExportTarget, Msg, Notice, refused};
+use crate::messages::{Dialog, Dispatch, ExportTarget, Msg, refused};
 use crate::session::{MarkKind, StartChange};
 use crate::text::at;
 use crate::view_models::board::density::Density;
@@ -21,7 +23,6 @@ use crate::view_models::inspector_model::{InspectedNode, InspectedPod, Inspector
 use crate::view_models::lanes::{LanesMsg, Picture, subject_of};
 use crate::view_models::runs::BranchMsg;
 use crate::view_models::selection::Selection;
-use crate::{files, samples};
 
 /// Something that can be done.
 #[derive(Clone)]
@@ -85,11 +86,33 @@ fn of_selection(all: &mut Commands, asked: &Asked<'_>) {
             let cut = zone.rates.as_ref().is_some_and(|rates| rates.network_cut);
             let fault = fault_of_zone(&name, cut);
             all.edit(&name, fault.words, fault.commands, asked.dispatch);
+            let board = asked.board.zones.iter().find(|board| board.key == zone.key);
+            let nodes = || board.into_iter().flat_map(|board| &board.nodes).filter(|it| it.exists);
+            for (key, effect) in QUICK {
+                let taint = Taint::new(key, "", effect);
+                let words = format!("taint all nodes {taint}");
+                let commands = nodes().map(|node| {
+                    let (node, taint) = (node.name.clone(), taint.clone());
+                    Edit::Taint { node, taint }
+                });
+                all.edit(&name, &words, commands.collect(), asked.dispatch);
+            }
         }
-        InspectorModel::Overview(_)
-        | InspectorModel::Pods(_)
-        | InspectorModel::Gone(..)
-        | InspectorModel::Workload(..) => {}
+        InspectorModel::Workload(track, _) => {
+            let (workload, desired) = (&track.view.workload, track.view.desired);
+            let scaled = matches!(
+                workload.kind,
+                WorkloadKind::Deployment | WorkloadKind::ReplicaSet | WorkloadKind::StatefulSet
+            );
+            let sizes = [desired.saturating_add(1), desired.saturating_sub(1)];
+            let sizes = sizes.into_iter().filter_map(|size| u32::try_from(size).ok());
+            for replicas in sizes.filter(|_| scaled) {
+                let words = format!("Scale to {replicas}");
+                let command = Edit::Scale { workload: workload.clone(), replicas };
+                all.edit(&workload.to_string(), &words, vec![command], asked.dispatch);
+            }
+        }
+        InspectorModel::Overview(_) | InspectorModel::Pods(_) | InspectorModel::Gone(..) => {}
     }
     if let Some(subject) = subject_of(&selection)
         && !asked.lanes.wanted.pins.contains(&subject)
@@ -234,12 +257,6 @@ fn scenarios(all: &mut Commands, asked: &Asked<'_>) {
     let catalogue = (asked.catalogue)();
     for (name, about) in catalogue.iter().flat_map(|(_, scenarios)| scenarios) {
         let name = *name;
-        all.add(format!("Scenario: {}", about.title), move || {
-            let text = samples::all().find(|(known, _)| *known == name).map(|(_, text)| text);
-            match files::scenario(name, text.unwrap_or_default()) {
-                Ok(scenario) => Msg::Load(Box::new(scenario)),
-                Err(error) => Msg::Notice(Notice::error(error)),
-            }
-        });
+        all.add(format!("Scenario: {}", about.title), move || load(name));
     }
 }
