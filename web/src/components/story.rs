@@ -19,6 +19,7 @@ pub(crate) fn story(
     dispatch: &Dispatch,
 ) -> Html {
     let answered = number == 0 && !answer.is_empty();
+    let steps = answered && of > 1;
     html! {
         <section class="story" aria-label="Story" data-testid={TestId::Story}>
             <button class="btn" aria-label="The bookmark before" title="The bookmark before (←)"
@@ -34,11 +35,11 @@ pub(crate) fn story(
                 }
                 <p class="note">{ in_words(&bookmark.note) }</p>
             </div>
-            <button class={classes!("btn", "primary", answered.then_some("answering"))}
-                aria-label="The next bookmark" title="The next bookmark (→)"
+            <button class={classes!("btn", "primary", steps.then_some("answering"))}
+                aria-label={(!steps).then_some("The next bookmark")} title="The next bookmark (→)"
                 data-testid={TestId::StoryNext} disabled={number + 1 >= of}
                 onclick={dispatch.reform(|_: MouseEvent| Msg::NextBookmark)}>
-                { if answered && of > 1 { "Step through it ›" } else { "›" } }</button>
+                { if steps { "Step through it ›" } else { "›" } }</button>
             <button class="btn quiet icon" aria-label="End the story" title="End the story (Esc)"
                 data-testid={TestId::StoryEnd}
                 onclick={dispatch.reform(|_: MouseEvent| Msg::Tell(None))}>{ icon::cross() }</button>
