@@ -22,6 +22,8 @@ const LINE: usize = 16;
 const PITCH: usize = 14;
 /// How wide a card is at least.
 const CARD: usize = 168;
+/// How wide a row is at least.
+const ROW: usize = 340;
 /// So many zones are side by side.
 const MOST_ZONES: usize = 3;
 /// So many pods without a node are drawn.
@@ -320,10 +322,12 @@ fn zone_box(zone: &ZoneView, detail: Detail, width: usize) -> Drawn {
     let nodes = if detail == Detail::Cells {
         cells(zone, inner)
     } else {
-        let columns = if many { 1 } else { ((inner + 8) / (CARD + 8)).max(1) };
-        let each = (inner + 8) / columns - 8;
+        let gap = if many { 2 } else { 8 };
+        let least = if many { ROW } else { CARD };
+        let columns = ((inner + gap) / (least + gap)).max(1);
+        let each = (inner + gap) / columns - gap;
         let cards: Vec<_> = zone.nodes.iter().map(|node| card(node, detail, each)).collect();
-        grid(&cards, "c", columns, inner, if many { 2 } else { 8 })
+        grid(&cards, "c", columns, inner, gap)
     };
     let y = drawn.height;
     let _ = write!(
