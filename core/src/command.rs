@@ -210,20 +210,20 @@ pub enum Command {
     /// Restarts the taint-eviction controller: its timers and its memory are lost, and it sees all
     /// nodes and pods as new.
     RestartTaintEvictionController,
-    /// Stops the kubelet of a node: it neither reports nor hears, and pods that are deleted stay
-    /// `Terminating`. Their containers run on.
+    /// Stops the kubelet of a node: it sends no heartbeats and receives no changes, and pods that
+    /// are deleted stay `Terminating`. Their containers keep running.
     StopKubelet {
         /// Which node.
         node: NodeName,
     },
-    /// Starts the kubelet of a node: it posts the node's status, renews the lease, and does what
-    /// it has not heard of. A node that is off starts first.
+    /// Starts the kubelet of a node: it posts the node's status, renews the lease, and catches up
+    /// on missed changes. A node that is off starts first.
     StartKubelet {
         /// Which node.
         node: NodeName,
     },
-    /// Restarts a kubelet that runs: as a start, so that it posts its status at once and beats
-    /// from now on.
+    /// Restarts a kubelet that runs: as a start, so that it posts its status at once and its
+    /// heartbeats count from now on.
     RestartKubelet {
         /// Which node.
         node: NodeName,
@@ -244,8 +244,8 @@ pub enum Command {
     /// Shuts the machine of a node down. If its kubelet is set so (`shutdownGracePeriod` and
     /// `shutdownGracePeriodByPodPriority` of its KubeletConfiguration), it posts that the node is
     /// not ready, refuses pods, and ends those there are first; else everything on the node ends
-    /// with it and nothing is said, as when the power fails. The node stays off until its kubelet is
-    /// started; then what is to run on it starts again.
+    /// with it and nothing is said, as when the power fails. The node stays off until its kubelet
+    /// is started; then what is to run on it starts again.
     ShutDownNode {
         /// Which node.
         node: NodeName,
@@ -268,7 +268,8 @@ pub enum Command {
         /// Which node.
         node: NodeName,
     },
-    /// Cuts a node off the API server. Its kubelet runs on but is neither heard nor hears.
+    /// Cuts a node off the API server. Its kubelet runs on without a
+    /// connection to the API server.
     CutNetwork {
         /// Which node.
         node: NodeName,

@@ -68,7 +68,7 @@ impl Condition {
         let (kind, name) = object.split_once('/').ok_or_else(|| {
             format!(
                 "`{object}` names no object; write `pod/NAME`, `node/NAME`, `zone/NAME` or \
-                 `deployment/NAME` and what is to be so, such as `pod/default/web-1 gone`"
+                 `deployment/NAME` and a state, such as `pod/default/web-1 gone`"
             )
         })?;
         match kind {
@@ -166,7 +166,7 @@ fn split(line: &str) -> (&str, &str) {
 }
 
 fn wrong(said: &str, of: &str, valid: &[&str]) -> String {
-    format!("`{said}` cannot be said of {of}; write one of {}", valid.join(", "))
+    format!("`{said}` is not a state of {of}; valid states are {}", valid.join(", "))
 }
 
 fn pod(pod: PodKey, said: &str) -> Result<Condition, String> {

@@ -110,14 +110,14 @@ pub enum EventKind {
     },
     /// kube-controller-manager restarted: its controllers know nothing any more.
     ControllerManagerRestarted,
-    /// Nobody hears the kubelet of a node any more.
+    /// The API server no longer receives heartbeats of a node.
     HeartbeatLost {
         /// Which node.
         node: NodeName,
         /// Why.
         cause: SilenceCause,
     },
-    /// The kubelet of a node is heard again.
+    /// The API server receives heartbeats of a node again.
     HeartbeatResumed {
         /// Which node.
         node: NodeName,
@@ -166,7 +166,7 @@ pub enum EventKind {
         /// The zone whose queue it is in.
         zone: ZoneKey,
     },
-    /// A node that waited got its turn.
+    /// A node was dequeued.
     NodeDequeued {
         /// Which node.
         node: NodeName,

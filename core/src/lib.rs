@@ -66,8 +66,8 @@
 //! The modules are layers: [`time`], [`release`], [`api`]; [`protocol`], [`cluster`], [`queue`];
 //! the pure rules of [`policy`], such as [`policy::matching`] (which toleration matches which
 //! taint, and why) and [`policy::validation`] (what the API server refuses); [`controllers`] and
-//! [`kubelet`]; [`command`] and [`event`]; [`simulator`]; [`scenario`], [`lanes`], [`condition`] and
-//! [`warnings`].
+//! [`kubelet`]; [`command`] and [`event`]; [`simulator`]; [`scenario`], [`lanes`], [`condition`]
+//! and [`warnings`].
 #![no_std]
 
 extern crate alloc;

@@ -86,8 +86,8 @@ impl PodVerdict {
                 "The pod is deleted and its grace period runs: kubectl shows Terminating."
             }
             Self::Stuck => {
-                "The pod is deleted, but stays Terminating until its kubelet, which nobody hears, \
-                 is back and confirms it."
+                "The pod is deleted, but stays Terminating until its unreachable kubelet \
+                 reconnects and confirms it."
             }
             Self::Evicted => {
                 "Its kubelet has ended the pod to free what it used; the object is still there: \
@@ -384,7 +384,7 @@ impl PodState {
         let at = |timer: PodTimer| Timestamp::from_millis(timer.until.as_nanos() / 1_000_000);
         match (self.verdict, self.timer) {
             (PodVerdict::Counting, Some(timer)) if timer.never_ends() => {
-                "counting down, forever".to_string()
+                "tolerated forever".to_string()
             }
             (PodVerdict::Counting, Some(timer)) => format!("deleted at {}", at(timer)),
             (PodVerdict::Terminating, Some(timer)) => {

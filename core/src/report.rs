@@ -373,8 +373,8 @@ impl Settled {
 }
 
 impl Plan {
-    /// Settles the cluster of a scenario, whose later steps and expectations do not count, and finds
-    /// its failure domains. The control plane takes part, whatever the scenario says.
+    /// Settles the cluster of a scenario, whose later steps and expectations do not count, and
+    /// finds its failure domains. The control plane takes part, whatever the scenario says.
     ///
     /// # Errors
     /// The cluster cannot be simulated, or an option is wrong.

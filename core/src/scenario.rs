@@ -147,9 +147,9 @@ pub struct Kubernetes {
     /// Feature gates that differ from the defaults of the release.
     #[serde(skip_serializing_if = "is_default")]
     pub feature_gates: BTreeMap<String, bool>,
-    /// Whether kubelets beat and the node lifecycle controller watches over them, as in a real
-    /// cluster. Unless given, they do if a step, an expectation, a flag or a setting is about them;
-    /// without, taints come only by hand and stay.
+    /// Whether kubelets send heartbeats and the node lifecycle controller monitors them, as in a
+    /// real cluster. Unless given, they do if a step, an expectation, a flag or a setting is about
+    /// them; without, taints come only by hand and stay.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub node_lifecycle: Option<bool>,
     /// Flags of kube-controller-manager that differ from the defaults of the release, by name.
@@ -355,7 +355,7 @@ impl fmt::Display for ScenarioError {
             Self::NodeGroup { error, .. } => f.write_str(error),
             Self::DuplicateName(name) => write!(f, "{name}; {}", name.help()),
             Self::Step { error, .. } => error.fmt(f),
-            Self::NotRefused { .. } => f.write_str("it was to be refused, and was carried out"),
+            Self::NotRefused { .. } => f.write_str("expected an error, but the command succeeded"),
             Self::TooMuch { at } => write!(
                 f,
                 "the scenario has come to {} and no further: {MOST_MOMENTS} moments or \

@@ -103,7 +103,7 @@ pub struct SimulatorSnapshot(Simulator);
 /// What can be there at the beginning beside nodes and pods.
 #[derive(Clone, Debug, Default)]
 pub struct InitialState {
-    /// The leases of nodes: they tell when a kubelet that beats did so last.
+    /// The leases of nodes: they tell when a kubelet sent its last heartbeat.
     pub leases: Vec<Lease>,
     /// Deployments and so on.
     pub workloads: Vec<Workload>,

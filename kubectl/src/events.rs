@@ -75,14 +75,10 @@ pub(crate) fn values(session: &Session<'_>) -> Vec<Value> {
     }
     let mut before: BTreeMap<&PodKey, usize> = BTreeMap::new();
     for event in session.context.events {
-        let recorded = match &event.what {
-            EventKind::EventRecorded(recorded) => recorded,
-            EventKind::PodDeleted { pod, .. } => {
-                *before.entry(pod).or_default() += 1;
-                continue;
-            }
-            _ => continue,
-        };
+        if let EventKind::PodDeleted { pod, .. } = &event.what {
+            *before.entry(pod).or_default() += 1;
+        }
+        let EventKind::EventRecorded(recorded) = &event.what else { continue };
         if event.at.saturating_add(TIME_TO_LIVE) <= simulator.now() {
             continue;
         }

@@ -105,7 +105,33 @@ pub fn command_line_of(command: &Command, simulator: &Simulator) -> Option<Strin
             line(&words)
         }
         Command::Drain { nodes, options } => drain(nodes, options),
-        _ => None,
+        // kubectl has no verb for these.
+        Command::EvictPod { .. }
+        | Command::BindPod { .. }
+        | Command::CancelDrain { .. }
+        | Command::SetApiServerFlags { .. }
+        | Command::FailPodWrites { .. }
+        | Command::FailNodeWrites { .. }
+        | Command::RestartTaintEvictionController
+        | Command::RestartControllerManager
+        | Command::StopKubelet { .. }
+        | Command::StartKubelet { .. }
+        | Command::RestartKubelet { .. }
+        | Command::FlapKubelet { .. }
+        | Command::ShutDownNode { .. }
+        | Command::CancelShutdown { .. }
+        | Command::PowerOffNode { .. }
+        | Command::CutNetwork { .. }
+        | Command::RestoreNetwork { .. }
+        | Command::CutZoneNetwork { .. }
+        | Command::RestoreZoneNetwork { .. }
+        | Command::RegisterNode { .. }
+        | Command::SetNodeCondition { .. }
+        | Command::SetNodeResources(_)
+        | Command::LoadNode(_)
+        | Command::SetPodUsage { .. }
+        | Command::LoadPod(_)
+        | Command::ConfigureKubelet { .. } => None,
     }
 }
 

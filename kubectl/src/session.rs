@@ -115,15 +115,13 @@ impl<'a> Session<'a> {
         self.change(DryRun::No, command)?;
         let events = self.scratch.as_mut().map(|s| s.drain_events()).unwrap_or_default();
         for event in events {
-            match event.what {
-                EventKind::DrainStarted { drain } => self.outcome.drain = Some(drain),
-                EventKind::DrainPrinted { is_error: true, line, .. } => self.warn(line),
-                EventKind::DrainPrinted { line, .. } => self.print(line),
-                EventKind::DrainEnded { failed, .. } => {
-                    self.outcome.drain = None;
-                    self.outcome.exit_code = u8::from(failed);
-                }
-                _ => {}
+            if let EventKind::DrainStarted { drain } = event.what {
+                self.outcome.drain = Some(drain);
+            } else if let EventKind::DrainPrinted { is_error, line, .. } = event.what {
+                if is_error { self.warn(line) } else { self.print(line) }
+            } else if let EventKind::DrainEnded { failed, .. } = event.what {
+                self.outcome.drain = None;
+                self.outcome.exit_code = u8::from(failed);
             }
         }
         Ok(())
@@ -147,26 +145,28 @@ impl<'a> Session<'a> {
         if dropped.is_empty() {
             return Ok(command);
         }
-        let cluster = self.simulator().cluster();
-        let live = match &command {
-            Command::UpdateNode(node) => cluster
-                .get_node(&node.metadata.name)
-                .map(|node| Command::UpdateNode(Node::clone(node))),
-            Command::UpdatePod(pod) => {
-                cluster.get_pod(&pod.key()).map(|pod| Command::UpdatePod(Pod::clone(pod)))
-            }
-            Command::UpdateWorkload(workload) => cluster
-                .get_workload(&workload.key())
-                .map(|workload| Command::UpdateWorkload(Box::new(Workload::clone(workload)))),
-            _ => None,
-        };
-        if let Some(mut live) = live
+        if let Some(mut live) = self.live(&command)
             && !redact_console_command(&mut live).map_err(failed)?.is_empty()
         {
             return Ok(command);
         }
         self.warn_of_dropped(dropped);
         Ok(clean)
+    }
+
+    /// The command that would write the object of an update as it is now.
+    fn live(&self, update: &Command) -> Option<Command> {
+        let cluster = self.simulator().cluster();
+        if let Command::UpdateNode(node) = update {
+            let node = cluster.get_node(&node.metadata.name)?;
+            return Some(Command::UpdateNode(Node::clone(node)));
+        }
+        if let Command::UpdatePod(pod) = update {
+            return Some(Command::UpdatePod(Pod::clone(cluster.get_pod(&pod.key())?)));
+        }
+        let Command::UpdateWorkload(workload) = update else { return None };
+        let workload = cluster.get_workload(&workload.key())?;
+        Some(Command::UpdateWorkload(Box::new(Workload::clone(workload))))
     }
 
     /// Changes the cluster, if the API server takes it.

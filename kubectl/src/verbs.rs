@@ -278,7 +278,7 @@ const ABSENT: [(&str, &str); 12] = [
     ("explain", "the reference of the fields is not in here"),
     ("logs", "containers do not really run; `kubectl describe pod` tells what happened"),
     ("port-forward", "containers do not really run"),
-    ("top", "nobody measures"),
+    ("top", "metrics are not simulated"),
     ("wait", "time stands still while a command runs; let the clock run instead"),
 ];
 

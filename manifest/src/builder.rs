@@ -376,7 +376,7 @@ impl<'t, 's> Builder<'t, 's> {
             let Some(first) = seen.insert(key.to_string(), key_position.line) else { continue };
             let mut path = parent.clone();
             push_key(&mut path, key);
-            let message = format!("the key `{key}` is there twice: first on line {first}");
+            let message = format!("duplicate key `{key}`: first on line {first}");
             let problem = Problem::new(*key_position, message).at(path);
             self.problems.push(problem.help("remove one of the two"));
             value.value = Value::Removed;
@@ -400,7 +400,7 @@ impl<'t, 's> Builder<'t, 's> {
     fn stop(&self, position: Position, message: String) -> Stop {
         let problem = Problem::new(position, message).at(self.path());
         Stop::End(Some(Box::new(
-            problem.help("this is a limit that protects the page; import less at once"),
+            problem.help("this is the limit of one input; import less at once"),
         )))
     }
 

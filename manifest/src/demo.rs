@@ -27,7 +27,7 @@ pub use self::fence::DemoOptions;
 pub use self::html::{escape, prose};
 pub use self::knob::Knob;
 pub use self::recording::{
-    RecordedBudget, RecordedEvent, RecordedKnob, RecordedLane, RecordedRun, RecordedSegment,
+    RecordedBudget, RecordedKnob, RecordedLane, RecordedRow, RecordedRun, RecordedSegment,
     RecordedTerm, Recording,
 };
 pub use self::rows::{Row, rows};
@@ -98,8 +98,8 @@ impl Demo {
     /// its text is written anew.
     ///
     /// # Errors
-    /// The scenario cannot run, also with a knob turned; it has too many nodes and pods; a knob does
-    /// not fit it; the knobs have too many values.
+    /// The scenario cannot run, also with a knob turned; it has too many nodes and pods; a knob
+    /// does not fit it; the knobs have too many values.
     pub fn new(scenario: &Scenario, text: &str, options: &DemoOptions) -> Result<Self, DemoError> {
         let (mut scenario, mut text) = (scenario.clone(), text.to_owned());
         if !options.steps.is_empty() {
@@ -156,9 +156,10 @@ impl Demo {
     }
 
     /// The demo as HTML in one line: the element `<taint-lab>` with a figure in it, which is what
-    /// is seen without JavaScript, and with the recording. `packed` is [`text`](Self::text), deflated
-    /// as it is (RFC 1951), in base64url without padding, for this crate packs nothing; with it the
-    /// playground opens a scenario that is none of its examples, without it (empty) there is no link.
+    /// is seen without JavaScript, and with the recording. `packed` is [`text`](Self::text),
+    /// deflated as it is (RFC 1951), in base64url without padding, for this crate packs nothing;
+    /// with it the playground opens a scenario that is none of its examples, without it (empty)
+    /// there is no link.
     ///
     /// # Errors
     /// `start-at` lies after the end of the run, or `budget` names a pod that is not evicted.

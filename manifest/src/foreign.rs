@@ -53,7 +53,7 @@ impl<'de> Visitor<'de> for Tree {
     type Value = Spanned<'static>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("what JSON can say")
+        f.write_str("a JSON value")
     }
 
     fn visit_unit<E>(self) -> Result<Self::Value, E> {

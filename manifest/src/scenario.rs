@@ -110,7 +110,7 @@ fn read(
             diagnostics.name_objects(|path, left_out| object_at(&tree, path, left_out));
         }
         None if !diagnostics.has_errors() => {
-            let problem = Problem::new(Position::START, "there is nothing in here");
+            let problem = Problem::new(Position::START, "the file is empty");
             diagnostics.error(problem.help("a scenario begins with `apiVersion: taintlab/v1`"));
         }
         None => {}
@@ -450,7 +450,7 @@ fn check_objects(
             let path = join(&path, &problem.path);
             diagnostics.error(problem.at(path));
         }
-        let message = format!("{name} is there twice");
+        let message = format!("{name} is defined twice");
         if seen.insert(name, 0).is_some() {
             let problem = Problem::new(object.position, message);
             diagnostics.error(problem.at(path).help("give one of the two another name"));

@@ -132,7 +132,7 @@ pub(crate) fn not_a_manifest(text: &str) -> Option<Problem> {
         !(line.is_empty() || line.starts_with('#') || line == "---" || line == "...")
     };
     let Some((first, line)) = lines().find(|(line, _)| content(line)) else {
-        let problem = Problem::new(Position::START, "there is nothing in here");
+        let problem = Problem::new(Position::START, "the file is empty");
         return Some(problem.help(HOW_TO_GET));
     };
     let first = first.trim_start();

@@ -225,9 +225,7 @@ fn groups_of_nodes_whose_names_collide_are_refused_with_both_places() {
     let messages: Vec<(u32, &str)> =
         found.diagnostics.iter().map(|d| (d.line, d.message.as_str())).collect();
     let twice = |object: &str, first: &str, second: &str| {
-        format!(
-            "the {object} is there twice: it comes from objects.{first} and from objects.{second}"
-        )
+        format!("the {object} is defined twice: in objects.{first} and in objects.{second}")
     };
     let expected = [
         (9, twice("node `b-2`", "nodes[0]", "nodeGroups[1]")),
@@ -258,7 +256,7 @@ objects:
     groups[1].pod = groups[0].pod.clone();
     let error = scenario.simulator().unwrap_err();
     assert_eq!(error.path(), "objects.nodeGroups[1]");
-    assert!(error.to_string().contains("from objects.nodeGroups[0]"), "{error}");
+    assert!(error.to_string().contains("in objects.nodeGroups[0]"), "{error}");
     let node = Node::default();
     scenario.objects.node_groups.clear();
     scenario.objects.nodes = vec![node.clone().into(), node.into()];

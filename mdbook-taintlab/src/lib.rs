@@ -2,9 +2,9 @@
 //!
 //! A fence ` ```taintlab scenario=NAME ` (a file of the folder of examples), or one whose content
 //! is a whole scenario, becomes the element `<taint-lab>` with a figure of plain HTML in it that
-//! needs no JavaScript: picture, answer, events and YAML. With the element's script it can be played. `{{taintlab NAME PATH}}` becomes a value of a run, and `{{taintlab-table
-//! NAME}}` a table about the engine or about all examples. Code, in line or in other fences, is
-//! left as it is.
+//! needs no JavaScript: picture, answer, events and YAML. With the element's script it can be
+//! played. `{{taintlab NAME PATH}}` becomes a value of a run, and `{{taintlab-table NAME}}` a table
+//! about the engine or about all examples. Code, in line or in other fences, is left as it is.
 //!
 //! What a scenario expects is checked. If it turns out to be false, or if a scenario cannot be read
 //! or run, the book is not built, and the error names the file and the line of the chapter and what

@@ -4,7 +4,7 @@ import { h, prose } from "./dom.js";
 import { engine } from "./engine.js";
 import { type Picture, NAMES, draw, laneAt } from "./lanes.js";
 import {
-  type RecordedEvent,
+  type RecordedRow,
   type Recording,
   type Run,
   clock,
@@ -29,7 +29,7 @@ export interface EditDetail {
 export interface TaintLabEventMap {
   ready: CustomEvent<{ recording: Recording }>;
   timechange: CustomEvent<{ currentTime: number }>;
-  event: CustomEvent<RecordedEvent>;
+  event: CustomEvent<RecordedRow>;
   edit: CustomEvent<EditDetail>;
   ended: CustomEvent<undefined>;
   error: CustomEvent<{ message: string }>;

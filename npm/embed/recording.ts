@@ -32,7 +32,7 @@ export interface Run {
   axis: number;
   step: number;
   lanes: Lane[];
-  events: RecordedEvent[];
+  events: RecordedRow[];
   budgets: Budget[];
 }
 
@@ -54,7 +54,7 @@ export interface Segment {
   cause?: string;
 }
 
-export interface RecordedEvent {
+export interface RecordedRow {
   at: number;
   text: string;
   /** Whether the scenario did it, and not the cluster. */

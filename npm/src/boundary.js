@@ -238,7 +238,7 @@ function usable(object, type) {
     throw new Error(`${it} stopped because of an internal error; create a new one`);
   if (state.atWork) {
     throw new Error(
-      `${it} is at work; it cannot be called from its own predicate, nor by what it reads`,
+      `${it} is busy: it cannot be called from its own predicate or from getters of its arguments`,
     );
   }
   return state;
@@ -268,7 +268,7 @@ function guardedFree(type, work) {
     const state = stateOf(this, type);
     if (state.freed) return;
     if (state.atWork)
-      throw new Error(`this ${type.name} is at work; free it when the call is over`);
+      throw new Error(`this ${type.name} is busy: free it when the call is over`);
     state.freed = true;
     if (state.stopped || state.generation !== generation) this.__destroy_into_raw();
     else enter(work, this, []);

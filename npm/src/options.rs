@@ -48,8 +48,8 @@ pub struct SimulatorOptions {
     pub release: Option<KubernetesRelease>,
     /// Feature gates that differ from the defaults of the release.
     pub feature_gates: BTreeMap<String, bool>,
-    /// Whether kubelets beat and the node lifecycle controller watches over them, as in a real
-    /// cluster: `true` unless given. Without, taints come only by hand and stay.
+    /// Whether kubelets send heartbeats and the node lifecycle controller monitors them, as in a
+    /// real cluster: `true` unless given. Without, taints come only by hand and stay.
     #[tsify(type = "boolean")]
     pub node_lifecycle: Option<bool>,
     /// Flags of kube-controller-manager that differ from the defaults of the release, by name

@@ -382,12 +382,7 @@ impl Simulator {
     ) -> Result<JsValue, JsValue> {
         let key = pod_key(&pod)?;
         self.0.with(|state| {
-            if let Some(budget) = state.engine.time_budget(&key).filter(|budget| budget.over) {
-                return to_js(&budget);
-            }
-            let engine = &state.engine;
-            let forecast = state.forecast.get_or_insert_with(|| engine.look_ahead());
-            let budget = forecast.time_budget(&key).or_else(|| engine.time_budget(&key));
+            let budget = state.engine.record_or_forecast(&key, &mut state.forecast);
             or_undefined(budget.as_ref())
         })
     }

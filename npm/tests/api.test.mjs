@@ -691,6 +691,17 @@ test("batches hold as many events as wanted", () => {
   s.free();
 });
 
+test("the text of a decision says what was decided, as the page and text scenarios do", () => {
+  const s = simulator([node("a"), pod("stays", "a", [tolerating(90)]), pod("leaves", "a")]);
+  s.command({ taint: { node: "a", taint: MAINTENANCE } }, "10s");
+  s.advanceTo("11s");
+  const decided = s.events({ text: true }).filter(({ type }) => type === "decided");
+  const of = (name) => decided.find(({ pod }) => pod === `default/${name}`)?.text;
+  assert.match(of("stays"), /deletion scheduled for 1m40s/);
+  assert.match(of("leaves"), /does not tolerate/);
+  s.free();
+});
+
 test("names and numbers that JavaScript knows too are as they are in JSON", () => {
   const text = JSON.stringify({
     apiVersion: "v1",

@@ -28,7 +28,7 @@ const HANGS = 30_000;
 const DOCUMENTED = [
   [TypeError, /./],
   [RangeError, /Maximum call stack|Invalid string length|at most 1000000 can be read|no more memory|mine/],
-  [Error, /^this (Simulator|Snapshot) is at work/],
+  [Error, /^this (Simulator|Snapshot) is busy/],
   [Error, /^taintlab: reset\(\) cannot be called/],
   [Error, /^this (Simulator|Snapshot) stopped because of an internal error/],
 ];

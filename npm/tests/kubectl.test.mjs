@@ -215,7 +215,7 @@ test("wrong command lines", async () => {
     [["when"], /error: when: which pod\? POD or NAMESPACE\/POD/],
     [["when", "a/b/c"], /error: when: expected POD or NAMESPACE\/POD, found `a\/b\/c`/],
     [["when", "a", "--if", "rain"], /error: --if: expected unreachable, stopped, nothing/],
-    [["run", "cluster.yaml"], /error: run: it reads the cluster and no file/],
+    [["run", "cluster.yaml"], /error: run: it takes no files, since it reads the cluster/],
   ];
   for (const [args, message] of cases) {
     const { stderr, code, requests } = await taintlab(args);

@@ -42,7 +42,7 @@ test("a table of workloads, findings and what would help; no bar without a termi
   assert.match(stdout, /2 nodes, 2 pods, Kubernetes 1\.\d+: 2 failure domains, 2 runs/);
   assert.match(stdout, /97 +deployment\/shop\/web +node a lost +1\/2 +5m7s +0s +\dm\d+s\n/);
   assert.match(stdout, /tolerationSeconds 0 for deployment\/shop\/web: 1\/2 ready at least/);
-  assert.match(stdout, /evicted for nothing, by outage \(30s, 1m0s, 2m0s, 5m0s, 10m0s\)/);
+  assert.match(stdout, /unnecessary evictions, by outage \(30s, 1m0s, 2m0s, 5m0s, 10m0s\)/);
   assert.doesNotMatch(stdout + stderr, /[\x1b█\r]/);
 });
 
@@ -132,7 +132,7 @@ test("mistakes on the command line", async () => {
   }
 });
 
-test("Ctrl+C leaves the runs that are made", async () => {
+test("Ctrl+C keeps the runs that are finished", async () => {
   const args = ["report", cluster, "--json", "--seeds", "1000", "--workers", "1"];
   const child = spawn(program(), args, { cwd: folder });
   let [out, err] = ["", ""];
@@ -151,10 +151,10 @@ test("Ctrl+C leaves the runs that are made", async () => {
   assert.equal(await ended, 1);
   const { runsMade, runsPlanned } = JSON.parse(out);
   assert.ok(runsMade < runsPlanned, `${runsMade}`);
-  assert.match(err, new RegExp(`broken off: ${runsMade} of 2000 runs were made`));
+  assert.match(err, new RegExp(`interrupted: ${runsMade} of 2000 runs were made`));
 });
 
-test("report() tells how far it is, and is broken off by its signal", async () => {
+test("report() tells how far it is, and is aborted by its signal", async () => {
   const main = `
 import { report } from "taintlab/report";
 import { readFileSync } from "node:fs";

@@ -278,7 +278,7 @@ test("what Object.prototype is polluted with is passed on", () => {
 
 test("a simulator at work refuses to be called, by a predicate and by what it reads", () => {
   const simulator = made();
-  const atWork = /this Simulator is at work/;
+  const atWork = /this Simulator is busy/;
   for (const call of [
     (s) => s.now,
     (s) => s.advanceTo(5),
@@ -305,7 +305,7 @@ test("a simulator at work refuses to be called, by a predicate and by what it re
 
 test("free() in a predicate is refused, and leaves the simulator as it was", () => {
   const simulator = made();
-  const refused = /this Simulator is at work; free it when the call is over/;
+  const refused = /this Simulator is busy: free it when the call is over/;
   assert.throws(() => predicated((s) => s.free()), refused);
   assert.throws(
     () =>

@@ -169,6 +169,12 @@ declare const simulator: Simulator;\n`;
   });
 });
 
+test("no two types share a name, for TypeScript would merge them", () => {
+  const names = [...declarations.matchAll(/^export (?:interface|type) (\w+)/gm)].map(([, name]) => name);
+  assert.ok(names.length > 100);
+  assert.deepEqual(names.filter((name, at) => names.indexOf(name) !== at), []);
+});
+
 test("nothing is `any`, and everything exported is documented", () => {
   const code = declarations.replace(/\/\*[\s\S]*?\*\//g, "");
   assert.doesNotMatch(code, /\bany\b/);

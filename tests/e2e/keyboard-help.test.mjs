@@ -237,7 +237,7 @@ const HELP = {
       await press();
       await until(page, async () => assert.equal(await last(), before));
     },
-    "Run until something is so, or back to it": opensOver("Run until, or back to"),
+    "Run until a condition is met, or back to it": opensOver("Run until, or back to"),
     "Branches: fork here, switch": opensOver("Branches"),
     "Compare with a branch, a release or other flags": opensOver("Compare"),
     "Report: which failure hurts most, and what would help": opensOver("Resilience report"),

@@ -66,7 +66,7 @@ async function load(page, { who, what, shape, ...fields }) {
   for (const [label, text] of Object.entries(fields)) {
     await form.getByRole("textbox", { name: label, exact: true }).fill(text);
   }
-  await form.getByRole("button", { name: "Load from now on" }).click();
+  await form.getByRole("button", { name: "Apply load" }).click();
 }
 
 /** The candidates in their order: `[pod, { key: value }, the key that decides]`. */
@@ -119,7 +119,7 @@ playgroundTest(
     await ready(page);
     await replaceCluster(page, CLUSTER);
     await resources(page, "worker-1");
-    await page.getByText("Nobody has said what this node has").waitFor();
+    await page.getByText("The capacity of this node is not set").waitFor();
 
     // What is no amount is refused in the form, and nothing has changed.
     await load(page, { who: "default/cache", shape: "constant", Amount: "much" });
@@ -142,7 +142,7 @@ playgroundTest(
         [
           "default/cache",
           {
-            "Uses more than it asked for": "yes",
+            "Usage exceeds requests": "yes",
             Priority: "0",
             "Above its request": "1Gi (1Gi of 0)",
           },
@@ -151,16 +151,16 @@ playgroundTest(
         [
           "default/web",
           {
-            "Uses more than it asked for": "yes",
+            "Usage exceeds requests": "yes",
             Priority: "0",
             "Above its request": "200Mi (700Mi of 500Mi)",
           },
-          "Uses more than it asked for",
+          "Usage exceeds requests",
         ],
         [
           "default/db",
           {
-            "Uses more than it asked for": "no",
+            "Usage exceeds requests": "no",
             Priority: "0",
             "Above its request": "-124Mi (900Mi of 1Gi)",
           },
@@ -171,7 +171,7 @@ playgroundTest(
     const first = page.getByTestId("ranking").locator("li").first();
     assert.match(
       await first.innerText(),
-      /Before the next one because it is further above its request\./,
+      /Ranked before the next pod because it is further above its request\./,
     );
     assert.match(
       await first.innerText(),
@@ -187,7 +187,7 @@ playgroundTest(
     await load(page, { who: "", shape: "fill, leaving", Left: "60Mi" });
     await until(page, async () =>
       assert.deepEqual(await thresholds(page), [
-        ["hard < 100Mi", "60Mi", "-40Mi", "too little; the next pass sees it"],
+        ["hard < 100Mi", "60Mi", "-40Mi", "below the threshold, not yet observed"],
       ]),
     );
     assert.equal((await pods(page))["default/cache"], "stays");
@@ -223,7 +223,7 @@ playgroundTest(
     await stepUntil(
       page,
       async () =>
-        (await pressure.count()) === 1 && /There is enough again/.test(await pressure.innerText()),
+        (await pressure.count()) === 1 && /Usage has dropped/.test(await pressure.innerText()),
     );
     assert.match(
       await pressure.innerText(),

@@ -360,7 +360,7 @@ playgroundTest("an edit after going back begins a branch; undo goes back", async
   await page.keyboard.press("c");
   await page.getByRole("combobox", { name: "Branch of B" }).selectOption("1");
   const compared = page.getByTestId("compared");
-  await compared.getByText(/They part at .*worker-1/).waitFor();
+  await compared.getByText(/They diverge at .*worker-1/).waitFor();
   const evicted = compared.getByRole("row", { name: /default\/web-0 evicted/ });
   assert.match(await evicted.innerText(), /5m45\.1s\s+stays/);
   await page.keyboard.press("Escape");
@@ -405,7 +405,7 @@ playgroundTest(
 
     await page.getByTestId("compare-open").tap();
     await page.getByRole("combobox", { name: "Branch of B" }).selectOption("0");
-    await page.getByTestId("compared").getByText(/They part at 45\.1s/).waitFor();
+    await page.getByTestId("compared").getByText(/They diverge at 45\.1s/).waitFor();
     await close();
 
     await page.getByTestId("share").tap();
@@ -438,7 +438,7 @@ playgroundTest("two releases and two tolerationSeconds are compared", async ({ p
   await page
     .getByRole("combobox", { name: "Release of B" })
     .selectOption("1.35");
-  await compared.getByText(/They part at 40\.0084s: node worker-1 is Unknown/).waitFor();
+  await compared.getByText(/They diverge at 40\.0084s: node worker-1 is Unknown/).waitFor();
   const dialog = page.getByTestId("dialog");
   const b = dialog.getByRole("group", { name: "B", exact: true });
   await dialog.getByRole("combobox", { name: "Release of B" }).selectOption("");

@@ -133,7 +133,7 @@ playgroundTest("what is changed is seen in the next report", { sample: true }, a
   await run(page);
   const [, after] = /^(\d+) of 100/.exec(await score(page).innerText());
   assert.ok(Number(after) > Number(before), `${after} > ${before}`);
-  await page.getByText(`The report before had a score of ${before}. Of failures and workloads 2 hurt less now`).waitFor();
+  await page.getByText(`The report before had a score of ${before}. 2 pairs of failure and workload improved`).waitFor();
   assert.match(await page.getByTestId("report-workloads").innerText(), /\(was \d+\)/);
 });
 

@@ -262,7 +262,7 @@ for (const [name, forbid] of Object.entries({
       await page.goto(url);
       await ready(page);
       await taint(page, "worker-1", { key: "example.com/unsaved" });
-      await page.getByTestId("notice").getByText("not kept when the tab is closed").waitFor();
+      await page.getByTestId("notice").getByText("will be lost when you close this tab").waitFor();
       await page.locator('[data-node="worker-1"] .taint').waitFor();
       await page.getByTestId("sessions").click();
       await page.getByRole("dialog", { name: "Sessions" }).waitFor();

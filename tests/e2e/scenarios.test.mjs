@@ -191,7 +191,7 @@ playgroundTest("a release says what it rests on, and what changed with it", asyn
   await ready(page);
   await page.getByTestId("release").selectOption("1.29");
   const about = page.getByTestId("about-release");
-  assert.equal(await about.getAttribute("aria-label"), "What the answers of 1.29 rest on");
+  assert.equal(await about.getAttribute("aria-label"), "Sources for Kubernetes 1.29");
   await about.click();
   const dialog = page.getByRole("dialog", { name: "Kubernetes 1.29" });
   const rests = await dialog.getByTestId("rests-on").textContent();

@@ -268,7 +268,7 @@ playgroundTest(
     await taint(page, "worker-3", { key: "example.com/mine" });
     await page
       .getByTestId("notice")
-      .getByText("Another tab goes on with the same session")
+      .getByText("This session is open in another tab")
       .waitFor();
     await storedWith(page, "example.com/mine");
     await reload(page);
@@ -329,7 +329,7 @@ playgroundTest("a full storage is told, and what was stored is still there", asy
   await taint(page, "worker-2", { key: "example.com/too-much" });
   const notice = page.getByTestId("notice");
   await notice
-    .getByText("not kept when the tab is closed: the browser's storage is full")
+    .getByText("will be lost when you close this tab: the browser's storage is full")
     .waitFor();
   assert.deepEqual(await keptSessions(page), before);
   // The way out: the list, from which something can be deleted.

@@ -180,7 +180,7 @@ playgroundTest("a broken link says what is broken", { closed: true }, async ({ p
     ["#s=no-such-example", "no example is called `no-such-example`"],
     ["#s=three-effects&t=soon", "`t=soon`"],
     ["#2.abcd", "it has format 2"],
-    ["#1.a*b", "its character 2"],
+    ["#1.a*b", "character 2"],
     ["#1.AAAA", "a piece of it is missing or was changed"],
     [`#1.${"A".repeat(20_000)}`, "20000 characters, and 16384 is the most"],
   ]) {
@@ -210,7 +210,7 @@ playgroundTest("a broken link says what is broken", { closed: true }, async ({ p
 playgroundTest("another computation is told", { closed: true }, async ({ page, url }) => {
   await page.goto(`${url}#s=why-345-seconds&release=1.31&t=6m&h=00000000`);
   await ready(page);
-  await page.getByTestId("notice").getByText("computes something else").waitFor();
+  await page.getByTestId("notice").getByText("whose results differ").waitFor();
   assert.equal(await now(page), seconds(360));
 });
 

@@ -379,7 +379,7 @@ playgroundTest("a picture that is too large is drawn smaller, or said not to be"
   });
   await page.getByTestId("export").click();
   await page.locator('[data-export="Board"]').getByRole("button", { name: "PNG" }).click();
-  await page.getByTestId("notice").getByText(/could not be drawn .* As SVG it has any size/).waitFor();
+  await page.getByTestId("notice").getByText(/cannot render the image: .*as SVG it has any size/).waitFor();
   const [[width, height]] = await page.evaluate(() => globalThis.sizes);
   assert.equal(height, 16_384);
   assert.ok(width < 600, `${width}`);

@@ -217,7 +217,7 @@ const TOUR = {
         "1.18",
       );
       const compared = page.getByTestId("compared");
-      await compared.getByText("They part at").waitFor();
+      await compared.getByText("They diverge at").waitFor();
       await compared.getByRole("button", { name: "Copy" }).waitFor();
       await page.keyboard.press("Escape");
       await page.getByTestId("dialog").waitFor({ state: "detached" });

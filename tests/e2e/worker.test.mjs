@@ -69,7 +69,7 @@ playgroundTest("a worker that breaks down takes no work with it", { alone: true 
   const session = await worker(page);
   assert.ok(session, "the session is in a worker");
   await session.evaluate(() => setTimeout(() => { throw new Error("broken for a test"); }));
-  await page.getByTestId("notice").getByText("The engine broke down").waitFor();
+  await page.getByTestId("notice").getByText("The engine crashed").waitFor();
   await idle(page);
   assert.deepEqual({ pods: await pods(page), log: await log(page), now: await now(page) }, before);
   // It goes on, and the edit can still be taken back.

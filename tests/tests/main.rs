@@ -22,6 +22,7 @@ mod kubelet {
     mod worked_examples;
 }
 mod node_lifecycle {
+    mod forecasts;
     mod rate_limited_queue;
     mod upstream_cases;
     mod worked_examples;

@@ -61,7 +61,7 @@ pub(crate) fn stored(key: &str) -> Option<String> {
 /// # Errors
 /// The browser has no room or does not allow it; the text says so.
 pub(crate) fn store(key: &str, text: &str) -> Result<(), String> {
-    let storage = storage().ok_or("this browser does not let the page store anything")?;
+    let storage = storage().ok_or("this browser blocks local storage")?;
     storage.set_item(key, text).map_err(|_| "the browser's storage is full or closed".to_owned())
 }
 
@@ -173,7 +173,7 @@ pub(crate) fn asked_for_fresh_start() -> bool {
 /// The browser refused; the text says why.
 pub(crate) fn download(name: &str, text: &str) -> Result<(), String> {
     try_download(name, text)
-        .map_err(|error| format!("the browser did not take the file: {}", js_text(&error)))
+        .map_err(|error| format!("cannot download the file: {}", js_text(&error)))
 }
 
 fn try_download(name: &str, text: &str) -> Result<(), JsValue> {
@@ -203,7 +203,7 @@ const MOST_PIXELS: f64 = 16_384.0;
 /// The browser does not draw it; the text says so.
 pub(crate) async fn download_png(name: &str, svg: &str) -> Result<(), String> {
     try_download_png(name, svg).await.map_err(|error| {
-        format!("The picture could not be drawn ({}). As SVG it has any size.", js_text(&error))
+        format!("cannot render the image: {}; as SVG it has any size", js_text(&error))
     })
 }
 
@@ -251,7 +251,7 @@ async fn try_download_png(name: &str, svg: &str) -> Result<(), JsValue> {
 pub(crate) async fn copy(text: &str) -> Result<(), String> {
     let window = window().ok_or("no window")?;
     let done = JsFuture::from(window.navigator().clipboard().write_text(text)).await;
-    done.map(drop).map_err(|error| format!("the browser did not copy: {}", js_text(&error)))
+    done.map(drop).map_err(|error| format!("cannot copy to the clipboard: {}", js_text(&error)))
 }
 
 /// Reads a file.

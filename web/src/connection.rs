@@ -237,7 +237,7 @@ impl Connection {
         match (waited, found.take()) {
             (Ok(_), Some(Told::Update(update))) => Ok(update),
             (Ok(_), Some(Told::Broken(error))) => Err(error),
-            _ => Err("nothing came back".to_owned()),
+            _ => Err("no response from the worker".to_owned()),
         }
     }
 
@@ -266,7 +266,7 @@ impl Connection {
     pub(crate) async fn stage(&self, origin: Origin) -> Result<Box<Staged>, String> {
         match self.first(Request::Stage(origin)).await?.0 {
             Reply::Staged(staged) => staged,
-            _ => Err("nothing came back".to_owned()),
+            _ => Err("no response from the worker".to_owned()),
         }
     }
 }
@@ -294,7 +294,7 @@ fn read(message: &JsValue) -> Told {
     let beside = message.dyn_ref::<Array>();
     let bytes = beside.map_or_else(|| message.clone(), |message| message.get(0));
     let Some(mut update): Option<Update> = from_bytes(&Uint8Array::new(&bytes).to_vec()) else {
-        return Told::Broken("what it said cannot be read".to_owned());
+        return Told::Broken("invalid response of the worker".to_owned());
     };
     if let Some(blob) = beside.and_then(|message| message.get(1).dyn_into::<Blob>().ok()) {
         update.changes.start = Some(long(blob));
@@ -361,7 +361,7 @@ pub(crate) fn serve(scope: &DedicatedWorkerGlobalScope) {
         let bytes = beside.map_or_else(|| message.clone(), |message| message.get(0));
         let Some((id, request)) = from_bytes(&Uint8Array::new(&bytes).to_vec()) else {
             // It cannot answer, and must not be waited for.
-            let _ = page.post_message(&"what was asked cannot be read".into());
+            let _ = page.post_message(&"invalid request".into());
             return;
         };
         let request = match beside {

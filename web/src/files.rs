@@ -116,7 +116,7 @@ pub(crate) fn sample() -> Scenario {
 /// The first error as text.
 fn first_error(diagnostics: &[Diagnostic]) -> String {
     let errors = || diagnostics.iter().filter(|diagnostic| diagnostic.is_error());
-    errors().next().map_or_else(|| "there is nothing in here".to_owned(), ToString::to_string)
+    errors().next().map_or_else(|| "the file is empty".to_owned(), ToString::to_string)
 }
 
 /// Scenarios by subject: of each its name and what it is about.

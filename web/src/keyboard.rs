@@ -135,7 +135,7 @@ pub(crate) const SHORTCUTS: &[Shortcut] = &[
     page(&["W"], "Warnings", || Msg::Open(Dialog::Warnings(None))),
     page(&["L"], "Lanes in full height, or not", || Msg::Lanes(LanesMsg::ToggleFull)),
     page(&["F"], "All of the time on the lanes", || Msg::Lanes(LanesMsg::Fit)),
-    page(&["U"], "Run until something is so, or back to it", || {
+    page(&["U"], "Run until a condition is met, or back to it", || {
         Msg::Open(Dialog::Until("".into()))
     }),
     page(&["G"], "Branches: fork here, switch", || Msg::Open(Dialog::Branches)),

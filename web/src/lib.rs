@@ -2,8 +2,9 @@
 //! Kubernetes would evict, when, and why.
 //!
 //! It holds no rule of Kubernetes: what happens comes from `taintlab-core`, what files mean from
-//! `taintlab-manifest`. The session is behind plain requests and updates, in a worker if the browser
-//! lets the page have one; one component, `App`, shows what it tells. Components send messages to it.
+//! `taintlab-manifest`. The session is behind plain requests and updates, in a worker if the
+//! browser lets the page have one; one component, `App`, shows what it tells. Components send
+//! messages to it.
 
 use std::cell::Cell;
 use std::rc::Rc;

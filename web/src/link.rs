@@ -1,12 +1,12 @@
 //! A session in the address of the page.
 //!
 //! An example of the page is named: `#s=NAME&release=1.34&t=40s`. What was done to it follows as
-//! `&e=`, any other cluster stands after `#1.`: both are compact JSON ([`State`]), deflated as it is
-//! (RFC 1951) and in base64url. The release and every flag that was set are always written, so that
-//! a link means the same when a later version of the page has other defaults.
+//! `&e=`, any other cluster stands after `#1.`: both are compact JSON ([`State`]), deflated as it
+//! is (RFC 1951) and in base64url. The release and every flag that was set are always written, so
+//! that a link means the same when a later version of the page has other defaults.
 //!
-//! `#d=` is a scenario file, packed in the same way, and `&t=` the moment: what demos on other pages
-//! lead here with (`taintlab_manifest::demo::Embed`).
+//! `#d=` is a scenario file, packed in the same way, and `&t=` the moment: what demos on other
+//! pages lead here with (`taintlab_manifest::demo::Embed`).
 //!
 //! The number before the dot is that of the JSON's shape. Fields may be added to a shape; a link
 //! that was once made is read forever, which `web/src/link/fixtures` holds.

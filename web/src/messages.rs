@@ -272,7 +272,7 @@ pub(crate) enum Dialog {
     Settings,
     /// Warnings: all, or those about one object.
     Warnings(Option<Selection>),
-    /// Run until something is so, back to it, or stop there; with this line to begin with.
+    /// Run until a condition is met, back to it, or stop there; with this line to begin with.
     Until(Rc<str>),
     /// The branches.
     Branches,

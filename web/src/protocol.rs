@@ -232,7 +232,7 @@ pub(crate) enum Reply {
     Lines(Vec<(u32, String)>),
     /// A name and a text, or why there is none.
     Text(Result<(String, Rc<str>), String>),
-    /// What could stand there.
+    /// Suggestions.
     Completions(Vec<Completion>),
     /// Lines.
     Offers(Vec<String>),

@@ -95,7 +95,7 @@ impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Full => f.write_str("the browser's storage is full"),
-            Self::Closed => f.write_str("this browser does not let the page store anything"),
+            Self::Closed => f.write_str("this browser blocks local storage"),
             Self::Other(why) => write!(f, "the browser's storage fails: {why}"),
         }
     }

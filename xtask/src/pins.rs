@@ -74,8 +74,8 @@ pub(crate) const NO_STD_TARGET: &str = "wasm32v1-none";
 /// The cargo profile of the playground's release and of the npm package.
 pub(crate) const WEB_PROFILE: &str = "web";
 
-/// The most bytes, gzipped, that the page may weigh. What the session and the page say to each other,
-/// to bytes and back, are some 70,000 of them.
+/// The most bytes, gzipped, that the page may weigh. What the session and the page say to each
+/// other, to bytes and back, are some 70,000 of them.
 pub(crate) const PAGE_BUDGET_GZIP: u64 = 2_260_000;
 
 /// How many bytes of brotli the npm package should be, wasm and the code around it.

@@ -89,7 +89,8 @@ pub struct PersistentVolumeSpec {
     /// The claim that it is bound to, or kept for.
     #[serde(deserialize_with = "nullable", skip_serializing_if = "Option::is_none")]
     pub claim_ref: Option<ClaimReference>,
-    /// Everything else: `capacity`, `nodeAffinity`, and what kind of storage it is (`csi`, `local`).
+    /// Everything else: `capacity`, `nodeAffinity`, and what kind of storage it is (`csi`,
+    /// `local`).
     #[serde(flatten)]
     pub other: Fields,
 }

@@ -39,9 +39,9 @@ pub struct SimulatorConfig {
     /// are replayed with it.
     #[serde(skip_serializing_if = "is_default")]
     pub stand_in_api_server: bool,
-    /// Whether there are kubelets that beat, and a node lifecycle controller that watches over
-    /// them, as in a real cluster. Without, taints come only by hand and stay: the taint-eviction
-    /// controller alone, which is what simulations stored before this field was there showed.
+    /// Whether kubelets send heartbeats and a node lifecycle controller monitors them, as in a real
+    /// cluster. Without, taints come only by hand and stay: the taint-eviction controller alone,
+    /// which is what simulations stored before this field was there showed.
     #[serde(skip_serializing_if = "is_default")]
     pub node_lifecycle: bool,
     /// Flags of kube-controller-manager that differ from the defaults of the release, by name
@@ -114,7 +114,7 @@ fn is_default_start_up_time(time: &Span) -> bool {
     *time == DEFAULT_START_UP_TIME
 }
 
-/// A configuration that cannot be.
+/// An invalid configuration.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ConfigError {
     /// A feature gate that the release does not have, or that is locked.

@@ -7,8 +7,8 @@ use alloc::vec::Vec;
 
 use super::Context;
 use super::workload::{
-    Reconcile, Reconciler, count, generated_name, is_available, slow_start_batches,
-    surplus_of_replica_set,
+    REPLICA_FAILURE, Reconcile, Reconciler, count, generated_name, is_available,
+    slow_start_batches, surplus_of_replica_set,
 };
 use crate::api::{
     ConditionStatus, NodeName, Pod, PodKey, ReplicaSetStatus, Workload, WorkloadCondition,
@@ -17,8 +17,6 @@ use crate::api::{
 use crate::cluster::{Change, Cluster};
 use crate::release::KubernetesRelease;
 
-/// The condition of a ReplicaSet whose pods cannot be created or deleted.
-pub(super) const REPLICA_FAILURE: &str = "ReplicaFailure";
 /// How many pods a ReplicaSet creates or deletes at once.
 const BURST_REPLICAS: i64 = 500;
 

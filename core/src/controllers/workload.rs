@@ -29,6 +29,8 @@ use crate::time::{Time, Timestamp};
 pub(crate) const REVISION_LABEL: &str = "controller-revision-hash";
 /// The label that tells the pods of one ReplicaSet of a Deployment from those of another.
 pub(super) const HASH_LABEL: &str = "pod-template-hash";
+/// The condition of a ReplicaSet whose pods cannot be created or deleted.
+pub(super) const REPLICA_FAILURE: &str = "ReplicaFailure";
 
 /// What a controller of workloads wants done.
 #[derive(Clone, Debug, PartialEq)]
@@ -573,8 +575,8 @@ pub(super) fn surplus_pods<T: Ord>(
     surplus
 }
 
-/// How pods are ordered by a time of theirs: those without one first, then the newer ones. Given the
-/// time that it is, only the whole part of the binary logarithm of the age counts, and the UID
+/// How pods are ordered by a time of theirs: those without one first, then the newer ones. Given
+/// the time that it is, only the whole part of the binary logarithm of the age counts, and the UID
 /// between pods that it does not tell apart, unless their times are the same; pods of one time are
 /// kept together by the least UID among them. Mirrors `logarithmicRankDiff`.
 fn ages_of<'a>(

@@ -14,8 +14,8 @@ use crate::protocol::zone::{ZoneKey, ZoneState};
 use crate::time::format_duration;
 
 impl EventKind {
-    /// Whether a pod is evicted by this: the API server accepts a controller's `DELETE` or eviction,
-    /// or its kubelet ends it to free what it uses.
+    /// Whether a pod is evicted by this: the API server accepts a controller's `DELETE` or
+    /// eviction, or its kubelet ends it to free what it uses.
     #[must_use]
     pub fn is_eviction(&self) -> bool {
         if let Self::EventRecorded(event) = self {
@@ -132,7 +132,7 @@ impl fmt::Display for EvictionDecision {
                 write!(f, "does not tolerate {taint}, deleted at once")
             }
             Self::ToleratedForNoTime => {
-                f.write_str("tolerates the taints for no time, deleted at once")
+                f.write_str("tolerationSeconds is 0 or less, deleted at once")
             }
             Self::Scheduled { created_at, fire_at } => {
                 write!(f, "deletion scheduled for {fire_at}, counted from {created_at}")
@@ -220,7 +220,10 @@ impl fmt::Display for EventKind {
                 write!(f, "PATCH {what} of node {node}: {error:?}")
             }
             Self::NodeSkipped { node } => {
-                write!(f, "node {node} is left out of this health pass: its status is refused")
+                write!(
+                    f,
+                    "node {node} skipped in this health check: the update of its status failed"
+                )
             }
             Self::NodeQueued { node, zone } => write!(f, "node {node} queued ({})", place(zone)),
             Self::NodeDequeued { node, zone, outcome } => {
@@ -246,17 +249,16 @@ impl fmt::Display for EventKind {
             }
             Self::KubeletEviction { node, report } => write!(f, "kubelet of {node}: {report}"),
             Self::MasterDisruptionEntered => {
-                f.write_str("no node of the cluster is ready: evictions stop")
+                f.write_str("all zones are fully disrupted: evictions stopped")
             }
-            Self::MasterDisruptionLeft => f.write_str("some node is ready again: evictions go on"),
+            Self::MasterDisruptionLeft => f.write_str("a node is ready again: evictions resumed"),
             Self::NodeShutdown { node, report } => write!(f, "node {node} {report}"),
             Self::WorkloadAdded { workload } => write!(f, "{workload} added"),
             Self::WorkloadUpdated { workload } => write!(f, "{workload} updated"),
             Self::WorkloadDeleted { workload } => write!(f, "{workload} deleted"),
             Self::OwnerInferred { workload, desired } => write!(
                 f,
-                "{workload} is not here, but pods name it as their controller: it is assumed to \
-                 want {desired}"
+                "{workload} inferred from the owner references of pods, with replicas: {desired}"
             ),
             Self::PodAdmitted { pod, additions } => {
                 write!(f, "pod {pod} admitted:")?;
@@ -286,8 +288,8 @@ impl fmt::Display for EventKind {
             ),
             Self::BudgetNotAsked { pod, budget } => write!(
                 f,
-                "the budget {budget} would not allow it, but is not asked: pod {pod} is deleted, \
-                 not evicted through the API"
+                "pod {pod} is deleted in spite of poddisruptionbudget/{budget}: a DELETE does not \
+                 check budgets"
             ),
         }
     }
@@ -297,10 +299,10 @@ impl fmt::Display for EventKind {
 impl fmt::Display for SilenceCause {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::KubeletStopped => "its kubelet does not run",
+            Self::KubeletStopped => "the kubelet is stopped",
             Self::NodeOff => "the node is off",
-            Self::NetworkCut => "its network is cut",
-            Self::ZoneNetworkCut => "the network of its zone is cut",
+            Self::NetworkCut => "the network of the node is cut",
+            Self::ZoneNetworkCut => "the network of the zone is cut",
         })
     }
 }
@@ -309,7 +311,7 @@ impl fmt::Display for SilenceCause {
 impl fmt::Display for TimeoutReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::WorkQueued => f.write_str("the controllers handle the changes"),
+            Self::WorkQueued => f.write_str("the controllers process queued work"),
             Self::EvictionDue { pod } => write!(f, "{pod} is deleted"),
             Self::RetryDelete { pod, attempt } => {
                 write!(f, "the delete of {pod} is tried again after attempt {attempt}")
@@ -321,7 +323,7 @@ impl fmt::Display for TimeoutReason {
             Self::RetryNodeStatus => f.write_str("the status of a node is written again"),
             Self::RetryPod { pod } => write!(f, "{pod} is evaluated again"),
             Self::TaintingPass { zone } => {
-                write!(f, "a token is there for the next node queued ({})", place(zone))
+                write!(f, "the rate limiter allows the next node ({})", place(zone))
             }
             Self::KubeletPosts { node } => write!(f, "the kubelet of {node} reports"),
             Self::KubeletStarts { node } => write!(f, "the kubelet of {node} starts"),
@@ -334,11 +336,11 @@ impl fmt::Display for TimeoutReason {
             Self::RetryScheduling { pod } => write!(f, "the scheduler tries {pod} again"),
             Self::DrainGoesOn { node } => write!(f, "the drain of {node} goes on"),
             Self::DetachVolume { volume } => {
-                write!(f, "nobody has used volume {volume} on its node for six minutes")
+                write!(f, "volume {volume} is detached by force, six minutes after its last use")
             }
             Self::CollectPods => f.write_str("the pod garbage collector runs"),
             Self::Deschedule => f.write_str("the descheduler runs"),
-            Self::ScaleUp => f.write_str("the autoscaler looks for pods that wait"),
+            Self::ScaleUp => f.write_str("the autoscaler looks for unschedulable pods"),
             Self::NodeProvisioned { node } => write!(f, "node {node} is provisioned"),
             Self::RecheckBudget { budget } => {
                 write!(f, "the disruption controller checks the budget {budget} again")

@@ -405,13 +405,8 @@ impl Builder<'_> {
         }
         let grace = flag(silence.grace_flag, silence.grace);
         let end = counted_from.plus(silence.grace);
-        self.until(
-            TermKind::GracePeriod,
-            end,
-            "the node may be silent for its grace period",
-            grace,
-        );
-        let text = "the next health check finds it silent, and its conditions become Unknown";
+        self.until(TermKind::GracePeriod, end, "the grace period of the node runs", grace);
+        let text = "the next health check sets the conditions of the node to Unknown";
         let period = self.monitor_period();
         self.until(TermKind::MonitorPass, silence.unknown_at.into(), text, period);
     }
@@ -447,18 +442,18 @@ impl Builder<'_> {
             let rate = turn.rate_source.flag().map(|name| format!("--{name}={}", turn.qps));
             let text = match turn.rate_source {
                 RateSource::SecondaryNodeEvictionRate => {
-                    "the zone is large and partially disrupted, and has few tokens for its nodes"
+                    "the zone is partially disrupted: its nodes are tainted at the secondary rate"
                 }
                 _ => "the rate limiter of the zone has a token for the node",
             };
             let token_at = turn.token_at.min(turn.at).into();
             self.until(TermKind::Limiter, token_at, text, rate.unwrap_or_default());
             let every = format!("every {}", format_duration(NODE_EVICTION_PERIOD));
-            let text = "the next tainting pass takes the node";
+            let text = "the next tainting pass dequeues the node";
             self.until(TermKind::TaintingTick, turn.at.into(), text, every);
         }
         if let Some(swapped_at) = trail.swapped_at {
-            let text = "a health check exchanges the taint";
+            let text = "a health check swaps the taint";
             self.until(TermKind::QueueingPass, swapped_at.into(), text, period);
         }
     }

@@ -3,8 +3,8 @@
 //! A kubelet computes its node's status every `nodeStatusUpdateFrequency` and posts it if it has
 //! changed, or if the last post is `nodeStatusReportFrequency` ago. It renews its lease four times
 //! in every `nodeLeaseDurationSeconds`. The jitter that Kubernetes adds to these times, 4 % of
-//! them at most (`JitterUntil(…, 0.04)`), is left out. Mirrors `k8s.io/kubernetes/pkg/kubelet`: `syncNodeStatus`, `nodestatus` and the lease
-//! controller.
+//! them at most (`JitterUntil(…, 0.04)`), is left out. Mirrors `k8s.io/kubernetes/pkg/kubelet`:
+//! `syncNodeStatus`, `nodestatus` and the lease controller.
 
 use alloc::format;
 use alloc::string::String;
@@ -34,8 +34,8 @@ pub struct KubeletSettings {
     pub node_status_report_frequency: Span,
     /// `nodeLeaseDurationSeconds`: the lease is renewed every quarter of it; 40 unless given.
     pub node_lease_duration_seconds: u32,
-    /// Spreads the kubelets that are there at the beginning over the time between two beats, each
-    /// seed in its own way. With 0 they all beat in step.
+    /// Spreads the kubelets that are there at the beginning over the time between two heartbeats,
+    /// each seed in its own way. With 0 the heartbeats of all kubelets are aligned.
     #[serde(skip_serializing_if = "is_default")]
     pub phase_seed: u64,
     /// How long it takes until a kubelet has heard of a pod and the API server of what became of
@@ -85,7 +85,7 @@ impl Default for KubeletSettings {
     }
 }
 
-/// The least time between two beats: a kubelet without a pause would do nothing else.
+/// The least time between two heartbeats: a kubelet without a pause would do nothing else.
 const LEAST_PERIOD: Duration = Duration::from_millis(1);
 
 impl KubeletSettings {

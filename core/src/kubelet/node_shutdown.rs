@@ -125,20 +125,20 @@ impl fmt::Display for NodeShutdownReport {
             }
             Self::EndingGroup { priority, pods, period } => write!(
                 f,
-                "ends {} of priority {priority} and above, and waits up to {period}",
+                "terminates {} of priority {priority} and above, and waits up to {period}",
                 count(*pods, "pod")
             ),
             Self::Killing { pod, grace_period_seconds, asks_for_seconds: None } => {
-                write!(f, "ends {pod}, which has {grace_period_seconds}s")
+                write!(f, "terminates {pod}, grace period {grace_period_seconds}s")
             }
             Self::Killing { pod, grace_period_seconds, asks_for_seconds: Some(asks) } => {
                 write!(
                     f,
-                    "ends {pod}, which has {grace_period_seconds}s, although it asks for {asks}s"
+                    "terminates {pod}, grace period {grace_period_seconds}s of the {asks}s that it asks for"
                 )
             }
             Self::PodEnded { pod } => write!(f, "has ended {pod}"),
-            Self::Cancelled => f.write_str("is not shut down after all"),
+            Self::Cancelled => f.write_str("cancels the shutdown"),
             Self::PoweredOff => f.write_str("is off"),
             Self::Booted => f.write_str("has started again"),
         }

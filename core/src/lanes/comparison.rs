@@ -258,10 +258,9 @@ fn sentence(runs: [Run<'_>; 2], subject: &LaneSubject, at: Timestamp) -> String 
     };
     let name = |side: usize| runs.get(side).map_or("", |run| run.name);
     let later = later_so(runs, subject, at, [first, second]);
-    let later =
-        later.map(|at| format!(", until {at}, when it comes to the same")).unwrap_or_default();
+    let later = later.map(|at| format!(", until they match again at {at}")).unwrap_or_default();
     format!(
-        "They part at {at}: {subject} {} in “{}”, and {} in “{}”{later}.",
+        "They diverge at {at}: {subject} {} in “{}”, and {} in “{}”{later}.",
         words(first),
         name(first),
         words(second),

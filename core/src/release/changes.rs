@@ -105,9 +105,7 @@ impl KubernetesRelease {
     pub fn rests_on(self) -> String {
         let (base, newest) = (KubernetesRelease { minor: 20 }, Self::NEWEST);
         if self == base {
-            return "The running code of Kubernetes 1.20.2 was recorded, and is what is compared \
-                    with."
-                .into();
+            return "Verified against recordings of the running code of Kubernetes 1.20.2.".into();
         }
         let between = |change: &Change| match self < base {
             true => self < change.since && change.since <= base,
@@ -184,7 +182,11 @@ mod tests {
     #[test]
     fn a_release_says_what_it_rests_on() {
         let said = |minor| KubernetesRelease { minor }.rests_on();
-        assert!(said(20).starts_with("The running code of Kubernetes 1.20.2 was recorded"));
+        assert!(
+            said(20).starts_with(
+                "Verified against recordings of the running code of Kubernetes 1.20.2"
+            )
+        );
         assert!(said(18).ends_with("Its taint manager (1.18.6) was recorded."), "{}", said(18));
         assert!(said(31).contains("changes up to 1.31: "), "{}", said(31));
         assert!(said(18).contains(": 1 recorded, "), "{}", said(18));

@@ -18,7 +18,8 @@ impl KubernetesRelease {
     }
 
     /// What comes before the message of a pod that the kubelet does not admit, in its status:
-    /// `Pod ` to 1.25, `Pod was rejected: ` since 1.26 (kubernetes#112644). The minor is not certain.
+    /// `Pod ` to 1.25, `Pod was rejected: ` since 1.26 (kubernetes#112644). The minor is not
+    /// certain.
     #[must_use]
     pub const fn rejected_pod_prefix(self) -> &'static str {
         if self.minor >= 26 { "Pod was rejected: " } else { "Pod " }
@@ -154,7 +155,7 @@ since! {
 }
 
 until! {
-    /// Whether a kubelet that starts posts that its node is not ready, until it posts again: to 1.30
-    /// (kubernetes#124430).
+    /// Whether a kubelet that starts posts that its node is not ready, until it posts again: to
+    /// 1.30 (kubernetes#124430).
     kubelet_starts_not_ready = 30;
 }

@@ -54,8 +54,8 @@ impl KubernetesRelease {
         }
     }
 
-    /// What the scheduler says of nodes from which a volume cannot be reached: that they `had volume
-    /// node affinity conflict` to 1.32. That the new words begin with 1.33 is not certain.
+    /// What the scheduler says of nodes from which a volume cannot be reached: that they `had
+    /// volume node affinity conflict` to 1.32. That the new words begin with 1.33 is not certain.
     #[must_use]
     pub const fn volume_affinity_reason(self) -> &'static str {
         if self.minor >= 33 {
@@ -164,8 +164,8 @@ since! {
     /// Before, by `NodeResourcesLeastAllocated`; a balance counted containers without requests like
     /// that too, and was 0 on a full node.
     scores_resources_by_fit = 22;
-    /// Whether `NodeResourcesBalancedAllocation` says nothing of nodes if a pod requests neither CPU
-    /// nor memory: since 1.33 (kubernetes#130260). Before, the node whose use was balanced best
+    /// Whether `NodeResourcesBalancedAllocation` says nothing of nodes if a pod requests neither
+    /// CPU nor memory: since 1.33 (kubernetes#130260). Before, the node whose use was balanced best
     /// drew all such pods.
     skips_balance_of_idle_pods = 33;
     /// Whether the scheduler's scores count the overhead's CPU of the pod to be placed in

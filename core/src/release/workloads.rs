@@ -36,9 +36,9 @@ since! {
     /// Whether the annotation `controller.kubernetes.io/pod-deletion-cost` says which pods go
     /// first: since 1.22.
     has_pod_deletion_cost = 22;
-    /// Whether a ReplicaSet that has too many pods compares their ages only by the whole part of the
-    /// binary logarithm, and then by UID, so that not always the youngest go: since 1.22, where the
-    /// gate `LogarithmicScaleDown` is on by default (KEP-2185; kubernetes#99212 brought it with
+    /// Whether a ReplicaSet that has too many pods compares their ages only by the whole part of
+    /// the binary logarithm, and then by UID, so that not always the youngest go: since 1.22, where
+    /// the gate `LogarithmicScaleDown` is on by default (KEP-2185; kubernetes#99212 brought it with
     /// 1.21, switched off).
     scales_down_by_magnitude_of_age = 22;
     /// Whether the pods of a StatefulSet carry the label `apps.kubernetes.io/pod-index`: since

@@ -119,7 +119,7 @@ pub struct Cell {
     /// When it was whole again, where it was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub whole_again_spread: Option<Spread>,
-    /// With how many seeds it was never whole again.
+    /// With how many seeds it never recovered.
     pub never_whole_again: usize,
 }
 
@@ -493,11 +493,11 @@ impl Finding {
         let name = domain.map(ToString::to_string).unwrap_or_default();
         let mut what = match (&figures.subject, figures.whole_again) {
             (ReportSubject::Pod(pod), None) => {
-                format!("{name} {}: pod {pod} is not there again", cell.fault)
+                format!("{name} {}: pod {pod} is never replaced", cell.fault)
             }
             (subject, whole) => {
                 let again = whole.map_or_else(
-                    || "never whole again".into(),
+                    || "never recovers".into(),
                     |at| format!("whole again after {at}"),
                 );
                 let least = format!("{} of {} ready", figures.least_ready, figures.wanted);
@@ -525,7 +525,7 @@ impl Finding {
         }
         if figures.budgets_not_asked > 0 {
             let times = count(figures.budgets_not_asked, "deletion");
-            why.push(format!("{times} that a budget would have refused, which nobody asked"));
+            why.push(format!("{times} that bypassed a PodDisruptionBudget"));
         }
         let short =
             domain.filter(|domain| !domain.fits()).and_then(|it| it.runs_out_first.as_ref());

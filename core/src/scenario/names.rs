@@ -23,7 +23,7 @@ pub struct DuplicateName {
 impl fmt::Display for DuplicateName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { object, first, second } = self;
-        write!(f, "{object} is there twice: it comes from {first} and from {second}")
+        write!(f, "{object} is defined twice: in {first} and in {second}")
     }
 }
 

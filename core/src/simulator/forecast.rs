@@ -87,8 +87,10 @@ pub(super) fn record_or_look_ahead(
         let over = known.evicted_at <= Moment::from(now);
         return Some(TimeBudget { over, ..known });
     }
-    // Only where something is about to come is it worth looking for it.
+    // A node whose kubelet is connected and ready is not tainted by itself: no need to look.
     let node = &simulator.api.cluster.get_pod(pod)?.spec.node_name;
-    simulator.node_view(node)?.silent?;
+    if simulator.node_view(node)?.stays_ready() {
+        return None;
+    }
     forecast.get_or_insert_with(|| simulator.look_ahead()).time_budget(pod)
 }

@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use serde::Serialize;
 
 use super::Simulator;
-use crate::api::{NodeCondition, NodeName};
+use crate::api::{ConditionStatus, NodeCondition, NodeName, node_condition_type};
 use crate::controllers::node_lifecycle::NodeHealthView;
 use crate::event::SilenceCause;
 use crate::eviction_timeline::time_budget::Moment;
@@ -27,7 +27,7 @@ pub struct NodeView {
     pub power: NodePower,
     /// Whether the node by itself is cut off the API server.
     pub network_cut: bool,
-    /// Why nobody hears its kubelet; absent if it is heard.
+    /// Why its kubelet is disconnected from the API server; absent if it is connected.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub silent: Option<SilenceCause>,
     /// When it renewed its lease last.
@@ -36,16 +36,16 @@ pub struct NodeView {
     /// When it posted its status last.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub status_posted_at: Option<Moment>,
-    /// When it renews its lease next; absent while it is not heard.
+    /// When it renews its lease next; absent while it is disconnected.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next_renewal: Option<Timestamp>,
-    /// When it posts its status next, if nothing changes; absent while it is not heard.
+    /// When it posts its status next, if nothing changes; absent while it is disconnected.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next_post: Option<Timestamp>,
     /// When it starts or stops by itself.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub switches_at: Option<Timestamp>,
-    /// How many deletions of pods it has not confirmed, since nobody hears it.
+    /// How many deletions of pods it has not confirmed, since it is disconnected.
     pub unconfirmed_deletions: usize,
     /// What the node lifecycle controller knows; absent if it has not seen the node.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -61,6 +61,16 @@ impl NodeView {
         node: &NodeName,
     ) -> &'s NodeShutdownConfig {
         simulator.kubelets.shutdown_config(node)
+    }
+
+    /// Whether the node is ready and nothing known makes it otherwise: its kubelet is connected,
+    /// says that the node is ready, and does not stop by itself.
+    pub(super) fn stays_ready(&self) -> bool {
+        let is_ready = |condition: &NodeCondition| {
+            condition.type_ == node_condition_type::READY
+                && condition.status == ConditionStatus::True
+        };
+        self.silent.is_none() && self.switches_at.is_none() && self.conditions.iter().any(is_ready)
     }
 
     /// How a node is doing; `None` if there is no such node, or if there are no kubelets.

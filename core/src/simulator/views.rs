@@ -70,10 +70,10 @@ impl Simulator {
         forecast::time_budget(self, pod)
     }
 
-    /// The record of a pod that was deleted, or what is to come of one that is on a node that is
-    /// tainted or silent, as far as [`look_ahead`](Self::look_ahead) tells. The look ahead is kept
-    /// in
-    /// `ahead`, to be given again until something is done to this simulation.
+    /// The record of a pod that was deleted, or the forecast for one on a node that is tainted, not
+    /// ready or unreachable, as far as [`look_ahead`](Self::look_ahead) reaches. That is kept in
+    /// `ahead`, which holds until something is done to this simulation. It is what the page and the
+    /// npm package show.
     #[must_use]
     pub fn record_or_forecast(
         &self,

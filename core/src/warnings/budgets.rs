@@ -104,7 +104,7 @@ fn one(budget: &Read<'_>) -> Warning {
     if needs_none {
         let field = if least.is_some() { "spec.minAvailable" } else { "spec.maxUnavailable" };
         let message = "lets all of its pods be evicted at once".to_owned();
-        let why = "It asks for no pod to stay, so that no eviction is ever refused.";
+        let why = "It requires no available pods, so every eviction is allowed.";
         let text = "spec:\n  maxUnavailable: 1\n".to_owned();
         let what = "Let one pod go at a time.".to_owned();
         let fix = Fix { what, language: FixLanguage::Yaml, text };

@@ -40,7 +40,7 @@ pub(super) fn look(
         subjects,
         field: String::new(),
         message: format!(
-            "the whole control plane is cut off with {}, and yet its controllers go on here",
+            "all control plane nodes are unreachable with {}; Taintlab still runs the controllers",
             some_of(&names)
         ),
         explanation: "kube-apiserver, kube-scheduler and kube-controller-manager usually run on \

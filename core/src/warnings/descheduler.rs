@@ -46,7 +46,7 @@ pub(super) fn look(
                     "{} {verb} not tolerate {taint}, and the descheduler leaves what is there: {why}",
                     group.name_of(&pods),
                 ),
-                explanation: "The taint keeps new pods away and moves nobody. The descheduler evicts \
+                explanation: "The taint keeps new pods away and evicts no running pod. The descheduler evicts \
                               what does not tolerate it, but for pods that its evictor protects."
                     .into(),
                 fix: None,

@@ -215,7 +215,7 @@ impl de::Error for DecodeError {
 
     #[cold]
     fn unknown_variant(variant: &str, known: &'static [&'static str]) -> Self {
-        let message = format!("`{}` is none of those that there are", shorten(variant));
+        let message = format!("`{}` is not a valid value", shorten(variant));
         Self::new(message, Some(variant_help(variant, known)), Mistake::Other)
     }
 
@@ -232,7 +232,7 @@ impl de::Error for DecodeError {
 
     #[cold]
     fn duplicate_field(field: &'static str) -> Self {
-        Self::new(format!("the field `{field}` is there twice"), None, Mistake::Other)
+        Self::new(format!("duplicate field `{field}`"), None, Mistake::Other)
     }
 }
 

@@ -75,8 +75,8 @@ impl Demo {
         }
     }
 
-    /// A link that opens the moment of the options in the playground, if they say where that is, and
-    /// if it knows the scenario or gets it packed.
+    /// A link that opens the moment of the options in the playground, if they say where that is,
+    /// and if it knows the scenario or gets it packed.
     pub(super) fn playground_link(&self, options: &DemoOptions, packed: &str) -> Option<String> {
         let (playground, at) = (&options.playground, at(options));
         match options.is_example {

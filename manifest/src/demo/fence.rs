@@ -23,8 +23,8 @@ pub struct DemoOptions {
     pub knobs: Vec<Knob>,
     /// Further attributes of the element `<taint-lab>`, by name.
     pub attributes: Vec<(String, String)>,
-    /// The id of the figure, `taintlab-` and the scenario's name if empty; what stands in it has ids
-    /// that begin with it. Two demos in one page need different ones.
+    /// The id of the figure, `taintlab-` and the scenario's name if empty; what stands in it has
+    /// ids that begin with it. Two demos in one page need different ones.
     pub id: String,
     /// Where the playground is, absolute or relative to the page, with `/` at its end: links lead
     /// there; none if empty.

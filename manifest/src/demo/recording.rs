@@ -67,7 +67,7 @@ pub struct RecordedRun {
     /// The rows of the picture, from above.
     pub lanes: Vec<RecordedLane>,
     /// What happened, in the order of time.
-    pub events: Vec<RecordedEvent>,
+    pub events: Vec<RecordedRow>,
     /// Why the first pods that were evicted were evicted when they were.
     pub budgets: Vec<RecordedBudget>,
 }
@@ -119,7 +119,7 @@ pub struct RecordedSegment {
 /// Something that happened.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "typescript", derive(tsify::Tsify))]
-pub struct RecordedEvent {
+pub struct RecordedRow {
     /// When.
     pub at: u64,
     /// What.
@@ -184,7 +184,7 @@ impl RecordedRun {
         let last = last.max(run.lanes.last_change());
         let end = if last == Timestamp::ZERO { simulator.now() } else { last };
         let (axis, step) = scale_of(&run.lanes);
-        let events = run.rows.iter().map(|row| RecordedEvent {
+        let events = run.rows.iter().map(|row| RecordedRow {
             at: millis(row.at),
             text: row.text.clone(),
             step: row.is_step,

@@ -128,16 +128,18 @@ fn row(event: &Event) -> Option<Row> {
 
 /// What is the same of events that are alike.
 fn kind(what: &EventKind) -> String {
-    match what {
-        EventKind::EventRecorded(recorded) => recorded.reason.to_owned(),
-        EventKind::NodeConditionChanged { condition, .. } => condition.clone(),
-        EventKind::NodeTaintsChanged { added, removed, .. } => {
-            let named = |taints: &[taintlab_core::api::Taint]| {
-                taints.iter().map(|taint| format!("{}:{}", taint.key, taint.effect)).collect()
-            };
-            let (added, removed): (String, String) = (named(added), named(removed));
-            format!("+{added}-{removed}")
-        }
-        other => format!("{:?}", std::mem::discriminant(other)),
+    if let EventKind::EventRecorded(recorded) = what {
+        return recorded.reason.to_owned();
     }
+    if let EventKind::NodeConditionChanged { condition, .. } = what {
+        return condition.clone();
+    }
+    if let EventKind::NodeTaintsChanged { added, removed, .. } = what {
+        let named = |taints: &[taintlab_core::api::Taint]| {
+            taints.iter().map(|taint| format!("{}:{}", taint.key, taint.effect)).collect()
+        };
+        let (added, removed): (String, String) = (named(added), named(removed));
+        return format!("+{added}-{removed}");
+    }
+    format!("{:?}", std::mem::discriminant(what))
 }

@@ -111,7 +111,7 @@ impl<'t, 'f> Importer<'t, 'f> {
 
     /// Does not read the text.
     pub(super) fn refuse(&mut self, problem: Problem) {
-        self.diagnostics.error(problem.consequence("nothing of it is read"));
+        self.diagnostics.error(problem.consequence("it is ignored"));
     }
 
     /// Takes a whole document, of which the items were given already.
@@ -354,8 +354,7 @@ impl<'t, 'f> Importer<'t, 'f> {
             _ => &mut self.controllers,
         };
         if let Some(first) = names.get(name) {
-            let message =
-                format!("the {kind} `{name}` is there twice: first in the object on line {first}");
+            let message = format!("duplicate {kind} `{name}`: first in the object on line {first}");
             let problem = Problem::new(tree.locate("metadata.name"), message).at("metadata.name");
             let help = "remove one of the two, or give it another name";
             self.errors(path, vec![problem.help(help)]);
@@ -379,7 +378,7 @@ impl<'t, 'f> Importer<'t, 'f> {
             let message = if self.empty_list && self.import.is_empty() {
                 "the list is empty"
             } else {
-                "there is no node and no pod in here"
+                "no nodes and no pods found"
             };
             let problem = Problem::new(Position::START, message).help(source::HOW_TO_GET);
             self.diagnostics.warning(problem);

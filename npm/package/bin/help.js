@@ -104,14 +104,14 @@ Usage: taintlab report FILE… [options]
 FILE is as with \`run\`: manifests, for example the output of
 \`kubectl get nodes,leases,pods,deploy,rs,sts,ds,jobs,pdb,pc,pvc,pv,sc -A -o yaml\`, or a
 scenario, whose steps do not count. Every node, zone and region fails by itself; each run says
-what becomes of every workload. Ctrl+C leaves the runs that are made.
+what becomes of every workload. Ctrl+C keeps the runs that are finished.
 
 ${REPORT_OPTIONS}On several machines:
   --shard I/N          Make only part I of N, and print it
   merge PART…          Put parts together: the same bytes as one report
   --cluster FILE       The files of the cluster, for merge: what would help is computed then
 
-Exit codes: 0 all is well; 1 a rule of --fail-if holds, a file is wrong, or it was broken off;
+Exit codes: 0 all is well; 1 a rule of --fail-if holds, a file is wrong, or it was interrupted;
 2 the command line is wrong.
 `,
   explain: `Explain how tolerations answer taints.
@@ -210,7 +210,7 @@ ${CONNECTION}`,  report: `Say which failure hurts most, and what would help.
 Usage: kubectl taintlab report [options]
 
 Every node, zone and region of the cluster fails by itself; each run says what becomes of every
-workload. Ctrl+C leaves the runs that are made.
+workload. Ctrl+C keeps the runs that are finished.
 
 ${REPORT_OPTIONS}${CONNECTION}`,
 };

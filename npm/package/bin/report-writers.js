@@ -77,7 +77,7 @@ const overAllText = ({ tried, failures, before, after, madeWorse }) => {
   return `; all workloads, ${tried} of ${failures} failures tried: ${sum}${worse}`;
 };
 
-/** The table of outages that end by themselves: how many pods leave for nothing. */
+/** The table of outages that end by themselves: how many evictions were unnecessary. */
 function falseAlarms({ falseAlarms: all = [] }) {
   const outages = [...new Set(all.map(({ outage }) => outage))];
   const seconds = [...new Set(all.map((alarm) => alarm.seconds))];
@@ -111,7 +111,7 @@ export function terminal(report, { bold, dim }) {
     for (const effect of finding.effects ?? []) text += `   - ${effectText(finding, effect)}\n`;
     const { head, rows: alarms } = falseAlarms(finding);
     if (alarms.length > 0) {
-      text += `   evicted for nothing, by outage (${head.slice(1).join(", ")}):\n`;
+      text += `   unnecessary evictions, by outage (${head.slice(1).join(", ")}):\n`;
       for (const [name, ...counts] of alarms) text += `     ${name}: ${counts.join(", ")}\n`;
     }
   });
@@ -145,7 +145,7 @@ export function markdown(report) {
     const { head: outages, rows } = falseAlarms(finding);
     if (rows.length > 0) {
       const lines = table(outages, rows).trimEnd().replaceAll("\n", "\n   ");
-      text += `\n   Pods evicted for nothing, by how long the outage lasts:\n\n   ${lines}\n`;
+      text += `\n   Unnecessary evictions, by the length of the outage:\n\n   ${lines}\n`;
     }
   });
   return text + rest(report.findings, "findings");
@@ -274,7 +274,7 @@ export function html(report, pictures) {
     const lines = alarms.map((row) => `<tr>${cells(row, "td")}</tr>`).join("");
     const sweep =
       alarms.length > 0
-        ? `<p>Pods evicted for nothing, by how long the outage lasts:</p>` +
+        ? `<p>Unnecessary evictions, by the length of the outage:</p>` +
           `<table><tr>${cells(head, "th")}</tr>${lines}</table>`
         : "";
     return (

@@ -55,7 +55,7 @@ export async function reportCluster(args, help) {
   const { values, positionals } = parse({ ...OPTIONS, ...CONNECTION }, args);
   if (values.help) return help();
   if (positionals.length > 0) {
-    throw usage(`report: it reads the cluster and no file, found \`${positionals[0]}\``);
+    throw usage(`report: it takes no files, since it reads the cluster; found \`${positionals[0]}\``);
   }
   const { objects, release: served } = await readCluster(values);
   const text = JSON.stringify({ apiVersion: "v1", kind: "List", items: objects });
@@ -313,7 +313,7 @@ async function write({ outline, results, timelineSvg, interrupted }, values, rul
   else if (values.html === undefined) process.stdout.write(terminal(report, { bold, dim }));
   for (const { text } of failures) console.error(`failed: ${text}`);
   if (interrupted) {
-    console.error(`broken off: ${report.runsMade} of ${report.runsPlanned} runs were made`);
+    console.error(`interrupted: ${report.runsMade} of ${report.runsPlanned} runs were made`);
   }
   return failures.length > 0 || interrupted ? EXIT.failed : EXIT.ok;
 }

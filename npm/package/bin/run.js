@@ -32,7 +32,7 @@ export async function runCluster(args, help) {
   const line = parse({ ...OPTIONS, ...CONNECTION }, args);
   if (line.values.help) return help();
   if (line.positionals.length > 0) {
-    throw usage(`run: it reads the cluster and no file, found \`${line.positionals[0]}\``);
+    throw usage(`run: it takes no files, since it reads the cluster; found \`${line.positionals[0]}\``);
   }
   return simulate(line, (options) => openCluster(line.values, options));
 }

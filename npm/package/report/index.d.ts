@@ -51,7 +51,7 @@ export interface ReportRuns {
  * A resilience report of a cluster: what each workload loses when a node, a zone or another failure
  * domain fails, and what would help.
  *
- * @throws The reason of the signal, if that breaks it off.
+ * @throws The reason of the signal, if that aborts it.
  */
 export function report(
   manifests: string | readonly object[] | { items: readonly object[] },
@@ -63,7 +63,7 @@ export function report(
 /**
  * Makes the runs of a report without putting them together: all of them, those of a part
  * (`shard: [3, 16]`), or, where `parts` have all runs of the cluster as it is, only those that tell
- * what would help. If the signal breaks it off, these are the results so far.
+ * what would help. If the signal aborts it, these are the results so far.
  */
 export function runs(
   manifests: string | readonly object[] | { items: readonly object[] },

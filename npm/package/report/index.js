@@ -121,7 +121,7 @@ const OWN = ["onProgress", "signal", "workers", "shard", "isScenario", "simulato
 
 /**
  * Makes the runs of a report: what it is about and the results, which `merge` puts together. If it
- * is broken off by the signal, these are the results so far.
+ * is aborted by the signal, these are the results so far.
  */
 export async function runs(manifests, options = {}) {
   const { onProgress, signal, shard, isScenario = false, simulator, parts } = options;

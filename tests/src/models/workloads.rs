@@ -397,8 +397,8 @@ impl Step<'_> {
             }
         }
         let Some(before) = self.before.workload(uid(it)) else { return };
-        // Which pod a ReplicaSet deletes depends on readiness, on how many are on its node, and only
-        // then on since when: with `minReadySeconds` it may take an available one for another.
+        // Which pod a ReplicaSet deletes depends on readiness, on how many are on its node, and
+        // only then on since when: with `minReadySeconds` it may take an available one for another.
         let tells_apart = number(it, "/spec/minReadySeconds").unwrap_or(0) == 0;
         if State::replicas(before) != replicas || !tells_apart {
             return;

@@ -180,8 +180,8 @@ fn pods_that_were_starting_start_anew() {
     }
 }
 
-/// A pod that is bound to a node while it is shut down is refused; 1.20.2 starts it, and nobody ends
-/// it before the node is off.
+/// A pod that is bound to a node while it is shut down is refused; 1.20.2 starts it, and nobody
+/// ends it before the node is off.
 #[test]
 fn pods_that_come_too_late_are_refused() {
     let gate = json!({ "featureGates": { "GracefulNodeShutdown": true } });
@@ -343,8 +343,8 @@ fn usage_ends_with_the_node() {
     assert_eq!(object(&simulator, "p").unwrap().status.phase, PodPhase::Running);
 }
 
-/// To 1.21 a kubelet does not look at taints. One that starts hears of all pods as if they were new;
-/// one whose network is back does not.
+/// To 1.21 a kubelet does not look at taints. One that starts hears of all pods as if they were
+/// new; one whose network is back does not.
 #[test]
 fn a_kubelet_that_starts_admits_its_pods_anew() {
     let start = ("stopKubelet", "startKubelet");

@@ -7,21 +7,21 @@ use super::{files, read};
 const MOST_FILES: usize = 4;
 const MOST_FUNCTIONS: usize = 70;
 
-/// The bodies of `impl Simulator` and of traits for it in a source.
+/// The bodies of `impl Simulator` in a source.
 fn implementations(source: &str) -> Vec<&str> {
     let parts = source.split("\nimpl ").skip(1);
     let bodies = parts.filter_map(|part| {
         let (head, rest) = part.split_once(" {\n")?;
-        let is_it = head == "Simulator" || head.ends_with(" for Simulator");
+        let is_it = head == "Simulator";
         is_it.then(|| rest.split("\n}\n").next().unwrap_or(rest))
     });
     bodies.collect()
 }
 
 fn functions(body: &str) -> usize {
-    let starts = ["fn ", "pub fn ", "const fn ", "pub const fn ", "pub(super) fn "];
     let lines = body.lines().filter_map(|line| line.strip_prefix("    "));
-    lines.filter(|line| starts.iter().any(|start| line.starts_with(start))).count()
+    let is_function = |line: &&str| !line.starts_with([' ', '/']) && line.contains("fn ");
+    lines.filter(is_function).count()
 }
 
 #[test]
@@ -135,7 +135,8 @@ fn wildcards_are_found() {
 
 #[test]
 fn nothing_that_goes_in_or_comes_out_is_forgotten() {
-    for file in files("core/src", &["rs"]) {
+    let crates = ["core/src", "kubectl/src", "manifest/src", "npm/src", "mdbook-taintlab/src"];
+    for file in crates.into_iter().flat_map(|folder| files(folder, &["rs"])) {
         for patterns in matches(&program(&read(&file))) {
             let watched = patterns.iter().find(|pattern| is_watched(pattern));
             let wildcard = patterns.iter().any(|pattern| is_wildcard(pattern));

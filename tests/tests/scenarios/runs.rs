@@ -162,8 +162,8 @@ fn two_releases_part_where_the_grace_period_ends() {
     assert_eq!(divergence.at.as_nanos() / 1_000_000, 40_008, "50 s since 1.32");
     assert_eq!(
         divergence.text,
-        "They part at 40.0084s: node worker-1 is Unknown (NodeStatusUnknown) in “1.31”, and is kubelet \
-         unreachable (its kubelet does not run) in “1.35”, until 50.0105s, when it comes to the same."
+        "They diverge at 40.0084s: node worker-1 is Unknown (NodeStatusUnknown) in “1.31”, and is kubelet \
+         unreachable (the kubelet is stopped) in “1.35”, until they match again at 50.0105s."
     );
     assert_eq!(comparison.evicted(), [1, 1]);
     let at = comparison.evictions[0].1.map(|at| at.unwrap().as_nanos() / 1_000_000_000);
@@ -223,8 +223,8 @@ fn conditions_read_as_they_are_written_and_hold_when_it_is_so() {
     }
     for (line, said) in [
         ("worker-1 tainted", "names no object"),
-        ("node/worker-1 gonee", "write one of tainted, untainted"),
-        ("pod/web-0", "cannot be said of a pod"),
+        ("node/worker-1 gonee", "valid states are tainted, untainted"),
+        ("pod/web-0", "is not a state of a pod"),
         ("zone/nowhere normal", "no zone is called"),
         ("deployment/web ready=3", "ready<N"),
     ] {

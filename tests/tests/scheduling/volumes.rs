@@ -170,8 +170,8 @@ fn what_the_scheduler_says_of_volumes() {
     }
 }
 
-/// What the controller does with a volume that is attached to `n`, as far as is known still mounted,
-/// and used by no pod there: how many seconds later it is detached.
+/// What the controller does with a volume that is attached to `n`, as far as is known still
+/// mounted, and used by no pod there: how many seconds later it is detached.
 fn detached_after(minor: &str, node: Option<Node>, mounted: bool) -> Option<u64> {
     let mut cluster = Cluster::default();
     let objects =

@@ -555,7 +555,7 @@ fn a_control_plane_that_is_lost_as_a_whole() {
     assert_eq!(found[0].severity, Severity::Warning);
     assert_eq!(
         found[0].message,
-        "the whole control plane is cut off with c and d, and yet its controllers go on here"
+        "all control plane nodes are unreachable with c and d; Taintlab still runs the controllers"
     );
     assert!(found[0].explanation.contains("assumes that the controllers are reachable"));
     assert!(found[0].subjects.contains(&Subject::Node { name: "d".into() }));

@@ -17,7 +17,7 @@ use crate::{browser, link, streams, tab};
 
 /// What the entries of the browser's history stand for.
 pub(super) struct Address {
-    /// This page: entries of another one are read as links.
+    /// This page load: history entries of other page loads are opened as links.
     page: String,
     /// The present entry, and how many were made.
     present: u32,
@@ -60,7 +60,7 @@ impl Address {
         }
     }
 
-    /// What was left is no longer known: the entries are read as links.
+    /// Forgets earlier sessions: their history entries are opened as links.
     pub(super) fn forget_visits(&mut self) {
         self.visits.clear();
     }

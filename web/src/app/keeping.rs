@@ -206,7 +206,7 @@ async fn stored(
         let is_own = previous_page.as_deref() == Some(writer);
         if !is_own && left.is_some_and(|left| store::page_of(&left) != writer) {
             found.notices.push(Notice::error(
-                "Another tab has worked on this session since. This is what it left.",
+                "This session was changed in another tab. You see its latest state.",
             ));
         }
     } else {
@@ -404,8 +404,8 @@ impl App {
                 self.keeping = Keeping::of(browser::new_id().into(), None);
                 self.keeping.again = true;
                 self.notice(Notice::info(
-                    "Another tab goes on with the same session. What you do here is kept as a \
-                     session of its own.",
+                    "This session is open in another tab. Your changes here are saved as a \
+                     separate session.",
                 ));
             }
             Err(error) => self.cannot_store(&error.to_string()),
@@ -418,8 +418,8 @@ impl App {
     fn cannot_store(&mut self, error: &str) {
         if !std::mem::replace(&mut self.keeping.failed, true) {
             let notice = Notice::error(format!(
-                "This work is not kept when the tab is closed: {error}. Export it, or delete \
-                 sessions that you do not need."
+                "Your work cannot be saved and will be lost when you close this tab: {error}. \
+                 Export it, or delete sessions that you do not need."
             ));
             self.notice(notice.with(NoticeAction::Sessions));
         }

@@ -41,8 +41,8 @@ pub(super) fn broken(error: &str) -> Notice {
 pub(super) fn told(staged: &Staged) -> Option<Notice> {
     staged.differs.then(|| {
         Notice::error(
-            "This version of Taintlab computes something else than the one that made the link. \
-             What you see is what this version computes.",
+            "The link was made with another version of Taintlab, whose results differ. You see the \
+             results of this version.",
         )
     })
 }

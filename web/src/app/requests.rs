@@ -46,8 +46,8 @@ impl App {
             Told::Update(update) => self.update_shown(*update),
             Told::Broken(why) => {
                 self.begin_again(&format!(
-                    "The engine broke down ({why}). It was started again: everything is there but \
-                     what you asked for last.",
+                    "The engine crashed ({why}) and was restarted. Your work is restored; only the last \
+                     action was lost.",
                 ));
                 true
             }
@@ -187,7 +187,7 @@ impl App {
         self.stops = None;
         let still_busy = self.waiting.keys().next().is_some_and(|first| *first <= last);
         if still_busy && self.connection.is_in_worker() {
-            self.begin_again("It was stopped. Everything is as it was before.");
+            self.begin_again("Cancelled. Nothing has changed.");
         }
     }
 

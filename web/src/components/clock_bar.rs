@@ -152,7 +152,7 @@ fn ways(props: &ClockBar<'_>) -> Html {
     let branch = format!("Branch {}: fork, switch, compare (G)", props.branch);
     html! {
         <>
-            <button class="btn small" onclick={until} title="Run until something is so, or back to it (U)"
+            <button class="btn small" onclick={until} title="Run until a condition is met, or back to it (U)"
                 data-testid={TestId::UntilOpen}>{ format!("Until …{stops}") }</button>
             <button class="btn small" title={branch} data-testid={TestId::BranchesOpen}
                 onclick={props.dispatch.reform(|_: MouseEvent| Msg::Open(Dialog::Branches))}>

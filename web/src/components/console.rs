@@ -265,7 +265,7 @@ impl Console {
                         onclick={ctx.link().callback(|_| ConsoleMsg::Clear)}>{ "Clear" }</button>
                 } else if let Some(entry) = clicked {
                     <span class="same" title={entry.line.to_string()}>
-                        <span class="muted">{ "What you just did: " }</span>
+                        <span class="muted">{ "Equivalent command: " }</span>
                         <code data-testid={TestId::SameLine}>{ &*entry.line }</code>
                     </span>
                     { copy(&entry.line, dispatch) }
@@ -381,7 +381,7 @@ fn running(printed: &Printed, dispatch: &Dispatch) -> Html {
         dispatch.reform(move |_: MouseEvent| Msg::Edit(vec![command.clone()], refused.clone()));
     html! {
         <div class="row" data-testid={TestId::DrainRuns}>
-            <span class="badge" data-state="counting">{ "goes on as time passes" }</span>
+            <span class="badge" data-state="counting">{ "running" }</span>
             <button class="btn small" title="As Ctrl+C in a terminal" onclick={stop}>{ "Stop it" }</button>
         </div>
     }

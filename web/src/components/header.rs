@@ -72,7 +72,7 @@ pub(crate) fn Header(props: &HeaderProps) -> Html {
             </button>
             <span class="sep"></span>
             { release_select(props) }
-            { button(&format!("What the answers of {} rest on", props.release), icon::info(), false,
+            { button(&format!("Sources for Kubernetes {}", props.release), icon::info(), false,
                 dispatch.reform(|_| Msg::Open(Dialog::Release)), TestId::AboutRelease) }
             <button class="btn" data-testid={TestId::Settings} title="Flags of the controllers"
                 onclick={dispatch.reform(|_| Msg::Open(Dialog::Settings))}>{ "Flags" }</button>

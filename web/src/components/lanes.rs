@@ -3,8 +3,8 @@
 //! They are few elements, not a canvas: only rows in sight are there, and of a row only what has a
 //! pixel of its own, so that there are some hundreds at most, however large the cluster is. So the
 //! drawing is its own accessible counterpart (a grid whose cells say in words what the bars show),
-//! follows the colours of the page, of high contrast and of the zoom by itself, and can be searched,
-//! printed and tested as the rest of the page can.
+//! follows the colours of the page, of high contrast and of the zoom by itself, and can be
+//! searched, printed and tested as the rest of the page can.
 
 mod details;
 mod pointer;

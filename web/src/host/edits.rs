@@ -35,8 +35,8 @@ impl Host {
         let wanted = commands.iter().any(Command::needs_control_plane);
         if wanted && !runs && self.change_start(StartChange::ControlPlane(true)).is_ok() {
             self.notice(Notice::info(
-                "The scheduler and the controllers of workloads run now, from the beginning of \
-                 this timeline. Undo twice to be without them.",
+                "The scheduler and the workload controllers are now simulated from the start of \
+                 this timeline. Undo twice to disable them.",
             ));
         }
     }
@@ -47,8 +47,8 @@ impl Host {
         let wanted = commands.iter().any(Command::needs_node_lifecycle);
         if wanted && !runs && self.change_start(StartChange::NodeLifecycle).is_ok() {
             self.notice(Notice::info(
-                "Kubelets and the node lifecycle controller run now, from the beginning of this \
-                 timeline. Undo twice to be without them.",
+                "Kubelets and the node lifecycle controller are now simulated from the start of \
+                 this timeline. Undo twice to disable them.",
             ));
         }
     }

@@ -242,7 +242,7 @@ impl Host {
         match until {
             Until::Stop(_) | Until::Pass(_) => {
                 let holds = condition.holds(self.session.simulator());
-                self.announce(format!("Time stops when {condition}"));
+                self.announce(format!("Breakpoint set: {condition}"));
                 self.breakpoints.push(Breakpoint { condition, holds });
                 Ok(None)
             }
@@ -331,7 +331,7 @@ impl Host {
         if stepped {
             self.announce_rows(before, None);
         } else {
-            self.announce("Nothing more of the kinds that are shown");
+            self.announce("No further events of the kinds that are shown");
         }
     }
 
@@ -339,8 +339,8 @@ impl Host {
         if found {
             self.announce_rows(before, None);
         } else {
-            let side = if later { "after" } else { "before" };
-            self.announce(format!("Nothing happens to it {side} this moment"));
+            let side = if later { "later" } else { "earlier" };
+            self.announce(format!("No {side} event for this object"));
         }
         if let Some(subject) = self.selection.as_ref().and_then(subject_of) {
             let at = Some(self.session.now());
@@ -356,7 +356,7 @@ impl Host {
         side: &str,
     ) -> Result<(), String> {
         if !found {
-            return Err(format!("`{condition}` does not come to be so {side}"));
+            return Err(format!("`{condition}` is not met {side}"));
         }
         self.close_dialog();
         let now = at(self.session.now());

@@ -32,7 +32,7 @@ impl Host {
             Origin::Sample => (Session::new(files::sample()).unwrap_or_default(), None),
             Origin::Saved(edits, start) => {
                 let StartText::Text(start) = start else {
-                    return Err("where it begins did not come".to_owned());
+                    return Err("the initial state is missing".to_owned());
                 };
                 let restored = saved::from_text(edits, start)?;
                 if !restored.dropped.is_empty() {

@@ -357,7 +357,7 @@ fn a_broken_link_says_what_is_broken() {
         ("#s=three-effects&--no-such-flag=1", "no-such-flag"),
         ("#2.AAAA", "it has format 2"),
         ("#1.", "nothing stands after"),
-        ("#1.a*b", "its character 2, `*`"),
+        ("#1.a*b", "character 2, `*`, is not valid"),
         ("#d=", "nothing stands after"),
         ("#d=abc&x=1", "`x` means nothing in a link to a file"),
         ("#d=abc&t=soon", "`t=soon`"),

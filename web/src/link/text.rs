@@ -27,7 +27,7 @@ pub(crate) fn bytes(text: &str) -> Result<Vec<u8>, String> {
     for (index, character) in text.chars().enumerate() {
         let digit = DIGITS.iter().position(|digit| char::from(*digit) == character);
         let Some(digit) = digit.and_then(|digit| u32::try_from(digit).ok()) else {
-            return Err(format!("its character {}, `{character}`, is none of a link", index + 1));
+            return Err(format!("character {}, `{character}`, is not valid in a link", index + 1));
         };
         (word, bits) = ((word << 6 | digit) & 0xffff, bits + 6);
         if bits >= 8 {
@@ -36,7 +36,7 @@ pub(crate) fn bytes(text: &str) -> Result<Vec<u8>, String> {
         }
     }
     if bits >= 6 {
-        return Err("a character is missing, or one too many".to_owned());
+        return Err("wrong length: it was cut off or extended".to_owned());
     }
     Ok(bytes)
 }
@@ -83,8 +83,8 @@ mod tests {
 
     #[test]
     fn what_is_not_base64url_is_named() {
-        assert_eq!(bytes("AA+A").unwrap_err(), "its character 3, `+`, is none of a link");
-        assert_eq!(bytes("AAAAA").unwrap_err(), "a character is missing, or one too many");
+        assert_eq!(bytes("AA+A").unwrap_err(), "character 3, `+`, is not valid in a link");
+        assert_eq!(bytes("AAAAA").unwrap_err(), "wrong length: it was cut off or extended");
     }
 
     #[test]

@@ -50,11 +50,11 @@ pub(crate) fn row(row: &Row) -> RowText {
         }
         RowKind::NotRefused(command) => {
             let text = command_text(command);
-            let message = format!("{text}: carried out, but expected to be refused");
+            let message = format!("{text}: succeeded, but was expected to be refused");
             RowText { type_: "Warning", ..change("Step", "scenario", command, message) }
         }
         RowKind::Skipped { command, error } => {
-            let message = format!("passed over: {}: {error}", command_text(command));
+            let message = format!("skipped: {}: {error}", command_text(command));
             RowText { type_: "Warning", ..change("Skipped", "playground", command, message) }
         }
     }

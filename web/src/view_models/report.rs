@@ -83,7 +83,7 @@ pub(crate) struct FindingRow {
     pub(crate) moment: Rc<Moment>,
     /// What would help: the change with its effect, and the YAML.
     pub(crate) effects: Vec<(String, Rc<str>)>,
-    /// How often pods would leave for nothing.
+    /// How many evictions would be unnecessary.
     pub(crate) false_alarms: Option<FalseAlarms>,
 }
 
@@ -317,8 +317,8 @@ fn changes(report: &Report, before: &Report, old: &BTreeMap<Name, Millis>) -> St
     let unlike = report.outline.options != before.outline.options;
     let unlike = if unlike { " It was made with other options." } else { "" };
     format!(
-        "The report before had a score of {}. Of failures and workloads {less} hurt less now, and \
-         {more} more.{unlike}",
+        "The report before had a score of {}. {less} pairs of failure and workload improved, and \
+         {more} got worse.{unlike}",
         before.score.score,
     )
 }

@@ -102,7 +102,7 @@ impl Side {
         let start = self.applied_to(start)?;
         start.simulator().map_err(|error| error.to_string())?;
         let run = session.run_beside(start, log, session.reached());
-        run.ok_or_else(|| "it cannot begin so".to_owned())
+        run.ok_or_else(|| "the run cannot start with these settings".to_owned())
     }
 
     fn applied_to(&self, start: Rc<Scenario>) -> Result<Rc<Scenario>, String> {

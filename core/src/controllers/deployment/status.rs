@@ -4,7 +4,7 @@
 use alloc::format;
 use alloc::string::{String, ToString};
 
-use super::super::replica_set::REPLICA_FAILURE;
+use super::super::workload::REPLICA_FAILURE;
 use super::rollout::{Rollout, Set};
 use crate::api::{ConditionStatus, DeploymentStatus, WorkloadCondition};
 use crate::time::Time;

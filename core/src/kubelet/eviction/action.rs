@@ -221,7 +221,7 @@ impl fmt::Display for EvictionManagerReport {
                 now.iter().try_for_each(|pressure| write!(f, " {pressure}"))
             }
             Self::GracePeriodStarted { signal, until } => {
-                write!(f, "too little {signal}, the grace period runs until {until}")
+                write!(f, "below the threshold of {signal}, grace period until {until}")
             }
             Self::GracePeriodEnded { signal } => {
                 write!(f, "the grace period of {signal} is over")
@@ -234,20 +234,20 @@ impl fmt::Display for EvictionManagerReport {
                 write!(f, "{what} deleted, {bytes} bytes")
             }
             Self::Ranked { signal, pod, next, because } => {
-                write!(f, "{pod} goes first for {signal}")?;
+                write!(f, "{pod} ranks first for {signal}")?;
                 let Some(next) = next else { return Ok(()) };
                 match because {
                     Some(because) => write!(f, ", before {next} because {}", because.words()),
-                    None => write!(f, ", no different from {next}"),
+                    None => write!(f, ", on a par with {next}"),
                 }
             }
             Self::Killing { pod, grace_period_seconds } => {
-                write!(f, "{pod} is killed and has {grace_period_seconds}s")
+                write!(f, "kills {pod}, grace period {grace_period_seconds}s")
             }
             Self::PodEnded { pod } => write!(f, "{pod} has ended"),
             Self::Reclaiming { signal, hard } => {
                 let kind = if *hard { "hard" } else { "soft" };
-                write!(f, "too little by the {kind} threshold of {signal}")
+                write!(f, "below the {kind} threshold of {signal}")
             }
             Self::ReclaimedEnough { signal } => {
                 write!(f, "enough {signal} without evicting a pod")
@@ -259,9 +259,11 @@ impl fmt::Display for EvictionManagerReport {
                     super::Critical::Priority => "its priority is that of the system",
                     super::Critical::Annotation => "it is critical",
                 };
-                write!(f, "{pod} is spared: {why}")
+                write!(f, "{pod} is not evicted: {why}")
             }
-            Self::NobodyToEvict { signal } => write!(f, "too little {signal}, and nobody to evict"),
+            Self::NobodyToEvict { signal } => {
+                write!(f, "below the threshold of {signal}, and no pod to evict")
+            }
             Self::Evicted { pods } => {
                 f.write_str("evicted")?;
                 pods.iter().try_for_each(|pod| write!(f, " {pod}"))

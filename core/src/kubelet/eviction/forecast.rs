@@ -203,8 +203,8 @@ impl Running {
 }
 
 impl EvictionManager {
-    /// Answers [`EvictionManagerAction::CollectStats`](super::EvictionManagerAction::CollectStats) with what a simulated node
-    /// uses, and with what its curves foresee.
+    /// Answers [`EvictionManagerAction::CollectStats`](super::EvictionManagerAction::CollectStats)
+    /// with what a simulated node uses, and with what its curves foresee.
     pub fn handle_usage(&mut self, now: Timestamp, id: RequestId, usage: &NodeUsage) {
         let summary = Arc::new(usage.summary(now, self.layout()));
         // The thresholds as they will be once this pass has looked at the file systems: those of

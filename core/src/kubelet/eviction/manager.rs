@@ -125,8 +125,8 @@ impl EvictionManager {
         }
     }
 
-    /// What is measured on the node, asked for by [`EvictionManagerAction::CollectStats`]; `None` if that failed.
-    /// An unknown `id` is ignored.
+    /// What is measured on the node, asked for by [`EvictionManagerAction::CollectStats`]; `None`
+    /// if that failed. An unknown `id` is ignored.
     ///
     /// Until `forecast` says, figures stay on their side of every threshold and limit, so that
     /// passes before can be worked out instead of run; [`Forecast::unknown`] runs each one.

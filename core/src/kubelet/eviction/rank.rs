@@ -109,9 +109,9 @@ impl RankReason {
     #[must_use]
     pub const fn words(self) -> &'static str {
         match self {
-            Self::MissingStats => "there are no figures about it",
+            Self::MissingStats => "it has no stats",
             Self::Key(RankKey::QosClass) => "of its QoS class",
-            Self::Key(RankKey::ExceedsRequest) => "it uses more than it asked for",
+            Self::Key(RankKey::ExceedsRequest) => "its usage exceeds its request",
             Self::Key(RankKey::Priority) => "its priority is lower",
             Self::Key(RankKey::UsageAboveRequest) => "it is further above its request",
             Self::Key(RankKey::Usage) => "it uses more",

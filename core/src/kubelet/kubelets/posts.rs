@@ -178,8 +178,9 @@ impl Kubelets {
         self.then(name, marked.into_iter().map(Step::UnmarkPod));
     }
 
-    /// Completes the status of a pod as its kubelet posts it once it has started, if it does not say
-    /// whether the pod is ready and the kubelet is heard. How long a start takes is not simulated.
+    /// Completes the status of a pod as its kubelet posts it once it has started, if it does not
+    /// say whether the pod is ready and the kubelet is heard. How long a start takes is not
+    /// simulated.
     pub(crate) fn complete_status(&self, wall_clock: Time, pod: &mut Pod) {
         if !self.lacks_status(pod) {
             return;

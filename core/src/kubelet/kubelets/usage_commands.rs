@@ -102,7 +102,7 @@ impl Kubelets {
             }
             (None, Some(_)) => UsageCurve::default(),
             _ => {
-                let error = "give either `usage`, a curve, or `leaves`, how much is to be left";
+                let error = "give either `usage`, a curve, or `leaves`, the amount that remains";
                 return Err(KubeletError::InvalidUsage(error.into()));
             }
         };

@@ -130,8 +130,8 @@ impl Snapshot {
     }
 }
 
-/// A volume for each claim, or that one is to be made; nothing if one of them can have none. Mirrors
-/// `findMatchingVolumes` and `checkVolumeProvisions`.
+/// A volume for each claim, or that one is to be made; nothing if one of them can have none.
+/// Mirrors `findMatchingVolumes` and `checkVolumeProvisions`.
 fn find_volumes(
     volumes: &Volumes,
     claims: &[Arc<PersistentVolumeClaim>],

@@ -247,7 +247,7 @@ fn pods_on(e: &PodsOnExpectation, simulator: &Simulator) -> Option<String> {
 
 fn ranking(wanted: &RankingExpectation, simulator: &Simulator) -> Option<String> {
     let Some(ranking) = simulator.eviction_ranking(&wanted.node, wanted.signal) else {
-        return Some("its kubelet ranks no pods by that".into());
+        return Some("the kubelet has no ranking for this signal".into());
     };
     let pods: Vec<PodKey> = ranking.pods.into_iter().map(|pod| pod.candidate.pod).collect();
     (!pods.starts_with(&wanted.pods)).then(|| format!("it is {}", list(&pods)))
@@ -257,7 +257,7 @@ fn available(wanted: &AvailableExpectation, simulator: &Simulator) -> Option<Str
     let view = simulator.eviction_view(&wanted.node);
     let signals = view.iter().flat_map(|view| &view.signals);
     let Some(found) = signals.into_iter().find(|known| known.signal == wanted.signal) else {
-        return Some("nobody knows how much there is".into());
+        return Some("the amount is unknown".into());
     };
     let amount = Quantity::new(found.available, crate::api::Format::BinarySI);
     (amount.compare(&wanted.amount).is_ne()).then(|| format!("it is {amount}"))

@@ -172,7 +172,7 @@ fn axis(compared: &Compared, dispatch: &Dispatch) -> Html {
                         title={format!("{}: go there", divergence.text)}
                         data-testid={TestId::ComparePart}
                         onclick={go_to(divergence, dispatch)}>
-                        { format!("part at {}", at(divergence.at)) }
+                        { format!("diverge at {}", at(divergence.at)) }
                     </button>
                 }
             </span>

@@ -197,7 +197,7 @@ fn text_view(
         <div class="stack">
             <div class="row hint">
                 <span class="grow">
-                    { format!("{name}: {}, too long to be shown here", size(length)) }
+                    { format!("{name}: {}, too large to display", size(length)) }
                 </span>
                 <button class="btn small" onclick={set.reform(|_| "".into())}>
                     { "Paste another text" }
@@ -314,8 +314,7 @@ fn secrets_view(dropped: Dropped, keep_all: bool, set: &Callback<bool>) -> Html 
         <section class="stack" aria-label="Secrets" data-testid={TestId::ImportSecrets}>
             <h3>{ "Secrets" }</h3>
             if !keep_all {
-                <p>{ format!("Not taken in, since it may be secret and nothing here needs it: \
-                    {dropped}.") }</p>
+                <p>{ format!("Removed because it may contain secrets: {dropped}.") }</p>
             }
             <label class="check">
                 <input type="checkbox" checked={keep_all} {onchange}

@@ -94,11 +94,11 @@ fn progress(
     dispatch: &Dispatch,
 ) -> Html {
     let text = match stage {
-        Stage::Settling => "The cluster comes to rest…".to_owned(),
-        _ if stopping => "What was run until now is put together…".to_owned(),
+        Stage::Settling => "Settling the cluster…".to_owned(),
+        _ if stopping => "Merging the results so far…".to_owned(),
         Stage::Failing => format!("{done} of {planned} failures run"),
         Stage::Helping => format!("What would help: {done} of {planned} runs"),
-        Stage::Joining => "The results are put together…".to_owned(),
+        Stage::Joining => "Merging the results…".to_owned(),
     };
     let known = planned > 0 && !stopping;
     html! {
@@ -128,7 +128,7 @@ fn result(view: &Rc<ReportView>, dispatch: &Dispatch) -> Html {
             <p class="hint">{ view.report.score.arithmetic.clone() }</p>
             if let Some(changes) = &view.changes { <p class="verdict">{ changes.clone() }</p> }
             if view.rows.is_empty() {
-                <p>{ "No failure that was run harms any workload." }</p>
+                <p>{ "No simulated failure affects a workload." }</p>
             } else {
                 <Map view={view.clone()} open={open.clone()} />
             }
@@ -160,7 +160,7 @@ fn result(view: &Rc<ReportView>, dispatch: &Dispatch) -> Html {
                                 if let Some(worst) = &row.worst {
                                     { for worst.iter().map(|text| html! { <td>{ text.clone() }</td> }) }
                                 } else {
-                                    <td colspan="5" class="muted">{ "no failure harms it" }</td>
+                                    <td colspan="5" class="muted">{ "not affected" }</td>
                                 }
                             </tr>
                         }) }
@@ -189,7 +189,7 @@ fn finding(row: &FindingRow, open: &Callback<Rc<Moment>>, dispatch: &Dispatch) -
             }) }
             if let Some(FalseAlarms { outages, rows }) = &row.false_alarms {
                 <details>
-                    <summary>{ "Pods that leave for nothing, by how long the outage lasts" }</summary>
+                    <summary>{ "Unnecessary evictions, by the length of the outage" }</summary>
                     <div class="comparetable"><table>
                         <thead><tr>
                             <th scope="col">{ "tolerationSeconds" }</th>

@@ -37,8 +37,8 @@ pub(crate) fn Share(props: &ShareProps) -> Html {
     html! {
         <Modal title="Share" dispatch={props.dispatch.clone()} width={640}>
             <p class="hint">
-                { "The link holds the work itself; nothing is stored anywhere. Whoever opens it \
-                   sees this moment, beside what they have open." }
+                { "The link holds the work itself; nothing is stored anywhere. It opens at \
+                   this moment as a session of its own." }
             </p>
             <label class="check">
                 <input type="checkbox" checked={*hide} onchange={onhide}
@@ -75,8 +75,8 @@ fn link(made: &LinkMade, hide: bool, dispatch: &Dispatch) -> Html {
                     { format!("{length} characters") }
                     if too_long {
                         <span class="error">
-                            { format!(". Chats and mail cut links off from {LONGEST_LINK} on: \
-                                       send the file instead.") }
+                            { format!(". Chat and mail clients truncate links longer than \
+                                       {LONGEST_LINK} characters: send the file instead.") }
                         </span>
                     }
                 </p>

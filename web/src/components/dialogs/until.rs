@@ -66,7 +66,7 @@ pub(crate) fn UntilDialog(props: &UntilProps) -> Html {
         <Modal title="Run until, or back to" dispatch={props.dispatch.clone()} width={640}>
             <form class="stack" {onsubmit} data-testid={TestId::Until}>
                 <label class="field">
-                    <span>{ "An object, and what is to be so" }</span>
+                    <span>{ "Condition: an object and its state" }</span>
                     <input type="text" class="mono" value={(*line).clone()} {oninput} autofocus=true
                         placeholder="pod/default/web-1 gone" autocomplete="off" spellcheck="false"
                         list="conditions" aria-invalid={error.is_some().then_some("true")} />
@@ -75,7 +75,7 @@ pub(crate) fn UntilDialog(props: &UntilProps) -> Html {
                     </datalist>
                     { error_list(&error.iter().cloned().collect::<Vec<_>>()) }
                 </label>
-                <div class="offers" role="group" aria-label="What could stand there">
+                <div class="offers" role="group" aria-label="Suggestions">
                     { for offered.iter().take(MOST_OFFERED).map(|offer| {
                         let (line, error, offer) = (line.clone(), error.clone(), offer.clone());
                         let words = offer.clone();
@@ -96,13 +96,13 @@ pub(crate) fn UntilDialog(props: &UntilProps) -> Html {
                     <button type="button" class="btn" onclick={pressed(does(Until::Back))}>
                         { "Back to" }</button>
                     <button type="button" class="btn" onclick={pressed(does(Until::Stop))}
-                        title="While time runs, it stops there">{ "Stop there" }</button>
+                        title="Stop there when the clock reaches it">{ "Stop there" }</button>
                     <button class="btn primary">{ "Run until" }</button>
                 </div>
             </form>
             if !props.breakpoints.is_empty() {
                 <section class="stack">
-                    <h3>{ "While time runs, it stops when" }</h3>
+                    <h3>{ "Breakpoints" }</h3>
                     <ul class="items">
                         { for props.breakpoints.iter().enumerate().map(|(index, one)| html! {
                             <li class="row">

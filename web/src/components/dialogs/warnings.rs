@@ -31,7 +31,7 @@ pub(crate) fn warnings(
                 </div>
             }
             if shown.is_empty() {
-                <p>{ "There is nothing to warn of." }</p>
+                <p>{ "No warnings." }</p>
             }
             <ul class="warnings" data-testid={TestId::Warnings}>
                 { for shown.iter().map(|warning| one(warning, dispatch)) }

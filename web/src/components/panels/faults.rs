@@ -73,8 +73,8 @@ pub(crate) fn node_health(node: &InspectedNode, dispatch: &Dispatch) -> Html {
 fn unwatched() -> Html {
     html! {
         <p class="hint">
-            { "Kubelets and the node lifecycle controller do not run here: taints come only by hand \
-               and stay. The first fault lets them run, from the beginning of this timeline." }
+            { "Kubelets and the node lifecycle controller are not simulated: only you add and \
+               remove taints. The first fault enables them from the start of this timeline." }
         </p>
     }
 }
@@ -88,7 +88,7 @@ pub(crate) fn faults_of(name: &NodeName, kubelet: Option<&Kubelet>) -> Vec<Fault
     let mut faults = Vec::new();
     let mut fault = |words, title, command| faults.push(Fault::new(words, title, command));
     if runs {
-        fault("Stop kubelet", "It reports no more", Command::StopKubelet { node: node() });
+        fault("Stop kubelet", "Stops sending heartbeats", Command::StopKubelet { node: node() });
         let title = "It reports its status at once";
         fault("Restart kubelet", title, Command::RestartKubelet { node: node() });
     } else if power == NodePower::Off {
@@ -99,10 +99,10 @@ pub(crate) fn faults_of(name: &NodeName, kubelet: Option<&Kubelet>) -> Vec<Fault
         fault("Start kubelet", title, Command::StartKubelet { node: node() });
     }
     if cut {
-        let title = "The API server hears it again";
+        let title = "Reconnects the kubelet to the API server";
         fault("Restore network", title, Command::RestoreNetwork { node: node() });
     } else {
-        let title = "Its kubelet runs and is not heard";
+        let title = "The kubelet keeps running but cannot reach the API server";
         fault("Cut network", title, Command::CutNetwork { node: node() });
     }
     if power == NodePower::On {
@@ -111,11 +111,11 @@ pub(crate) fn faults_of(name: &NodeName, kubelet: Option<&Kubelet>) -> Vec<Fault
         fault("Shut down", title, Command::shut_down_gracefully(node()));
     }
     if power == NodePower::ShuttingDown {
-        let title = "Its pods end all the same";
+        let title = "Pods still terminate";
         fault("Cancel shutdown", title, Command::CancelShutdown { node: node() });
     }
     if power != NodePower::Off {
-        let title = "Everything on it ends at once";
+        let title = "Stops everything on the node immediately";
         fault("Cut power", title, Command::PowerOffNode { node: node() });
     }
     let (down, up, times) = FLAP;
@@ -170,7 +170,7 @@ fn health(kubelet: &Kubelet) -> Html {
             if kubelet.power == NodePower::ShuttingDown {
                 <div class="verdict" data-state="counting" data-testid={TestId::ShuttingDown}>
                     <b>{ "It is shutting down" }</b>
-                    <p>{ "Its kubelet ends the pods, and refuses others" }</p>
+                    <p>{ "The kubelet terminates the pods and rejects new ones" }</p>
                 </div>
             }
             if let Some(silent) = silent {
@@ -180,7 +180,7 @@ fn health(kubelet: &Kubelet) -> Html {
                         <p>{ format!("Its conditions turn Unknown at {}", at(unknown)) }</p>
                     }
                     if kubelet.unconfirmed_deletions > 0 {
-                        <p>{ format!("{} not confirmed: such pods stay Terminating until it is back",
+                        <p>{ format!("{} pending: pods stay Terminating until the kubelet reconnects",
                             crate::text::count(kubelet.unconfirmed_deletions, "deletion")) }</p>
                     }
                 </div>
@@ -189,9 +189,9 @@ fn health(kubelet: &Kubelet) -> Html {
                 { fact("Lease renewed", moment(kubelet.lease_renewed_at)) }
                 { fact("Status posted", moment(kubelet.status_posted_at)) }
                 if let Some(next) = kubelet.next_renewal { { fact("Renews next", at(next)) } }
-                if let Some(switch) = kubelet.switches_at { { fact("Switches by itself", at(switch)) } }
+                if let Some(switch) = kubelet.switches_at { { fact("Next start or stop", at(switch)) } }
                 if let Some(health) = &kubelet.health {
-                    { fact("May be silent for", format!("{} (--{})",
+                    { fact("Grace period", format!("{} (--{})",
                         crate::text::span(health.grace), health.grace_flag)) }
                 }
             </dl>
@@ -224,10 +224,10 @@ fn moment(moment: Option<Moment>) -> String {
 pub(crate) fn fault_of_zone(name: &str, cut: bool) -> Fault {
     let zone = name.to_owned();
     if cut {
-        let title = "The API server hears its nodes again";
+        let title = "Reconnects its nodes to the API server";
         Fault::new("Restore the zone's network", title, Command::RestoreZoneNetwork { zone })
     } else {
-        let title = "No node of it is heard any more";
+        let title = "No node of the zone can reach the API server";
         Fault::new("Cut the zone's network", title, Command::CutZoneNetwork { zone })
     }
 }
@@ -246,12 +246,12 @@ pub(crate) fn control_plane(dispatch: &Dispatch) -> Html {
     let faults = [
         Fault::new(
             "Restart kube-controller-manager",
-            "Timers, queues and the health it saved start again",
+            "Timers, queues and node health are reset",
             Command::RestartControllerManager,
         ),
         Fault::new(
             "Restart the taint-eviction controller",
-            "Its timers are lost; it sees everything as new",
+            "Timers are lost; all nodes and pods are evaluated again",
             Command::RestartTaintEvictionController,
         ),
     ];

@@ -85,8 +85,8 @@ pub(crate) fn NodePanel(props: &NodePanelProps) -> Html {
                 { head("Node", name, badge, Html::default(), dispatch) }
                 <div class="body stack">
                     <p class="hint">
-                        { "There is no such node; these pods are bound to its name. Taints cannot \
-                           evict them, and nobody removes them here." }
+                        { "This node does not exist, but these pods are bound to it. Taints cannot \
+                           evict them, and no controller removes them." }
                     </p>
                     { pods(props) }
                 </div>

@@ -255,7 +255,7 @@ fn failures(props: &PodPanelProps) -> Html {
     };
     html! {
         <details>
-            <summary>{ "Make its deletion fail" }</summary>
+            <summary>{ "Simulate failing deletes" }</summary>
             <div class="stack">
                 <p class="hint">
                     { "The API server answers the next DELETE of this pod with 500 InternalError. \

@@ -52,8 +52,8 @@ pub(crate) fn WorkloadPanel(props: &WorkloadPanelProps) -> Html {
             <div class="body stack" data-testid={TestId::WorkloadPanel}>
                 if view.assumed {
                     <p class="hint">
-                        { "This object is not in the cluster: its pods name it as their controller, \
-                           so it is assumed, and to want the pods that there were." }
+                        { "Inferred from the owner references of its pods, with their number as \
+                           replicas: the object itself was not imported." }
                     </p>
                 }
                 <dl class="facts">

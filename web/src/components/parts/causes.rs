@@ -14,7 +14,7 @@ pub(crate) fn how_it_came(list: &[Cause], dispatch: &Dispatch) -> Html {
     }
     html! {
         <section class="stack">
-            <h3>{ "How it came to this" }</h3>
+            <h3>{ "Causes" }</h3>
             { causes(list, dispatch) }
         </section>
     }
@@ -26,7 +26,7 @@ pub(crate) fn causes(causes: &[Cause], dispatch: &Dispatch) -> Html {
         return Html::default();
     }
     html! {
-        <ol class="causes" data-testid={TestId::Causes} aria-label="How it came to this">
+        <ol class="causes" data-testid={TestId::Causes} aria-label="Causes">
             { for causes.iter().map(|cause| {
                 let to = cause.at;
                 html! {

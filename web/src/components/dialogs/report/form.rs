@@ -192,7 +192,7 @@ pub(crate) fn ReportForm(props: &ReportFormProps) -> Html {
                 </fieldset>
                 <fieldset class="stack">
                     <legend>{ "How" }</legend>
-                    { check("lost: the kubelet is silent", draft.lost, |it, on| it.lost = on) }
+                    { check("lost: the kubelet is unreachable", draft.lost, |it, on| it.lost = on) }
                     { check("network cut", draft.network_cut, |it, on| it.network_cut = on) }
                     { check("drained", draft.drained, |it, on| it.drained = on) }
                     { check("shut down gracefully", draft.shut_down, |it, on| it.shut_down = on) }
@@ -215,7 +215,7 @@ pub(crate) fn ReportForm(props: &ReportFormProps) -> Html {
                     <TextField label="Runs of each failure, with other heartbeats"
                         value={draft.seeds.clone()} errors={errors("seeds")}
                         oninput={typed(|it, text| it.seeds = text)} />
-                    <TextField label="Findings for which it is run what would help"
+                    <TextField label="Findings for which remedies are tried"
                         value={draft.remedies.clone()} errors={errors("remedies")}
                         oninput={typed(|it, text| it.remedies = text)} />
                 </fieldset>

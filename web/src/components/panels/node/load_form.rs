@@ -188,7 +188,7 @@ pub(crate) fn LoadForm(props: &LoadFormProps) -> Html {
                 }
             </div>
             { error_list((*failure).clone().as_slice()) }
-            <div><button class="btn small">{ "Load from now on" }</button></div>
+            <div><button class="btn small">{ "Apply load" }</button></div>
         </form>
     }
 }

@@ -51,8 +51,8 @@ pub(crate) fn Resources(props: &ResourcesProps) -> Html {
                 { watched(known, &chosen) }
             } else {
                 <p class="hint">
-                    { "Nobody has said what this node has, so that its kubelet watches over nothing. \
-                       With the first load it has what its status.capacity says." }
+                    { "The capacity of this node is not set, so its kubelet does not monitor \
+                       resources. The first load uses its status.capacity." }
                 </p>
             }
             <h3>{ "Load" }</h3>
@@ -105,17 +105,17 @@ fn conditions(view: &EvictionView) -> Html {
     html! {
         <>
             if !view.watches {
-                <p class="hint">{ "Its kubelet does not run: nobody watches." }</p>
+                <p class="hint">{ "The kubelet is stopped: resources are not monitored." }</p>
             }
             { for view.conditions.iter().map(|condition| html! {
                 <div class="verdict" data-state="counting" data-testid={TestId::Pressure}>
                     <b>{ condition.pressure.name() }</b>
                     <p>
                         if condition.observed {
-                            { "Too little now. It stays for " }{ &view.transition_period }
-                            { " after there is enough (" }<code>{ TRANSITION }</code>{ ")." }
+                            { "Under pressure. Clears " }{ &view.transition_period }
+                            { " after usage has dropped (" }<code>{ TRANSITION }</code>{ ")." }
                         } else {
-                            { "There is enough again; it stays until " }<b>{ at(condition.until) }</b>
+                            { "Usage has dropped; clears at " }<b>{ at(condition.until) }</b>
                             { " (" }<code>{ TRANSITION }</code>{ " " }{ &view.transition_period }{ ")." }
                         }
                     </p>
@@ -243,7 +243,7 @@ fn thresholds(view: &EvictionView, signal: Signal) -> Html {
     let of_signal: Vec<&Distance> =
         view.thresholds.iter().filter(|known| known.signal == signal).collect();
     if of_signal.is_empty() {
-        return html! { <p class="hint">{ "No threshold watches this." }</p> };
+        return html! { <p class="hint">{ "No eviction threshold is set for this signal." }</p> };
     }
     html! {
         <table class="conditions" data-testid={TestId::Thresholds}>
@@ -259,12 +259,14 @@ fn threshold(known: &Distance) -> Html {
     let reclaim = known.resolved_at.filter(|at| Some(*at) != known.threshold);
     let state = match known.state {
         ThresholdState::NotMet => "enough".to_owned(),
-        ThresholdState::Unnoticed => "too little; the next pass sees it".to_owned(),
+        ThresholdState::Unnoticed => "below the threshold, not yet observed".to_owned(),
         ThresholdState::InGracePeriod { since, until } => {
-            format!("too little since {}, acts from {} on", at(since), at(until))
+            format!("below the threshold since {}, evicts from {}", at(since), at(until))
         }
-        ThresholdState::Acting { since } => format!("acts, too little since {}", at(since)),
-        ThresholdState::Reclaiming { .. } => "acts until the minimum reclaim is free".to_owned(),
+        ThresholdState::Acting { since } => {
+            format!("evicting, below the threshold since {}", at(since))
+        }
+        ThresholdState::Reclaiming { .. } => "evicting until the minimum reclaim is met".to_owned(),
         ThresholdState::Never => "never met".to_owned(),
     };
     html! {
@@ -326,11 +328,11 @@ fn candidate(signal: Signal, keys: &[RankKey], ranked: &RankedPod) -> Html {
                 }) }
             </dl>
             if let Some(reason) = reason {
-                <span class="muted">{ format!("Before the next one because {reason}.") }</span>
+                <span class="muted">{ format!("Ranked before the next pod because {reason}.") }</span>
             }
             if !changes.is_empty() {
                 <span class="muted">
-                    { format!("It would be behind it with {}.", changes.join(", or ")) }
+                    { format!("Ranked after it with {}.", changes.join(", or ")) }
                 </span>
             }
         </li>
@@ -343,7 +345,7 @@ fn rank_key(signal: Signal, pod: &Candidate, key: RankKey) -> (&'static str, Str
         RankKey::QosClass => ("QoS class", format!("{:?}", pod.qos_class)),
         RankKey::ExceedsRequest => {
             let words = if pod.exceeds_request { "yes" } else { "no" };
-            ("Uses more than it asked for", words.to_owned())
+            ("Usage exceeds requests", words.to_owned())
         }
         RankKey::Priority => ("Priority", pod.priority.to_string()),
         RankKey::UsageAboveRequest => {

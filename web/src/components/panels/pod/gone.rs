@@ -38,7 +38,7 @@ pub(crate) fn gone_panel(
                     }
                 </div>
                 if gone.lost() {
-                    <p>{ "It is lost: no controller owns it, so nobody makes another." }</p>
+                    <p>{ "Not replaced: the pod has no controller." }</p>
                 }
                 if !node.as_str().is_empty() {
                     <p>{ "It was on node " }

@@ -101,8 +101,8 @@ pub(crate) fn TolerationForm(props: &TolerationFormProps) -> Html {
             if let Some(forbidden) = forbidden {
                 <p class="error" role="alert">{ message(forbidden) }</p>
                 <p class="hint">
-                    { "So answers the API server for a pod that exists. A controller such as a \
-                       Deployment puts another pod in its place; the same can be done here." }
+                    { "The API server rejects this change of an existing pod. Replace the pod \
+                       instead, as a Deployment would." }
                 </p>
             }
             { draft.foot(dirty, can_apply, others) }
