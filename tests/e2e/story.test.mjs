@@ -95,7 +95,7 @@ playgroundTest("what has no room on a phone is among the commands", PHONE, async
   assert.equal(await page.getByTestId("until-open").isVisible(), false);
   for (const [command, dialog] of [
     [/^Branches/, "Branches"],
-    [/^Run until something/, "Run until, or back to"],
+    [/^Run until a condition/, "Run until, or back to"],
     [/^Report/, "Resilience report"],
   ]) {
     await page.getByTestId("palette-open").tap();
