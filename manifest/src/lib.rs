@@ -64,4 +64,4 @@ pub use crate::scenario::{
     ScenarioFile, is_scenario, read_from, read_scenario, read_value, write_scenario,
 };
 pub use crate::source::{HOW_TO_GET_COMMAND, text_from_bytes};
-pub use crate::svg::{SvgOptions, timeline_svg};
+pub use crate::svg::{SvgOptions, escape_xml, timeline_svg};

@@ -69,15 +69,15 @@ pub fn timeline_svg(lanes: &Lanes, options: &SvgOptions) -> String {
         "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"tl\" width=\"100%\" height=\"{height}\" \
          role=\"img\" aria-labelledby=\"{id}t {id}d\"><title id=\"{id}t\">{}</title>\
          <desc id=\"{id}d\">",
-        escaped(title)
+        escape_xml(title)
     );
     let calm = |row: &&&Lane| row.segments.iter().all(|segment| segment.to_string() == "ready");
     for row in rows.iter().filter(|row| !calm(row)) {
-        let _ = writeln!(svg, "{}", escaped(&row.to_string()));
+        let _ = writeln!(svg, "{}", escape_xml(&row.to_string()));
     }
     let calm: Vec<_> = rows.iter().filter(calm).map(|row| row.subject.to_string()).collect();
     if !calm.is_empty() {
-        let _ = write!(svg, "ready all the time: {}", escaped(&calm.join(", ")));
+        let _ = write!(svg, "ready all the time: {}", escape_xml(&calm.join(", ")));
     }
     let _ = write!(
         svg,
@@ -97,7 +97,7 @@ pub fn timeline_svg(lanes: &Lanes, options: &SvgOptions) -> String {
         let _ = write!(
             svg,
             "<text{class} x=\"98%\" y=\"{y}\" text-anchor=\"end\">{}</text>",
-            escaped(&name)
+            escape_xml(&name)
         );
     }
     let _ = write!(svg, "</svg><svg x=\"{NAMES}%\" width=\"{}%\">", 100 - NAMES);
@@ -265,8 +265,9 @@ fn percent(hundredths: u64) -> String {
     format!("{}%", text.trim_end_matches('0').trim_end_matches('.'))
 }
 
-/// A text in XML.
-fn escaped(text: &str) -> String {
+/// A text as it stands in XML, in an element or an attribute with double quotes.
+#[must_use]
+pub fn escape_xml(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for character in text.chars() {
         match character {
@@ -274,8 +275,9 @@ fn escaped(text: &str) -> String {
             '<' => escaped.push_str("&lt;"),
             '>' => escaped.push_str("&gt;"),
             '"' => escaped.push_str("&quot;"),
-            // XML has no other control characters.
+            // XML has no other control characters, nor these two.
             '\t' | '\n' | '\r' => escaped.push(character),
+            '\u{fffe}' | '\u{ffff}' => escaped.push(char::REPLACEMENT_CHARACTER),
             character if character.is_control() => escaped.push(char::REPLACEMENT_CHARACTER),
             character => escaped.push(character),
         }

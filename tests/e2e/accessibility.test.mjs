@@ -110,7 +110,7 @@ for (const colorScheme of ["light", "dark"]) {
       }
       await page.keyboard.press("c");
       await page
-        .getByRole("combobox", { name: "Release to compare this run with" })
+        .getByRole("combobox", { name: "Release of B" })
         .selectOption("1.18");
       await page.getByTestId("compared").waitFor();
       await examine(page, found, "a comparison");

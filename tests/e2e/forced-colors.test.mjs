@@ -18,6 +18,68 @@ async function assertDifferent(locators, what) {
   }
 }
 
+/**
+ * No two of these look alike: of the pixels of any two more than so many of a hundred differ.
+ * A pattern that is a pixel further apart is none of its own.
+ */
+async function assertFarApart(page, locators, percent, what) {
+  const pictures = [];
+  for (const [name, locator] of Object.entries(locators)) {
+    pictures.push([name, await picture(locator)]);
+  }
+  const near = await page.evaluate(
+    async ({ pictures, percent }) => {
+      const read = async ([name, base64]) => {
+        const bytes = Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0));
+        const image = await createImageBitmap(new Blob([bytes], { type: "image/png" }));
+        const canvas = new OffscreenCanvas(image.width, image.height);
+        const context = canvas.getContext("2d");
+        context.drawImage(image, 0, 0);
+        return [name, context.getImageData(0, 0, image.width, image.height).data];
+      };
+      const all = await Promise.all(pictures.map(read));
+      const found = [];
+      for (const [index, [a, left]] of all.entries()) {
+        for (const [b, right] of all.slice(index + 1)) {
+          let differing = 0;
+          for (let at = 0; at < left.length; at += 4) {
+            differing += Math.abs(left[at] - right[at]) > 96 ? 1 : 0;
+          }
+          const part = (differing / (left.length / 4)) * 100;
+          if (part <= percent) found.push(`${a} and ${b}: ${part.toFixed(1)} %`);
+        }
+      }
+      return found;
+    },
+    { pictures, percent },
+  );
+  assert.deepEqual(near, [], what);
+}
+
+/** The marks of the timeline, and of the kinds beside it. */
+const KINDS = ["change", "evict", "zonal", "nodal", "other", "due", "noted"];
+
+/** The states of lanes: each has a pattern of its own. */
+const STATES = [
+  "ready",
+  "notReady",
+  "unreachable",
+  "unknown",
+  "counting",
+  "terminating",
+  "stuck",
+  "evicted",
+  "starting",
+  "pending",
+  "unschedulable",
+  "failed",
+  "succeeded",
+  "initial",
+  "normal",
+  "partialDisruption",
+  "fullDisruption",
+];
+
 for (const colorScheme of ["light", "dark"]) {
   playgroundTest(
     `forced colours, ${colorScheme}: every state can be told`,
@@ -97,13 +159,34 @@ for (const colorScheme of ["light", "dark"]) {
       const before = await picture(slider);
       await slider.press("e");
       await until(page, async () => assert.notEqual(await picture(slider), before, "the slider"));
-      await assertDifferent(
-        {
-          change: page.locator(".timeline .marks .change").first(),
-          eviction: page.locator(".timeline .marks .evict").first(),
+      await page.locator(".timeline .marks .change").first().waitFor();
+      // All kinds and states, which no one cluster has at once: as the page draws them.
+      await page.evaluate(
+        ({ kinds, states }) => {
+          const sheet = document.createElement("div");
+          sheet.id = "sheet";
+          sheet.style.cssText = "position:fixed;inset:0;z-index:99;background:Canvas;padding:9px";
+          const item = (className, state) => {
+            const box = document.createElement("p");
+            box.style.cssText = "width:60px;height:22px;position:relative";
+            box.dataset.of = state ?? className;
+            const mark = document.createElement("i");
+            mark.className = state ? "lbar" : `tick ${className}`;
+            mark.style.cssText = state ? "left:0;width:100%" : "display:block;margin:5px";
+            if (state) mark.dataset.state = state;
+            box.append(mark);
+            return box;
+          };
+          sheet.append(...kinds.map((kind) => item(kind)), ...states.map((it) => item("", it)));
+          sheet.style.cssText += ";display:grid;grid-template-columns:repeat(8,70px);gap:4px";
+          document.body.append(sheet);
         },
-        "marks of the slider",
+        { kinds: KINDS, states: STATES },
       );
+      const drawn = (names) =>
+        Object.fromEntries(names.map((name) => [name, page.locator(`#sheet [data-of="${name}"]`)]));
+      await assertDifferent(drawn(KINDS), "marks of the slider");
+      await assertFarApart(page, drawn(STATES), 4, "lanes");
     },
   );
 }

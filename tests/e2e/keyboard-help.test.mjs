@@ -253,7 +253,7 @@ const HELP = {
       await page.getByTestId("story").waitFor();
       await clockIs(page, 3);
     },
-    "All commands": opens("Commands"),
+    "All commands, also from a field": opens("Commands"),
     "The board as cards, rows or cells": async (page, press) => {
       const detail = () => page.getByTestId("board").getAttribute("data-detail");
       for (const expected of ["full", "rows", "cells"]) {

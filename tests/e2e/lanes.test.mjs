@@ -358,7 +358,7 @@ playgroundTest("an edit after going back begins a branch; undo goes back", async
   await page.getByTestId("dialog").waitFor({ state: "detached" });
 
   await page.keyboard.press("c");
-  await page.getByRole("combobox", { name: "Branch to compare with" }).selectOption("1");
+  await page.getByRole("combobox", { name: "Branch of B" }).selectOption("1");
   const compared = page.getByTestId("compared");
   await compared.getByText(/They diverge at .*worker-1/).waitFor();
   const evicted = compared.getByRole("row", { name: /default\/web-0 evicted/ });
@@ -404,7 +404,7 @@ playgroundTest(
     await page.getByTestId("end").tap();
 
     await page.getByTestId("compare-open").tap();
-    await page.getByRole("combobox", { name: "Branch to compare with" }).selectOption("0");
+    await page.getByRole("combobox", { name: "Branch of B" }).selectOption("0");
     await page.getByTestId("compared").getByText(/They diverge at 45\.1s/).waitFor();
     await close();
 
@@ -436,20 +436,92 @@ playgroundTest("two releases and two tolerationSeconds are compared", async ({ p
   await page.keyboard.press("c");
   const compared = page.getByTestId("compared");
   await page
-    .getByRole("combobox", { name: "Release to compare this run with" })
+    .getByRole("combobox", { name: "Release of B" })
     .selectOption("1.35");
   await compared.getByText(/They diverge at 40\.0084s: node worker-1 is Unknown/).waitFor();
   const dialog = page.getByTestId("dialog");
-  await dialog.getByLabel("With tolerationSeconds").fill("60");
-  await dialog.getByLabel("With tolerationSeconds").press("Enter");
+  const b = dialog.getByRole("group", { name: "B", exact: true });
+  await dialog.getByRole("combobox", { name: "Release of B" }).selectOption("");
+  await b.getByLabel("tolerationSeconds").fill("60");
+  await b.getByLabel("tolerationSeconds").press("Enter");
   await compared.getByRole("row", { name: /default\/web-0 evicted 5m45\.1s 1m45\.1s/ }).waitFor();
-  await dialog.getByLabel("With a flag").fill("node-monitor-grace-period=20");
-  await dialog.getByLabel("With a flag").press("Enter");
-  await dialog.getByText(/invalid argument|must be/).waitFor();
+  await b.getByLabel("Flags").fill("node-monitor-grace-period=20");
+  await dialog.getByRole("button", { name: "Compare", exact: true }).click();
+  await dialog.getByText(/^B: .*(invalid argument|must be)/).waitFor();
   await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
   await compared.getByRole("button", { name: "Copy" }).click();
   await until(page, async () => {
     const text = await page.evaluate(() => navigator.clipboard.readText());
     assert.match(text, /\| default\/web-0 evicted \| \*\*5m45\.1s\*\* \| \*\*1m45\.1s\*\* \|/);
   });
+});
+
+playgroundTest(
+  "two sets of flags and two tolerationSeconds are compared, and where they part is a click away",
+  async ({ page }) => {
+    await ready(page);
+    await loadScenario(page, "why-345-seconds");
+    await page.keyboard.press("c");
+    const dialog = page.getByTestId("dialog");
+    const side = (name) => dialog.getByRole("group", { name, exact: true });
+    const compare = dialog.getByRole("button", { name: "Compare", exact: true });
+    const compared = page.getByTestId("compared");
+    await side("A").getByLabel("tolerationSeconds").fill("30");
+    await side("B").getByLabel("tolerationSeconds").fill("300");
+    await compare.click();
+    await compared.getByRole("row", { name: /default\/web-0 evicted 1m15\.1s 5m45\.1s/ }).waitFor();
+    for (const name of ["A", "B"]) await side(name).getByLabel("tolerationSeconds").fill("");
+
+    await side("A")
+      .getByLabel("Flags")
+      .fill("--node-monitor-grace-period=20s\n--node-monitor-period=2s");
+    await side("B").getByLabel("Flags").fill("--node-monitor-grace-period=60s --nope=1");
+    await compare.click();
+    await dialog.getByText(/^B: unknown flag: --nope; the flags known here are --/).waitFor();
+    await side("B").getByLabel("Flags").fill("--node-monitor-grace-period=60s");
+    await compare.click();
+    await compared
+      .getByRole("columnheader", { name: "--node-monitor-grace-period=20s, --node-monitor-period=2s" })
+      .waitFor();
+    // The axis, the legend, and the button on the axis.
+    assert.ok((await compared.locator(".paxis .ptracks > span").count()) > 3);
+    const legend = await compared.locator(".legend > span").allInnerTexts();
+    assert.ok(legend.includes("counting down"), legend.join());
+    const axis = await compared.locator(".paxis .ptracks").boundingBox();
+    const track = await compared.locator(".pairlist .ltrack").first().boundingBox();
+    assert.deepEqual([axis.x, axis.width], [track.x, track.width], "axis and lanes are in line");
+    await compared.getByTestId("compare-part").click();
+    await dialog.waitFor({ state: "detached" });
+    await until(page, async () => {
+      const at = await now(page);
+      assert.ok(at >= seconds(20) && at < seconds(24), `${at}`);
+    });
+    await page.getByTestId("inspector").getByRole("heading", { name: "worker-1" }).waitFor();
+  },
+);
+
+playgroundTest("a branch is deleted by mouse and by keyboard", async ({ page }) => {
+  await ready(page);
+  await loadScenario(page, "why-345-seconds");
+  await runToEnd(page);
+  const tree = page.getByTestId("branches");
+  await page.keyboard.press("g");
+  for (const number of [1, 2]) {
+    await page.getByTestId("fork").click();
+    await tree.locator(`[data-branch="branch ${number}"][aria-current="true"]`).waitFor();
+  }
+  const button = (branch, name) =>
+    tree.locator(`[data-branch="${branch}"] > .row`).getByRole("button", { name });
+  await button("main", "Switch").click();
+  await tree.locator('[data-branch="main"][aria-current="true"]').waitFor();
+  await button("branch 2", "Delete").click();
+  await tree.locator('[data-branch="branch 2"]').waitFor({ state: "detached" });
+  await button("branch 1", "Delete").focus();
+  await page.keyboard.press("Enter");
+  await tree.locator('[data-branch="branch 1"]').waitFor({ state: "detached" });
+  await page.keyboard.press("Escape");
+  await page.getByTestId("dialog").waitFor({ state: "detached" });
+  await page.getByTestId("undo").click();
+  await page.keyboard.press("g");
+  await tree.locator('[data-branch="branch 1"]').waitFor();
 });

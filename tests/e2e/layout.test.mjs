@@ -23,6 +23,7 @@ const WINDOWS = {
   "768 px wide": { viewport: { width: 768, height: 1024 } },
   "at 200 % zoom": { viewport: { width: 720, height: 450 }, deviceScaleFactor: 2 },
   "1280 px wide and dark": { viewport: { width: 1280, height: 720 }, colorScheme: "dark" },
+  "1440 px wide": { viewport: { width: 1440, height: 900 } },
   "2560 px wide": { viewport: { width: 2560, height: 1440 } },
 };
 
@@ -59,11 +60,36 @@ for (const [name, context] of Object.entries(WINDOWS)) {
         "end",
         "scrub",
         "speed",
+        "palette-open",
         "import",
         "release",
         "theme",
       ]) {
         await assertReachable(page.getByTestId(control));
+      }
+
+      // What is shown of the clock bar is whole.
+      const cut = await page.locator(".clockright .btn:visible").evaluateAll((buttons) => {
+        const edge = document.querySelector(".clockbar").getBoundingClientRect();
+        return buttons
+          .filter((button) => {
+            const box = button.getBoundingClientRect();
+            const over = button.scrollWidth > button.clientWidth + 1;
+            return over || box.left < edge.left || box.right > edge.right + 0.5;
+          })
+          .map((button) => button.textContent);
+      });
+      assert.deepEqual(cut, []);
+      if (context.viewport.width >= 1280) await assertReachable(page.getByTestId("bookmarks-open"));
+      for (const [key, what] of [
+        ["ControlOrMeta+Shift+P", "all commands"],
+        ["c", "a comparison"],
+      ]) {
+        await page.keyboard.press(key);
+        await page.getByTestId("dialog").waitFor();
+        await assertFits(page, what);
+        await page.keyboard.press("Escape");
+        await page.getByTestId("dialog").waitFor({ state: "detached" });
       }
 
       await taint(page, "worker-1", {

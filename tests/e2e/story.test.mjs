@@ -1,6 +1,7 @@
 // The first minute, bookmarks and their story, the command palette, and what can be taken along.
 
 import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
 
 import axe from "axe-core";
 
@@ -35,12 +36,19 @@ for (const hand of [mouse, keyboard]) {
     await ready(page);
     await hand(page).press(page.getByTestId("question-node"));
     await story(page).getByText("1 of 7").waitFor();
+    // The answer is there, and the way through it beside.
+    await story(page).getByTestId("story-answer").getByText(/only then are they replaced/).waitFor();
+    await story(page).getByText("Step through it").waitFor();
     assert.equal(await now(page), seconds(60));
     await inAddress(page, "service-in-an-outage");
     await page.goBack();
     await page.getByTestId("questions").waitFor();
     await hand(page).press(page.getByTestId("question-why"));
     await story(page).getByText("1 of 4").waitFor();
+    await story(page).getByTestId("story-answer").getByText(/345 to 350 s/).waitFor();
+    await hand(page).press(page.getByTestId("story-next"));
+    await story(page).getByText("2 of 4").waitFor();
+    assert.equal(await story(page).getByTestId("story-answer").count(), 0);
     await inAddress(page, "why-345-seconds");
     await page.goBack();
     await page.getByTestId("questions").waitFor();
@@ -87,7 +95,7 @@ playgroundTest("what has no room on a phone is among the commands", PHONE, async
   assert.equal(await page.getByTestId("until-open").isVisible(), false);
   for (const [command, dialog] of [
     [/^Branches/, "Branches"],
-    [/^Run until something/, "Run until, or back to"],
+    [/^Run until a condition/, "Run until, or back to"],
     [/^Report/, "Resilience report"],
   ]) {
     await page.getByTestId("palette-open").tap();
@@ -138,7 +146,7 @@ playgroundTest("bookmarks are made, kept, shared and undone", async ({ page }) =
   await other.goto(page.url());
   await ready(other);
   await other.keyboard.press("o");
-  await other.getByTestId("story").getByText("first").waitFor();
+  await other.locator(".story .note").getByText("first").waitFor();
   assert.equal(await now(other), seconds(10));
   await other.keyboard.press("ArrowRight");
   await other.getByTestId("story").getByText("second").waitFor();
@@ -201,6 +209,180 @@ playgroundTest("every command is found and done by keyboard", async ({ page }) =
   await search.fill("share");
   await list.getByRole("option", { name: /Share a link/ }).click();
   await page.getByRole("dialog", { name: "Share" }).waitFor();
+});
+
+/** Does the first command with these words, with the palette opened as somebody would. */
+async function command(page, words, press = (control) => control.click()) {
+  await press(page.getByTestId("palette-open"));
+  await page.getByTestId("palette-search").fill(words);
+  await press(page.getByTestId("palette-list").getByRole("option").first());
+  await page.getByRole("dialog", { name: "Commands" }).waitFor({ state: "detached" });
+}
+
+playgroundTest(
+  "the palette holds what can be done with what is there, by mouse",
+  { context: { viewport: { width: 1280, height: 720 } } },
+  async ({ page }) => {
+    await ready(page);
+    await loadScenario(page, "why-345-seconds");
+    await command(page, "bookmark 46");
+    await story(page).getByText("3 of 4").waitFor();
+    await page.getByTestId("story-end").click();
+    await page.locator('[data-node="worker-2"] > .name').click();
+    await page.getByTestId("inspector").getByRole("heading", { name: "worker-2" }).waitFor();
+    for (const what of ["stop kubelet", "taint maintenance"]) {
+      await command(page, `worker-2: ${what}`);
+    }
+    const node = page.getByTestId("board").locator('[data-node="worker-2"]');
+    await node.locator(".silent").getByText("kubelet stopped").waitFor();
+    await node.locator('.taints [title="example.com/maintenance:NoSchedule"]').waitFor();
+    // The node is in another state now, and so are the commands.
+    await command(page, "worker-2: start kubelet");
+    await node.locator(".silent").waitFor({ state: "detached" });
+
+    const lanes = page.getByTestId("lanes");
+    await page.getByTestId("lanes-open").click();
+    await command(page, "keep worker-2 at the top");
+    await lanes.locator('.lane[data-kind="pinned"][data-subject="node worker-2"]').waitFor();
+    await command(page, "keep worker-2 no longer");
+    await lanes.locator('.lane[data-kind="pinned"]').waitFor({ state: "detached" });
+
+    await command(page, "timeline leave out evictions");
+    await page.locator('.kind.evict[aria-pressed="false"]').waitFor();
+    await command(page, "event log show decisions");
+    const log = page.getByTestId("log");
+    await log.getByRole("button", { name: "Decisions", pressed: true }).waitFor();
+    await log.locator('.ev[data-category="fact"]').first().waitFor();
+    await log.getByRole("button", { name: "Decisions" }).click();
+    await log.getByRole("button", { name: "Decisions", pressed: false }).waitFor();
+
+    await command(page, "fork: begin a branch");
+    await page.getByTestId("branches-open").getByText(/branch \d/).waitFor();
+    await command(page, "switch to branch main");
+    await page.getByTestId("branches-open").getByText("main").waitFor();
+    await command(page, "run on kubernetes 1.30");
+    await until(page, async () =>
+      assert.equal(await page.getByTestId("release").inputValue(), "1.30"),
+    );
+    const downloading = page.waitForEvent("download");
+    await command(page, "download scenario file");
+    assert.equal((await downloading).suggestedFilename(), "scenario.yaml");
+    await command(page, "scenario: never scheduled");
+    await until(page, async () =>
+      assert.match(await page.locator(".top .title").innerText(), /Never scheduled/),
+    );
+  },
+);
+
+playgroundTest("bookmarks, and the events of an object, by mouse", async ({ page }) => {
+  await ready(page);
+  await loadScenario(page, "why-345-seconds");
+  await page.getByTestId("bookmarks-open").click();
+  await page.getByTestId("bookmark-note").waitFor();
+  await page.keyboard.press("Escape");
+  await page.getByTestId("dialog").waitFor({ state: "detached" });
+  await page.locator('[data-node="worker-1"] > .name').click();
+  const inspector = page.getByTestId("inspector");
+  const times = [];
+  for (let steps = 0; steps < 3; steps += 1) {
+    const before = await now(page);
+    await inspector.getByTestId("about-after").click();
+    await until(page, async () => assert.ok((await now(page)) > before));
+    times.push(await now(page));
+  }
+  await inspector.getByTestId("about-before").click();
+  await until(page, async () => assert.equal(await now(page), times.at(-2)));
+  assert.ok(await inspector.getByRole("heading", { name: "worker-1" }).isVisible());
+});
+
+playgroundTest("all commands are a key away, also from a field", async ({ page }) => {
+  await ready(page);
+  const field = page.getByRole("searchbox", { name: "Filter events" });
+  await field.fill("web");
+  await field.press("ControlOrMeta+Shift+P");
+  await page.getByTestId("palette-search").waitFor();
+  await page.keyboard.type("board: cells");
+  await page.keyboard.press("Enter");
+  await page.locator('[data-testid="board"][data-detail="cells"]').waitFor();
+  assert.equal(await field.inputValue(), "web");
+});
+
+playgroundTest("marks and pins are reached on a phone", PHONE, async ({ page }) => {
+  await ready(page);
+  await loadScenario(page, "why-345-seconds");
+  const tap = (control) => control.tap();
+  assert.equal(await page.locator(".kinds").isVisible(), false);
+  await command(page, "timeline leave out nodes", tap);
+  await page.locator('.kind.nodal[aria-pressed="false"]').waitFor({ state: "attached" });
+  await page.locator('[data-node="worker-3"] > .name').tap();
+  await page.getByTestId("inspector").getByRole("heading", { name: "worker-3" }).waitFor();
+  await command(page, "keep worker-3 at the top", tap);
+  await page.getByTestId("lanes-open").tap();
+  const pinned = page.getByTestId("lanes").locator('.lane[data-kind="pinned"]');
+  await pinned.waitFor();
+  assert.equal(await pinned.getAttribute("data-subject"), "node worker-3");
+});
+
+/** A picture that was downloaded, as SVG. */
+async function asSvg(page, press) {
+  const downloading = page.waitForEvent("download");
+  await press();
+  const download = await downloading;
+  return { name: download.suggestedFilename(), text: await readFile(await download.path(), "utf8") };
+}
+
+playgroundTest("lanes and board are exported as pictures", async ({ page }) => {
+  await ready(page);
+  await loadScenario(page, "why-345-seconds");
+  await scrubTo(page, seconds(60));
+  await page.getByTestId("export").click();
+  for (const what of ["Lanes", "Board"]) {
+    const item = page.locator(`[data-export="${what}"]`);
+    const file = what.toLowerCase();
+    const svg = await asSvg(page, () => item.getByRole("button", { name: "SVG" }).click());
+    assert.equal(svg.name, `${file}.svg`);
+    const read = await page.evaluate((text) => {
+      const root = new DOMParser().parseFromString(text, "image/svg+xml").documentElement;
+      return {
+        error: root.querySelector("parsererror")?.textContent,
+        title: root.querySelector("title")?.textContent,
+        desc: root.querySelector("desc")?.textContent,
+        scripts: root.querySelectorAll("script, foreignObject").length,
+      };
+    }, svg.text);
+    assert.equal(read.error, undefined);
+    assert.match(read.title, /Why 345 seconds/);
+    assert.match(read.desc, /worker-1/);
+    assert.equal(read.scripts, 0);
+
+    const png = page.waitForEvent("download");
+    await item.getByRole("button", { name: "PNG" }).click();
+    const download = await png;
+    assert.equal(download.suggestedFilename(), `${file}.png`);
+    const bytes = await readFile(await download.path());
+    assert.equal(bytes.subarray(1, 4).toString(), "PNG");
+    const [width, height] = [bytes.readUInt32BE(16), bytes.readUInt32BE(20)];
+    assert.ok(width >= 2_400 && height > 100, `${width} × ${height}`);
+    assert.ok(bytes.length > 5_000, `${bytes.length} bytes`);
+  }
+});
+
+playgroundTest("a picture that is too large is drawn smaller, or said not to be", async ({ page }) => {
+  await ready(page);
+  await page.evaluate(() => {
+    globalThis.sizes = [];
+    HTMLCanvasElement.prototype.toBlob = function (told) {
+      globalThis.sizes.push([this.width, this.height]);
+      told(null);
+    };
+    Object.defineProperty(HTMLImageElement.prototype, "height", { get: () => 40_000 });
+  });
+  await page.getByTestId("export").click();
+  await page.locator('[data-export="Board"]').getByRole("button", { name: "PNG" }).click();
+  await page.getByTestId("notice").getByText(/cannot render the image: .*as SVG it has any size/).waitFor();
+  const [[width, height]] = await page.evaluate(() => globalThis.sizes);
+  assert.equal(height, 16_384);
+  assert.ok(width < 600, `${width}`);
 });
 
 playgroundTest("scenarios show their lanes, and others like them", async ({ page }) => {

@@ -209,11 +209,11 @@ const TOUR = {
       await page.getByTestId("lanes-details").getByTestId("causes").waitFor();
     },
 
-  "Press <kbd>C</kbd> and choose another release: where the two runs part, in a sentence, and what each costs, to be copied into an incident review. <kbd>G</kbd> forks, to compare with what you would have done.":
+  "Press <kbd>C</kbd> and choose another release for B: where the two runs part, in a sentence, and what each costs, to be copied into an incident review. <kbd>G</kbd> forks, to compare with what you would have done.":
     async (page, hand) => {
       await page.keyboard.press("c");
       await hand.choose(
-        page.getByRole("combobox", { name: "Release to compare this run with" }),
+        page.getByRole("combobox", { name: "Release of B" }),
         "1.18",
       );
       const compared = page.getByTestId("compared");

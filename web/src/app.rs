@@ -316,6 +316,7 @@ impl Component for App {
                 let copies = how == crate::messages::ExportTarget::Copy;
                 self.hand_out(Request::Export(what), copies);
             }
+            Msg::Picture(of, picture) => self.request(Request::Picture(of, picture)),
             Msg::ChangeStart(change) => self.request(Request::ChangeStart(change)),
             Msg::ChangeSettings(change) => {
                 self.ask(Request::ChangeStart(change), |app, reply| {
@@ -400,9 +401,14 @@ impl Component for App {
             }
             Msg::Lanes(msg) => self.on_lanes(msg),
             Msg::Log(wanted) => {
+                let LogWanted { categories, only_selected, .. } = self.log.clone();
+                let wanted = LogWanted { categories, only_selected, ..wanted };
                 self.log = wanted.clone();
                 self.request(Request::Log(wanted));
             }
+            // The log asks for what is seen of it then.
+            Msg::ToggleLog(category) => self.log.toggle(category),
+            Msg::ToggleLogSelected => self.log.only_selected = !self.log.only_selected,
             Msg::Until(until, failed) => {
                 self.play(false);
                 self.ask(Request::Until(until), move |_, reply| say_failed(reply, &failed));

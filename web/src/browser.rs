@@ -177,12 +177,16 @@ pub(crate) fn download(name: &str, text: &str) -> Result<(), String> {
 }
 
 fn try_download(name: &str, text: &str) -> Result<(), JsValue> {
-    let document = document().ok_or("no page")?;
     let parts = js_sys::Array::of1(&JsValue::from_str(text));
     let bag = BlobPropertyBag::new();
     bag.set_type("text/plain;charset=utf-8");
-    let blob = Blob::new_with_str_sequence_and_options(&parts, &bag)?;
-    let url = Url::create_object_url_with_blob(&blob)?;
+    offer(&Blob::new_with_str_sequence_and_options(&parts, &bag)?, name)
+}
+
+/// Offers a file.
+fn offer(blob: &Blob, name: &str) -> Result<(), JsValue> {
+    let document = document().ok_or_else(|| js_sys::Error::new("no page"))?;
+    let url = Url::create_object_url_with_blob(blob)?;
     let link: HtmlAnchorElement = document.create_element("a")?.unchecked_into();
     link.set_href(&url);
     link.set_download(name);
@@ -190,14 +194,17 @@ fn try_download(name: &str, text: &str) -> Result<(), JsValue> {
     Url::revoke_object_url(&url)
 }
 
-/// Offers a picture, given as SVG, as a PNG file of twice its size.
+/// No browser draws a side of more pixels.
+const MOST_PIXELS: f64 = 16_384.0;
+
+/// Offers a picture, given as SVG, as a PNG file of twice its size, or as large as it can be drawn.
 ///
 /// # Errors
 /// The browser does not draw it; the text says so.
 pub(crate) async fn download_png(name: &str, svg: &str) -> Result<(), String> {
-    try_download_png(name, svg)
-        .await
-        .map_err(|error| format!("cannot render the image: {}", js_text(&error)))
+    try_download_png(name, svg).await.map_err(|error| {
+        format!("cannot render the image: {}; as SVG it has any size", js_text(&error))
+    })
 }
 
 async fn try_download_png(name: &str, svg: &str) -> Result<(), JsValue> {
@@ -209,17 +216,32 @@ async fn try_download_png(name: &str, svg: &str) -> Result<(), JsValue> {
     image.set_src(&source);
     JsFuture::from(image.decode()).await?;
     let canvas: HtmlCanvasElement = document.create_element("canvas")?.unchecked_into();
-    canvas.set_width(2 * image.width());
-    canvas.set_height(2 * image.height());
+    let (width, height) = (f64::from(image.width()), f64::from(image.height()));
+    let scale = (MOST_PIXELS / width.max(height).max(1.0)).min(2.0);
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "whole pixels, at most MOST_PIXELS"
+    )]
+    let pixels = |side: f64| (side * scale) as u32;
+    canvas.set_width(pixels(width));
+    canvas.set_height(pixels(height));
     let context = canvas.get_context("2d")?.ok_or_else(|| js_sys::Error::new("no canvas"))?;
     let context: CanvasRenderingContext2d = context.unchecked_into();
     let (width, height) = (f64::from(canvas.width()), f64::from(canvas.height()));
     context.draw_image_with_html_image_element_and_dw_and_dh(&image, 0.0, 0.0, width, height)?;
-    let link: HtmlAnchorElement = document.create_element("a")?.unchecked_into();
-    link.set_href(&canvas.to_data_url()?);
-    link.set_download(name);
-    link.click();
-    Ok(())
+    let drawn = js_sys::Promise::new(&mut |resolve, reject| {
+        if let Err(error) = canvas.to_blob(&resolve) {
+            // Nobody is left to hear of an error of this call.
+            let _ = reject.call1(&JsValue::NULL, &error);
+        }
+    });
+    // What is too large for the browser comes as nothing.
+    let blob: Blob = JsFuture::from(drawn).await?.dyn_into().map_err(|_| {
+        let (width, height) = (canvas.width(), canvas.height());
+        js_sys::Error::new(&format!("{width} × {height} pixels are too many"))
+    })?;
+    offer(&blob, name)
 }
 
 /// Copies a text to the clipboard.

@@ -18,6 +18,10 @@ use taintlab_manifest::{
 
 use crate::samples;
 use crate::session::{Edit, Session, set_release};
+use crate::text::at;
+use crate::view_models::board::Board;
+use crate::view_models::board::density::Detail;
+use crate::view_models::board::picture;
 use crate::view_models::import_report::{Objects, Planned, State};
 use crate::view_models::incident;
 use crate::view_models::lanes::pieces;
@@ -417,6 +421,14 @@ pub(crate) fn lanes_svg(session: &Session, subjects: &BTreeSet<LaneSubject>) -> 
     };
     let title = session.timeline().start.metadata.title.clone();
     timeline_svg(&lanes, &SvgOptions { title, id: "l".into(), at: Some(session.home()) })
+}
+
+/// The board as a picture, with so much of each node.
+pub(crate) fn board_svg(session: &Session, board: &Board, detail: Detail) -> String {
+    let title = &session.timeline().start.metadata.title;
+    let release = session.simulator().config().release;
+    let moment = format!("{}, Kubernetes {release}", at(session.now()));
+    picture::picture(board, detail, title, &moment)
 }
 
 #[cfg(test)]

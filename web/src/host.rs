@@ -267,6 +267,10 @@ impl Host {
                 let (name, text) = crate::files::export_as(&self.session, what);
                 Reply::Text(Ok((name.to_owned(), text.into())))
             }
+            Request::Picture(of, picture) => {
+                self.picture(of, picture);
+                Reply::Done
+            }
             Request::ExportShared(hide) => self.export_shared(hide),
             Request::SetBaseline => {
                 self.views.set_baseline(&self.session, self.selection.as_ref());

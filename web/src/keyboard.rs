@@ -109,6 +109,9 @@ const fn there(place: Where, keys: &'static [&'static str], meaning: &'static st
     Shortcut { place, keys, meaning, does: None }
 }
 
+/// The key of the command palette, which works in a field, too.
+const PALETTE: &str = "Ctrl Shift P";
+
 /// All keys.
 pub(crate) const SHORTCUTS: &[Shortcut] = &[
     page(&["Space"], "Play or pause", || Msg::TogglePlay),
@@ -153,7 +156,7 @@ pub(crate) const SHORTCUTS: &[Shortcut] = &[
     }),
     page(&[], "Restart kube-controller-manager", || edit(Command::RestartControllerManager)),
     page(&[], "Keep this run to compare later ones with", || Msg::SetBaseline),
-    page(&["Ctrl Shift P"], "All commands", || Msg::Open(Dialog::Palette)),
+    page(&[PALETTE], "All commands, also from a field", || Msg::Open(Dialog::Palette)),
     page(&["D"], "The board as cards, rows or cells", || Msg::NextDensity),
     page(&["/"], "Find a node or a pod", || Msg::Focus(TestId::Find)),
     page(&["T"], "Light, dark or as the system", || Msg::NextTheme),
@@ -210,10 +213,12 @@ pub(super) fn pressed(event: &KeyboardEvent) -> Option<Msg> {
     let place = Place::now();
     // A list that is open takes the key itself.
     let leaves = name == "Esc" && (place == Place::Inspector || browser::list_has_the_focus());
+    // All commands are a key away from everywhere, also from a field.
+    let anywhere = name == PALETTE;
     let taken = browser::is_typing()
         || !control && browser::list_has_the_focus()
         || name == "Space" && place != Place::Board && browser::space_is_taken();
-    if event.is_composing() || taken && !leaves {
+    if event.is_composing() || taken && !leaves && !anywhere {
         return None;
     }
     let here = match place {

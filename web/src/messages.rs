@@ -12,15 +12,16 @@ use crate::board_keys::Step;
 use crate::connection::Told;
 use crate::files::ExportKind;
 use crate::playback::Speed;
-pub(crate) use crate::protocol::{EmbedMade, Notice, NoticeAction};
+pub(crate) use crate::protocol::{EmbedMade, Notice, NoticeAction, Pictured};
 use crate::protocol::{Origin, Staged};
 use crate::reporter::Answer;
 use crate::session::{MarkKind, StartChange};
 use crate::store::{Kept, WriteResult};
 use crate::test_id::TestId;
 use crate::view_models::board::density::Density;
+use crate::view_models::display::Category;
 use crate::view_models::import_report::{Listed, Listing, ReadView};
-use crate::view_models::lanes::LanesMsg;
+use crate::view_models::lanes::{LanesMsg, Picture};
 use crate::view_models::log::LogWanted;
 use crate::view_models::report::ReportMsg;
 use crate::view_models::runs::{BranchMsg, CompareWith, Until};
@@ -110,6 +111,8 @@ pub(crate) enum Msg {
     Excerpt(u32, Callback<Vec<(u32, String)>>),
     /// Hand out the work.
     Export(ExportKind, ExportTarget),
+    /// Offer a picture as a file.
+    Picture(Pictured, Picture),
     /// Run the same on another Kubernetes.
     ChangeStart(StartChange),
     /// The same, from the settings, which close unless it is refused.
@@ -160,6 +163,10 @@ pub(crate) enum Msg {
     Lanes(LanesMsg),
     /// What is seen of the log.
     Log(LogWanted),
+    /// Rows of a category are shown in the log, or no longer.
+    ToggleLog(Category),
+    /// The log shows only what is about the selection, or everything.
+    ToggleLogSelected,
     /// The session tells something, or its worker broke down.
     Told(Box<Told>),
     /// Stop what takes long.
@@ -176,7 +183,7 @@ pub(crate) enum Msg {
     Until(Until, Callback<String>),
     /// Something about branches.
     Branch(BranchMsg),
-    /// Compare the present timeline with another one; what is wrong is told back.
+    /// Compare two runs; what is wrong is told back.
     Compare(CompareWith, Callback<String>),
     /// Store the work.
     Save,
@@ -209,7 +216,7 @@ pub(crate) enum Msg {
     /// Hand out a file in place of a link, without names if so wanted.
     DownloadShared(bool),
     /// Do what a row of the command palette says.
-    Run(fn() -> Msg),
+    Run(Rc<dyn Fn() -> Self>),
     /// Set the bookmarks.
     SetBookmarks(Vec<Bookmark>),
     /// Tell the story from the bookmark of this number on, or end it.

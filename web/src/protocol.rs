@@ -27,7 +27,7 @@ use crate::view_models::board::patch::BoardPatch;
 use crate::view_models::console::Entry;
 use crate::view_models::import_report::{Listed, Listing, ReadView};
 use crate::view_models::inspector_model::InspectorModel;
-use crate::view_models::lanes::{LanesMsg, LanesView, Wanted};
+use crate::view_models::lanes::{LanesMsg, LanesView, Picture, Wanted};
 use crate::view_models::log::{LogView, LogWanted};
 use crate::view_models::runs::{BranchMsg, CompareWith, Compared, Until};
 use crate::view_models::selection::Selection;
@@ -107,6 +107,8 @@ pub(crate) enum Request {
     Excerpt(u32),
     /// A text to hand out. Told: [`Reply::Text`].
     Export(ExportKind),
+    /// A picture of something. Told: [`Effect::Picture`].
+    Picture(Pictured, Picture),
     /// A scenario file, without names if so wanted. Told: [`Reply::Text`].
     ExportShared(bool),
     /// Run the same on another Kubernetes. Told: [`Reply::Edited`].
@@ -123,7 +125,7 @@ pub(crate) enum Request {
     Until(Until),
     /// Something about branches.
     Branch(BranchMsg),
-    /// Compare with another timeline. Told: [`Reply::Edited`].
+    /// Compare two runs. Told: [`Reply::Edited`].
     Compare(CompareWith),
     /// Set the bookmarks.
     SetBookmarks(Vec<Bookmark>),
@@ -301,10 +303,29 @@ pub(crate) enum Effect {
     Turn,
     /// Something on the board is brought into sight.
     Reveal(Selection),
-    /// A file is offered: SVG, as it is or (`true`) as pixels.
-    Picture(String, bool),
+    /// A file is offered: its name, and SVG, as it is or (`true`) as pixels.
+    Picture(Pictured, String, bool),
     /// How far something is that takes long.
     Progress(Progress),
+}
+
+/// What there is a picture of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Pictured {
+    /// The lanes.
+    Lanes,
+    /// The board.
+    Board,
+}
+
+impl Pictured {
+    /// The name of its file, without what says of which kind it is.
+    pub(crate) const fn file(self) -> &'static str {
+        match self {
+            Self::Lanes => "lanes",
+            Self::Board => "board",
+        }
+    }
 }
 
 /// How far something is that takes long.

@@ -30,6 +30,8 @@ macro_rules! test_ids {
 }
 
 test_ids! {
+    AboutAfter = "about-after",
+    AboutBefore = "about-before",
     AboutRelease = "about-release",
     AddNode = "add-node",
     AddPod = "add-pod",
@@ -54,9 +56,11 @@ test_ids! {
     Cells = "cells",
     BookmarkList = "bookmark-list",
     BookmarkNote = "bookmark-note",
+    BookmarksOpen = "bookmarks-open",
     Clock = "clock",
     Clockbar = "clockbar",
     CompareOpen = "compare-open",
+    ComparePart = "compare-part",
     CompareRelease = "compare-release",
     CompareWith = "compare-with",
     Compared = "compared",
@@ -175,6 +179,7 @@ test_ids! {
     Step = "step",
     StepBack = "step-back",
     Story = "story",
+    StoryAnswer = "story-answer",
     StoryEnd = "story-end",
     StoryNext = "story-next",
     StoryOpen = "story-open",

@@ -10,6 +10,8 @@ pub(super) fn is_of_the_clock(msg: &Msg) -> bool {
         | Msg::Lanes(_)
         | Msg::Told(_)
         | Msg::Log(_)
+        | Msg::ToggleLog(_)
+        | Msg::ToggleLogSelected
         | Msg::Cancel
         | Msg::StillBusy(_)
         | Msg::Offers(..)
@@ -63,6 +65,7 @@ pub(super) fn is_of_the_clock(msg: &Msg) -> bool {
         | Msg::Replace(_)
         | Msg::Add
         | Msg::Export(..)
+        | Msg::Picture(..)
         | Msg::ChangeStart(_)
         | Msg::ChangeSettings(_)
         | Msg::SetBaseline

@@ -87,14 +87,15 @@ impl App {
             }
             Effect::Turn => self.new_epoch(),
             Effect::Reveal(selection) => self.focus.reveal(self.place_of(&selection)),
-            Effect::Picture(svg, false) => {
-                let result = browser::download("lanes.svg", &svg);
+            Effect::Picture(of, svg, false) => {
+                let result = browser::download(&format!("{}.svg", of.file()), &svg);
                 self.notice_error(result);
             }
-            Effect::Picture(svg, true) => {
+            Effect::Picture(of, svg, true) => {
                 let dispatch = self.dispatch.clone();
+                let name = format!("{}.png", of.file());
                 wasm_bindgen_futures::spawn_local(async move {
-                    if let Err(error) = browser::download_png("lanes.png", &svg).await {
+                    if let Err(error) = browser::download_png(&name, &svg).await {
                         dispatch.emit(Msg::Notice(Notice::error(error)));
                     }
                 });

@@ -67,7 +67,7 @@ impl App {
                 <Lanes room={self.lanes.room} view={shown.lanes.clone()}
                     peek={shown.clock.peeks.then_some(shown.clock.now)}
                     dispatch={dispatch.clone()} />
-                <EventLog view={shown.log.clone()} selection={self.selection.clone()}
+                <EventLog view={shown.log.clone()} wanted={self.log.clone()} selection={self.selection.clone()}
                     now={shown.clock.now} dispatch={dispatch.clone()} />
                 <Console entries={shown.console.clone()} open={self.console_open}
                     forgotten={shown.forgotten} dispatch={dispatch.clone()} />
@@ -131,10 +131,11 @@ impl App {
 
     /// The bookmark that is told.
     fn story(&self) -> Html {
-        let bookmarks = &self.shown.work.start.bookmarks;
+        let start = &self.shown.work.start;
+        let bookmarks = &start.bookmarks;
         let told = self.shown.work.story.and_then(|told| Some((told, bookmarks.get(told)?)));
         told.map_or_else(Html::default, |(number, bookmark)| {
-            story(bookmark, number, bookmarks.len(), &self.dispatch)
+            story(bookmark, (number, bookmarks.len()), &start.metadata.answer, &self.dispatch)
         })
     }
 
@@ -148,6 +149,9 @@ impl App {
             nodes: &self.nodes,
             catalogue: &|| self.catalogue(),
             selection: self.selection.as_ref(),
+            inspector: &self.shown.inspector,
+            lanes: &self.shown.lanes,
+            log: &self.log,
             warnings: &self.shown.warnings,
             all_warnings: self.shown.marked.counts.iter().sum(),
             compared: self.shown.compared.as_ref(),

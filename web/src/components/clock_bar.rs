@@ -161,7 +161,11 @@ fn ways(props: &ClockBar<'_>) -> Html {
                 data-testid={TestId::CompareOpen}
                 onclick={props.dispatch.reform(|_: MouseEvent| Msg::Open(Dialog::Compare))}>
                 { "Compare" }</button>
-            // Where there is no room for these, and no keyboard.
+            <button class="btn small" title="Bookmarks: note this moment (M)"
+                data-testid={TestId::BookmarksOpen}
+                onclick={props.dispatch.reform(|_: MouseEvent| Msg::Open(Dialog::Bookmarks))}>
+                { "Bookmarks" }</button>
+            // What has no room here is among them, and so is all that has a key.
             <button class="btn icon all" title="All commands (Ctrl Shift P)" aria-label="All commands"
                 data-testid={TestId::PaletteOpen}
                 onclick={props.dispatch.reform(|_: MouseEvent| Msg::Open(Dialog::Palette))}>
@@ -188,7 +192,7 @@ fn kinds(props: &ClockBar<'_>) -> Html {
                 html! {
                     <button class={classes!("kind", class)} aria-pressed={on.to_string()} {title}
                         onclick={props.dispatch.reform(move |_: MouseEvent| Msg::ToggleKind(kind))}>
-                        <i></i>{ kind.words() }</button>
+                        <i class={classes!("tick", class)}></i>{ kind.words() }</button>
                 }
             }) }
         </div>
@@ -226,5 +230,5 @@ fn timeline(props: &ClockBar<'_>) -> Html {
 }
 
 fn mark(class: &'static str, place: u64) -> Html {
-    html! { <i {class} style={format!("left:{}.{}%", place / 10, place % 10)}></i> }
+    html! { <i class={classes!("tick", class)} style={format!("left:{}.{}%", place / 10, place % 10)}></i> }
 }

@@ -31,6 +31,7 @@ use crate::components::dialogs::export::export;
 use crate::components::dialogs::help::help;
 use crate::components::dialogs::import::Import;
 use crate::components::dialogs::palette::Palette;
+use crate::components::dialogs::palette::commands::commands;
 use crate::components::dialogs::release::release;
 use crate::components::dialogs::report::ReportDialog;
 use crate::components::dialogs::scenarios::Scenarios;
@@ -43,6 +44,9 @@ use crate::files;
 use crate::messages::{Dialog, Dispatch};
 use crate::protocol::{ClockView, WarningView, WorkView};
 use crate::view_models::board::Board;
+use crate::view_models::inspector_model::InspectorModel;
+use crate::view_models::lanes::LanesView;
+use crate::view_models::log::LogWanted;
 use crate::view_models::report::ReportState;
 use crate::view_models::runs::Compared;
 use crate::view_models::selection::Selection;
@@ -63,6 +67,12 @@ pub(crate) struct Asked<'a> {
     pub(crate) catalogue: &'a dyn Fn() -> Rc<files::Catalogue>,
     /// What is selected.
     pub(crate) selection: Option<&'a Selection>,
+    /// What is selected, in depth.
+    pub(crate) inspector: &'a InspectorModel,
+    /// The lanes.
+    pub(crate) lanes: &'a LanesView,
+    /// What is seen of the log.
+    pub(crate) log: &'a LogWanted,
     /// What is likely to surprise, as far as it is looked at.
     pub(crate) warnings: &'a [WarningView],
     /// How many warnings there are.
@@ -107,7 +117,8 @@ pub(crate) fn dialog(asked: &Asked<'_>) -> Html {
         Dialog::Compare => {
             let others = work.branches.iter().filter(|branch| branch.id != work.branch);
             html! {
-                <Compare release={work.release} branches={others.cloned().collect::<Vec<_>>()}
+                <Compare release={work.release} here={AttrValue::from(work.branch_name())}
+                    branches={others.cloned().collect::<Vec<_>>()}
                     compared={asked.compared.cloned()} {dispatch} />
             }
         }
@@ -123,7 +134,7 @@ pub(crate) fn dialog(asked: &Asked<'_>) -> Html {
         Dialog::Report => html! {
             <ReportDialog state={asked.report.clone()} now={clock.now} {dispatch} />
         },
-        Dialog::Palette => html! { <Palette {dispatch} /> },
+        Dialog::Palette => html! { <Palette commands={commands(asked)} {dispatch} /> },
         Dialog::CreateNode => {
             let zones = asked.board.zones.iter();
             let zones: Vec<(AttrValue, AttrValue)> = zones

@@ -605,9 +605,9 @@ fn is_calm(state: LaneState) -> bool {
 }
 
 /// The states that bars are painted in, each once: for a legend.
-pub(crate) fn legend(rows: &[Rc<LaneRow>]) -> Html {
+pub(crate) fn legend<'a>(bars: impl IntoIterator<Item = &'a LaneBar>) -> Html {
     let mut seen: BTreeMap<LaneState, ()> = BTreeMap::new();
-    for bar in rows.iter().flat_map(|row| &row.bars) {
+    for bar in bars {
         seen.insert(bar.state, ());
     }
     html! {

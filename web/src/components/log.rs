@@ -29,6 +29,8 @@ const HEAD: usize = 20;
 pub(crate) struct EventLogProps {
     /// What is seen of it.
     pub(crate) view: Rc<LogView>,
+    /// Which rows are to be shown.
+    pub(crate) wanted: LogWanted,
     /// What is selected.
     pub(crate) selection: Option<Selection>,
     /// What the clock shows: when it is moved, its row is in sight.
@@ -43,10 +45,6 @@ pub(crate) enum LogMsg {
     Scrolled,
     /// The text to look for was changed.
     Filter(String),
-    /// A kind of rows is to be shown or not.
-    Toggle(Category),
-    /// Only rows about the selection are to be shown, or all.
-    ToggleSelected,
     /// The log is to be opened or closed.
     ToggleOpen,
     /// A part of it is to be so many pixels wide or high.
@@ -86,6 +84,13 @@ impl Component for EventLog {
 
     fn changed(&mut self, ctx: &Context<Self>, old: &EventLogProps) -> bool {
         let (view, before) = (&ctx.props().view, &old.view);
+        // Which rows are shown is chosen in the palette, too.
+        let LogWanted { categories, only_selected, .. } = &ctx.props().wanted;
+        if (categories, only_selected) != (&self.wanted.categories, &self.wanted.only_selected) {
+            self.wanted.categories.clone_from(categories);
+            self.wanted.only_selected = *only_selected;
+            self.ask(ctx);
+        }
         // A clock that was moved leads to its row; one that runs only if that was in sight.
         let set_back = ctx.props().now < old.now || view.shown > view.passed;
         if set_back && (view.passed, view.shown) != (before.passed, before.shown) {
@@ -119,15 +124,6 @@ impl Component for EventLog {
                 return true;
             }
             LogMsg::Filter(text) => self.wanted.filter = text.to_ascii_lowercase(),
-            LogMsg::Toggle(category) => {
-                let categories = &mut self.wanted.categories;
-                if categories.contains(&category) {
-                    categories.retain(|known| *known != category);
-                } else {
-                    categories.push(category);
-                }
-            }
-            LogMsg::ToggleSelected => self.wanted.only_selected = !self.wanted.only_selected,
         }
         self.ask(ctx);
         true
@@ -199,13 +195,14 @@ impl EventLog {
     }
 
     fn bar(&self, ctx: &Context<Self>) -> Html {
-        let link = ctx.link();
+        let (link, dispatch) = (ctx.link(), &ctx.props().dispatch);
         let toggle = |category: Category, words: &'static str, title: &'static str| {
             let on = self.wanted.categories.contains(&category);
             html! {
                 <button class={classes!("btn", "small", on.then_some("on"))} {title}
                     aria-pressed={on.to_string()}
-                    onclick={link.callback(move |_| LogMsg::Toggle(category))}>{ words }</button>
+                    onclick={dispatch.reform(move |_: MouseEvent| Msg::ToggleLog(category))}>
+                    { words }</button>
             }
         };
         let oninput = link.callback(|event: InputEvent| {
@@ -229,7 +226,7 @@ impl EventLog {
                     <button class={classes!("btn", "small", selected.then_some("on"))}
                         aria-pressed={selected.to_string()}
                         disabled={ctx.props().selection.is_none() && !selected}
-                        onclick={link.callback(|_| LogMsg::ToggleSelected)}>{ "Only selected" }</button>
+                        onclick={dispatch.reform(|_: MouseEvent| Msg::ToggleLogSelected)}>{ "Only selected" }</button>
                     <span class="grow"></span>
                     <input type="search" placeholder="Filter" aria-label="Filter events" {oninput} />
                 }

@@ -10,7 +10,16 @@ use crate::test_id::TestId;
 use crate::text::at;
 
 /// The bookmark that is told: `number` of `of`, counted from 0.
-pub(crate) fn story(bookmark: &Bookmark, number: usize, of: usize, dispatch: &Dispatch) -> Html {
+///
+/// The first one shows the answer of the scenario, if it has one: who asked has it at once.
+pub(crate) fn story(
+    bookmark: &Bookmark,
+    (number, of): (usize, usize),
+    answer: &str,
+    dispatch: &Dispatch,
+) -> Html {
+    let answered = number == 0 && !answer.is_empty();
+    let steps = answered && of > 1;
     html! {
         <section class="story" aria-label="Story" data-testid={TestId::Story}>
             <button class="btn" aria-label="The bookmark before" title="The bookmark before (←)"
@@ -20,11 +29,17 @@ pub(crate) fn story(bookmark: &Bookmark, number: usize, of: usize, dispatch: &Di
                 <p class="muted num">
                     { format!("{} · {} of {of}", at(bookmark.at.timestamp()), number + 1) }
                 </p>
+                if answered {
+                    <p class="answer" tabindex="0" data-testid={TestId::StoryAnswer}>
+                        <b>{ "Answer: " }</b>{ in_words(answer) }</p>
+                }
                 <p class="note">{ in_words(&bookmark.note) }</p>
             </div>
-            <button class="btn primary" aria-label="The next bookmark" title="The next bookmark (→)"
+            <button class={classes!("btn", "primary", steps.then_some("answering"))}
+                aria-label={(!steps).then_some("The next bookmark")} title="The next bookmark (→)"
                 data-testid={TestId::StoryNext} disabled={number + 1 >= of}
-                onclick={dispatch.reform(|_: MouseEvent| Msg::NextBookmark)}>{ "›" }</button>
+                onclick={dispatch.reform(|_: MouseEvent| Msg::NextBookmark)}>
+                { if steps { "Step through it ›" } else { "›" } }</button>
             <button class="btn quiet icon" aria-label="End the story" title="End the story (Esc)"
                 data-testid={TestId::StoryEnd}
                 onclick={dispatch.reform(|_: MouseEvent| Msg::Tell(None))}>{ icon::cross() }</button>

@@ -2,6 +2,7 @@
 
 use taintlab_core::api::{Node, Pod, PodKey, Taint, TaintEffect, Toleration, TolerationOperator};
 use taintlab_core::command::Command;
+use taintlab_core::lanes::LaneState;
 use taintlab_core::policy::admission::default_tolerations;
 use taintlab_core::scenario::Scenario;
 use taintlab_core::time::Timestamp;
@@ -210,5 +211,28 @@ async fn the_export_for_apply_says_what_is_missing_in_it() {
     let (apply, _) = apply.split_once("data-export").unwrap();
     for part in ["status, UIDs", "values of environment variables, commands, Secrets"] {
         assert!(apply.contains(part), "{part}: {apply}");
+    }
+}
+
+/// A state without a pattern would be told by its colour alone.
+#[test]
+fn every_state_of_lanes_is_in_the_style_sheet() {
+    let styles = include_str!("../../styles/lanes.css");
+    for state in LaneState::ALL {
+        let rule = format!(".lbar[data-state=\"{}\"] {{", state.as_str());
+        let (_, rest) = styles.split_once(&rule).unwrap_or((styles, "}"));
+        let (rule, _) = rest.split_once('}').unwrap();
+        // What is well is plain.
+        assert!(rule.contains("--p:") || state == LaneState::Ready, "{state:?}");
+    }
+}
+
+#[tokio::test(flavor = "current_thread")]
+async fn lanes_and_board_are_exported_as_svg_and_png() {
+    let dialog = painted(export(&Callback::noop())).await;
+    for what in ["Lanes", "Board"] {
+        let (_, item) = dialog.split_once(&format!("data-export=\"{what}\"")).unwrap();
+        let (item, _) = item.split_once("data-export").unwrap();
+        assert!(item.contains("SVG") && item.contains("PNG"), "{item}");
     }
 }

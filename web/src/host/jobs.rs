@@ -6,13 +6,13 @@ use std::time::Duration;
 use taintlab_core::condition::Condition;
 use taintlab_core::time::Timestamp;
 
-use super::moments::{is_about, subject_of};
+use super::moments::is_about;
 use super::{Host, Tell};
 use crate::protocol::{Effect, Notice, Progress, Reply, Request, Update};
 use crate::session::{Back, EndRun, MarkKind, Row, RunTo, Session, Way};
 use crate::text::at;
 use crate::view_models::ViewModels;
-use crate::view_models::lanes::LanesMsg;
+use crate::view_models::lanes::{LanesMsg, subject_of};
 use crate::view_models::runs::{Breakpoint, Compared, Comparing, Until};
 use crate::view_models::selection::Selection;
 

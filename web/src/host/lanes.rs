@@ -9,8 +9,9 @@ use taintlab_core::time::Timestamp;
 
 use super::Host;
 use crate::files;
-use crate::protocol::Effect;
+use crate::protocol::{Effect, Pictured};
 use crate::view_models::ViewModels;
+use crate::view_models::board::density::Detail;
 use crate::view_models::lanes::{
     Chosen, ChosenArea, Frame, LaneRows, LanesMsg, LanesView, LanesWindow, Move, Picture, Room,
     View, Wanted, end, pieces, selection_of, window,
@@ -206,7 +207,7 @@ impl Host {
                     }
                 }
             }
-            LanesMsg::Picture(picture) => self.picture(picture),
+            LanesMsg::Picture(picture) => self.picture(Pictured::Lanes, picture),
         }
         self.look_at_lanes();
     }
@@ -310,8 +311,20 @@ impl Host {
         });
     }
 
-    fn picture(&mut self, picture: Picture) {
-        let svg = files::lanes_svg(&self.session, &self.lanes.rows.subjects((0, MOST_OF_PICTURE)));
-        self.effects.push(Effect::Picture(svg, picture == Picture::Png));
+    /// Offers a picture of the lanes or of the board.
+    pub(super) fn picture(&mut self, of: Pictured, picture: Picture) {
+        let svg = match of {
+            Pictured::Lanes => {
+                // They may never have been looked at.
+                self.lanes.rows.update(&self.session, &self.lanes.wanted);
+                let subjects = self.lanes.rows.subjects((0, MOST_OF_PICTURE));
+                files::lanes_svg(&self.session, &subjects)
+            }
+            Pictured::Board => {
+                let board = self.views.board.board();
+                files::board_svg(&self.session, board, Detail::of(board, self.density))
+            }
+        };
+        self.effects.push(Effect::Picture(of, svg, picture == Picture::Png));
     }
 }

@@ -1,6 +1,5 @@
 //! Moments that the clock goes to, and branches of time.
 
-use taintlab_core::lanes::LaneSubject;
 use taintlab_core::simulator::Simulator;
 
 use super::Host;
@@ -68,13 +67,4 @@ pub(super) fn stops(breakpoints: &mut [Breakpoint], simulator: &Simulator) -> Op
 /// Whether a row speaks of what is selected.
 pub(super) fn is_about(row: &Row, selection: &Selection) -> bool {
     display::row(row).selects.as_ref() == Some(selection)
-}
-
-/// The lane of what is selected, if it has one.
-pub(super) fn subject_of(selection: &Selection) -> Option<LaneSubject> {
-    match selection {
-        Selection::Node(node) => Some(LaneSubject::Node { node: node.clone() }),
-        Selection::Pod(pod) => Some(LaneSubject::Pod { pod: pod.clone() }),
-        Selection::Zone(_) | Selection::Workload(_) | Selection::Pods(_) => None,
-    }
 }

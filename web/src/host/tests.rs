@@ -13,7 +13,7 @@ use crate::view_models::board::Board;
 use crate::view_models::board::density::{Density, Detail};
 use crate::view_models::board::patch::BoardPatch;
 use crate::view_models::lanes::{LanesMsg, Room, Wanted};
-use crate::view_models::runs::{BranchMsg, CompareWith, Until};
+use crate::view_models::runs::{BranchMsg, CompareWith, Side, Until};
 use crate::view_models::selection::Selection;
 use crate::wire::{from_bytes, to_bytes};
 use crate::{files, samples};
@@ -127,7 +127,8 @@ fn every_example_goes_there_and_back_as_bytes() {
 fn what_takes_long_is_parted_and_comes_to_the_same() {
     let mut at_once = page(1e9);
     let mut parted = page(0.0);
-    let compare = || Request::Compare(CompareWith::TolerationSeconds(10));
+    let ten = Side { toleration_seconds: Some(10), ..Side::default() };
+    let compare = || Request::Compare(CompareWith { sides: [Side::default(), ten.clone()] });
     let until = || Request::Until(Until::Run("node/worker-1 unknown".to_owned()));
     for request in [Request::RunToEnd, Request::Seek(Timestamp::from_secs(700)), until(), compare()]
     {

@@ -2,6 +2,7 @@
 
 pub(crate) mod density;
 pub(crate) mod patch;
+pub(crate) mod picture;
 #[cfg(test)]
 mod tests;
 
@@ -11,7 +12,7 @@ use std::rc::Rc;
 use taintlab_core::api::{ConditionStatus, Node, NodeName, Pod, PodKey, Taint};
 use taintlab_core::controllers::node_lifecycle::zone::zone_key;
 use taintlab_core::event::SilenceCause;
-use taintlab_core::pod_state::{PodCounts, PodState};
+use taintlab_core::pod_state::{PodCounts, PodHealth, PodState, PodVerdict};
 use taintlab_core::simulator::Simulator;
 
 use super::selection::Selection;
@@ -30,6 +31,30 @@ pub(crate) struct PodView {
     pub(crate) why: String,
     /// The name of its controller; empty if it has none.
     pub(crate) owner: Rc<str>,
+}
+
+impl PodView {
+    /// What a row says at its end, beside a countdown.
+    pub(crate) fn remark(&self) -> &'static str {
+        let state = self.state;
+        match (state.verdict, state.health) {
+            (PodVerdict::Stuck, _) => "stuck",
+            (PodVerdict::Evicted, _) => "evicted",
+            (PodVerdict::Counting, _) if state.timer.is_some_and(|it| it.never_ends()) => "never",
+            (_, PodHealth::Ready) => "",
+            (_, health) => health.words(),
+        }
+    }
+}
+
+/// Why a kubelet is not connected, in as few words as fit.
+pub(crate) fn silence_words(cause: SilenceCause) -> &'static str {
+    match cause {
+        SilenceCause::KubeletStopped => "kubelet stopped",
+        SilenceCause::NodeOff => "node off",
+        SilenceCause::NetworkCut => "network cut",
+        SilenceCause::ZoneNetworkCut => "zone cut off",
+    }
 }
 
 /// A node on the board.

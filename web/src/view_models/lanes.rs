@@ -572,7 +572,7 @@ fn words(session: &Session, subject: &LaneSubject) -> String {
 }
 
 /// Times on the axis: as many as have room, at round times.
-fn ticks(view: View) -> Vec<(f64, String)> {
+pub(crate) fn ticks(view: View) -> Vec<(f64, String)> {
     let length = view.to.as_nanos().saturating_sub(view.from.as_nanos()).max(1);
     let most = u64::from(view.pixels / 90).max(2);
     let milli = SECOND / 1_000;
@@ -636,6 +636,15 @@ pub(crate) fn selection_of(subject: &LaneSubject) -> Selection {
         LaneSubject::Zone { zone } => Selection::Zone(zone.as_str().into()),
         LaneSubject::Node { node } => Selection::Node(node.clone()),
         LaneSubject::Pod { pod } => Selection::Pod(pod.clone()),
+    }
+}
+
+/// The lane of what is selected, if it has one.
+pub(crate) fn subject_of(selection: &Selection) -> Option<LaneSubject> {
+    match selection {
+        Selection::Node(node) => Some(LaneSubject::Node { node: node.clone() }),
+        Selection::Pod(pod) => Some(LaneSubject::Pod { pod: pod.clone() }),
+        Selection::Zone(_) | Selection::Workload(_) | Selection::Pods(_) => None,
     }
 }
 

@@ -46,6 +46,17 @@ impl Default for LogWanted {
     }
 }
 
+impl LogWanted {
+    /// Shows rows of a category, or no longer.
+    pub(crate) fn toggle(&mut self, category: Category) {
+        let before = self.categories.len();
+        self.categories.retain(|known| *known != category);
+        if self.categories.len() == before {
+            self.categories.push(category);
+        }
+    }
+}
+
 /// What is seen of the log.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct LogView {

@@ -1,5 +1,6 @@
 //! Runs beside the present one: conditions to run until, branches, comparisons.
 
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use taintlab_core::condition::Condition;
@@ -10,7 +11,7 @@ use taintlab_core::release::KubernetesRelease;
 use taintlab_core::scenario::Scenario;
 use taintlab_core::time::Timestamp;
 
-use super::lanes::{LaneBar, View, bars};
+use super::lanes::{LaneBar, View, bars, ticks};
 use crate::session::{Session, set_release};
 
 /// So many lanes are shown of two runs.
@@ -44,17 +45,119 @@ pub(crate) enum BranchMsg {
     Delete(u32),
 }
 
-/// What the present timeline is compared with.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum CompareWith {
+/// What is compared with what.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct CompareWith {
+    /// Both sides, A and B.
+    pub(crate) sides: [Side; 2],
+}
+
+/// One side of a comparison: how it differs from the present timeline.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Side {
     /// Another branch.
-    Branch(u32),
-    /// The same on another release.
-    Release(KubernetesRelease),
-    /// The same with another flag of kube-controller-manager: its name and value.
-    Flag(String, String),
-    /// The same, with other `tolerationSeconds` for failed nodes.
-    TolerationSeconds(i64),
+    pub(crate) branch: Option<u32>,
+    /// Another release.
+    pub(crate) release: Option<KubernetesRelease>,
+    /// Other flags of kube-controller-manager: names and values.
+    pub(crate) flags: BTreeMap<String, String>,
+    /// Other `tolerationSeconds` for failed nodes.
+    pub(crate) toleration_seconds: Option<i64>,
+}
+
+/// The flag whose value are feature gates, as everywhere in Kubernetes.
+const GATES: &str = "feature-gates";
+
+impl Side {
+    /// Reads flags, one after the other or line by line: `--node-monitor-grace-period=20s`.
+    ///
+    /// # Errors
+    /// Something is not a flag with a value; the text says what.
+    pub(crate) fn read_flags(text: &str) -> Result<BTreeMap<String, String>, String> {
+        let read = |word: &str| {
+            let flag = word.trim_start_matches('-').split_once('=');
+            let flag = flag.filter(|(name, value)| !name.is_empty() && !value.is_empty());
+            flag.map(|(name, value)| (name.to_owned(), value.to_owned())).ok_or_else(|| {
+                format!(
+                    "`{word}` is not a flag with its value, such as \
+                     --node-monitor-grace-period=20s"
+                )
+            })
+        };
+        text.split_whitespace().map(read).collect()
+    }
+
+    /// The session that runs this side, as far as the present one has come.
+    fn run(&self, session: &Session) -> Result<Session, String> {
+        let timeline = session.timeline();
+        let (start, log) = match self.branch {
+            None => (timeline.start.clone(), timeline.log.clone()),
+            Some(id) => {
+                let branches = session.branches();
+                let branch = branches.into_iter().find(|branch| branch.id == id);
+                let branch = branch.ok_or("there is no such branch any more")?;
+                (branch.start, branch.log)
+            }
+        };
+        let start = self.applied_to(start)?;
+        start.simulator().map_err(|error| error.to_string())?;
+        let run = session.run_beside(start, log, session.reached());
+        run.ok_or_else(|| "the run cannot start with these settings".to_owned())
+    }
+
+    fn applied_to(&self, start: Rc<Scenario>) -> Result<Rc<Scenario>, String> {
+        if *self == (Self { branch: self.branch, ..Self::default() }) {
+            return Ok(start);
+        }
+        let mut start = Scenario::clone(&start);
+        if let Some(release) = self.release {
+            set_release(&mut start, release);
+        }
+        for (name, value) in &self.flags {
+            if name == GATES {
+                start.kubernetes.feature_gates.extend(read_gates(value)?);
+            } else {
+                let flags = &mut start.kubernetes.controller_manager_flags;
+                flags.insert(name.clone(), value.clone());
+            }
+        }
+        if let Some(seconds) = self.toleration_seconds {
+            start.set_toleration_seconds(seconds);
+        }
+        Ok(Rc::new(start))
+    }
+
+    /// What it is called beside the other one: what is said of either is said of both.
+    fn name(&self, other: &Self, session: &Session, run: &Session) -> String {
+        let mut parts = Vec::new();
+        if self.branch.or(other.branch).is_some() {
+            let branches = session.branches();
+            let branch = branches.iter().find(|branch| Some(branch.id) == self.branch);
+            let here = session.branch_name();
+            parts.push(branch.map_or(here, |branch| branch.name.clone()).to_string());
+        }
+        if self.release.or(other.release).is_some() {
+            parts.push(format!("Kubernetes {}", run.simulator().config().release));
+        }
+        parts.extend(self.flags.iter().map(|(name, value)| format!("--{name}={value}")));
+        if let Some(seconds) = self.toleration_seconds {
+            parts.push(format!("tolerationSeconds {seconds}"));
+        }
+        if parts.is_empty() { "as it is".to_owned() } else { parts.join(", ") }
+    }
+}
+
+/// Feature gates as the flag has them: `A=true,B=false`.
+fn read_gates(text: &str) -> Result<Vec<(String, bool)>, String> {
+    let read = |gate: &str| {
+        let (name, on) = gate.split_once('=')?;
+        Some((name.to_owned(), on.parse().ok()?))
+    };
+    let gates = text.split(',').map(|gate| {
+        let error = || format!("--{GATES}: `{gate}` is not a gate that is set, such as Name=true");
+        read(gate).ok_or_else(error)
+    });
+    gates.collect()
 }
 
 /// A condition at which time stops.
@@ -75,6 +178,8 @@ pub(crate) struct Compared {
     pub(crate) lanes: Vec<(LaneSubject, [Vec<LaneBar>; 2])>,
     /// Where they part, in per cent of the width.
     pub(crate) parts_at: Option<f64>,
+    /// Moments on the axis: where, and when.
+    pub(crate) ticks: Vec<(f64, String)>,
     /// How far the axis goes.
     pub(crate) end: Timestamp,
 }
@@ -88,51 +193,19 @@ pub(crate) struct Comparing {
 }
 
 impl Comparing {
-    /// Begins with the present timeline and another one.
+    /// Begins to run both sides.
     ///
     /// # Errors
-    /// There is no such run; the text says why.
+    /// There is no such run; the text says of which side, and why.
     pub(crate) fn new(session: &Session, with: &CompareWith) -> Result<Self, String> {
-        let timeline = session.timeline();
-        let (name, start, log) = match with {
-            CompareWith::Branch(id) => {
-                let branches = session.branches();
-                let branch = branches.into_iter().find(|branch| branch.id == *id);
-                let branch = branch.ok_or("there is no such branch any more")?;
-                (branch.name.to_string(), branch.start, branch.log)
-            }
-            CompareWith::Release(release) => {
-                let start = changed(&timeline.start, |start| set_release(start, *release));
-                (format!("Kubernetes {release}"), start, timeline.log.clone())
-            }
-            CompareWith::Flag(flag, value) => {
-                let start = changed(&timeline.start, |start| {
-                    let flags = &mut start.kubernetes.controller_manager_flags;
-                    flags.insert(flag.clone(), value.clone());
-                });
-                (format!("--{flag}={value}"), start, timeline.log.clone())
-            }
-            CompareWith::TolerationSeconds(seconds) => {
-                let start =
-                    changed(&timeline.start, |start| start.set_toleration_seconds(*seconds));
-                (format!("tolerationSeconds {seconds}"), start, timeline.log.clone())
-            }
-        };
-        start.simulator().map_err(|error| error.to_string())?;
-        let here = match with {
-            CompareWith::Branch(_) => session.branch_name().to_string(),
-            CompareWith::Release(_) => {
-                format!("Kubernetes {}", session.simulator().config().release)
-            }
-            CompareWith::Flag(..) | CompareWith::TolerationSeconds(_) => "as it is".to_owned(),
-        };
-        let reached = session.reached();
-        let run = |start, log| {
-            let run = session.run_beside(start, log, reached);
-            run.ok_or_else(|| "the run cannot start with these settings".to_owned())
-        };
-        let runs = [run(timeline.start.clone(), timeline.log.clone())?, run(start, log)?];
-        Ok(Self { names: [here, name], runs, far: reached.saturating_add(DAY) })
+        let [a, b] = &with.sides;
+        let runs = [
+            a.run(session).map_err(|error| format!("A: {error}"))?,
+            b.run(session).map_err(|error| format!("B: {error}"))?,
+        ];
+        let [a_run, b_run] = &runs;
+        let names = [a.name(b, session, a_run), b.name(a, session, b_run)];
+        Ok(Self { names, runs, far: session.reached().saturating_add(DAY) })
     }
 
     /// How far the runs are.
@@ -179,18 +252,112 @@ impl Compared {
             lanes: lanes.collect(),
             parts_at: comparison.divergence.as_ref().map(|it| view.place(it.at)),
             comparison,
+            ticks: ticks(view),
             end,
         }
     }
 }
 
-fn changed(start: &Rc<Scenario>, change: impl FnOnce(&mut Scenario)) -> Rc<Scenario> {
-    let mut start = Scenario::clone(start);
-    change(&mut start);
-    Rc::new(start)
-}
-
 fn run_of<'a>(name: &'a str, session: &'a Session, events: &'a [Event]) -> Run<'a> {
     let (simulator, recorder) = (session.simulator(), session.recorder());
     Run { name, simulator, recorder, events }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{files, samples};
+
+    fn session(name: &str) -> Session {
+        let (_, text) = samples::all().find(|(known, _)| *known == name).unwrap();
+        let mut session = Session::new(files::scenario(name, text).unwrap()).unwrap();
+        session.run_to_end();
+        session
+    }
+
+    fn flags(text: &str) -> Side {
+        Side { flags: Side::read_flags(text).unwrap(), ..Side::default() }
+    }
+
+    fn compare(session: &Session, sides: [Side; 2]) -> Result<Compared, String> {
+        let mut comparing = Comparing::new(session, &CompareWith { sides })?;
+        loop {
+            if let Some(compared) = comparing.go_on(|| true) {
+                return Ok(compared);
+            }
+        }
+    }
+
+    #[test]
+    fn two_sets_of_flags_are_compared() {
+        let session = session("why-345-seconds");
+        let sides = [
+            flags("--node-monitor-grace-period=20s\n--node-monitor-period=2s"),
+            flags("node-monitor-grace-period=60s"),
+        ];
+        let compared = compare(&session, sides).unwrap();
+        let [a, b] = &compared.comparison.names;
+        assert_eq!(a, "--node-monitor-grace-period=20s, --node-monitor-period=2s");
+        assert_eq!(b, "--node-monitor-grace-period=60s");
+        let markdown = compared.comparison.to_markdown();
+        assert!(markdown.contains(a) && markdown.contains(b), "{markdown}");
+        // Neither is the run that is on the page, whose node is Unknown at 40 s.
+        let parts_at = compared.comparison.divergence.as_ref().unwrap().at;
+        assert!((20.0..24.0).contains(&parts_at.as_secs_f64()), "{parts_at}");
+        assert!(compared.ticks.len() > 2, "{:?}", compared.ticks);
+    }
+
+    #[test]
+    fn two_toleration_seconds_are_compared() {
+        let session = session("why-345-seconds");
+        let of = |seconds| Side { toleration_seconds: Some(seconds), ..Side::default() };
+        let compared = compare(&session, [of(30), of(300)]).unwrap().comparison;
+        assert_eq!(compared.names, ["tolerationSeconds 30", "tolerationSeconds 300"]);
+        let (_, [a, b]) = compared.evictions.first().unwrap();
+        assert_eq!(
+            b.unwrap().since_zero() - a.unwrap().since_zero(),
+            std::time::Duration::from_secs(270)
+        );
+        let markdown = compared.to_markdown();
+        for name in &compared.names {
+            assert!(markdown.contains(name), "{name}: {markdown}");
+        }
+    }
+
+    #[test]
+    fn two_releases_are_named_after_what_runs() {
+        let session = session("why-345-seconds");
+        let release = KubernetesRelease::parse("1.35").unwrap();
+        let newer = Side { release: Some(release), ..Side::default() };
+        let compared = compare(&session, [newer.clone(), Side::default()]).unwrap().comparison;
+        assert_eq!(compared.names, ["Kubernetes 1.35", "Kubernetes 1.31"]);
+        let compared = compare(&session, [newer.clone(), newer]).unwrap().comparison;
+        assert_eq!(compared.divergence, None);
+    }
+
+    #[test]
+    fn what_is_wrong_is_said_with_what_would_be_valid() {
+        let session = session("why-345-seconds");
+        for (text, wanted) in [
+            ("--nope=1", "B: unknown flag: --nope; the flags known here are --"),
+            ("--node-monitor-grace-period=20", "B: "),
+            ("--feature-gates=Nope=true", "Nope"),
+            ("--feature-gates=Nope", "such as Name=true"),
+        ] {
+            let error = compare(&session, [Side::default(), flags(text)]).err().unwrap();
+            assert!(error.contains(wanted), "{text}: {error}");
+        }
+        let error = Side::read_flags("--node-monitor-period").unwrap_err();
+        assert!(error.contains("such as --node-monitor-grace-period=20s"), "{error}");
+    }
+
+    #[test]
+    fn gates_are_a_flag() {
+        let session = session("why-345-seconds");
+        let side = flags("--feature-gates=TaintBasedEvictions=true");
+        let start = session.timeline().start.clone();
+        let start = side.applied_to(start).unwrap();
+        assert_eq!(start.kubernetes.feature_gates.get("TaintBasedEvictions"), Some(&true));
+        assert!(!start.kubernetes.controller_manager_flags.contains_key(GATES));
+    }
 }

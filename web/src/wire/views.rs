@@ -7,7 +7,7 @@ use crate::files::ExportKind;
 use crate::link::Draft;
 use crate::protocol::{
     BranchView, Changes, ClockView, Effect, EmbedMade, Notice, NoticeAction, OpenedRun, Origin,
-    Played, Progress, Reply, Request, Rest, Resumed, Selected, Staged, StartText, Update,
+    Pictured, Played, Progress, Reply, Request, Rest, Resumed, Selected, Staged, StartText, Update,
     WarningView, WorkView,
 };
 use crate::saved::SavedWork;
@@ -29,7 +29,7 @@ use crate::view_models::lanes::{
     Room, Wanted,
 };
 use crate::view_models::log::{LogRow, LogView, LogWanted};
-use crate::view_models::runs::{BranchMsg, CompareWith, Compared, Until};
+use crate::view_models::runs::{BranchMsg, CompareWith, Compared, Side, Until};
 use crate::view_models::selection::{PodGroup, Selection};
 use crate::view_models::timeline::{TimelineMark, TimelineView};
 use crate::view_models::warning_marks::WarningMarks;
@@ -112,7 +112,9 @@ structs! {
     LogRow { at, later, text }
     LogView { shown, passed, any, first, rows, wanted }
     LogWanted { categories, filter, only_selected, first, many, follows }
-    Compared { comparison, lanes, parts_at, end }
+    CompareWith { sides }
+    Side { branch, release, flags, toleration_seconds }
+    Compared { comparison, lanes, parts_at, ticks, end }
     TimelineView { end, marks, noted }
     WarningMarks { pods, nodes, counts }
     Track { view, availability, baseline, start_up }
@@ -126,7 +128,7 @@ enums! {
         Select(selection), Find(name), Draw(density), Log(wanted), Lanes(msg, narrow),
         Warnings(about), Nodes, ToggleKind(kind), Load(scenario), Tour(name),
         Read(text, name, keep_all), ReadAgain(keep_all), Replace(own_release), Plan, Add,
-        List(listing), Excerpt(line), Export(what), ExportShared(hide), ChangeStart(change),
+        List(listing), Excerpt(line), Export(what), Picture(of, as_), ExportShared(hide), ChangeStart(change),
         SetBaseline, Kubectl(line), Complete(line, cursor), Offers(line), Until(until),
         Branch(msg), Compare(with), SetBookmarks(bookmarks), Tell(number), TellNext(forth),
         Link(hide), Embed(page), EmbedForms(packed), Report(options), OpenRun(run), Cancel,
@@ -138,9 +140,10 @@ enums! {
         Embed(made),
     }
     Effect {
-        Say(notice), Announce(words), CloseDialog, Stop, Turn, Reveal(what), Picture(svg, pixels),
-        Progress(progress),
+        Say(notice), Announce(words), CloseDialog, Stop, Turn, Reveal(what),
+        Picture(of, svg, pixels), Progress(progress),
     }
+    Pictured { Lanes, Board }
     Rest { Hint(hint), Ended(at, parts) }
     NoticeAction { Download(name, text), Continue(id), Sessions }
     ExportKind { State, Apply, Json, Scenario, Incident }
@@ -170,7 +173,6 @@ enums! {
     Picture { Svg, Png }
     Room { Closed, Part, Full }
     BranchMsg { Fork, Switch(id), Rename(id, name), Delete(id) }
-    CompareWith { Branch(id), Release(release), Flag(name, value), TolerationSeconds(seconds) }
     Until { Run(line), Back(line), Stop(line), Pass(index) }
     PodGroup { Verdict(verdict), Health(health), Outcome(outcome) }
     Selection { Node(name), Pod(key), Zone(key), Workload(key), Pods(group) }

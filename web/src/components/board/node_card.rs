@@ -3,7 +3,6 @@
 use std::rc::Rc;
 
 use taintlab_core::api::Taint;
-use taintlab_core::event::SilenceCause;
 use taintlab_core::warnings::Severity;
 use yew::prelude::*;
 
@@ -15,7 +14,7 @@ use crate::test_id::TestId;
 use crate::text::{at, count};
 use crate::view_models::board::density::Detail;
 use crate::view_models::board::patch::MAX_DOTS;
-use crate::view_models::board::{NodeView, PodView};
+use crate::view_models::board::{NodeView, PodView, silence_words};
 use crate::view_models::selection::Selection;
 use crate::view_models::warning_marks::WarningMarks;
 
@@ -60,7 +59,7 @@ pub(crate) fn NodeCard(props: &NodeCardProps) -> Html {
                 <span class="beware" data-severity={severity.as_str()}>{ picture(*severity) }</span>
             }
             if let Some(cause) = node.silent {
-                <span class="silent" data-cause={silence(cause)}>{ silence(cause) }</span>
+                <span class="silent" data-cause={silence_words(cause)}>{ silence_words(cause) }</span>
             }
             if !node.taints.is_empty() {
                 <div class="taints">
@@ -83,22 +82,12 @@ fn more_words(node: &NodeView, warned: bool) -> String {
         words.push_str(&format!(", taint {taint}"));
     }
     if let Some(cause) = node.silent {
-        words.push_str(&format!(", {}", silence(cause)));
+        words.push_str(&format!(", {}", silence_words(cause)));
     }
     if warned {
         words.push_str(", with a warning");
     }
     words
-}
-
-/// Why nobody hears a kubelet, in as few words as fit.
-fn silence(cause: SilenceCause) -> &'static str {
-    match cause {
-        SilenceCause::KubeletStopped => "kubelet stopped",
-        SilenceCause::NodeOff => "node off",
-        SilenceCause::NetworkCut => "network cut",
-        SilenceCause::ZoneNetworkCut => "zone cut off",
-    }
 }
 
 /// What is worth saying beside the number of pods.

@@ -2,10 +2,12 @@
 
 use std::rc::Rc;
 
+use taintlab_core::lanes::comparison::Divergence;
 use taintlab_core::release::KubernetesRelease;
+use web_sys::HtmlTextAreaElement;
 use yew::prelude::*;
 
-use crate::components::lanes::one_bar;
+use crate::components::lanes::{legend, one_bar};
 use crate::components::parts::copy::copy;
 use crate::components::parts::forms::{Choice, TextField, error_list};
 use crate::components::parts::modal::Modal;
@@ -13,13 +15,19 @@ use crate::messages::{Dispatch, Msg};
 use crate::protocol::BranchView;
 use crate::test_id::TestId;
 use crate::text::at;
-use crate::view_models::runs::{CompareWith, Compared};
+use crate::view_models::lanes::selection_of;
+use crate::view_models::runs::{CompareWith, Compared, Side};
+
+/// What flags look like.
+const FLAGS: &str = "--node-monitor-grace-period=20s\n--feature-gates=Name=true";
 
 /// Properties of [`Compare`].
 #[derive(Clone, PartialEq, Properties)]
 pub(crate) struct CompareProps {
     /// The release that runs.
     pub(crate) release: KubernetesRelease,
+    /// The present branch.
+    pub(crate) here: AttrValue,
     /// The other branches.
     pub(crate) branches: Vec<BranchView>,
     /// What was compared last.
@@ -28,124 +36,189 @@ pub(crate) struct CompareProps {
     pub(crate) dispatch: Dispatch,
 }
 
+/// What is typed and chosen of one side; what is empty is as it is.
+#[derive(Clone, Default, PartialEq)]
+struct Form {
+    branch: String,
+    release: String,
+    seconds: String,
+    flags: String,
+}
+
+impl Form {
+    fn read(&self) -> Result<Side, String> {
+        let seconds = match self.seconds.trim() {
+            "" => None,
+            seconds => Some(seconds.parse().map_err(|_| {
+                "tolerationSeconds must be a whole number of seconds, such as 60".to_owned()
+            })?),
+        };
+        Ok(Side {
+            branch: self.branch.parse().ok(),
+            release: KubernetesRelease::parse(&self.release).ok(),
+            flags: Side::read_flags(&self.flags)?,
+            toleration_seconds: seconds,
+        })
+    }
+}
+
 /// The dialog.
 #[component]
 pub(crate) fn Compare(props: &CompareProps) -> Html {
     let error = use_state(|| None::<AttrValue>);
-    let seconds = use_state(|| "60".to_owned());
-    let flag = use_state(|| "node-monitor-grace-period=20s".to_owned());
+    let forms = use_state(<[Form; 2]>::default);
     let compare = {
         let (dispatch, error) = (props.dispatch.clone(), error.clone());
-        Callback::from(move |with: CompareWith| {
+        Callback::from(move |[a, b]: [Form; 2]| {
             error.set(None);
             let error = error.clone();
             let failed = Callback::from(move |text: String| error.set(Some(text.into())));
-            dispatch.emit(Msg::Compare(with, failed));
+            let read =
+                |name: &str, form: &Form| form.read().map_err(|why| format!("{name}: {why}"));
+            match (read("A", &a), read("B", &b)) {
+                (Ok(a), Ok(b)) => {
+                    dispatch.emit(Msg::Compare(CompareWith { sides: [a, b] }, failed));
+                }
+                (Err(why), _) | (_, Err(why)) => failed.emit(why),
+            }
         })
     };
-    let refuse = |text: &'static str| {
-        let error = error.clone();
-        Callback::from(move |()| error.set(Some(text.into())))
+    // What is chosen is compared at once, what is typed when it is done.
+    let change = |side: usize, at_once: bool, set: fn(&mut Form, String)| {
+        let (forms, compare) = (forms.clone(), compare.clone());
+        Callback::from(move |text: String| {
+            let mut new = (*forms).clone();
+            if let Some(form) = new.get_mut(side) {
+                set(form, text);
+            }
+            forms.set(new.clone());
+            if at_once {
+                compare.emit(new);
+            }
+        })
     };
-    let releases = KubernetesRelease::all().rev().filter(|release| *release != props.release);
-    let releases = releases.map(|release| release.to_string());
-    let with_release = compare.clone();
-    let onrelease = Callback::from(move |text: String| {
-        if let Ok(release) = KubernetesRelease::parse(&text) {
-            with_release.emit(CompareWith::Release(release));
-        }
-    });
-    let with_branch = compare.clone();
-    let onbranch = Callback::from(move |id: String| {
-        if let Ok(id) = id.parse() {
-            with_branch.emit(CompareWith::Branch(id));
-        }
-    });
-    let choices = |values: Vec<(AttrValue, AttrValue)>| {
-        let none = [(AttrValue::from(""), AttrValue::from("choose …"))];
+    let onsubmit = {
+        let (forms, compare) = (forms.clone(), compare.clone());
+        Callback::from(move |event: SubmitEvent| {
+            event.prevent_default();
+            compare.emit((*forms).clone());
+        })
+    };
+    let choices = |as_it_is: String, values: Vec<(AttrValue, AttrValue)>| {
+        let none = [(AttrValue::from(""), AttrValue::from(as_it_is))];
         none.into_iter().chain(values).collect::<Vec<_>>()
     };
-    let branches = props.branches.iter();
-    let branches = branches.map(|it| (it.id.to_string().into(), it.name.to_string().into()));
-    let onseconds = {
-        let (seconds, compare) = (seconds.clone(), compare.clone());
-        let refuse = refuse("tolerationSeconds must be a whole number of seconds, such as 60");
-        Callback::from(move |event: SubmitEvent| {
-            event.prevent_default();
-            match seconds.trim().parse() {
-                Ok(seconds) => compare.emit(CompareWith::TolerationSeconds(seconds)),
-                Err(_) => refuse.emit(()),
-            }
-        })
-    };
-    let onflag = {
-        let (flag, compare) = (flag.clone(), compare.clone());
-        let refuse = refuse("write a flag and its value, such as node-monitor-grace-period=20s");
-        Callback::from(move |event: SubmitEvent| {
-            event.prevent_default();
-            match flag.trim().trim_start_matches("--").split_once('=') {
-                Some((name, value)) => compare.emit(CompareWith::Flag(name.into(), value.into())),
-                None => refuse.emit(()),
-            }
-        })
-    };
-    let set = |state: &UseStateHandle<String>| {
-        let state = state.clone();
-        Callback::from(move |text: String| state.set(text))
-    };
-    html! {
-        <Modal title="Compare" dispatch={props.dispatch.clone()} width={1080}>
-            <div class="comparewith" data-testid={TestId::CompareWith}>
+    let side = |index: usize, name: &'static str, form: &Form| {
+        let branches = props.branches.iter();
+        let branches = branches.map(|it| (it.id.to_string().into(), it.name.to_string().into()));
+        let releases = KubernetesRelease::all().rev().map(|release| release.to_string());
+        let releases = releases.map(|it| (it.clone().into(), it.into()));
+        let onflags = change(index, false, |form, text| form.flags = text);
+        let onflags = onflags.reform(|event: InputEvent| {
+            event.target_unchecked_into::<HtmlTextAreaElement>().value()
+        });
+        html! {
+            <fieldset class="side">
+                <legend><b>{ name }</b></legend>
                 if !props.branches.is_empty() {
-                    <label class="field"><span>{ "With branch" }</span>
-                        <Choice value="" options={choices(branches.collect())} onchange={onbranch}
-                            label="Branch to compare with" />
+                    <label class="field"><span>{ "Branch" }</span>
+                        <Choice value={form.branch.clone()} label={format!("Branch of {name}")}
+                            options={choices(format!("{}, as it is", props.here), branches.collect())}
+                            onchange={change(index, true, |form, text| form.branch = text)} />
                     </label>
                 }
-                <label class="field"><span>{ "With Kubernetes" }</span>
-                    <Choice value="" options={choices(
-                            releases.map(|it| (it.clone().into(), it.into())).collect()
-                        )} onchange={onrelease} label="Release to compare this run with" />
+                <label class="field"><span>{ "Kubernetes" }</span>
+                    <Choice value={form.release.clone()} label={format!("Release of {name}")}
+                        options={choices(format!("{}, as it is", props.release), releases.collect())}
+                        onchange={change(index, true, |form, text| form.release = text)} />
                 </label>
-                <form class="row" onsubmit={onseconds}>
-                    <TextField label="With tolerationSeconds" value={(*seconds).clone()}
-                        oninput={set(&seconds)} />
-                    <button class="btn small">{ "Compare" }</button>
-                </form>
-                <form class="row" onsubmit={onflag}>
-                    <TextField label="With a flag of kube-controller-manager" value={(*flag).clone()}
-                        oninput={set(&flag)} />
-                    <button class="btn small">{ "Compare" }</button>
-                </form>
-            </div>
+                <TextField label="tolerationSeconds" value={form.seconds.clone()}
+                    placeholder="as it is"
+                    oninput={change(index, false, |form, text| form.seconds = text)} />
+                <label class="field wide"><span>{ "Flags of kube-controller-manager" }</span>
+                    <textarea class="mono" rows="2" spellcheck="false" autocapitalize="off"
+                        placeholder={FLAGS} value={form.flags.clone()}
+                        oninput={onflags} />
+                </label>
+            </fieldset>
+        }
+    };
+    let [a, b] = &*forms;
+    html! {
+        <Modal title="Compare" dispatch={props.dispatch.clone()} width={1080}>
+            <form class="comparewith" {onsubmit} data-testid={TestId::CompareWith}>
+                { side(0, "A", a) }
+                { side(1, "B", b) }
+                <div class="row"><button class="btn primary">{ "Compare" }</button></div>
+            </form>
             { error_list(&error.iter().cloned().collect::<Vec<_>>()) }
             if let Some(compared) = &props.compared { { result(compared, &props.dispatch) } }
         </Modal>
     }
 }
 
+/// The axis above the lanes, and on it a button where they part.
+fn axis(compared: &Compared, dispatch: &Dispatch) -> Html {
+    let parting = compared.comparison.divergence.as_ref().zip(compared.parts_at);
+    html! {
+        <div class="pair paxis">
+            <span></span>
+            <span class="ptracks">
+                { for compared.ticks.iter().map(|(place, text)| html! {
+                    <span aria-hidden="true" style={format!("left:{place:.3}%")}>{ text }</span>
+                }) }
+                if let Some((divergence, place)) = parting {
+                    <button class="lflag" style={format!("left:{place:.3}%")}
+                        title={format!("{}: go there", divergence.text)}
+                        data-testid={TestId::ComparePart}
+                        onclick={go_to(divergence, dispatch)}>
+                        { format!("diverge at {}", at(divergence.at)) }
+                    </button>
+                }
+            </span>
+        </div>
+    }
+}
+
+/// To the moment at which they part, with what shows it selected.
+fn go_to(divergence: &Divergence, dispatch: &Dispatch) -> Callback<MouseEvent> {
+    let (moment, subject) = (divergence.at, selection_of(&divergence.subject));
+    let goes = Rc::new(move || Msg::GoTo(moment, Some(subject.clone())));
+    dispatch.reform(move |_: MouseEvent| Msg::Run(goes.clone()))
+}
+
 fn result(compared: &Compared, dispatch: &Dispatch) -> Html {
     let comparison = &compared.comparison;
     let [a, b] = &comparison.names;
     let more = comparison.subjects.len().saturating_sub(compared.lanes.len());
+    let bars = compared.lanes.iter().flat_map(|(_, [above, below])| above.iter().chain(below));
     html! {
         <section class="stack" data-testid={TestId::Compared}>
             <p class="verdict"><b>{ comparison.sentence() }</b></p>
             if !compared.lanes.is_empty() {
-                <div class="pairs" role="img" aria-label={format!(
-                    "The lanes that differ, of {a} above and {b} below, to {}", at(compared.end))}>
-                    { for compared.lanes.iter().map(|(subject, [above, below])| html! {
-                        <div class="pair">
-                            <span class="clip" title={subject.to_string()}>{ subject.name() }</span>
-                            <span class="ptracks">
-                                <span class="ltrack" title={a.clone()}>{ for above.iter().map(one_bar) }</span>
-                                <span class="ltrack" title={b.clone()}>{ for below.iter().map(one_bar) }</span>
-                                if let Some(place) = compared.parts_at {
-                                    <i class="lparts" style={format!("left:{place:.3}%")}></i>
-                                }
-                            </span>
-                        </div>
-                    }) }
+                <div class="pairs">
+                    { axis(compared, dispatch) }
+                    <div class="pairlist" role="img" aria-label={format!(
+                        "The lanes that differ, of {a} above and {b} below, to {}", at(compared.end))}>
+                        { for compared.lanes.iter().map(|(subject, [above, below])| html! {
+                            <div class="pair">
+                                <span class="clip" title={subject.to_string()}>{ subject.name() }</span>
+                                <span class="ptracks">
+                                    <span class="ltrack" title={format!("A: {a}")}>
+                                        { for above.iter().map(one_bar) }</span>
+                                    <span class="ltrack" title={format!("B: {b}")}>
+                                        { for below.iter().map(one_bar) }</span>
+                                    if let Some(place) = compared.parts_at {
+                                        <i class="lparts" style={format!("left:{place:.3}%")}></i>
+                                    }
+                                </span>
+                            </div>
+                        }) }
+                    </div>
+                </div>
+                <div class="row">
+                    { legend(bars) }
+                    <span class="muted">{ format!("above A: {a}; below B: {b}") }</span>
                 </div>
                 if more > 0 { <p class="hint">{ format!("and {more} more lanes") }</p> }
             }

@@ -8,11 +8,12 @@ use crate::components::parts::copy::copy;
 use crate::components::parts::icon;
 use crate::components::parts::modal::Modal;
 use crate::files::ExportKind;
-use crate::messages::{Dispatch, EmbedMade, ExportTarget, Msg};
+use crate::messages::{Dispatch, EmbedMade, ExportTarget, Msg, Pictured};
 use crate::test_id::TestId;
+use crate::view_models::lanes::Picture;
 
 /// What can be exported: what, name, and what it is for.
-const KINDS: [(ExportKind, &str, &str); 5] = [
+pub(crate) const KINDS: [(ExportKind, &str, &str); 5] = [
     (ExportKind::State, "Cluster, YAML", "As it is now, with status: imports to the same state."),
     (
         ExportKind::Apply,
@@ -31,6 +32,12 @@ const KINDS: [(ExportKind, &str, &str); 5] = [
         "Incident, Markdown",
         "What happened until now, event by event: “at 0:50 …”.",
     ),
+];
+
+/// What there is a picture of: what, name, and what it is for.
+pub(crate) const PICTURES: [(Pictured, &str, &str); 2] = [
+    (Pictured::Lanes, "Lanes, picture", "What becomes of each object, row by row over one axis."),
+    (Pictured::Board, "Board, picture", "Zones, nodes and pods as they are now, with the legend."),
 ];
 
 /// The export dialog.
@@ -53,6 +60,26 @@ pub(crate) fn export(dispatch: &Dispatch) -> Html {
                                 <button class="btn small primary" onclick={dispatch.reform(
                                     move |_| Msg::Export(kind, ExportTarget::Download)
                                 )}>{ icon::export() }{ "Download" }</button>
+                            </div>
+                        </li>
+                    }
+                }) }
+                { for PICTURES.iter().map(|(of, name, purpose)| {
+                    let of = *of;
+                    let button = |words: &'static str, picture: Picture| html! {
+                        <button class="btn small" onclick={dispatch.reform(move |_: MouseEvent| {
+                            Msg::Picture(of, picture)
+                        })}>{ icon::export() }{ words }</button>
+                    };
+                    html! {
+                        <li class="item" data-export={format!("{of:?}")}>
+                            <div class="row">
+                                <div class="grow">
+                                    <b>{ *name }</b>
+                                    <p class="hint">{ *purpose }</p>
+                                </div>
+                                { button("SVG", Picture::Svg) }
+                                { button("PNG", Picture::Png) }
                             </div>
                         </li>
                     }

@@ -1,17 +1,23 @@
 //! Everything that can be done, to be found by a few letters.
 
+pub(super) mod commands;
+
+use std::rc::Rc;
+
 use web_sys::HtmlInputElement;
 use yew::prelude::*;
 
+use self::commands::Command;
 use crate::browser;
 use crate::components::parts::modal::Modal;
-use crate::keyboard::{SHORTCUTS, Shortcut};
 use crate::messages::{Dispatch, Msg};
 use crate::test_id::TestId;
 
 /// Properties of [`Palette`].
 #[derive(Clone, PartialEq, Properties)]
 pub(crate) struct PaletteProps {
+    /// What can be done.
+    pub(crate) commands: Vec<Command>,
     /// Where messages go.
     pub(crate) dispatch: Dispatch,
 }
@@ -21,7 +27,7 @@ pub(crate) struct PaletteProps {
 pub(crate) fn Palette(props: &PaletteProps) -> Html {
     let search = use_state(String::new);
     let active = use_state(|| 0_usize);
-    let found: Vec<_> = SHORTCUTS.iter().filter(|row| fits(row, &search)).collect();
+    let found: Vec<_> = props.commands.iter().filter(|row| fits(row, &search)).collect();
     let active_now = (*active).min(found.len().saturating_sub(1));
     use_effect_with(active_now, |active| {
         if let Some(row) = browser::find(&format!("#command-{active}")) {
@@ -37,7 +43,7 @@ pub(crate) fn Palette(props: &PaletteProps) -> Html {
             active.set(0);
         })
     };
-    let does: Vec<_> = found.iter().filter_map(|row| row.does()).collect();
+    let does: Vec<_> = found.iter().map(|row| row.does.clone()).collect();
     let onkeydown = {
         let (active, dispatch) = (active.clone(), props.dispatch.clone());
         Callback::from(move |event: KeyboardEvent| {
@@ -56,7 +62,7 @@ pub(crate) fn Palette(props: &PaletteProps) -> Html {
                 "Enter" => {
                     event.prevent_default();
                     if let Some(does) = does.get(active_now) {
-                        dispatch.emit(Msg::Run(*does));
+                        dispatch.emit(Msg::Run(does.clone()));
                     }
                     return;
                 }
@@ -87,17 +93,18 @@ pub(crate) fn Palette(props: &PaletteProps) -> Html {
     }
 }
 
-fn fits(row: &Shortcut, search: &str) -> bool {
-    let text = row.meaning.to_lowercase();
-    row.is_command() && search.split_whitespace().all(|word| text.contains(&word.to_lowercase()))
+fn fits(row: &Command, search: &str) -> bool {
+    let text = row.words.to_lowercase();
+    search.split_whitespace().all(|word| text.contains(&word.to_lowercase()))
 }
 
-fn option(index: usize, row: &'static Shortcut, active: bool, dispatch: &Dispatch) -> Html {
-    let onclick = row.does().map(|does| dispatch.reform(move |_: MouseEvent| Msg::Run(does)));
+fn option(index: usize, row: &Command, active: bool, dispatch: &Dispatch) -> Html {
+    let does = row.does.clone();
+    let onclick = dispatch.reform(move |_: MouseEvent| Msg::Run(Rc::clone(&does)));
     html! {
-        <li key={row.meaning} id={format!("command-{index}")} role="option"
-            aria-selected={active.to_string()} {onclick}>
-            <span class="grow">{ row.meaning }</span>
+        <li id={format!("command-{index}")} role="option" aria-selected={active.to_string()}
+            {onclick}>
+            <span class="grow">{ row.words.clone() }</span>
             { for row.keys.iter().map(|key| html! { <kbd>{ *key }</kbd> }) }
         </li>
     }

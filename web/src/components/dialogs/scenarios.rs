@@ -244,7 +244,8 @@ fn shared(a: &ScenarioMetadata, b: &ScenarioMetadata) -> usize {
     a.tags.iter().filter(|tag| b.tags.contains(tag)).count()
 }
 
-fn load(name: &str) -> Msg {
+/// Opens the scenario of that name.
+pub(super) fn load(name: &str) -> Msg {
     let text = samples::all().find(|(known, _)| *known == name).map(|(_, text)| text);
     match files::scenario(name, text.unwrap_or_default()) {
         Ok(scenario) => Msg::Load(Box::new(scenario)),

@@ -11,7 +11,7 @@ use crate::files;
 use crate::messages::{Dispatch, Msg};
 use crate::test_id::TestId;
 use crate::text::{at, span};
-use crate::view_models::lanes::{Chosen, ChosenArea, LanesMsg, Room};
+use crate::view_models::lanes::{Chosen, ChosenArea, LanesMsg};
 
 /// What there is to say below the lanes.
 pub(super) fn details(props: &LanesProps) -> Html {
@@ -32,7 +32,7 @@ pub(super) fn details(props: &LanesProps) -> Html {
                        Ctrl and the wheel zoom, Shift and the wheel move." }
                 </p>
             }
-            if props.room == Room::Full { { legend(&props.view.window.rows) } }
+            { legend(props.view.window.rows.iter().flat_map(|row| &row.bars)) }
         </div>
     }
 }

@@ -28,13 +28,24 @@ const CONDITIONS: [(&str, &str, ConditionStatus); 5] = [
 /// three times.
 const FLAP: (Timestamp, Timestamp, u32) = (Timestamp::from_secs(90), Timestamp::from_secs(30), 3);
 
-/// A button that gives commands.
-fn button(
-    words: &'static str,
+/// Something that can be done to see what becomes of it.
+pub(crate) struct Fault {
+    /// What.
+    pub(crate) words: &'static str,
+    /// What it means.
     title: &'static str,
-    commands: Vec<Command>,
-    dispatch: &Dispatch,
-) -> Html {
+    /// How.
+    pub(crate) commands: Vec<Command>,
+}
+
+impl Fault {
+    fn new(words: &'static str, title: &'static str, command: Command) -> Self {
+        Self { words, title, commands: vec![command] }
+    }
+}
+
+/// A button that does it.
+fn button(Fault { words, title, commands }: Fault, dispatch: &Dispatch) -> Html {
     let refused = refused(dispatch);
     let onclick =
         dispatch.reform(move |_: MouseEvent| Msg::Edit(commands.clone(), refused.clone()));
@@ -43,18 +54,17 @@ fn button(
 
 /// How a node is doing, and what can be done to it.
 pub(crate) fn node_health(node: &InspectedNode, dispatch: &Dispatch) -> Html {
-    let name = &node.view.name;
-    let kubelet = node.kubelet.as_deref();
+    let (name, kubelet) = (&node.view.name, node.kubelet.as_deref());
     html! {
         <div class="stack" data-testid={TestId::NodeHealth}>
             { kubelet.map_or_else(unwatched, health) }
             <h3>{ "Faults" }</h3>
             <div class="row" role="group" aria-label="Faults">
-                { faults(name, kubelet, dispatch) }
+                { for faults_of(name, kubelet).into_iter().map(|fault| button(fault, dispatch)) }
             </div>
             <h3>{ "What its kubelet reports" }</h3>
             <div class="row" role="group" aria-label="Conditions">
-                { for CONDITIONS.iter().map(|known| reported(name, node, known, dispatch)) }
+                { for reports_of(node).into_iter().map(|report| reported(report, dispatch)) }
             </div>
         </div>
     }
@@ -69,73 +79,80 @@ fn unwatched() -> Html {
     }
 }
 
-fn faults(name: &NodeName, kubelet: Option<&Kubelet>, dispatch: &Dispatch) -> Html {
+/// What can be done to a node as it is.
+pub(crate) fn faults_of(name: &NodeName, kubelet: Option<&Kubelet>) -> Vec<Fault> {
     let node = || name.clone();
     let runs = kubelet.is_none_or(|kubelet| kubelet.kubelet_runs);
     let cut = kubelet.is_some_and(|kubelet| kubelet.network_cut);
     let power = kubelet.map_or(NodePower::On, |kubelet| kubelet.power);
-    let (down, up, times) = FLAP;
-    let flap = Command::FlapKubelet {
-        node: node(),
-        down: Span::from(down),
-        up: Span::from(up),
-        times: Some(times),
-    };
-    html! {
-        <>
-            if runs {
-                { button("Stop kubelet", "Stops sending heartbeats", vec![Command::StopKubelet { node: node() }], dispatch) }
-                { button("Restart kubelet", "It reports its status at once", vec![Command::RestartKubelet { node: node() }], dispatch) }
-            } else if power == NodePower::Off {
-                { button("Start node", "Its kubelet reports again, and starts the pods that have not failed", vec![Command::StartKubelet { node: node() }], dispatch) }
-            } else {
-                { button("Start kubelet", "It reports again, at once", vec![Command::StartKubelet { node: node() }], dispatch) }
-            }
-            if cut {
-                { button("Restore network", "Reconnects the kubelet to the API server", vec![Command::RestoreNetwork { node: node() }], dispatch) }
-            } else {
-                { button("Cut network", "The kubelet keeps running but cannot reach the API server", vec![Command::CutNetwork { node: node() }], dispatch) }
-            }
-            if power == NodePower::On {
-                { button("Shut down", "Its kubelet ends the pods first, within 30 s unless its configuration says otherwise", vec![Command::shut_down_gracefully(node())], dispatch) }
-            }
-            if power == NodePower::ShuttingDown {
-                { button("Cancel shutdown", "Pods still terminate", vec![Command::CancelShutdown { node: node() }], dispatch) }
-            }
-            if power != NodePower::Off {
-                { button("Cut power", "Stops everything on the node immediately", vec![Command::PowerOffNode { node: node() }], dispatch) }
-            }
-            { button("Flap kubelet", "Three times 90 s down and 30 s up", vec![flap], dispatch) }
-        </>
+    let mut faults = Vec::new();
+    let mut fault = |words, title, command| faults.push(Fault::new(words, title, command));
+    if runs {
+        fault("Stop kubelet", "Stops sending heartbeats", Command::StopKubelet { node: node() });
+        let title = "It reports its status at once";
+        fault("Restart kubelet", title, Command::RestartKubelet { node: node() });
+    } else if power == NodePower::Off {
+        let title = "Its kubelet reports again, and starts the pods that have not failed";
+        fault("Start node", title, Command::StartKubelet { node: node() });
+    } else {
+        let title = "It reports again, at once";
+        fault("Start kubelet", title, Command::StartKubelet { node: node() });
     }
+    if cut {
+        let title = "Reconnects the kubelet to the API server";
+        fault("Restore network", title, Command::RestoreNetwork { node: node() });
+    } else {
+        let title = "The kubelet keeps running but cannot reach the API server";
+        fault("Cut network", title, Command::CutNetwork { node: node() });
+    }
+    if power == NodePower::On {
+        let title = "Its kubelet ends the pods first, within 30 s unless its configuration says \
+                     otherwise";
+        fault("Shut down", title, Command::shut_down_gracefully(node()));
+    }
+    if power == NodePower::ShuttingDown {
+        let title = "Pods still terminate";
+        fault("Cancel shutdown", title, Command::CancelShutdown { node: node() });
+    }
+    if power != NodePower::Off {
+        let title = "Stops everything on the node immediately";
+        fault("Cut power", title, Command::PowerOffNode { node: node() });
+    }
+    let (down, up, times) = FLAP;
+    let (down, up, times) = (Span::from(down), Span::from(up), Some(times));
+    let title = "Three times 90 s down and 30 s up";
+    fault("Flap kubelet", title, Command::FlapKubelet { node: node(), down, up, times });
+    faults
 }
 
-fn reported(
-    name: &NodeName,
-    node: &InspectedNode,
-    (type_, words, bad): &(&'static str, &'static str, ConditionStatus),
-    dispatch: &Dispatch,
-) -> Html {
-    let condition = node.object.as_ref().and_then(|node| node.condition(type_));
-    let is_bad = condition.is_some_and(|condition| condition.status == *bad);
-    let good = match bad {
-        ConditionStatus::True => ConditionStatus::False,
-        _ => ConditionStatus::True,
+/// The conditions that the kubelet of a node can be made to report: words, whether it reports the
+/// bad one now, and the command for the other one.
+pub(crate) fn reports_of(node: &InspectedNode) -> Vec<(&'static str, bool, Command)> {
+    let report = |(type_, words, bad): &(&'static str, &'static str, ConditionStatus)| {
+        let condition = node.object.as_ref().and_then(|node| node.condition(type_));
+        let is_bad = condition.is_some_and(|condition| condition.status == *bad);
+        let good = match bad {
+            ConditionStatus::True => ConditionStatus::False,
+            _ => ConditionStatus::True,
+        };
+        let command = Command::SetNodeCondition {
+            node: node.view.name.clone(),
+            type_: (*type_).to_owned(),
+            status: if is_bad { good } else { bad.clone() },
+            reason: None,
+            message: None,
+        };
+        (*words, is_bad, command)
     };
-    let command = Command::SetNodeCondition {
-        node: name.clone(),
-        type_: (*type_).to_owned(),
-        status: if is_bad { good } else { bad.clone() },
-        reason: None,
-        message: None,
-    };
+    CONDITIONS.iter().map(report).collect()
+}
+
+fn reported((words, is_bad, command): (&'static str, bool, Command), dispatch: &Dispatch) -> Html {
     let refused = refused(dispatch);
     let onclick =
         dispatch.reform(move |_: MouseEvent| Msg::Edit(vec![command.clone()], refused.clone()));
     html! {
-        <button class="btn small toggle" aria-pressed={is_bad.to_string()} {onclick}>
-            { *words }
-        </button>
+        <button class="btn small toggle" aria-pressed={is_bad.to_string()} {onclick}>{ words }</button>
     }
 }
 
@@ -204,31 +221,43 @@ fn moment(moment: Option<Moment>) -> String {
 }
 
 /// What can be done to a zone.
+pub(crate) fn fault_of_zone(name: &str, cut: bool) -> Fault {
+    let zone = name.to_owned();
+    if cut {
+        let title = "Reconnects its nodes to the API server";
+        Fault::new("Restore the zone's network", title, Command::RestoreZoneNetwork { zone })
+    } else {
+        let title = "No node of the zone can reach the API server";
+        Fault::new("Cut the zone's network", title, Command::CutZoneNetwork { zone })
+    }
+}
+
+/// The same, as a button.
 pub(crate) fn zone_faults(name: &str, cut: bool, dispatch: &Dispatch) -> Html {
-    let zone = || name.to_owned();
     html! {
         <div class="row" role="group" aria-label="Faults of the zone">
-            if cut {
-                { button("Restore the zone's network", "Reconnects its nodes to the API server",
-                    vec![Command::RestoreZoneNetwork { zone: zone() }], dispatch) }
-            } else {
-                { button("Cut the zone's network", "No node of the zone can reach the API server",
-                    vec![Command::CutZoneNetwork { zone: zone() }], dispatch) }
-            }
+            { button(fault_of_zone(name, cut), dispatch) }
         </div>
     }
 }
 
 /// What can be done to the control plane.
 pub(crate) fn control_plane(dispatch: &Dispatch) -> Html {
+    let faults = [
+        Fault::new(
+            "Restart kube-controller-manager",
+            "Timers, queues and node health are reset",
+            Command::RestartControllerManager,
+        ),
+        Fault::new(
+            "Restart the taint-eviction controller",
+            "Timers are lost; all nodes and pods are evaluated again",
+            Command::RestartTaintEvictionController,
+        ),
+    ];
     html! {
         <div class="row" role="group" aria-label="Control plane">
-            { button("Restart kube-controller-manager",
-                "Timers, queues and node health are reset",
-                vec![Command::RestartControllerManager], dispatch) }
-            { button("Restart the taint-eviction controller",
-                "Timers are lost; all nodes and pods are evaluated again",
-                vec![Command::RestartTaintEvictionController], dispatch) }
+            { for faults.into_iter().map(|fault| button(fault, dispatch)) }
         </div>
     }
 }

@@ -4,6 +4,10 @@ use yew::prelude::*;
 
 use crate::components::parts::icon;
 use crate::messages::{Dispatch, Msg};
+use crate::test_id::TestId;
+
+/// What stands in the head of a list of pods: many objects have no event before or after.
+pub(crate) const PODS: &str = "Pods";
 
 /// The head of a panel: what it is about, a badge, and the way out.
 pub(crate) fn head(
@@ -19,11 +23,29 @@ pub(crate) fn head(
                 <span class="muted">{ kind }</span>
                 { badge }
                 <span class="grow"></span>
+                if kind != PODS { { steps(dispatch) } }
                 <button class="btn quiet icon small" title="Close (Esc)" aria-label="Close"
                     onclick={dispatch.reform(|_| Msg::Select(None))}>{ icon::cross() }</button>
             </div>
             <h2 tabindex="-1">{ name }</h2>
             <div class="row">{ actions }</div>
         </div>
+    }
+}
+
+/// To the event before or after of what is selected.
+fn steps(dispatch: &Dispatch) -> Html {
+    let step = |later: bool, sign, label: &'static str, key: &'static str, id: TestId| {
+        let onclick = dispatch.reform(move |_: MouseEvent| Msg::StepAbout(later));
+        html! {
+            <button class="btn quiet icon small aboutstep" title={format!("{label} ({key})")}
+                aria-label={label} data-testid={id} {onclick}>{ sign }</button>
+        }
+    };
+    html! {
+        <>
+            { step(false, "‹", "The event before of this object", ",", TestId::AboutBefore) }
+            { step(true, "›", "The event after of this object", ".", TestId::AboutAfter) }
+        </>
     }
 }

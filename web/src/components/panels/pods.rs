@@ -5,7 +5,7 @@ use std::rc::Rc;
 use taintlab_core::api::PodKey;
 use yew::prelude::*;
 
-use super::head::head;
+use super::head::{PODS, head};
 use crate::components::parts::pod_mark::pod_row;
 use crate::messages::{Dispatch, Msg, maybe};
 use crate::test_id::TestId;
@@ -35,7 +35,7 @@ pub(crate) fn PodsPanel(props: &PodsPanelProps) -> Html {
     });
     html! {
         <>
-            { head("Pods", name, Html::default(), Html::default(), &props.dispatch) }
+            { head(PODS, name, Html::default(), Html::default(), &props.dispatch) }
             <div class="body stack" data-testid={TestId::PodsPanel}>
                 if *total == 0 { <p class="hint">{ "None at this moment." }</p> }
                 <div class="podlist" {onclick}>

@@ -1,7 +1,7 @@
 //! A pod: as a row with its name, or as a dot. Colour and outline say what is to become of it, the
 //! filling how it is doing.
 
-use taintlab_core::pod_state::{PodHealth, PodState, PodVerdict};
+use taintlab_core::pod_state::PodState;
 use taintlab_core::warnings::Severity;
 use yew::prelude::*;
 
@@ -26,17 +26,6 @@ fn words(pod: &PodView, warned: Option<Severity>) -> String {
     }
 }
 
-/// What a row says at its end, beside a countdown.
-fn remark(state: PodState) -> &'static str {
-    match (state.verdict, state.health) {
-        (PodVerdict::Stuck, _) => "stuck",
-        (PodVerdict::Evicted, _) => "evicted",
-        (PodVerdict::Counting, _) if state.timer.is_some_and(|timer| timer.never_ends()) => "never",
-        (_, PodHealth::Ready) => "",
-        (_, health) => health.words(),
-    }
-}
-
 /// A pod with its name, the time that is left, and a mark if there is a warning about it.
 pub(crate) fn pod_row(pod: &PodView, selected: bool, warned: Option<Severity>) -> Html {
     row(pod, selected, warned, false)
@@ -51,7 +40,7 @@ fn row(pod: &PodView, selected: bool, warned: Option<Severity>, on_board: bool) 
     let words = words(pod, warned);
     let item = |value: &'static str| on_board.then_some(value);
     let namespace = pod.key.namespace();
-    let remark = remark(pod.state);
+    let remark = pod.remark();
     html! {
         <button key={pod.key.as_str()} class="pod" data-pod={pod.key.to_string()}
             data-state={pod.state.verdict.as_str()} data-health={pod.state.health.as_str()}

@@ -1,6 +1,7 @@
 //! A list of taints, to be edited.
 
-use taintlab_core::api::{Taint, TaintEffect, well_known};
+use taintlab_core::api::{NodeName, Taint, TaintEffect, well_known};
+use taintlab_core::command::Command;
 use taintlab_core::policy::validation::{FieldError, validate_node_taints};
 use yew::prelude::*;
 
@@ -17,6 +18,21 @@ pub(crate) const QUICK: [(&str, TaintEffect); 4] = [
     (well_known::OUT_OF_SERVICE, TaintEffect::NoExecute),
     ("example.com/maintenance", TaintEffect::NoSchedule),
 ];
+
+/// Taints that a click sets or removes on a node: the taint, whether the node has it, and how.
+pub(crate) fn quick_taints(node: &NodeName, taints: &[Taint]) -> Vec<(Taint, bool, Command)> {
+    let quick = QUICK.into_iter().map(|(key, effect)| {
+        let (node, taint) = (node.clone(), Taint::new(key, "", effect));
+        let has = taints.iter().any(|known| known.matches(&taint));
+        let command = if has {
+            Command::Untaint { node, key: key.to_owned(), effect: taint.effect.clone() }
+        } else {
+            Command::Taint { node, taint: taint.clone() }
+        };
+        (taint, has, command)
+    });
+    quick.collect()
+}
 
 /// Properties of [`TaintEditor`].
 #[derive(Clone, PartialEq, Properties)]

@@ -7,7 +7,7 @@ use yew::prelude::*;
 use crate::components::parts::draft::use_form_draft;
 use crate::components::parts::icon;
 use crate::components::parts::new_row::use_new_row;
-use crate::components::parts::taint_editor::{QUICK, TaintEditor, taint_errors};
+use crate::components::parts::taint_editor::{TaintEditor, quick_taints, taint_errors};
 use crate::messages::{Dispatch, Msg, refused};
 use crate::test_id::TestId;
 
@@ -68,15 +68,8 @@ fn quick(props: &TaintFormProps) -> Html {
     let dispatch = &props.dispatch;
     html! {
         <div class="quick" role="group" aria-label="Taints at a click">
-            { for QUICK.iter().map(|(key, effect)| {
-                let taint = Taint::new(key, "", effect.clone());
-                let has = props.taints.iter().any(|known| known.matches(&taint));
-                let node = props.node.clone();
-                let command = if has {
-                    Command::Untaint { node, key: (*key).to_owned(), effect: effect.clone() }
-                } else {
-                    Command::Taint { node, taint }
-                };
+            { for quick_taints(&props.node, &props.taints).into_iter().map(|(taint, has, command)| {
+                let (key, effect) = (&taint.key, &taint.effect);
                 let refused = refused(dispatch);
                 let onclick = dispatch.reform(move |_| {
                     Msg::Edit(vec![command.clone()], refused.clone())
