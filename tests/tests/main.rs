@@ -54,6 +54,7 @@ mod warnings {
     mod kinds;
 }
 mod workloads {
+    mod completions;
     mod controllers;
     mod descheduler;
     mod evictions;

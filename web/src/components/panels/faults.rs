@@ -85,7 +85,7 @@ fn faults(name: &NodeName, kubelet: Option<&Kubelet>, dispatch: &Dispatch) -> Ht
         <>
             if runs {
                 { button("Stop kubelet", "It reports no more", vec![Command::StopKubelet { node: node() }], dispatch) }
-                { button("Restart kubelet", "It reports its status at once", vec![Command::RestartKubelet { node: node() }], dispatch) }
+                { button("Restart kubelet", "It starts again; up to 1.30 its node is not ready until its next report", vec![Command::RestartKubelet { node: node() }], dispatch) }
             } else if power == NodePower::Off {
                 { button("Start node", "Its kubelet reports again, and starts the pods that have not failed", vec![Command::StartKubelet { node: node() }], dispatch) }
             } else {
