@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use taintlab_core::api::{JobStatus, WorkloadKey};
-use taintlab_core::event::{EventKind, RequestVerb};
+use taintlab_core::event::EventKind;
 use taintlab_core::release::{JobBackoff, KubernetesRelease, ScalingMessage};
 use taintlab_core::scenario::Scenario;
 use taintlab_core::simulator::Simulator;
@@ -32,13 +32,9 @@ pub(super) const DIFFERENCES: &[Difference] = &[
     Difference {
         name: "overlooks_deleted_daemon_pods_that_ended",
         last: "1.27",
-        before: "Failed",
-        after: "Failed Pending",
-        observe: |release| {
-            let deleted = json!({ "deletionTimestamp": "2020-01-01T00:00:00Z",
-                                  "deletionGracePeriodSeconds": 30 });
-            daemon_pods(release, deleted, "Failed")
-        },
+        before: "false",
+        after: "true",
+        observe: |release| release.overlooks_deleted_daemon_pods_that_ended().to_string(),
     },
     Difference {
         name: "has_daemon_set_surge",
@@ -59,24 +55,14 @@ pub(super) const DIFFERENCES: &[Difference] = &[
         last: "1.27",
         before: "Succeeded",
         after: "Running",
-        observe: |release| daemon_pods(release, json!({}), "Succeeded"),
+        observe: daemon_pods,
     },
     Difference {
         name: "marks_collected_pods_as_failed",
         last: "1.25",
-        before: "",
-        after: "PATCH",
-        observe: |release| {
-            let remove = json!({ "deleteNode": { "node": "n" } });
-            let mut simulator = run(release, stateful_set(json!({})), &[(5, remove)], 20);
-            simulator.drain_events();
-            simulator.advance_to(Timestamp::from_secs(120)).unwrap();
-            let patched = simulator.drain_events().into_iter().any(|event| {
-                let patch = RequestVerb::PatchStatus;
-                matches!(event.what, EventKind::Request { verb, .. } if verb == patch)
-            });
-            (if patched { "PATCH" } else { "" }).to_owned()
-        },
+        before: "false",
+        after: "true",
+        observe: |release| release.marks_collected_pods_as_failed().to_string(),
     },
     Difference {
         name: "has_policy_v1",
@@ -138,7 +124,10 @@ pub(super) const DIFFERENCES: &[Difference] = &[
         before: "2",
         after: "1",
         observe: |release| {
-            let job = job(json!({ "podReplacementPolicy": "Failed" }));
+            // Without a time to run it ends with its grace period.
+            let template = json!({ "spec": { "restartPolicy": "Never",
+                                             "containers": [{ "name": "c" }] } });
+            let job = job(json!({ "podReplacementPolicy": "Failed", "template": template }));
             let simulator = run(release, job, &[(3, json!("delete"))], 20);
             simulator.cluster().pods().count().to_string()
         },
@@ -407,25 +396,20 @@ fn budget_events(release: KubernetesRelease, more: Value) -> String {
     said.collect::<Vec<_>>().join("; ")
 }
 
-/// The phases of the pods of a DaemonSet whose pod on a silent node, or one that is heard, had
-/// ended: with metadata of its deletion the node is silent.
-fn daemon_pods(release: KubernetesRelease, deleted: Value, phase: &str) -> String {
-    let is_deleted = deleted.get("deletionTimestamp").is_some();
-    let mut metadata = json!({
-        "name": "a", "uid": "a", "labels": { "app": "it" },
-        "ownerReferences": [{ "apiVersion": "apps/v1", "kind": "DaemonSet", "name": "it",
-                              "uid": "it", "controller": true }],
-    });
-    metadata.as_object_mut().unwrap().extend(deleted.as_object().unwrap().clone());
-    let ready = if is_deleted { "Unknown" } else { "True" };
+/// The phases of the pods of a DaemonSet whose pod had ended well.
+fn daemon_pods(release: KubernetesRelease) -> String {
+    let owner = json!({ "apiVersion": "apps/v1", "kind": "DaemonSet", "name": "it", "uid": "it",
+                        "controller": true });
     let scenario: Scenario = serde_json::from_value(json!({
         "apiVersion": "taintlab/v1", "kind": "Scenario",
         "kubernetes": { "release": release.to_string() },
         "objects": {
-            "nodes": [{ "metadata": { "name": "n" },
-                        "status": { "conditions": [{ "type": "Ready", "status": ready }] } }],
-            "pods": [{ "metadata": metadata, "spec": { "nodeName": "n" },
-                       "status": { "phase": phase } }],
+            "nodes": [{ "metadata": { "name": "n" } }],
+            "pods": [{
+                "metadata": { "name": "a", "uid": "a", "labels": { "app": "it" },
+                              "ownerReferences": [owner] },
+                "spec": { "nodeName": "n" }, "status": { "phase": "Succeeded" },
+            }],
             "workloads": [{ "apiVersion": "apps/v1", "kind": "DaemonSet",
                 "metadata": { "name": "it", "uid": "it" },
                 "spec": {

@@ -189,7 +189,8 @@ fn c13_failed_daemon_pods_wait_longer_and_longer() {
 #[test]
 fn c5_a_kubelet_that_restarts_loses_pods_up_to_1_30() {
     for (release, goes) in [("1.29", true), ("1.30", true), ("1.31", false), ("1.35", false)] {
-        let mut simulator = cluster(release, 1, Vec::new());
+        // With one node alone all zones would be fully disrupted, and nobody tainted.
+        let mut simulator = cluster(release, 3, Vec::new());
         let at_once = json!({ "key": "node.kubernetes.io/not-ready", "operator": "Exists",
                               "effect": "NoExecute", "tolerationSeconds": 0 });
         let hasty = json!({ "metadata": { "name": "hasty" }, "spec": {
@@ -399,6 +400,68 @@ fn a_failure_policy_ignores_disruptions() {
         simulator.advance_to(at(60)).unwrap();
         let replaced = usize::from(failed.is_empty());
         assert_eq!(running(&simulator, "job/sum").len(), replaced, "{release}");
+    }
+}
+
+/// C3: since 1.26 `FailJob` fails a Job whatever its limit, and `Count` counts.
+#[test]
+fn c3_a_failure_policy_fails_a_job_or_counts() {
+    let policy = json!({
+        "backoffLimit": 1,
+        "podFailurePolicy": { "rules": [
+            { "action": "FailJob", "onPodConditions": [{ "type": "ConfigIssue" }] },
+            { "action": "Count", "onPodConditions": [{ "type": "Slow" }] },
+            { "action": "Ignore", "onPodConditions": [{ "type": "Ready", "status": "False" }] },
+        ] },
+    });
+    let failed = "Failed PodFailurePolicy";
+    for (release, condition, after) in [
+        ("1.25", "ConfigIssue", ""),
+        ("1.26", "ConfigIssue", failed),
+        ("1.30", "ConfigIssue", failed),
+        ("1.26", "Slow", ""),
+        ("1.30", "Slow", ""),
+    ] {
+        let mut simulator = cluster(release, 1, vec![job(policy.clone())]);
+        simulator.advance_to(at(10)).unwrap();
+        let fail = |simulator: &mut Simulator, second: u64| {
+            let mut pod = running(simulator, "job/sum").remove(0);
+            let mut condition_of = pod.status.conditions[0].clone();
+            condition_of.type_ = condition.into();
+            condition_of.status = ConditionStatus::True;
+            pod.status.conditions.push(condition_of);
+            end(simulator, at(second), pod, PodPhase::Failed);
+        };
+        fail(&mut simulator, 20);
+        assert_eq!(reasons(&simulator, "job/sum"), after, "{release} {condition}");
+        if after.is_empty() {
+            simulator.advance_to(at(100)).unwrap();
+            fail(&mut simulator, 100);
+            simulator.advance_to(at(160)).unwrap();
+            let limit = "Failed BackoffLimitExceeded";
+            assert_eq!(reasons(&simulator, "job/sum"), limit, "{release} {condition}");
+        }
+    }
+}
+
+/// C3: a pod that is deleted counts as failed at once, and with a policy when its phase says so.
+#[test]
+fn c3_with_a_policy_a_terminating_pod_has_not_failed() {
+    let policy = json!({ "podFailurePolicy": { "rules": [
+        { "action": "Count", "onPodConditions": [{ "type": "Slow" }] },
+    ] } });
+    for (more, failed) in [(json!({}), 1), (policy, 0)] {
+        let mut simulator = cluster("1.35", 1, vec![job(more)]);
+        simulator.advance_to(at(10)).unwrap();
+        let key_of_pod = running(&simulator, "job/sum").remove(0).key();
+        let delete =
+            Command::DeletePod { pod: key_of_pod, force: false, grace_period_seconds: None };
+        simulator.handle_command(at(10), delete).unwrap();
+        simulator.advance_to(at(30)).unwrap();
+        let job = simulator.cluster().get_workload(&key("job/sum")).unwrap();
+        assert_eq!(job.status::<JobStatus>().failed, failed);
+        // The one that is deleted is there until 40, and its replacement is if it has failed.
+        assert_eq!(pods_of(&simulator, "job/sum").len(), if failed == 1 { 2 } else { 1 });
     }
 }
 
