@@ -27,8 +27,8 @@ pub(crate) use self::volumes::VolumeWrite;
 pub(crate) use self::workloads::complete_workload;
 use crate::api::{
     MAX_REPLICAS, Node, NodeName, ObjectMeta, Pod, PodCondition, PodDisruptionBudget, PodKey,
-    PodPhase, PodStatus, PriorityClass, SHUTDOWN_TIME_ANNOTATION, START_UP_TIME_ANNOTATION,
-    Toleration, Workload, WorkloadKey, duration_of, node_allocatable,
+    PodPhase, PodStatus, PriorityClass, TIME_ANNOTATIONS, Toleration, Workload, WorkloadKey,
+    duration_of, node_allocatable,
 };
 use crate::cluster::Cluster;
 use crate::command::CommandError;
@@ -373,7 +373,7 @@ impl ApiServer {
         let Some(admission) = &self.admission else { return Ok(Vec::new()) };
         let release = self.config.release;
         check_pod(release, pod).map_err(|error| error.error.to_string())?;
-        for time in [START_UP_TIME_ANNOTATION, SHUTDOWN_TIME_ANNOTATION] {
+        for time in TIME_ANNOTATIONS {
             duration_of(&pod.metadata.annotations, time)?;
         }
         pod.status = PodStatus { phase: PodPhase::Pending, ..PodStatus::default() };
@@ -425,6 +425,7 @@ fn keep_identity(new: &mut ObjectMeta, old: &ObjectMeta) {
 pub(crate) fn check_workload(workload: &Workload, others: i64) -> Result<(), String> {
     workload.start_up_time()?;
     workload.shutdown_time()?;
+    workload.run_time()?;
     let room = MAX_REPLICAS.saturating_sub(others).max(0);
     let wanted = workload.replicas();
     if wanted > room {

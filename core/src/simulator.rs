@@ -226,6 +226,7 @@ impl Simulator {
         }
         let Self { api, nodes, kubelets, sequence, .. } = &mut simulator;
         kubelets.resume_terminations(&mut api.context(sequence));
+        kubelets.resume_completions(&mut api.context(sequence));
         nodes.start_taint_eviction(api);
         nodes.start_lifecycle(api, kubelets);
         Ok(simulator)

@@ -55,6 +55,7 @@ mod warnings {
     mod kinds;
 }
 mod workloads {
+    mod completions;
     mod controllers;
     mod descheduler;
     mod evictions;

@@ -62,6 +62,7 @@ pub(crate) const SUBJECTS: &[(&str, Files)] = &[
             "daemonset-max-surge",
             "surge-with-a-host-port",
             "job-limit-per-index",
+            "jobs-in-an-outage",
         ],
     ),
     (
@@ -72,6 +73,7 @@ pub(crate) const SUBJECTS: &[(&str, Files)] = &[
             "kubelet-reports-not-ready",
             "stuck-terminating",
             "flapping-kubelet",
+            "kubelet-restarts-1.30",
             "node-that-never-reports",
             "pressure-taints-do-not-evict",
             "controller-manager-restarts",

@@ -65,8 +65,8 @@ pub use volume::{
 };
 pub use workload::{
     IntOrPercent, MAX_REPLICAS, PodDisruptionBudget, PodDisruptionBudgetKind,
-    PodDisruptionBudgetSpec, PodTemplate, SHUTDOWN_TIME_ANNOTATION, START_UP_TIME_ANNOTATION,
-    Workload, WorkloadKey, WorkloadKind, WorkloadSpec,
+    PodDisruptionBudgetSpec, PodTemplate, RUN_TIME_ANNOTATION, SHUTDOWN_TIME_ANNOTATION,
+    START_UP_TIME_ANNOTATION, TIME_ANNOTATIONS, Workload, WorkloadKey, WorkloadKind, WorkloadSpec,
 };
 pub use workload_status::{
     BudgetStatus, DaemonSetStatus, DeploymentStatus, JobStatus, ReplicaSetStatus,

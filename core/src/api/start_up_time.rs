@@ -1,11 +1,11 @@
-//! How long pods take to start and to end, as annotations say.
+//! How long pods take to start and to end, and run in between, as annotations say.
 
 use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::String;
 use core::time::Duration;
 
-use super::{SHUTDOWN_TIME_ANNOTATION, START_UP_TIME_ANNOTATION, Workload};
+use super::{RUN_TIME_ANNOTATION, SHUTDOWN_TIME_ANNOTATION, START_UP_TIME_ANNOTATION, Workload};
 use crate::time::parse_duration;
 
 impl Workload {
@@ -23,6 +23,14 @@ impl Workload {
     /// The annotation is no duration.
     pub fn shutdown_time(&self) -> Result<Option<Duration>, String> {
         duration_of(&self.metadata.annotations, SHUTDOWN_TIME_ANNOTATION)
+    }
+
+    /// How long the containers of its pods run, if it says so.
+    ///
+    /// # Errors
+    /// The annotation is no duration.
+    pub fn run_time(&self) -> Result<Option<Duration>, String> {
+        duration_of(&self.metadata.annotations, RUN_TIME_ANNOTATION)
     }
 }
 

@@ -312,6 +312,14 @@ pub const START_UP_TIME_ANNOTATION: &str = "taintlab/start-up-time";
 /// told to: a duration such as `2s`. Without it, and at the latest, they end with their grace
 /// period.
 pub const SHUTDOWN_TIME_ANNOTATION: &str = "taintlab/shutdown-time";
+/// The annotation that says how long the containers of the pods of a workload, or of a pod, run
+/// before they end well: a duration such as `5m` from when the pod is ready. It counts for pods
+/// with the `restartPolicy` `Never` or `OnFailure`, which then have the phase `Succeeded`; without
+/// it containers run until somebody ends them.
+pub const RUN_TIME_ANNOTATION: &str = "taintlab/run-time";
+/// All annotations that say how long something takes.
+pub const TIME_ANNOTATIONS: [&str; 3] =
+    [START_UP_TIME_ANNOTATION, SHUTDOWN_TIME_ANNOTATION, RUN_TIME_ANNOTATION];
 
 /// How many pods the workloads of a simulation may ask for together. Kubernetes has no such limit,
 /// but a larger number is a slip of the keyboard, and would fill the memory.

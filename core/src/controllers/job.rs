@@ -1,4 +1,5 @@
-//! Jobs: pods that run to their end. What a pod of a Job does, and for how long, is not simulated.
+//! Jobs: pods that run to their end, which their kubelet says: after the time of the annotation
+//! `taintlab/run-time`, or never.
 
 mod failure_policy;
 mod indexed;
@@ -151,7 +152,9 @@ impl JobController {
         let succeeded = |pod: &Pod| pod.status.phase == PodPhase::Succeeded;
         let removed = new.is_none() && deleted && old.is_some_and(|pod| !pod.has_ended());
         let fails = old.is_none_or(|old| !failed(old)) && (removed || new.is_some_and(failed));
-        if !old.is_some_and(succeeded) && new.is_some_and(succeeded) {
+        // What has counted as failed since it was deleted is no success later.
+        let counted = old.is_some_and(|old| succeeded(old) || failed(old));
+        if !counted && new.is_some_and(succeeded) {
             state.succeeded += 1;
             state.failures = 0;
         }
@@ -563,7 +566,7 @@ impl Reconcile for JobController {
         }
     }
 
-    /// Mirrors `Controller.syncJob`. A pod runs until somebody ends it.
+    /// Mirrors `Controller.syncJob`.
     fn reconcile(&mut self, context: &mut Context<'_>, key: &WorkloadKey) {
         let cluster = context.cluster;
         let Some(job) = cluster.get_workload(key) else { return };

@@ -333,6 +333,7 @@ impl fmt::Display for TimeoutReason {
             Self::KubeletStops { node } => write!(f, "the kubelet of {node} stops"),
             Self::ShutdownGoesOn { node } => write!(f, "the shutdown of {node} goes on"),
             Self::PodStarts { pod } => write!(f, "{pod} is ready"),
+            Self::ContainersEnd { pod } => write!(f, "the containers of {pod} end"),
             Self::RetryScheduling { pod } => write!(f, "the scheduler tries {pod} again"),
             Self::DrainGoesOn { node } => write!(f, "the drain of {node} goes on"),
             Self::DetachVolume { volume } => {

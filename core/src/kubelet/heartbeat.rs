@@ -2,9 +2,14 @@
 //!
 //! A kubelet computes its node's status every `nodeStatusUpdateFrequency` and posts it if it has
 //! changed, or if the last post is `nodeStatusReportFrequency` ago. It renews its lease four times
-//! in every `nodeLeaseDurationSeconds`. The jitter that Kubernetes adds to these times, 4 % of
-//! them at most (`JitterUntil(…, 0.04)`), is left out. Mirrors `k8s.io/kubernetes/pkg/kubelet`:
-//! `syncNodeStatus`, `nodestatus` and the lease controller.
+//! in every `nodeLeaseDurationSeconds`. Mirrors `k8s.io/kubernetes/pkg/kubelet`: `syncNodeStatus`,
+//! `nodestatus` and the lease controller.
+//!
+//! Two things that Kubernetes draws by lot are left out, since heartbeats are known in advance by
+//! arithmetic: jitter, which makes each renewal and each tick come up to 4 % later
+//! (`JitterUntil(…, 0.04)`), and in newer releases a delay of the first report of a status after it
+//! has changed, by up to half a report period, earlier or later. The delay does not matter for who
+//! is evicted while there are leases.
 
 use alloc::format;
 use alloc::string::String;

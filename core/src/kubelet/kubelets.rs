@@ -6,6 +6,7 @@
 //! action is carried out before [`poll_action`](Controller::poll_action) goes on with the step
 //! after it, and the steps that follow from its effects come before those that were waiting.
 
+mod completions;
 mod deletions;
 mod eviction_managers;
 mod posts;
@@ -25,6 +26,7 @@ use core::time::Duration;
 
 use serde::Serialize;
 
+use self::completions::{Completion, Unposted};
 pub(crate) use self::deletions::Termination;
 use self::deletions::Unconfirmed;
 use self::eviction_managers::{Effect, ManagedNode};
@@ -85,6 +87,8 @@ pub(crate) struct Kubelets {
     timers: TimerQueue<(NodeName, Wake)>,
     /// When the containers of pods have started, or pods are not admitted.
     starts: TimerQueue<Start>,
+    /// When the containers of pods end by themselves.
+    completions: TimerQueue<Completion>,
     /// Ends of grace periods.
     terminating: TimerQueue<Termination>,
     healthy: heartbeat::KubeletConditions,
@@ -140,6 +144,7 @@ enum Step {
     SuspendTerminations,
     ConfirmDeletions,
     ConfirmDeletion(Unconfirmed),
+    PostCompletions,
     StartPods,
     /// Says which volumes are mounted.
     ReportVolumes,
@@ -254,6 +259,8 @@ pub(crate) struct Kubelet {
     marked: BTreeSet<PodKey>,
     /// Deletions that it has not confirmed.
     unconfirmed: Vec<Unconfirmed>,
+    /// Pods whose containers end by themselves, or have, while nobody hears it.
+    completions: Vec<Unposted>,
     power: Power,
     /// Whether its machine has started since it was heard last.
     has_booted: bool,
@@ -286,6 +293,7 @@ impl Kubelet {
             flap: None,
             marked: BTreeSet::new(),
             unconfirmed: Vec::new(),
+            completions: Vec::new(),
             power: Power::On,
             has_booted: false,
             unposted: Vec::new(),
@@ -342,6 +350,7 @@ impl Kubelets {
             cut_zones: BTreeSet::new(),
             timers: TimerQueue::default(),
             starts: TimerQueue::default(),
+            completions: TimerQueue::default(),
             terminating: TimerQueue::default(),
             healthy: heartbeat::KubeletConditions::healthy(),
             usage: Arc::default(),
@@ -577,6 +586,7 @@ impl Kubelets {
                 let steps = [
                     Some(Step::Act(KubeletAction::ReportResumed { node })),
                     Some(if kubelet_starts { Step::PostFirst } else { Step::Resume }),
+                    Some(Step::PostCompletions),
                     Some(Step::ConfirmDeletions),
                     has_unposted.then_some(Step::PostAllEnded),
                     has_booted.then_some(Step::RestartPods),
@@ -619,6 +629,7 @@ impl Kubelets {
             Step::Announce => return self.announce_start(cluster, name),
             Step::StartEvictionManager => self.start_eviction_manager(context, name),
             Step::SuspendTerminations => self.suspend_terminations(cluster, name, false),
+            Step::PostCompletions => self.post_completions(context, name),
             Step::ConfirmDeletions => self.confirm_deletions(name),
             Step::ConfirmDeletion(deletion) => return self.confirm_deletion(context, deletion),
             Step::StartPods => self.start_pods_of(context, name),
@@ -664,6 +675,7 @@ impl Controller for Kubelets {
                     self.forget_ended_terminations(context.cluster);
                     self.observe_shutdown(context, old);
                 }
+                self.forget_ended_completions(context.cluster);
                 self.start_pod(context, key, old, new);
                 self.observe_volumes_of(context, old, new);
                 self.notify_eviction_managers(context, key, old, new);
@@ -683,6 +695,8 @@ impl Controller for Kubelets {
         let Some(timer) = self.next_timer() else { return };
         if let Some(start) = self.starts.stop(&timer) {
             self.pod_started(context, &start);
+        } else if let Some(completion) = self.completions.stop(&timer) {
+            self.containers_completed(context, &completion);
         } else if let Some(termination) = self.terminating.stop(&timer) {
             self.grace_period_over(context, termination);
         } else if let Some((name, wake)) = self.timers.stop(&timer) {
@@ -704,7 +718,12 @@ impl Controller for Kubelets {
     fn handle_action_result(&mut self, _: &mut Context<'_>, _: RequestId, (): ()) {}
 
     fn next_timer(&self) -> Option<TimerId> {
-        let timers = [self.starts.next(), self.terminating.next(), self.timers.next()];
+        let timers = [
+            self.starts.next(),
+            self.completions.next(),
+            self.terminating.next(),
+            self.timers.next(),
+        ];
         timers.into_iter().flatten().min()
     }
 
@@ -712,6 +731,9 @@ impl Controller for Kubelets {
         let timer = self.next_timer()?;
         if let Some(start) = self.starts.get(&timer) {
             return Some(TimeoutReason::PodStarts { pod: start.pod.clone() });
+        }
+        if let Some(completion) = self.completions.get(&timer) {
+            return Some(TimeoutReason::ContainersEnd { pod: completion.pod.clone() });
         }
         if let Some(Termination { pod, grace, .. }) = self.terminating.get(&timer) {
             return Some(TimeoutReason::GracePeriodOver { pod: pod.clone(), grace: *grace });

@@ -96,6 +96,11 @@ pub enum TimeoutReason {
         /// Which pod.
         pod: PodKey,
     },
+    /// The containers of a pod, which run for a given time, end.
+    ContainersEnd {
+        /// Which pod.
+        pod: PodKey,
+    },
     /// The scheduler tries again to find a node for a pod.
     RetryScheduling {
         /// Which pod.

@@ -39,7 +39,7 @@ fn rows(document: &str) -> Vec<Row<'_>> {
 
 /// Whether it is a letter of a subject and a number.
 fn is_identifier(word: &str) -> bool {
-    let number = word.strip_prefix(['A', 'K', 'L', 'M', 'N', 'Q', 'T', 'V']);
+    let number = word.strip_prefix(['A', 'C', 'K', 'L', 'M', 'N', 'Q', 'T', 'V']);
     number.is_some_and(|number| {
         (1..=2).contains(&number.len()) && number.chars().all(|digit| digit.is_ascii_digit())
     })

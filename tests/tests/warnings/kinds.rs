@@ -497,6 +497,9 @@ fn budgets() {
         for (warning, (severity, words)) in found.iter().zip(expected) {
             assert_eq!(warning.severity, severity, "{specs:?}");
             assert!(warning.message.contains(words), "{}", warning.message);
+            // Only 429 is tried again.
+            let two = warning.explanation.contains("answers 500. kubectl drain does not try");
+            assert_eq!(two, words.contains("select the same"), "{}", warning.explanation);
         }
     }
 }

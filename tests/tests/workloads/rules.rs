@@ -104,6 +104,110 @@ fn a_failed_pod_of_a_job_is_replaced_after_a_back_off() {
     }
 }
 
+/// C12: the wait for each further failure doubles, up to 10 min.
+#[test]
+fn c12_the_back_off_of_a_job_doubles_up_to_ten_minutes() {
+    let mut simulator = cluster("1.27", 1, vec![job(json!({ "backoffLimit": 20 }))]);
+    let mut now = 100;
+    for wait in [10, 20, 40, 80, 160, 320, 600, 600] {
+        simulator.advance_to(at(now)).unwrap();
+        let before = pods_of(&simulator, "job/sum").len();
+        let pod = running(&simulator, "job/sum").remove(0);
+        end(&mut simulator, at(now), pod, PodPhase::Failed);
+        simulator.advance_to(at(now + wait - 1)).unwrap();
+        assert_eq!(pods_of(&simulator, "job/sum").len(), before, "{wait}");
+        simulator.advance_to(at(now + wait)).unwrap();
+        assert_eq!(pods_of(&simulator, "job/sum").len(), before + 1, "{wait}");
+        now += wait + 25;
+    }
+}
+
+/// C12: the wait counts from when the pod finished. One that is deleted finishes then; one on a
+/// lost node had when it was marked as not ready, minutes before it is deleted.
+#[test]
+fn c12_a_lost_pod_has_finished_long_ago() {
+    for (lost, waits) in [(false, true), (true, false)] {
+        let mut simulator = cluster("1.35", 2, vec![job(json!({}))]);
+        simulator.advance_to(at(100)).unwrap();
+        let pod = running(&simulator, "job/sum").remove(0);
+        let command = if lost {
+            json!({ "cutNetwork": { "node": pod.spec.node_name } })
+        } else {
+            json!({ "deletePod": { "pod": pod.key().to_string() } })
+        };
+        let command: Command = serde_json::from_value(command).unwrap();
+        simulator.handle_command(at(100), command).unwrap();
+        let is_deleted = |simulator: &Simulator| {
+            let pod = simulator.cluster().get_pod(&pod.key());
+            pod.is_some_and(|pod| pod.is_terminating())
+        };
+        while !is_deleted(&simulator) {
+            let next = simulator.poll_timeout().unwrap().at;
+            assert!(next < at(600), "it is never deleted");
+            simulator.handle_timeout(next).unwrap();
+        }
+        let deleted = simulator.now();
+        let later = |seconds| deleted.saturating_add(std::time::Duration::from_secs(seconds));
+        simulator.advance_to(later(8)).unwrap();
+        assert_eq!(pods_of(&simulator, "job/sum").len(), if waits { 1 } else { 2 }, "{lost}");
+        simulator.advance_to(later(11)).unwrap();
+        assert_eq!(pods_of(&simulator, "job/sum").len(), 2, "{lost}");
+    }
+}
+
+/// C13: failed daemon pods of a node are deleted at once, then after 1 s, and so on up to 15 min.
+#[test]
+fn c13_failed_daemon_pods_wait_longer_and_longer() {
+    for release in ["1.20", "1.35"] {
+        let agent = workload(WorkloadKind::DaemonSet, "agent", 0, json!({}));
+        let mut simulator = cluster(release, 1, vec![agent]);
+        simulator.advance_to(at(10)).unwrap();
+        let mut waits = Vec::new();
+        for _ in 0..13 {
+            let now = simulator.now();
+            let mut pods = pods_of(&simulator, "daemonset/agent");
+            pods.retain(|pod| pod.is_active());
+            let failing = pods.remove(0);
+            let (key, uid) = (failing.key(), failing.metadata.uid.clone());
+            end(&mut simulator, now, failing, PodPhase::Failed);
+            let is_there = |simulator: &Simulator| {
+                simulator.cluster().get_pod(&key).is_some_and(|pod| pod.metadata.uid == uid)
+            };
+            while is_there(&simulator) {
+                let next = simulator.poll_timeout().unwrap().at;
+                simulator.advance_to(next).unwrap();
+            }
+            waits.push(simulator.now().since_zero().as_secs() - now.since_zero().as_secs());
+        }
+        let expected = [0, 1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 900, 900];
+        assert_eq!(waits, expected, "{release}");
+    }
+}
+
+/// C5: a kubelet that restarts says up to 1.30 that its node is not ready until its next report,
+/// and a pod that does not wait goes.
+#[test]
+fn c5_a_kubelet_that_restarts_loses_pods_up_to_1_30() {
+    for (release, goes) in [("1.29", true), ("1.30", true), ("1.31", false), ("1.35", false)] {
+        // With one node alone all zones would be fully disrupted, and nobody tainted.
+        let mut simulator = cluster(release, 3, Vec::new());
+        let at_once = json!({ "key": "node.kubernetes.io/not-ready", "operator": "Exists",
+                              "effect": "NoExecute", "tolerationSeconds": 0 });
+        let hasty = json!({ "metadata": { "name": "hasty" }, "spec": {
+            "nodeName": "n1", "containers": [{ "name": "c" }], "tolerations": [at_once] } });
+        for (second, command) in [
+            (1, json!({ "createPod": hasty })),
+            (61, json!({ "restartKubelet": { "node": "n1" } })),
+        ] {
+            let command: Command = serde_json::from_value(command).unwrap();
+            simulator.handle_command(at(second), command).unwrap();
+            simulator.advance_to(at(second + 9)).unwrap();
+        }
+        let found = simulator.cluster().get_pod(&pod("hasty"));
+        assert_eq!(found.is_none_or(|pod| pod.is_terminating()), goes, "{release}");
+    }
+}
+
 #[test]
 fn a_job_is_complete_or_fails() {
     let limits = json!({ "completions": 1, "backoffLimit": 0, "activeDeadlineSeconds": 60 });
@@ -296,6 +400,68 @@ fn a_failure_policy_ignores_disruptions() {
         simulator.advance_to(at(60)).unwrap();
         let replaced = usize::from(failed.is_empty());
         assert_eq!(running(&simulator, "job/sum").len(), replaced, "{release}");
+    }
+}
+
+/// C3: since 1.26 `FailJob` fails a Job whatever its limit, and `Count` counts.
+#[test]
+fn c3_a_failure_policy_fails_a_job_or_counts() {
+    let policy = json!({
+        "backoffLimit": 1,
+        "podFailurePolicy": { "rules": [
+            { "action": "FailJob", "onPodConditions": [{ "type": "ConfigIssue" }] },
+            { "action": "Count", "onPodConditions": [{ "type": "Slow" }] },
+            { "action": "Ignore", "onPodConditions": [{ "type": "Ready", "status": "False" }] },
+        ] },
+    });
+    let failed = "Failed PodFailurePolicy";
+    for (release, condition, after) in [
+        ("1.25", "ConfigIssue", ""),
+        ("1.26", "ConfigIssue", failed),
+        ("1.30", "ConfigIssue", failed),
+        ("1.26", "Slow", ""),
+        ("1.30", "Slow", ""),
+    ] {
+        let mut simulator = cluster(release, 1, vec![job(policy.clone())]);
+        simulator.advance_to(at(10)).unwrap();
+        let fail = |simulator: &mut Simulator, second: u64| {
+            let mut pod = running(simulator, "job/sum").remove(0);
+            let mut condition_of = pod.status.conditions[0].clone();
+            condition_of.type_ = condition.into();
+            condition_of.status = ConditionStatus::True;
+            pod.status.conditions.push(condition_of);
+            end(simulator, at(second), pod, PodPhase::Failed);
+        };
+        fail(&mut simulator, 20);
+        assert_eq!(reasons(&simulator, "job/sum"), after, "{release} {condition}");
+        if after.is_empty() {
+            simulator.advance_to(at(100)).unwrap();
+            fail(&mut simulator, 100);
+            simulator.advance_to(at(160)).unwrap();
+            let limit = "Failed BackoffLimitExceeded";
+            assert_eq!(reasons(&simulator, "job/sum"), limit, "{release} {condition}");
+        }
+    }
+}
+
+/// C3: a pod that is deleted counts as failed at once, and with a policy when its phase says so.
+#[test]
+fn c3_with_a_policy_a_terminating_pod_has_not_failed() {
+    let policy = json!({ "podFailurePolicy": { "rules": [
+        { "action": "Count", "onPodConditions": [{ "type": "Slow" }] },
+    ] } });
+    for (more, failed) in [(json!({}), 1), (policy, 0)] {
+        let mut simulator = cluster("1.35", 1, vec![job(more)]);
+        simulator.advance_to(at(10)).unwrap();
+        let key_of_pod = running(&simulator, "job/sum").remove(0).key();
+        let delete =
+            Command::DeletePod { pod: key_of_pod, force: false, grace_period_seconds: None };
+        simulator.handle_command(at(10), delete).unwrap();
+        simulator.advance_to(at(30)).unwrap();
+        let job = simulator.cluster().get_workload(&key("job/sum")).unwrap();
+        assert_eq!(job.status::<JobStatus>().failed, failed);
+        // The one that is deleted is there until 40, and its replacement is if it has failed.
+        assert_eq!(pods_of(&simulator, "job/sum").len(), if failed == 1 { 2 } else { 1 });
     }
 }
 

@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
-use taintlab_core::api::{SHUTDOWN_TIME_ANNOTATION, START_UP_TIME_ANNOTATION};
+use taintlab_core::api::TIME_ANNOTATIONS;
 use taintlab_core::scenario::{Objects, Scenario, ScenarioMetadata};
 
 use super::slim;
@@ -324,7 +324,7 @@ impl Hider {
             }
         };
         let annotations = object.pointer("/metadata/annotations");
-        let times = [START_UP_TIME_ANNOTATION, SHUTDOWN_TIME_ANNOTATION].map(|name| {
+        let times = TIME_ANNOTATIONS.map(|name| {
             let time = annotations.and_then(|annotations| annotations.get(name).cloned());
             time.map(|time| (name.to_owned(), time))
         });

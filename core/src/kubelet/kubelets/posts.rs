@@ -71,6 +71,7 @@ impl Kubelets {
         }
         let runs = kubelet.runs;
         self.suspend_terminations(context.cluster, name, runs);
+        self.suspend_completions(context.cluster, name);
     }
 
     /// The kubelet posts its status, if its node is there; `renew` renews the lease as well.

@@ -310,11 +310,14 @@ impl Kubelets {
         kubelet.power = Power::Off;
         kubelet.runs = false;
         kubelet.unposted.clear();
+        // What has ended before is known to its kubelet when it starts again.
+        kubelet.completions.retain(|known| known.at <= context.now);
         let on_node = |pod: &PodKey| {
             let pod = context.cluster.get_pod(pod);
             pod.is_some_and(|pod| pod.spec.node_name == name.as_str())
         };
         self.starts.retain(|start| !on_node(&start.pod));
+        self.completions.retain(|known| !on_node(&known.pod));
         self.stop_usage(context.now, name);
         let off = self.report_shutdown(name, NodeShutdownReport::PoweredOff);
         self.then(name, [off, Step::StartEvictionManager, Step::Connect]);

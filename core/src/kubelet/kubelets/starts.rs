@@ -166,7 +166,7 @@ impl Kubelets {
     }
 
     /// A pod that its kubelet has heard of: it is ready, or it fails because it is not admitted.
-    pub(super) fn pod_started(&mut self, context: &Context<'_>, start: &Start) {
+    pub(super) fn pod_started(&mut self, context: &mut Context<'_>, start: &Start) {
         match start.outcome {
             Outcome::Starts => self.pod_is_ready(context, &start.pod, &start.uid, is_to_start),
             Outcome::Restarts => {
@@ -239,7 +239,7 @@ impl Kubelets {
     /// The containers of a pod have started, and it is ready.
     fn pod_is_ready(
         &mut self,
-        context: &Context<'_>,
+        context: &mut Context<'_>,
         key: &PodKey,
         uid: &str,
         starts: fn(&Pod) -> bool,
@@ -256,6 +256,7 @@ impl Kubelets {
         for condition in ["Initialized", READY, "ContainersReady"] {
             pod.set_condition(condition, true, "", "", now);
         }
+        self.plan_completion(context, &pod, Duration::ZERO);
         let patch = KubeletAction::PatchPodStatus(key.clone(), Box::new(pod));
         self.then(&node, [Step::Act(patch)]);
     }
@@ -267,7 +268,7 @@ pub(super) fn has_volumes(cluster: &Cluster, pod: &Pod) -> bool {
 }
 
 /// Whether its containers have run, and have not ended for good.
-fn has_run(pod: &Pod) -> bool {
+pub(super) fn has_run(pod: &Pod) -> bool {
     matches!(pod.status.phase, PodPhase::Running | PodPhase::Empty)
 }
 

@@ -89,7 +89,7 @@ pub(crate) fn faults_of(name: &NodeName, kubelet: Option<&Kubelet>) -> Vec<Fault
     let mut fault = |words, title, command| faults.push(Fault::new(words, title, command));
     if runs {
         fault("Stop kubelet", "Stops sending heartbeats", Command::StopKubelet { node: node() });
-        let title = "It reports its status at once";
+        let title = "It starts again; up to 1.30 its node is not ready until its next report";
         fault("Restart kubelet", title, Command::RestartKubelet { node: node() });
     } else if power == NodePower::Off {
         let title = "Its kubelet reports again, and starts the pods that have not failed";

@@ -1,0 +1,151 @@
+//! Pods that run to their end, as the annotation `taintlab/run-time` says.
+
+use serde_json::{Value, json};
+use taintlab_core::api::{JobStatus, Pod, PodPhase, Workload};
+use taintlab_core::command::Command;
+use taintlab_core::simulator::Simulator;
+
+use super::controllers::{at, cluster, key};
+
+/// A Job whose only pod is ready after 2 s, and has run when 30 s more are over.
+fn job(policy: &str, on_template: bool) -> Workload {
+    let says = json!({ "taintlab/run-time": "30s" });
+    let mut job = json!({
+        "kind": "Job", "metadata": { "name": "sum" },
+        "spec": { "template": {
+            "metadata": { "labels": { "job-name": "sum" } },
+            "spec": { "containers": [{ "name": "main" }], "restartPolicy": policy,
+                      "terminationGracePeriodSeconds": 120 },
+        } },
+    });
+    let of = if on_template { "/spec/template/metadata" } else { "/metadata" };
+    job.pointer_mut(of).unwrap()["annotations"] = says;
+    serde_json::from_value(job).unwrap()
+}
+
+fn pods(simulator: &Simulator) -> Vec<&Pod> {
+    let pods = simulator.workload_view(&key("job/sum")).unwrap().pods;
+    pods.iter().map(|pod| simulator.cluster().get_pod(pod).unwrap().as_ref()).collect()
+}
+
+fn status(simulator: &Simulator) -> JobStatus {
+    simulator.cluster().get_workload(&key("job/sum")).unwrap().status()
+}
+
+/// Carries out commands at their seconds, given as JSON with `POD` for the Job's first pod.
+fn play(simulator: &mut Simulator, steps: &[(u64, Value)]) {
+    for (second, step) in steps {
+        simulator.advance_to(at(*second)).unwrap();
+        assert_eq!(status(simulator).succeeded, 0, "{second}");
+        let text = step.to_string().replace("POD", &pods(simulator)[0].metadata.name);
+        let command: Command = serde_json::from_str(&text).unwrap();
+        simulator.handle_command(at(*second), command).unwrap();
+    }
+}
+
+/// When the Job has this many pods that have succeeded, in seconds; both sides are looked at.
+fn succeeds_at(simulator: &mut Simulator, second: u64, case: &str) {
+    if simulator.now() < at(second - 1) {
+        simulator.advance_to(at(second - 1)).unwrap();
+        assert_eq!(status(simulator).succeeded, 0, "{case}");
+    }
+    simulator.advance_to(at(second)).unwrap();
+    simulator.advance_to(at(second + 1)).unwrap();
+    assert_eq!(status(simulator).succeeded, 1, "{case}: {:?}", pods(simulator));
+    let done = pods(simulator).into_iter().find(|pod| pod.status.phase == PodPhase::Succeeded);
+    let done = done.unwrap_or_else(|| panic!("{case}"));
+    let ready = done.condition("Ready").unwrap();
+    assert_eq!((ready.status.to_string(), &*ready.reason), ("False".to_owned(), "PodCompleted"));
+    let done: Vec<String> = status(simulator).conditions.into_iter().map(|c| c.type_).collect();
+    assert_eq!(done.last().map(String::as_str), Some("Complete"), "{case}");
+}
+
+/// Containers end while nobody hears their kubelet, and with their node.
+#[test]
+fn containers_end_whoever_hears_it() {
+    let node = json!({ "node": "n1" });
+    let command = |name: &str| json!({ name: node });
+    let cut = command("cutNetwork");
+    let back = command("restoreNetwork");
+    let (stop, start) = (command("stopKubelet"), command("startKubelet"));
+    let off = command("powerOffNode");
+    for (case, policy, steps, ends) in [
+        ("nothing happens", "Never", vec![], 32),
+        ("they end while the network is cut", "Never", vec![(10, &cut), (110, &back)], 110),
+        ("the network is back before", "Never", vec![(10, &cut), (20, &back)], 32),
+        ("the kubelet is a process beside them", "Never", vec![(10, &stop), (60, &start)], 60),
+        ("a kubelet that restarts finds them", "Never", vec![(10, &stop), (15, &start)], 32),
+        // 2 s to start again, and their whole time.
+        ("they begin anew on a node that was off", "OnFailure", vec![(10, &off), (60, &start)], 92),
+        ("they had ended", "Never", vec![(10, &cut), (40, &off), (41, &back), (60, &start)], 60),
+    ] {
+        for release in ["1.20", "1.35"] {
+            for on_template in [false, true] {
+                let mut simulator = cluster(release, 1, vec![job(policy, on_template)]);
+                let steps: Vec<(u64, Value)> =
+                    steps.iter().map(|(second, step)| (*second, (*step).clone())).collect();
+                play(&mut simulator, &steps);
+                succeeds_at(&mut simulator, ends, case);
+            }
+        }
+    }
+    // What is to run once has failed with its node.
+    let mut simulator = cluster("1.35", 1, vec![job("Never", true)]);
+    play(&mut simulator, &[(10, off), (60, start)]);
+    simulator.advance_to(at(62)).unwrap();
+    assert_eq!(pods(&simulator)[0].status.phase, PodPhase::Failed);
+    assert_eq!(status(&simulator).failed, 1);
+    // What is to run always does not end.
+    let pod = json!({ "metadata": { "name": "web",
+        "annotations": { "taintlab/run-time": "30s" } }, "spec": { "containers": [{ "name": "c" }] } });
+    let create: Command = serde_json::from_value(json!({ "createPod": pod })).unwrap();
+    simulator.handle_command(at(62), create).unwrap();
+    simulator.advance_to(at(200)).unwrap();
+    let web = simulator.cluster().get_pod(&super::controllers::pod("web")).unwrap();
+    assert_eq!(web.status.phase, PodPhase::Running);
+}
+
+/// A pod that ends by itself in its grace period is gone at once. It was a failure when it was
+/// deleted, and is no success then.
+#[test]
+fn a_deleted_pod_that_ends_by_itself_is_gone() {
+    let mut simulator = cluster("1.35", 1, vec![job("Never", true)]);
+    play(&mut simulator, &[(10, json!({ "deletePod": { "pod": "POD" } }))]);
+    let first = pods(&simulator)[0].key();
+    simulator.advance_to(at(31)).unwrap();
+    assert!(simulator.cluster().get_pod(&first).is_some_and(|pod| pod.is_terminating()));
+    simulator.advance_to(at(33)).unwrap();
+    assert!(simulator.cluster().get_pod(&first).is_none());
+    assert_eq!((status(&simulator).succeeded, status(&simulator).failed), (0, 1));
+
+    // One that was killed before, while nobody heard it, has not succeeded.
+    let mut simulator = cluster("1.35", 1, vec![job("Never", true)]);
+    let short = json!({ "deletePod": { "pod": "POD", "gracePeriodSeconds": 5 } });
+    play(&mut simulator, &[(10, short)]);
+    let first = pods(&simulator)[0].key();
+    let node = json!({ "node": "n1" });
+    let steps = [(11, json!({ "cutNetwork": node })), (60, json!({ "restoreNetwork": node }))];
+    play(&mut simulator, &steps);
+    simulator.advance_to(at(62)).unwrap();
+    assert!(simulator.cluster().get_pod(&first).is_none());
+    assert_eq!(status(&simulator).succeeded, 0);
+}
+
+#[test]
+fn a_run_time_that_cannot_be_read_is_refused() {
+    let mut simulator = cluster("1.35", 1, Vec::new());
+    for of in ["/metadata", "/spec/template/metadata"] {
+        let mut job = serde_json::to_value(job("Never", true)).unwrap();
+        job.pointer_mut(of).unwrap()["annotations"] = json!({ "taintlab/run-time": "long" });
+        let command: Command = serde_json::from_value(json!({ "createWorkload": job })).unwrap();
+        let result = simulator.handle_command(at(0), command);
+        if of == "/metadata" {
+            let error = result.unwrap_err().to_string();
+            assert!(error.contains("metadata.annotations[taintlab/run-time]"), "{error}");
+        } else {
+            // As with the other times, its pods are refused.
+            simulator.advance_to(at(5)).unwrap();
+            assert!(pods(&simulator).is_empty());
+        }
+    }
+}
