@@ -12,6 +12,7 @@ pub(super) fn is_of_the_clock(msg: &Msg) -> bool {
         | Msg::Log(_)
         | Msg::Cancel
         | Msg::StillBusy(_)
+        | Msg::Slow(_)
         | Msg::Offers(..)
         | Msg::Stage(_)
         | Msg::EmbedPacked(..)

@@ -291,7 +291,7 @@ impl Host {
     }
 
     fn lanes_change(&mut self) -> Option<Rc<LanesView>> {
-        let view = self.lanes.view();
+        let view = self.lanes.view(self.forecast_state());
         if self.told.lanes.as_deref() == Some(&view) {
             return None;
         }
@@ -312,13 +312,16 @@ impl Host {
         Some((forgotten, new))
     }
 
-    fn compared_change(&mut self) -> Option<Rc<Compared>> {
-        let compared = self.compared.as_ref()?;
-        if same(self.told.compared.as_ref(), compared) {
+    fn compared_change(&mut self) -> Option<Option<Rc<Compared>>> {
+        let known = match (&self.told.compared, &self.compared) {
+            (old, Some(new)) => same(old.as_ref(), new),
+            (old, None) => old.is_none(),
+        };
+        if known {
             return None;
         }
-        self.told.compared = Some(compared.clone());
-        Some(compared.clone())
+        self.told.compared.clone_from(&self.compared);
+        Some(self.compared.clone())
     }
 
     fn kept_change(&mut self) -> Option<Rc<SavedWork>> {

@@ -10,7 +10,7 @@ use taintlab_core::release::KubernetesRelease;
 use taintlab_core::scenario::Scenario;
 use taintlab_core::time::Timestamp;
 
-use super::lanes::{LaneBar, View, bars};
+use super::lanes::{LaneBar, View, bars, nanos};
 use crate::session::{Session, set_release};
 
 /// So many lanes are shown of two runs.
@@ -83,6 +83,8 @@ pub(crate) struct Compared {
 pub(crate) struct Comparing {
     names: [String; 2],
     runs: [Session; 2],
+    /// How far they go at least.
+    reached: Timestamp,
     /// How far they go at most.
     far: Timestamp,
 }
@@ -128,11 +130,17 @@ impl Comparing {
         };
         let reached = session.reached();
         let run = |start, log| {
-            let run = session.run_beside(start, log, reached);
+            let run = session.run_beside(start, log);
             run.ok_or_else(|| "it cannot begin so".to_owned())
         };
         let runs = [run(timeline.start.clone(), timeline.log.clone())?, run(start, log)?];
-        Ok(Self { names: [here, name], runs, far: reached.saturating_add(DAY) })
+        Ok(Self { names: [here, name], runs, reached, far: reached.saturating_add(DAY) })
+    }
+
+    /// How much of the time both have passed at most is passed, from 0 to 1.
+    pub(crate) fn part(&self) -> f64 {
+        let passed: f64 = self.runs.iter().map(|run| nanos(run.now())).sum();
+        passed / (2.0 * nanos(self.far)).max(1.0)
     }
 
     /// How far the runs are.
@@ -148,7 +156,7 @@ impl Comparing {
                 return None;
             }
         }
-        let until = self.now();
+        let until = self.now().max(self.reached);
         let [a, b] = &mut self.runs;
         a.seek(until);
         b.seek(until);
