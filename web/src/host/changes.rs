@@ -46,11 +46,11 @@ pub(super) struct Told {
     inspector: Option<Rc<InspectorModel>>,
     timeline: Option<(Rc<TimelineModel>, Timestamp)>,
     workloads: Option<Option<Rc<WorkloadsModel>>>,
-    log: Option<Rc<LogView>>,
+    pub(super) log: Option<Rc<LogView>>,
     lanes: Option<Rc<LanesView>>,
     console: BTreeMap<usize, Rc<Entry>>,
     forgotten: usize,
-    compared: Option<Rc<Compared>>,
+    pub(super) compared: Option<Rc<Compared>>,
     kept: Option<(Timeline, bool)>,
     start: Option<Rc<Scenario>>,
 }

@@ -310,7 +310,7 @@ fn an_area_counts_what_is_drawn_the_forecast_too() {
     ];
     assert_eq!((states.as_slice(), only_record), (wanted.map(String::from).as_slice(), false));
     let held = page.host.lanes.view(ForecastState::Done).area.unwrap();
-    assert_eq!(held.area.expect.len(), 2, "{:?}", held.area.expect);
+    assert_eq!(held.area.expect.len(), 1, "{:?}", held.area.expect);
     // The same once it has happened, and wherever its row is.
     page.ask(Request::RunToEnd);
     assert_eq!(area(&page).0, wanted);
@@ -330,7 +330,7 @@ fn a_forecast_leads_back_to_what_has_happened() {
     let chosen = Chosen::at(&page.host.session, &web_0(), last).unwrap();
     assert!(chosen.forecast && chosen.text.starts_with("stuck"), "{chosen:?}");
     let first = chosen.causes.last().unwrap();
-    assert_eq!(first.text, "heartbeats of node worker-1 stopped (its kubelet is stopped)");
+    assert_eq!(first.text, "heartbeats of node worker-1 stopped: its kubelet does not run");
     page.ask(Request::RunToEnd);
     let happened = Chosen::at(&page.host.session, &web_0(), last).unwrap();
     assert_eq!(happened.causes, chosen.causes);
@@ -354,7 +354,7 @@ fn what_belongs_to_other_work_is_not_shown() {
     page.ask(Request::LeaveVisit(1));
     for request in [
         example("service-in-an-outage"),
-        Request::Tour("zone-outage".to_owned()),
+        Request::Tour("one-zone-of-three".to_owned()),
         Request::ChangeStart(StartChange::Release(release)),
         Request::Branch(BranchMsg::Fork),
         Request::Undo,
@@ -381,7 +381,7 @@ fn pins_are_of_what_is_there() {
     page.ask(Request::Lanes(LanesMsg::Pin(web_0()), false));
     let pinned = |page: &Page| page.host.lanes.view(ForecastState::Done).window.pinned;
     assert_eq!(pinned(&page), 1);
-    lanes_of(&mut page, "zone-outage");
+    lanes_of(&mut page, "one-zone-of-three");
     assert_eq!(pinned(&page), 0);
 }
 
@@ -398,7 +398,7 @@ fn rows_are_stepped_to_by_zone_group_and_deployment() {
         });
         (page.host.session.now().as_nanos() - before.as_nanos(), said.collect::<Vec<_>>())
     };
-    page.ask(example("zone-outage"));
+    page.ask(example("one-zone-of-three"));
     let zone = page.board.zones[0].key.clone();
     let (passed, said) = step(&mut page, Selection::Zone(zone.clone()));
     assert!(passed > 0, "{said:?}");
@@ -499,9 +499,9 @@ fn what_goes_to_a_moment_is_parted_and_can_be_stopped() {
             "objects": { "nodeGroups": [{ "name": "worker", "count": 1, "podsPerNode": 1,
                 "pod": { "metadata": { "name": "p" } } }] },
             "steps": [
-                { "at": "1s", "do": { "taint": { "node": "worker-1", "taint": "k=:NoSchedule" } } },
+                { "at": "1s", "do": { "taint": { "node": "worker-1", "taint": { "key": "k", "effect": "NoSchedule" } } } },
                 { "at": "2s", "do": { "untaint": { "node": "worker-1", "key": "k" } } },
-                { "at": "3s", "do": { "taint": { "node": "worker-1", "taint": "k=:NoSchedule" } } },
+                { "at": "3s", "do": { "taint": { "node": "worker-1", "taint": { "key": "k", "effect": "NoSchedule" } } } },
                 { "at": "4s", "do": { "untaint": { "node": "worker-1", "key": "k" } } },
             ],
         }))

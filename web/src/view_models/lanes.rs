@@ -695,7 +695,11 @@ pub(crate) fn area(
     let drawn = |subject: &LaneSubject| {
         let pieces = pieces(session, subject).into_iter();
         let counted = pieces.filter(|(piece, _)| !(only_record && piece.forecast));
-        counted.map(|(_, segment)| segment).collect()
+        // What goes on in a forecast that covers all of it goes on to the end.
+        let until = |piece: Piece, it: &Segment| {
+            if piece.forecast && it.goes_on { it.to.max(to) } else { it.to }
+        };
+        counted.map(|(piece, it)| Segment { to: until(piece, &it), ..it }).collect()
     };
     let known = if only_record { to.min(session.reached()) } else { to };
     let events = session.events_between(from, known);
