@@ -127,6 +127,8 @@ pub(crate) struct App {
     progress: Option<Rc<Progress>>,
     /// What is to be stopped is given some time.
     stops: Option<Timeout>,
+    /// An answer that takes long is said to be awaited.
+    slow: Option<Timeout>,
     /// The session is being begun again.
     begins_again: bool,
     playback: Playback,
@@ -200,6 +202,7 @@ impl Component for App {
             shown: Shown::default(),
             progress: None,
             stops: None,
+            slow: None,
             begins_again: false,
             playback: Playback::default(),
             ticks: false,
@@ -420,6 +423,7 @@ impl Component for App {
             }
             Msg::Cancel => self.cancel(),
             Msg::StillBusy(last) => self.end_what_is_busy(last),
+            Msg::Slow(request) => self.say_that_it_works(request),
             Msg::StepAbout(later) => self.request_at_rest(Request::StepAbout(later)),
             Msg::ToggleKind(kind) => self.request(Request::ToggleKind(kind)),
             Msg::Save => {

@@ -33,7 +33,7 @@ use self::reading::Reading;
 use self::visits::{Staging, Visit};
 use crate::embed;
 use crate::protocol::{Effect, Notice, Played, Reply, Request, Update};
-use crate::session::Session;
+use crate::session::{Session, Timeline};
 use crate::view_models::ViewModels;
 use crate::view_models::board::density::Density;
 use crate::view_models::console::Entry;
@@ -80,6 +80,8 @@ pub(crate) struct Host {
     breakpoints: Vec<Breakpoint>,
     /// Two runs that were compared last.
     compared: Option<Rc<Compared>>,
+    /// The work that what is shown was worked out for.
+    seen_of: Timeline,
     reading: Option<Reading>,
     staged: Option<Box<Staging>>,
     visits: BTreeMap<u32, Visit>,
@@ -105,8 +107,10 @@ pub(crate) struct Budgets {
 impl Host {
     /// An empty cluster.
     pub(crate) fn new(clock: Clock, budgets: Budgets) -> Self {
+        let session = Session::default();
         Self {
-            session: Session::default(),
+            seen_of: session.timeline().clone(),
+            session,
             views: ViewModels::default(),
             selection: None,
             playing: false,
@@ -199,7 +203,6 @@ impl Host {
                 self.leave_visit(entry);
                 Reply::Done
             }
-            Request::Edit(commands) => Reply::Edited(self.edit(commands)),
             Request::Playing(playing) => {
                 self.set_playing(playing);
                 Reply::Done
@@ -225,10 +228,6 @@ impl Host {
                 self.log.want(wanted);
                 Reply::Done
             }
-            Request::Lanes(msg, narrow) => {
-                self.on_lanes(msg, narrow);
-                Reply::Done
-            }
             Request::Warnings(about) => {
                 self.looks_at_warnings = about;
                 Reply::Done
@@ -243,10 +242,6 @@ impl Host {
             }
             Request::Load(scenario) => {
                 self.load(*scenario);
-                Reply::Done
-            }
-            Request::Tour(name) => {
-                self.tour(&name);
                 Reply::Done
             }
             Request::Read(text, name, keep_all) => self.read(text, name, keep_all, tell),
@@ -293,24 +288,18 @@ impl Host {
                 self.set_bookmarks(bookmarks);
                 Reply::Done
             }
-            Request::Tell(number) => {
-                self.tell_story(number);
-                Reply::Done
-            }
-            Request::TellNext(forth) => {
-                self.tell_next(forth);
-                Reply::Done
-            }
             Request::Link(hide) => Reply::Link(self.link(hide)),
             Request::Embed(page) => self.make_embed(&page),
             Request::EmbedForms(packed) => Reply::Embed(self.embed_forms(&packed)),
             Request::Report(options) => self.open_report(options),
-            Request::OpenRun(run) => {
-                self.open_run(*run);
-                Reply::Done
-            }
             Request::Cancel => Reply::Done,
-            Request::Undo
+            Request::Edit(_)
+            | Request::Lanes(..)
+            | Request::Tour(_)
+            | Request::Tell(_)
+            | Request::TellNext(_)
+            | Request::OpenRun(_)
+            | Request::Undo
             | Request::Redo
             | Request::Step
             | Request::StepBack

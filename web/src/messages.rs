@@ -173,6 +173,8 @@ pub(crate) enum Msg {
     Cancel,
     /// What was to be stopped had time for it: requests up to this one.
     StillBusy(u32),
+    /// The answer to this request has taken long.
+    Slow(u32),
     /// The beginning of a condition: what it could become.
     Offers(String, Callback<Vec<String>>),
     /// Go to what happens next to what is selected, or to what happened before.

@@ -365,8 +365,8 @@ pub(crate) struct Changes {
     /// Entries of the console that are new, or print something else; up to which they are not what
     /// was done last.
     pub(crate) console: Option<(usize, Vec<Rc<Entry>>)>,
-    /// Two runs that were compared.
-    pub(crate) compared: Option<Rc<Compared>>,
+    /// Two runs that were compared; none if they are no longer those of the work.
+    pub(crate) compared: Option<Option<Rc<Compared>>>,
     /// The work as it is kept.
     pub(crate) kept: Option<Rc<SavedWork>>,
     /// Where it began.

@@ -216,13 +216,26 @@ impl Session {
         edits: Vec<Edit>,
         now: Timestamp,
     ) -> Result<Self, ScenarioError> {
+        let (mut session, way) = Self::begin_resume(scenario, edits, now)?;
+        session.arrive(way);
+        Ok(session)
+    }
+
+    /// The same, at its beginning, and the way to that time.
+    ///
+    /// # Errors
+    /// A feature gate of the scenario is wrong.
+    pub(crate) fn begin_resume(
+        scenario: Scenario,
+        edits: Vec<Edit>,
+        now: Timestamp,
+    ) -> Result<(Self, Way), ScenarioError> {
         let mut session = Self::new(scenario)?;
         for edit in edits {
             session.history.record(session.timeline.clone(), edit.at.timestamp());
             session.timeline.log.push(Rc::new(edit));
         }
-        session.advance(now);
-        Ok(session)
+        Ok((session, Way::to(now)))
     }
 
     /// The simulation, to read from.
@@ -570,6 +583,11 @@ impl Timeline {
             && self.branch == other.branch
             && self.log.len() == other.log.len()
             && self.log.iter().zip(&other.log).all(|(a, b)| Rc::ptr_eq(a, b))
+    }
+
+    /// Whether both are the same branch, and begin with the same, so that only edits differ.
+    pub(crate) fn has_same_beginning(&self, other: &Self) -> bool {
+        Rc::ptr_eq(&self.start, &other.start) && self.branch == other.branch
     }
 
     /// Whether both are the same branch of the same cluster, so that they share a clock.

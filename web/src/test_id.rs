@@ -109,6 +109,8 @@ test_ids! {
     LanesArea = "lanes-area",
     LanesAxis = "lanes-axis",
     LanesDetails = "lanes-details",
+    LanesForecast = "lanes-forecast",
+    LanesMeasure = "lanes-measure",
     LanesOpen = "lanes-open",
     LanesRows = "lanes-rows",
     LinkContents = "link-contents",

@@ -1,5 +1,6 @@
 //! What components show: plain values, worked out from the session when something has changed.
 
+pub(crate) mod about;
 pub(crate) mod announcement;
 pub(crate) mod board;
 pub(crate) mod console;

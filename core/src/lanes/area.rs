@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use core::fmt;
 use core::time::Duration;
 
-use super::{LaneRecorder, LaneState, LaneSubject};
+use super::{LaneState, LaneSubject, Segment};
 use crate::event::Event;
 use crate::plural::count;
 use crate::scenario::Expectation;
@@ -46,10 +46,12 @@ impl fmt::Display for AreaState {
 }
 
 impl Area {
-    /// What objects were from a moment to another one. `events` are those of the whole run.
+    /// What objects were from a moment to another one. `segments` has those of an object, each with
+    /// the end that counts, also if it goes on there: how far a record or a forecast reaches, only
+    /// the caller knows. `events` are at least those between the two moments.
     #[must_use]
     pub fn of(
-        recorder: &LaneRecorder,
+        segments: impl Fn(&LaneSubject) -> Vec<Segment>,
         events: &[Event],
         subjects: &BTreeSet<LaneSubject>,
         (from, to): (Timestamp, Timestamp),
@@ -57,8 +59,8 @@ impl Area {
         let mut found: BTreeMap<(&'static str, LaneState), (usize, Duration)> = BTreeMap::new();
         for subject in subjects {
             let mut own: BTreeMap<LaneState, Duration> = BTreeMap::new();
-            for segment in recorder.segments(subject) {
-                let end = if segment.goes_on { to } else { segment.to.min(to) };
+            for segment in segments(subject) {
+                let end = segment.to.min(to);
                 let begin = segment.from.max(from);
                 if begin < end {
                     let time = end.since_zero().saturating_sub(begin.since_zero());

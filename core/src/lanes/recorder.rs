@@ -24,6 +24,8 @@ pub struct LaneRecorder {
     events: usize,
     forecast_from: Option<Timestamp>,
     last_change: Timestamp,
+    /// How often an object came to have a lane, or a pod its first node.
+    places: usize,
 }
 
 /// The events of a moment, and which of them are about each zone, node and pod.
@@ -81,6 +83,7 @@ impl LaneRecorder {
             events: 0,
             forecast_from: None,
             last_change: Timestamp::ZERO,
+            places: 0,
         };
         recorder.look_at(simulator, &recorder.all(simulator), &[]);
         recorder
@@ -113,6 +116,13 @@ impl LaneRecorder {
     #[must_use]
     pub const fn last_change(&self) -> Timestamp {
         self.last_change
+    }
+
+    /// A number that is another one after each change of which objects have lanes, or on which nodes
+    /// pods were first: what a reader groups lanes by.
+    #[must_use]
+    pub const fn places(&self) -> usize {
+        self.places
     }
 
     /// What has a lane, in the order of [`Lanes::lanes`].
@@ -198,6 +208,7 @@ impl LaneRecorder {
         }
         self.lanes.retain(|_, segments| !segments.is_empty());
         self.events = events;
+        self.places += 1;
         self.last_change = self.last_change.min(now);
         // Texts stay as they were when they were written.
         self.compare(simulator, &unsure, &[], Now::is_like);
@@ -330,12 +341,15 @@ impl LaneRecorder {
             began,
         });
         let segments = self.lanes.entry(subject.clone()).or_default();
+        let first_node = |segments: &[Segment]| segments.iter().position(|it| it.node.is_some());
+        let before = (segments.is_empty(), first_node(segments));
         if let Some(open) = segments.last_mut().filter(|segment| segment.goes_on) {
             (open.to, open.goes_on) = (at, false);
         }
         // What lasted no time was not seen by anybody.
         let _ = segments.pop_if(|segment| segment.from == segment.to);
         segments.extend(segment);
+        self.places += usize::from(before != (segments.is_empty(), first_node(segments)));
     }
 
     /// The event that tells the most about a change of an object.

@@ -4,7 +4,7 @@ use taintlab_core::condition::Condition;
 use taintlab_core::event::Event;
 use taintlab_core::lanes::area::Area;
 use taintlab_core::lanes::comparison::{Comparison, Run};
-use taintlab_core::lanes::{LaneRecorder, LaneState, LaneSubject, Lanes};
+use taintlab_core::lanes::{LaneRecorder, LaneState, LaneSubject, Lanes, Segment};
 use taintlab_core::release::KubernetesRelease;
 use taintlab_core::scenario::{Expectation, Player, Scenario};
 use taintlab_core::simulator::Simulator;
@@ -38,6 +38,13 @@ impl Done {
             }
         }
         Self { simulator, recorder, events }
+    }
+
+    /// The segments of an object; those that go on end where the run does.
+    fn segments(&self, subject: &LaneSubject) -> Vec<Segment> {
+        let segments = self.recorder.segments(subject).iter().cloned();
+        let end = self.simulator.now();
+        segments.map(|it| Segment { to: if it.goes_on { end } else { it.to }, ..it }).collect()
     }
 
     fn run<'a>(&'a self, name: &'a str) -> Run<'a> {
@@ -115,7 +122,7 @@ fn what_an_area_expects_turned_out_to_be_true() {
         let done = Done::of(&scenario);
         let subjects = done.recorder.subjects().cloned().collect();
         let whole = (Timestamp::ZERO, done.simulator.now());
-        let area = Area::of(&done.recorder, &done.events, &subjects, whole);
+        let area = Area::of(|it| done.segments(it), &done.events, &subjects, whole);
         for expectation in &area.expect {
             let outcome = expectation.check(&done.events, &done.simulator);
             assert_eq!(outcome.failure, None, "{name}: {}", outcome.expectation);
@@ -130,7 +137,7 @@ fn an_area_counts_and_adds_up() {
     let done = Done::of(&scenario("why-345-seconds"));
     let subjects = done.recorder.subjects().cloned().collect();
     let time = (Timestamp::from_secs(40), Timestamp::from_secs(60));
-    let area = Area::of(&done.recorder, &done.events, &subjects, time);
+    let area = Area::of(|it| done.segments(it), &done.events, &subjects, time);
     let states: Vec<_> = area.states.iter().map(ToString::to_string).collect();
     let wanted = [
         "1 zone Normal, 20s",

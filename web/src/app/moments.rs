@@ -14,6 +14,7 @@ pub(super) fn is_of_the_clock(msg: &Msg) -> bool {
         | Msg::ToggleLogSelected
         | Msg::Cancel
         | Msg::StillBusy(_)
+        | Msg::Slow(_)
         | Msg::Offers(..)
         | Msg::Stage(_)
         | Msg::EmbedPacked(..)

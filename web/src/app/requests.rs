@@ -5,15 +5,19 @@ use std::rc::Rc;
 use gloo_timers::callback::Timeout;
 
 use super::{App, Epoch, incoming};
+use crate::components::parts::busy::WORKING;
 use crate::connection::Told;
 use crate::messages::{Dialog, Msg, Notice};
-use crate::protocol::{Changes, Effect, Origin, Reply, Request, Resumed, Update};
+use crate::protocol::{Changes, Effect, Origin, Progress, Reply, Request, Resumed, Update};
 use crate::view_models::board::density::Detail;
 use crate::view_models::console::MOST_ENTRIES;
 use crate::{browser, files};
 
 /// For so long what is to be stopped may go on before its worker is ended, in milliseconds.
 const STOPS_WITHIN: u32 = 800;
+
+/// After so many milliseconds without an answer the page says that it works.
+const SLOW_AFTER: u32 = 300;
 
 /// What is to be done with a reply.
 pub(super) type Waiting = Box<dyn FnOnce(&mut App, Reply)>;
@@ -23,6 +27,26 @@ impl App {
     pub(super) fn ask(&mut self, request: Request, then: impl FnOnce(&mut Self, Reply) + 'static) {
         let id = self.connection.send(request);
         self.waiting.insert(id, Box::new(then));
+        if self.slow.is_none() {
+            self.await_answer(id);
+        }
+    }
+
+    fn await_answer(&mut self, id: u32) {
+        let dispatch = self.dispatch.clone();
+        self.slow = Some(Timeout::new(SLOW_AFTER, move || dispatch.emit(Msg::Slow(id))));
+    }
+
+    /// Says that work goes on if that request is still not answered and nothing else is known of
+    /// it; so it can be stopped, also where it has no slices.
+    pub(super) fn say_that_it_works(&mut self, request: u32) {
+        self.slow = None;
+        if self.waiting.contains_key(&request) {
+            let working = || Rc::new(Progress { what: WORKING.to_owned(), part: None });
+            self.progress.get_or_insert_with(working);
+        } else if let Some(first) = self.waiting.keys().next().copied() {
+            self.await_answer(first);
+        }
     }
 
     /// The same, but the page does not seem busy meanwhile.
@@ -71,7 +95,7 @@ impl App {
             }
         }
         if self.waiting.is_empty() {
-            self.progress = None;
+            (self.progress, self.slow) = (None, None);
         }
         seen || self.shown.clock.now != before
     }
@@ -118,7 +142,7 @@ impl App {
         put(set(&mut shown.workloads, changes.workloads));
         put(set(&mut shown.log, changes.log));
         put(set(&mut shown.lanes, changes.lanes));
-        put(set(&mut shown.compared, changes.compared.map(Some)));
+        put(set(&mut shown.compared, changes.compared));
         if let Some(start) = changes.start {
             shown.start = start;
             shown.starts += 1;

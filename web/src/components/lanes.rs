@@ -27,7 +27,7 @@ use crate::messages::{Dispatch, Msg};
 use crate::test_id::TestId;
 use crate::text::count;
 use crate::view_models::lanes::{
-    Frame, LaneBar, LaneRow, LanesMsg, LanesView, Picture, Room, moment, nanos,
+    ForecastState, Frame, LaneBar, LaneRow, LanesMsg, LanesView, Picture, Room, moment, nanos,
 };
 
 /// The height of a row in pixels, as in the style sheet.
@@ -68,6 +68,8 @@ pub(crate) enum Act {
     Wheel(WheelEvent),
     /// They are to be so many pixels high.
     Height(i32),
+    /// What is dragged chooses an area, with any pointer, or no longer.
+    Measure,
 }
 
 /// The lanes.
@@ -81,6 +83,8 @@ pub(crate) struct Lanes {
     wheel: Option<EventListener>,
     /// The pointer shows a moment.
     points: bool,
+    /// What is dragged chooses an area, also by touch.
+    measures: bool,
 }
 
 impl Component for Lanes {
@@ -97,6 +101,7 @@ impl Component for Lanes {
             cursor: 0,
             wheel: None,
             points: false,
+            measures: false,
         }
     }
 
@@ -108,6 +113,10 @@ impl Component for Lanes {
             }
             Act::Height(height) => {
                 self.height = height;
+                true
+            }
+            Act::Measure => {
+                self.measures = !self.measures;
                 true
             }
             Act::Wheel(event) => {
@@ -139,7 +148,7 @@ impl Component for Lanes {
                     <Splitter label="Height of the lanes" value={self.height} range={(140, 900)}
                         upper=true onchange={ctx.link().callback(Act::Height)} />
                 }
-                { bar(props) }
+                { self.bar(ctx) }
                 if room != Room::Closed {
                     { self.grid(ctx) }
                     { details(props) }
@@ -285,7 +294,7 @@ impl Lanes {
         }
         let (x, y) = (f64::from(event.client_x()), f64::from(event.client_y()));
         let touch = event.pointer_type() == "touch";
-        let pans = on_axis || touch || event.shift_key();
+        let pans = on_axis || !self.measures && (touch || event.shift_key());
         if !touch {
             event.prevent_default();
             if let Some(rows) = self.rows.cast::<web_sys::HtmlElement>() {
@@ -376,6 +385,18 @@ impl Lanes {
         })
     }
 
+    fn bar(&self, ctx: &Context<Self>) -> Html {
+        let (measures, onclick) = (self.measures, ctx.link().callback(|_| Act::Measure));
+        bar(
+            ctx.props(),
+            html! {
+                <button type="button" class={classes!("btn", "small", measures.then_some("on"))}
+                    title="Drag to measure an area, also with a finger" data-testid={TestId::LanesMeasure}
+                    aria-pressed={measures.to_string()} {onclick}>{ "Area" }</button>
+            },
+        )
+    }
+
     fn grid(&self, ctx: &Context<Self>) -> Html {
         let (props, link) = (ctx.props(), ctx.link());
         let window = &props.view.window;
@@ -384,7 +405,7 @@ impl Lanes {
         let active = props.view.window.rows.iter().any(|row| row.place == props.view.cursor);
         let onpointerleave = link.callback(|_: PointerEvent| Act::Left);
         html! {
-            <div class="lframe" onpointerdown={link.callback(Act::Down)}
+            <div class="lframe" data-measures={self.measures.then_some("true")} onpointerdown={link.callback(Act::Down)}
                 onpointermove={link.callback(Act::Moved)} onpointerup={link.callback(Act::Up)}
                 onpointercancel={link.callback(Act::Cancelled)} {onpointerleave}>
                 <div class="laxis" aria-hidden="true" data-testid={TestId::LanesAxis}>
@@ -481,7 +502,7 @@ fn nothing(props: &LanesProps) -> &'static str {
 }
 
 /// The line above: their name, what can be done with them.
-fn bar(props: &LanesProps) -> Html {
+fn bar(props: &LanesProps, measure: Html) -> Html {
     let does = |msg: LanesMsg| props.dispatch.reform(move |_: MouseEvent| Msg::Lanes(msg.clone()));
     let open = props.room != Room::Closed;
     let toggle = if open { Room::Closed } else { Room::Part };
@@ -520,7 +541,9 @@ fn bar(props: &LanesProps) -> Html {
                     { button("+", "A shorter time (+, or Ctrl and the wheel)", None,
                         LanesMsg::Zoom(0.5, None)) }
                 </span>
+                { measure }
                 <span class="grow"></span>
+                { forecast(props) }
                 <input type="search" placeholder="Filter: name or state" {oninput}
                     aria-label="Filter lanes by name or state" />
                 <span class="seg" role="group" aria-label="Picture of the lanes">
@@ -537,16 +560,30 @@ fn bar(props: &LanesProps) -> Html {
     }
 }
 
+/// That the forecast is being worked out, and a way to stop it. What is over in a moment is not seen.
+fn forecast(props: &LanesProps) -> Html {
+    let does = |on| props.dispatch.reform(move |_: MouseEvent| Msg::Lanes(LanesMsg::Forecast(on)));
+    let (words, button, on) = match props.view.forecast {
+        ForecastState::Done => return Html::default(),
+        ForecastState::Runs(part) => {
+            (format!("Forecast: {:.0} % of a day", 100.0 * part), "Stop", false)
+        }
+        ForecastState::Stopped => ("Forecast stopped".to_owned(), "Go on", true),
+    };
+    html! {
+        <span class="lforecast row" role="group" aria-label="Forecast"
+            data-testid={TestId::LanesForecast}>
+            <span class="muted num">{ words }</span>
+            <button type="button" class="btn small" onclick={does(on)}>{ button }</button>
+        </span>
+    }
+}
+
 /// A row, so many rows down.
 fn line(row: &LaneRow, down: usize, props: &LanesProps) -> Html {
     let does = |msg: LanesMsg| props.dispatch.reform(move |_: MouseEvent| Msg::Lanes(msg.clone()));
     let subject = &row.subject;
     let cursor = row.place == props.view.cursor;
-    let in_area = props
-        .view
-        .area
-        .as_ref()
-        .is_some_and(|area| (area.frame.rows.0..=area.frame.rows.1).contains(&row.place));
     let kind = if row.pinned { "pinned" } else { subject.kind() };
     let whole = subject.to_string();
     let (fold, pin) = if row.folded { ("Unfold", "▸") } else { ("Fold", "▾") };
@@ -555,7 +592,7 @@ fn line(row: &LaneRow, down: usize, props: &LanesProps) -> Html {
         <div key={format!("{}{whole}", row.pinned)} class="lane" role="row" id={format!("lane-{}", row.place)}
             aria-rowindex={(row.place + 1).to_string()} data-kind={kind}
             aria-selected={cursor.to_string()} data-subject={whole.clone()}
-            data-area={in_area.then_some("true")} style={format!("top:{}px", ROW * down)}>
+            data-area={row.in_area.then_some("true")} style={format!("top:{}px", ROW * down)}>
             <span class="lname" role="rowheader">
                 if row.under > 0 && !row.pinned {
                     <button class="lfold" tabindex="-1" aria-label={format!("{fold} {whole}")}

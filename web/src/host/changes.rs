@@ -46,11 +46,11 @@ pub(super) struct Told {
     inspector: Option<Rc<InspectorModel>>,
     timeline: Option<(Rc<TimelineModel>, Timestamp)>,
     workloads: Option<Option<Rc<WorkloadsModel>>>,
-    log: Option<Rc<LogView>>,
+    pub(super) log: Option<Rc<LogView>>,
     lanes: Option<Rc<LanesView>>,
     console: BTreeMap<usize, Rc<Entry>>,
     forgotten: usize,
-    compared: Option<Rc<Compared>>,
+    pub(super) compared: Option<Rc<Compared>>,
     kept: Option<(Timeline, bool)>,
     start: Option<Rc<Scenario>>,
 }
@@ -291,7 +291,7 @@ impl Host {
     }
 
     fn lanes_change(&mut self) -> Option<Rc<LanesView>> {
-        let view = self.lanes.view();
+        let view = self.lanes.view(self.forecast_state());
         if self.told.lanes.as_deref() == Some(&view) {
             return None;
         }
@@ -312,13 +312,16 @@ impl Host {
         Some((forgotten, new))
     }
 
-    fn compared_change(&mut self) -> Option<Rc<Compared>> {
-        let compared = self.compared.as_ref()?;
-        if same(self.told.compared.as_ref(), compared) {
+    fn compared_change(&mut self) -> Option<Option<Rc<Compared>>> {
+        let known = match (&self.told.compared, &self.compared) {
+            (old, Some(new)) => same(old.as_ref(), new),
+            (old, None) => old.is_none(),
+        };
+        if known {
             return None;
         }
-        self.told.compared = Some(compared.clone());
-        Some(compared.clone())
+        self.told.compared.clone_from(&self.compared);
+        Some(self.compared.clone())
     }
 
     fn kept_change(&mut self) -> Option<Rc<SavedWork>> {

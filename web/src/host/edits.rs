@@ -29,28 +29,24 @@ impl Host {
         Ok(())
     }
 
-    /// Workloads need controllers that look after them.
-    fn let_controllers_run(&mut self, commands: &[Command]) {
-        let runs = self.session.simulator().config().control_plane;
-        let wanted = commands.iter().any(Command::needs_control_plane);
-        if wanted && !runs && self.change_start(StartChange::ControlPlane(true)).is_ok() {
-            self.notice(Notice::info(
+    /// What has to run before commands can be carried out, and what there is to say of it:
+    /// workloads need controllers that look after them, and kubelets; faults need kubelets that can
+    /// fail, and a controller that notices.
+    pub(super) fn start_needed(&self, commands: &[Command]) -> Option<(StartChange, &'static str)> {
+        let config = self.session.simulator().config();
+        if !config.control_plane && commands.iter().any(Command::needs_control_plane) {
+            return Some((
+                StartChange::ControlPlane(true),
                 "The scheduler and the workload controllers are now simulated from the start of \
                  this timeline. Undo twice to disable them.",
             ));
         }
-    }
-
-    /// Faults need kubelets that can fail, and a controller that notices.
-    fn let_kubelets_run(&mut self, commands: &[Command]) {
-        let runs = self.session.simulator().config().node_lifecycle;
-        let wanted = commands.iter().any(Command::needs_node_lifecycle);
-        if wanted && !runs && self.change_start(StartChange::NodeLifecycle).is_ok() {
-            self.notice(Notice::info(
-                "Kubelets and the node lifecycle controller are now simulated from the start of \
-                 this timeline. Undo twice to disable them.",
-            ));
-        }
+        let faults = commands.iter().any(Command::needs_node_lifecycle);
+        (faults && !config.node_lifecycle).then_some((
+            StartChange::NodeLifecycle,
+            "Kubelets and the node lifecycle controller are now simulated from the start of \
+             this timeline. Undo twice to disable them.",
+        ))
     }
 
     pub(super) fn edit(&mut self, commands: Vec<Command>) -> Result<(), String> {
@@ -65,8 +61,11 @@ impl Host {
 
     /// Does what commands say, as one edit.
     pub(super) fn carry_out(&mut self, commands: Vec<Command>) -> Result<(), CommandError> {
-        self.let_controllers_run(&commands);
-        self.let_kubelets_run(&commands);
+        if let Some((change, words)) = self.start_needed(&commands)
+            && self.change_start(change).is_ok()
+        {
+            self.notice(Notice::info(words));
+        }
         let follows = selection_after(&commands, self.selection.as_ref());
         let words = commands.first().map(display::command_text);
         let before = self.session.rows().len();

@@ -3,21 +3,26 @@
 use std::rc::Rc;
 use std::time::Duration;
 
+use taintlab_core::command::Command;
 use taintlab_core::condition::Condition;
+use taintlab_core::lanes::LaneSubject;
 use taintlab_core::time::Timestamp;
 
-use super::moments::is_about;
 use super::{Host, Tell};
 use crate::protocol::{Effect, Notice, Progress, Reply, Request, Update};
 use crate::session::{Back, EndRun, MarkKind, Row, RunTo, Session, Way};
 use crate::text::at;
 use crate::view_models::ViewModels;
+use crate::view_models::about::About;
 use crate::view_models::lanes::{LanesMsg, subject_of};
 use crate::view_models::runs::{Breakpoint, Compared, Comparing, Until};
 use crate::view_models::selection::Selection;
 
 /// How far "run to the end" goes where there may be no end, for the sake of progress.
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// Why something was not done.
+const STOPPED: &str = "it was stopped";
 
 /// Something that takes long.
 pub(super) struct Job {
@@ -38,8 +43,8 @@ enum What {
     Compare(Box<Comparing>),
 }
 
-/// What there is to say when the clock is where it was to go.
-enum Arrived {
+/// What there is to do when the clock is where it was to go.
+pub(super) enum Arrived {
     /// Nothing.
     Silent,
     /// This, to those who do not see it.
@@ -48,6 +53,14 @@ enum Arrived {
     About,
     /// That the timeline runs on another Kubernetes.
     Changed,
+    /// The same; then these commands are carried out. What is said of it.
+    Edit(Vec<Command>, &'static str),
+    /// An object is chosen on the lanes, at that moment; whether the inspector lies over them.
+    Lane(LaneSubject, Timestamp, bool),
+    /// A bookmark is told.
+    Story(String),
+    /// A run of a report is a branch of that name, in which something is selected.
+    Run(String, Option<Selection>),
 }
 
 /// What is looked for.
@@ -55,7 +68,7 @@ enum Search {
     /// Something of the kinds that are not hidden.
     Shown(Vec<MarkKind>),
     /// Something about what is selected, likewise.
-    About(Selection, Vec<MarkKind>),
+    About(About, Vec<MarkKind>),
     /// A condition that comes to be so; whether it was when it was last looked at.
     Condition(Condition, bool),
 }
@@ -65,8 +78,9 @@ impl Search {
         let shown = |hidden: &[MarkKind], row: &Row| !hidden.contains(&row.kind.mark());
         match self {
             Self::Shown(hidden) => rows.iter().any(|row| shown(hidden, row)),
-            Self::About(selection, hidden) => {
-                rows.iter().any(|row| shown(hidden, row) && is_about(row, selection))
+            Self::About(about, hidden) => {
+                about.follow(session, rows);
+                rows.iter().any(|row| shown(hidden, row) && about.holds(row))
             }
             Self::Condition(condition, before) => {
                 let holds = condition.holds(session.simulator());
@@ -119,7 +133,7 @@ impl Job {
             What::Search(..) => ("Looking for it", Some(part(self.from.saturating_add(DAY)))),
             What::Compare(comparing) => {
                 let what = format!("Comparing: {}", at(comparing.now()));
-                return Progress { what, part: None };
+                return Progress { what, part: Some(comparing.part()) };
             }
         };
         Progress { what: format!("{what}: {}", at(now)), part }
@@ -132,9 +146,19 @@ impl Host {
         let rows = self.session.rows().len();
         let is_of_the_work = matches!(
             request,
-            Request::Undo | Request::Redo | Request::ChangeStart(_) | Request::Visit(..)
+            Request::Undo
+                | Request::Redo
+                | Request::ChangeStart(_)
+                | Request::Visit(..)
+                | Request::Edit(_)
+                | Request::Tour(_)
+                | Request::OpenRun(_)
         );
-        if !is_of_the_work {
+        let looks = matches!(
+            request,
+            Request::Lanes(ref msg, _) if !matches!(msg, LanesMsg::Go | LanesMsg::Choose(_, Some(_)))
+        );
+        if !is_of_the_work && !looks {
             self.stop();
         }
         match self.begin(request) {
@@ -158,8 +182,8 @@ impl Host {
             }
             Request::Step => What::Search(self.session.begin_run_to(), Search::Shown(hidden)),
             Request::StepAbout(true) => {
-                let search = Search::About(self.selected()?, hidden);
-                What::Search(self.session.begin_run_to(), search)
+                let about = self.about_selected(&hidden)?;
+                What::Search(self.session.begin_run_to(), Search::About(about, hidden))
             }
             Request::RunToEnd => What::RunToEnd(self.session.begin_run_to_end()),
             Request::Until(until) => match self.begin_until(&until) {
@@ -188,9 +212,8 @@ impl Host {
             Request::Seek(to) => (Some(self.session.begin_way(to)), Arrived::Silent),
             Request::StepBack => (Some(self.session.begin_step_back(hidden)), Arrived::Silent),
             Request::StepAbout(_) => {
-                let (rows, selection) = (self.session.rows().len(), self.selected()?);
-                let is_it =
-                    |row: &Row| !hidden.contains(&row.kind.mark()) && is_about(row, &selection);
+                let (rows, about) = (self.session.rows().len(), self.about_selected(hidden)?);
+                let is_it = |row: &Row| !hidden.contains(&row.kind.mark()) && about.holds(row);
                 let way = self.session.begin_back_to_row(is_it);
                 if way.is_none() {
                     self.say_of_object(rows, false, false);
@@ -214,17 +237,43 @@ impl Host {
                 Err(error) => return Err(Reply::Edited(Err(error))),
             },
             Request::Visit(entry, present) => (self.visit(entry, present), Arrived::Silent),
+            Request::Edit(commands) => {
+                let needed = self.start_needed(&commands);
+                let begun = needed.and_then(|(change, words)| {
+                    Some((self.begin_change_start(change).ok()?, words))
+                });
+                match begun {
+                    Some((way, words)) => (Some(way), Arrived::Edit(commands, words)),
+                    None => return Err(Reply::Edited(self.edit(commands))),
+                }
+            }
+            Request::Lanes(msg, narrow) => match self.begin_lane(&msg) {
+                Some((subject, way)) => (Some(way), Arrived::Lane(subject, way.goal(), narrow)),
+                None => {
+                    self.on_lanes(msg, narrow);
+                    (None, Arrived::Silent)
+                }
+            },
+            Request::Tour(name) => return self.begin_tour(&name).ok_or(Reply::Done),
+            Request::Tell(number) => return self.begin_story(number).ok_or(Reply::Done),
+            Request::TellNext(forth) => return self.begin_story_next(forth).ok_or(Reply::Done),
+            Request::OpenRun(run) => return self.begin_run(*run).ok_or(Reply::Done),
             _ => (None, Arrived::Silent),
         };
         way.map(|way| (way, arrived)).ok_or(Reply::Done)
     }
 
-    /// What is selected; if nothing is, that is said.
-    fn selected(&mut self) -> Result<Selection, Reply> {
+    /// Rows about what is selected; if nothing is, or no row can be, that is said.
+    fn about_selected(&mut self, hidden: &[MarkKind]) -> Result<About, Reply> {
+        let about = About::of(&self.session, &self.views.board, self.selection.as_ref());
         if self.selection.is_none() {
             self.announce("Select something first");
+        } else if let Some(why) = about.never(&self.session, hidden) {
+            self.announce(why);
+        } else {
+            return Ok(about);
         }
-        self.selection.clone().ok_or(Reply::Done)
+        Err(Reply::Done)
     }
 
     /// Begins to run to a condition, or back to it; what else is done with one is done at once.
@@ -248,6 +297,9 @@ impl Host {
             }
             Until::Run(_) => {
                 let holds = condition.holds(self.session.simulator());
+                if holds {
+                    return Err(format!("`{condition}` is so already"));
+                }
                 let search = Search::Condition(condition, holds);
                 Ok(Some(What::Search(self.session.begin_run_to(), search)))
             }
@@ -278,7 +330,8 @@ impl Host {
     pub(super) fn end_job(&mut self, mut job: Job, cancelled: bool, tell: Tell<'_>) {
         match &mut job.what {
             // Where it is now it stays.
-            What::RunToEnd(_) | What::Go(..) => self.finish(job, true, tell),
+            What::RunToEnd(_) => self.finish(job, true, tell),
+            What::Go(..) => self.finish(job, false, tell),
             What::Search(run, _) => {
                 self.session.give_up(run);
                 self.finish(job, false, tell);
@@ -288,7 +341,7 @@ impl Host {
                 self.finish(job, false, tell);
             }
             What::Compare(_) => {
-                let why = if cancelled { "it was stopped" } else { "it cannot be compared" };
+                let why = if cancelled { STOPPED } else { "it cannot be compared" };
                 self.done(job.id, Reply::Edited(Err(why.to_owned())), tell);
             }
         }
@@ -305,10 +358,39 @@ impl Host {
                 Reply::Done
             }
             What::Go(_, Arrived::About) => {
-                self.say_of_object(job.rows, found, false);
+                if found {
+                    self.say_of_object(job.rows, true, false);
+                }
                 Reply::Done
             }
             What::Go(_, Arrived::Changed) => Reply::Edited(Ok(())),
+            What::Go(_, Arrived::Edit(..)) if !found => Reply::Edited(Err(STOPPED.to_owned())),
+            What::Go(_, Arrived::Edit(commands, words)) => {
+                self.notice(Notice::info(words));
+                Reply::Edited(self.edit(commands))
+            }
+            What::Go(_, Arrived::Lane(subject, at, narrow)) => {
+                if found {
+                    self.choose(subject, Some(at), narrow);
+                }
+                Reply::Done
+            }
+            What::Go(_, Arrived::Story(note)) => {
+                if found {
+                    self.announce(note);
+                }
+                Reply::Done
+            }
+            What::Go(_, Arrived::Run(name, select)) => {
+                self.select(select);
+                if found {
+                    self.notice(Notice::info(format!(
+                        "“{name}” is a branch of its own now, at its worst moment. G leads back, R \
+                         to the report.",
+                    )));
+                }
+                Reply::Done
+            }
             What::Back(Back { condition, .. }) => {
                 Reply::Edited(self.say_of_condition(&condition, found, "before this moment"))
             }

@@ -4,17 +4,17 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use taintlab_core::lanes::LaneSubject;
-use taintlab_core::lanes::area::Area;
 use taintlab_core::time::Timestamp;
 
 use super::Host;
 use crate::files;
 use crate::protocol::{Effect, Pictured};
+use crate::session::{Session, Way};
 use crate::view_models::ViewModels;
 use crate::view_models::board::density::Detail;
 use crate::view_models::lanes::{
-    Chosen, ChosenArea, Frame, LaneRows, LanesMsg, LanesView, LanesWindow, Move, Picture, Room,
-    View, Wanted, end, pieces, selection_of, window,
+    Chosen, ChosenArea, ForecastState, Frame, LaneRows, LanesMsg, LanesView, LanesWindow, Move,
+    Picture, Room, View, Wanted, area, end, pieces, selection_of, window,
 };
 
 /// A picture has at most so many rows.
@@ -30,11 +30,28 @@ pub(super) struct Lanes {
     fits: bool,
     window: LanesWindow,
     cursor: usize,
-    chosen: Option<Rc<Chosen>>,
-    area: Option<Rc<ChosenArea>>,
+    /// What was chosen: an object at a moment; and what there is to say of it in this run.
+    chosen: Option<(LaneSubject, Timestamp)>,
+    said: Option<Rc<Chosen>>,
+    area: Option<HeldArea>,
     /// Where an area begins.
     begun: Option<(usize, Timestamp)>,
+    /// The forecast is not wanted until something is done.
+    stopped: bool,
 }
+
+/// An area that was chosen. It stays with its objects when rows move.
+struct HeldArea {
+    subjects: BTreeSet<LaneSubject>,
+    time: (Timestamp, Timestamp),
+    /// What it was counted for.
+    counted_for: CountedFor,
+    shown: Rc<ChosenArea>,
+}
+
+/// Whether the forecast covers it; if not, how many events there were, and until when; the end of
+/// what is drawn.
+type CountedFor = (Option<(usize, Timestamp)>, Timestamp);
 
 impl Default for Lanes {
     fn default() -> Self {
@@ -48,21 +65,38 @@ impl Default for Lanes {
             window: LanesWindow::default(),
             cursor: 0,
             chosen: None,
+            said: None,
             area: None,
             begun: None,
+            stopped: false,
         }
     }
 }
 
 impl Lanes {
     /// What the page shows of them.
-    pub(super) fn view(&self) -> LanesView {
+    pub(super) fn view(&self, forecast: ForecastState) -> LanesView {
         LanesView {
             window: self.window.clone(),
             wanted: self.wanted.clone(),
             cursor: self.cursor,
-            chosen: self.chosen.clone(),
-            area: self.area.clone(),
+            chosen: self.said.clone(),
+            area: self.area.as_ref().map(|area| area.shown.clone()),
+            forecast,
+        }
+    }
+
+    /// The work was replaced: nothing that was chosen is there any more.
+    pub(super) fn forget(&mut self) {
+        self.rows.forget();
+        (self.chosen, self.said, self.area, self.begun) = (None, None, None, None);
+    }
+
+    /// Something was done, so that something else may follow than what was counted.
+    pub(super) fn begin_anew(&mut self) {
+        self.stopped = false;
+        if let Some(area) = &mut self.area {
+            area.counted_for = CountedFor::default();
         }
     }
 }
@@ -84,12 +118,45 @@ impl Host {
             lanes.view = lanes.view.panned(0.5);
         }
         lanes.window = window(&self.session, &lanes.rows, lanes.view, self.session.is_peeking());
-        if let Some(area) = &lanes.area {
-            let (from, to) = area.frame.time;
-            let place = (lanes.view.place(from), lanes.view.place(to));
-            if area.place != place {
-                lanes.area = Some(Rc::new(ChosenArea { place, ..ChosenArea::clone(area) }));
+        if let Some((subject, at)) = &lanes.chosen {
+            let said = Chosen::at(&self.session, subject, *at);
+            if said.as_ref() != lanes.said.as_deref() {
+                lanes.said = said.map(Rc::new);
             }
+        }
+        self.look_at_area();
+    }
+
+    /// What the area that was chosen holds, as things are now.
+    fn look_at_area(&mut self) {
+        let (lanes, session) = (&mut self.lanes, &self.session);
+        let Some(held) = &mut lanes.area else { return };
+        for row in &mut lanes.window.rows {
+            if held.subjects.contains(&row.subject) {
+                Rc::make_mut(row).in_area = true;
+            }
+        }
+        let place = (lanes.view.place(held.time.0), lanes.view.place(held.time.1));
+        let counted_for = counted_for(session, held.time.1);
+        if held.counted_for != counted_for {
+            let (area, only_record) = area(session, &held.subjects, held.time);
+            let objects = held.subjects.len();
+            held.shown = Rc::new(ChosenArea { objects, area: Rc::new(area), only_record, place });
+            held.counted_for = counted_for;
+        } else if held.shown.place != place {
+            Rc::make_mut(&mut held.shown).place = place;
+        }
+    }
+
+    /// How it is about the forecast.
+    pub(super) fn forecast_state(&self) -> ForecastState {
+        if self.lanes.room == Room::Closed || self.playing || self.session.is_peeking() {
+            return ForecastState::Done;
+        }
+        match self.session.forecast_part() {
+            None => ForecastState::Done,
+            Some(_) if self.lanes.stopped => ForecastState::Stopped,
+            Some(part) => ForecastState::Runs(part),
         }
     }
 
@@ -101,10 +168,7 @@ impl Host {
 
     /// Whether somebody looks at a forecast that does not go as far as it can.
     pub(super) fn wants_forecast(&self) -> bool {
-        self.lanes.room != Room::Closed
-            && !self.playing
-            && !self.session.is_peeking()
-            && !self.session.forecast_is_done()
+        matches!(self.forecast_state(), ForecastState::Runs(_))
     }
 
     /// A slice of the forecast.
@@ -171,14 +235,8 @@ impl Host {
                 }
             }
             LanesMsg::Move(to) => self.move_cursor(to),
-            LanesMsg::Go => {
-                let at = self.session.now();
-                let chosen = self.at_cursor();
-                self.end_peek();
-                if let Some(subject) = chosen {
-                    self.choose(subject, Some(at), narrow);
-                }
-            }
+            // There is no row to go to a moment of.
+            LanesMsg::Go => self.end_peek(),
             // While time runs the board shows that.
             LanesMsg::PeekAt(_) if self.playing => {}
             LanesMsg::PeekAt(at) => self.peek(at),
@@ -187,12 +245,11 @@ impl Host {
             LanesMsg::ToggleFull | LanesMsg::Peek(Some(_)) | LanesMsg::PeekNow => {}
             LanesMsg::Choose(subject, at) => {
                 self.end_peek();
-                let rows = self.lanes.rows.rows.iter();
-                let place = rows.enumerate().find(|(_, row)| row.subject == subject);
-                self.lanes.cursor = place.map_or(self.lanes.cursor, |(place, _)| place);
+                self.put_cursor_on(&subject);
                 self.choose(subject, at, narrow);
             }
             LanesMsg::Area(frame) => self.choose_area(frame),
+            LanesMsg::Forecast(on) => self.lanes.stopped = !on,
             LanesMsg::AreaHere(ends) => {
                 let here = (self.lanes.cursor, self.session.now());
                 match self.lanes.begun {
@@ -272,18 +329,36 @@ impl Host {
     }
 
     fn choose_at_cursor(&mut self) {
-        let subject = self.at_cursor();
-        let chosen = subject.and_then(|it| Chosen::at(&self.session, &it, self.session.now()));
-        self.lanes.chosen = chosen.map(Rc::new);
+        let now = self.session.now();
+        self.choose_segment(self.at_cursor().map(|subject| (subject, now)));
     }
 
-    /// Selects an object, and goes to a moment of it.
-    fn choose(&mut self, subject: LaneSubject, at: Option<Timestamp>, narrow: bool) {
+    fn choose_segment(&mut self, chosen: Option<(LaneSubject, Timestamp)>) {
+        (self.lanes.chosen, self.lanes.said) = (chosen, None);
+        self.look_at_lanes();
+    }
+
+    fn put_cursor_on(&mut self, subject: &LaneSubject) {
+        let place = self.lanes.rows.rows.iter().position(|row| row.subject == *subject);
+        self.lanes.cursor = place.unwrap_or(self.lanes.cursor);
+    }
+
+    /// Begins to go to a moment of an object, if that is asked for: which, when, and the way.
+    pub(super) fn begin_lane(&mut self, msg: &LanesMsg) -> Option<(LaneSubject, Way)> {
+        let (subject, at) = match msg {
+            LanesMsg::Go => (self.at_cursor()?, self.session.now()),
+            LanesMsg::Choose(subject, Some(at)) => (subject.clone(), *at),
+            _ => return None,
+        };
+        self.end_peek();
+        self.put_cursor_on(&subject);
+        Some((subject, self.session.begin_way(at)))
+    }
+
+    /// Selects an object; what it was at a moment is said.
+    pub(super) fn choose(&mut self, subject: LaneSubject, at: Option<Timestamp>, narrow: bool) {
         if let Some(at) = at {
-            self.stop();
-            self.change(|session| session.seek(at));
-            let chosen = Chosen::at(&self.session, &subject, at);
-            self.lanes.chosen = chosen.map(Rc::new);
+            self.choose_segment(Some((subject.clone(), at)));
         }
         // Where the inspector lies over the lanes, only a name opens it.
         if at.is_none() || !narrow {
@@ -301,13 +376,12 @@ impl Host {
 
     fn choose_area(&mut self, frame: Option<Frame>) {
         self.lanes.begun = None;
-        self.lanes.area = frame.map(|frame| {
-            let subjects = self.lanes.rows.subjects(frame.rows);
-            let events = self.session.known_events();
-            let area = Area::of(self.session.recorder(), &events, &subjects, frame.time);
-            let (from, to) = frame.time;
-            let place = (self.lanes.view.place(from), self.lanes.view.place(to));
-            Rc::new(ChosenArea { frame, area: Rc::new(area), place })
+        self.lanes.area = frame.map(|Frame { rows, time }| {
+            let subjects = self.lanes.rows.subjects(rows);
+            let (area, only_record) = area(&self.session, &subjects, time);
+            let (objects, place) = (subjects.len(), <(f64, f64)>::default());
+            let shown = Rc::new(ChosenArea { objects, area: Rc::new(area), only_record, place });
+            HeldArea { subjects, time, counted_for: counted_for(&self.session, time.1), shown }
         });
     }
 
@@ -327,4 +401,9 @@ impl Host {
         };
         self.effects.push(Effect::Picture(of, svg, picture == Picture::Png));
     }
+}
+
+fn counted_for(session: &Session, to: Timestamp) -> CountedFor {
+    let recorded = || (session.recorder().events(), session.reached());
+    ((!session.forecast_covers(to)).then(recorded), end(session).min(to))
 }

@@ -4,10 +4,8 @@ use taintlab_core::simulator::Simulator;
 
 use super::Host;
 use crate::protocol::Notice;
-use crate::session::{MarkKind, Row, Session, Way};
-use crate::view_models::display;
+use crate::session::{MarkKind, Session, Way};
 use crate::view_models::runs::{BranchMsg, Breakpoint};
-use crate::view_models::selection::Selection;
 
 impl Host {
     /// Does something about branches: the way of the clock, if that is on another one now.
@@ -62,9 +60,4 @@ pub(super) fn stops(breakpoints: &mut [Breakpoint], simulator: &Simulator) -> Op
         one.holds = holds;
     }
     stops
-}
-
-/// Whether a row speaks of what is selected.
-pub(super) fn is_about(row: &Row, selection: &Selection) -> bool {
-    display::row(row).selects.as_ref() == Some(selection)
 }

@@ -21,6 +21,7 @@ type Follow = fn(&mut ViewModels, &mut Session, Option<&Selection>, bool) -> boo
 impl Host {
     /// Looks at what the session did; `true` if something on the board may have changed.
     pub(super) fn refresh(&mut self, follow: Follow) -> bool {
+        self.forget_what_was_seen();
         let before_counts = self.views.board.board().totals.counts;
         let selection = self.selection.as_ref();
         let changed = follow(&mut self.views, &mut self.session, selection, self.playing);
@@ -36,6 +37,21 @@ impl Host {
         self.look_at_lanes();
         self.follow_drains();
         changed
+    }
+
+    /// What belongs to work that is no longer there is no longer shown: the comparison of two runs
+    /// once one of them is another, and of the lanes what was chosen once they are others.
+    fn forget_what_was_seen(&mut self) {
+        let timeline = self.session.timeline();
+        if self.seen_of.is_same(timeline) {
+            return;
+        }
+        self.compared = None;
+        self.lanes.begin_anew();
+        if !self.seen_of.has_same_beginning(timeline) {
+            self.lanes.forget();
+        }
+        self.seen_of = timeline.clone();
     }
 
     /// Says how it ended, when nothing is due any more.

@@ -3,7 +3,9 @@
 use taintlab_core::scenario::Bookmark;
 
 use super::Host;
+use super::jobs::Arrived;
 use crate::protocol::{Effect, Notice};
+use crate::session::Way;
 use crate::view_models::selection::Selection;
 use crate::{files, samples};
 
@@ -15,42 +17,45 @@ impl Host {
         self.changed();
     }
 
-    /// Shows the moment of a bookmark, and what it is about.
-    pub(super) fn tell_story(&mut self, number: Option<usize>) {
+    /// Begins to show the moment of a bookmark, and what it is about: the way there, and what is
+    /// said.
+    pub(super) fn begin_story(&mut self, number: Option<usize>) -> Option<(Way, Arrived)> {
         self.stop();
         let start = self.session.timeline().start.clone();
         let told = number.and_then(|number| Some((number, start.bookmarks.get(number)?)));
         let Some((number, bookmark)) = told else {
             self.story = None;
-            return;
+            return None;
         };
         self.close_dialog();
         self.story = Some(number);
-        self.session.seek(bookmark.at.timestamp());
+        let way = self.session.begin_way(bookmark.at.timestamp());
         if let Some(selection) = Selection::parse(&bookmark.select) {
             self.selection = Some(selection.clone());
             self.effects.push(Effect::Reveal(selection));
         }
-        self.changed();
-        self.announce(bookmark.note.clone());
+        Some((way, Arrived::Story(bookmark.note.clone())))
     }
 
-    pub(super) fn tell_next(&mut self, forth: bool) {
-        let Some(told) = self.story else { return };
+    pub(super) fn begin_story_next(&mut self, forth: bool) -> Option<(Way, Arrived)> {
+        let told = self.story?;
         let last = self.session.timeline().start.bookmarks.len().saturating_sub(1);
         let other = if forth { (told + 1).min(last) } else { told.saturating_sub(1) };
-        self.tell_story(Some(other));
+        self.begin_story(Some(other))
     }
 
-    /// Opens an example at its first bookmark.
-    pub(super) fn tour(&mut self, name: &str) {
+    /// Begins to open an example at its first bookmark.
+    pub(super) fn begin_tour(&mut self, name: &str) -> Option<(Way, Arrived)> {
         let text = samples::all().find(|(known, _)| *known == name).map(|(_, text)| text);
         match files::scenario(name, text.unwrap_or_default()) {
             Ok(scenario) => {
                 self.load(scenario);
-                self.tell_story(Some(0));
+                self.begin_story(Some(0))
             }
-            Err(error) => self.notice(Notice::error(error)),
+            Err(error) => {
+                self.notice(Notice::error(error));
+                None
+            }
         }
     }
 }

@@ -1,20 +1,24 @@
 use std::cell::Cell;
 use std::rc::Rc;
 
-use taintlab_core::api::{Taint, TaintEffect};
+use taintlab_core::api::{PodKey, Taint, TaintEffect, WorkloadKind};
 use taintlab_core::command::Command;
+use taintlab_core::lanes::LaneSubject;
+use taintlab_core::pod_state::PodVerdict;
 use taintlab_core::release::KubernetesRelease;
-use taintlab_core::time::Timestamp;
+use taintlab_core::scenario::Bookmark;
+use taintlab_core::time::{Span, Timestamp};
 
 use super::{Budgets, Host};
-use crate::protocol::{Effect, Origin, Reply, Request, Resumed, StartText, Update};
+use crate::protocol::{Effect, OpenedRun, Origin, Reply, Request, Resumed, StartText, Update};
 use crate::session::{MarkKind, StartChange};
+use crate::view_models::about::About;
 use crate::view_models::board::Board;
 use crate::view_models::board::density::{Density, Detail};
 use crate::view_models::board::patch::BoardPatch;
-use crate::view_models::lanes::{LanesMsg, Room, Wanted};
+use crate::view_models::lanes::{Chosen, ForecastState, Frame, LanesMsg, Room, Wanted};
 use crate::view_models::runs::{BranchMsg, CompareWith, Side, Until};
-use crate::view_models::selection::Selection;
+use crate::view_models::selection::{PodGroup, Selection};
 use crate::wire::{from_bytes, to_bytes};
 use crate::{files, samples};
 
@@ -31,6 +35,12 @@ thread_local! {
 }
 
 /// A clock on which each look takes a millisecond.
+/// As it is, beside the same with other `tolerationSeconds`.
+fn with_seconds(seconds: i64) -> CompareWith {
+    let other = Side { toleration_seconds: Some(seconds), ..Side::default() };
+    CompareWith { sides: [Side::default(), other] }
+}
+
 fn clock() -> f64 {
     TIME.set(TIME.get() + 1.0);
     TIME.get()
@@ -258,7 +268,298 @@ fn what_is_kept_is_what_there_was() {
     assert_eq!(again.host.breakpoints.len(), 1);
     assert_eq!(again.host.breakpoints[0].condition.to_string(), stop);
     assert_eq!(again.host.views.hidden, [MarkKind::Zone]);
-    assert_eq!(again.host.lanes.view().wanted, lanes);
+    assert_eq!(again.host.lanes.view(ForecastState::Done).wanted, lanes);
     again.ask(Request::Kubectl("kubectl get nodes".to_owned()));
     assert_eq!(again.host.console.last().unwrap().number, console.last().unwrap().number + 1);
+}
+
+/// The lanes of an example in sight, with its forecast.
+fn lanes_of(page: &mut Page, name: &str) {
+    page.ask(example(name));
+    page.ask(Request::Lanes(LanesMsg::Room(Room::Part), false));
+    page.ask(Request::Lanes(LanesMsg::Look(0, 30, 800), false));
+}
+
+fn forecast(page: &mut Page) {
+    while page.host.wants_forecast() {
+        page.host.work(&mut |_| {});
+    }
+}
+
+fn web_0() -> LaneSubject {
+    LaneSubject::Pod { pod: PodKey::new("", "web-0") }
+}
+
+fn area(page: &Page) -> (Vec<String>, bool) {
+    let area = page.host.lanes.view(ForecastState::Done).area.unwrap();
+    (area.area.states.iter().map(ToString::to_string).collect(), area.only_record)
+}
+
+#[test]
+fn an_area_counts_what_is_drawn_the_forecast_too() {
+    let mut page = page(1e9);
+    lanes_of(&mut page, "why-345-seconds");
+    // No forecast yet.
+    page.ask(example("why-345-seconds"));
+    let rows = page.host.lanes.view(ForecastState::Done).window.rows;
+    let row = rows.iter().find(|row| row.subject == web_0()).unwrap().place;
+    let time = (Timestamp::ZERO, Timestamp::from_secs(400));
+    let choose = LanesMsg::Area(Some(Frame { rows: (row, row), time }));
+    page.host.on_lanes(choose, false);
+    assert_eq!(area(&page), (vec![], true), "nothing has happened, and it says so");
+    forecast(&mut page);
+    let (states, only_record) = area(&page);
+    let wanted = [
+        "1 pod ready, 40.0084s",
+        "1 pod not ready, 5.0916s",
+        "1 pod counting down, 5m0s",
+        "1 pod stuck Terminating, 54.9s",
+    ];
+    assert_eq!((states.as_slice(), only_record), (wanted.map(String::from).as_slice(), false));
+    let held = page.host.lanes.view(ForecastState::Done).area.unwrap();
+    assert_eq!(held.area.expect.len(), 1, "{:?}", held.area.expect);
+    // The same once it has happened, and wherever its row is.
+    page.ask(Request::RunToEnd);
+    assert_eq!(area(&page).0, wanted);
+    page.ask(Request::Lanes(LanesMsg::Pin(LaneSubject::Node { node: "worker-2".into() }), false));
+    let rows = page.host.lanes.view(ForecastState::Done).window.rows;
+    let within = rows.iter().filter(|row| row.in_area).map(|row| row.subject.clone());
+    assert_eq!(within.collect::<Vec<_>>(), [web_0()]);
+}
+
+#[test]
+fn a_forecast_leads_back_to_what_has_happened() {
+    let mut page = page(1e9);
+    lanes_of(&mut page, "why-345-seconds");
+    page.ask(Request::Seek(Timestamp::from_secs(50)));
+    forecast(&mut page);
+    let last = Timestamp::from_secs(350);
+    let chosen = Chosen::at(&page.host.session, &web_0(), last).unwrap();
+    assert!(chosen.forecast && chosen.text.starts_with("stuck"), "{chosen:?}");
+    let first = chosen.causes.last().unwrap();
+    assert_eq!(first.text, "heartbeats of node worker-1 stopped: its kubelet does not run");
+    page.ask(Request::RunToEnd);
+    let happened = Chosen::at(&page.host.session, &web_0(), last).unwrap();
+    assert_eq!(happened.causes, chosen.causes);
+}
+
+#[test]
+fn what_belongs_to_other_work_is_not_shown() {
+    let mut page = page(1e9);
+    let choose = |page: &mut Page| {
+        lanes_of(page, "why-345-seconds");
+        let at = Timestamp::from_secs(100);
+        page.ask(Request::Lanes(LanesMsg::Choose(web_0(), Some(at)), false));
+        let time = (Timestamp::ZERO, at);
+        page.ask(Request::Lanes(LanesMsg::Area(Some(Frame { rows: (0, 3), time })), false));
+        page.ask(Request::Compare(with_seconds(10)));
+        assert!(page.host.compared.is_some());
+        let view = page.host.lanes.view(ForecastState::Done);
+        assert!(view.chosen.is_some() && view.area.is_some());
+    };
+    let release = KubernetesRelease::parse("1.27").unwrap();
+    page.ask(Request::LeaveVisit(1));
+    for request in [
+        example("service-in-an-outage"),
+        Request::Tour("one-zone-of-three".to_owned()),
+        Request::ChangeStart(StartChange::Release(release)),
+        Request::Branch(BranchMsg::Fork),
+        Request::Undo,
+        Request::Visit(1, false),
+    ] {
+        choose(&mut page);
+        let told = page.ask(request.clone());
+        let view = page.host.lanes.view(ForecastState::Done);
+        assert!(view.chosen.is_none() && view.area.is_none(), "{request:?}: {told:?}");
+        assert!(page.host.compared.is_none() && page.host.told.compared.is_none(), "{request:?}");
+    }
+    // An edit leaves what was chosen, as it is then.
+    choose(&mut page);
+    let taint = Taint::new("k", "", TaintEffect::NoExecute);
+    page.ask(Request::Edit(vec![Command::Taint { node: "worker-1".into(), taint }]));
+    let view = page.host.lanes.view(ForecastState::Done);
+    assert!(view.chosen.is_some() && view.area.is_some() && page.host.compared.is_none());
+}
+
+#[test]
+fn pins_are_of_what_is_there() {
+    let mut page = page(1e9);
+    lanes_of(&mut page, "why-345-seconds");
+    page.ask(Request::Lanes(LanesMsg::Pin(web_0()), false));
+    let pinned = |page: &Page| page.host.lanes.view(ForecastState::Done).window.pinned;
+    assert_eq!(pinned(&page), 1);
+    lanes_of(&mut page, "one-zone-of-three");
+    assert_eq!(pinned(&page), 0);
+}
+
+#[test]
+fn rows_are_stepped_to_by_zone_group_and_deployment() {
+    let mut page = page(1e9);
+    let step = |page: &mut Page, selection: Selection| {
+        page.ask(Request::Select(Some(selection)));
+        let before = page.host.session.now();
+        let (_, effects) = page.ask(Request::StepAbout(true));
+        let said = effects.into_iter().filter_map(|it| match it {
+            Effect::Announce(words) => Some(words),
+            _ => None,
+        });
+        (page.host.session.now().as_nanos() - before.as_nanos(), said.collect::<Vec<_>>())
+    };
+    page.ask(example("one-zone-of-three"));
+    let zone = page.board.zones[0].key.clone();
+    let (passed, said) = step(&mut page, Selection::Zone(zone.clone()));
+    assert!(passed > 0, "{said:?}");
+    let about =
+        About::of(&page.host.session, &page.host.views.board, Some(&Selection::Zone(zone.clone())));
+    assert!(page.host.session.rows().iter().any(|row| about.holds(row)));
+    let group = Selection::Pods(PodGroup::Verdict(PodVerdict::Stuck));
+    let (passed, said) = step(&mut page, group.clone());
+    assert_eq!((passed, said.len()), (0, 1), "there are none: {said:?}");
+    assert!(said[0].contains("no such pods"), "{said:?}");
+
+    page.ask(example("service-in-an-outage"));
+    let group = Selection::Pods(PodGroup::Verdict(PodVerdict::Stays));
+    assert!(step(&mut page, group).0 > 0);
+    let workloads: Vec<_> =
+        page.host.session.simulator().cluster().workloads().map(|(key, _)| key.clone()).collect();
+    let deployment = workloads.iter().find(|key| key.kind == WorkloadKind::Deployment).unwrap();
+    let set = page.host.session.simulator().cluster().workloads_owned_by(deployment).next();
+    let set = Selection::Workload(set.unwrap().clone());
+    page.ask(Request::RunToEnd);
+    let (session, board) = (&page.host.session, &page.host.views.board);
+    let rows_of = |selection: &Selection| {
+        let about = About::of(session, board, Some(selection));
+        session.rows().iter().filter(|row| about.holds(row)).cloned().collect::<Vec<_>>()
+    };
+    let of_deployment = rows_of(&Selection::Workload(deployment.clone()));
+    assert!(!rows_of(&set).is_empty());
+    assert!(rows_of(&set).iter().all(|row| of_deployment.contains(row)));
+
+    let taint_only = page.board.zones[0].key.clone();
+    page.ask(Request::Load(Box::new(
+        serde_json::from_value(serde_json::json!({
+            "apiVersion": "taintlab/v1", "kind": "Scenario",
+            "kubernetes": { "nodeLifecycle": false },
+            "objects": { "nodeGroups": [{ "name": "a", "count": 1 }] }
+        }))
+        .unwrap(),
+    )));
+    let (passed, said) = step(&mut page, Selection::Zone(taint_only));
+    assert_eq!(passed, 0);
+    assert!(said[0].contains("does not run"), "{said:?}");
+}
+
+#[test]
+fn what_goes_to_a_moment_is_parted_and_can_be_stopped() {
+    let mut page = page(0.0);
+    let far = Timestamp::from_secs(700);
+    let stop = Command::StopKubelet { node: "worker-1".into() };
+    let run = |name: &str| {
+        let (_, text) = samples::all().find(|(known, _)| *known == name).unwrap();
+        let scenario = files::scenario(name, text).unwrap();
+        Request::OpenRun(Box::new(OpenedRun {
+            name: name.to_owned(),
+            scenario,
+            at: far,
+            select: None,
+        }))
+    };
+    page.ask(example("service-in-an-outage"));
+    page.ask(Request::Seek(far));
+    page.ask(Request::LeaveVisit(1));
+    page.ask(Request::LeaveVisit(2));
+    let node = LaneSubject::Node { node: page.board.zones[0].nodes[0].name.clone() };
+    let bookmark = Bookmark { at: Span::from(far), note: "late".to_owned(), select: String::new() };
+    page.ask(Request::SetBookmarks(vec![bookmark]));
+    let requests = [
+        Request::Lanes(LanesMsg::Choose(node, Some(far)), false),
+        Request::Tell(Some(0)),
+        run("service-in-an-outage"),
+        Request::Visit(1, false),
+        Request::Compare(with_seconds(10)),
+    ];
+    for request in requests {
+        page.ask(Request::Seek(Timestamp::ZERO));
+        // Those that visit leave what they come from.
+        page.ask(Request::LeaveVisit(1));
+        let (_, effects) = page.ask(Request::Seek(far));
+        assert!(effects.iter().any(|it| matches!(it, Effect::Progress(_))));
+        page.ask(Request::LeaveVisit(1));
+        page.ask(Request::Seek(Timestamp::ZERO));
+        let (reply, effects) = page.ask_until(request.clone(), 4);
+        assert!(reply.is_none(), "{request:?}");
+        let told = effects.iter().filter_map(|it| match it {
+            Effect::Progress(progress) => Some(progress.part),
+            _ => None,
+        });
+        assert!(told.clone().count() > 1, "{request:?}");
+        assert!(told.clone().all(|part| part.is_some()), "{request:?}");
+        page.ask(Request::Cancel);
+        assert!(page.host.job.is_none(), "{request:?}");
+        assert!(page.host.session.now() < far, "{request:?}");
+    }
+    // A fault in a cluster without kubelets begins it anew.
+    page.ask(Request::Load(Box::new(
+        serde_json::from_value(serde_json::json!({
+            "apiVersion": "taintlab/v1", "kind": "Scenario",
+            "kubernetes": { "nodeLifecycle": false },
+            "objects": { "nodeGroups": [{ "name": "worker", "count": 1, "podsPerNode": 1,
+                "pod": { "metadata": { "name": "p" } } }] },
+            "steps": [
+                { "at": "1s", "do": { "taint": { "node": "worker-1", "taint": { "key": "k", "effect": "NoSchedule" } } } },
+                { "at": "2s", "do": { "untaint": { "node": "worker-1", "key": "k" } } },
+                { "at": "3s", "do": { "taint": { "node": "worker-1", "taint": { "key": "k", "effect": "NoSchedule" } } } },
+                { "at": "4s", "do": { "untaint": { "node": "worker-1", "key": "k" } } },
+            ],
+        }))
+        .unwrap(),
+    )));
+    page.ask(Request::Seek(far));
+    let (reply, _) = page.ask_until(Request::Edit(vec![stop.clone()]), 2);
+    assert!(reply.is_none());
+    page.ask(Request::Cancel);
+    assert!(page.host.session.timeline().log.is_empty(), "it was stopped");
+    page.ask(Request::Undo);
+    page.ask(Request::Seek(far));
+    let (reply, _) = page.ask(Request::Edit(vec![stop]));
+    assert!(matches!(reply, Reply::Edited(Ok(()))), "{reply:?}");
+    assert_eq!(page.host.session.timeline().log.len(), 1);
+    assert_eq!(page.host.session.now(), far);
+}
+
+#[test]
+fn the_forecast_can_be_stopped_until_something_is_done() {
+    let mut page = page(0.0);
+    lanes_of(&mut page, "why-345-seconds");
+    page.host.work(&mut |_| {});
+    assert!(matches!(page.host.forecast_state(), ForecastState::Runs(_)));
+    page.ask(Request::Lanes(LanesMsg::Forecast(false), false));
+    assert!(page.host.forecast_state() == ForecastState::Stopped && !page.host.is_busy());
+    let taint = Taint::new("k", "", TaintEffect::NoSchedule);
+    page.ask(Request::Edit(vec![Command::Taint { node: "worker-1".into(), taint }]));
+    forecast(&mut page);
+    assert_eq!(page.host.forecast_state(), ForecastState::Done);
+}
+
+#[test]
+fn to_run_until_what_is_so_already_says_that() {
+    let mut page = page(1e9);
+    page.ask(example("why-345-seconds"));
+    page.ask(Request::Seek(Timestamp::from_secs(50)));
+    let (reply, _) = page.ask(Request::Until(Until::Run("node/worker-1 tainted".to_owned())));
+    let Reply::Edited(Err(why)) = reply else { panic!("{reply:?}") };
+    assert_eq!(why, "`node/worker-1 tainted` is so already");
+    assert_eq!(page.host.session.now(), Timestamp::from_secs(50));
+}
+
+#[test]
+fn the_last_row_that_has_happened_is_marked() {
+    let mut page = page(1e9);
+    page.ask(example("why-345-seconds"));
+    page.ask(Request::RunToEnd);
+    page.ask(Request::Seek(Timestamp::from_secs(42)));
+    let view = page.host.told.log.clone().unwrap();
+    let current: Vec<_> = view.rows.iter().filter(|row| row.current).collect();
+    assert_eq!(current.len(), 1);
+    assert!(view.rows.iter().all(|row| row.later == (row.at > current[0].at)));
 }

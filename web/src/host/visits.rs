@@ -120,10 +120,15 @@ impl Host {
         }
         let edits: Vec<Edit> = visit.timeline.log.iter().map(|edit| (**edit).clone()).collect();
         let start = (*visit.timeline.start).clone();
-        match Session::resume(start, edits, visit.now) {
-            Ok(session) => self.begin_session(session, visit.selection),
-            Err(error) => self.notice(Notice::error(error.to_string())),
+        match Session::begin_resume(start, edits, visit.now) {
+            Ok((session, way)) => {
+                self.begin_session(session, visit.selection);
+                Some(way)
+            }
+            Err(error) => {
+                self.notice(Notice::error(error.to_string()));
+                None
+            }
         }
-        None
     }
 }

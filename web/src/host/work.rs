@@ -8,8 +8,9 @@ use taintlab_core::scenario::Scenario;
 use taintlab_core::time::Span;
 
 use super::Host;
+use super::jobs::Arrived;
 use crate::protocol::{EmbedMade, Notice, OpenedRun, Reply};
-use crate::session::Session;
+use crate::session::{Session, Way};
 use crate::{embed, files, link, reporter};
 
 impl Host {
@@ -78,20 +79,15 @@ impl Host {
         Reply::Text(text.map(|text| (String::new(), text.into())))
     }
 
-    /// Plays a run beside what there is, and goes to a moment of it.
-    pub(super) fn open_run(&mut self, run: OpenedRun) {
+    /// Begins to play a run beside what there is, on the way to a moment of it.
+    pub(super) fn begin_run(&mut self, run: OpenedRun) -> Option<(Way, Arrived)> {
         let OpenedRun { name, scenario, at, select } = run;
         match self.session.begin_branch(&name, scenario, at) {
-            Ok(way) => {
-                self.session.arrive(way);
-                self.changed();
-                self.select(select);
-                self.notice(Notice::info(format!(
-                    "“{name}” is a branch of its own now, at its worst moment. G leads back, R to \
-                     the report.",
-                )));
+            Ok(way) => Some((way, Arrived::Run(name, select))),
+            Err(error) => {
+                self.notice(Notice::error(error.to_string()));
+                None
             }
-            Err(error) => self.notice(Notice::error(error.to_string())),
         }
     }
 }

@@ -185,20 +185,14 @@ impl Session {
         }
     }
 
-    /// A session of the same cluster that runs another branch, or another beginning, as far as
-    /// `until`; `None` if it cannot begin so.
-    pub(crate) fn run_beside(
-        &self,
-        start: Rc<Scenario>,
-        log: Vec<Rc<Edit>>,
-        until: Timestamp,
-    ) -> Option<Self> {
+    /// A session of the same cluster that is to run another branch, or another beginning; `None` if
+    /// it cannot begin so.
+    pub(crate) fn run_beside(&self, start: Rc<Scenario>, log: Vec<Rc<Edit>>) -> Option<Self> {
         let mut session = Self::empty();
         session.only_forth = true;
         session.timeline = Timeline { start, log, ..self.timeline.clone() };
         let simulator = session.timeline.start.simulator().ok()?;
         session.begin_replay(simulator);
-        session.advance(until);
         Some(session)
     }
 }

@@ -17,6 +17,24 @@ impl Session {
         self.forecast.as_ref().map(|ahead| &ahead.recorder)
     }
 
+    /// Whether it is known what happens until a moment.
+    pub(crate) fn forecast_covers(&self, to: Timestamp) -> bool {
+        let covers = |ahead: &Self| ahead.next().is_none_or(|next| next.at > to);
+        to <= self.reached() || self.forecast.as_deref().is_some_and(covers)
+    }
+
+    /// How much of a day ahead the forecast has, from 0 to 1; `None` if it is done.
+    pub(crate) fn forecast_part(&self) -> Option<f64> {
+        if self.forecast_is_done() {
+            return None;
+        }
+        let from = self.reached().as_nanos();
+        let now = self.forecast.as_ref().map_or(from, |ahead| ahead.now().as_nanos());
+        #[expect(clippy::cast_precision_loss, reason = "a bar")]
+        let part = now.saturating_sub(from) as f64 / DAY.as_nanos() as f64;
+        Some(part.min(1.0))
+    }
+
     /// Whether the forecast goes as far as it can.
     pub(crate) fn forecast_is_done(&self) -> bool {
         self.forecast.as_ref().is_some_and(|ahead| {
@@ -53,8 +71,13 @@ impl Session {
         self.forecast = Some(ahead);
     }
 
-    /// A session that goes on from here, and never back.
+    /// A session that goes on from here, and never back. It knows how it came to here, so that what
+    /// is to come leads back to what was.
     fn ahead_of_this(&self) -> Self {
+        let mut recorder = self.recorder.clone();
+        if recorder.events() > self.events {
+            recorder.go_back(&self.simulator, self.events);
+        }
         Self {
             timeline: self.timeline.clone(),
             simulator: self.simulator.clone(),
@@ -62,7 +85,8 @@ impl Session {
             homes: BTreeMap::new(),
             rows: Rc::default(),
             only_forth: true,
-            recorder: LaneRecorder::new(&self.simulator),
+            recorder,
+            events: self.events,
             reached: Timestamp::ZERO,
             ..Self::empty()
         }

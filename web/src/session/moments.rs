@@ -73,8 +73,12 @@ impl Session {
     /// Goes on a way as long as there is time; `true` when the clock is there.
     pub(crate) fn go_on(&mut self, way: &mut Way, mut has_time: impl FnMut() -> bool) -> bool {
         self.play_to(way.over, |_| has_time());
-        if self.now() < way.over && self.next().is_some() {
+        if self.next().is_some_and(|next| next.at <= way.over) {
             return false;
+        }
+        // The time may have been over with the last thing that happens.
+        if self.now() < way.over && way.over < Timestamp::MAX {
+            self.advance(way.over);
         }
         if way.to != way.over {
             *way = Way::to(way.to);

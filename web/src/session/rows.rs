@@ -1,6 +1,7 @@
 //! Events become rows of the log, and leave traces on the board.
 
 use std::rc::Rc;
+use std::time::Duration;
 
 use taintlab_core::api::{NodeName, PodKey};
 use taintlab_core::command::{Command, CommandError};
@@ -207,9 +208,21 @@ impl Session {
         Self::events_of(self.rows())
     }
 
-    /// The same with what comes later, as far as this timeline has been played.
-    pub(crate) fn known_events(&self) -> Vec<Event> {
-        Self::events_of(&self.rows)
+    /// What happened and will happen from one moment to another, as far as that is known.
+    pub(crate) fn events_between(&self, from: Timestamp, to: Timestamp) -> Vec<Event> {
+        let within = |rows: &[Rc<Row>], from: Timestamp, to: Timestamp| {
+            let first = rows.partition_point(|row| row.at < from);
+            let last = rows.partition_point(|row| row.at <= to);
+            Self::events_of(rows.get(first..last).unwrap_or_default())
+        };
+        // A peek may have gone further than the record.
+        let reached = self.reached();
+        let mut events = within(&self.rows, from, to.min(reached));
+        if let Some(ahead) = self.forecast.as_ref().filter(|_| to > reached) {
+            let later = reached.saturating_add(Duration::from_nanos(1));
+            events.extend(within(&ahead.rows, from.max(later), to));
+        }
+        events
     }
 
     fn events_of(rows: &[Rc<Row>]) -> Vec<Event> {

@@ -457,8 +457,9 @@ fn branches_of_two_depths_are_run_beside_each_other() {
     session.apply(untaint()).unwrap();
     let [main, tainted, mended] = &session.branches()[..] else { panic!() };
     let pods_of = |branch: &Branch| {
-        let run = session.run_beside(branch.start.clone(), branch.log.clone(), secs(90));
-        pods(&run.unwrap())
+        let mut run = session.run_beside(branch.start.clone(), branch.log.clone()).unwrap();
+        run.seek(secs(90));
+        pods(&run)
     };
     assert_eq!([pods_of(main), pods_of(mended)], [2, 2]);
     assert!(pods_of(tainted) < 2);

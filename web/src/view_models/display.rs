@@ -3,6 +3,7 @@
 use taintlab_core::api::{NodeName, PodKey, Taint, WorkloadKey};
 use taintlab_core::command::{ApiErrorKind, Command, PodWrite};
 use taintlab_core::event::{EventKind, ObjectReference};
+use taintlab_core::protocol::zone::ZoneKey;
 
 use super::selection::Selection;
 use crate::session::{Next, NextWhat, Row, RowKind, is_about_zones};
@@ -86,6 +87,10 @@ fn node_object(node: &NodeName) -> (String, Option<Selection>) {
     (format!("node/{node}"), Some(Selection::Node(node.clone())))
 }
 
+fn zone_object(zone: &ZoneKey) -> (String, Option<Selection>) {
+    (format!("zone/{}", zone.name()), Some(Selection::Zone(zone.as_str().into())))
+}
+
 fn workload_object(workload: &WorkloadKey) -> (String, Option<Selection>) {
     (workload.to_string(), Some(Selection::Workload(workload.clone())))
 }
@@ -150,8 +155,7 @@ fn happened(happening: &EventKind) -> RowText {
             fact("Restarted", (String::new(), None), message, controller)
         }
         other => {
-            let zone = || other.zone().map(|zone| format!("zone/{}", zone.name()));
-            let of_zone = || (zone().unwrap_or_default(), None);
+            let of_zone = || other.zone().map(zone_object).unwrap_or_default();
             if let Some(row) = control_plane(other) {
                 return row;
             }

@@ -82,6 +82,8 @@ pub(crate) enum LanesMsg {
     AreaHere(bool),
     /// Offer the picture as a file.
     Picture(Picture),
+    /// Work the forecast out, or not until something is done.
+    Forecast(bool),
 }
 
 /// As what a picture is offered.
@@ -159,7 +161,19 @@ pub(crate) struct LaneRows {
     /// The zones of nodes, also of those that are gone.
     zones: BTreeMap<NodeName, ZoneKey>,
     /// What they were worked out for.
-    made_for: Option<(usize, usize, usize, Wanted)>,
+    made_for: Option<MadeFor>,
+    /// How many rows of the log the clock had passed when zones of nodes were looked at.
+    zones_as_of: usize,
+}
+
+/// What rows depend on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct MadeFor {
+    /// Which objects have lanes, and where pods were first: of the record and of the forecast.
+    places: (usize, Option<usize>),
+    /// How many events there were, if that matters.
+    events: usize,
+    wanted: Wanted,
 }
 
 impl LaneRows {
@@ -167,14 +181,14 @@ impl LaneRows {
     pub(crate) fn update(&mut self, session: &Session, wanted: &Wanted) -> bool {
         let recorder = session.recorder();
         let ahead = session.lanes_ahead();
-        let objects = recorder.subjects().count();
-        let of_ahead = ahead.map_or(0, |ahead| ahead.subjects().count());
         // What is filtered by what became of it depends on every event.
         let by_state = wanted.changed || !wanted.filter.is_empty();
         let events =
             if by_state { recorder.events() + ahead.map_or(0, LaneRecorder::events) } else { 0 };
-        let key = (objects, of_ahead, events, wanted.clone());
-        if self.made_for.as_ref() == Some(&key) {
+        let places = (recorder.places(), ahead.map(LaneRecorder::places));
+        let key = MadeFor { places, events, wanted: wanted.clone() };
+        let rezoned = self.follow_zones(session);
+        if !rezoned && self.made_for.as_ref() == Some(&key) {
             return false;
         }
         self.make(session, wanted);
@@ -182,14 +196,38 @@ impl LaneRows {
         true
     }
 
+    /// The work was replaced: what is known is of something else.
+    pub(crate) fn forget(&mut self) {
+        *self = Self::default();
+    }
+
+    /// Notes the zones of nodes, if something has happened; `true` if one is another one.
+    fn follow_zones(&mut self, session: &Session) -> bool {
+        let passed = session.rows().len();
+        if self.made_for.is_some() && self.zones_as_of == passed {
+            return false;
+        }
+        self.zones_as_of = passed;
+        let mut changed = false;
+        for (name, node) in session.simulator().cluster().nodes() {
+            let zone = ZoneKey::of(&node.metadata.labels);
+            if self.zones.get(name) != Some(&zone) {
+                self.zones.insert(name.clone(), zone);
+                changed = true;
+            }
+        }
+        changed
+    }
+
     fn make(&mut self, session: &Session, wanted: &Wanted) {
         let (recorder, ahead) = (session.recorder(), session.lanes_ahead());
-        for (name, node) in session.simulator().cluster().nodes() {
-            self.zones.insert(name.clone(), ZoneKey::of(&node.metadata.labels));
-        }
         let mut all: BTreeSet<&LaneSubject> = recorder.subjects().collect();
         all.extend(ahead.into_iter().flat_map(LaneRecorder::subjects));
         self.objects = all.len();
+        // One that is not there in this run is not shown.
+        let pins = wanted.pins.iter().filter(|pin| all.contains(pin));
+        self.rows = pins.map(|pin| RowOf { subject: pin.clone(), under: 0 }).collect();
+        self.pinned = self.rows.len();
         let shows = |subject: &LaneSubject| shows(session, wanted, subject);
         let mut zones: BTreeMap<ZoneKey, BTreeSet<NodeName>> = BTreeMap::new();
         let mut pods: BTreeMap<Option<NodeName>, Vec<&LaneSubject>> = BTreeMap::new();
@@ -218,9 +256,6 @@ impl LaneRows {
             }
             None => BTreeSet::new(),
         };
-        let pins = wanted.pins.iter().map(|pin| RowOf { subject: pin.clone(), under: 0 });
-        self.rows = pins.collect();
-        self.pinned = self.rows.len();
         let searches = !wanted.filter.is_empty();
         for (zone, nodes) in zones {
             let zone = LaneSubject::Zone { zone };
@@ -331,6 +366,20 @@ pub(crate) struct LanesView {
     pub(crate) chosen: Option<Rc<Chosen>>,
     /// Which area was chosen.
     pub(crate) area: Option<Rc<ChosenArea>>,
+    /// How it is about the forecast.
+    pub(crate) forecast: ForecastState,
+}
+
+/// How it is about the forecast.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) enum ForecastState {
+    /// It is there.
+    #[default]
+    Done,
+    /// It is being worked out: so much of a day is there, from 0 to 1.
+    Runs(f64),
+    /// Somebody stopped it.
+    Stopped,
 }
 
 /// A row in sight.
@@ -348,6 +397,8 @@ pub(crate) struct LaneRow {
     pub(crate) folded: bool,
     /// Whether it is at the top.
     pub(crate) pinned: bool,
+    /// Whether it is in the area that was chosen.
+    pub(crate) in_area: bool,
     /// What it was.
     pub(crate) bars: Vec<LaneBar>,
     /// The same in words.
@@ -475,6 +526,7 @@ fn lane_row(session: &Session, rows: &LaneRows, view: View, place: usize, row: &
         under: row.under,
         folded: rows.folded.contains(subject),
         pinned,
+        in_area: false,
         bars: bars(session, subject, view),
         words: words(session, subject),
         subject: subject.clone(),
@@ -558,9 +610,9 @@ pub(crate) fn segment_words(segment: &Segment) -> String {
 fn words(session: &Session, subject: &LaneSubject) -> String {
     let pieces = pieces(session, subject);
     let known = pieces.iter().filter(|(piece, _)| !piece.forecast);
-    let ahead = pieces.iter().filter(|(piece, segment)| {
-        piece.forecast && (piece.index > 0 || segment.from > session.reached())
-    });
+    // What only goes on is said already.
+    let begins_later = |segment: &Segment| segment.from > session.reached();
+    let ahead = pieces.iter().filter(|(piece, segment)| piece.forecast && begins_later(segment));
     let known: Vec<_> = known.map(|(_, segment)| segment_words(segment)).collect();
     let mut words = known.join("; ");
     let ahead: Vec<_> = ahead.map(|(_, segment)| segment_words(segment)).collect();
@@ -622,12 +674,36 @@ impl Chosen {
 /// An area with what there is to say about it.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct ChosenArea {
-    /// Where.
-    pub(crate) frame: Frame,
+    /// Of how many objects.
+    pub(crate) objects: usize,
     /// What.
     pub(crate) area: Rc<Area>,
+    /// Whether it counts only what has happened, since the forecast does not go as far.
+    pub(crate) only_record: bool,
     /// Where it begins and ends, in per cent of the width.
     pub(crate) place: (f64, f64),
+}
+
+/// What some objects were, and will be as far as that is known; whether only what has happened is
+/// counted.
+pub(crate) fn area(
+    session: &Session,
+    subjects: &BTreeSet<LaneSubject>,
+    (from, to): (Timestamp, Timestamp),
+) -> (Area, bool) {
+    let only_record = !session.forecast_covers(to);
+    let drawn = |subject: &LaneSubject| {
+        let pieces = pieces(session, subject).into_iter();
+        let counted = pieces.filter(|(piece, _)| !(only_record && piece.forecast));
+        // What goes on in a forecast that covers all of it goes on to the end.
+        let until = |piece: Piece, it: &Segment| {
+            if piece.forecast && it.goes_on { it.to.max(to) } else { it.to }
+        };
+        counted.map(|(piece, it)| Segment { to: until(piece, &it), ..it }).collect()
+    };
+    let known = if only_record { to.min(session.reached()) } else { to };
+    let events = session.events_between(from, known);
+    (Area::of(drawn, &events, subjects, (from, to)), only_record)
 }
 
 /// What a lane stands for on the board.
@@ -708,6 +784,34 @@ mod tests {
         assert_eq!(names(&rows)[0], "b-1");
         assert!(!names(&rows)[1..].contains(&"b-1".into()), "it has not changed");
         assert_eq!(rows.pinned, 1);
+    }
+
+    #[test]
+    fn rows_follow_pods_that_get_nodes_and_nodes_that_change_zones() {
+        let scenario: Scenario = serde_json::from_value(serde_json::json!({
+            "apiVersion": "taintlab/v1", "kind": "Scenario",
+            "kubernetes": { "nodeLifecycle": true },
+            "objects": {
+                "nodeGroups": [{ "name": "a", "count": 2, "zone": "r/a" }],
+                "pods": [{ "metadata": { "name": "p" }, "spec": {} }],
+            }
+        }))
+        .unwrap();
+        let mut session = Session::new(scenario).unwrap();
+        let (mut rows, wanted) = (LaneRows::default(), Wanted::default());
+        rows.update(&session, &wanted);
+        assert_eq!(names(&rows), ["r/a", "a-1", "a-2", "default/p"]);
+        let pod = PodKey::new("", "p");
+        session.apply(vec![Command::BindPod { pod, node: "a-1".into() }]).unwrap();
+        assert!(rows.update(&session, &wanted));
+        assert_eq!(names(&rows), ["r/a", "a-1", "default/p", "a-2"]);
+        let node = session.simulator().cluster().get_node("a-2").unwrap();
+        let mut labels = node.metadata.labels.clone();
+        labels.insert("topology.kubernetes.io/zone".into(), "b".into());
+        session.apply(vec![Command::SetNodeLabels { node: "a-2".into(), labels }]).unwrap();
+        assert!(rows.update(&session, &wanted) && !rows.update(&session, &wanted));
+        let at = |name: &str| names(&rows).iter().position(|known| known == name).unwrap();
+        assert!(at("r/b") < at("a-2"), "{:?}", names(&rows));
     }
 
     #[test]

@@ -1,14 +1,13 @@
 //! The event log: which of its rows pass the filter, and the words of those in sight.
 
-use std::collections::BTreeSet;
 use std::rc::Rc;
 
-use taintlab_core::api::PodKey;
 use taintlab_core::time::Timestamp;
 
+use super::about::About;
 use super::board::BoardModel;
 use super::display::{self, Category, RowText};
-use super::selection::{PodGroup, Selection};
+use super::selection::Selection;
 use crate::session::{Row, Session};
 
 /// Rows painted above and below those in sight.
@@ -81,6 +80,8 @@ pub(crate) struct LogRow {
     pub(crate) at: Timestamp,
     /// Whether that is later than the clock, which was set back.
     pub(crate) later: bool,
+    /// Whether it is the last that has happened.
+    pub(crate) current: bool,
     /// What.
     pub(crate) text: RowText,
 }
@@ -95,38 +96,6 @@ pub(crate) struct LogModel {
     scanned: usize,
     last: Option<Rc<Row>>,
     about: About,
-}
-
-/// What rows are to be about.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-struct About {
-    selection: Option<Selection>,
-    /// The pods of the group that is selected.
-    pods: BTreeSet<PodKey>,
-}
-
-impl About {
-    fn of(session: &Session, board: &BoardModel, selection: Option<&Selection>) -> Self {
-        let group = match selection {
-            Some(Selection::Pods(group)) => Some(*group),
-            _ => None,
-        };
-        let pods = group.map(|group| pods_of(session, board, group)).unwrap_or_default();
-        Self { selection: selection.cloned(), pods }
-    }
-
-    fn holds(&self, selects: Option<&Selection>) -> bool {
-        match selects {
-            Some(Selection::Pod(key)) if self.pods.contains(key) => true,
-            selects => selects == self.selection.as_ref(),
-        }
-    }
-}
-
-fn pods_of(session: &Session, board: &BoardModel, group: PodGroup) -> BTreeSet<PodKey> {
-    let there = board.pods().values().filter(|pod| group.holds(pod.state));
-    let gone = session.gone().iter().filter(|gone| group.holds_gone(gone));
-    there.map(|pod| pod.key.clone()).chain(gone.map(|gone| gone.pod.clone())).collect()
 }
 
 impl LogModel {
@@ -166,10 +135,11 @@ impl LogModel {
         let hidden = self.shown.len().saturating_sub(MOST);
         let first = self.first(passed.saturating_sub(1).saturating_sub(hidden));
         let in_sight = self.shown.iter().skip(hidden + first).take(self.wanted.many);
+        let last = passed.checked_sub(1).and_then(|last| self.shown.get(last));
         let rows_in_sight = in_sight.filter_map(|index| {
             let row = rows.get(*index)?;
-            let later = *index >= past;
-            Some(Rc::new(LogRow { at: row.at, later, text: display::row(row) }))
+            let (later, current) = (*index >= past, Some(index) == last);
+            Some(Rc::new(LogRow { at: row.at, later, current, text: display::row(row) }))
         });
         LogView {
             shown: self.shown.len(),
@@ -217,7 +187,7 @@ impl LogModel {
         let wanted = &self.wanted;
         let text = display::row(row);
         wanted.categories.contains(&text.category)
-            && (!wanted.only_selected || self.about.holds(text.selects.as_ref()))
+            && (!wanted.only_selected || self.about.selects(text.selects.as_ref()))
             && (wanted.filter.is_empty() || matches(&text, &wanted.filter))
     }
 }

@@ -11,7 +11,7 @@ use taintlab_core::release::KubernetesRelease;
 use taintlab_core::scenario::Scenario;
 use taintlab_core::time::Timestamp;
 
-use super::lanes::{LaneBar, View, bars, ticks};
+use super::lanes::{LaneBar, View, bars, nanos, ticks};
 use crate::session::{Session, set_release};
 
 /// So many lanes are shown of two runs.
@@ -101,7 +101,7 @@ impl Side {
         };
         let start = self.applied_to(start)?;
         start.simulator().map_err(|error| error.to_string())?;
-        let run = session.run_beside(start, log, session.reached());
+        let run = session.run_beside(start, log);
         run.ok_or_else(|| "the run cannot start with these settings".to_owned())
     }
 
@@ -188,6 +188,8 @@ pub(crate) struct Compared {
 pub(crate) struct Comparing {
     names: [String; 2],
     runs: [Session; 2],
+    /// How far they go at least.
+    reached: Timestamp,
     /// How far they go at most.
     far: Timestamp,
 }
@@ -205,7 +207,14 @@ impl Comparing {
         ];
         let [a_run, b_run] = &runs;
         let names = [a.name(b, session, a_run), b.name(a, session, b_run)];
-        Ok(Self { names, runs, far: session.reached().saturating_add(DAY) })
+        let reached = session.reached();
+        Ok(Self { names, runs, reached, far: reached.saturating_add(DAY) })
+    }
+
+    /// How much of the time both have passed at most is passed, from 0 to 1.
+    pub(crate) fn part(&self) -> f64 {
+        let passed: f64 = self.runs.iter().map(|run| nanos(run.now())).sum();
+        passed / (2.0 * nanos(self.far)).max(1.0)
     }
 
     /// How far the runs are.
@@ -221,7 +230,7 @@ impl Comparing {
                 return None;
             }
         }
-        let until = self.now();
+        let until = self.now().max(self.reached);
         let [a, b] = &mut self.runs;
         a.seek(until);
         b.seek(until);

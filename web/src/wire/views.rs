@@ -25,8 +25,8 @@ use crate::view_models::inspector_model::{
     InspectorModel, Overview,
 };
 use crate::view_models::lanes::{
-    Chosen, ChosenArea, Frame, LaneBar, LaneRow, LanesMsg, LanesView, LanesWindow, Move, Picture,
-    Room, Wanted,
+    Chosen, ChosenArea, ForecastState, Frame, LaneBar, LaneRow, LanesMsg, LanesView, LanesWindow,
+    Move, Picture, Room, Wanted,
 };
 use crate::view_models::log::{LogRow, LogView, LogWanted};
 use crate::view_models::runs::{BranchMsg, CompareWith, Compared, Side, Until};
@@ -102,14 +102,14 @@ structs! {
     InspectedZone { key, rates, now }
     Overview { is_first_minute, totals, outcomes }
     Chosen { subject, text, forecast, causes }
-    ChosenArea { frame, area, place }
+    ChosenArea { objects, area, only_record, place }
     Frame { rows, time }
     LaneBar { left, width, from, state, tainted, forecast, text }
-    LaneRow { place, subject, name, under, folded, pinned, bars, words }
-    LanesView { window, wanted, cursor, chosen, area }
+    LaneRow { place, subject, name, under, folded, pinned, in_area, bars, words }
+    LanesView { window, wanted, cursor, chosen, area, forecast }
     LanesWindow { total, pinned, objects, rows, from, to, ticks, now, peek, ahead }
     Wanted { filter, changed, folded, pins }
-    LogRow { at, later, text }
+    LogRow { at, later, current, text }
     LogView { shown, passed, any, first, rows, wanted }
     LogWanted { categories, filter, only_selected, first, many, follows }
     CompareWith { sides }
@@ -167,9 +167,10 @@ enums! {
         Room(room), ToggleFull, Look(first, rows, pixels), Zoom(by, around), Pan(by),
         Range(from, to), Fit, Filter(text), ToggleChanged, Fold(subject), FoldAll(fold),
         Pin(subject), PinHere, Move(to), Go, Peek(at), PeekNow, PeekAt(at), Choose(subject, at),
-        Area(frame), AreaHere(ends), Picture(picture),
+        Area(frame), AreaHere(ends), Picture(picture), Forecast(on),
     }
     Move { Up, Down, PageUp, PageDown, First, Last, Earlier, Later }
+    ForecastState { Done, Runs(part), Stopped }
     Picture { Svg, Png }
     Room { Closed, Part, Full }
     BranchMsg { Fork, Switch(id), Rename(id, name), Delete(id) }

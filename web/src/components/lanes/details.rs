@@ -28,8 +28,8 @@ pub(super) fn details(props: &LanesProps) -> Html {
                 { chain(chosen, dispatch) }
             } else {
                 <p class="muted">
-                    { "Point at a lane to look at that moment, click to go there, drag to measure. \
-                       Ctrl and the wheel zoom, Shift and the wheel move." }
+                    { "Point at a lane to look at that moment, click to go there, drag to measure \
+                       (by touch, press Area first). Ctrl and the wheel zoom, Shift and the wheel move." }
                 </p>
             }
             { legend(props.view.window.rows.iter().flat_map(|row| &row.bars)) }
@@ -53,7 +53,6 @@ fn measured(chosen: &Rc<ChosenArea>, dispatch: &Dispatch) -> Html {
     let area = &chosen.area;
     let (from, to) = (area.from, area.to);
     let length = to.since_zero().saturating_sub(from.since_zero());
-    let rows = chosen.frame.rows.1 - chosen.frame.rows.0 + 1;
     let expect = files::expect_text(&area.expect);
     let zoom = dispatch.reform(move |_: MouseEvent| Msg::Lanes(LanesMsg::Range(from, to)));
     let clear = dispatch.reform(|_: MouseEvent| Msg::Lanes(LanesMsg::Area(None)));
@@ -61,7 +60,7 @@ fn measured(chosen: &Rc<ChosenArea>, dispatch: &Dispatch) -> Html {
         <div class="lmeasured" data-testid={TestId::LanesArea}>
             <p class="row">
                 <b>{ format!("{} to {}, {}", at(from), at(to), span(length)) }</b>
-                <span class="muted">{ crate::text::count(rows, "row") }</span>
+                <span class="muted">{ crate::text::count(chosen.objects, "object") }</span>
                 <span class="grow"></span>
                 <button class="btn small" onclick={zoom}>{ "Zoom to it" }</button>
                 if !area.expect.is_empty() {
@@ -72,6 +71,11 @@ fn measured(chosen: &Rc<ChosenArea>, dispatch: &Dispatch) -> Html {
                 }
                 <button class="btn small" onclick={clear}>{ "Clear" }</button>
             </p>
+            if chosen.only_record {
+                <p class="muted">
+                    { "Only what has happened is counted: the forecast does not go as far yet." }
+                </p>
+            }
             <ul>{ for area.states.iter().map(|state| html! { <li>{ state.to_string() }</li> }) }</ul>
         </div>
     }

@@ -31,7 +31,8 @@ pub(crate) fn event_row(
     html! {
         <button key={top} class="ev" style={format!("top:{top}px")} data-category={category}
             data-place={(top / ROW).to_string()} data-type={text.type_} data-selected={selected.to_string()}
-            data-later={row.later.then_some("true")} {onclick}>
+            data-later={row.later.then_some("true")} aria-current={row.current.then_some("true")}
+            {onclick}>
             <span class="t">{ at(row.at) }</span>
             <span class="ty">{ text.type_ }</span>
             <span class="r" title={text.reason.clone()}>{ text.reason }</span>

@@ -17,12 +17,15 @@ pub(crate) struct Busy {
     pub(crate) dispatch: Dispatch,
 }
 
+/// What is said of work of which no more is known than that it has taken long already.
+pub(crate) const WORKING: &str = "Working…";
+
 /// What takes long. What is over in a moment is not seen.
 pub(crate) fn busy(busy: &Busy) -> Html {
     let Some(progress) = &busy.progress else { return Html::default() };
     let part = progress.part.map(|part| format!("{part:.3}"));
     html! {
-        <div class="busy" role="status" data-testid={TestId::Busy}>
+        <div class={classes!("busy", (progress.what == WORKING).then_some("known"))} role="status" data-testid={TestId::Busy}>
             <progress aria-label={progress.what.clone()} value={part}></progress>
             <span class="grow clip">{ &progress.what }</span>
             <button type="button" class="btn small" data-testid={TestId::Cancel}

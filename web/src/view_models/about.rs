@@ -1,0 +1,89 @@
+//! Which rows of the log are about what is selected: for the filter of the log, and for stepping.
+
+use std::collections::BTreeSet;
+
+use taintlab_core::api::{PodKey, WorkloadKey};
+use taintlab_core::event::EventKind;
+
+use super::board::BoardModel;
+use super::display;
+use super::selection::{PodGroup, Selection};
+use crate::session::{MarkKind, Row, RowKind, Session};
+
+/// What rows are to be about.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct About {
+    selection: Option<Selection>,
+    /// The pods of the group that is selected.
+    pods: BTreeSet<PodKey>,
+    /// The workloads of the one that is selected: of a Deployment its ReplicaSets.
+    workloads: BTreeSet<WorkloadKey>,
+}
+
+impl About {
+    /// What is selected, as things are now.
+    pub(crate) fn of(session: &Session, board: &BoardModel, selection: Option<&Selection>) -> Self {
+        let mut about = Self { selection: selection.cloned(), ..Self::default() };
+        if let Some(Selection::Pods(group)) = selection {
+            about.pods = pods_of(session, board, *group);
+        }
+        about.find_workloads(session);
+        about
+    }
+
+    fn find_workloads(&mut self, session: &Session) {
+        if let Some(Selection::Workload(key)) = &self.selection {
+            let owned = session.simulator().cluster().workloads_owned_by(key);
+            self.workloads.extend(owned.cloned());
+        }
+    }
+
+    /// These rows are new: a Deployment may have another ReplicaSet.
+    pub(crate) fn follow(&mut self, session: &Session, rows: &[std::rc::Rc<Row>]) {
+        let is_new = |row: &std::rc::Rc<Row>| {
+            matches!(row.kind, RowKind::Happened(EventKind::WorkloadAdded { .. }))
+        };
+        if rows.iter().any(is_new) {
+            self.find_workloads(session);
+        }
+    }
+
+    /// Whether a row is about it.
+    pub(crate) fn holds(&self, row: &Row) -> bool {
+        self.selects(display::row(row).selects.as_ref())
+    }
+
+    /// Whether a row is about it that leads to this.
+    pub(crate) fn selects(&self, selects: Option<&Selection>) -> bool {
+        match selects {
+            None => false,
+            Some(Selection::Pod(key)) if self.pods.contains(key) => true,
+            Some(Selection::Workload(key)) if self.workloads.contains(key) => true,
+            selects => selects == self.selection.as_ref(),
+        }
+    }
+
+    /// Why no row can be about it, however long one looks, if kinds of rows are hidden.
+    pub(crate) fn never(&self, session: &Session, hidden: &[MarkKind]) -> Option<&'static str> {
+        match &self.selection {
+            Some(Selection::Pods(_)) if self.pods.is_empty() => {
+                Some("There are no such pods now, so nothing can happen to them")
+            }
+            Some(Selection::Zone(_)) if !session.simulator().config().node_lifecycle => {
+                Some("Nothing can happen to a zone: the node lifecycle controller does not run")
+            }
+            Some(Selection::Zone(_))
+                if [MarkKind::Zone, MarkKind::Change].iter().all(|it| hidden.contains(it)) =>
+            {
+                Some("Nothing of the kinds that are shown can happen to a zone")
+            }
+            _ => None,
+        }
+    }
+}
+
+fn pods_of(session: &Session, board: &BoardModel, group: PodGroup) -> BTreeSet<PodKey> {
+    let there = board.pods().values().filter(|pod| group.holds(pod.state));
+    let gone = session.gone().iter().filter(|gone| group.holds_gone(gone));
+    there.map(|pod| pod.key.clone()).chain(gone.map(|gone| gone.pod.clone())).collect()
+}
