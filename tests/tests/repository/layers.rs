@@ -261,7 +261,7 @@ fn the_modules_of_the_page_are_layers() {
 }
 
 /// What several controllers share, and the question about a workload that does not run.
-const SHARED: [&str; 4] = ["first_pod", "names", "node_ttl", "workload"];
+const SHARED: [&str; 5] = ["claims", "first_pod", "names", "node_ttl", "workload"];
 
 #[test]
 fn controllers_do_not_know_one_another() {

@@ -310,8 +310,8 @@ fn an_area_counts_what_is_drawn_the_forecast_too() {
     forecast(&mut page);
     let (states, only_record) = area(&page);
     let wanted = [
-        "1 pod ready, 40.0084s",
-        "1 pod not ready, 5.0916s",
+        "1 pod ready, 40.0334s",
+        "1 pod not ready, 5.0666s",
         "1 pod counting down, 5m0s",
         "1 pod stuck Terminating, 54.9s",
     ];
@@ -337,7 +337,7 @@ fn a_forecast_leads_back_to_what_has_happened() {
     let chosen = Chosen::at(&page.host.session, &web_0(), last).unwrap();
     assert!(chosen.forecast && chosen.text.starts_with("stuck"), "{chosen:?}");
     let first = chosen.causes.last().unwrap();
-    assert_eq!(first.text, "heartbeats of node worker-1 stopped: its kubelet does not run");
+    assert_eq!(first.text, "heartbeats of node worker-1 stopped: the kubelet is stopped");
     page.ask(Request::RunToEnd);
     let happened = Chosen::at(&page.host.session, &web_0(), last).unwrap();
     assert_eq!(happened.causes, chosen.causes);
