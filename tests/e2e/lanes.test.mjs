@@ -21,6 +21,8 @@ const WEB = "pod default/web-0";
 
 // When what happens in the example: the node is Unknown, then tainted, and its pod is deleted.
 const UNKNOWN = seconds(40.0084);
+/** The controller has written the node, and goes on to its pods. */
+const NOT_READY = seconds(40.0334);
 const TAINTED = seconds(45.1);
 const DELETED = seconds(345.1);
 
@@ -179,7 +181,7 @@ playgroundTest("the lanes by keyboard alone", async ({ page }) => {
   await page.keyboard.press("ArrowLeft");
   await until(page, async () => assert.equal(await now(page), TAINTED));
   await page.keyboard.press("ArrowLeft");
-  await until(page, async () => assert.equal(await now(page), UNKNOWN));
+  await until(page, async () => assert.equal(await now(page), NOT_READY));
   await page.keyboard.press("ArrowRight");
   await until(page, async () => assert.equal(await now(page), TAINTED));
   assert.equal(await page.locator('.app[data-peek="true"]').count(), 1);
@@ -267,7 +269,7 @@ playgroundTest("full stop and comma step through what is selected", async ({ pag
     await until(page, async () => assert.notEqual(await now(page), before));
     times.push(await now(page));
   }
-  assert.deepEqual(times, [UNKNOWN, TAINTED, DELETED]);
+  assert.deepEqual(times, [NOT_READY, TAINTED, DELETED]);
   await page.keyboard.press(",");
   await until(page, async () => assert.equal(await now(page), times.at(-2)));
 });
@@ -281,7 +283,7 @@ playgroundTest("the event log is a control", async ({ page }) => {
   const all = await log(page);
   const row = rows.filter({ hasText: "NodeNotReady" }).first();
   await row.click();
-  await until(page, async () => assert.equal(await now(page), UNKNOWN));
+  await until(page, async () => assert.equal(await now(page), NOT_READY));
   // What comes later is still there, and leads back to it.
   const later = page.getByTestId("log").locator(".ev[data-later]");
   await later.first().waitFor();

@@ -6,8 +6,9 @@ import assert from "node:assert/strict";
 import { playgroundTest } from "./support/browser.mjs";
 import { ready, selectPod, taint } from "./support/page.mjs";
 
-/** The seconds of `1m19.9s`. */
+/** The seconds of `1m19.9s` or `100ms`. */
 function inSeconds(text) {
+  if (/^\d+ms$/.test(text)) return Number.parseInt(text, 10) / 1_000;
   const [, hours = 0, minutes = 0, rest = 0] =
     /^(?:(\d+)h)?(?:(\d+)m)?(?:([\d.]+)s)?$/.exec(text) ?? assert.fail(text);
   return Number(hours) * 3_600 + Number(minutes) * 60 + Number(rest);
@@ -38,7 +39,7 @@ playgroundTest(
     );
     assert.ok(rows.length >= 4);
     for (const { from, takes } of rows) {
-      assert.match(takes, /^(\d+h)?(\d+m)?\d+(\.\d)?s$/);
+      assert.match(takes, /^((\d+h)?(\d+m)?\d+(\.\d)?|\d00m)s$/);
       assert.match(from, /^-?(\d+h)?(\d+m)?\d+(\.\d)?s$/);
     }
     assert.ok(

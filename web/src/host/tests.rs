@@ -34,13 +34,13 @@ thread_local! {
     static TIME: Cell<f64> = const { Cell::new(0.0) };
 }
 
-/// A clock on which each look takes a millisecond.
 /// As it is, beside the same with other `tolerationSeconds`.
 fn with_seconds(seconds: i64) -> CompareWith {
     let other = Side { toleration_seconds: Some(seconds), ..Side::default() };
     CompareWith { sides: [Side::default(), other] }
 }
 
+/// A clock on which each look takes a millisecond.
 fn clock() -> f64 {
     TIME.set(TIME.get() + 1.0);
     TIME.get()

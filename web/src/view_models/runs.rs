@@ -274,12 +274,16 @@ fn run_of<'a>(name: &'a str, session: &'a Session, events: &'a [Event]) -> Run<'
 
 #[cfg(test)]
 mod tests {
+    use taintlab_manifest::{ImportOptions, read_scenario};
+
     use super::*;
-    use crate::{files, samples};
+    use crate::samples;
 
     fn session(name: &str) -> Session {
         let (_, text) = samples::all().find(|(known, _)| *known == name).unwrap();
-        let mut session = Session::new(files::scenario(name, text).unwrap()).unwrap();
+        let mut none = |_: &str| Err("there are no files".to_owned());
+        let read = read_scenario(text, name, ImportOptions::default(), &mut none);
+        let mut session = Session::new(read.scenario.unwrap()).unwrap();
         session.run_to_end();
         session
     }
