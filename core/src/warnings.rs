@@ -18,6 +18,7 @@ mod pods;
 mod shutdown;
 mod spread;
 mod tolerations;
+mod volumes;
 
 use alloc::borrow::ToOwned;
 use alloc::collections::BTreeMap;
@@ -69,11 +70,17 @@ pub enum WarningCode {
     DeschedulerLeavesPod,
     /// A pod that has less time to end than it asks for when its node is shut down.
     ShutdownCutsGracePeriod,
+    /// A pod whose volume the next pod has to wait for when the node is lost.
+    VolumeHeldByNode,
+    /// A pod whose volume can be reached from one node or one zone alone.
+    VolumeInOnePlace,
+    /// A DaemonSet whose new pod needs the port that the old one has.
+    SurgeWithHostPort,
 }
 
 impl WarningCode {
     /// All of them, in the order in which warnings of one severity come.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 17] = [
         Self::TolerationMatchesNothing,
         Self::ExistsWithValue,
         Self::EmptyKeyWithoutExists,
@@ -88,6 +95,9 @@ impl WarningCode {
         Self::ControlPlaneLost,
         Self::DeschedulerLeavesPod,
         Self::ShutdownCutsGracePeriod,
+        Self::VolumeHeldByNode,
+        Self::VolumeInOnePlace,
+        Self::SurgeWithHostPort,
     ];
 
     /// Its text, for example `toleration-matches-nothing`.
@@ -108,6 +118,9 @@ impl WarningCode {
             Self::ControlPlaneLost => "control-plane-lost",
             Self::DeschedulerLeavesPod => "descheduler-leaves-pod",
             Self::ShutdownCutsGracePeriod => "shutdown-cuts-grace-period",
+            Self::VolumeHeldByNode => "volume-held-by-node",
+            Self::VolumeInOnePlace => "volume-in-one-place",
+            Self::SurgeWithHostPort => "surge-with-host-port",
         }
     }
 }
@@ -287,6 +300,7 @@ fn find<'c>(
         descheduler::look(cluster, &groups, descheduler, &mut found);
     }
     shutdown::look(&groups, &settings, shutdown, &mut found);
+    volumes::look(cluster, &groups, &settings, &mut found);
     // A stable sort: within one kind the order of the objects stays.
     found.sort_by_key(|warning| (warning.severity, warning.code));
     found

@@ -632,3 +632,91 @@ fn pods_that_ask_for_more_time_than_a_shutdown_has() {
     };
     assert_eq!([warned_after("b"), warned_after("a")], [0, 1]);
 }
+
+/// Volumes that a node has or that one zone alone can reach, and ports that are taken.
+#[test]
+fn what_keeps_the_next_pod_from_starting() {
+    let owner = json!([{ "apiVersion": "apps/v1", "kind": "StatefulSet", "name": "db", "uid": "db",
+                         "controller": true }]);
+    let pod = json!({
+        "metadata": { "name": "db-0", "ownerReferences": owner },
+        "spec": { "nodeName": "n1",
+                  "volumes": [{ "name": "d", "persistentVolumeClaim": { "claimName": "data" } }] },
+    });
+    let found = |release: &str, ready: &str, mode: &str, key: &str, values: Value, surge: Value| {
+        let required = json!({ "nodeSelectorTerms": [{ "matchExpressions": [
+            { "key": key, "operator": "In", "values": values }] }] });
+        let scenario: Scenario = serde_json::from_value(json!({
+            "apiVersion": "taintlab/v1", "kind": "Scenario",
+            "kubernetes": { "release": release, "controlPlane": true },
+            "objects": {
+                "nodes": [zoned("n1", "a", ready), zoned("n2", "b", "True")],
+                "pods": [pod],
+                "workloads": [{ "apiVersion": "apps/v1", "kind": "DaemonSet",
+                    "metadata": { "name": "agent" },
+                    "spec": {
+                        "selector": { "matchLabels": { "app": "agent" } },
+                        "updateStrategy": { "rollingUpdate": { "maxSurge": surge,
+                                                               "maxUnavailable": i32::from(surge != 1) } },
+                        "template": { "metadata": { "labels": { "app": "agent" } }, "spec": {
+                            "containers": [{ "name": "c", "ports": [{ "containerPort": 80,
+                                                                     "hostPort": 80 }] }] } },
+                    } }],
+                "others": [
+                    { "apiVersion": "v1", "kind": "PersistentVolumeClaim",
+                      "metadata": { "name": "data", "namespace": "default" },
+                      "spec": { "volumeName": "pv", "accessModes": [mode] } },
+                    { "apiVersion": "v1", "kind": "PersistentVolume", "metadata": { "name": "pv" },
+                      "spec": { "accessModes": [mode], "nodeAffinity": { "required": required },
+                                "csi": { "driver": "disk" },
+                                "claimRef": { "namespace": "default", "name": "data" } } },
+                ],
+            },
+        }))
+        .unwrap();
+        let codes = [
+            WarningCode::VolumeHeldByNode,
+            WarningCode::VolumeInOnePlace,
+            WarningCode::SurgeWithHostPort,
+        ];
+        let mut found = warnings_of(&scenario.simulator().unwrap());
+        found.retain(|warning| codes.contains(&warning.code));
+        found
+    };
+    let (zone, host) = ("topology.kubernetes.io/zone", "kubernetes.io/hostname");
+    let held = "StatefulSet default/db (1 pod) has a ReadWriteOnce volume, for which the next pod \
+                waits when the node is lost";
+    let placed = |place: &str| {
+        format!("StatefulSet default/db (1 pod) runs only {place}, where the volume is")
+    };
+    let surges = "DaemonSet default/agent surges and takes the host port 80: the new pod cannot \
+                  start beside the old one";
+    let (once, many) = ("ReadWriteOnce", "ReadWriteMany");
+    for (release, mode, key, values, surge, expected) in [
+        ("1.34", once, zone, json!(["a"]), json!(0), vec![held.to_owned(), placed("in zone a")]),
+        ("1.34", once, zone, json!(["a", "b"]), json!(0), vec![held.to_owned()]),
+        ("1.34", many, zone, json!(["a", "b"]), json!("0%"), vec![]),
+        ("1.34", many, host, json!(["n1"]), json!(0), vec![placed("on node n1")]),
+        ("1.34", many, zone, json!(["a", "b"]), json!(1), vec![surges.to_owned()]),
+        ("1.21", many, zone, json!(["a", "b"]), json!(1), vec![]),
+    ] {
+        let found = found(release, "True", mode, key, values, surge);
+        let messages: Vec<&String> = found.iter().map(|warning| &warning.message).collect();
+        assert_eq!(messages, expected.iter().collect::<Vec<_>>(), "{release} {mode} {key}");
+    }
+    for (release, ready, severity, fix) in [
+        (
+            "1.34",
+            "True",
+            Severity::Note,
+            "kubectl taint nodes n1 node.kubernetes.io/out-of-service",
+        ),
+        ("1.34", "Unknown", Severity::Critical, "kubectl taint nodes n1 "),
+        ("1.25", "Unknown", Severity::Critical, "kubectl delete node n1"),
+    ] {
+        let found = found(release, ready, once, zone, json!(["a", "b"]), json!(0));
+        let held = only(found, WarningCode::VolumeHeldByNode);
+        assert_eq!(held[0].severity, severity, "{release} {ready}");
+        assert!(held[0].fix.as_ref().unwrap().text.starts_with(fix), "{release} {ready}");
+    }
+}

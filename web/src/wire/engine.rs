@@ -200,7 +200,7 @@ enums! {
         TolerationMatchesNothing, ExistsWithValue, EmptyKeyWithoutExists, SecondsWithoutNoExecute,
         HiddenByOrder, ToleratesUnreachableForever, StatefulSetStuck, BarePodLost,
         BudgetDoesNotHelp, ZoneTooSmall, OneZone, ControlPlaneLost, DeschedulerLeavesPod,
-        ShutdownCutsGracePeriod,
+        ShutdownCutsGracePeriod, VolumeHeldByNode, VolumeInOnePlace, SurgeWithHostPort,
     }
     Severity { Critical, Warning, Note }
     Gravity { Error, Warning }
