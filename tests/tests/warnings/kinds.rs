@@ -684,11 +684,9 @@ fn what_keeps_the_next_pod_from_starting() {
         found
     };
     let (zone, host) = ("topology.kubernetes.io/zone", "kubernetes.io/hostname");
-    let held = "StatefulSet default/db (1 pod) has a ReadWriteOnce volume, for which the next pod \
-                waits when the node is lost";
-    let placed = |place: &str| {
-        format!("StatefulSet default/db (1 pod) runs only {place}, where the volume is")
-    };
+    let held = "pod default/db-0 has a ReadWriteOnce volume, for which the next pod waits when the node \
+                is lost";
+    let placed = |place: &str| format!("pod default/db-0 runs only {place}, where the volume is");
     let surges = "DaemonSet default/agent surges and takes the host port 80: the new pod cannot \
                   start beside the old one";
     let (once, many) = ("ReadWriteOnce", "ReadWriteMany");

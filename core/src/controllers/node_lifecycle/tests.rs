@@ -281,9 +281,13 @@ fn a_node_tainted_in_the_pass_that_finds_a_total_outage_keeps_its_taint() {
         let mut world = World::with_write_time(35, &[], Duration::from_millis(write_time));
         let others = ["n2", "n3", "n4", "n5"];
         world.put(node("n1", "True", 0));
-        others.map(|name| world.put(node(name, "True", 0)));
+        for name in others {
+            world.put(node(name, "True", 0));
+        }
         world.run_to(4);
-        others.map(|name| world.beat(name));
+        for name in others {
+            world.beat(name);
+        }
         let log = world.run_to(600);
         let n1: Vec<_> = log.iter().filter(|line| line.contains("n1")).collect();
         let silent_at = format!("{}s status n5", if tainted { "50.1" } else { "50" });
