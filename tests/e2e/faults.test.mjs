@@ -39,7 +39,7 @@ playgroundTest(
     await selectZone(page, "eu-1b");
     const inspector = page.getByTestId("inspector");
     await inspector.getByRole("button", { name: "Cut the zone's network" }).click();
-    await page.getByText("node lifecycle controller run now").first().waitFor();
+    await page.getByText("node lifecycle controller are now simulated").first().waitFor();
     await until(page, async () =>
       assert.equal(await page.getByTestId("board").locator(".silent").count(), 2),
     );

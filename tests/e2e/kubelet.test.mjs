@@ -175,7 +175,7 @@ playgroundTest(
     );
     assert.match(
       await first.innerText(),
-      /behind it with a priority of 1 or more, or a request of .* or more, or a usage of .* or less/,
+      /after it with a priority of 1 or more, or a request of .* or more, or a usage of .* or less/,
     );
 
     // The chart stacks the pods on what the system uses.
@@ -227,7 +227,7 @@ playgroundTest(
     );
     assert.match(
       await pressure.innerText(),
-      /it stays until 5m1\ds \(--eviction-pressure-transition-period 5m0s\)/,
+      /clears at 5m1\ds \(--eviction-pressure-transition-period 5m0s\)/,
     );
     await stepUntil(page, async () => (await pressure.count()) === 0);
     assert.ok((await now(page)) >= seconds(310));
@@ -321,8 +321,8 @@ playgroundTest(
     assert.equal(await page.getByTestId("usage-chart").locator("line.soft").count(), 1);
     await load(page, { who: "", shape: "fill, leaving", Left: "700Mi" });
     const soft = async () => (await thresholds(page))[1]?.at(-1) ?? "";
-    await stepUntil(page, async () => /^too little since/.test(await soft()));
-    const [, since, acts] = /^too little since (\S+), acts from (\S+) on$/.exec(await soft());
+    await stepUntil(page, async () => /^below the threshold since/.test(await soft()));
+    const [, since, acts] = /^below the threshold since (\S+), evicts from (\S+)$/.exec(await soft());
     assert.notEqual(since, acts);
     await page.getByTestId("pressure").getByText("MemoryPressure").waitFor();
     assert.equal((await pods(page))["default/cache"], "stays");

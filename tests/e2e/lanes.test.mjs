@@ -321,7 +321,7 @@ playgroundTest("run until, back to, and stop there", async ({ page }) => {
   await ask("node/worker-1 unknown", "Back to");
   await until(page, async () => assert.equal(await now(page), UNKNOWN));
   await ask("node/worker-1 silly", "Run until");
-  await page.getByText("write one of tainted").waitFor();
+  await page.getByText("valid states are tainted").waitFor();
   await page.keyboard.press("Escape");
   await page.getByTestId("home").click();
   await ask("pod/default/web-0 counting", "Stop there");
