@@ -234,7 +234,7 @@ playgroundTest(
     await ready(page);
     await page.locator('[data-zone$="eu-1a"] .zonename').click();
     await page.getByRole("button", { name: "Cut the zone's network" }).click();
-    await page.getByTestId("notice").getByText("its controllers go on here").waitFor();
+    await page.getByTestId("notice").getByText("Taintlab still runs the controllers").waitFor();
     await page.getByTestId("warnings-about").getByText("1 warning").waitFor();
     await page.getByTestId("warnings-open").click();
     const warning = page.getByTestId("warnings").locator('[data-code="control-plane-lost"]');
