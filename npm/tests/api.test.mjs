@@ -696,7 +696,11 @@ test("the text of a decision says what was decided, as the page and text scenari
   s.command({ taint: { node: "a", taint: MAINTENANCE } }, "10s");
   s.advanceTo("11s");
   const decided = s.events({ text: true }).filter(({ type }) => type === "decided");
-  const of = (name) => decided.find(({ pod }) => pod === `default/${name}`)?.text;
+  const of = (name) =>
+    decided
+      .filter(({ pod }) => pod === `default/${name}`)
+      .map(({ text }) => text)
+      .join();
   assert.match(of("stays"), /deletion scheduled for 1m40s/);
   assert.match(of("leaves"), /does not tolerate/);
   s.free();

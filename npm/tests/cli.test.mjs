@@ -259,7 +259,7 @@ test("a wrong value of an option is said of that option, and ends with 2", async
       /^error: --flag node-monitor-grace-period: invalid/,
     ],
     [["run", cluster, "--flag", "--until=5m"], /^error: .*'--flag/],
-    [["run", cluster, "--command", '{"bad": 1}'], /^error: --command: bad: `bad` is none of those/],
+    [["run", cluster, "--command", '{"bad": 1}'], /^error: --command: bad: `bad` is not a valid value/],
     [
       ["run", cluster, "--command", '{"taint": {"node": 5}}'],
       /^error: --command: taint\.node: expected a string/,

@@ -3,7 +3,7 @@
 use core::time::Duration;
 
 use super::Simulator;
-use crate::api::PodKey;
+use crate::api::{PodKey, Taint, TaintEffect};
 use crate::eviction_timeline::time_budget::{Moment, TimeBudget};
 use crate::time::Timestamp;
 
@@ -87,9 +87,13 @@ pub(super) fn record_or_look_ahead(
         let over = known.evicted_at <= Moment::from(now);
         return Some(TimeBudget { over, ..known });
     }
-    // A node whose kubelet is connected and ready is not tainted by itself: no need to look.
-    let node = &simulator.api.cluster.get_pod(pod)?.spec.node_name;
-    if simulator.node_view(node)?.stays_ready() {
+    // A node that is not tainted, and whose kubelet is connected and ready, is not tainted by
+    // itself: no need to look.
+    let cluster = &simulator.api.cluster;
+    let name = &cluster.get_pod(pod)?.spec.node_name;
+    let evicts = |taint: &Taint| taint.effect == TaintEffect::NoExecute;
+    let is_tainted = cluster.get_node(name)?.spec.taints.iter().any(evicts);
+    if !is_tainted && simulator.node_view(name).is_none_or(|node| node.stays_ready()) {
         return None;
     }
     forecast.get_or_insert_with(|| simulator.look_ahead()).time_budget(pod)

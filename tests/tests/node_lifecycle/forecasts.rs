@@ -3,6 +3,7 @@
 use serde_json::json;
 use taintlab_core::api::{ConditionStatus, Node, Pod, PodKey, TaintEffect};
 use taintlab_core::command::Command;
+use taintlab_core::policy::taints::parse_taint;
 use taintlab_core::simulator::{Simulator, SimulatorConfig};
 use taintlab_core::time::Timestamp;
 
@@ -25,6 +26,18 @@ fn simulator() -> Simulator {
     let mut simulator = Simulator::new(config, nodes, [pod]).unwrap();
     simulator.advance_to(Timestamp::from_secs(7)).unwrap();
     simulator
+}
+
+/// A taint that was added at this instant has not reached the controller yet.
+#[test]
+fn a_taint_has_a_forecast_at_once() {
+    let web = PodKey::new("default", "web");
+    let mut simulator = simulator();
+    let taint = parse_taint("example.com/a:NoExecute").unwrap();
+    let command = Command::Taint { node: "one".into(), taint };
+    simulator.handle_command(Timestamp::from_secs(7), command).unwrap();
+    let budget = simulator.record_or_forecast(&web, &mut None).unwrap();
+    assert_eq!(budget.evicted_at, Timestamp::from_secs(7).into());
 }
 
 /// The next health pass will see it and the pass after that will taint it; until then nothing but a
