@@ -3,7 +3,7 @@
 use serde_json::json;
 use taintlab_core::api::{ConditionStatus, Node, Pod, PodKey, TaintEffect};
 use taintlab_core::command::Command;
-use taintlab_core::policy::taints::parse_taint;
+use taintlab_core::policy::taints::kubectl::parse_taint;
 use taintlab_core::simulator::{Simulator, SimulatorConfig};
 use taintlab_core::time::Timestamp;
 
