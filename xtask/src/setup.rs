@@ -337,8 +337,8 @@ fn cargo_tool(workspace: &mut Workspace, tool: &CargoTool, version: &str) -> Res
                 .args(tool.install_args)
                 .arg("--root")
                 .arg(&root)
-                // Built to be used soon, not to be fast: half the time of a full release build.
-                .env("CARGO_PROFILE_RELEASE_OPT_LEVEL", "1")
+                // Built to be used soon, not to be fast: wasm-bindgen takes 3 s more for the page.
+                .env("CARGO_PROFILE_RELEASE_OPT_LEVEL", "0")
                 .env("CARGO_PROFILE_RELEASE_LTO", "off")
                 .env("CARGO_PROFILE_RELEASE_CODEGEN_UNITS", "16")
                 .env("CARGO_PROFILE_RELEASE_DEBUG", "false")
