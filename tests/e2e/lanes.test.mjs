@@ -228,6 +228,41 @@ playgroundTest(
 );
 
 playgroundTest(
+  "the lanes by touch: a finger pans, Fit shows all, and Area lets a finger measure",
+  { context: { hasTouch: true, viewport: { width: 420, height: 860 } } },
+  async ({ page }) => {
+    await outage(page);
+    await lanes(page).scrollIntoViewIfNeeded();
+    const ticks = () => lanes(page).locator(".lscale > span").allTextContents();
+    const all = await ticks();
+    const client = await page.context().newCDPSession(page);
+    let timestamp = Date.now() / 1_000;
+    const send = (type, touchPoints) =>
+      client.send("Input.dispatchTouchEvent", { type, touchPoints, timestamp: (timestamp += 0.1) });
+    const drag = async (from, to) => {
+      await send("touchStart", [{ ...from, id: 0 }]);
+      // It rests where it ends: after a fling the browser keeps the next tap to itself.
+      for (const part of [0.25, 0.5, 0.75, 1, 1, 1]) {
+        await send("touchMove", [{ x: from.x + (to.x - from.x) * part, y: to.y, id: 0 }]);
+      }
+      await send("touchEnd", []);
+    };
+    const fit = lanes(page).getByRole("button", { name: "Fit", exact: true });
+    const [early, late] = [await place(page, WEB, 60), await place(page, WEB, 250)];
+    await drag(late, early);
+    await until(page, async () => assert.notDeepEqual(await ticks(), all));
+    assert.equal(await page.getByTestId("lanes-area").count(), 0, "a finger pans");
+    await fit.tap();
+    await until(page, async () => assert.deepEqual(await ticks(), all));
+
+    await page.getByTestId("lanes-measure").tap();
+    await drag(early, late);
+    await page.getByTestId("lanes-area").getByText("counting down").waitFor();
+    assert.deepEqual(await ticks(), all, "it measures, and does not pan");
+  },
+);
+
+playgroundTest(
   "the forecast is there before time runs, and the same afterwards",
   async ({ page }) => {
     await ready(page);
