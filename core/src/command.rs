@@ -268,8 +268,8 @@ pub enum Command {
         /// Which node.
         node: NodeName,
     },
-    /// Cuts a node off the API server. Its kubelet runs on without a
-    /// connection to the API server.
+    /// Cuts a node off the API server. Its kubelet runs on without a connection to the
+    /// API server.
     CutNetwork {
         /// Which node.
         node: NodeName,

@@ -70,8 +70,8 @@ impl App {
             Told::Update(update) => self.update_shown(*update),
             Told::Broken(why) => {
                 self.begin_again(&format!(
-                    "The engine crashed ({why}) and was restarted. Your work is restored; only the last \
-                     action was lost.",
+                    "The engine crashed ({why}) and was restarted. Your work is restored; only the \
+                     last action was lost.",
                 ));
                 true
             }

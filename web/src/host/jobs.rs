@@ -298,7 +298,7 @@ impl Host {
             Until::Run(_) => {
                 let holds = condition.holds(self.session.simulator());
                 if holds {
-                    return Err(format!("`{condition}` is so already"));
+                    return Err(format!("`{condition}` already holds"));
                 }
                 let search = Search::Condition(condition, holds);
                 Ok(Some(What::Search(self.session.begin_run_to(), search)))

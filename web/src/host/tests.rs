@@ -548,7 +548,7 @@ fn to_run_until_what_is_so_already_says_that() {
     page.ask(Request::Seek(Timestamp::from_secs(50)));
     let (reply, _) = page.ask(Request::Until(Until::Run("node/worker-1 tainted".to_owned())));
     let Reply::Edited(Err(why)) = reply else { panic!("{reply:?}") };
-    assert_eq!(why, "`node/worker-1 tainted` is so already");
+    assert_eq!(why, "`node/worker-1 tainted` already holds");
     assert_eq!(page.host.session.now(), Timestamp::from_secs(50));
 }
 

@@ -1,6 +1,7 @@
 //! What the board shows: plain values, shared, rebuilt only where something has changed.
 
 pub(crate) mod density;
+pub(crate) mod mark;
 pub(crate) mod patch;
 pub(crate) mod picture;
 #[cfg(test)]

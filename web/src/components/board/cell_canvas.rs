@@ -4,13 +4,13 @@ use std::f64::consts::{PI, TAU};
 use std::rc::Rc;
 
 use taintlab_core::api::Taint;
-use taintlab_core::pod_state::{PodHealth, PodVerdict};
 use wasm_bindgen::JsCast;
 use web_sys::{CanvasRenderingContext2d, HtmlCanvasElement};
 
 use crate::browser;
 use crate::theme::Theme;
 use crate::view_models::board::NodeView;
+use crate::view_models::board::mark::{Mark, NO_POD, Tone, mark_of};
 
 /// From one cell to the next, in pixels.
 pub(super) const PITCH: usize = 14;
@@ -26,39 +26,21 @@ pub(super) fn scheme(theme: Theme) -> String {
     format!("{}{:?}", theme.word(), SCHEMES.map(is))
 }
 
-/// A mark of the legend.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Shape {
-    Disc,
-    Ring,
-    HalfRing,
-    Target,
-    Slashed,
-    Diamond,
-    Striped,
-    Bars,
-    Speck,
+/// The name of a colour in the style sheet.
+fn variable(tone: Tone) -> &'static str {
+    match tone {
+        Tone::Stays => "--stays",
+        Tone::Unready => "--unready",
+        Tone::Pending => "--pending",
+        Tone::Counting => "--counting",
+        Tone::Terminating => "--terminating",
+        Tone::Past => "--line-strong",
+    }
 }
 
-impl Shape {
-    /// What is worst about a node's pods, as a mark with the name of its colour.
-    fn of(worst: Option<(PodVerdict, Option<PodHealth>)>) -> (Self, &'static str) {
-        match worst {
-            None => (Self::Speck, "--line-strong"),
-            Some((PodVerdict::Counting, _)) => (Self::Diamond, "--counting"),
-            Some((PodVerdict::Terminating, _)) => (Self::Striped, "--terminating"),
-            Some((PodVerdict::Stuck, _)) => (Self::Bars, "--terminating"),
-            Some((PodVerdict::Evicted | PodVerdict::Gone, _)) => (Self::Slashed, "--line-strong"),
-            Some((PodVerdict::Stays, health)) => match health.unwrap_or(PodHealth::Ready) {
-                PodHealth::Ready => (Self::Disc, "--stays"),
-                PodHealth::NotReady => (Self::Ring, "--unready"),
-                PodHealth::Starting => (Self::HalfRing, "--unready"),
-                PodHealth::Pending | PodHealth::Unschedulable => (Self::Ring, "--pending"),
-                PodHealth::Failed => (Self::Slashed, "--line-strong"),
-                PodHealth::Succeeded => (Self::Target, "--line-strong"),
-            },
-        }
-    }
+/// What is worst about a node's pods, as a mark.
+fn mark(node: &NodeView) -> (Mark, Tone) {
+    node.counts.worst().map_or(NO_POD, |(verdict, health)| mark_of(verdict, health))
 }
 
 /// Where a cell has its middle.
@@ -97,12 +79,11 @@ pub(super) fn paint(canvas: &HtmlCanvasElement, nodes: &[Rc<NodeView>], columns:
     context.set_stroke_style_str(&colour(canvas, "--cell-unready"));
     context.stroke();
 
-    let mut marks: Vec<_> =
-        places().map(|(place, node)| (Shape::of(node.counts.worst()), place)).collect();
-    marks.sort_by_key(|((shape, colour), _)| (*shape, *colour));
+    let mut marks: Vec<_> = places().map(|(place, node)| (mark(node), place)).collect();
+    marks.sort_by_key(|(mark, _)| *mark);
     for alike in marks.chunk_by(|a, b| a.0 == b.0) {
-        let Some(((shape, name), _)) = alike.first() else { continue };
-        let colour = colour(canvas, name);
+        let Some(((shape, tone), _)) = alike.first() else { continue };
+        let colour = colour(canvas, variable(*tone));
         context.set_fill_style_str(&colour);
         context.set_stroke_style_str(&colour);
         for (fills, path) in [(true, filled as Path), (false, stroked as Path)] {
@@ -116,7 +97,7 @@ pub(super) fn paint(canvas: &HtmlCanvasElement, nodes: &[Rc<NodeView>], columns:
 }
 
 /// Adds a part of a mark to the path.
-type Path = fn(&CanvasRenderingContext2d, Shape, f64, f64);
+type Path = fn(&CanvasRenderingContext2d, Mark, f64, f64);
 
 fn circle(context: &CanvasRenderingContext2d, x: f64, y: f64, radius: f64) {
     context.move_to(x + radius, y);
@@ -124,48 +105,55 @@ fn circle(context: &CanvasRenderingContext2d, x: f64, y: f64, radius: f64) {
     let _ = context.arc(x, y, radius, 0.0, TAU);
 }
 
-fn filled(context: &CanvasRenderingContext2d, shape: Shape, x: f64, y: f64) {
+fn filled(context: &CanvasRenderingContext2d, shape: Mark, x: f64, y: f64) {
     match shape {
-        Shape::Disc => circle(context, x, y, HALF),
-        Shape::Target => circle(context, x, y, 2.0),
-        Shape::Speck => circle(context, x, y, 1.5),
-        Shape::HalfRing => {
+        Mark::Disc => circle(context, x, y, HALF),
+        Mark::Target => circle(context, x, y, 2.0),
+        Mark::Speck => circle(context, x, y, 1.5),
+        Mark::HalfRing => {
             context.move_to(x + HALF, y);
             let _ = context.arc(x, y, HALF, 0.0, PI);
         }
-        Shape::Diamond => {
+        Mark::Diamond => {
             let half = HALF + 0.7;
             context.move_to(x, y - half);
             context.line_to(x + half, y);
             context.line_to(x, y + half);
             context.line_to(x - half, y);
         }
-        Shape::Bars => {
+        Mark::Bars => {
             context.rect(x - HALF, y - HALF, 2.0 * HALF, 3.5);
             context.rect(x - HALF, y + HALF - 3.5, 2.0 * HALF, 3.5);
         }
-        Shape::Ring | Shape::Slashed | Shape::Striped => {}
+        Mark::Ring
+        | Mark::DashedRing
+        | Mark::DashedSquare
+        | Mark::Slashed
+        | Mark::Square
+        | Mark::Striped => {}
     }
 }
 
-fn stroked(context: &CanvasRenderingContext2d, shape: Shape, x: f64, y: f64) {
+fn stroked(context: &CanvasRenderingContext2d, shape: Mark, x: f64, y: f64) {
     let line = |x1: f64, y1: f64, x2: f64, y2: f64| {
         context.move_to(x + x1, y + y1);
         context.line_to(x + x2, y + y2);
     };
     match shape {
-        Shape::Ring | Shape::HalfRing | Shape::Target => circle(context, x, y, HALF - 0.5),
-        Shape::Slashed => {
+        Mark::Ring | Mark::DashedRing | Mark::DashedSquare | Mark::HalfRing | Mark::Target => {
+            circle(context, x, y, HALF - 0.5);
+        }
+        Mark::Slashed | Mark::Square => {
             context.rect(x - HALF + 0.5, y - HALF + 0.5, 2.0 * HALF - 1.0, 2.0 * HALF - 1.0);
             line(-HALF, HALF, HALF, -HALF);
         }
-        Shape::Striped => {
+        Mark::Striped => {
             context.rect(x - HALF + 0.5, y - HALF + 0.5, 2.0 * HALF - 1.0, 2.0 * HALF - 1.0);
             line(-HALF, HALF, HALF, -HALF);
             line(-HALF, 0.5, 0.5, -HALF);
             line(-0.5, HALF, HALF, -0.5);
         }
-        Shape::Disc | Shape::Diamond | Shape::Bars | Shape::Speck => {}
+        Mark::Disc | Mark::Diamond | Mark::Bars | Mark::Speck => {}
     }
 }
 

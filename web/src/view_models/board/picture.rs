@@ -8,6 +8,7 @@ use taintlab_core::pod_state::{PodCounts, PodHealth, PodVerdict};
 use taintlab_manifest::escape_xml as escaped;
 
 use super::density::Detail;
+use super::mark::{Mark, NO_POD, Tone, mark_of};
 use super::patch::MAX_DOTS;
 use super::{Board, NodeView, PodView, ZoneView, silence_words};
 use crate::text::{at, count};
@@ -52,45 +53,37 @@ svg.tb:root{color-scheme:light dark}\
 .f{fill:currentColor;stroke:none}";
 
 /// The marks of the legend, around zero.
-const MARKS: &[(&str, &str)] = &[
-    ("ready", "<circle class=\"f\" r=\"4.5\"/>"),
-    ("notReady", "<circle r=\"3.8\" stroke-width=\"2\"/>"),
-    ("starting", "<circle r=\"3.8\"/><path class=\"f\" d=\"M-4.5 0a4.5 4.5 0 0 0 9 0z\"/>"),
-    ("pending", "<circle r=\"3.8\" stroke-dasharray=\"2 1.5\"/>"),
+const MARKS: &[(Mark, &str)] = &[
+    (Mark::Disc, "<circle class=\"f\" r=\"4.5\"/>"),
+    (Mark::Ring, "<circle r=\"3.8\" stroke-width=\"2\"/>"),
+    (Mark::HalfRing, "<circle r=\"3.8\"/><path class=\"f\" d=\"M-4.5 0a4.5 4.5 0 0 0 9 0z\"/>"),
+    (Mark::DashedRing, "<circle r=\"3.8\" stroke-dasharray=\"2 1.5\"/>"),
     (
-        "unschedulable",
+        Mark::DashedSquare,
         "<rect x=\"-3.8\" y=\"-3.8\" width=\"7.6\" height=\"7.6\" stroke-dasharray=\"2 1.5\"/>",
     ),
-    ("slashed", "<rect x=\"-4\" y=\"-4\" width=\"8\" height=\"8\"/><path d=\"M-4 4 4-4\"/>"),
-    ("succeeded", "<circle r=\"3.8\"/><circle class=\"f\" r=\"1.8\"/>"),
-    ("counting", "<path class=\"f\" d=\"M0-5.2 5.2 0 0 5.2-5.2 0z\"/>"),
+    (Mark::Slashed, "<rect x=\"-4\" y=\"-4\" width=\"8\" height=\"8\"/><path d=\"M-4 4 4-4\"/>"),
+    (Mark::Target, "<circle r=\"3.8\"/><circle class=\"f\" r=\"1.8\"/>"),
+    (Mark::Diamond, "<path class=\"f\" d=\"M0-5.2 5.2 0 0 5.2-5.2 0z\"/>"),
     (
-        "terminating",
+        Mark::Striped,
         "<rect x=\"-4\" y=\"-4\" width=\"8\" height=\"8\"/>\
          <path d=\"M-4 4 4-4M-4 .5.5-4M-.5 4 4-.5\"/>",
     ),
-    ("stuck", "<path class=\"f\" d=\"M-4.5-4.5h9V-1h-9zM-4.5 1h9v3.5h-9z\"/>"),
-    ("gone", "<rect x=\"-4\" y=\"-4\" width=\"8\" height=\"8\" stroke-width=\"1\"/>"),
-    ("none", "<circle class=\"f\" r=\"1.5\"/>"),
+    (Mark::Bars, "<path class=\"f\" d=\"M-4.5-4.5h9V-1h-9zM-4.5 1h9v3.5h-9z\"/>"),
+    (Mark::Square, "<rect x=\"-4\" y=\"-4\" width=\"8\" height=\"8\" stroke-width=\"1\"/>"),
+    (Mark::Speck, "<circle class=\"f\" r=\"1.5\"/>"),
 ];
 
-/// The mark of a state and the name of its colour.
-fn look(verdict: PodVerdict, health: Option<PodHealth>) -> (&'static str, &'static str) {
-    match verdict {
-        PodVerdict::Counting => ("counting", "counting"),
-        PodVerdict::Terminating => ("terminating", "terminating"),
-        PodVerdict::Stuck => ("stuck", "terminating"),
-        PodVerdict::Evicted => ("slashed", "past"),
-        PodVerdict::Gone => ("gone", "past"),
-        PodVerdict::Stays => match health.unwrap_or(PodHealth::Ready) {
-            PodHealth::Ready => ("ready", "stays"),
-            PodHealth::NotReady => ("notReady", "unready"),
-            PodHealth::Starting => ("starting", "unready"),
-            PodHealth::Pending => ("pending", "pending"),
-            PodHealth::Unschedulable => ("unschedulable", "pending"),
-            PodHealth::Failed => ("slashed", "past"),
-            PodHealth::Succeeded => ("succeeded", "past"),
-        },
+/// The class of a colour in the style of the picture.
+fn class(tone: Tone) -> &'static str {
+    match tone {
+        Tone::Stays => "stays",
+        Tone::Unready => "unready",
+        Tone::Pending => "pending",
+        Tone::Counting => "counting",
+        Tone::Terminating => "terminating",
+        Tone::Past => "past",
     }
 }
 
@@ -119,9 +112,10 @@ impl Drawn {
         );
     }
 
-    fn mark(&mut self, (mark, colour): (&str, &str), x: usize, y: usize) {
+    fn mark(&mut self, (mark, tone): (Mark, Tone), x: usize, y: usize) {
+        let class = class(tone);
         let _ =
-            write!(self.svg, "<use href=\"#b-{mark}\" class=\"{colour}\" x=\"{x}\" y=\"{y}\"/>");
+            write!(self.svg, "<use href=\"#b-{mark:?}\" class=\"{class}\" x=\"{x}\" y=\"{y}\"/>");
     }
 
     /// A text that has so much room, then one that ends at the edge.
@@ -174,21 +168,18 @@ fn short(taint: &Taint) -> String {
 }
 
 /// How many pods there are of each state; for a legend also those of which there are none.
-fn states(
-    counts: &PodCounts,
-    legend: bool,
-) -> Vec<((&'static str, &'static str), usize, &'static str)> {
+fn states(counts: &PodCounts, legend: bool) -> Vec<((Mark, Tone), usize, &'static str)> {
     let always =
         [PodVerdict::Stays, PodVerdict::Counting, PodVerdict::Terminating, PodVerdict::Gone];
     let verdicts = PodVerdict::ALL.into_iter().filter_map(|verdict| {
         let number = counts.verdict(verdict);
         let shown = number > 0 || legend && always.contains(&verdict);
-        shown.then(|| (look(verdict, None), number, verdict.words(number)))
+        shown.then(|| (mark_of(verdict, None), number, verdict.words(number)))
     });
     let unwell = PodHealth::ALL.into_iter().filter(|health| *health != PodHealth::Ready);
     let healths = unwell.filter_map(|health| {
         let number = counts.health(health);
-        (number > 0).then(|| (look(PodVerdict::Stays, Some(health)), number, health.words()))
+        (number > 0).then(|| (mark_of(PodVerdict::Stays, Some(health)), number, health.words()))
     });
     verdicts.chain(healths).collect()
 }
@@ -250,7 +241,8 @@ pub(crate) fn picture(board: &Board, detail: Detail, title: &str, moment: &str) 
         escaped(&words(board)),
     );
     for (name, mark) in MARKS {
-        let _ = write!(svg, "<g id=\"b-{name}\" fill=\"none\" stroke=\"currentColor\">{mark}</g>");
+        let _ =
+            write!(svg, "<g id=\"b-{name:?}\" fill=\"none\" stroke=\"currentColor\">{mark}</g>");
     }
     let _ = write!(
         svg,
@@ -395,7 +387,7 @@ fn pod_line(drawn: &mut Drawn, pod: &PodView, (x, width): (usize, usize)) {
     let state = pod.state;
     let timer = state.timer.filter(|timer| !timer.never_ends());
     let end = timer.map_or_else(|| pod.remark().to_owned(), |timer| at(timer.until));
-    drawn.mark(look(state.verdict, Some(state.health)), x + 5, drawn.height + 7);
+    drawn.mark(mark_of(state.verdict, Some(state.health)), x + 5, drawn.height + 7);
     drawn.line("", (x + 14, width.saturating_sub(14)), pod.key.name(), &end);
 }
 
@@ -404,7 +396,7 @@ fn dots(drawn: &mut Drawn, node: &NodeView, (x, width): (usize, usize)) {
     let shown = node.pods.iter().take(MAX_DOTS);
     for (index, pod) in shown.enumerate() {
         let (column, row) = (index % columns, index / columns);
-        let look = look(pod.state.verdict, Some(pod.state.health));
+        let look = mark_of(pod.state.verdict, Some(pod.state.health));
         drawn.mark(look, x + 6 + column * PITCH, drawn.height + 7 + row * PITCH);
     }
     drawn.height += node.pods.len().min(MAX_DOTS).div_ceil(columns) * PITCH;
@@ -436,7 +428,7 @@ fn cells(zone: &ZoneView, width: usize) -> Drawn {
             );
         }
         let worst = node.counts.worst();
-        let look = worst.map_or(("none", "past"), |(verdict, health)| look(verdict, health));
+        let look = worst.map_or(NO_POD, |(verdict, health)| mark_of(verdict, health));
         drawn.mark(look, x + PITCH / 2, y + PITCH / 2);
         drawn.svg.push_str("</g>");
     }
@@ -558,9 +550,9 @@ mod tests {
             // One in the legend besides, and one for the zone where pods are numbers.
             let sums = usize::from(pods == 0);
             let marks = |mark| uses(&svg, mark) - 1 - if detail >= Detail::Rows { sums } else { 0 };
-            assert_eq!(marks("terminating"), 1, "{detail:?}");
+            assert_eq!(marks("Striped"), 1, "{detail:?}");
             if pods > 0 {
-                assert_eq!(marks("counting") + marks("terminating") + marks("ready"), pods);
+                assert_eq!(marks("Diamond") + marks("Striped") + marks("Disc"), pods);
             }
         }
     }
