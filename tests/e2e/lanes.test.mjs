@@ -110,6 +110,43 @@ playgroundTest("pointing looks at a moment, clicking goes there and says why", a
   await until(page, async () => assert.equal(await now(page), seconds(3)));
 });
 
+playgroundTest("the inspector follows what is pointed at, and comes back", async ({ page }) => {
+  await outage(page);
+  await page.locator('[data-pod="default/web-0"]').click();
+  const inspector = page.getByTestId("inspector");
+  const badge = () => inspector.locator(".badge").first().innerText();
+  const stuck = await badge();
+  assert.match(stuck, /stuck/i);
+  const there = await place(page, WEB, 200);
+  await page.mouse.move(there.x, there.y);
+  await until(page, async () => assert.match(await badge(), /counting down/i));
+  await page.mouse.move(there.x, 5);
+  await until(page, async () => assert.equal(await badge(), stuck));
+});
+
+playgroundTest("what was chosen and compared is gone with another scenario", async ({ page }) => {
+  await outage(page);
+  const there = await place(page, WEB, 200);
+  await page.mouse.click(there.x, there.y);
+  const details = page.getByTestId("lanes-details");
+  await details.getByText("counting down on worker-1").waitFor();
+  const dialog = page.getByTestId("dialog");
+  await page.keyboard.press("c");
+  const seconds = dialog.getByRole("group", { name: "B", exact: true }).getByLabel("tolerationSeconds");
+  await seconds.fill("60");
+  await seconds.press("Enter");
+  await page.getByTestId("compared").waitFor();
+  await page.keyboard.press("Escape");
+  await dialog.waitFor({ state: "detached" });
+  await loadScenario(page, "one-zone-of-three");
+  await until(page, async () => {
+    assert.equal(await details.getByText("counting down on worker-1").count(), 0);
+  });
+  await page.keyboard.press("c");
+  await dialog.getByText("tolerationSeconds").first().waitFor();
+  assert.equal(await page.getByTestId("compared").count(), 0);
+});
+
 playgroundTest("the Why tab leads to the same moments", async ({ page }) => {
   await outage(page);
   await page.locator('[data-pod="default/web-0"]').click();
