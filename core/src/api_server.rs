@@ -1,7 +1,7 @@
 //! The API server: the store, validation, admission, and writes that were made to fail.
 //!
 //! A request that is accepted gives a [`Write`], or several. [`ApiServer::store`] makes one and
-//! gives the [`Change`](crate::cluster::Change) that watchers hear, so that all of them can hear of
+//! gives the [`Change`](crate::cluster::Change) that watchers see, so that all of them can see
 //! it before the next write is made.
 
 mod config;
@@ -85,7 +85,7 @@ pub(crate) struct Fault {
 impl ApiServer {
     /// Begins with these priority classes. Pods that are there name classes that are not among
     /// them: such a class is inferred from the pod's own priority.
-    pub(crate) fn adopt_priority_classes(&mut self, classes: Vec<PriorityClass>) {
+    pub(crate) fn bootstrap_priority_classes(&mut self, classes: Vec<PriorityClass>) {
         let known = &mut self.priority_classes;
         let mut add = |class: PriorityClass| {
             if known.iter().all(|other| other.metadata.name != class.metadata.name) {

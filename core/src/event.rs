@@ -11,8 +11,8 @@ use alloc::string::String;
 use serde::{Deserialize, Serialize};
 
 pub use crate::protocol::{
-    ObjectReference, RecordedEvent, RequestResult, RequestVerb, SilenceCause, Timeout,
-    TimeoutReason,
+    ObjectReference, RecordedEvent, RequestResult, RequestVerb, Timeout, TimeoutReason,
+    UnreachableCause,
 };
 
 use crate::api::{ConditionStatus, NodeName, PodKey, Taint, Toleration, WorkloadKey};
@@ -115,7 +115,7 @@ pub enum EventKind {
         /// Which node.
         node: NodeName,
         /// Why.
-        cause: SilenceCause,
+        cause: UnreachableCause,
     },
     /// The API server receives heartbeats of a node again.
     HeartbeatResumed {
@@ -173,7 +173,7 @@ pub enum EventKind {
         /// The zone whose queue it was in.
         zone: ZoneKey,
         /// What came of it.
-        #[cfg_attr(feature = "typescript-all", tsify(type = "Turn"))]
+        #[cfg_attr(feature = "typescript-all", tsify(type = "DequeueOutcome"))]
         outcome: DequeueOutcome,
     },
     /// A zone came into another state.

@@ -24,7 +24,7 @@ pub enum PodVerdict {
     Counting,
     /// It is deleted and its grace period runs: `Terminating`.
     Terminating,
-    /// It is deleted and stays `Terminating` until its kubelet, which nobody hears, is back.
+    /// It is deleted and stays `Terminating` until its kubelet, which is unreachable, is back.
     Stuck,
     /// Its kubelet has evicted it, and its object is still there: phase `Failed`, reason `Evicted`.
     Evicted,

@@ -5,8 +5,8 @@ mod flag;
 mod heartbeats;
 mod recorded_event;
 mod request;
-mod silence;
 mod timeout;
+mod unreachable;
 pub mod zone;
 
 pub use self::flag::FlagError;
@@ -14,5 +14,5 @@ pub(crate) use self::heartbeats::round_up;
 pub use self::heartbeats::{HeartbeatSchedule, PeriodicHeartbeat};
 pub use self::recorded_event::{ObjectReference, RecordedEvent};
 pub use self::request::{ApiErrorKind, NodeWrite, PodWrite, RequestId, RequestResult, RequestVerb};
-pub use self::silence::SilenceCause;
 pub use self::timeout::{DeadlineReason, Timeout, TimeoutReason};
+pub use self::unreachable::UnreachableCause;

@@ -41,7 +41,7 @@ pub use self::findings::{
     Cell, Effect, FalseAlarm, Finding, MadeWorse, OverAll, Report, RunSummary, Score, Spread,
     WorkloadScore, report,
 };
-use self::recorder::Silence;
+use self::recorder::UnreachableNodes;
 pub use self::recorder::{DrainResult, PendingReason, WorkloadRun, ZoneStep};
 pub use self::remedy::Remedy;
 use crate::api::{NodeName, PodKey, WorkloadKey};
@@ -300,7 +300,7 @@ struct Settled {
     /// When the fault comes.
     at: Timestamp,
     /// What outages of several lengths have in common: of those that tell what would help.
-    silence: Option<Silence>,
+    unreachable: Option<UnreachableNodes>,
 }
 
 /// The fault comes at the first multiple of this, so that seeds alone move the heartbeats.
@@ -354,7 +354,7 @@ impl Settled {
         // Nothing is due before: it cannot fail.
         let _ = simulator.advance_to(at);
         simulator.drain_events();
-        Ok(Self { seed, remedy: None, simulator: Arc::new(simulator), at, silence: None })
+        Ok(Self { seed, remedy: None, simulator: Arc::new(simulator), at, unreachable: None })
     }
 }
 
@@ -363,12 +363,13 @@ impl Settled {
     fn run(&mut self, options: &ReportOptions, nodes: &[NodeName], run: &Run) -> RunResult {
         let (at, horizon) = (self.at, options.horizon);
         let several = run.remedy.is_some() || !options.faults.contains(&run.fault);
-        if !several || !recorder::is_silent(run) {
+        if !several || !recorder::makes_unreachable(run) {
             return recorder::record(&self.simulator, at, horizon, nodes, run);
         }
-        let known = self.silence.take().filter(|known| known.begins(run));
-        let silence = known.unwrap_or_else(|| Silence::new(&self.simulator, at, nodes, run));
-        self.silence.insert(silence).record(horizon, nodes, run)
+        let known = self.unreachable.take().filter(|known| known.begins(run));
+        let unreachable =
+            known.unwrap_or_else(|| UnreachableNodes::new(&self.simulator, at, nodes, run));
+        self.unreachable.insert(unreachable).record(horizon, nodes, run)
     }
 }
 

@@ -216,9 +216,9 @@ impl Simulator {
             api.cluster.put_pod(&pod.key(), pod);
         }
         if simulator.api.config.control_plane && simulator.api.config.node_lifecycle {
-            simulator.api.adopt_volumes(begin.volumes);
+            simulator.api.bootstrap_volumes(begin.volumes);
         }
-        simulator.api.adopt_priority_classes(begin.priority_classes);
+        simulator.api.bootstrap_priority_classes(begin.priority_classes);
         simulator.start_control(begin.workloads, begin.budgets)?;
         if let Some(control) = &mut simulator.control {
             control.scheduler.prefer(begin.placements);
@@ -256,8 +256,8 @@ impl Simulator {
             control.handle_change(&mut api.context(sequence), &change);
             kubelets.handle_change(&mut api.context(sequence), &change);
         }
-        control.adopt_volumes(api, sequence);
-        control.adopt_revisions(&api.cluster);
+        control.bootstrap_volumes(api, sequence);
+        control.bootstrap_revisions(&api.cluster);
         for set in control.initial_statuses(&api.context(sequence)) {
             api.cluster.put_workload(set);
         }
@@ -475,7 +475,7 @@ impl Simulator {
     fn reconcile_until_idle(&mut self) {
         loop {
             self.run_taint_eviction_actions();
-            // What kubelets do is heard a while later: controllers work before it is.
+            // What kubelets do is seen a while later: controllers work before it is.
             let is_late = !self.api.config.kubelets.latency.0.is_zero()
                 && self.kubelets.next_timer() == self.next_timer()
                 && self.control.as_ref().is_some_and(|control| control.has_work());

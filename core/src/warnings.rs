@@ -273,7 +273,7 @@ pub fn warnings(cluster: &Cluster, config: &SimulatorConfig) -> Vec<Warning> {
     find(cluster, config, |_, node| pods::is_unreachable(node), |_| &shutdown)
 }
 
-/// All warnings; `is_lost` knows the nodes that nobody hears, `shutdown` what the kubelet of a node
+/// All warnings; `is_lost` knows the nodes that are unreachable, `shutdown` what the kubelet of a node
 /// goes by when it is shut down.
 fn find<'c>(
     cluster: &Cluster,
@@ -307,11 +307,11 @@ fn find<'c>(
 }
 
 /// All warnings about the cluster of a simulation as it is now; see [`warnings`]. A node whose
-/// kubelet nobody hears counts as lost at once, before its conditions say so.
+/// node whose kubelet is unreachable counts as lost at once, before its conditions say so.
 #[must_use]
 pub fn warnings_of(simulator: &Simulator) -> Vec<Warning> {
     let is_lost = |name: &NodeName, node: &Node| {
-        simulator.silence_cause(name).is_some() || pods::is_unreachable(node)
+        simulator.unreachable_cause(name).is_some() || pods::is_unreachable(node)
     };
     find(simulator.cluster(), simulator.config(), is_lost, |node| {
         NodeView::shutdown_config(simulator, node)

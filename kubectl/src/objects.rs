@@ -198,7 +198,7 @@ impl Session<'_> {
         } else if let Some(kind) = WorkloadKind::from_word(resource.singular) {
             let workloads = cluster.workloads().filter(|(key, workload)| {
                 key.kind == kind
-                    && !workload.assumed
+                    && !workload.inferred
                     && namespace.is_none_or(|namespace| key.name.namespace() == namespace)
             });
             values.extend(workloads.map(|(_, workload)| self.workload_value(workload)));
@@ -235,7 +235,7 @@ impl Session<'_> {
         if let Some(kind) = WorkloadKind::from_word(resource.singular) {
             let key = WorkloadKey::new(kind, namespace, name);
             let workload = self.simulator().cluster().get_workload(&key)?;
-            return (!workload.assumed)
+            return (!workload.inferred)
                 .then(|| Object::Other(resource, self.workload_value(workload)));
         }
         let namespace = resource.namespaced.then_some(namespace);

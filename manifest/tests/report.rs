@@ -77,7 +77,7 @@ fn items_whose_kind_the_list_says_are_reported_with_it() {
 }
 
 #[test]
-fn nothing_is_left_out_in_silence_however_much_is_wrong() {
+fn nothing_is_left_out_without_a_word_however_much_is_wrong() {
     let mut text = String::new();
     for number in 0..2000 {
         text += &format!("- {{apiVersion: v1, kind: Node, metadata: {{name: Bad_{number}}}}}\n");

@@ -48,7 +48,7 @@ pub struct WorkloadInput {
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub struct WhenEvictedOptions {
     /// What happens to the node at time zero: its taints are put on it (`tainted`, unless given),
-    /// or its kubelet is no longer heard in an otherwise healthy cluster (`unreachable`).
+    /// or its kubelet is unreachable in an otherwise healthy cluster (`unreachable`).
     #[serde(alias = "trouble")]
     pub node_fault: NodeFault,
     /// Whether a new pod passes the admission plugins of the API server, which add tolerations:

@@ -67,15 +67,15 @@ impl Watch {
         let (config, start) = (NodeLifecycleConfig::of(release), Time::DEFAULT_START);
         let mut controller = NodeLifecycleController::new(release, config, start, s(0));
         let names: Vec<NodeName> = cluster.nodes().map(|(name, _)| name.clone()).collect();
-        let beat = |period| PeriodicHeartbeat {
+        let heartbeat = |period| PeriodicHeartbeat {
             last: Some(start),
             next: s(period),
             period: Duration::from_secs(period),
         };
         for (name, node) in cluster.nodes() {
             controller.handle_node_update(s(0), None, Some(node));
-            let beats = HeartbeatSchedule { lease: beat(10), status: beat(300) };
-            controller.handle_heartbeats(s(0), name, promised.then_some(beats));
+            let heartbeats = HeartbeatSchedule { lease: heartbeat(10), status: heartbeat(300) };
+            controller.handle_heartbeats(s(0), name, promised.then_some(heartbeats));
         }
         let node = cluster.nodes().next().expect("a node").1.clone();
         let mut moved = Node::clone(&node);

@@ -1,4 +1,4 @@
-// Nodes that fall silent: what is done by a button, and what the page then says of zones, rates and
+// Nodes that become unreachable: what is done by a button, and what the page then says of zones, rates and
 // the time that a pod has left.
 
 import assert from "node:assert/strict";
@@ -41,7 +41,7 @@ playgroundTest(
     await inspector.getByRole("button", { name: "Cut the zone's network" }).click();
     await page.getByText("node lifecycle controller are now simulated").first().waitFor();
     await until(page, async () =>
-      assert.equal(await page.getByTestId("board").locator(".silent").count(), 2),
+      assert.equal(await page.getByTestId("board").locator(".unreachable").count(), 2),
     );
     const state = inspector.getByTestId("zone-state");
     await stepUntil(page, async () => (await state.innerText()) === "FullDisruption");
@@ -81,14 +81,14 @@ playgroundTest(
     await page.keyboard.press("Enter");
     await inspector.getByRole("button", { name: "Stop kubelet" }).focus();
     await page.keyboard.press("Enter");
-    const silent = page.locator('[data-node="worker-1"] .silent');
-    await silent.waitFor();
-    assert.equal(await silent.innerText(), "kubelet stopped");
+    const unreachable = page.locator('[data-node="worker-1"] .unreachable');
+    await unreachable.waitFor();
+    assert.equal(await unreachable.innerText(), "kubelet stopped");
     await inspector.getByRole("button", { name: "Start kubelet" }).focus();
     await page.keyboard.press("Enter");
-    await silent.waitFor({ state: "detached" });
+    await unreachable.waitFor({ state: "detached" });
     await page.keyboard.press("Control+z");
-    await silent.waitFor();
+    await unreachable.waitFor();
   },
 );
 
@@ -102,7 +102,7 @@ playgroundTest("a node is shut down, loses power and starts again, by mouse", as
   await inspector.getByTestId("shutting-down").getByText("It is shutting down").waitFor();
   await page.getByTestId("log").getByText("Shutdown manager detected shutdown event").waitFor();
   await button("Cut power").click();
-  await inspector.getByTestId("silent").getByText("It is off").waitFor();
+  await inspector.getByTestId("unreachable").getByText("It is off").waitFor();
   assert.equal(await button("Shut down").count(), 0);
   await button("Start node").click();
   await button("Shut down").click();
@@ -125,7 +125,7 @@ playgroundTest(
       assert.match(await flag.getByRole("alert").innerText(), /--node-monitor-grace-period/),
     );
     assert.ok(await page.getByTestId("apply-settings").isDisabled());
-    // 1.18 gave a silent node 40 s.
+    // 1.18 gave an unreachable node 40 s.
     assert.equal(await flag.getAttribute("data-differs"), "true");
     await flag.getByRole("textbox").fill("20s");
     await page.getByLabel("Kubelets send heartbeats").check();
@@ -234,11 +234,11 @@ playgroundTest("a node that registers late: Unknown until its kubelet starts", a
   await form.getByRole("alert").getByText("1m30s").waitFor();
   await form.getByRole("textbox", { name: "After" }).fill("90s");
   await form.getByTestId("create").click();
-  const silent = page.locator('[data-node="late-1"] .silent');
-  await silent.waitFor();
+  const unreachable = page.locator('[data-node="late-1"] .unreachable');
+  await unreachable.waitFor();
   await scrubTo(page, 0n);
   await page.getByTestId("step").focus();
-  await stepUntil(page, async () => (await silent.count()) === 0);
+  await stepUntil(page, async () => (await unreachable.count()) === 0);
 });
 
 playgroundTest("flags: another release beside them, and the rows that differ", async ({ page }) => {

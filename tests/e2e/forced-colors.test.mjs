@@ -155,7 +155,7 @@ for (const colorScheme of ["light", "dark"]) {
       );
 
       // The slider shows where it is.
-      const slider = page.getByTestId("scrub");
+      const slider = page.getByTestId("timeline");
       const before = await picture(slider);
       await slider.press("e");
       await until(page, async () => assert.notEqual(await picture(slider), before, "the slider"));

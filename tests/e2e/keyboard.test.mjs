@@ -151,7 +151,7 @@ playgroundTest(
   "the slider and the tabs of the inspector take arrow keys or Tab",
   async ({ page }) => {
     await ready(page);
-    await tabTo(page, '[data-testid="scrub"]');
+    await tabTo(page, '[data-testid="timeline"]');
     await page.keyboard.press("End");
     await until(page, async () => assert.equal(await now(page), seconds(60)));
     await page.keyboard.press("ArrowLeft");

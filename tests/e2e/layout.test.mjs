@@ -58,7 +58,7 @@ for (const [name, context] of Object.entries(WINDOWS)) {
         "play",
         "step",
         "end",
-        "scrub",
+        "timeline",
         "speed",
         "palette-open",
         "import",

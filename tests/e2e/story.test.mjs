@@ -234,11 +234,11 @@ playgroundTest(
       await command(page, `worker-2: ${what}`);
     }
     const node = page.getByTestId("board").locator('[data-node="worker-2"]');
-    await node.locator(".silent").getByText("kubelet stopped").waitFor();
+    await node.locator(".unreachable").getByText("kubelet stopped").waitFor();
     await node.locator('.taints [title="example.com/maintenance:NoSchedule"]').waitFor();
     // The node is in another state now, and so are the commands.
     await command(page, "worker-2: start kubelet");
-    await node.locator(".silent").waitFor({ state: "detached" });
+    await node.locator(".unreachable").waitFor({ state: "detached" });
 
     const lanes = page.getByTestId("lanes");
     await page.getByTestId("lanes-open").click();

@@ -57,7 +57,7 @@ const track = (page, name) => page.getByTestId("workloads").locator(`[data-workl
 
 /** Moves the clock to a time, also where nobody knows yet that something will happen until then. */
 async function passTo(page, time) {
-  const [scrub, step] = [page.getByTestId("scrub"), page.getByTestId("step")];
+  const [scrub, step] = [page.getByTestId("timeline"), page.getByTestId("step")];
   const end = async () => BigInt(await scrub.getAttribute("max")) * 1_000_000n;
   while ((await end()) < time && (await step.isEnabled())) {
     await step.click();

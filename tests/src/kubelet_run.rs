@@ -143,7 +143,7 @@ impl Run {
             match action {
                 EvictionManagerAction::CollectStats { id } => {
                     self.passes += 1;
-                    self.note_shortages(now);
+                    self.record_shortages(now);
                     self.give_stats(now, id);
                 }
                 EvictionManagerAction::Reclaim { id, what } => {
@@ -172,7 +172,7 @@ impl Run {
         }
     }
 
-    fn note_shortages(&mut self, now: Timestamp) {
+    fn record_shortages(&mut self, now: Timestamp) {
         let seen = Observations::of(&self.usage.summary(now, self.manager.layout()).node);
         let is_met = |threshold: &&Threshold| {
             seen.get(threshold.signal).is_some_and(|seen| threshold.is_met(seen, false))

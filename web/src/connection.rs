@@ -46,7 +46,7 @@ struct Inner {
     turn: Cell<u32>,
     /// The worker has said something.
     works: Cell<bool>,
-    /// Why the worker broke down, if nobody has heard of it.
+    /// Why the worker broke down, if nobody has been told yet.
     broken: RefCell<Option<String>>,
     sink: RefCell<Sink>,
 }
@@ -165,7 +165,7 @@ impl Connection {
             }
             match with_text(request, texts) {
                 Ok(request) => connection.handle(id, request),
-                Err(error) => connection.tell_all(vec![unread(id, error)]),
+                Err(error) => connection.notify_all(vec![unread(id, error)]),
             }
         });
     }
@@ -178,11 +178,11 @@ impl Connection {
         };
         let mut told = Vec::new();
         host.borrow_mut().handle(id, request, &mut |update| told.push(update));
-        self.tell_all(told);
+        self.notify_all(told);
         self.work_on(&host);
     }
 
-    fn tell_all(&self, told: Vec<Update>) {
+    fn notify_all(&self, told: Vec<Update>) {
         let sink = self.0.sink.borrow().clone();
         for mut update in told {
             if let Some(blob) = long_start(&mut update) {
@@ -201,7 +201,7 @@ impl Connection {
         let timeout = Timeout::new(0, move || {
             let mut told = Vec::new();
             host.borrow_mut().work(&mut |update| told.push(update));
-            connection.tell_all(told);
+            connection.notify_all(told);
             connection.work_on(&host);
         });
         if let End::Page(_, waits) = &mut *self.0.end.borrow_mut() {

@@ -239,7 +239,7 @@ pub(crate) fn cluster_text(session: &Session, purpose: Purpose, format: Format) 
     let cluster = session.simulator().cluster();
     let nodes = cluster.nodes().map(|(_, node)| node.as_ref());
     let pods = cluster.pods().map(|(_, pod)| pod.as_ref());
-    let workloads = cluster.workloads().filter(|(_, workload)| !workload.assumed);
+    let workloads = cluster.workloads().filter(|(_, workload)| !workload.inferred);
     let workloads = workloads.map(|(_, workload)| to_value(workload.as_ref()));
     let budgets = cluster.budgets().map(|(_, budget)| to_value(budget.as_ref()));
     let mut others: Vec<serde_json::Value> = workloads.chain(budgets).flatten().collect();

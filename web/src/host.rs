@@ -369,7 +369,7 @@ impl Host {
 
     fn select(&mut self, selection: Option<Selection>) {
         self.selection = selection;
-        self.tell_selection();
+        self.send_selection();
         self.views.inspect(&self.session, self.selection.as_ref());
     }
 

@@ -19,10 +19,10 @@ pub(crate) fn scope() -> Option<DedicatedWorkerGlobalScope> {
     js_sys::global().dyn_into().ok()
 }
 
-/// Lets a worker hear what the page says, for good.
-pub(crate) fn listen(scope: &DedicatedWorkerGlobalScope, hears: impl FnMut(JsValue) + 'static) {
-    let mut hears = hears;
-    let onmessage = Closure::<dyn FnMut(_)>::new(move |event: MessageEvent| hears(event.data()));
+/// Gives a worker what the page says, for good.
+pub(crate) fn listen(scope: &DedicatedWorkerGlobalScope, receives: impl FnMut(JsValue) + 'static) {
+    let mut receives = receives;
+    let onmessage = Closure::<dyn FnMut(_)>::new(move |event: MessageEvent| receives(event.data()));
     scope.set_onmessage(Some(onmessage.as_ref().unchecked_ref()));
     onmessage.forget();
 }

@@ -94,7 +94,7 @@ impl Pod {
         self.status.other.get("nominatedNodeName").and_then(|name| name.as_str()).unwrap_or("")
     }
 
-    /// `status.startTime`: when its kubelet heard of it first.
+    /// `status.startTime`: when its kubelet knew of it first.
     #[must_use]
     pub fn start_time(&self) -> Option<Time> {
         Time::parse(self.status.other.get("startTime")?.as_str()?).ok()

@@ -218,7 +218,7 @@ pub struct Workload {
     /// Whether nobody gave this object: pods name it as their controller, and that is all that is
     /// known. Never written.
     #[serde(skip)]
-    pub assumed: bool,
+    pub inferred: bool,
 }
 
 /// What was asked of a workload's controller.

@@ -34,7 +34,7 @@ impl ApiServer {
     /// A user created a pod whose controller is not there, or only assumed.
     pub(crate) fn infer_owner_of(&mut self, key: &PodKey) -> Option<Write> {
         let owner = self.cluster.get_pod(key)?.metadata.controller_key()?;
-        if self.cluster.get_workload(&owner).is_some_and(|known| !known.assumed) {
+        if self.cluster.get_workload(&owner).is_some_and(|known| !known.inferred) {
             return None;
         }
         let pods = self.cluster.pods_of_workload(&owner);
@@ -50,7 +50,7 @@ impl ApiServer {
         let mut workload = Workload {
             api_version: key.kind.api_version().into(),
             kind: key.kind,
-            assumed: true,
+            inferred: true,
             ..Workload::default()
         };
         workload.metadata.namespace = key.name.namespace().into();

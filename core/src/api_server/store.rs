@@ -1,4 +1,4 @@
-//! Accepted writes: what they do to the store, and what watchers hear.
+//! Accepted writes: what they do to the store, and what watchers see.
 
 use alloc::boxed::Box;
 use alloc::sync::Arc;
@@ -42,7 +42,7 @@ pub(crate) enum Write {
 }
 
 impl ApiServer {
-    /// Makes a write; gives what watchers hear, `None` if nothing has changed.
+    /// Makes a write; gives what watchers see, `None` if nothing has changed.
     pub(crate) fn store(&mut self, write: Write) -> Option<Change> {
         match write {
             Write::PutNode(node) => self.put_node(*node),

@@ -55,7 +55,7 @@ impl ApiServer {
     /// Begins with these volumes, if they are enough to say how storage works: a claim, or a class
     /// where no pod uses a claim. Otherwise volumes do not take part, and keep no pod from
     /// anything.
-    pub(crate) fn adopt_volumes(&mut self, begin: InitialVolumes) {
+    pub(crate) fn bootstrap_volumes(&mut self, begin: InitialVolumes) {
         let named = || self.cluster.pods().any(|(_, pod)| !pod_claims(pod).is_empty());
         if begin.claims.is_empty() && (begin.classes.is_empty() || named()) {
             return;
@@ -84,13 +84,13 @@ impl ApiServer {
                 volumes.put_attachment(Arc::new(attachment));
             }
         }
-        self.adopt_mounted(&mut volumes);
+        self.bootstrap_mounted(&mut volumes);
         self.cluster.set_volumes(volumes);
     }
 
     /// A pod that runs has its volumes, whether or not somebody said that they are attached; and
     /// what is attached to a node that is not ready may be mounted there.
-    fn adopt_mounted(&mut self, volumes: &mut Volumes) {
+    fn bootstrap_mounted(&mut self, volumes: &mut Volumes) {
         let mut mounted: Vec<(String, NodeName)> = Vec::new();
         for (_, pod) in self.cluster.pods() {
             let runs = matches!(pod.status.phase, PodPhase::Running | PodPhase::Empty);
@@ -261,7 +261,7 @@ impl ApiServer {
         writes
     }
 
-    /// Makes a write of storage; gives what watchers hear.
+    /// Makes a write of storage; gives what watchers see.
     pub(super) fn store_volume(&mut self, write: VolumeWrite) -> Option<Change> {
         let change = match write {
             VolumeWrite::PutVolume(volume) => {

@@ -61,7 +61,7 @@ impl ApiServer {
         workload.set_status(serde_json::Value::Null);
         let key = workload.key();
         self.check_new(&workload)?;
-        if self.cluster.get_workload(&key).is_some_and(|known| !known.assumed) {
+        if self.cluster.get_workload(&key).is_some_and(|known| !known.inferred) {
             return Err(CommandError::WorkloadAlreadyExists(key));
         }
         self.default_metadata(&mut workload.metadata);

@@ -93,7 +93,7 @@ impl AttachDetachController {
     }
 
     /// Tells it of the volumes that are attached at the beginning.
-    pub fn adopt(&mut self, context: &mut Context<'_>) {
+    pub fn bootstrap(&mut self, context: &mut Context<'_>) {
         let Some(volumes) = context.cluster.volumes() else { return };
         for ((volume, _), _) in volumes.attachments() {
             self.queue.push(context.sequence, volume.clone());

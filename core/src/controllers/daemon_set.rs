@@ -117,7 +117,7 @@ impl DaemonSetController {
     }
 
     /// Pods that are there are of the template that their DaemonSet has now, whatever its hash.
-    pub fn adopt_revisions(&mut self, cluster: &Cluster) {
+    pub fn bootstrap_revisions(&mut self, cluster: &Cluster) {
         for (key, _) in cluster.workloads().filter(|(key, _)| is_daemon_set(key)) {
             if let Some(revision) = known_revision(cluster, key) {
                 self.sets.entry(key.clone()).or_default().revision = Some(revision);
@@ -697,7 +697,7 @@ fn is_daemon_set(key: &WorkloadKey) -> bool {
 /// Which pods a DaemonSet claims. Of one that nobody gave the selector is not known: its pods are
 /// those that name it.
 fn claims(set: &Workload) -> Option<LabelSelector> {
-    set.selector().ok().filter(|_| !set.assumed)
+    set.selector().ok().filter(|_| !set.inferred)
 }
 
 fn is_orphan(pod: &Pod) -> bool {

@@ -43,7 +43,7 @@ impl DeploymentController {
 
     /// Of the ReplicaSets that are there, the one that has its Deployment's template, or else the
     /// one with the most pods, is taken to be the present one.
-    pub fn adopt_revisions(&mut self, cluster: &Cluster) {
+    pub fn bootstrap_revisions(&mut self, cluster: &Cluster) {
         let all = cluster.workloads().filter(|(key, _)| key.kind == WorkloadKind::Deployment);
         for (key, deployment) in all {
             let template = comparable(&deployment.spec.template);

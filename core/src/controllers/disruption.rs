@@ -387,7 +387,7 @@ fn get_owner<'a>(cluster: &'a Cluster, metadata: &crate::api::ObjectMeta) -> Opt
     let uid = &metadata.controller()?.uid;
     let owner = cluster.get_workload(&metadata.controller_key()?)?;
     let known = &owner.metadata.uid;
-    (uid.is_empty() || known.is_empty() || known == uid || owner.assumed).then_some(owner)
+    (uid.is_empty() || known.is_empty() || known == uid || owner.inferred).then_some(owner)
 }
 
 /// A `metav1.LabelSelector` as Go's `%v` prints it.

@@ -1,4 +1,4 @@
-//! The controller that watches over nodes: it notices that a node is silent, taints nodes so that
+//! The controller that watches over nodes: it notices that a node sends no heartbeats, taints nodes so that
 //! their pods leave, and stops when too many nodes are in trouble.
 //!
 //! Mirrors `k8s.io/kubernetes/pkg/controller/nodelifecycle`.
@@ -6,7 +6,7 @@
 //! # How to drive it
 //!
 //! 1. Tell it of every change of a node, of a node's lease, or of a pod: [`handle_node_update`],
-//!    [`handle_lease_update`], [`handle_pod_update`]. A kubelet that beats by the clock is told of
+//!    [`handle_lease_update`], [`handle_pod_update`]. A kubelet that sends by the clock is told of
 //!    once, by [`handle_heartbeats`].
 //! 2. Carry out what [`poll_action`] gives until it gives nothing, and tell the result of every
 //!    request with [`handle_action_result`].
@@ -46,10 +46,10 @@ mod no_schedule;
 mod pass;
 mod pods;
 mod record;
+mod taint_history;
 mod tainting;
 #[cfg(test)]
 mod tests;
-mod trail;
 mod view;
 mod work;
 
@@ -60,6 +60,6 @@ pub use self::config::NodeLifecycleConfig;
 pub use self::controller::{NODE_EVICTION_PERIOD, NodeLifecycleController};
 pub use self::health::{NodeHealth, Ready, Renewal};
 pub use self::record::EvictionStatus;
-pub use self::trail::{Dequeued, NodeTaintHistory, Silence};
+pub use self::taint_history::{Dequeued, MissedHeartbeats, NodeTaintHistory};
 pub use self::view::{NodeHealthView, QueuedNode, RateSource, ZoneView};
 pub use crate::protocol::{FlagError, HeartbeatSchedule, PeriodicHeartbeat, RequestId, zone};

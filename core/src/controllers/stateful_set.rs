@@ -66,7 +66,7 @@ impl StatefulSetController {
     }
 
     /// Pods that are there are of the template that their StatefulSet has now, whatever its hash.
-    pub fn adopt_revisions(&mut self, cluster: &Cluster) {
+    pub fn bootstrap_revisions(&mut self, cluster: &Cluster) {
         let sets = cluster.workloads().filter(|(key, _)| key.kind == WorkloadKind::StatefulSet);
         for (key, set) in sets {
             if let Some(name) = known_revision(cluster, key) {

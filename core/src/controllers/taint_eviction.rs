@@ -315,7 +315,7 @@ impl TaintEvictionController {
             self.report(pod, kept);
             return;
         }
-        let ruling = match self.queue.add_work(now, pod.clone(), now, fire_at) {
+        let decision = match self.queue.add_work(now, pod.clone(), now, fire_at) {
             AddWork::AlreadyExists => EvictionDecision::AlreadyDeleted,
             AddWork::Armed => EvictionDecision::Scheduled { created_at: now, fire_at },
             AddWork::StartNow => {
@@ -323,7 +323,7 @@ impl TaintEvictionController {
                 EvictionDecision::ToleratedForNoTime
             }
         };
-        self.report(pod, ruling);
+        self.report(pod, decision);
     }
 
     /// Not all taints are tolerated. This path knows no duplicates: a pod that is being deleted
@@ -353,11 +353,11 @@ impl TaintEvictionController {
             self.report(pod, EvictionDecision::ToleratedForever);
             return;
         }
-        let ruling = match self.queue.get_worker(pod) {
+        let decision = match self.queue.get_worker(pod) {
             Some(worker) => EvictionDecision::ToleratedForeverTooLate { fire_at: worker.fire_at },
             None => EvictionDecision::ToleratedForever,
         };
-        self.report(pod, ruling);
+        self.report(pod, decision);
     }
 
     /// Mirrors `Controller.cancelWorkWithEvent`.
@@ -388,8 +388,9 @@ impl TaintEvictionController {
         }));
     }
 
-    fn report(&mut self, pod: &PodKey, ruling: EvictionDecision) {
-        self.actions.push_back(TaintEvictionAction::Report(Decision { pod: pod.clone(), ruling }));
+    fn report(&mut self, pod: &PodKey, decision: EvictionDecision) {
+        self.actions
+            .push_back(TaintEvictionAction::Report(Decision { pod: pod.clone(), decision }));
     }
 
     /// The timer of a pod, also while its deletion is being tried.

@@ -4,7 +4,9 @@
 use alloc::string::{String, ToString};
 use core::fmt;
 
-use super::{EventKind, ObjectReference, RequestResult, RequestVerb, SilenceCause, TimeoutReason};
+use super::{
+    EventKind, ObjectReference, RequestResult, RequestVerb, TimeoutReason, UnreachableCause,
+};
 use crate::api::{NodeName, PodKey, Taint, WorkloadKey};
 use crate::command::NodeWrite;
 use crate::controllers::node_lifecycle::DequeueOutcome;
@@ -174,7 +176,7 @@ impl fmt::Display for EventKind {
                 let of = if verb.removes_pod() || *verb == RequestVerb::Get { "" } else { " of" };
                 write!(f, "{verb}{of} {pod}: {result}")
             }
-            Self::Decided(decision) => write!(f, "{}: {}", decision.pod, decision.ruling),
+            Self::Decided(decision) => write!(f, "{}: {}", decision.pod, decision.decision),
             Self::NodeEvaluated { node, shard, taints } => {
                 write!(f, "worker {shard} evaluates {node}: ")?;
                 if taints.is_empty() {
@@ -296,7 +298,7 @@ impl fmt::Display for EventKind {
 }
 
 /// Why, as a sentence about a node.
-impl fmt::Display for SilenceCause {
+impl fmt::Display for UnreachableCause {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::KubeletStopped => "the kubelet is stopped",

@@ -27,7 +27,7 @@ pub(crate) struct EvictionRecords {
 struct TaintedNode {
     /// Each with its text, and since when the node has it.
     taints: Arc<[(Arc<str>, Taint, Timestamp)]>,
-    trail: Option<Arc<NodeTaintHistory>>,
+    taint_history: Option<Arc<NodeTaintHistory>>,
 }
 
 impl EvictionRecords {
@@ -51,13 +51,15 @@ impl EvictionRecords {
         now: Timestamp,
         node: &NodeName,
         taints: &[Taint],
-        trail: Option<&NodeTaintHistory>,
+        taint_history: Option<&NodeTaintHistory>,
     ) {
         if taints.is_empty() {
             self.nodes.remove(node.as_str());
             return;
         }
-        let tainted = trail.filter(|trail| trail.turn.is_some() || trail.swapped_at.is_some());
+        let tainted = taint_history.filter(|taint_history| {
+            taint_history.dequeued.is_some() || taint_history.swapped_at.is_some()
+        });
         let before = self.nodes.get(node.as_str()).map(|known| known.taints.clone());
         let named = |taint: &Taint| -> (Arc<str>, Taint, Timestamp) {
             let mut known = before.iter().flat_map(|taints| taints.iter());
@@ -68,7 +70,7 @@ impl EvictionRecords {
         };
         let known = TaintedNode {
             taints: taints.iter().map(named).collect(),
-            trail: tainted.map(|trail| Arc::new(trail.clone())),
+            taint_history: tainted.map(|taint_history| Arc::new(taint_history.clone())),
         };
         self.nodes.insert(node.clone(), known);
     }
@@ -81,7 +83,7 @@ impl EvictionRecords {
         object: Option<&Pod>,
     ) {
         let pod = &decision.pod;
-        match &decision.ruling {
+        match &decision.decision {
             EvictionDecision::Scheduled { created_at, fire_at } => {
                 self.record_eviction(pod, object, (*created_at, *fire_at), None);
             }
@@ -128,12 +130,12 @@ impl EvictionRecords {
         let Some((name, taint, since)) = taint else { return };
         // Of the taints, the node lifecycle controller gives these two.
         let own = [well_known::NOT_READY, well_known::UNREACHABLE].contains(&taint.key.as_str());
-        let trail = tainted.trail.clone().filter(|_| own);
-        let cause = Cause::Taint { taint: name.clone(), toleration, since: *since, trail };
+        let taint_history = tainted.taint_history.clone().filter(|_| own);
+        let cause = Cause::Taint { taint: name.clone(), toleration, since: *since, taint_history };
         self.evictions.insert(pod.clone(), begun(node, cause, created_at, fire_at));
     }
 
-    /// A controller has deleted a pod, which has `grace` to end. `trail` is that of its node if the
+    /// A controller has deleted a pod, which has `grace` to end. `taint_history` is that of its node if the
     /// node lifecycle controller did it.
     pub(crate) fn record_delete(
         &mut self,
@@ -142,8 +144,8 @@ impl EvictionRecords {
         grace: Duration,
         by_lifecycle: Option<(NodeName, NodeTaintHistory)>,
     ) {
-        if let Some((node, trail)) = by_lifecycle {
-            let cause = Cause::NodeLost(Arc::new(trail));
+        if let Some((node, taint_history)) = by_lifecycle {
+            let cause = Cause::NodeLost(Arc::new(taint_history));
             self.evictions.insert(pod.clone(), begun(node, cause, now, now));
         }
         if let Some(eviction) = self.evictions.get_mut(pod) {

@@ -11,7 +11,7 @@ use serde::{Serialize, Serializer};
 
 use crate::api::{NodeName, PodKey};
 use crate::controllers::node_lifecycle::{
-    NODE_EVICTION_PERIOD, NodeLifecycleConfig, NodeTaintHistory, RateSource, Silence,
+    MissedHeartbeats, NODE_EVICTION_PERIOD, NodeLifecycleConfig, NodeTaintHistory, RateSource,
 };
 use crate::time::{Time, Timestamp, format_duration, fractional_millis};
 
@@ -94,7 +94,7 @@ pub enum TermKind {
     LastHeartbeat,
     /// From then until a disruption of the whole cluster ended, which begins all anew.
     DisruptionOver,
-    /// How long the node may be silent.
+    /// How long the node may send no heartbeat.
     GracePeriod,
     /// Until the next health pass turns the node's conditions Unknown.
     MonitorPass,
@@ -163,8 +163,8 @@ impl Term {
 }
 
 /// Between which moments an eviction lies of which nobody can say more: the node lifecycle
-/// controller of a cluster looks at its nodes at any moment of its period, and a kubelet was heard
-/// at any moment of its own.
+/// controller of a cluster looks at its nodes at any moment of its period, and a kubelet sent
+/// its heartbeat at any moment of its own.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
 pub struct EvictionRange {
@@ -205,7 +205,7 @@ pub struct TimeBudget {
     /// When the pod object is gone, as far as that is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gone_at: Option<Moment>,
-    /// Whether it is deleted and stays until a kubelet that nobody hears is back.
+    /// Whether it is deleted and stays until its kubelet is connected again.
     pub awaits_kubelet: bool,
     /// What the first term begins with, as the end of a sentence: `the last heartbeat`.
     pub counted_from: &'static str,
@@ -347,7 +347,7 @@ pub(crate) enum Cause {
         /// Since when the node has it.
         since: Timestamp,
         /// How the node came to be tainted, if the node lifecycle controller did it.
-        trail: Option<alloc::sync::Arc<NodeTaintHistory>>,
+        taint_history: Option<alloc::sync::Arc<NodeTaintHistory>>,
     },
     /// The legacy path, without taints.
     NodeLost(alloc::sync::Arc<NodeTaintHistory>),
@@ -380,19 +380,19 @@ impl Builder<'_> {
         Moment::of(time, self.start)
     }
 
-    fn silence(&mut self, trail: &NodeTaintHistory) {
-        let Some(silence) = &trail.silence else { return };
-        let counted_from = self.moment(silence.counted_from);
-        self.at = Some(self.moment(silence.heard_at));
-        if silence.restarted {
+    fn heartbeats_missed(&mut self, taint_history: &NodeTaintHistory) {
+        let Some(missed) = &taint_history.missed_heartbeats else { return };
+        let counted_from = self.moment(missed.counted_from);
+        self.at = Some(self.moment(missed.last_heartbeat_at));
+        if missed.restarted {
             let text =
                 "no node of the cluster is ready; the grace period begins anew when that is over";
             self.until(TermKind::DisruptionOver, counted_from, text, String::new());
         } else {
-            let heard_at = self.moment(silence.heard_at);
+            let last_heartbeat_at = self.moment(missed.last_heartbeat_at);
             let period = self.flags.node_monitor_period.as_nanos().max(1);
             // A node that was just created, or renewed its lease with the check, is seen later.
-            let text = match counted_from.since(heard_at).as_nanos().div_ceil(period) {
+            let text = match counted_from.since(last_heartbeat_at).as_nanos().div_ceil(period) {
                 0 | 1 => "the next health check sees the last heartbeat".into(),
                 checks => {
                     format!("health check number {checks} since then sees the last heartbeat")
@@ -400,59 +400,59 @@ impl Builder<'_> {
             };
             self.until(TermKind::LastHeartbeat, counted_from, text, self.monitor_period());
         }
-        if trail.timeout.is_some() {
+        if taint_history.timeout.is_some() {
             return;
         }
-        let grace = flag(silence.grace_flag, silence.grace);
-        let end = counted_from.plus(silence.grace);
+        let grace = flag(missed.grace_flag, missed.grace);
+        let end = counted_from.plus(missed.grace);
         self.until(TermKind::GracePeriod, end, "the grace period of the node runs", grace);
         let text = "the next health check sets the conditions of the node to Unknown";
         let period = self.monitor_period();
-        self.until(TermKind::MonitorPass, silence.unknown_at.into(), text, period);
+        self.until(TermKind::MonitorPass, missed.unknown_at.into(), text, period);
     }
 
-    /// Until the node is tainted, or without the taint manager has its turn.
-    fn trail(&mut self, trail: &NodeTaintHistory) {
-        self.silence(trail);
+    /// Until the node is tainted, or without the taint manager dequeued.
+    fn taint_history(&mut self, taint_history: &NodeTaintHistory) {
+        self.heartbeats_missed(taint_history);
         let period = self.monitor_period();
-        if let Some(reported_at) = trail.reported_at {
+        if let Some(reported_at) = taint_history.reported_at {
             self.at = Some(self.moment(reported_at));
-            let seen = trail.timeout.map(|(since, _)| self.moment(since));
-            if let Some(seen) = seen.or(trail.queued_at.map(Moment::from)) {
+            let seen = taint_history.timeout.map(|(since, _)| self.moment(since));
+            if let Some(seen) = seen.or(taint_history.queued_at.map(Moment::from)) {
                 let text = "a health check sees what the kubelet reports";
                 self.until(TermKind::Report, seen, text, period.clone());
             }
         }
-        if let Some((since, timeout)) = trail.timeout {
+        if let Some((since, timeout)) = taint_history.timeout {
             let since = self.moment(since);
             self.at.get_or_insert(since);
             let text = "the pods of a lost node stay for this timeout";
             let flag = flag("pod-eviction-timeout", timeout);
             self.until(TermKind::PodEvictionTimeout, since.plus(timeout), text, flag);
         }
-        if let Some(queued_at) = trail.queued_at {
-            let text = if trail.timeout.is_some() {
+        if let Some(queued_at) = taint_history.queued_at {
+            let text = if taint_history.timeout.is_some() {
                 "the next health check queues the node"
             } else {
                 "one more health check queues the node to be tainted"
             };
             self.until(TermKind::QueueingPass, queued_at.into(), text, period.clone());
         }
-        if let Some(turn) = &trail.turn {
-            let rate = turn.rate_source.flag().map(|name| format!("--{name}={}", turn.qps));
-            let text = match turn.rate_source {
+        if let Some(dequeued) = &taint_history.dequeued {
+            let rate = dequeued.rate_source.flag().map(|name| format!("--{name}={}", dequeued.qps));
+            let text = match dequeued.rate_source {
                 RateSource::SecondaryNodeEvictionRate => {
                     "the zone is partially disrupted: its nodes are tainted at the secondary rate"
                 }
                 _ => "the rate limiter of the zone has a token for the node",
             };
-            let token_at = turn.token_at.min(turn.at).into();
+            let token_at = dequeued.token_at.min(dequeued.at).into();
             self.until(TermKind::Limiter, token_at, text, rate.unwrap_or_default());
             let every = format!("every {}", format_duration(NODE_EVICTION_PERIOD));
             let text = "the next tainting pass dequeues the node";
-            self.until(TermKind::TaintingTick, turn.at.into(), text, every);
+            self.until(TermKind::TaintingTick, dequeued.at.into(), text, every);
         }
-        if let Some(swapped_at) = trail.swapped_at {
+        if let Some(swapped_at) = taint_history.swapped_at {
             let text = "a health check swaps the taint";
             self.until(TermKind::QueueingPass, swapped_at.into(), text, period);
         }
@@ -476,8 +476,10 @@ impl Eviction {
     ) -> TimeBudget {
         let mut terms = Builder { start, flags, at: None, terms: Vec::new() };
         match &self.cause {
-            Cause::NodeLost(trail) => terms.trail(trail),
-            Cause::Taint { trail: Some(trail), .. } => terms.trail(trail),
+            Cause::NodeLost(taint_history) => terms.taint_history(taint_history),
+            Cause::Taint { taint_history: Some(taint_history), .. } => {
+                terms.taint_history(taint_history)
+            }
             Cause::Taint { taint, since, .. } => {
                 let at = Moment::from(*since);
                 terms.at = Some(at);
@@ -516,17 +518,24 @@ impl Eviction {
             let text = "the kubelet is back and confirms that the pod has ended";
             terms.until(TermKind::KubeletAway, gone_at, text, String::new());
         }
-        let trail = match &self.cause {
-            Cause::NodeLost(trail) => Some(trail),
-            Cause::Taint { trail, .. } => trail.as_ref(),
+        let taint_history = match &self.cause {
+            Cause::NodeLost(taint_history) => Some(taint_history),
+            Cause::Taint { taint_history, .. } => taint_history.as_ref(),
         };
-        let counted_from = match trail {
+        let counted_from = match taint_history {
             None => "the taint",
-            Some(trail) if trail.silence.as_ref().is_some_and(Silence::began_with_nothing) => {
+            Some(taint_history)
+                if taint_history
+                    .missed_heartbeats
+                    .as_ref()
+                    .is_some_and(MissedHeartbeats::began_with_nothing) =>
+            {
                 "the node was created"
             }
-            Some(trail) if trail.silence.is_some() => "the last heartbeat",
-            Some(trail) if trail.reported_at.is_some() => {
+            Some(taint_history) if taint_history.missed_heartbeats.is_some() => {
+                "the last heartbeat"
+            }
+            Some(taint_history) if taint_history.reported_at.is_some() => {
                 "the kubelet reported that the node is not ready"
             }
             Some(_) => "the node was queued",

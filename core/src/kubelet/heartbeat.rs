@@ -43,7 +43,7 @@ pub struct KubeletSettings {
     /// each seed in its own way. With 0 the heartbeats of all kubelets are aligned.
     #[serde(skip_serializing_if = "is_default")]
     pub phase_seed: u64,
-    /// How long it takes until a kubelet has heard of a pod and the API server of what became of
+    /// How long it takes until a kubelet knows of a pod and the API server knows what became of
     /// it: starts and confirmed deletions come that much later, and the confirmations of one node
     /// that far apart; 0s unless given.
     #[serde(skip_serializing_if = "is_default")]
@@ -130,7 +130,7 @@ impl KubeletSettings {
         update.saturating_mul(u32::try_from(times.max(1)).unwrap_or(u32::MAX))
     }
 
-    /// When the kubelet of the node of that name, there since before the beginning, beats first.
+    /// When the kubelet of the node of that name, there since before the beginning, sends first.
     #[must_use]
     pub fn phase(&self, node: &str) -> Timestamp {
         if self.phase_seed == 0 {
@@ -348,10 +348,10 @@ fn event_of(reported: &Reported, known: bool) -> Option<&'static str> {
     }
 }
 
-/// The beats of a kubelet whose clocks began to tick at `origin` and, for its status, at
+/// The heartbeats of a kubelet whose clocks began to tick at `origin` and, for its status, at
 /// `status_origin`, from `from` on. Before, it renewed its lease and posted its status last at
 /// `lease` and `posted`; `start` is the time at zero.
-pub(crate) fn beats_from(
+pub(crate) fn heartbeats_from(
     settings: &KubeletSettings,
     (origin, status_origin): (Timestamp, Timestamp),
     from: Timestamp,
@@ -404,12 +404,12 @@ mod tests {
             (0, 0, Some(before(295)), 0, 10),
             (0, 0, Some(before(1_000)), 0, 0),
         ] {
-            let beats =
-                beats_from(&settings, (at(origin), at(origin)), at(from), None, posted, start);
-            let got = (beats.lease.next, beats.status.next);
+            let heartbeats =
+                heartbeats_from(&settings, (at(origin), at(origin)), at(from), None, posted, start);
+            let got = (heartbeats.lease.next, heartbeats.status.next);
             assert_eq!(got, (at(lease), at(status)), "{origin} {from} {posted:?}");
-            assert_eq!(beats.lease.period, Duration::from_secs(10));
-            assert_eq!(beats.status.period, Duration::from_secs(300));
+            assert_eq!(heartbeats.lease.period, Duration::from_secs(10));
+            assert_eq!(heartbeats.status.period, Duration::from_secs(300));
         }
     }
 

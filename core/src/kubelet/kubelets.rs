@@ -35,7 +35,7 @@ use self::starts::Start;
 use self::switches::Flap;
 pub(crate) use self::usage_commands::usage_by_status;
 pub use self::views::{EvictionView, PodSeries, SignalView, ThresholdLine, UsageSeries};
-use super::heartbeat::{self, KubeletSettings, Reported, beats_from};
+use super::heartbeat::{self, KubeletSettings, Reported, heartbeats_from};
 use super::{
     EvictionConfig, EvictionManagerReport, NodeShutdownConfig, NodeShutdownReport, Pressure,
     UsageRule,
@@ -46,7 +46,7 @@ use crate::cluster::{Change, Cluster, VolumeChange};
 use crate::controllers::{Context, Controller, WorkTicket};
 use crate::protocol::zone::{ZoneKey, find_zone};
 use crate::protocol::{
-    HeartbeatSchedule, PeriodicHeartbeat, RecordedEvent, RequestId, SilenceCause, TimeoutReason,
+    HeartbeatSchedule, PeriodicHeartbeat, RecordedEvent, RequestId, TimeoutReason, UnreachableCause,
 };
 use crate::queue::timer_queue::{TimerId, TimerQueue};
 use crate::release::KubernetesRelease;
@@ -115,7 +115,7 @@ enum Step {
     Act(KubeletAction),
     /// Compares whether it can be connected with whether it is.
     Connect,
-    FallSilent,
+    Disconnect,
     StopHeartbeats,
     /// Tells the node lifecycle controller of its heartbeats.
     Heartbeats,
@@ -125,7 +125,7 @@ enum Step {
     },
     /// The same when it has just started.
     PostFirst,
-    /// Beats again when its clocks tick.
+    /// Sends heartbeats again when its clocks tick.
     Resume,
     /// Plans a post if somebody else wrote the node's conditions.
     UpdateStatus,
@@ -148,10 +148,10 @@ enum Step {
     StartPods,
     /// Says which volumes are mounted.
     ReportVolumes,
-    /// Tells what its eviction manager did while nobody heard it.
+    /// Sends what its eviction manager did while it was unreachable.
     SendUnsent,
     SyncPods,
-    /// What the eviction manager wants done; `waits` keeps it until somebody hears.
+    /// What the eviction manager wants done; `waits` keeps it until the kubelet is connected.
     CarryOut {
         effect: Effect,
         waits: bool,
@@ -176,9 +176,9 @@ enum Step {
 pub(crate) enum KubeletAction {
     /// Record an event.
     RecordEvent(RecordedEvent),
-    /// Nobody hears the kubelet of a node any more.
-    ReportLost { node: NodeName, cause: SilenceCause },
-    /// The kubelet of a node is heard again.
+    /// The kubelet of a node is unreachable.
+    ReportLost { node: NodeName, cause: UnreachableCause },
+    /// The kubelet of a node is connected again.
     ReportResumed { node: NodeName },
     /// An eviction manager has something to say.
     ReportEviction { node: NodeName, report: EvictionManagerReport },
@@ -239,7 +239,7 @@ pub(crate) struct Kubelet {
     pub(crate) runs: bool,
     /// Its node is cut off by itself.
     pub(crate) cut: bool,
-    /// Whether it reports and hears: it runs, and neither node nor zone is cut off.
+    /// Whether it sends and receives: it runs, and neither node nor zone is cut off.
     pub(crate) connected: bool,
     /// When its clock began to tick.
     origin: Timestamp,
@@ -247,8 +247,8 @@ pub(crate) struct Kubelet {
     status_origin: Timestamp,
     /// When it last confirmed a deletion.
     confirmed: Timestamp,
-    /// Its signs of life; those to come count only while it is heard.
-    pub(crate) beats: HeartbeatSchedule,
+    /// Its heartbeats; those to come count only while it is connected.
+    pub(crate) heartbeats: HeartbeatSchedule,
     report: heartbeat::KubeletConditions,
     /// When it posts a status that is not what the object says.
     post: Option<TimerId>,
@@ -259,12 +259,12 @@ pub(crate) struct Kubelet {
     marked: BTreeSet<PodKey>,
     /// Deletions that it has not confirmed.
     unconfirmed: Vec<Unconfirmed>,
-    /// Pods whose containers end by themselves, or have, while nobody hears it.
+    /// Pods whose containers end by themselves, or have, while it is unreachable.
     completions: Vec<Unposted>,
     power: Power,
-    /// Whether its machine has started since it was heard last.
+    /// Whether its machine has started since it was connected last.
     has_booted: bool,
-    /// Pods that have ended since the node is shut down, which nobody has heard of.
+    /// Pods that have ended since the node is shut down, and whose status is not posted yet.
     unposted: Vec<Ending>,
     /// The node's resources, if they are known, and who watches over them.
     eviction: Option<Arc<ManagedNode>>,
@@ -277,7 +277,7 @@ impl Kubelet {
         report: heartbeat::KubeletConditions,
         runs: bool,
         origin: Timestamp,
-        beats: HeartbeatSchedule,
+        heartbeats: HeartbeatSchedule,
     ) -> Self {
         Self {
             runs,
@@ -286,7 +286,7 @@ impl Kubelet {
             origin,
             status_origin: origin,
             confirmed: Timestamp::ZERO,
-            beats,
+            heartbeats,
             report,
             post: None,
             switch: None,
@@ -304,7 +304,7 @@ impl Kubelet {
 
     /// When it posts its status next, if nothing changes.
     pub(crate) fn posts_at(&self, now: Timestamp) -> Timestamp {
-        let regular = self.beats.status.next_after(now);
+        let regular = self.heartbeats.status.next_after(now);
         self.post.map_or(regular, |(at, _)| at.min(regular))
     }
 
@@ -329,16 +329,16 @@ impl Kubelet {
 }
 
 /// Heartbeats that were never sent.
-fn no_beats(settings: &KubeletSettings) -> HeartbeatSchedule {
-    let beat = |period| PeriodicHeartbeat { last: None, next: Timestamp::MAX, period };
+fn no_heartbeats(settings: &KubeletSettings) -> HeartbeatSchedule {
+    let heartbeat = |period| PeriodicHeartbeat { last: None, next: Timestamp::MAX, period };
     HeartbeatSchedule {
-        lease: beat(settings.lease_renew_interval()),
-        status: beat(settings.report_interval()),
+        lease: heartbeat(settings.lease_renew_interval()),
+        status: heartbeat(settings.report_interval()),
     }
 }
 
-/// Whether the conditions of a node say that its kubelet is silent.
-fn is_silent(node: &Node) -> bool {
+/// Whether the conditions of a node say that its kubelet is unreachable.
+fn is_unreachable(node: &Node) -> bool {
     node.condition(READY).is_some_and(|ready| ready.status == ConditionStatus::Unknown)
 }
 
@@ -405,9 +405,10 @@ impl Kubelets {
             kubelet.status_origin = *at;
             if kubelet.connected {
                 let (settings, from) = (&self.config.settings, Timestamp::ZERO);
-                let (lease, posted) = (kubelet.beats.lease.last, kubelet.beats.status.last);
+                let (lease, posted) =
+                    (kubelet.heartbeats.lease.last, kubelet.heartbeats.status.last);
                 let origins = (kubelet.origin, *at);
-                kubelet.beats = beats_from(settings, origins, from, lease, posted, start);
+                kubelet.heartbeats = heartbeats_from(settings, origins, from, lease, posted, start);
             }
         }
     }
@@ -422,12 +423,12 @@ impl Kubelets {
     ) {
         let settings = self.config.settings;
         let report = heartbeat::KubeletConditions::of(node, &self.healthy);
-        let silent = is_silent(node);
+        let unreachable = is_unreachable(node);
         // Times after the beginning are those of another clock.
         let renewed = renewed.map(|renewed| renewed.min(start));
         let interval = settings.lease_renew_interval();
         let origin = match renewed {
-            Some(renewed) if !silent => phase_of(start.since(renewed), interval),
+            Some(renewed) if !unreachable => phase_of(start.since(renewed), interval),
             _ => settings.phase(name.as_str()),
         };
         let ready = node.condition(READY);
@@ -438,17 +439,18 @@ impl Kubelets {
             let _ = report.post(&mut node, start.truncated_to_seconds());
             cluster.put_node(Arc::new(node));
         }
-        if !silent && posted.is_none() {
+        if !unreachable && posted.is_none() {
             posted = Some(start);
         }
         let origins = (origin, origin);
-        let mut beats = beats_from(&settings, origins, Timestamp::ZERO, renewed, posted, start);
-        if silent {
-            beats.status.next = Timestamp::MAX;
-            beats.lease.next = Timestamp::MAX;
+        let mut heartbeats =
+            heartbeats_from(&settings, origins, Timestamp::ZERO, renewed, posted, start);
+        if unreachable {
+            heartbeats.status.next = Timestamp::MAX;
+            heartbeats.lease.next = Timestamp::MAX;
         }
-        let mut kubelet = Kubelet::new(report, !silent, origin, beats);
-        kubelet.connected = !silent;
+        let mut kubelet = Kubelet::new(report, !unreachable, origin, heartbeats);
+        kubelet.connected = !unreachable;
         self.by_node.insert(name, kubelet);
     }
 
@@ -461,10 +463,10 @@ impl Kubelets {
             }
             return;
         }
-        let (silent, report) =
-            (is_silent(node), heartbeat::KubeletConditions::of(node, &self.healthy));
-        let beats = no_beats(&self.config.settings);
-        let kubelet = Kubelet::new(report, runs && !silent, context.now, beats);
+        let (unreachable, report) =
+            (is_unreachable(node), heartbeat::KubeletConditions::of(node, &self.healthy));
+        let heartbeats = no_heartbeats(&self.config.settings);
+        let kubelet = Kubelet::new(report, runs && !unreachable, context.now, heartbeats);
         self.by_node.insert(name.clone(), kubelet);
         if !self.can_connect(context.cluster, name) {
             self.then(name, [Step::Heartbeats]);
@@ -542,29 +544,33 @@ impl Kubelets {
         self.by_node.get(node).is_some_and(|kubelet| kubelet.connected)
     }
 
-    /// Why nobody hears the kubelet of a node, if nobody does.
-    pub(crate) fn silence_cause(&self, cluster: &Cluster, name: &NodeName) -> Option<SilenceCause> {
+    /// Why the kubelet of a node is unreachable, if it is.
+    pub(crate) fn unreachable_cause(
+        &self,
+        cluster: &Cluster,
+        name: &NodeName,
+    ) -> Option<UnreachableCause> {
         let kubelet = self.by_node.get(name.as_str())?;
         if matches!(kubelet.power, Power::Off) {
-            Some(SilenceCause::NodeOff)
+            Some(UnreachableCause::NodeOff)
         } else if !kubelet.runs {
-            Some(SilenceCause::KubeletStopped)
+            Some(UnreachableCause::KubeletStopped)
         } else if kubelet.cut {
-            Some(SilenceCause::NetworkCut)
+            Some(UnreachableCause::NetworkCut)
         } else {
-            self.zone_is_cut(cluster, name).then_some(SilenceCause::ZoneNetworkCut)
+            self.zone_is_cut(cluster, name).then_some(UnreachableCause::ZoneNetworkCut)
         }
     }
 
-    /// A kubelet runs or not, a network is cut or not: who was heard may be silent now, and who was
-    /// silent is heard again and has much to tell.
+    /// A kubelet runs or not, a network is cut or not: a kubelet may have become
+    /// unreachable, or is connected again and has much to send.
     ///
     /// One that starts posts at once; one whose network is back renews and posts when its clocks
     /// tick next.
     fn connect(&mut self, context: &Context<'_>, name: &NodeName) {
         let cluster = context.cluster;
         let can = self.can_connect(cluster, name);
-        let cause = self.silence_cause(cluster, name);
+        let cause = self.unreachable_cause(cluster, name);
         let Some(kubelet) = self.by_node.get_mut(name.as_str()) else { return };
         if kubelet.connected == can {
             return;
@@ -580,7 +586,7 @@ impl Kubelets {
         match cause {
             Some(cause) => self.then(
                 name,
-                [Step::Act(KubeletAction::ReportLost { node, cause }), Step::FallSilent],
+                [Step::Act(KubeletAction::ReportLost { node, cause }), Step::Disconnect],
             ),
             None => {
                 let steps = [
@@ -611,7 +617,7 @@ impl Kubelets {
         match step {
             Step::Act(action) => return Some(action),
             Step::Connect => self.connect(context, name),
-            Step::FallSilent => return self.fall_silent(context, name),
+            Step::Disconnect => return self.disconnect(context, name),
             Step::StopHeartbeats => self.stop_heartbeats(context, name),
             Step::Heartbeats => {
                 let heartbeats = self.heartbeats(cluster, name);
@@ -775,7 +781,7 @@ fn names(nodes: &[(NodeName, ZoneKey)]) -> Vec<String> {
     names
 }
 
-/// When a kubelet that beat so long before the beginning beats first.
+/// When a kubelet whose last heartbeat was so long before the beginning sends the next.
 fn phase_of(before: Duration, interval: Duration) -> Timestamp {
     let interval = interval.as_nanos().max(1);
     let rest = before.as_nanos() % interval;

@@ -138,7 +138,7 @@ impl LaneRecorder {
     }
 
     /// How it came to a segment, the last cause first: for an eviction its timer, the taint, the
-    /// limiter, the health pass and the kubelet that was not heard. Empty if nothing is known.
+    /// limiter, the health pass and the kubelet that was unreachable. Empty if nothing is known.
     #[must_use]
     pub fn causes(&self, subject: &LaneSubject, segment: usize) -> Vec<Cause> {
         let mut causes: Vec<Cause> = Vec::new();
@@ -483,7 +483,7 @@ impl Now {
     fn of_node(simulator: &Simulator, node: &Node) -> Self {
         let ready = node.condition(node_condition_type::READY);
         let watched = simulator.config().node_lifecycle;
-        let unreachable = simulator.silence_cause(&node.metadata.name.as_str().into());
+        let unreachable = simulator.unreachable_cause(&node.metadata.name.as_str().into());
         let (state, reason) = match ready.map(|condition| &condition.status) {
             Some(ConditionStatus::True) | None if unreachable.is_some() => {
                 (LaneState::Unreachable, unreachable.map_or_else(String::new, |it| it.to_string()))

@@ -44,7 +44,7 @@ pub struct DrainOptions {
     #[serde(skip_serializing_if = "is_default")]
     pub pod_labels: BTreeMap<String, String>,
     /// `--skip-wait-for-delete-timeout`, in seconds: pods that should have been gone for longer are
-    /// left alone, such as those of a node that nobody hears; zero is never.
+    /// left alone, such as those of an unreachable node; zero is never.
     #[serde(skip_serializing_if = "is_default")]
     pub skip_wait_for_delete_timeout_seconds: u32,
     /// `--ignore-errors` of 1.21 and 1.22: of several nodes, go on with the next after an error.

@@ -65,11 +65,11 @@ impl HeartbeatSchedule {
         self.status.time(start, now).map(Time::truncated_to_seconds)
     }
 
-    /// Whether health passes every `period` see them so often that a node which may be silent for
+    /// Whether health passes every `period` see them so often that a node which may miss them for
     /// `grace` never is.
     pub(crate) fn suffice(&self, period: Duration, grace: Duration) -> bool {
         let (period, grace) = (nanos(period).max(1), nanos(grace));
-        // The longest time between two passes that see a renewal, and the first silent pass.
+        // The longest time between two passes that see a renewal, and the first pass that sees none.
         let seen = nanos(self.lease.period).div_ceil(period);
         seen <= grace / period + 1
     }
@@ -94,34 +94,34 @@ mod tests {
     #[test]
     fn moments_of_a_beat() {
         let last = Some(Time::DEFAULT_START);
-        let beat = PeriodicHeartbeat {
+        let heartbeat = PeriodicHeartbeat {
             last,
             next: Timestamp::from_secs(3),
             period: Duration::from_secs(10),
         };
         for (now, expected) in [(0, None), (2, None), (3, Some(3)), (12, Some(3)), (13, Some(13))] {
-            let moment = beat.moment(Timestamp::from_secs(now));
+            let moment = heartbeat.moment(Timestamp::from_secs(now));
             assert_eq!(moment, expected.map(Timestamp::from_secs), "{now}");
         }
-        assert_eq!(beat.next_after(Timestamp::from_secs(3)), Timestamp::from_secs(13));
-        assert_eq!(beat.next_after(Timestamp::ZERO), Timestamp::from_secs(3));
-        assert_eq!(beat.time(Time::DEFAULT_START, Timestamp::ZERO), last);
+        assert_eq!(heartbeat.next_after(Timestamp::from_secs(3)), Timestamp::from_secs(13));
+        assert_eq!(heartbeat.next_after(Timestamp::ZERO), Timestamp::from_secs(3));
+        assert_eq!(heartbeat.time(Time::DEFAULT_START, Timestamp::ZERO), last);
     }
 
-    /// A renewal every 10 s that passes every 5 s see: silent for 10 s, but never for longer.
+    /// A renewal every 10 s that passes every 5 s see: overdue after 10 s, but never after more.
     #[test]
     fn how_long_a_grace_must_be() {
-        let beat = |secs| PeriodicHeartbeat {
+        let heartbeat = |secs| PeriodicHeartbeat {
             last: None,
             next: Timestamp::ZERO,
             period: Duration::from_secs(secs),
         };
-        let beats = HeartbeatSchedule { lease: beat(10), status: beat(300) };
+        let heartbeats = HeartbeatSchedule { lease: heartbeat(10), status: heartbeat(300) };
         for (pass, grace, expected) in
             [(5, 40, true), (5, 5, true), (5, 4, false), (7, 7, true), (7, 6, false), (60, 0, true)]
         {
             let (pass, grace) = (Duration::from_secs(pass), Duration::from_secs(grace));
-            assert_eq!(beats.suffice(pass, grace), expected, "{pass:?} {grace:?}");
+            assert_eq!(heartbeats.suffice(pass, grace), expected, "{pass:?} {grace:?}");
         }
     }
 }

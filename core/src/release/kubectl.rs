@@ -67,7 +67,7 @@ since! {
     /// Whether the last column of the pods in `kubectl describe node` is `Age`: since 1.21, `AGE`
     /// before.
     describe_node_writes_age = 21;
-    /// Whether `kubectl describe deployment` is silent about ReplicaSets where there are none:
+    /// Whether `kubectl describe deployment` says nothing of ReplicaSets where there are none:
     /// since
     /// 1.22.
     describe_leaves_out_absent_replica_sets = 22;

@@ -22,7 +22,7 @@ use crate::time::{Span, Timestamp};
     deny_unknown_fields
 )]
 pub enum Fault {
-    /// The kubelets fall silent and never come back. Whether the containers run on nobody knows.
+    /// The kubelets are unreachable and never come back. Whether the containers run on is not known.
     Lost,
     /// The nodes are off, their pods are down at once, and start again when the nodes are back.
     PowerOff {

@@ -823,8 +823,9 @@ fn help(
     let figures = &cell.worst;
     let mut remedies = Vec::new();
     let Some(domain) = outline.domains.get(cell.domain) else { return remedies };
-    let silent = matches!(cell.fault, Fault::Lost | Fault::PowerOff { .. } | Fault::NetworkCut);
-    if silent {
+    let unreachable =
+        matches!(cell.fault, Fault::Lost | Fault::PowerOff { .. } | Fault::NetworkCut);
+    if unreachable {
         let others = TOLERATION_SECONDS
             .into_iter()
             .filter(|seconds| !has_toleration_seconds(simulator, workload, *seconds));

@@ -261,10 +261,10 @@ fn finish(mut course: Course, mut recorder: Recorder, end: Timestamp, run: &Run)
     recorder.result(&course.simulator, end, run, at_rest)
 }
 
-/// Nodes of which nobody hears. Whether and when they will be back, nobody knows before, so that
+/// Nodes whose kubelets are unreachable. Whether and when they are back is not known before, so that
 /// outages of all lengths share their beginning: those with the earlier end have to come first.
 #[derive(Clone, Debug)]
-pub(super) struct Silence {
+pub(super) struct UnreachableNodes {
     domain: usize,
     course: Course,
     /// Up to when it has gone, all of that included.
@@ -275,7 +275,7 @@ pub(super) struct Silence {
     off: Recorder,
 }
 
-impl Silence {
+impl UnreachableNodes {
     /// It begins, in the cluster and with the domain of a run.
     pub(super) fn new(
         settled: &Arc<Simulator>,
@@ -296,7 +296,7 @@ impl Silence {
     /// Whether a run of the same cluster can go on from here.
     pub(super) fn begins(&self, run: &Run) -> bool {
         let later = run.fault.down_until(self.lost.at).is_none_or(|back| back > self.until);
-        run.domain == self.domain && is_silent(run) && later
+        run.domain == self.domain && makes_unreachable(run) && later
     }
 
     /// Makes a run that it [`begins`](Self::begins) and that ends at the horizon.
@@ -323,7 +323,7 @@ impl Silence {
 }
 
 /// Whether nothing is done in a run but that nodes are lost, or off for a while.
-pub(super) const fn is_silent(run: &Run) -> bool {
+pub(super) const fn makes_unreachable(run: &Run) -> bool {
     matches!(run.fault, Fault::Lost | Fault::PowerOff { .. })
         && !matches!(run.remedy, Some(Remedy::OutOfService { .. }))
 }

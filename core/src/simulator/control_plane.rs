@@ -120,12 +120,12 @@ impl ControlPlane {
         control.descheduler = api.config.descheduler.clone().map(Descheduler::new);
         let autoscaler = api.config.autoscaler.clone();
         control.autoscaler = autoscaler.map(|settings| Autoscaler::new(settings, config));
-        control.adopt_workloads(api, sequence, workloads)?;
-        control.adopt_budgets(api, sequence, budgets)?;
+        control.bootstrap_workloads(api, sequence, workloads)?;
+        control.bootstrap_budgets(api, sequence, budgets)?;
         Ok(Some(Box::new(control)))
     }
 
-    fn adopt_workloads(
+    fn bootstrap_workloads(
         &mut self,
         api: &mut ApiServer,
         sequence: &mut Sequence,
@@ -151,7 +151,7 @@ impl ControlPlane {
         Ok(())
     }
 
-    fn adopt_budgets(
+    fn bootstrap_budgets(
         &mut self,
         api: &mut ApiServer,
         sequence: &mut Sequence,
@@ -209,21 +209,21 @@ impl ControlPlane {
     }
 
     /// Tells of the volumes and claims that are there at the beginning.
-    pub(super) fn adopt_volumes(&mut self, api: &ApiServer, sequence: &mut Sequence) {
+    pub(super) fn bootstrap_volumes(&mut self, api: &ApiServer, sequence: &mut Sequence) {
         let Some(volumes) = api.cluster.volumes() else { return };
         self.scheduler.set_volumes(Some(volumes.clone()));
         for (claim, _) in volumes.claims() {
             let change = Change::Volume(VolumeChange::Claim(claim.clone()));
             self.handle_change(&mut api.context(sequence), &change);
         }
-        self.attach_detach.adopt(&mut api.context(sequence));
+        self.attach_detach.bootstrap(&mut api.context(sequence));
     }
 
     /// What is there at the beginning is of the templates that there are.
-    pub(super) fn adopt_revisions(&mut self, cluster: &Cluster) {
-        self.deployments.adopt_revisions(cluster);
-        self.stateful_sets.adopt_revisions(cluster);
-        self.daemon_sets.adopt_revisions(cluster);
+    pub(super) fn bootstrap_revisions(&mut self, cluster: &Cluster) {
+        self.deployments.bootstrap_revisions(cluster);
+        self.stateful_sets.bootstrap_revisions(cluster);
+        self.daemon_sets.bootstrap_revisions(cluster);
     }
 
     /// ReplicaSets with the status that their controller had written before the beginning.

@@ -1,5 +1,5 @@
-//! What the machines want done, and who hears of it: writes reach the store one by one, and all
-//! that watch it hear of one before the next is made.
+//! What the machines want done, and who is told: writes reach the store one by one, and all that
+//! watch it see one before the next is made.
 #![deny(clippy::wildcard_enum_match_arm, reason = "a new action is thought of here")]
 
 use alloc::boxed::Box;

@@ -189,7 +189,7 @@ impl NodeControllers {
     /// The taint-eviction controller knows other taints of a node.
     pub(super) fn record_node(&mut self, now: Timestamp, node: &NodeName, taints: &[Taint]) {
         let lifecycle = self.lifecycle.as_ref();
-        let history = lifecycle.and_then(|lifecycle| lifecycle.trail(node.as_str()));
+        let history = lifecycle.and_then(|lifecycle| lifecycle.taint_history(node.as_str()));
         self.records.record_node(now, node, taints, history);
     }
 
@@ -199,7 +199,8 @@ impl NodeControllers {
         let node: NodeName = object.spec.node_name.as_str().into();
         let grace = api.grace_period_of(object);
         let lifecycle = self.lifecycle.as_ref();
-        let history = lifecycle.and_then(|lifecycle| lifecycle.trail(node.as_str())).cloned();
+        let history =
+            lifecycle.and_then(|lifecycle| lifecycle.taint_history(node.as_str())).cloned();
         let by_lifecycle = by_lifecycle.then(|| (node, history.unwrap_or_default()));
         self.records.record_delete(api.now, pod, grace, by_lifecycle);
     }

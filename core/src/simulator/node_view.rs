@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::Simulator;
 use crate::api::{ConditionStatus, NodeCondition, NodeName, node_condition_type};
 use crate::controllers::node_lifecycle::NodeHealthView;
-use crate::event::SilenceCause;
+use crate::event::UnreachableCause;
 use crate::eviction_timeline::time_budget::Moment;
 use crate::kubelet::{NodePower, NodeShutdownConfig};
 use crate::time::Timestamp;
@@ -29,7 +29,7 @@ pub struct NodeView {
     pub network_cut: bool,
     /// Why its kubelet is disconnected from the API server; absent if it is connected.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub silent: Option<SilenceCause>,
+    pub unreachable: Option<UnreachableCause>,
     /// When it renewed its lease last.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lease_renewed_at: Option<Moment>,
@@ -70,7 +70,9 @@ impl NodeView {
             condition.type_ == node_condition_type::READY
                 && condition.status == ConditionStatus::True
         };
-        self.silent.is_none() && self.switches_at.is_none() && self.conditions.iter().any(is_ready)
+        self.unreachable.is_none()
+            && self.switches_at.is_none()
+            && self.conditions.iter().any(is_ready)
     }
 
     /// How a node is doing; `None` if there is no such node, or if there are no kubelets.
@@ -81,13 +83,13 @@ impl NodeView {
         let node = NodeName::from(name);
         let (start, now) = (api.config.start, api.now);
         let moment = |time| Moment::of(time, start);
-        let (lease, status) = (&kubelet.beats.lease, &kubelet.beats.status);
+        let (lease, status) = (&kubelet.heartbeats.lease, &kubelet.heartbeats.status);
         let next = |at: Timestamp| kubelet.connected.then_some(at);
         Some(Self {
             kubelet_runs: kubelet.runs,
             power: kubelet.power(),
             network_cut: kubelet.cut,
-            silent: kubelets.silence_cause(&api.cluster, &node),
+            unreachable: kubelets.unreachable_cause(&api.cluster, &node),
             lease_renewed_at: lease.time(start, now).map(moment),
             status_posted_at: status.time(start, now).map(moment),
             next_renewal: next(lease.next_after(now)),

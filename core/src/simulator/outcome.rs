@@ -33,7 +33,7 @@ pub struct RunOutcome {
     pub unschedulable: Vec<UnschedulablePods>,
     /// The pods without a node that nobody schedules.
     pub pending: Vec<PodKey>,
-    /// The pods that have a node and do not start: nobody hears its kubelet.
+    /// The pods that have a node and do not start: its kubelet is unreachable.
     pub starting: Vec<PodKey>,
     /// The pods that stay and are not ready.
     pub not_ready: Vec<PodKey>,
@@ -43,7 +43,7 @@ pub struct RunOutcome {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct StuckPods {
-    /// The node that nobody hears.
+    /// The node whose kubelet is unreachable.
     pub node: NodeName,
     /// Its pods, by key.
     pub pods: Vec<PodKey>,

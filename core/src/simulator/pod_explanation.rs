@@ -29,7 +29,7 @@ pub struct PodExplanation {
     pub timer: Option<ScheduledEviction>,
     /// Whether the pod has been deleted and is still there until its grace period ends.
     pub terminating: bool,
-    /// Whether it is, and stays so until a kubelet that nobody hears is back.
+    /// Whether it is, and stays so until its kubelet is connected again.
     #[serde(skip_serializing_if = "core::ops::Not::not")]
     #[cfg_attr(feature = "typescript-all", tsify(optional))]
     pub awaits_kubelet: bool,

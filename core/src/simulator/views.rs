@@ -13,7 +13,7 @@ use crate::api::BudgetStatus;
 use crate::api::{Lease, Node, NodeName, PodKey, WorkloadKey};
 use crate::command::NodeResources;
 use crate::controllers::node_lifecycle::ZoneView;
-use crate::event::SilenceCause;
+use crate::event::UnreachableCause;
 use crate::eviction_timeline::time_budget::TimeBudget;
 use crate::kubelet::{Ranking, Signal, usage_by_status};
 use crate::policy::scheduling::Decision;
@@ -37,7 +37,7 @@ impl Simulator {
         self.kubelets.terminations()
     }
 
-    /// Whether the pod is deleted and waits for a kubelet that is not heard.
+    /// Whether the pod is deleted and waits for a kubelet that is unreachable.
     #[must_use]
     pub fn awaits_kubelet(&self, pod: &PodKey) -> bool {
         self.kubelets.is_awaited(&self.api.cluster, pod)
@@ -124,10 +124,10 @@ impl Simulator {
         zones
     }
 
-    /// Why nobody hears the kubelet of a node, if nobody does.
+    /// Why the kubelet of a node is unreachable, if it is.
     #[must_use]
-    pub fn silence_cause(&self, node: &NodeName) -> Option<SilenceCause> {
-        self.kubelets.silence_cause(&self.api.cluster, node)
+    pub fn unreachable_cause(&self, node: &NodeName) -> Option<UnreachableCause> {
+        self.kubelets.unreachable_cause(&self.api.cluster, node)
     }
 
     /// A node as the API server would show it now: the heartbeats of its conditions are those of

@@ -29,7 +29,7 @@ pub enum NodeFault {
     /// The taints that it has are put on it: the pod and the taints meet at zero.
     #[default]
     Tainted,
-    /// Its kubelet is no longer heard, in a cluster that is otherwise healthy.
+    /// Its kubelet is unreachable, in a cluster that is otherwise healthy.
     #[serde(alias = "lost")]
     Unreachable,
 }

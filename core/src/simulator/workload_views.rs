@@ -19,7 +19,7 @@ pub struct WorkloadView {
     pub workload: WorkloadKey,
     /// Whether it is not here, but pods name it as their controller: it is assumed to want the pods
     /// that were there.
-    pub assumed: bool,
+    pub inferred: bool,
     /// Its own controller: the Deployment of a ReplicaSet.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub owner: Option<WorkloadKey>,
@@ -77,7 +77,7 @@ impl ControlPlane {
         });
         let mut view = WorkloadView {
             workload: key.clone(),
-            assumed: workload.assumed,
+            inferred: workload.inferred,
             owner: workload.owner(),
             desired,
             current: of(&Pod::is_active),

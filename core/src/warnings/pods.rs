@@ -142,7 +142,7 @@ pub(super) struct Nodes<'a> {
     pub(super) loosely: BTreeMap<String, &'a str>,
     /// Nodes with `NoExecute` taints, with those.
     pub(super) evicting: Index<'a, Vec<&'a Taint>>,
-    /// Nodes that nobody hears.
+    /// Nodes whose kubelets are unreachable.
     pub(super) unreachable: Index<'a, &'a Arc<Node>>,
 }
 
@@ -217,7 +217,7 @@ impl<'a> Nodes<'a> {
     }
 }
 
-/// Whether its kubelet was silent for so long that the control plane has said so.
+/// Whether its kubelet was unreachable for so long that the control plane has said so.
 pub(super) fn is_unreachable(node: &Node) -> bool {
     let tainted = node.spec.taints.iter().any(|taint| taint.key == well_known::UNREACHABLE);
     tainted || node.condition("Ready").is_some_and(|ready| ready.status == ConditionStatus::Unknown)

@@ -291,3 +291,15 @@ export type Happening = EventKind;
  * @deprecated
  */
 export type Ruling = EvictionDecision;
+
+/**
+ * What `UnreachableCause` was called before.
+ * @deprecated
+ */
+export type SilenceCause = UnreachableCause;
+
+/**
+ * What `DequeueOutcome` was called before.
+ * @deprecated
+ */
+export type Turn = DequeueOutcome;

@@ -68,7 +68,7 @@ export const seconds = (number) => BigInt(Math.round(number * 1_000_000)) * 1_00
 
 /** Moves the clock by the slider. */
 export async function scrubTo(page, time) {
-  await page.getByTestId("scrub").fill(String(time / 1_000_000n));
+  await page.getByTestId("timeline").fill(String(time / 1_000_000n));
   await until(page, async () => assert.equal(await now(page), time));
 }
 

@@ -40,4 +40,4 @@ pub const TOLERANCES: &str = "tolerated in traces: 1 s of latency at every momen
     writes some ms apart; how often a budget without pods or scale is looked at; events of \
     kubelets, which the recorded ones do not have. Phases of health passes, leases and status \
     are those of the recording; a pass takes 350 us for a node and 25 ms for a write, a kubelet \
-    30 ms to hear";
+    30 ms to know";

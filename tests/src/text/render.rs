@@ -124,7 +124,8 @@ pub fn zones(simulator: &Simulator) -> String {
 pub fn health(simulator: &Simulator, node: &str) -> String {
     let Some(view) = simulator.node_view(node) else { return "no such node\n".into() };
     let text = |at: Option<String>| at.unwrap_or_else(|| "never".into());
-    let kubelet = view.silent.map_or("heard".into(), |cause| format!("silent, {cause:?}"));
+    let kubelet =
+        view.unreachable.map_or("connected".into(), |cause| format!("unreachable, {cause:?}"));
     let lease = text(view.lease_renewed_at.map(|at| at.to_string()));
     let status = text(view.status_posted_at.map(|at| at.to_string()));
     let next = text(view.next_renewal.map(|at| at.to_string()));

@@ -343,7 +343,7 @@ fn usage_ends_with_the_node() {
     assert_eq!(object(&simulator, "p").unwrap().status.phase, PodPhase::Running);
 }
 
-/// To 1.21 a kubelet does not look at taints. One that starts hears of all pods as if they were
+/// To 1.21 a kubelet does not look at taints. One that starts is given all pods as if they were
 /// new; one whose network is back does not.
 #[test]
 fn a_kubelet_that_starts_admits_its_pods_anew() {

@@ -9,7 +9,7 @@ use taintlab_tests::lifecycle::{
 };
 
 /// A node of a zone whose kubelet posted `ready` at zero, and posts `then` at `at` if that is
-/// given. A healthy one beats all the time.
+/// given. A healthy one sends heartbeats all the time.
 fn node(name: &str, zone: &str, ready: &str, then: Option<(i64, &str)>) -> InputNode {
     let condition = |type_: &str, status: &str| InputCondition {
         type_: type_.into(),
@@ -26,7 +26,7 @@ fn node(name: &str, zone: &str, ready: &str, then: Option<(i64, &str)>) -> Input
         disk: "False".into(),
         pid: "False".into(),
     });
-    let beats = ready == "True" || then.is_some_and(|(_, ready)| ready == "True");
+    let heartbeats = ready == "True" || then.is_some_and(|(_, ready)| ready == "True");
     InputNode {
         name: name.into(),
         labels: BTreeMap::from([
@@ -40,7 +40,7 @@ fn node(name: &str, zone: &str, ready: &str, then: Option<(i64, &str)>) -> Input
         conditions: vec![condition("Ready", ready)],
         taints: vec![],
         initial_lease: Some(0),
-        leases: beats.then_some(Repeat { t: 0, step: 5, n: 1_000 }).into_iter().collect(),
+        leases: heartbeats.then_some(Repeat { t: 0, step: 5, n: 1_000 }).into_iter().collect(),
         posts: posts.into_iter().collect(),
         _note: vec![],
     }
@@ -214,7 +214,7 @@ fn monitor_node_health_update_status() {
         initial_lease: None,
         ..node("node0", "zone1", "True", None)
     };
-    let silent = |mut node: InputNode| {
+    let unreachable = |mut node: InputNode| {
         node.leases.clear();
         node
     };
@@ -222,19 +222,19 @@ fn monitor_node_health_update_status() {
         (
             "Node created long time ago, without status: Expect Unknown status posted from node \
              controller.",
-            silent(never(-3600)),
+            unreachable(never(-3600)),
             [(0, "NodeStatusNeverUpdated"); 4].to_vec(),
         ),
         (
             "Node created recently, without status. Expect no action from node controller (within \
              startup grace period).",
-            silent(never(0)),
+            unreachable(never(0)),
             [(65, "NodeStatusNeverUpdated"); 4].to_vec(),
         ),
         (
             "Node created long time ago, with status updated by kubelet exceeds grace period. \
              Expect Unknown status posted from node controller.",
-            silent(node("node0", "zone1", "True", None)),
+            unreachable(node("node0", "zone1", "True", None)),
             // Its kubelet posted nothing but Ready.
             [[(45, "NodeStatusUnknown")].as_slice(), &[(45, "NodeStatusNeverUpdated"); 3]].concat(),
         ),
@@ -315,11 +315,11 @@ fn monitor_node_health_update_node_and_pod_status_with_lease() {
     }
 }
 
-/// `TestMonitorNodeHealthMarkPodsNotReady`: pods of a node that this controller finds silent, and
+/// `TestMonitorNodeHealthMarkPodsNotReady`: pods of a node that this controller finds unreachable, and
 /// of no other.
 #[test]
 fn monitor_node_health_mark_pods_not_ready() {
-    let silent = {
+    let unreachable = {
         let mut node = node("node0", "zone1", "True", None);
         node.leases.clear();
         node
@@ -333,7 +333,7 @@ fn monitor_node_health_mark_pods_not_ready() {
                 conditions: vec![],
                 initial_lease: None,
                 leases: vec![],
-                ..silent.clone()
+                ..unreachable.clone()
             },
             &[][..],
         ),
@@ -346,7 +346,7 @@ fn monitor_node_health_mark_pods_not_ready() {
         (
             "Node created long time ago, with status updated by kubelet exceeds grace period. \
              Expect pods status updated and Unknown node status posted from node controller",
-            silent,
+            unreachable,
             &["45 default/pod0 pod_ready False"],
         ),
     ] {

@@ -1,7 +1,7 @@
 //! The examples of the node lifecycle controller in `docs/behaviours.md`: N with taints, L without.
 //!
 //! Health passes are at multiples of 5 s. A kubelet renews its lease every 10 s from zero, and the
-//! pass at the same time sees it. "Silent at t" means that the last renewal was at t.
+//! pass at the same time sees it. "Unreachable at t" means that the last renewal was at t.
 
 use std::collections::BTreeMap;
 
@@ -18,8 +18,8 @@ fn release(minor: u8) -> KubernetesRelease {
     KubernetesRelease::new(minor).unwrap()
 }
 
-/// A ready node that was seen at zero and then is silent.
-fn silent(name: &str) -> InputNode {
+/// A ready node that was seen at zero and then is unreachable.
+fn unreachable(name: &str) -> InputNode {
     let condition = |type_: &str, status: &str| InputCondition {
         type_: type_.into(),
         status: status.into(),
@@ -49,20 +49,26 @@ fn silent(name: &str) -> InputNode {
 
 /// A node without any sign of life.
 fn never_reported(name: &str, created: i64) -> InputNode {
-    InputNode { created, join: created, conditions: vec![], initial_lease: None, ..silent(name) }
+    InputNode {
+        created,
+        join: created,
+        conditions: vec![],
+        initial_lease: None,
+        ..unreachable(name)
+    }
 }
 
 trait Acts: Sized {
-    fn beats(self, from: i64, n: i64) -> Self;
+    fn heartbeats(self, from: i64, n: i64) -> Self;
     fn posts(self, t: i64, ready: &str) -> Self;
     fn healthy(self) -> Self {
-        self.beats(0, 100_000)
+        self.heartbeats(0, 100_000)
     }
     fn zone(self, zone: &str) -> Self;
 }
 
 impl Acts for InputNode {
-    fn beats(mut self, from: i64, n: i64) -> Self {
+    fn heartbeats(mut self, from: i64, n: i64) -> Self {
         self.leases.push(Repeat { t: from, step: 10, n });
         self
     }
@@ -87,7 +93,7 @@ impl Acts for InputNode {
 }
 
 fn back(name: &str, at: i64) -> InputNode {
-    silent(name).beats(at, 100_000).posts(at, "True")
+    unreachable(name).heartbeats(at, 100_000).posts(at, "True")
 }
 
 fn numbered(prefix: &str, numbers: std::ops::RangeInclusive<u32>) -> impl Iterator<Item = String> {
@@ -155,11 +161,11 @@ fn of_kinds(outcomes: &[Outcome], kinds: &[&str]) -> Vec<String> {
 /// The `NoExecute` taints of scenarios, on the newest behaviour with a grace of 40 s.
 #[test]
 fn no_execute_taints_come_and_go() {
-    let a = |name: &str| silent(name).zone("a");
-    let b = |name: &str| silent(name).zone("b");
-    let healthy = |name: &str| silent(name).healthy();
+    let a = |name: &str| unreachable(name).zone("a");
+    let b = |name: &str| unreachable(name).zone("b");
+    let healthy = |name: &str| unreachable(name).healthy();
     let excluded = {
-        let mut node = silent("n1");
+        let mut node = unreachable("n1");
         node.labels.insert("node.kubernetes.io/exclude-disruption".into(), String::new());
         node
     };
@@ -179,7 +185,11 @@ fn no_execute_taints_come_and_go() {
         (
             "N5",
             80,
-            vec![silent("n1").posts(1, "False").posts(71, "False"), healthy("n2"), healthy("n3")],
+            vec![
+                unreachable("n1").posts(1, "False").posts(71, "False"),
+                healthy("n2"),
+                healthy("n3"),
+            ],
             &[
                 "5 n1 +not-ready",
                 "60 n1 -not-ready",
@@ -191,7 +201,13 @@ fn no_execute_taints_come_and_go() {
         (
             "N6",
             600,
-            vec![silent("n1"), silent("n2"), silent("n3"), healthy("n4"), healthy("n5")],
+            vec![
+                unreachable("n1"),
+                unreachable("n2"),
+                unreachable("n3"),
+                healthy("n4"),
+                healthy("n5"),
+            ],
             &[],
         ),
         (
@@ -199,8 +215,8 @@ fn no_execute_taints_come_and_go() {
             200,
             vec![
                 back("n1", 101),
-                silent("n2").beats(0, 3),
-                silent("n3").beats(0, 3),
+                unreachable("n2").heartbeats(0, 3),
+                unreachable("n3").heartbeats(0, 3),
                 healthy("n4"),
                 healthy("n5"),
             ],
@@ -220,7 +236,7 @@ fn no_execute_taints_come_and_go() {
         (
             "N9",
             100,
-            vec![silent("n1"), silent("n2"), healthy("n3")],
+            vec![unreachable("n1"), unreachable("n2"), healthy("n3")],
             &["50 n1 +unreachable", "60 n2 +unreachable"],
         ),
         ("N10", 200, vec![back("n1", 91)], &[]),
@@ -228,9 +244,9 @@ fn no_execute_taints_come_and_go() {
             "N11",
             200,
             vec![
-                a("a1").beats(91, 900).posts(91, "True"),
+                a("a1").heartbeats(91, 900).posts(91, "True"),
                 a("a2"),
-                b("b1").beats(142, 900).posts(142, "True"),
+                b("b1").heartbeats(142, 900).posts(142, "True"),
                 b("b2"),
             ],
             &[
@@ -244,10 +260,10 @@ fn no_execute_taints_come_and_go() {
             "N12",
             200,
             vec![
-                a("a1").beats(0, 3).beats(101, 900).posts(101, "True"),
-                a("a2").beats(0, 3),
+                a("a1").heartbeats(0, 3).heartbeats(101, 900).posts(101, "True"),
+                a("a2").heartbeats(0, 3),
                 b("b1"),
-                b("b2").beats(0, 3),
+                b("b2").heartbeats(0, 3),
             ],
             &[
                 "50 b1 +unreachable",
@@ -278,7 +294,7 @@ fn no_execute_taints_come_and_go() {
             "N26",
             120,
             vec![
-                InputNode { leave: 62, ..silent("n1") },
+                InputNode { leave: 62, ..unreachable("n1") },
                 never_reported("n1", 91),
                 healthy("n2"),
                 healthy("n3"),
@@ -292,8 +308,8 @@ fn no_execute_taints_come_and_go() {
 }
 
 #[test]
-fn n1_everything_that_happens_to_a_silent_node() {
-    let nodes = vec![back("n1", 87), silent("n2").healthy(), silent("n3").healthy()];
+fn n1_everything_that_happens_to_an_unreachable_node() {
+    let nodes = vec![back("n1", 87), unreachable("n2").healthy(), unreachable("n3").healthy()];
     let mut scenario = scenario(200, nodes);
     scenario.pods = vec![pod("p", "n1", 0, default_tolerations())];
     let (outcomes, world) = play(scenario);
@@ -321,7 +337,7 @@ fn n1_everything_that_happens_to_a_silent_node() {
 
 #[test]
 fn n2_the_grace_of_1_32_is_ten_seconds_more() {
-    let nodes = vec![silent("n1"), silent("n2").healthy(), silent("n3").healthy()];
+    let nodes = vec![unreachable("n1"), unreachable("n2").healthy(), unreachable("n3").healthy()];
     for (minor, unknown, tainted) in [(31, "45", "50"), (32, "55", "60")] {
         let mut scenario = scenario(100, nodes.clone());
         let flags =
@@ -336,8 +352,8 @@ fn n2_the_grace_of_1_32_is_ten_seconds_more() {
 
 #[test]
 fn n3_n4_a_kubelet_that_says_not_ready_makes_no_noise() {
-    let n1 = silent("n1").healthy().posts(1, "False").posts(31, "True");
-    let nodes = vec![n1, silent("n2").healthy(), silent("n3").healthy()];
+    let n1 = unreachable("n1").healthy().posts(1, "False").posts(31, "True");
+    let nodes = vec![n1, unreachable("n2").healthy(), unreachable("n3").healthy()];
     let mut scenario = scenario(60, nodes);
     scenario.pods = vec![pod("p", "n1", 0, default_tolerations())];
     let (outcomes, _) = play(scenario);
@@ -356,23 +372,23 @@ fn n3_n4_a_kubelet_that_says_not_ready_makes_no_noise() {
 
 #[test]
 fn n5_the_last_status_delays_detection_by_one_more_pass() {
-    let n1 = silent("n1").posts(1, "False").posts(71, "False");
-    let nodes = vec![n1, silent("n2").healthy(), silent("n3").healthy()];
+    let n1 = unreachable("n1").posts(1, "False").posts(71, "False");
+    let nodes = vec![n1, unreachable("n2").healthy(), unreachable("n3").healthy()];
     let (outcomes, _) = play(scenario(80, nodes));
     let ready: Vec<_> = of_kinds(&outcomes, &["node_condition"]);
     assert!(ready.contains(&"55 n1 node_condition Ready Unknown NodeStatusUnknown".into()));
     assert_eq!(ready.len(), 4, "{ready:?}");
 }
 
-/// A zone of `size` nodes of which the first `lost` are silent from zero and `later` more from
+/// A zone of `size` nodes of which the first `lost` are unreachable from zero and `later` more from
 /// twenty.
 fn zone_of(size: u32, lost: u32, later: u32) -> Vec<InputNode> {
     numbered("n", 1..=size)
         .zip(1..)
         .map(|(name, number)| match number {
-            _ if number <= lost => silent(&name),
-            _ if number <= lost + later => silent(&name).beats(0, 3),
-            _ => silent(&name).healthy(),
+            _ if number <= lost => unreachable(&name),
+            _ if number <= lost + later => unreachable(&name).heartbeats(0, 3),
+            _ => unreachable(&name).healthy(),
         })
         .collect()
 }
@@ -417,7 +433,8 @@ fn n13_to_n16_large_and_small_zones() {
 
 #[test]
 fn n17_a_node_that_never_reported() {
-    let nodes = vec![never_reported("n1", 1), silent("n2").healthy(), silent("n3").healthy()];
+    let nodes =
+        vec![never_reported("n1", 1), unreachable("n2").healthy(), unreachable("n3").healthy()];
     let (outcomes, _) = play(scenario(100, nodes));
     let n1: Vec<_> = outcomes.iter().filter(|o| o.node.as_deref() == Some("n1")).collect();
     assert_eq!(
@@ -481,8 +498,8 @@ fn n20_n25_a_restart_takes_the_taints_off() {
 
 #[test]
 fn n22_a_deleted_node_costs_its_turn() {
-    let mut nodes = vec![silent("n1"), silent("n2"), silent("n3")];
-    nodes.extend(numbered("x", 1..=6).map(|name| silent(&name).healthy()));
+    let mut nodes = vec![unreachable("n1"), unreachable("n2"), unreachable("n3")];
+    nodes.extend(numbered("x", 1..=6).map(|name| unreachable(&name).healthy()));
     nodes[1].leave = 52;
     let (outcomes, _) = play(scenario(100, nodes));
     assert_eq!(no_execute(&outcomes), ["50 n1 +unreachable", "70 n3 +unreachable"]);
@@ -498,7 +515,7 @@ fn legacy(duration: u64, nodes: Vec<InputNode>, pods: Vec<InputPod>) -> Vec<Outc
 }
 
 fn with_two_healthy(node: InputNode) -> Vec<InputNode> {
-    vec![node, silent("n2").healthy(), silent("n3").healthy()]
+    vec![node, unreachable("n2").healthy(), unreachable("n3").healthy()]
 }
 
 /// What the legacy path does to pods, and its events about nodes.
@@ -510,9 +527,9 @@ fn evictions(outcomes: &[Outcome]) -> Vec<String> {
 }
 
 #[test]
-fn l1_pods_of_a_silent_node_are_deleted_after_the_timeout() {
+fn l1_pods_of_an_unreachable_node_are_deleted_after_the_timeout() {
     let pods = vec![pod("p1", "n1", 0, vec![]), pod("p2", "n1", 400, vec![])];
-    let outcomes = legacy(450, with_two_healthy(silent("n1")), pods);
+    let outcomes = legacy(450, with_two_healthy(unreachable("n1")), pods);
     assert_eq!(
         evictions(&outcomes),
         [
@@ -532,7 +549,7 @@ fn l1_pods_of_a_silent_node_are_deleted_after_the_timeout() {
 
 #[test]
 fn l2_the_timeout_of_a_node_that_says_not_ready_begins_when_it_is_seen() {
-    let n1 = silent("n1").healthy().posts(1, "False");
+    let n1 = unreachable("n1").healthy().posts(1, "False");
     let outcomes = legacy(320, with_two_healthy(n1), vec![pod("p1", "n1", 0, vec![])]);
     let deletes = of_kinds(&outcomes, &["pod_delete"]);
     assert_eq!(deletes, ["310 default/p1 pod_delete ok"]);
@@ -550,7 +567,7 @@ fn l4_pods_of_daemon_sets_and_terminating_ones_are_left() {
     let mut pods = vec![pod("daemon", "n1", 0, vec![]), pod("stuck", "n1", 0, vec![])];
     pods[0].daemonset = true;
     pods[1].grace = -1;
-    let outcomes = legacy(316, with_two_healthy(silent("n1")), pods);
+    let outcomes = legacy(316, with_two_healthy(unreachable("n1")), pods);
     let evictions = evictions(&outcomes);
     assert_eq!(
         evictions[3..],
@@ -571,12 +588,12 @@ fn l4_pods_of_daemon_sets_and_terminating_ones_are_left() {
 fn queueing_again_by_release() {
     // n1 to n3 wait; n3 is back at 12, n2 at 27: all by their kubelets' word.
     let says = |name: &str, back: i64| {
-        let node = silent(name).healthy().posts(0, "False");
+        let node = unreachable(name).healthy().posts(0, "False");
         if back > 0 { node.posts(back, "True") } else { node }
     };
     let nodes = |n3: i64| {
         let mut nodes = vec![says("n1", 0), says("n2", 27), says("n3", n3)];
-        nodes.extend(numbered("x", 1..=6).map(|name| silent(&name).healthy()));
+        nodes.extend(numbered("x", 1..=6).map(|name| unreachable(&name).healthy()));
         nodes
     };
     let taints = |minor: u8| {
@@ -599,7 +616,7 @@ fn a_taint_that_is_removed_by_hand_by_release() {
         (20, &["0 n1 +not-ready", "10 n1 +not-ready"]),
         (21, &["0 n1 +not-ready", "10 n1 +not-ready"]),
     ] {
-        let nodes = with_two_healthy(silent("n1").healthy().posts(0, "False"));
+        let nodes = with_two_healthy(unreachable("n1").healthy().posts(0, "False"));
         let mut world = World::new(scenario(0, nodes), release(minor)).unwrap();
         for tick in 0..=400 {
             world.tick(tick, |world| {
@@ -617,7 +634,7 @@ fn a_taint_that_is_removed_by_hand_by_release() {
 /// N1 with a write that the API server refuses: the token is spent, so the next one comes at 60.
 #[test]
 fn n1_a_refused_taint_waits_for_the_next_token() {
-    let nodes = with_two_healthy(silent("n1"));
+    let nodes = with_two_healthy(unreachable("n1"));
     let mut world = World::new(scenario(0, nodes), release(35)).unwrap();
     for tick in 0..=700 {
         world.tick(tick, |world| {

@@ -114,7 +114,7 @@ fn what_follows_the_end_of_a_pod() {
                 EventKind::PodAdded { pod, .. } => drop(ended.remove(&pod)),
                 EventKind::PodDeleted { pod, .. } => drop(ended.insert(pod, at)),
                 EventKind::Decided(decision) if ended.contains_key(&decision.pod) => {
-                    let gone = matches!(decision.ruling, EvictionDecision::PodGone { .. });
+                    let gone = matches!(decision.decision, EvictionDecision::PodGone { .. });
                     prop_assert!(gone, "{at}: {decision:?}");
                 }
                 EventKind::EventRecorded(event) => {

@@ -28,17 +28,17 @@ fn scripts_meet_the_interesting_cases() {
     }
     // Each of these comes at least a few dozen times.
     for case in [
-        "ruling NotTolerated",
-        "ruling ToleratedForNoTime",
-        "ruling Scheduled",
-        "ruling TimerKept",
-        "ruling AlreadyDeleted",
-        "ruling ToleratedForever",
-        "ruling ToleratedForeverTooLate",
-        "ruling TaintsRemoved, cancelled",
-        "ruling TaintsRemoved",
-        "ruling PodGone, cancelled",
-        "ruling PodGone",
+        "decision NotTolerated",
+        "decision ToleratedForNoTime",
+        "decision Scheduled",
+        "decision TimerKept",
+        "decision AlreadyDeleted",
+        "decision ToleratedForever",
+        "decision ToleratedForeverTooLate",
+        "decision TaintsRemoved, cancelled",
+        "decision TaintsRemoved",
+        "decision PodGone, cancelled",
+        "decision PodGone",
         "request Delete Ok",
         "request Delete AlreadyTerminating",
         "request Delete NotFound",
@@ -102,17 +102,17 @@ fn cases(script: &Script) -> Vec<String> {
 
 fn case(event: &Event) -> Option<String> {
     Some(match &event.what {
-        EventKind::Decided(decision) => match &decision.ruling {
+        EventKind::Decided(decision) => match &decision.decision {
             EvictionDecision::TaintsRemoved { timer_cancelled: true } => {
-                "ruling TaintsRemoved, cancelled".into()
+                "decision TaintsRemoved, cancelled".into()
             }
             EvictionDecision::PodGone { timer_cancelled: true } => {
-                "ruling PodGone, cancelled".into()
+                "decision PodGone, cancelled".into()
             }
-            ruling => {
-                let text = format!("{ruling:?}");
+            decision => {
+                let text = format!("{decision:?}");
                 let name = text.split([' ', '{']).next().unwrap_or_default();
-                format!("ruling {name}")
+                format!("decision {name}")
             }
         },
         EventKind::Request { verb, result, .. } => match result {

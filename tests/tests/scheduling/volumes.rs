@@ -191,7 +191,7 @@ fn detached_after(minor: &str, node: Option<Node>, mounted: bool) -> Option<u64>
     let mut controller = AttachDetachController::new(release(minor));
     let mut now = Timestamp::ZERO;
     let mut context = Context { now, start, cluster: &cluster, sequence: &mut sequence };
-    controller.adopt(&mut context);
+    controller.bootstrap(&mut context);
     while let Some(next) = controller.poll_timeout(now) {
         now = next.at;
         let mut context = Context { now, start, cluster: &cluster, sequence: &mut sequence };

@@ -60,7 +60,7 @@ fn succeeds_at(simulator: &mut Simulator, second: u64, case: &str) {
     assert_eq!(done.last().map(String::as_str), Some("Complete"), "{case}");
 }
 
-/// Containers end while nobody hears their kubelet, and with their node.
+/// Containers end while their kubelet is unreachable, and with their node.
 #[test]
 fn containers_end_whoever_hears_it() {
     let node = json!({ "node": "n1" });
@@ -118,7 +118,7 @@ fn a_deleted_pod_that_ends_by_itself_is_gone() {
     assert!(simulator.cluster().get_pod(&first).is_none());
     assert_eq!((status(&simulator).succeeded, status(&simulator).failed), (0, 1));
 
-    // One that was killed before, while nobody heard it, has not succeeded.
+    // One that was killed before, while its kubelet was unreachable, has not succeeded.
     let mut simulator = cluster("1.35", 1, vec![job("Never", true)]);
     let short = json!({ "deletePod": { "pod": "POD", "gracePeriodSeconds": 5 } });
     play(&mut simulator, &[(10, short)]);

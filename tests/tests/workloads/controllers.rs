@@ -215,7 +215,7 @@ fn an_owner_that_is_not_there_is_assumed() {
     simulator.handle_command(at(1), Command::Taint { node: "n1".into(), taint }).unwrap();
     simulator.advance_to(at(60)).unwrap();
     let view = simulator.workload_view(&key("rs/web-1")).unwrap();
-    assert!(view.assumed);
+    assert!(view.inferred);
     assert_eq!((view.desired, view.current, view.ready), (2, 2, 2));
     let on = |name: &PodKey| simulator.cluster().get_pod(name).unwrap().spec.node_name.clone();
     assert!(view.pods.iter().all(|pod| on(pod) == "n2"), "{view:?}");

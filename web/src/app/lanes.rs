@@ -44,25 +44,25 @@ impl App {
                 self.lanes.waits = None;
                 if let Some(at) = self.lanes.peek.take() {
                     self.lanes.peeks = true;
-                    self.tell_lanes(LanesMsg::PeekAt(at));
+                    self.update_lanes(LanesMsg::PeekAt(at));
                 }
             }
             LanesMsg::Go | LanesMsg::Choose(..) => {
                 self.forget_peek();
                 self.lanes.peeks = false;
                 self.play(false);
-                self.tell_lanes(msg);
+                self.update_lanes(msg);
                 self.save_soon();
             }
             LanesMsg::Move(Move::Earlier | Move::Later) => {
                 self.lanes.peeks = true;
-                self.tell_lanes(msg);
+                self.update_lanes(msg);
             }
-            msg => self.tell_lanes(msg),
+            msg => self.update_lanes(msg),
         }
     }
 
-    fn tell_lanes(&mut self, msg: LanesMsg) {
+    fn update_lanes(&mut self, msg: LanesMsg) {
         self.request(Request::Lanes(msg, browser::is_narrow()));
     }
 
@@ -71,7 +71,7 @@ impl App {
         if room == Room::Closed {
             self.end_peek();
         }
-        self.tell_lanes(LanesMsg::Room(room));
+        self.update_lanes(LanesMsg::Room(room));
     }
 
     fn forget_peek(&mut self) {

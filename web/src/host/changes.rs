@@ -70,7 +70,7 @@ impl Host {
     }
 
     /// What is selected is told again, even if it is the same: the page may know of another.
-    pub(super) fn tell_selection(&mut self) {
+    pub(super) fn send_selection(&mut self) {
         self.told.selected = None;
     }
 

@@ -46,7 +46,7 @@ enum What {
 /// What there is to do when the clock is where it was to go.
 pub(super) enum Arrived {
     /// Nothing.
-    Silent,
+    Quietly,
     /// This, to those who do not see it.
     Words(String),
     /// What happened to what is selected.
@@ -209,8 +209,8 @@ impl Host {
     ) -> Result<(Way, Arrived), Reply> {
         let words = |words: &str| Arrived::Words(words.to_owned());
         let (way, arrived) = match request {
-            Request::Seek(to) => (Some(self.session.begin_way(to)), Arrived::Silent),
-            Request::StepBack => (Some(self.session.begin_step_back(hidden)), Arrived::Silent),
+            Request::Seek(to) => (Some(self.session.begin_way(to)), Arrived::Quietly),
+            Request::StepBack => (Some(self.session.begin_step_back(hidden)), Arrived::Quietly),
             Request::StepAbout(_) => {
                 let (rows, about) = (self.session.rows().len(), self.about_selected(hidden)?);
                 let is_it = |row: &Row| !hidden.contains(&row.kind.mark()) && about.holds(row);
@@ -236,7 +236,7 @@ impl Host {
                 Ok(way) => (Some(way), Arrived::Changed),
                 Err(error) => return Err(Reply::Edited(Err(error))),
             },
-            Request::Visit(entry, present) => (self.visit(entry, present), Arrived::Silent),
+            Request::Visit(entry, present) => (self.visit(entry, present), Arrived::Quietly),
             Request::Edit(commands) => {
                 let needed = self.start_needed(&commands);
                 let begun = needed.and_then(|(change, words)| {
@@ -251,14 +251,14 @@ impl Host {
                 Some((subject, way)) => (Some(way), Arrived::Lane(subject, way.goal(), narrow)),
                 None => {
                     self.on_lanes(msg, narrow);
-                    (None, Arrived::Silent)
+                    (None, Arrived::Quietly)
                 }
             },
             Request::Tour(name) => return self.begin_tour(&name).ok_or(Reply::Done),
             Request::Tell(number) => return self.begin_story(number).ok_or(Reply::Done),
             Request::TellNext(forth) => return self.begin_story_next(forth).ok_or(Reply::Done),
             Request::OpenRun(run) => return self.begin_run(*run).ok_or(Reply::Done),
-            _ => (None, Arrived::Silent),
+            _ => (None, Arrived::Quietly),
         };
         way.map(|way| (way, arrived)).ok_or(Reply::Done)
     }
@@ -352,7 +352,7 @@ impl Host {
             self.turn();
         }
         let reply = match job.what {
-            What::RunToEnd(_) | What::Compare(_) | What::Go(_, Arrived::Silent) => Reply::Done,
+            What::RunToEnd(_) | What::Compare(_) | What::Go(_, Arrived::Quietly) => Reply::Done,
             What::Go(_, Arrived::Words(words)) => {
                 self.announce(words);
                 Reply::Done

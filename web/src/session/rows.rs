@@ -63,7 +63,7 @@ pub(crate) struct Mark {
 pub(crate) enum MarkKind {
     /// Anything else.
     Other,
-    /// A condition or the taints of a node changed, or its kubelet is not heard, or again.
+    /// A condition or the taints of a node changed, or its kubelet is unreachable, or connected.
     Node,
     /// The state or the rate of a zone changed.
     Zone,

@@ -12,7 +12,7 @@ use std::rc::Rc;
 
 use taintlab_core::api::{ConditionStatus, Node, NodeName, Pod, PodKey, Taint};
 use taintlab_core::controllers::node_lifecycle::zone::zone_key;
-use taintlab_core::event::SilenceCause;
+use taintlab_core::event::UnreachableCause;
 use taintlab_core::pod_state::{PodCounts, PodHealth, PodState, PodVerdict};
 use taintlab_core::simulator::Simulator;
 
@@ -49,12 +49,12 @@ impl PodView {
 }
 
 /// Why a kubelet is not connected, in as few words as fit.
-pub(crate) fn silence_words(cause: SilenceCause) -> &'static str {
+pub(crate) fn unreachable_words(cause: UnreachableCause) -> &'static str {
     match cause {
-        SilenceCause::KubeletStopped => "kubelet stopped",
-        SilenceCause::NodeOff => "node off",
-        SilenceCause::NetworkCut => "network cut",
-        SilenceCause::ZoneNetworkCut => "zone cut off",
+        UnreachableCause::KubeletStopped => "kubelet stopped",
+        UnreachableCause::NodeOff => "node off",
+        UnreachableCause::NetworkCut => "network cut",
+        UnreachableCause::ZoneNetworkCut => "zone cut off",
     }
 }
 
@@ -67,8 +67,8 @@ pub(crate) struct NodeView {
     pub(crate) zone: Rc<str>,
     /// The status of its condition `Ready`.
     pub(crate) ready: ConditionStatus,
-    /// Why nobody hears its kubelet, if nobody does.
-    pub(crate) silent: Option<SilenceCause>,
+    /// Why its kubelet is unreachable, if it is.
+    pub(crate) unreachable: Option<UnreachableCause>,
     /// Whether it is cordoned.
     pub(crate) unschedulable: bool,
     /// Its taints.
@@ -224,7 +224,7 @@ impl BoardModel {
         }
         let simulator = session.simulator();
         let nodes = self.update_pods(simulator, &touched);
-        self.note_gone(session.gone(), touched.all);
+        self.record_gone(session.gone(), touched.all);
         if touched.all {
             self.rebuild_all_nodes(simulator);
         } else {
@@ -286,7 +286,7 @@ impl BoardModel {
     }
 
     /// Follows the pods that are gone: others join them, unless `all` may be others.
-    fn note_gone(&mut self, gone: &[Rc<Gone>], all: bool) {
+    fn record_gone(&mut self, gone: &[Rc<Gone>], all: bool) {
         if all || gone.len() < self.gone {
             self.gone_by_node.clear();
             self.gone = 0;
@@ -327,7 +327,7 @@ impl BoardModel {
         }
         let left = self.gone_by_node.get(name).map(Vec::as_slice).unwrap_or_default();
         let mut view = node_view(name, node.map(AsRef::as_ref), pods, left);
-        view.silent = simulator.silence_cause(name);
+        view.unreachable = simulator.unreachable_cause(name);
         self.nodes.insert(name.clone(), Rc::new(view));
     }
 
@@ -413,7 +413,7 @@ fn node_view(
         name: name.clone(),
         zone: node.map_or_else(|| NOWHERE.to_owned(), |n| zone_key(&n.metadata.labels)).into(),
         ready: ready.map(|ready| ready.status.clone()).unwrap_or_default(),
-        silent: None,
+        unreachable: None,
         unschedulable: node.is_some_and(|node| node.spec.unschedulable),
         taints: node.map(|node| node.spec.taints.clone()).unwrap_or_default(),
         pod_count: pods.len(),

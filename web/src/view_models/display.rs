@@ -145,7 +145,7 @@ fn happened(happening: &EventKind) -> RowText {
             fact("Request", pod_object(pod), format!("{verb}: {result}"), controller)
         }
         EventKind::Decided(decision) => {
-            fact("Decision", pod_object(&decision.pod), decision.ruling.to_string(), controller)
+            fact("Decision", pod_object(&decision.pod), decision.decision.to_string(), controller)
         }
         EventKind::NodeEvaluated { node, .. } => {
             fact("Evaluated", node_object(node), happening.to_string(), controller)

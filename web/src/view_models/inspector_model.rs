@@ -259,7 +259,7 @@ fn pod(session: &Session, model: &BoardModel, key: &PodKey) -> Option<InspectorM
 fn last_decision(session: &Session, key: &PodKey) -> Option<(Timestamp, EvictionDecision)> {
     session.rows().iter().rev().find_map(|row| match &row.kind {
         RowKind::Happened(EventKind::Decided(decision)) if decision.pod == *key => {
-            Some((row.at, decision.ruling.clone()))
+            Some((row.at, decision.decision.clone()))
         }
         _ => None,
     })

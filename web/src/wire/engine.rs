@@ -30,7 +30,7 @@ use taintlab_core::policy::scheduling::{
     Decision, FilterPlugin, NodeVerdict, PluginScore, Rejection, ScorePlugin,
 };
 use taintlab_core::policy::validation::ValidationOptions;
-use taintlab_core::protocol::SilenceCause;
+use taintlab_core::protocol::UnreachableCause;
 use taintlab_core::protocol::zone::{ZoneKey, ZoneState};
 use taintlab_core::release::KubernetesRelease;
 use taintlab_core::scenario::{Bookmark, Expectation, Scenario};
@@ -144,7 +144,7 @@ structs! {
     Gap { from, to }
     ReadyStep { at, ready, desired }
     WorkloadView {
-        workload, assumed, owner, desired, current, updated, ready, available, unavailable,
+        workload, inferred, owner, desired, current, updated, ready, available, unavailable,
         terminating, pending, pods,
     }
     PendingPod { pod, reason }
@@ -174,7 +174,7 @@ structs! {
     }
     DetectedRelease { release, newest, known, versions, unreported }
     NodeStatus {
-        node, kubelet_runs, power, network_cut, silent, lease_renewed_at, status_posted_at,
+        node, kubelet_runs, power, network_cut, unreachable, lease_renewed_at, status_posted_at,
         next_renewal, next_post, switches_at, unconfirmed_deletions, health, conditions,
     }
     NodeHealthView { health, grace_flag, grace, turns_unknown_at, eviction }
@@ -195,7 +195,7 @@ structs! {
 enums! {
     PodVerdict { Stays, Counting, Terminating, Stuck, Evicted, Gone }
     PodHealth { Pending, Unschedulable, Starting, Ready, NotReady, Failed, Succeeded }
-    SilenceCause { KubeletStopped, NodeOff, NetworkCut, ZoneNetworkCut }
+    UnreachableCause { KubeletStopped, NodeOff, NetworkCut, ZoneNetworkCut }
     WarningCode {
         TolerationMatchesNothing, ExistsWithValue, EmptyKeyWithoutExists, SecondsWithoutNoExecute,
         HiddenByOrder, ToleratesUnreachableForever, StatefulSetStuck, BarePodLost,

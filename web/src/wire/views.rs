@@ -78,7 +78,7 @@ structs! {
     StartSettings { release, flags, node_lifecycle, descheduler, autoscaler }
     BoardPatch { zones, pending, totals }
     NodeView {
-        name, zone, ready, silent, unschedulable, taints, pods, pod_count, counts, gone,
+        name, zone, ready, unreachable, unschedulable, taints, pods, pod_count, counts, gone,
         gone_count, exists,
     }
     PodView { key, node, state, why, owner }

@@ -175,7 +175,7 @@ pub enum NodeLifecycleReport {
         /// The key of the zone whose queue it is in.
         zone: ZoneKey,
     },
-    /// A queued node got its turn.
+    /// A node was dequeued.
     Dequeued {
         /// Which node.
         node: NodeName,
@@ -191,9 +191,9 @@ pub enum NodeLifecycleReport {
     },
 }
 
-/// What came of a queued node's turn, which cost its zone a token in any case.
+/// What came of a dequeued node; it cost its zone a token in any case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "typescript-all", derive(tsify::Tsify), tsify(rename = "Turn"))]
+#[cfg_attr(feature = "typescript-all", derive(tsify::Tsify), tsify(rename = "DequeueOutcome"))]
 #[serde(rename_all = "camelCase")]
 pub enum DequeueOutcome {
     /// It is tainted; in the legacy path its pods are deleted.

@@ -18,7 +18,7 @@ const LEAST_PERIOD: Duration = Duration::from_millis(1);
 pub struct NodeLifecycleConfig {
     /// `--node-monitor-period`: the pause between two health passes.
     pub node_monitor_period: Duration,
-    /// `--node-monitor-grace-period`: how long a node may be silent.
+    /// `--node-monitor-grace-period`: how long a node may send no heartbeat.
     pub node_monitor_grace_period: Duration,
     /// `--node-startup-grace-period`: the same for a node that never posted a Ready condition.
     pub node_startup_grace_period: Duration,

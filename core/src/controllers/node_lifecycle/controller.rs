@@ -37,7 +37,7 @@ pub struct NodeLifecycleController {
     pub(super) start: Time,
     pub(super) records: BTreeMap<NodeName, NodeState>,
     pub(super) zones: BTreeMap<ZoneKey, Zone>,
-    pub(super) dues: WakeupIndex,
+    pub(super) wakeups: WakeupIndex,
     /// A pass that is due for no node in particular: a turn failed, and what waits in that zone is
     /// to be put in order again.
     pub(super) order_due: Option<Timestamp>,
@@ -96,7 +96,7 @@ impl NodeLifecycleController {
             start,
             records: BTreeMap::new(),
             zones: BTreeMap::new(),
-            dues: WakeupIndex::default(),
+            wakeups: WakeupIndex::default(),
             order_due: None,
             node_items: WorkQueue::default(),
             pod_items: PodItems::default(),
@@ -176,10 +176,10 @@ impl NodeLifecycleController {
         record.lease = renewal;
         let due = rules.due_of(node, record);
         let before = core::mem::replace(&mut record.due, due);
-        self.dues.replace(before, due);
+        self.wakeups.replace(before, due);
     }
 
-    /// The kubelet of the node of that name will beat by the clock until further notice; `None`
+    /// The kubelet of the node of that name sends by the clock until further notice; `None`
     /// ends that. Then the lease is as last renewed, and the caller tells of the node as last
     /// posted.
     ///
@@ -189,7 +189,7 @@ impl NodeLifecycleController {
         &mut self,
         now: Timestamp,
         node: &NodeName,
-        beats: Option<super::HeartbeatSchedule>,
+        heartbeats: Option<super::HeartbeatSchedule>,
     ) {
         self.now = now;
         let start = self.start;
@@ -198,17 +198,19 @@ impl NodeLifecycleController {
             Some(record) => record,
             None => records.entry(node.clone()).or_default(),
         };
-        if record.beats == beats {
+        if record.heartbeats == heartbeats {
             return;
         }
         rules.see_change(record);
-        if let Some(renewed) = record.beats.and_then(|beats| beats.lease.time(start, now)) {
+        if let Some(renewed) =
+            record.heartbeats.and_then(|heartbeats| heartbeats.lease.time(start, now))
+        {
             record.lease = Some(super::Renewal { renew_time: Some(renewed) });
         }
-        record.beats = beats;
+        record.heartbeats = heartbeats;
         let due = rules.due_of(node, record);
         let before = core::mem::replace(&mut record.due, due);
-        self.dues.replace(before, due);
+        self.wakeups.replace(before, due);
     }
 
     /// A pod was added (`old` is `None`), changed, or deleted (`new` is `None`); `key` is that of
@@ -452,7 +454,7 @@ impl NodeLifecycleController {
         if self.pass.is_some() {
             return None;
         }
-        let node = self.dues.first();
+        let node = self.wakeups.first();
         node.into_iter().chain(self.order_due).min().map(|at| at.max(self.next_pass))
     }
 
@@ -481,7 +483,7 @@ impl NodeLifecycleController {
         if let Some(record) = records.get_mut(name.as_str()) {
             let due = rules.due_of(name, record);
             let before = core::mem::replace(&mut record.due, due);
-            self.dues.replace(before, due);
+            self.wakeups.replace(before, due);
         }
     }
 

@@ -12,9 +12,9 @@ use crate::protocol::zone::{ZoneKey, ZoneState, zone_state};
 impl NodeLifecycleController {
     pub(super) fn handle_disruption(&mut self) {
         let Some(pass) = &mut self.pass else { return };
-        let census = core::mem::take(&mut pass.census);
+        let counts = core::mem::take(&mut pass.counts);
         let mut states: Vec<(ZoneKey, ZoneCounts, ZoneState)> = Vec::new();
-        for (key, counts) in census {
+        for (key, counts) in counts {
             let threshold = self.config.unhealthy_zone_threshold;
             let state = zone_state(counts.ready, counts.not_ready, threshold);
             states.push((key, counts, state));
@@ -22,7 +22,7 @@ impl NodeLifecycleController {
         self.forget_zones(&states);
         for (key, counts, _) in &states {
             if let Some(zone) = self.zones.get_mut(key) {
-                zone.census = *counts;
+                zone.counts = *counts;
                 zone.state.get_or_insert_default();
             }
         }
@@ -66,7 +66,7 @@ impl NodeLifecycleController {
             .collect();
         for (key, has_nodes) in others {
             if let Some(zone) = self.zones.get_mut(&key) {
-                zone.census = ZoneCounts::default();
+                zone.counts = ZoneCounts::default();
             }
             if has_nodes {
                 self.set_limiter(&key, ZoneCounts::default(), ZoneState::Normal);
@@ -99,7 +99,7 @@ impl NodeLifecycleController {
 
     pub(super) fn stop_queues(&mut self) {
         for key in self.zones_with(|zone| zone.state.is_some()) {
-            if self.zones.get(&key).is_some_and(|zone| zone.census.size() > 0) {
+            if self.zones.get(&key).is_some_and(|zone| zone.counts.size() > 0) {
                 self.swap_limiter(&key, 0.0);
                 self.set_state(&key, Some(ZoneState::FullDisruption));
             }
@@ -154,8 +154,8 @@ impl NodeLifecycleController {
     fn set_state(&mut self, key: &ZoneKey, to: Option<ZoneState>) {
         let Some(zone) = self.zones.get_mut(key) else { return };
         let from = core::mem::replace(&mut zone.state, to);
-        let ZoneCounts { not_ready, .. } = zone.census;
-        let size = zone.census.size();
+        let ZoneCounts { not_ready, .. } = zone.counts;
+        let size = zone.counts.size();
         if from != to {
             self.report(NodeLifecycleReport::ZoneState {
                 zone: key.clone(),

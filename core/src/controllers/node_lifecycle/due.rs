@@ -98,23 +98,23 @@ impl Rules<'_> {
             return Some(soon);
         };
         let health = record.settled_health(self.start, self.config.node_monitor_period)?;
-        let silence = |grace: Duration| {
+        let overdue = |grace: Duration| {
             Some(self.first_pass_after(health.probe_timestamp.saturating_add(grace)))
         };
-        // Who beats by the clock is never silent, unless the grace is too short for that.
-        let silence = |grace: Duration| match &record.beats {
-            Some(beats) if beats.suffice(self.config.node_monitor_period, grace) => {
-                // One that is heard again has yet to beat.
-                let first = beats.lease.next.min(beats.status.next);
-                silence(grace).filter(|at| self.now < first && *at < first)
+        // A kubelet that sends by the clock is never overdue, unless the grace period is too short.
+        let overdue = |grace: Duration| match &record.heartbeats {
+            Some(heartbeats) if heartbeats.suffice(self.config.node_monitor_period, grace) => {
+                // One that is connected again has yet to send its first.
+                let first = heartbeats.lease.next.min(heartbeats.status.next);
+                overdue(grace).filter(|at| self.now < first && *at < first)
             }
             Some(_) => Some(soon),
-            None => silence(grace),
+            None => overdue(grace),
         };
         let grace = self.config.node_monitor_grace_period;
         match listed.status() {
             None if !self.keeps_place(name, zone) => Some(soon),
-            None => silence(self.config.node_startup_grace_period),
+            None => overdue(self.config.node_startup_grace_period),
             Some(ConditionStatus::True) => {
                 let marked = zone.queue.set().contains(name)
                     || record.eviction.is_some_and(|status| status != EvictionStatus::Unmarked);
@@ -122,17 +122,17 @@ impl Rules<'_> {
                     && [well_known::NOT_READY, well_known::UNREACHABLE]
                         .iter()
                         .any(|key| listed.has_no_execute(key));
-                if marked || tainted { Some(soon) } else { silence(grace) }
+                if marked || tainted { Some(soon) } else { overdue(grace) }
             }
             Some(status) => {
-                let silent =
-                    if *status == ConditionStatus::Unknown { None } else { silence(grace) };
+                let unknown =
+                    if *status == ConditionStatus::Unknown { None } else { overdue(grace) };
                 let decision = if self.config.enable_taint_manager {
                     (!self.is_marked_for_tainting(name, listed, status, zone)).then_some(soon)
                 } else {
                     self.eviction_due(name, record, status, &health, zone)
                 };
-                silent.into_iter().chain(decision).min()
+                unknown.into_iter().chain(decision).min()
             }
         }
     }
@@ -188,8 +188,8 @@ impl Rules<'_> {
     ) -> Option<Timestamp> {
         let since = health.lost_since(status)?;
         let soon = self.first_pass(self.now);
-        if record.beats.is_some() && *status == ConditionStatus::Unknown {
-            // Every beat puts it off.
+        if record.heartbeats.is_some() && *status == ConditionStatus::Unknown {
+            // Every heartbeat puts it off.
             return Some(soon);
         }
         let over = self.first_pass_after(since.saturating_add(self.config.pod_eviction_timeout));

@@ -1,4 +1,4 @@
-//! When a node was last heard of.
+//! When the last heartbeat of a node was seen.
 
 use alloc::vec::Vec;
 use core::time::Duration;
@@ -128,8 +128,8 @@ impl NodeHealth {
         }
     }
 
-    /// Whether a node that may be silent for `grace` is taken for lost at `now`.
-    pub(super) fn is_silent(&self, grace: Duration, now: Time) -> bool {
+    /// Whether a node that may send no heartbeat for `grace` counts as lost at `now`.
+    pub(super) fn is_overdue(&self, grace: Duration, now: Time) -> bool {
         now > self.probe_timestamp.saturating_add(grace)
     }
 }
@@ -144,7 +144,7 @@ fn is_before(saved: Renewal, seen: Renewal) -> bool {
 
 /// The conditions of a node that is taken for lost. Mirrors the second part of
 /// `Controller.tryUpdateNodeHealth`.
-pub(super) fn conditions_of_silent_node(
+pub(super) fn conditions_of_unreachable_node(
     node: &Node,
     created: Time,
     now: Time,

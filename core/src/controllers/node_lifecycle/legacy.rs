@@ -85,7 +85,7 @@ impl NodeLifecycleController {
         }
     }
 
-    /// A node's turn: its pods are deleted, even if the node is gone. Mirrors the function that
+    /// A node's dequeued: its pods are deleted, even if the node is gone. Mirrors the function that
     /// `Controller.doEvictionPass` hands to the queue.
     pub(super) fn evict(
         &mut self,

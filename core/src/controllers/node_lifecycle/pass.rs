@@ -8,7 +8,7 @@ use core::time::Duration;
 
 use super::action::{NodeLifecycleAction, NodeLifecycleReport};
 use super::controller::NodeLifecycleController;
-use super::health::{HealthSample, NodeHealth, Ready, conditions_of_silent_node};
+use super::health::{HealthSample, NodeHealth, Ready, conditions_of_unreachable_node};
 use super::record::{CachedNode, Zone, ZoneCounts};
 use super::work::{AfterTaints, Check, MarkPods, Pass, Resume, Step};
 use crate::api::{ConditionStatus, Node, NodeName};
@@ -33,7 +33,7 @@ impl NodeLifecycleController {
             // What is promised is worked out when it is asked for.
             let calm = record.listed.as_ref().is_some_and(CachedNode::is_ready)
                 && record.due.is_none_or(|due| due > now);
-            if !calm || record.beats.is_none() {
+            if !calm || record.heartbeats.is_none() {
                 record.settle(start, period, now);
             }
             let Some(listed) = &record.listed else {
@@ -53,9 +53,9 @@ impl NodeLifecycleController {
             if calm {
                 // Nothing to do but to note a sign of life.
                 if let Some((zone, _)) = &record.counted {
-                    pass.census.entry(zone.clone()).or_default().ready += 1;
+                    pass.counts.entry(zone.clone()).or_default().ready += 1;
                 }
-                if record.beats.is_none() {
+                if record.heartbeats.is_none() {
                     record.settle(start, period, now.saturating_add(Duration::from_nanos(1)));
                 }
             } else {
@@ -81,7 +81,7 @@ impl NodeLifecycleController {
         let zone = Zone {
             state: Some(ZoneState::Initial),
             queue: RateLimitedTimedQueue::with_qps(self.config.rates.node_eviction_rate),
-            census: ZoneCounts::default(),
+            counts: ZoneCounts::default(),
             evictions: self.zones.get(&key).map_or(0, |zone| zone.evictions),
         };
         let to = zone.state;
@@ -156,12 +156,12 @@ impl NodeLifecycleController {
             ready.as_ref().is_some_and(|ready| ready.status == ConditionStatus::Unknown);
         check.observed = Some(ready.unwrap_or_else(unknown));
         // An unknown Ready condition does not change, so nothing is written.
-        if !health.is_silent(grace, now) || is_unknown {
+        if !health.is_overdue(grace, now) || is_unknown {
             self.steps.push_front(Step::Decide(check));
             return;
         }
         let stamp = now.truncated_to_seconds();
-        let conditions = conditions_of_silent_node(&check.node, created, stamp);
+        let conditions = conditions_of_unreachable_node(&check.node, created, stamp);
         let node = check.name.clone();
         let ready = conditions.iter().find(|condition| condition.type_ == "Ready");
         check.current = ready.map(|ready| Ready {
@@ -193,7 +193,7 @@ impl NodeLifecycleController {
             let before = record.health.replace(health);
             if let Some(before) = before {
                 let never_ready = Ready::of(&check.node).is_none();
-                self.record_silence(&check.name, &before, never_ready);
+                self.record_missed_heartbeats(&check.name, &before, never_ready);
             }
             self.steps.push_front(Step::Decide(check));
             if !self.config.write_time.is_zero() {
@@ -230,11 +230,11 @@ impl NodeLifecycleController {
             record.counted = (!excluded).then(|| (check.zone.clone(), ready));
         }
         if !excluded && let Some(pass) = &mut self.pass {
-            let census = pass.census.entry(check.zone.clone()).or_default();
+            let counts = pass.counts.entry(check.zone.clone()).or_default();
             if ready {
-                census.ready += 1;
+                counts.ready += 1;
             } else {
-                census.not_ready += 1;
+                counts.not_ready += 1;
             }
         }
         if check.current.is_none() {
@@ -270,7 +270,7 @@ impl NodeLifecycleController {
         }
     }
 
-    /// The pods of a node that this pass has found silent become not ready.
+    /// The pods of a node that this pass has found unreachable become not ready.
     pub(super) fn follow(&mut self, check: Check) {
         let is_true = |ready: &Option<Ready>| {
             ready.as_ref().is_some_and(|ready| ready.status == ConditionStatus::True)

@@ -8,7 +8,7 @@ use core::time::Duration;
 use serde::Serialize;
 
 use super::health::{HealthSample, NodeHealth, Ready, Renewal};
-use super::trail::NodeTaintHistory;
+use super::taint_history::NodeTaintHistory;
 use crate::api::{ConditionStatus, Node, NodeName, Taint, TaintEffect, well_known};
 use crate::protocol::zone::{ZoneKey, ZoneState};
 use crate::protocol::{HeartbeatSchedule, round_up};
@@ -42,10 +42,10 @@ pub(super) struct NodeState {
     /// The UID of the node that a health pass has registered.
     pub(super) registered: Option<String>,
     pub(super) health: Option<NodeHealth>,
-    /// As told; `beats` count more.
+    /// As told; `heartbeats` count more.
     pub(super) lease: Option<Renewal>,
     /// Signs of life that are promised: heartbeats in `listed` are then out of date.
-    pub(super) beats: Option<HeartbeatSchedule>,
+    pub(super) heartbeats: Option<HeartbeatSchedule>,
     /// Pods of the node could not be marked as not ready.
     pub(super) retry_pods: bool,
     /// `None` if the node is not in the cache.
@@ -57,7 +57,7 @@ pub(super) struct NodeState {
     /// The next pass that may do more than note a sign of life.
     pub(super) due: Option<Timestamp>,
     /// How it came to be tainted.
-    pub(super) trail: NodeTaintHistory,
+    pub(super) taint_history: NodeTaintHistory,
     /// The end of a disruption of the whole cluster, from which a grace period runs.
     pub(super) grace_restarted: Option<Time>,
     /// Whether pods may be bound to the node; exact when a health pass ends.
@@ -118,11 +118,11 @@ impl NodeState {
         start: Time,
         at: Timestamp,
     ) -> (Option<Ready>, Option<Renewal>) {
-        let Some(beats) = &self.beats else { return (ready, self.lease) };
+        let Some(heartbeats) = &self.heartbeats else { return (ready, self.lease) };
         if let Some(ready) = &mut ready {
-            ready.heartbeat = beats.heartbeat(start, at).or(ready.heartbeat);
+            ready.heartbeat = heartbeats.heartbeat(start, at).or(ready.heartbeat);
         }
-        let renewed = beats.lease.time(start, at);
+        let renewed = heartbeats.lease.time(start, at);
         (ready, renewed.map(|renewed| Renewal { renew_time: Some(renewed) }).or(self.lease))
     }
 
@@ -136,7 +136,7 @@ impl NodeState {
     /// Its health once passes have seen what there is to see, or with promised heartbeats what
     /// there is now.
     pub(super) fn settled_health(&self, start: Time, period: Duration) -> Option<NodeHealth> {
-        let before = match (self.beats, self.pending) {
+        let before = match (self.heartbeats, self.pending) {
             (Some(_), Some(at)) => at.saturating_add(period).saturating_add(period),
             _ => Timestamp::MAX,
         };
@@ -162,9 +162,9 @@ impl NodeState {
             health = Some(seen);
             again
         };
-        if let (Some(beats), Some(first)) = (&self.beats, pending) {
+        if let (Some(heartbeats), Some(first)) = (&self.heartbeats, pending) {
             if first < before {
-                let (passes, next) = passes_that_matter(beats, first, period, before);
+                let (passes, next) = passes_that_matter(heartbeats, first, period, before);
                 for at in passes {
                     see(at);
                 }
@@ -190,13 +190,13 @@ impl NodeState {
 }
 
 /// Which of the passes from `first` to before `before` make a difference to what is known in the
-/// end, if somebody beats all the time; and the pass after them.
+/// end, if heartbeats come all the time; and the pass after them.
 ///
-/// A pass overwrites what the one before it noted. So the last that sees a beat of a kind matters,
+/// A pass overwrites what the one before it noted. So the last that sees a heartbeat of a kind matters,
 /// and the one after it, which may miss a lease that was dropped. The first two see what was told
 /// when the promise was given.
 fn passes_that_matter(
-    beats: &HeartbeatSchedule,
+    heartbeats: &HeartbeatSchedule,
     first: Timestamp,
     period: Duration,
     before: Timestamp,
@@ -205,7 +205,9 @@ fn passes_that_matter(
     let period_nanos = u64::try_from(period.as_nanos()).unwrap_or(u64::MAX);
     let last = Timestamp::from_nanos(next.as_nanos().saturating_sub(period_nanos));
     let mut passes = Vec::with_capacity(6);
-    let seen = [&beats.status, &beats.lease].into_iter().filter_map(|beat| beat.moment(last));
+    let seen = [&heartbeats.status, &heartbeats.lease]
+        .into_iter()
+        .filter_map(|heartbeat| heartbeat.moment(last));
     for at in seen.map(|moment| round_up(first, period, moment)) {
         passes.extend([at, at.saturating_add(period)]);
     }
@@ -249,7 +251,7 @@ pub(super) struct Zone {
     pub(super) state: Option<ZoneState>,
     pub(super) queue: RateLimitedTimedQueue<NodeName>,
     /// Of the nodes that the last health pass counted.
-    pub(super) census: ZoneCounts,
+    pub(super) counts: ZoneCounts,
     /// Nodes tainted, or in the legacy path drained. Mirrors the metric `evictions_number`.
     pub(super) evictions: u64,
 }

@@ -8,7 +8,7 @@ use super::action::{DequeueOutcome, NodeLifecycleAction, NodeLifecycleReport, Ta
 use super::controller::NodeLifecycleController;
 use super::no_schedule;
 use super::record::{has_no_execute, no_execute, taint_keys};
-use super::trail::Dequeued;
+use super::taint_history::Dequeued;
 use super::view::RateSource;
 use super::work::{AfterTaints, Check, Resume, Step, TaintWork};
 use crate::api::{ConditionStatus, Node, NodeName, Taint, well_known};
@@ -33,7 +33,7 @@ impl NodeLifecycleController {
             let (add, remove) = (no_execute(wanted), no_execute(opposite));
             let work = self.swap(&check.name, &check.node, [add].into(), [remove].into());
             if let Some(record) = self.records.get_mut(check.name.as_str()) {
-                record.trail.swapped_at = Some(self.now);
+                record.taint_history.swapped_at = Some(self.now);
             }
             return Some(Step::Taints(TaintWork { then: AfterTaints::Nothing, ..work }));
         }
@@ -172,7 +172,7 @@ impl NodeLifecycleController {
             qps: limiter.qps(),
         };
         if let Some(record) = self.records.get_mut(entry.value.as_str()) {
-            record.trail.turn = Some(turn);
+            record.taint_history.dequeued = Some(turn);
         }
         self.steps.push_front(Step::TryZone(key.clone()));
         if !self.config.enable_taint_manager {

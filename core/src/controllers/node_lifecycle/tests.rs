@@ -99,7 +99,7 @@ impl World {
         self.controller.handle_pod_update(self.now, key, old.as_deref(), Some(&new));
     }
 
-    fn beat(&mut self, name: &str) {
+    fn send_heartbeat(&mut self, name: &str) {
         let renewal = Renewal { renew_time: Some(self.controller.wall_clock(self.now)) };
         self.controller.handle_renewal(self.now, &name.into(), Some(renewal));
     }
@@ -200,23 +200,23 @@ impl World {
     }
 }
 
-/// n1 silent from zero among two that beat, as far as 45 s.
-fn silent_node(minor: u8, flags: &[(&str, &str)]) -> World {
+/// n1 sends no heartbeat from zero on, among two that do, as far as 45 s.
+fn unreachable_node(minor: u8, flags: &[(&str, &str)]) -> World {
     let mut world = World::new(minor, flags);
     for name in ["n1", "n2", "n3"] {
         world.put(node(name, "True", 0));
     }
     world.put_pod("p", "n1");
     world.run_to(30);
-    world.beat("n2");
-    world.beat("n3");
+    world.send_heartbeat("n2");
+    world.send_heartbeat("n3");
     world.run_to(44);
     world
 }
 
 #[test]
 fn a_status_that_cannot_be_written_is_tried_five_times_20_ms_apart() {
-    let mut world = silent_node(35, &[]);
+    let mut world = unreachable_node(35, &[]);
     world.answers.insert("status", vec![CONFLICT; 4]);
     assert_eq!(
         world.run_to(46),
@@ -241,7 +241,7 @@ fn a_status_that_cannot_be_written_is_tried_five_times_20_ms_apart() {
 
 #[test]
 fn after_five_failures_the_node_is_left_out_of_the_pass() {
-    let mut world = silent_node(35, &[]);
+    let mut world = unreachable_node(35, &[]);
     world.answers.insert("status", vec![FAILED; 5]);
     let log = world.run_to(46);
     assert_eq!(log[4..], ["45.08s status n1 !", "45.08s skipped n1"]);
@@ -255,7 +255,7 @@ fn after_five_failures_the_node_is_left_out_of_the_pass() {
 
 #[test]
 fn other_work_goes_on_while_a_status_waits() {
-    let mut world = silent_node(35, &[]);
+    let mut world = unreachable_node(35, &[]);
     world.answers.insert("status", vec![FAILED]);
     world.now = at(45);
     // The request, and what its result leads to.
@@ -274,7 +274,7 @@ fn other_work_goes_on_while_a_status_waits() {
     assert_eq!(log[2], "45.02s status n1");
 }
 
-/// The pass that finds the whole cluster silent takes taints from nodes as they were when it began.
+/// The pass that finds the whole cluster unreachable takes taints from nodes as they were when it began.
 #[test]
 fn a_node_tainted_in_the_pass_that_finds_a_total_outage_keeps_its_taint() {
     for (write_time, tainted) in [(0, false), (25, true)] {
@@ -286,12 +286,12 @@ fn a_node_tainted_in_the_pass_that_finds_a_total_outage_keeps_its_taint() {
         }
         world.run_to(4);
         for name in others {
-            world.beat(name);
+            world.send_heartbeat(name);
         }
         let log = world.run_to(600);
         let n1: Vec<_> = log.iter().filter(|line| line.contains("n1")).collect();
-        let silent_at = format!("{}s status n5", if tainted { "50.1" } else { "50" });
-        assert!(log.contains(&silent_at), "{log:?}");
+        let unreachable_at = format!("{}s status n5", if tainted { "50.1" } else { "50" });
+        assert!(log.contains(&unreachable_at), "{log:?}");
         let taint = "50.1s taints n1 +unreachable:NoExecute".to_owned();
         assert_eq!(log.contains(&taint), tainted, "{n1:?}");
         assert!(!n1.iter().any(|line| line.contains("-unreachable")), "{n1:?}");
@@ -303,7 +303,7 @@ fn a_node_tainted_in_the_pass_that_finds_a_total_outage_keeps_its_taint() {
 
 #[test]
 fn a_swap_that_fails_waits_for_the_next_token() {
-    let mut world = silent_node(35, &[]);
+    let mut world = unreachable_node(35, &[]);
     world.run_to(49);
     world.answers.insert("taints", vec![FAILED]);
     assert_eq!(world.run_to(52), ["50s taints n1 +unreachable:NoExecute !", "50s turn n1 Failed",]);
@@ -315,7 +315,7 @@ fn a_swap_that_fails_waits_for_the_next_token() {
 
 #[test]
 fn a_taint_that_cannot_be_removed_keeps_the_node_in_the_queue() {
-    let mut world = silent_node(35, &[]);
+    let mut world = unreachable_node(35, &[]);
     world.run_to(51);
     let (mut back, old) = (node("n1", "True", 51), world.cluster.get_node("n1").unwrap().clone());
     back.spec.taints.clone_from(&old.spec.taints);
@@ -331,7 +331,7 @@ fn a_taint_that_cannot_be_removed_keeps_the_node_in_the_queue() {
 
 #[test]
 fn pods_that_cannot_be_marked_are_tried_by_the_next_pass() {
-    let mut world = silent_node(35, &[]);
+    let mut world = unreachable_node(35, &[]);
     world.answers.insert("podstatus", vec![FAILED]);
     let log = world.run_to(46);
     let pods = ["45s podstatus default/p !", "45s event NodeNotReady"];
@@ -342,7 +342,7 @@ fn pods_that_cannot_be_marked_are_tried_by_the_next_pass() {
     assert_eq!(log[1], "50s event NodeNotReady");
     assert_eq!(world.controller.nodes_to_retry().len(), 0);
     // A pod that is gone meanwhile is no failure, and has no event.
-    let mut world = silent_node(35, &[]);
+    let mut world = unreachable_node(35, &[]);
     world.answers.insert("podstatus", vec![RequestResult::NotFound]);
     let log = world.run_to(46);
     assert_eq!(log.iter().filter(|line| line.ends_with("event NodeNotReady")).count(), 1);
@@ -354,7 +354,7 @@ const LEGACY: &[(&str, &str)] =
 
 #[test]
 fn the_legacy_path_tries_a_failed_eviction_with_the_next_token() {
-    let mut world = silent_node(26, LEGACY);
+    let mut world = unreachable_node(26, LEGACY);
     world.put_pod("q", "n1");
     world.run_to(49);
     // The reason of `p` meets a conflict: `p` is left, `q` goes, and the turn counts as failed.
@@ -390,8 +390,8 @@ fn the_legacy_path_tries_a_failed_eviction_with_the_next_token() {
     assert_eq!(health.eviction, Some(EvictionStatus::Evicted));
     // No pod is left, so no pass has anything to do.
     assert_eq!(world.controller.poll_timeout().map(|next| next.at), Some(at(75)));
-    world.beat("n2");
-    world.beat("n3");
+    world.send_heartbeat("n2");
+    world.send_heartbeat("n3");
     assert_eq!(world.controller.poll_timeout().map(|next| next.at), Some(at(120)));
     // A new one is deleted at once, without a token, and then becomes not ready: it is gone.
     world.put_pod("r", "n1");
@@ -400,8 +400,8 @@ fn the_legacy_path_tries_a_failed_eviction_with_the_next_token() {
 }
 
 #[test]
-fn a_pod_bound_to_a_silent_node_becomes_not_ready_and_waits_for_a_node_that_is_gone() {
-    let mut world = silent_node(35, &[]);
+fn a_pod_bound_to_an_unreachable_node_becomes_not_ready_and_waits_for_a_node_that_is_gone() {
+    let mut world = unreachable_node(35, &[]);
     world.run_to(46);
     world.put_pod("late", "n1");
     assert_eq!(world.run_to(47), ["46s podstatus default/late", "46s event NodeNotReady"]);
@@ -436,7 +436,7 @@ fn an_idle_hour_has_one_deadline_which_the_beats_move() {
     for second in 0..3_600 {
         for number in (0..20_u64).filter(|number| second % 10 == number % 10) {
             world.now = at(second);
-            world.beat(&format!("n{number:02}"));
+            world.send_heartbeat(&format!("n{number:02}"));
         }
         while world.controller.poll_timeout().is_some_and(|next| next.at <= at(second)) {
             calls += 1;
@@ -444,7 +444,7 @@ fn an_idle_hour_has_one_deadline_which_the_beats_move() {
         }
     }
     assert_eq!(calls, 0);
-    // The last beats: 3590 … 3599, seen by 3590 to 3600; the first is silent too long at 3635.
+    // The last heartbeats: 3590 … 3599, seen by 3590 to 3600; the first node is overdue at 3635.
     let next = world.controller.poll_timeout().unwrap();
     assert_eq!((next.at, next.reason), (at(3_635), TimeoutReason::MonitorNodeHealth));
     let health = world.controller.node_health(at(3_599), "n01").unwrap();
@@ -468,7 +468,7 @@ fn a_stopped_zone_is_idle_and_keeps_its_queue() {
     assert_eq!((zone.rate_source, zone.qps), (RateSource::SmallZoneStopped, 0.0));
     let queue: Vec<_> = zone.queue.iter().map(|q| (q.node.as_str(), q.expected_at)).collect();
     assert_eq!(queue, [("n1", None), ("n2", None), ("n3", None)]);
-    // Only silence is due, not the passes that would move the queue about.
+    // Only missed heartbeats are due, not the passes that would move the queue about.
     assert_eq!(world.controller.poll_timeout().unwrap().at, at(45));
 }
 
@@ -568,7 +568,7 @@ fn zones_of_excluded_nodes_are_stable() {
 
 #[test]
 fn results_that_nobody_waits_for_are_ignored() {
-    let mut world = silent_node(35, &[]);
+    let mut world = unreachable_node(35, &[]);
     world.controller.handle_action_result(at(44), RequestId(99), FAILED);
     assert!(!world.controller.has_queued_work());
     let name: NodeName = "n1".into();

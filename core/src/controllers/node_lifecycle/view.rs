@@ -122,14 +122,14 @@ pub struct NodeHealthView {
     /// What the controller remembers.
     #[serde(flatten)]
     pub health: NodeHealth,
-    /// The flag that says how long the node may be silent.
+    /// The flag that says how long the node may send no heartbeat.
     pub grace_flag: &'static str,
     /// How long; serialised in milliseconds.
     #[serde(rename = "graceMilliseconds", serialize_with = "crate::time::milliseconds")]
     #[cfg_attr(feature = "typescript-all", tsify(type = "number"))]
     pub grace: Duration,
-    /// The health pass that turns the node's Ready condition Unknown if it stays silent; absent
-    /// if it is Unknown already, or its kubelet beats.
+    /// The health pass that turns the node's Ready condition Unknown if no heartbeat comes; absent
+    /// if it is Unknown already, or its kubelet sends heartbeats.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub turns_unknown_at: Option<Timestamp>,
     /// Where it is in the legacy path.
@@ -138,13 +138,13 @@ pub struct NodeHealthView {
 }
 
 /// How the state of a zone comes from the numbers of its nodes. Mirrors `ComputeZoneState`.
-fn arithmetic(census: ZoneCounts, threshold: f32) -> String {
-    let (not_ready, total) = (census.not_ready, census.size());
+fn arithmetic(counts: ZoneCounts, threshold: f32) -> String {
+    let (not_ready, total) = (counts.not_ready, counts.size());
     let numbers = format!("not ready {not_ready} of {total}");
     if not_ready == 0 {
         return numbers;
     }
-    if census.ready == 0 {
+    if counts.ready == 0 {
         return format!("{numbers}: none is ready");
     }
     // In thousandths, so that 0.545 does not look like 0.55.
@@ -218,8 +218,8 @@ impl NodeLifecycleController {
         self.zones.iter().filter_map(|(key, zone)| {
             let state = zone.state?;
             let source = RateSource::of(zone.queue.limiter(), zone.state);
-            let arithmetic = arithmetic(zone.census, self.config.unhealthy_zone_threshold);
-            let rate = rate_text(source, &self.config, zone.census.size());
+            let arithmetic = arithmetic(zone.counts, self.config.unhealthy_zone_threshold);
+            let rate = rate_text(source, &self.config, zone.counts.size());
             Some((key, state, format!("{arithmetic}; {rate}")))
         })
     }
@@ -242,13 +242,13 @@ impl NodeLifecycleController {
             key: key.clone(),
             network_cut: false,
             state: zone.state,
-            ready: zone.census.ready,
-            not_ready: zone.census.not_ready,
+            ready: zone.counts.ready,
+            not_ready: zone.counts.not_ready,
             unhealthy_zone_threshold: self.config.unhealthy_zone_threshold,
-            arithmetic: arithmetic(zone.census, self.config.unhealthy_zone_threshold),
+            arithmetic: arithmetic(zone.counts, self.config.unhealthy_zone_threshold),
             qps: if limiter.is_never() { 0.0 } else { limiter.qps() },
             rate_source,
-            rate_text: rate_text(rate_source, &self.config, zone.census.size()),
+            rate_text: rate_text(rate_source, &self.config, zone.counts.size()),
             capacity: EVICTION_RATE_LIMITER_BURST,
             tokens: limiter.tokens_at(now),
             next_token: limiter.next_accept(from).map(|at| self.tick_from(at)),
@@ -306,9 +306,9 @@ impl NodeLifecycleController {
             Some(_) => ("node-monitor-grace-period", self.config.node_monitor_grace_period),
             None => ("node-startup-grace-period", self.config.node_startup_grace_period),
         };
-        let silent = record.settled_health(self.start, self.config.node_monitor_period);
-        let turns_unknown_at = silent
-            .filter(|_| record.listed.is_some() && record.beats.is_none())
+        let overdue = record.settled_health(self.start, self.config.node_monitor_period);
+        let turns_unknown_at = overdue
+            .filter(|_| record.listed.is_some() && record.heartbeats.is_none())
             .filter(|_| status != Some(&ConditionStatus::Unknown))
             .map(|health| {
                 self.rules().first_pass_after(health.probe_timestamp.saturating_add(grace))

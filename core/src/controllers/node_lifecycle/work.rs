@@ -61,7 +61,7 @@ pub(super) struct Pass {
     pub(super) next: usize,
     /// Whether every node is to be looked at again when it is over.
     pub(super) resets_health: bool,
-    pub(super) census: BTreeMap<ZoneKey, ZoneCounts>,
+    pub(super) counts: BTreeMap<ZoneKey, ZoneCounts>,
     /// The zones that have any node at all.
     pub(super) zones: BTreeSet<ZoneKey>,
 }

@@ -50,7 +50,7 @@ pub struct Decision {
     pub pod: PodKey,
     /// What and why.
     #[serde(rename = "decision")]
-    pub ruling: EvictionDecision,
+    pub decision: EvictionDecision,
 }
 
 /// What is to become of a pod, and why.

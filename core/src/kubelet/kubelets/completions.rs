@@ -1,5 +1,5 @@
 //! Pods that run to their end: their containers end well after the time that an annotation says,
-//! whoever hears it, and their kubelet posts it when it is heard.
+//! whether or not their kubelet is connected, which posts it when it is.
 
 use alloc::boxed::Box;
 use alloc::string::String;
@@ -26,7 +26,7 @@ pub(super) struct Completion {
     uid: String,
 }
 
-/// The same while nobody hears the kubelet: when they end, or have ended.
+/// The same while the kubelet is unreachable: when they end, or have ended.
 #[derive(Clone, Debug)]
 pub(super) struct Unposted {
     pub(super) at: Timestamp,
@@ -76,7 +76,7 @@ impl Kubelets {
         }
     }
 
-    /// The containers of a pod have ended well, and somebody hears it.
+    /// The containers of a pod have ended well, and their kubelet is connected.
     pub(super) fn containers_completed(&mut self, context: &Context<'_>, ended: &Completion) {
         let Some(pod) = ended.running(context.cluster) else { return };
         let node = NodeName::from(pod.spec.node_name.as_str());
@@ -102,7 +102,7 @@ impl Kubelets {
         );
     }
 
-    /// Nobody hears the kubelet of a node any more; its containers go on.
+    /// The kubelet of a node is unreachable; its containers go on.
     pub(super) fn suspend_completions(&mut self, cluster: &Cluster, name: &NodeName) {
         let Some(kubelet) = self.by_node.get_mut(name.as_str()) else { return };
         let of_node = |known: &Completion| {
@@ -118,7 +118,7 @@ impl Kubelets {
         }
     }
 
-    /// The kubelet is heard again: it posts what has ended, unless that was killed before since the
+    /// The kubelet is connected again: it posts what has ended, unless that was killed before since the
     /// pod was deleted, and the others go on.
     pub(super) fn post_completions(&mut self, context: &mut Context<'_>, name: &NodeName) {
         let Some(kubelet) = self.by_node.get_mut(name.as_str()) else { return };

@@ -1,5 +1,5 @@
 //! Pods that are being deleted: a kubelet ends their containers in the grace period and confirms
-//! it, if it is heard; else it does so when it is heard again.
+//! it, if it is connected; else it does so when it is again.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -22,7 +22,7 @@ pub(crate) struct Termination {
     pub(crate) grace: Duration,
 }
 
-/// A deletion that a kubelet which is not heard cannot confirm.
+/// A deletion that an unreachable kubelet cannot confirm.
 #[derive(Clone, Debug)]
 pub(super) struct Unconfirmed {
     pub(super) pod: Termination,
@@ -73,8 +73,8 @@ impl Kubelets {
                 kubelet.unconfirmed.push(Unconfirmed { pod: what, ends: None });
             }
             _ => {
-                let heard = context.now.saturating_add(self.config.settings.latency.0);
-                self.terminating.start(context.sequence, heard.saturating_add(what.grace), what);
+                let known = context.now.saturating_add(self.config.settings.latency.0);
+                self.terminating.start(context.sequence, known.saturating_add(what.grace), what);
             }
         }
     }
@@ -128,7 +128,7 @@ impl Kubelets {
         }
     }
 
-    /// The kubelet is back: what has ended is confirmed, and what it had not heard of ends when its
+    /// The kubelet is back: what has ended is confirmed, and what it did not know of ends when its
     /// grace period does.
     pub(super) fn confirm_deletions(&mut self, name: &NodeName) {
         let Some(kubelet) = self.by_node.get_mut(name.as_str()) else { return };
@@ -152,7 +152,7 @@ impl Kubelets {
         None
     }
 
-    /// Whether a pod is deleted and waits for a kubelet that is not heard.
+    /// Whether a pod is deleted and waits for a kubelet that is unreachable.
     pub(crate) fn is_awaited(&self, cluster: &Cluster, key: &PodKey) -> bool {
         let pod = cluster.get_pod(key).filter(|pod| pod.is_terminating());
         let kubelet = pod.and_then(|pod| self.by_node.get(pod.spec.node_name.as_str()));

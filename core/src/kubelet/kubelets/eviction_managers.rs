@@ -1,8 +1,8 @@
 //! The eviction managers of the nodes whose resources are known: what they are told, what they
 //! want done, and the containers that end because of it.
 //!
-//! A node without a capacity has none and costs nothing. What a manager decides while nobody hears
-//! its kubelet is carried out on the node at once; events and status wait until it is heard.
+//! A node without a capacity has none and costs nothing. What a manager decides while its kubelet
+//! is unreachable is carried out on the node at once; events and status wait until it is connected.
 
 use alloc::boxed::Box;
 use alloc::string::String;
@@ -44,7 +44,7 @@ pub(super) struct ManagedNode {
     dying: Vec<Dying>,
     /// Pods that were bound to a node under pressure, and when the kubelet has looked at them.
     arriving: Vec<Arriving>,
-    /// What the API server has not heard of.
+    /// What is not sent to the API server yet.
     unsent: Vec<Effect>,
     timer: Option<TimerId>,
 }
@@ -256,8 +256,8 @@ impl Kubelets {
         }
     }
 
-    /// The kubelet is heard again: what it did meanwhile is told, and what happened to its pods
-    /// meanwhile it hears.
+    /// The kubelet is connected again: it sends what it did meanwhile, and learns what happened to
+    /// its pods.
     pub(super) fn send_unsent(&mut self, name: &NodeName) {
         let Some(managed) = self.managed_mut(name.as_str()) else { return };
         let unsent = core::mem::take(&mut managed.unsent);
@@ -280,7 +280,7 @@ impl Kubelets {
         self.plan_eviction_manager(context, name);
     }
 
-    /// A pod was added, changed or deleted: the kubelets of its nodes hear of it if they can.
+    /// A pod was added, changed or deleted: the kubelets of its nodes see it if they are connected.
     pub(super) fn notify_eviction_managers(
         &mut self,
         context: &mut Context<'_>,
@@ -292,9 +292,9 @@ impl Kubelets {
         let new = new.map_or("", |pod| pod.spec.node_name.as_str());
         for (name, counts) in [(old, old != new), (new, true)] {
             let known = self.by_node.get_key_value(name);
-            let hears =
+            let connected =
                 known.filter(|(_, kubelet)| kubelet.eviction.is_some() && kubelet.connected);
-            if let Some((name, _)) = hears.filter(|_| counts) {
+            if let Some((name, _)) = connected.filter(|_| counts) {
                 let name = name.clone();
                 self.sync_pod(context, name.as_str(), key);
                 self.plan_eviction_manager(context, &name);
@@ -375,7 +375,7 @@ impl Kubelets {
     }
 
     /// What a manager wants done outside its node. Events and status wait, if they may, while
-    /// nobody hears the kubelet.
+    /// the kubelet is unreachable.
     pub(super) fn carry_out(
         &mut self,
         context: &Context<'_>,

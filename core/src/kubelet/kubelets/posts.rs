@@ -14,7 +14,7 @@ use crate::api::{ConditionStatus, Lease, Node, NodeName, Pod, PodCondition, PodK
 use crate::cluster::Cluster;
 use crate::controllers::Context;
 use crate::controllers::node_lifecycle::NODE_LOST;
-use crate::kubelet::heartbeat::beats_from;
+use crate::kubelet::heartbeat::heartbeats_from;
 use crate::protocol::{ObjectReference, PeriodicHeartbeat, RecordedEvent};
 use crate::time::{Time, Timestamp};
 
@@ -24,8 +24,8 @@ impl Kubelets {
         let node = cluster.get_node(name.as_str());
         match node.and_then(|_| self.by_node.get(name.as_str())) {
             None => Heartbeats::Gone,
-            Some(kubelet) if kubelet.connected => Heartbeats::Periodic(kubelet.beats),
-            Some(kubelet) => Heartbeats::Ended(kubelet.beats.lease.last),
+            Some(kubelet) if kubelet.connected => Heartbeats::Periodic(kubelet.heartbeats),
+            Some(kubelet) => Heartbeats::Ended(kubelet.heartbeats.lease.last),
         }
     }
 
@@ -38,10 +38,10 @@ impl Kubelets {
     ) -> Option<Node> {
         let node = cluster.get_node(name)?;
         let kubelet = self.by_node.get(name)?;
-        let heartbeat = kubelet.beats.heartbeat(start, now)?;
+        let heartbeat = kubelet.heartbeats.heartbeat(start, now)?;
         let ready = node.condition(READY)?;
         if ready.last_heartbeat_time == Some(heartbeat)
-            || kubelet.beats.status.moment(now).is_none()
+            || kubelet.heartbeats.status.moment(now).is_none()
         {
             return None;
         }
@@ -51,7 +51,7 @@ impl Kubelets {
     }
 
     /// What the kubelet did until now is written down, and nothing is to come.
-    pub(super) fn fall_silent(
+    pub(super) fn disconnect(
         &mut self,
         context: &Context<'_>,
         name: &NodeName,
@@ -65,9 +65,9 @@ impl Kubelets {
     pub(super) fn stop_heartbeats(&mut self, context: &Context<'_>, name: &NodeName) {
         self.forget_post(name);
         let Some(kubelet) = self.by_node.get_mut(name.as_str()) else { return };
-        for beat in [&mut kubelet.beats.lease, &mut kubelet.beats.status] {
-            beat.last = beat.time(context.start, context.now);
-            beat.next = Timestamp::MAX;
+        for heartbeat in [&mut kubelet.heartbeats.lease, &mut kubelet.heartbeats.status] {
+            heartbeat.last = heartbeat.time(context.start, context.now);
+            heartbeat.next = Timestamp::MAX;
         }
         let runs = kubelet.runs;
         self.suspend_terminations(context.cluster, name, runs);
@@ -85,9 +85,10 @@ impl Kubelets {
         let wall_clock = context.wall_clock();
         self.forget_post(name);
         let kubelet = self.by_node.get_mut(name.as_str())?;
-        let lease = if renew { Some(wall_clock) } else { kubelet.beats.lease.time(start, now) };
+        let lease =
+            if renew { Some(wall_clock) } else { kubelet.heartbeats.lease.time(start, now) };
         let from = now.saturating_add(Duration::from_nanos(1));
-        kubelet.beats = beats_from(
+        kubelet.heartbeats = heartbeats_from(
             &settings,
             (kubelet.origin, kubelet.status_origin),
             from,
@@ -137,12 +138,13 @@ impl Kubelets {
         let Some(kubelet) = self.by_node.get_mut(name.as_str()) else { return };
         let from = context.now.saturating_add(Duration::from_nanos(1));
         let origins = (kubelet.origin, kubelet.status_origin);
-        let (lease, posted) = (kubelet.beats.lease.last, kubelet.beats.status.last);
-        kubelet.beats = beats_from(&settings, origins, from, lease, posted, context.start);
+        let (lease, posted) = (kubelet.heartbeats.lease.last, kubelet.heartbeats.status.last);
+        kubelet.heartbeats =
+            heartbeats_from(&settings, origins, from, lease, posted, context.start);
         self.then(name, [Step::Heartbeats, Step::UpdateStatus]);
     }
 
-    /// The node is gone or not heard: there is nothing to post.
+    /// The node is gone or unreachable: there is nothing to post.
     pub(super) fn forget_post(&mut self, name: &NodeName) {
         if let Some(kubelet) = self.by_node.get_mut(name.as_str())
             && let Some(timer) = kubelet.post.take()
@@ -180,7 +182,7 @@ impl Kubelets {
     }
 
     /// Completes the status of a pod as its kubelet posts it once it has started, if it does not
-    /// say whether the pod is ready and the kubelet is heard. How long a start takes is not
+    /// say whether the pod is ready and the kubelet is connected. How long a start takes is not
     /// simulated.
     pub(crate) fn complete_status(&self, wall_clock: Time, pod: &mut Pod) {
         if !self.lacks_status(pod) {
@@ -213,7 +215,7 @@ impl Kubelets {
         lease.spec.holder_identity = name.into();
         let seconds = self.config.settings.node_lease_duration_seconds;
         lease.spec.lease_duration_seconds = i32::try_from(seconds).ok();
-        lease.spec.renew_time = Some(kubelet.beats.lease.time(start, now)?);
+        lease.spec.renew_time = Some(kubelet.heartbeats.lease.time(start, now)?);
         Some(lease)
     }
 }

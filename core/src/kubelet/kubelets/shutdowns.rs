@@ -183,10 +183,10 @@ impl Kubelets {
         Step::Act(KubeletAction::ReportShutdown { node: name.clone(), report })
     }
 
-    /// The event that a kubelet records about the shutdown, if somebody hears it.
+    /// The event that a kubelet records about the shutdown, if it is connected.
     fn record_shutdown(&self, name: &NodeName, message: &str) -> Option<Step> {
-        let heard = self.is_connected(name.as_str()) && self.config.release.records_shutdown();
-        heard.then(|| Step::Act(posts::record_event(name, "Shutdown", message.into())))
+        let connected = self.is_connected(name.as_str()) && self.config.release.records_shutdown();
+        connected.then(|| Step::Act(posts::record_event(name, "Shutdown", message.into())))
     }
 
     /// Pods have ended, or have had their time: the next group ends, or the node is off.
@@ -334,7 +334,7 @@ impl Kubelets {
         Some(self.report_shutdown(name, NodeShutdownReport::Booted))
     }
 
-    /// A kubelet is heard for the first time since its machine has started: containers that were
+    /// A kubelet is connected for the first time since its machine has started: containers that were
     /// to end have ended with it, and what controllers have marked is so.
     pub(super) fn forget_containers(&mut self, now: Timestamp, name: &NodeName) {
         let Some(kubelet) = self.by_node.get_mut(name.as_str()) else { return };
@@ -396,7 +396,7 @@ impl Kubelets {
         self.then(name, [report, Step::PostEnded(ended)]);
     }
 
-    /// Says that the containers of a pod have ended, if somebody hears it.
+    /// Says that the containers of a pod have ended, if the kubelet is connected.
     pub(super) fn post_ended(
         &mut self,
         context: &Context<'_>,
@@ -420,7 +420,7 @@ impl Kubelets {
         (pod != **object).then(|| KubeletAction::PatchPodStatus(ended.pod, Box::new(pod)))
     }
 
-    /// What ended while nobody heard the kubelet is posted.
+    /// What ended while the kubelet was unreachable is posted.
     pub(super) fn post_all_ended(&mut self, name: &NodeName) {
         let Some(kubelet) = self.by_node.get_mut(name.as_str()) else { return };
         let unposted = core::mem::take(&mut kubelet.unposted);

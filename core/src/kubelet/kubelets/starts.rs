@@ -18,7 +18,7 @@ use crate::kubelet::node_shutdown::mark_containers_ended;
 use crate::policy::matching::find_matching_untolerated_taint;
 use crate::protocol::{ObjectReference, RecordedEvent};
 
-/// A pod whose kubelet has heard of it.
+/// A pod that its kubelet knows of.
 #[derive(Clone, Debug)]
 pub(super) struct Start {
     pub(super) pod: PodKey,
@@ -26,7 +26,7 @@ pub(super) struct Start {
     outcome: Outcome,
 }
 
-/// What becomes of a pod that a kubelet has heard of.
+/// What becomes of a pod that a kubelet knows of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Outcome {
     /// The kubelet admits it, and its containers start.
@@ -52,7 +52,7 @@ const TAINT_TOLERATION: &str = "TaintToleration";
 const NOT_TOLERATED: &str = "node(s) had taints that the pod didn't tolerate";
 
 impl Kubelets {
-    /// A pod was added or bound: its kubelet, if it is heard, starts it.
+    /// A pod was added or bound: its kubelet, if it is connected, starts it.
     pub(super) fn start_pod(
         &mut self,
         context: &mut Context<'_>,
@@ -75,7 +75,7 @@ impl Kubelets {
         }
     }
 
-    /// The kubelet of a node is heard again: it starts what it had not heard of.
+    /// The kubelet of a node is connected again: it starts what it did not know of.
     pub(super) fn start_pods_of(&mut self, context: &mut Context<'_>, node: &NodeName) {
         if !self.config.starts_pods {
             return;
@@ -104,7 +104,7 @@ impl Kubelets {
     }
 
     /// A kubelet that has started admits its pods anew, also those that run or are being deleted:
-    /// what it refuses fails. Mirrors `HandlePodAdditions`, which hears of all pods then.
+    /// what it refuses fails. Mirrors `HandlePodAdditions`, which is given all pods then.
     pub(super) fn readmit_pods(&mut self, context: &mut Context<'_>, node: &NodeName) {
         if !self.config.starts_pods || !self.config.release.kubelet_checks_no_execute_taints() {
             return;
@@ -129,8 +129,8 @@ impl Kubelets {
         let cluster = context.cluster;
         let Some(pod) = cluster.get_pod(key) else { return };
         let own = time_of(cluster, pod, START_UP_TIME_ANNOTATION);
-        let heard = context.now.saturating_add(self.config.settings.latency.0);
-        let at = heard.saturating_add(match outcome {
+        let known = context.now.saturating_add(self.config.settings.latency.0);
+        let at = known.saturating_add(match outcome {
             Outcome::Starts | Outcome::Restarts => own.unwrap_or(self.config.start_up_time),
             Outcome::Rejected(_) | Outcome::RejectedAgain(_) => ADMISSION_TIME,
         });
@@ -165,7 +165,7 @@ impl Kubelets {
         untolerated.is_none()
     }
 
-    /// A pod that its kubelet has heard of: it is ready, or it fails because it is not admitted.
+    /// A pod that its kubelet knows of: it is ready, or it fails because it is not admitted.
     pub(super) fn pod_started(&mut self, context: &mut Context<'_>, start: &Start) {
         match start.outcome {
             Outcome::Starts => self.pod_is_ready(context, &start.pod, &start.uid, is_to_start),
@@ -245,7 +245,7 @@ impl Kubelets {
         starts: fn(&Pod) -> bool,
     ) {
         let Some(pod) = context.cluster.get_pod(key) else { return };
-        // A kubelet that is not heard says so when it is.
+        // A kubelet that is unreachable says so when it is connected.
         if pod.metadata.uid != uid || !starts(pod) || !self.is_connected(&pod.spec.node_name) {
             return;
         }

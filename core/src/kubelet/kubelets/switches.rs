@@ -110,14 +110,14 @@ impl Kubelets {
         }
     }
 
-    /// The event that a kubelet records when it starts; it reaches the API server if that hears it.
+    /// The event that a kubelet records when it starts; it reaches the API server if the kubelet is connected.
     pub(super) fn announce_start(
         &self,
         cluster: &Cluster,
         name: &NodeName,
     ) -> Option<KubeletAction> {
-        let heard = self.can_connect(cluster, name);
-        heard.then(|| posts::record_event(name, "Starting", "Starting kubelet.".into()))
+        let connected = self.can_connect(cluster, name);
+        connected.then(|| posts::record_event(name, "Starting", "Starting kubelet.".into()))
     }
 
     /// A kubelet that runs is replaced by a new process; one that does not run starts.

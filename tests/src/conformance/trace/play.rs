@@ -19,7 +19,7 @@ use super::recorded::{RecordedAction, Trace};
 use super::seen::{Life, Printed, Seen};
 use crate::conformance::release;
 
-/// How long it takes until a kubelet has heard of something.
+/// How long it takes until a kubelet knows of something.
 const KUBELET_LATENCY: Duration = Duration::from_millis(30);
 /// The time between two renewals of a lease.
 const LEASE_INTERVAL: f64 = 10.0;

@@ -113,13 +113,13 @@ fn refused_commands_change_nothing() {
     });
 }
 
-/// A pod that is deleted gracefully goes only while its kubelet is heard, unless it has ended
+/// A pod that is deleted gracefully goes only while its kubelet is connected, unless it has ended
 /// already.
 #[test]
 fn only_a_kubelet_that_is_heard_confirms_deletions() {
     let seen = std::cell::Cell::new(0);
     scripts(300, Faults::All, |script, _| {
-        let mut silent = BTreeMap::new();
+        let mut unreachable = BTreeMap::new();
         let nodes: BTreeMap<_, _> =
             script.pods.iter().map(|pod| (pod.key(), pod.spec.node_name.clone())).collect();
         let graceful = |pod: &taintlab_core::api::PodKey| {
@@ -141,11 +141,11 @@ fn only_a_kubelet_that_is_heard_confirms_deletions() {
                     ended.insert(pod);
                 }
                 EventKind::PodDeleted { pod, .. } if ended.contains(&pod) => {}
-                EventKind::HeartbeatLost { node, .. } => drop(silent.insert(node, event.at)),
-                EventKind::HeartbeatResumed { node } => drop(silent.remove(&node)),
+                EventKind::HeartbeatLost { node, .. } => drop(unreachable.insert(node, event.at)),
+                EventKind::HeartbeatResumed { node } => drop(unreachable.remove(&node)),
                 EventKind::PodDeleted { pod, .. } if graceful(&pod) => {
                     seen.set(seen.get() + 1);
-                    assert!(!silent.contains_key(nodes[&pod].as_str()), "{} {pod}", event.at);
+                    assert!(!unreachable.contains_key(nodes[&pod].as_str()), "{} {pod}", event.at);
                 }
                 _ => {}
             }

@@ -73,7 +73,7 @@ fn imported_nodes_are_as_their_conditions_say() {
     let view = simulator.node_view("up").unwrap();
     assert_eq!(view.lease_renewed_at, Some(Moment::of(wall(-7), wall(0))));
     // Renewed 7 s before the beginning, it is renewed 3 s after it; and posted 300 s after the
-    // last post, at a beat.
+    // last post, at a heartbeat.
     assert_eq!((view.next_renewal, view.next_post), (Some(s(3)), Some(s(203))));
     assert_eq!(simulator.node_view("gone").unwrap().next_renewal, None);
     simulator.advance_to(s(3_600)).unwrap();
@@ -91,7 +91,7 @@ fn imported_nodes_are_as_their_conditions_say() {
         (ConditionStatus::Unknown, Some(wall(-300)))
     );
     assert_eq!(simulator.lease("up").unwrap().spec.renew_time, Some(wall(3_593)));
-    // What is silent comes back healthy.
+    // What is unreachable comes back healthy.
     simulator.handle_command(s(3_600), Command::StartKubelet { node: "gone".into() }).unwrap();
     assert_eq!(ready(&simulator, "gone").status, ConditionStatus::True);
 }
@@ -129,7 +129,7 @@ fn a_kubelet_puts_its_status_right() {
     assert_eq!(simulator.poll_timeout(), None);
 }
 
-/// A grace period that is shorter than the time between two beats makes healthy nodes flap, as in a
+/// A grace period that is shorter than the time between two heartbeats makes healthy nodes flap, as in a
 /// cluster that is set so.
 #[test]
 fn a_short_grace_period_makes_nodes_flap() {
@@ -153,7 +153,7 @@ fn a_short_grace_period_makes_nodes_flap() {
     assert_eq!(times[..3], ["4s Unknown", "10s True", "14s Unknown"]);
 }
 
-/// With phases the beats are spread, but nothing else is different for a healthy cluster.
+/// With phases the heartbeats are spread, but nothing else is different for a healthy cluster.
 #[test]
 fn phases_spread_the_beats() {
     let mut config = SimulatorConfig::with_node_lifecycle(KubernetesRelease::NEWEST);
@@ -179,12 +179,12 @@ fn a_cut_zone_cuts_those_that_come_into_it() {
     simulator.handle_command(s(1), label("a")).unwrap();
     let cut = |zone: &str| Command::CutZoneNetwork { zone: zone.into() };
     simulator.handle_command(s(2), cut("a")).unwrap();
-    assert!(simulator.node_view("n1").unwrap().silent.is_some());
+    assert!(simulator.node_view("n1").unwrap().unreachable.is_some());
     simulator.handle_command(s(3), label("b")).unwrap();
-    assert_eq!(simulator.node_view("n1").unwrap().silent, None);
+    assert_eq!(simulator.node_view("n1").unwrap().unreachable, None);
     simulator.handle_command(s(4), label("a")).unwrap();
-    assert!(simulator.node_view("n1").unwrap().silent.is_some());
-    assert!(simulator.node_view("n2").unwrap().silent.is_none());
+    assert!(simulator.node_view("n1").unwrap().unreachable.is_some());
+    assert!(simulator.node_view("n2").unwrap().unreachable.is_none());
 }
 
 /// A flag switches each controller off.

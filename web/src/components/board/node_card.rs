@@ -14,7 +14,7 @@ use crate::test_id::TestId;
 use crate::text::{at, count};
 use crate::view_models::board::density::Detail;
 use crate::view_models::board::patch::MAX_DOTS;
-use crate::view_models::board::{NodeView, PodView, silence_words};
+use crate::view_models::board::{NodeView, PodView, unreachable_words};
 use crate::view_models::selection::Selection;
 use crate::view_models::warning_marks::WarningMarks;
 
@@ -58,8 +58,8 @@ pub(crate) fn NodeCard(props: &NodeCardProps) -> Html {
             if let Some(severity) = props.marked.nodes.get(&node.name) {
                 <span class="beware" data-severity={severity.as_str()}>{ picture(*severity) }</span>
             }
-            if let Some(cause) = node.silent {
-                <span class="silent" data-cause={silence_words(cause)}>{ silence_words(cause) }</span>
+            if let Some(cause) = node.unreachable {
+                <span class="unreachable" data-cause={unreachable_words(cause)}>{ unreachable_words(cause) }</span>
             }
             if !node.taints.is_empty() {
                 <div class="taints">
@@ -81,8 +81,8 @@ fn more_words(node: &NodeView, warned: bool) -> String {
     for taint in &node.taints {
         words.push_str(&format!(", taint {taint}"));
     }
-    if let Some(cause) = node.silent {
-        words.push_str(&format!(", {}", silence_words(cause)));
+    if let Some(cause) = node.unreachable {
+        words.push_str(&format!(", {}", unreachable_words(cause)));
     }
     if warned {
         words.push_str(", with a warning");

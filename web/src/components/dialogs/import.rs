@@ -404,7 +404,7 @@ impl Buttons<'_> {
     }
 }
 
-/// What a replacement would leave out, in words: nothing is left out in silence.
+/// What a replacement would leave out, in words: nothing is left out without a word.
 fn leaving_out(reading: &ReadView) -> String {
     let of_text = |d: &taintlab_manifest::Diagnostic| d.is_error() && d.object.is_none();
     let unread = reading.diagnostics.iter().any(of_text);

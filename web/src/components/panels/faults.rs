@@ -2,7 +2,7 @@
 
 use taintlab_core::api::{ConditionStatus, NodeName, node_condition_type as condition};
 use taintlab_core::command::Command;
-use taintlab_core::event::SilenceCause;
+use taintlab_core::event::UnreachableCause;
 use taintlab_core::eviction_timeline::time_budget::Moment;
 use taintlab_core::kubelet::NodePower;
 use taintlab_core::simulator::NodeView as Kubelet;
@@ -158,11 +158,11 @@ fn reported((words, is_bad, command): (&'static str, bool, Command), dispatch: &
 
 /// How the API server and the node lifecycle controller see a node.
 fn health(kubelet: &Kubelet) -> Html {
-    let silent = kubelet.silent.map(|cause| match cause {
-        SilenceCause::KubeletStopped => "Its kubelet is stopped",
-        SilenceCause::NodeOff => "It is off",
-        SilenceCause::NetworkCut => "Its network is cut",
-        SilenceCause::ZoneNetworkCut => "The network of its zone is cut",
+    let unreachable = kubelet.unreachable.map(|cause| match cause {
+        UnreachableCause::KubeletStopped => "Its kubelet is stopped",
+        UnreachableCause::NodeOff => "It is off",
+        UnreachableCause::NetworkCut => "Its network is cut",
+        UnreachableCause::ZoneNetworkCut => "The network of its zone is cut",
     });
     let unknown = kubelet.health.as_ref().and_then(|health| health.turns_unknown_at);
     html! {
@@ -173,9 +173,9 @@ fn health(kubelet: &Kubelet) -> Html {
                     <p>{ "The kubelet terminates the pods and rejects new ones" }</p>
                 </div>
             }
-            if let Some(silent) = silent {
-                <div class="verdict" data-state="counting" data-testid={TestId::Silent}>
-                    <b>{ silent }</b>
+            if let Some(unreachable) = unreachable {
+                <div class="verdict" data-state="counting" data-testid={TestId::Unreachable}>
+                    <b>{ unreachable }</b>
                     if let Some(unknown) = unknown {
                         <p>{ format!("Its conditions turn Unknown at {}", at(unknown)) }</p>
                     }

@@ -50,7 +50,7 @@ pub(crate) fn WorkloadPanel(props: &WorkloadPanelProps) -> Html {
             { head(key.kind.as_str(), html! { { key.name.to_string() } }, badge, Html::default(),
                 dispatch) }
             <div class="body stack" data-testid={TestId::WorkloadPanel}>
-                if view.assumed {
+                if view.inferred {
                     <p class="hint">
                         { "Inferred from the owner references of its pods, with their number as \
                            replicas: the object itself was not imported." }

@@ -35,7 +35,7 @@ pub(crate) fn summary(track: &Track) -> String {
         view.pending.len(),
         view.terminating
     );
-    if view.assumed {
+    if view.inferred {
         words.push_str("; it is not here: assumed from its pods");
     }
     words

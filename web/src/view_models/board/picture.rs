@@ -10,7 +10,7 @@ use taintlab_manifest::escape_xml as escaped;
 use super::density::Detail;
 use super::mark::{Mark, NO_POD, Tone, mark_of};
 use super::patch::MAX_DOTS;
-use super::{Board, NodeView, PodView, ZoneView, silence_words};
+use super::{Board, NodeView, PodView, ZoneView, unreachable_words};
 use crate::text::{at, count};
 
 /// How wide a picture is, in pixels.
@@ -343,7 +343,7 @@ fn card(node: &NodeView, detail: Detail, width: usize) -> Drawn {
     if !matches!(node.status(), "Ready" | "Unknown") || node.ready == ConditionStatus::Unknown {
         status.push(node.status());
     }
-    status.extend(node.silent.map(silence_words));
+    status.extend(node.unreachable.map(unreachable_words));
     let status = status.join(" · ");
     if detail == Detail::Rows {
         let y = drawn.height;

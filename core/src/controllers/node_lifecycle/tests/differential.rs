@@ -13,7 +13,7 @@ impl NodeLifecycleController {
         for name in names {
             let record = self.records.get_mut(name.as_str()).unwrap();
             let before = record.due.replace(self.now);
-            self.dues.replace(before, Some(self.now));
+            self.wakeups.replace(before, Some(self.now));
         }
     }
 }
@@ -53,7 +53,7 @@ fn change(world: &mut World, numbers: &mut Numbers, secs: u64) {
     };
     let stored = world.cluster.get_node(&name).map(|node| Node::clone(node));
     match (numbers.below(12), stored) {
-        (0..=2, _) => world.beat(&name),
+        (0..=2, _) => world.send_heartbeat(&name),
         (3..=6, Some(mut stored)) => {
             let ready = ["True", "True", "True", "False", "Unknown"][numbers.below(5) as usize];
             let fresh = node(&name, ready, secs);
@@ -78,7 +78,7 @@ fn change(world: &mut World, numbers: &mut Numbers, secs: u64) {
         }
         (10, _) => world.put_pod(&format!("p{secs}"), &name),
         (11, _) => {
-            // Not the status: nodes that only beat are noted when such a pass begins.
+            // Not the status: nodes that only send heartbeats are noted when such a pass begins.
             let kind = ["taints", "podstatus", "delete"][numbers.below(3) as usize];
             world.answers.insert(kind, vec![FAILED; numbers.below(3) as usize]);
         }

@@ -1,12 +1,12 @@
-//! Beats that are promised are seen as those that are told one by one.
+//! Heartbeats that are promised are seen as those that are told one by one.
 
 use core::time::Duration;
 
 use super::*;
 
 /// A kubelet as both worlds see it.
-struct Beats {
-    /// Since when it beats, if it does.
+struct Sender {
+    /// Since when it sends heartbeats, if it does.
     since: Option<u64>,
     /// When it posted its status last.
     posted: u64,
@@ -38,10 +38,10 @@ fn knowledge(world: &World, secs: u64) -> String {
 }
 
 /// The kubelet says what it has to say at this second.
-fn tell(world: &mut World, name: &str, secs: u64, kubelet: &mut Beats) {
+fn tell(world: &mut World, name: &str, secs: u64, kubelet: &mut Sender) {
     let Some(since) = kubelet.since else { return };
     if (secs - since).is_multiple_of(LEASE) {
-        world.beat(name);
+        world.send_heartbeat(name);
     }
     if secs - kubelet.posted >= REPORT {
         kubelet.posted = secs;
@@ -51,9 +51,9 @@ fn tell(world: &mut World, name: &str, secs: u64, kubelet: &mut Beats) {
     }
 }
 
-/// The node changes, and whether its kubelet beats.
-fn switch(told: &mut World, promised: &mut World, name: &str, secs: u64, kubelet: &mut Beats) {
-    let beats = |next: u64, period: u64, last: u64| PeriodicHeartbeat {
+/// The node changes, and whether its kubelet sends heartbeats.
+fn switch(told: &mut World, promised: &mut World, name: &str, secs: u64, kubelet: &mut Sender) {
+    let heartbeat = |next: u64, period: u64, last: u64| PeriodicHeartbeat {
         last: Some(wall(last)),
         next: at(next),
         period: Duration::from_secs(period),
@@ -82,10 +82,10 @@ fn switch(told: &mut World, promised: &mut World, name: &str, secs: u64, kubelet
         }
         world.put(fresh);
     }
-    told.beat(name);
+    told.send_heartbeat(name);
     let promise = HeartbeatSchedule {
-        lease: beats(secs + LEASE, LEASE, secs),
-        status: beats(secs + REPORT, REPORT, secs),
+        lease: heartbeat(secs + LEASE, LEASE, secs),
+        status: heartbeat(secs + REPORT, REPORT, secs),
     };
     promised.controller.handle_heartbeats(at(secs), &key, Some(promise));
 }
@@ -113,8 +113,8 @@ fn promised_beats_are_seen_as_told_ones() {
         for seed in 0..8 {
             let (mut told, mut promised) = (World::new(minor, flags), World::new(minor, flags));
             let mut numbers = differential::Numbers(seed);
-            let mut kubelets: Vec<Beats> =
-                (0..6).map(|_| Beats { since: None, posted: 0 }).collect();
+            let mut kubelets: Vec<Sender> =
+                (0..6).map(|_| Sender { since: None, posted: 0 }).collect();
             for secs in 0..700_u64 {
                 for world in [&mut told, &mut promised] {
                     world.run_until(Timestamp::from_nanos(at(secs).as_nanos().saturating_sub(1)));
@@ -140,13 +140,13 @@ fn promised_beats_are_seen_as_told_ones() {
     }
 }
 
-/// Nobody is woken for beats that are promised.
+/// Nobody is woken for heartbeats that are promised.
 #[test]
 fn promised_beats_are_no_deadlines() {
     let mut world = World::new(35, &[]);
     let mut told = World::new(35, &[]);
     for name in ["n1", "n2"] {
-        let mut kubelet = Beats { since: None, posted: 0 };
+        let mut kubelet = Sender { since: None, posted: 0 };
         switch(&mut told, &mut world, name, 0, &mut kubelet);
     }
     world.run_to(20);

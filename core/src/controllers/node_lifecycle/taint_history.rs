@@ -15,31 +15,31 @@ use crate::time::{Time, Timestamp};
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct NodeTaintHistory {
-    /// How it was found silent, if it was.
-    pub silence: Option<Silence>,
+    /// Which heartbeats were missed, if any were.
+    pub missed_heartbeats: Option<MissedHeartbeats>,
     /// Since when its kubelet reports that it is not ready, if it does.
     pub reported_at: Option<Time>,
     /// Without the taint manager: since when `--pod-eviction-timeout` runs, and how long it is.
     pub timeout: Option<(Time, Duration)>,
     /// The health pass that queued it.
     pub queued_at: Option<Timestamp>,
-    /// Its turn in the queue.
-    pub turn: Option<Dequeued>,
+    /// When the queue of its zone was at it.
+    pub dequeued: Option<Dequeued>,
     /// The health pass that exchanged one taint for the other, which costs no token.
     pub swapped_at: Option<Timestamp>,
 }
 
-/// How a node was found silent.
+/// How long a node sent no heartbeat before its conditions became Unknown.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Silence {
-    /// Its last sign of life; its creation if there was none.
-    pub heard_at: Time,
-    /// From when the grace period ran: the health pass that saw the sign of life.
+pub struct MissedHeartbeats {
+    /// Its last heartbeat; its creation if there was none.
+    pub last_heartbeat_at: Time,
+    /// From when the grace period ran: the health pass that saw that heartbeat.
     pub counted_from: Time,
     /// The end of a disruption of the whole cluster, if the grace period began anew with it.
     pub restarted: bool,
-    /// The flag that says how long the node may be silent.
+    /// The flag that says how long the node may send no heartbeat.
     pub grace_flag: &'static str,
     /// How long.
     pub grace: Duration,
@@ -47,15 +47,15 @@ pub struct Silence {
     pub unknown_at: Timestamp,
 }
 
-impl Silence {
-    /// Whether the node was never ready, so that its silence begins with its creation.
+impl MissedHeartbeats {
+    /// Whether the node was never ready, so that the grace period begins with its creation.
     #[must_use]
     pub fn began_with_nothing(&self) -> bool {
         self.grace_flag == "node-startup-grace-period"
     }
 }
 
-/// The turn of a node in the queue of its zone.
+/// How a node left the queue of its zone.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Dequeued {
@@ -73,19 +73,19 @@ pub struct Dequeued {
 impl NodeLifecycleController {
     /// How a node came to be tainted, as far as it has come; `None` for a node that nobody knows.
     #[must_use]
-    pub fn trail(&self, node: &str) -> Option<&NodeTaintHistory> {
-        self.records.get(node).map(|record| &record.trail)
+    pub fn taint_history(&self, node: &str) -> Option<&NodeTaintHistory> {
+        self.records.get(node).map(|record| &record.taint_history)
     }
 
     /// A node is ready.
     pub(super) fn forget_taint_history(&mut self, name: &NodeName) {
         if let Some(record) = self.records.get_mut(name.as_str()) {
-            record.trail = NodeTaintHistory::default();
+            record.taint_history = NodeTaintHistory::default();
         }
     }
 
-    /// A health pass found a node silent, as its health before tells.
-    pub(super) fn record_silence(
+    /// A health pass found that a node misses heartbeats, as its health before tells.
+    pub(super) fn record_missed_heartbeats(
         &mut self,
         name: &NodeName,
         health: &NodeHealth,
@@ -98,16 +98,16 @@ impl NodeLifecycleController {
         let heartbeat = health.ready.as_ref().and_then(|ready| ready.heartbeat);
         let counted_from = health.probe_timestamp;
         let restarted = record.grace_restarted == Some(counted_from);
-        let heard_at = if never_ready { None } else { renewed.max(heartbeat) };
-        let heard_at = heard_at.unwrap_or(counted_from).min(counted_from);
+        let last_heartbeat_at = if never_ready { None } else { renewed.max(heartbeat) };
+        let last_heartbeat_at = last_heartbeat_at.unwrap_or(counted_from).min(counted_from);
         let (grace_flag, grace) = if never_ready {
             ("node-startup-grace-period", startup)
         } else {
             ("node-monitor-grace-period", grace)
         };
-        record.trail = NodeTaintHistory {
-            silence: Some(Silence {
-                heard_at,
+        record.taint_history = NodeTaintHistory {
+            missed_heartbeats: Some(MissedHeartbeats {
+                last_heartbeat_at,
                 counted_from,
                 restarted,
                 grace_flag,
@@ -127,13 +127,13 @@ impl NodeLifecycleController {
     ) {
         let now = self.now;
         let Some(record) = self.records.get_mut(name.as_str()) else { return };
-        record.trail.queued_at = Some(now);
-        record.trail.timeout = timeout;
-        record.trail.turn = None;
+        record.taint_history.queued_at = Some(now);
+        record.taint_history.timeout = timeout;
+        record.taint_history.dequeued = None;
         if *status == ConditionStatus::False {
             let ready = record.health.as_ref().and_then(|health| health.ready.as_ref());
-            record.trail.silence = None;
-            record.trail.reported_at = ready.and_then(|ready| ready.transition);
+            record.taint_history.missed_heartbeats = None;
+            record.taint_history.reported_at = ready.and_then(|ready| ready.transition);
         }
     }
 }

@@ -1,12 +1,12 @@
-//! Why a kubelet cannot be reached.
+//! Why a kubelet is unreachable.
 
 use serde::Serialize;
 
-/// Why nobody hears a kubelet.
+/// Why a kubelet is unreachable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase")]
-pub enum SilenceCause {
+pub enum UnreachableCause {
     /// It does not run.
     KubeletStopped,
     /// The node is off.
