@@ -1,4 +1,5 @@
-// What the engine says natively of the scenarios of `examples/`: `cargo xtask test` lets the program
+// What the engine says natively of the scenarios of `examples/`: `cargo xtask test` lets the
+// program
 // `native-answers` write it. As wasm, in Node and in Chromium, it must say the same.
 //
 // Environment: TAINTLAB_NATIVE, the folder with it; unless given, target/native.

@@ -17,7 +17,9 @@ macro_rules! since {
         }
 
         pub(super) const SINCE: &[super::Change] = &[
-            $(super::Change::new(stringify!($name), concat!($($doc),+), $minor, basis!($($basis)?))),+
+            $(super::Change::new(
+                stringify!($name), concat!($($doc),+), $minor, basis!($($basis)?)
+            )),+
         ];
     };
 }

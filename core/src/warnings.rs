@@ -273,8 +273,8 @@ pub fn warnings(cluster: &Cluster, config: &SimulatorConfig) -> Vec<Warning> {
     find(cluster, config, |_, node| pods::is_unreachable(node), |_| &shutdown)
 }
 
-/// All warnings; `is_lost` knows the nodes that are unreachable, `shutdown` what the kubelet of a node
-/// goes by when it is shut down.
+/// All warnings; `is_lost` knows the nodes that are unreachable, `shutdown` what the kubelet of a
+/// node goes by when it is shut down.
 fn find<'c>(
     cluster: &Cluster,
     config: &SimulatorConfig,

@@ -41,12 +41,18 @@ impl Resource {
 
     /// An empty list of such objects.
     pub(crate) fn list_head(items: Vec<Value>) -> Value {
-        json!({ "apiVersion": "v1", "kind": "List", "items": items, "metadata": { "resourceVersion": "" } })
+        json!({
+            "apiVersion": "v1", "kind": "List", "items": items,
+            "metadata": { "resourceVersion": "" },
+        })
     }
 }
 
 macro_rules! resources {
-    ($($constant:ident: $kind:literal, $plural:literal, $singular:literal, $short:expr, $group:literal, $namespaced:literal;)+) => {
+    ($(
+        $constant:ident: $kind:literal, $plural:literal, $singular:literal, $short:expr,
+        $group:literal, $namespaced:literal;
+    )+) => {
         $(pub(crate) static $constant: Resource = Resource {
             kind: $kind,
             plural: $plural,

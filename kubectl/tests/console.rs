@@ -152,9 +152,10 @@ fn a_drain_leaves_pods_alone_that_should_have_been_gone_for_long() {
     let node = "{apiVersion: v1, kind: Node, metadata: {name: worker-1}}";
     let pod = |name| {
         format!(
-            "---\n{{apiVersion: v1, kind: Pod, metadata: {{name: {name}, ownerReferences: [{{apiVersion: \
-             apps/v1, kind: ReplicaSet, name: r, uid: u, controller: true}}]}}, spec: {{nodeName: worker-1, \
-             containers: [{{name: c, image: i}}], terminationGracePeriodSeconds: 5}}}}\n"
+            "---\n{{apiVersion: v1, kind: Pod, metadata: {{name: {name}, ownerReferences: [\
+             {{apiVersion: apps/v1, kind: ReplicaSet, name: r, uid: u, controller: true}}]}}, \
+             spec: {{nodeName: worker-1, containers: [{{name: c, image: i}}], \
+             terminationGracePeriodSeconds: 5}}}}\n"
         )
     };
     let mut base = Scenario::default();

@@ -292,7 +292,10 @@ fn taints_are_read_in_their_order() {
 #[test]
 fn of_a_long_text_it_is_told_how_many_objects_were_read() {
     let items: Vec<_> = (0..25_000)
-        .map(|index| json!({ "kind": "Node", "apiVersion": "v1", "metadata": { "name": format!("n{index}") } }))
+        .map(|index| {
+            let name = format!("n{index}");
+            json!({ "kind": "Node", "apiVersion": "v1", "metadata": { "name": name } })
+        })
         .collect();
     let text = json!({ "kind": "List", "apiVersion": "v1", "items": items }).to_string();
     let told = std::cell::RefCell::new(Vec::new());

@@ -167,7 +167,8 @@ items:
        lastTransitionTime: 2021-03-01T08:00:10Z}
 - apiVersion: v1
   kind: Pod
-  metadata: {name: p, creationTimestamp: 2021-03-05T11:00:00Z, deletionTimestamp: 2021-03-05T12:30:00Z}
+  metadata:
+    {name: p, creationTimestamp: 2021-03-05T11:00:00Z, deletionTimestamp: 2021-03-05T12:30:00Z}
   spec: {nodeName: a}
 - apiVersion: coordination.k8s.io/v1
   kind: Lease
@@ -266,9 +267,8 @@ objects:
 #[test]
 fn half_of_a_surrogate_pair_is_refused() {
     let node = |label: &str| {
-        format!(
-            r#"{{"apiVersion":"v1","kind":"Node","metadata":{{"name":"a","annotations":{{"k":"{label}"}}}}}}"#
-        )
+        let metadata = format!(r#"{{"name":"a","annotations":{{"k":"{label}"}}}}"#);
+        format!(r#"{{"apiVersion":"v1","kind":"Node","metadata":{metadata}}}"#)
     };
     for half in ["\\ud800", "\\uDFFF", "x\\ud83dx", "\\ude00\\ud83d"] {
         let import = read(&node(half));

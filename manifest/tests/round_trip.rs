@@ -137,7 +137,9 @@ fn json_value() -> impl Strategy<Value = Value> {
         1 => any::<u64>().prop_map(Value::from),
         1 => any::<bool>().prop_map(Value::from),
         1 => (-1_000_000..1_000_000_i64, 0..20_i32)
-            .prop_filter("a fraction", |(digits, scale)| f64::from(*scale) > 0.0 && digits % 10 != 0)
+            .prop_filter("a fraction", |(digits, scale)| {
+                f64::from(*scale) > 0.0 && digits % 10 != 0
+            })
             .prop_map(|(digits, scale)| Value::from(digits as f64 / 10_f64.powi(scale)))
             .prop_filter("a fraction", |value| value.as_f64().unwrap().fract() != 0.0),
         1 => Just(Value::Null),
@@ -233,7 +235,9 @@ prop_compose! {
 prop_compose! {
     fn objects()(all in prop::collection::vec(json_value(), 0..3)) -> Vec<Value> {
         all.into_iter().map(|data| {
-            json!({ "apiVersion": "v1", "kind": "ConfigMap", "metadata": { "name": "c" }, "data": data })
+            json!({
+                "apiVersion": "v1", "kind": "ConfigMap", "metadata": { "name": "c" }, "data": data,
+            })
         }).collect()
     }
 }
@@ -297,7 +301,8 @@ proptest! {
         scenario.objects.nodes = nodes.into_iter().map(Arc::new).collect();
         scenario.objects.pods = pods.into_iter().map(Arc::new).collect();
         let text = write_scenario(&scenario);
-        let read = read_scenario(&text, "s.yaml", ImportOptions::keep_all(), &mut |_| Err("none".into()));
+        let (all, mut none) = (ImportOptions::keep_all(), |_: &str| Err("none".into()));
+        let read = read_scenario(&text, "s.yaml", all, &mut none);
         prop_assert_eq!(read.scenario, Some(scenario), "{:?}\n{}", read.diagnostics, text);
     }
 }

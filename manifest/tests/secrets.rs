@@ -31,7 +31,9 @@ fn pod_spec() -> Value {
         "env": [
             { "name": "PASSWORD", "value": MARKER },
             { "name": "EMPTY", "value": "" },
-            { "name": "FROM", "valueFrom": { "secretKeyRef": { "name": "db", "key": "password" } } },
+            { "name": "FROM", "valueFrom": {
+                "secretKeyRef": { "name": "db", "key": "password" },
+            } },
         ],
         "envFrom": [{ "secretRef": { "name": "db" } }],
         "livenessProbe": probe,

@@ -238,9 +238,10 @@ export class TaintLab extends Base {
   }
 
   /**
-   * A link to this moment in the playground, if that is known; of the scenario as it is written. The
-   * link in the figure comes first: it may have the scenario in it, and a generator of sites that
-   * puts the demo on another page, as mdBook does for print, knows a link, but not the attribute.
+   * A link to this moment in the playground, if that is known; of the scenario as it is written.
+   * The link in the figure comes first: it may have the scenario in it, and a generator of sites
+   * that puts the demo on another page, as mdBook does for print, knows a link, but not the
+   * attribute.
    */
   #link(): string | undefined {
     const given = this.getAttribute("playground");

@@ -58,9 +58,9 @@ pub struct SimulatorOptions {
     /// How the kubelets are set.
     #[tsify(type = "Partial<KubeletSettings>")]
     pub kubelets: Option<KubeletSettings>,
-    /// How long the health passes of the node lifecycle controller take, by which they drift. Unless
-    /// given, as on a real machine: `{ perNode: "350us", perWrite: "25ms" }`; `{}` is for ideal
-    /// clocks.
+    /// How long the health passes of the node lifecycle controller take, by which they drift.
+    /// Unless given, as on a real machine: `{ perNode: "350us", perWrite: "25ms" }`; `{}` is for
+    /// ideal clocks.
     #[tsify(type = "Partial<HealthPassTime>")]
     pub health_pass: Option<HealthPassTime>,
     /// The KubeletConfiguration of all kubelets, as far as it is about eviction.

@@ -90,7 +90,11 @@ const outage = `
 simulator.command({ cutZoneNetwork: { zone: "region/zone-0" } });
 simulator.runToEnd();
 let events = 0;
-for (;;) { const batch = simulator.events(); if (batch.length === 0) break; events += batch.length; }
+for (;;) {
+  const batch = simulator.events();
+  if (batch.length === 0) break;
+  events += batch.length;
+}
 `;
 const [time, memory] = alone(groups(30), outage);
 row("a zone of 5,000 nodes with 150,000 pods lost, all events read", milliseconds(time), "");
@@ -100,15 +104,21 @@ row("its peak memory, Node included", `${memory.toFixed(0)} MB`, "");
 function loading(pods, as) {
   const text = `
 import { Simulator } from "taintlab";
-const tolerate = (key) => ({ key, operator: "Exists", effect: "NoExecute", tolerationSeconds: 300 });
+const tolerate = (key) =>
+  ({ key, operator: "Exists", effect: "NoExecute", tolerationSeconds: 300 });
 const nodes = Array.from({ length: 5000 }, (_, i) => ({
-  apiVersion: "v1", kind: "Node", metadata: { name: "node-" + i, labels: { "topology.kubernetes.io/zone": "zone-" + (i % 3) } },
+  apiVersion: "v1", kind: "Node",
+  metadata: { name: "node-" + i, labels: { "topology.kubernetes.io/zone": "zone-" + (i % 3) } },
 }));
 const pods = Array.from({ length: ${pods} }, (_, i) => ({
-  apiVersion: "v1", kind: "Pod", metadata: { name: "pod-" + i, namespace: "default", labels: { app: "web" } },
+  apiVersion: "v1", kind: "Pod",
+  metadata: { name: "pod-" + i, namespace: "default", labels: { app: "web" } },
   spec: {
     nodeName: "node-" + (i % 5000),
-    containers: [{ name: "main", image: "registry.example/web:1", resources: { requests: { cpu: "100m", memory: "128Mi" } } }],
+    containers: [{
+      name: "main", image: "registry.example/web:1",
+      resources: { requests: { cpu: "100m", memory: "128Mi" } },
+    }],
     tolerations: [tolerate("node.kubernetes.io/not-ready"), tolerate("node.kubernetes.io/unreachable")],
   },
 }));

@@ -15,7 +15,8 @@ const CLUSTER = `
 const [PODS, REPLICAS] = [30, 50];
 const key = (name) => ({ key: "node.kubernetes.io/" + name, operator: "Exists",
   effect: "NoExecute", tolerationSeconds: 300 });
-const spec = { containers: [{ name: "app", image: "app", resources: { requests: { cpu: "500m" } } }] };
+const resources = { requests: { cpu: "500m" } };
+const spec = { containers: [{ name: "app", image: "app", resources }] };
 function cluster(nodes) {
   const items = [];
   for (let index = 0; index < nodes; index++) {
@@ -27,7 +28,9 @@ function cluster(nodes) {
   for (let app = 0; app < (nodes * PODS) / REPLICAS; app++) {
     const [name, set] = ["app-" + app, "app-" + app + "-5d"];
     const labels = { app: name, "pod-template-hash": "5d" };
-    const owner = (kind, of) => [{ apiVersion: "apps/v1", kind, name: of, uid: kind + of, controller: true }];
+    const owner = (kind, of) => [
+      { apiVersion: "apps/v1", kind, name: of, uid: kind + of, controller: true },
+    ];
     const workload = (kind, of, labels, metadata) => items.push({ apiVersion: "apps/v1", kind,
       metadata: { name: of, uid: kind + of, ...metadata },
       spec: { replicas: REPLICAS, selector: { matchLabels: labels },

@@ -100,7 +100,8 @@ const made = taintlab.Simulator.fromManifests(manifests);
 const answer = made.simulator.runToEnd();
 const deleted = made.simulator.events().find((event) => event.type === "podDeleted");
 made.simulator.free();
-const result = JSON.stringify({ after: verdict.afterMilliseconds, ok: answer.ok, deletedAt: deleted.at });
+const after = verdict.afterMilliseconds;
+const result = JSON.stringify({ after, ok: answer.ok, deletedAt: deleted.at });
 `;
 
 /** What \`USE\` leaves. */
@@ -111,8 +112,10 @@ export const USE_LITE = `
 const taints = [{ key: "example.com/maintenance", effect: "NoExecute" }];
 const tolerations = [{ operator: "Exists", effect: "NoExecute", tolerationSeconds: 90 }];
 const { verdict } = taintlab.matchTolerations(taints, tolerations);
-const { state } = taintlab.zoneState([{ status: { conditions: [{ type: "Ready", status: "True" }] } }]);
-const result = JSON.stringify({ after: verdict.afterMilliseconds, state, ok: taintlab.validateTaints(taints).ok });
+const conditions = [{ type: "Ready", status: "True" }];
+const { state } = taintlab.zoneState([{ status: { conditions } }]);
+const { ok } = taintlab.validateTaints(taints);
+const result = JSON.stringify({ after: verdict.afterMilliseconds, state, ok });
 `;
 
 /** What \`USE_LITE\` leaves. */

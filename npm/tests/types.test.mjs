@@ -29,10 +29,13 @@ const declared = (file) => readFileSync(join(folder, "node_modules/taintlab", fi
 
 const GOOD = `
 import {
-  Simulator, matchTolerations, minTolerationSeconds, parseManifests, parseTaint, schedule, testScenario,
+  Simulator, matchTolerations, minTolerationSeconds, parseManifests, parseTaint, schedule,
+  testScenario,
   validateTaints, rankForEviction, whenEvicted, zoneState,
 } from "taintlab";
-import type { Command, SimulationEvent, Explanation, Failure, Happening, Problem, Scenario, Taint, TimeBudget } from "taintlab";
+import type {
+  Command, SimulationEvent, Explanation, Failure, Happening, Problem, Scenario, Taint, TimeBudget,
+} from "taintlab";
 import type { V1CronJob, V1Deployment, V1Node, V1Pod } from "@kubernetes/client-node";
 
 declare const node: V1Node;
@@ -41,7 +44,8 @@ declare const deployment: V1Deployment;
 declare const cronJob: V1CronJob;
 
 // What the client returns is taken as it is.
-const explanation: Explanation = matchTolerations(node.spec?.taints ?? [], pod.spec?.tolerations ?? []);
+const tolerations = pod.spec?.tolerations ?? [];
+const explanation: Explanation = matchTolerations(node.spec?.taints ?? [], tolerations);
 const when = whenEvicted(pod, node, { nodeFault: "unreachable", release: "1.34" });
 if (when.ok) {
   if (when.evicted) {
@@ -57,13 +61,18 @@ if (when.ok) {
   void problem.line;
 }
 void [deployment, cronJob].map((workload) => whenEvicted(workload, node));
-void whenEvicted({ spec: { containers: [{ name: "web", image: "web:1" }] } }, { spec: { podCIDR: "10.0.0.0/24" } });
+void whenEvicted(
+  { spec: { containers: [{ name: "web", image: "web:1" }] } },
+  { spec: { podCIDR: "10.0.0.0/24" } },
+);
 const decision = schedule(pod, [node], [pod]);
 if (decision.ok) void decision.verdicts.map((verdict) => verdict.rejection?.plugin);
 const ranking = rankForEviction([pod], "memory.available", {
   usage: { "default/web-0": { containers: [{ name: "web", memory: { constant: "200Mi" } }] } },
 });
-if (ranking.ok) void ranking.pods.map(({ qosClass, beforeNextBy }) => [qosClass, beforeNextBy === "priority"]);
+if (ranking.ok) {
+  void ranking.pods.map(({ qosClass, beforeNextBy }) => [qosClass, beforeNextBy === "priority"]);
+}
 void zoneState([node], { unhealthyZoneThreshold: 0.55 }).state;
 void minTolerationSeconds(pod.spec?.tolerations ?? []).toFixed();
 const valid = validateTaints([{ key: "a", effect: "NoExecute", timeAdded: new Date() }]);
@@ -81,11 +90,15 @@ if (!made.ok) throw new Error(made.errors.map((error) => error.message).join());
   const progress = simulator.command(command, "10s");
   if (!progress.ok) void progress.errors;
   simulator.command("restartControllerManager", 1500.5);
-  simulator.runUntil((events: SimulationEvent[], now: number) => now > 5 && events.some(isDeletion));
+  simulator.runUntil(
+    (events: SimulationEvent[], now: number) => now > 5 && events.some(isDeletion),
+  );
   for (const event of simulator.events({ limit: 10, text: true })) {
     void event.text;
     if (event.type === "podDeleted") void event.pod;
-    if (event.type === "eventRecorded" && event.involvedObject.type === "pod") void event.involvedObject.pod;
+    if (event.type === "eventRecorded" && event.involvedObject.type === "pod") {
+      void event.involvedObject.pod;
+    }
   }
   const next = simulator.nextDeadline();
   if (next?.reason.type === "evictionDue") void next.reason.pod;

@@ -25,7 +25,9 @@ fn mebibytes(count: u64) -> Quantity {
 
 fn pod(index: u64) -> KubeletPod {
     let pod = json!({
-        "metadata": { "name": format!("pod-{index}"), "namespace": "default", "uid": index.to_string() },
+        "metadata": {
+            "name": format!("pod-{index}"), "namespace": "default", "uid": index.to_string(),
+        },
         "spec": {
             "priority": index % 3,
             "containers": [{

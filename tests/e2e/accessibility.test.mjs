@@ -57,7 +57,10 @@ const GOOD = `apiVersion: v1
 kind: List
 items:
 - {apiVersion: v1, kind: Node, metadata: {name: n-1}, status: {nodeInfo: {kubeletVersion: v1.30.1}}}
-- {apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {nodeName: n-1, containers: [{name: c, image: i, env: [{name: A, value: b}]}]}}
+- apiVersion: v1
+  kind: Pod
+  metadata: {name: p}
+  spec: {nodeName: n-1, containers: [{name: c, image: i, env: [{name: A, value: b}]}]}
 - {apiVersion: v1, kind: Service, metadata: {name: s, namespace: shop}}
 - {apiVersion: v1, kind: Node, metadata: {name: A_B}}
 `;

@@ -1,5 +1,5 @@
-// Nodes that become unreachable: what is done by a button, and what the page then says of zones, rates and
-// the time that a pod has left.
+// Nodes that become unreachable: what is done by a button, and what the page then says of zones,
+// rates and the time that a pod has left.
 
 import assert from "node:assert/strict";
 
@@ -159,7 +159,8 @@ playgroundTest("a descheduler and an autoscaler are switched on in the settings"
   // They are still on when the dialog is opened again, and undo takes them back.
   await page.getByTestId("settings").click();
   assert.ok(await page.getByTestId("descheduler").isChecked());
-  await page.getByTestId("autoscaler").getByText("its groups: worker").waitFor({ state: "attached" });
+  const groups = page.getByTestId("autoscaler").getByText("its groups: worker");
+  await groups.waitFor({ state: "attached" });
   await page.keyboard.press("Escape");
   await page.getByTestId("dialog").waitFor({ state: "detached" });
 });

@@ -46,7 +46,10 @@ metadata:
 spec:
   nodeName: worker-1
   tolerations:
-  - { key: node.kubernetes.io/unreachable, operator: Exists, effect: NoExecute, tolerationSeconds: 30 }
+  - key: node.kubernetes.io/unreachable
+    operator: Exists
+    effect: NoExecute
+    tolerationSeconds: 30
   - { key: maintenance, operator: Exists }
 `;
 

@@ -132,7 +132,8 @@ playgroundTest("what was chosen and compared is gone with another scenario", asy
   await details.getByText("counting down on worker-1").waitFor();
   const dialog = page.getByTestId("dialog");
   await page.keyboard.press("c");
-  const seconds = dialog.getByRole("group", { name: "B", exact: true }).getByLabel("tolerationSeconds");
+  const side = dialog.getByRole("group", { name: "B", exact: true });
+  const seconds = side.getByLabel("tolerationSeconds");
   await seconds.fill("60");
   await seconds.press("Enter");
   await page.getByTestId("compared").waitFor();

@@ -1,6 +1,6 @@
-// How the release build bears a cluster of 5,000 nodes and up to 150,000 pods: loading it, selecting
-// and tainting a node, and playing the loss of a zone. Run by `cargo xtask bench --page`; it
-// measures, and fails on nothing. Memory is read where there is a /proc.
+// How the release build bears a cluster of 5,000 nodes and up to 150,000 pods: loading it,
+// selecting and tainting a node, and playing the loss of a zone. Run by `cargo xtask bench --page`;
+// it measures, and fails on nothing. Memory is read where there is a /proc.
 //
 // Environment: CHROMIUM, the browser's path; DIST, a build to measure in place of dist/; PODS, how
 // many pods, separated by commas.
@@ -120,7 +120,8 @@ function memory(root) {
   let kibibytes = 0;
   for (const pid of parents.keys()) {
     try {
-      if (isBelow(pid) && readFileSync(`/proc/${pid}/cmdline`, "utf8").includes("--type=renderer")) {
+      const started = () => readFileSync(`/proc/${pid}/cmdline`, "utf8");
+      if (isBelow(pid) && started().includes("--type=renderer")) {
         const [, size] = /Pss:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/smaps_rollup`, "utf8"));
         kibibytes += Number(size);
       }

@@ -60,9 +60,12 @@ items:
       spec:
         containers:
         - {name: c, image: i, env: [{name: PASSWORD, value: "${MARK}"}]}
-- {apiVersion: v1, kind: Secret, metadata: {name: s}, type: Opaque, data: {password: ${MARK_64}}, stringData: {p: ${MARK}}}
-- {apiVersion: v1, kind: ConfigMap, metadata: {name: m}, data: {application.properties: "password=${MARK}"}}
-- {apiVersion: batch/v1, kind: CronJob, metadata: {name: j}, spec: {jobTemplate: {spec: {template: {spec: {containers: [{name: c, image: i, env: [{name: A, value: ${MARK}}]}]}}}}}}
+- {apiVersion: v1, kind: Secret, metadata: {name: s}, type: Opaque,
+   data: {password: ${MARK_64}}, stringData: {p: ${MARK}}}
+- {apiVersion: v1, kind: ConfigMap, metadata: {name: m},
+   data: {application.properties: "password=${MARK}"}}
+- {apiVersion: batch/v1, kind: CronJob, metadata: {name: j}, spec: {jobTemplate: {spec: {template: {
+   spec: {containers: [{name: c, image: i, env: [{name: A, value: ${MARK}}]}]}}}}}}
 `;
 
 /** All that the browser stores of the page, and its address, as one text. */

@@ -55,7 +55,8 @@ for (const hand of [mouse, keyboard]) {
     await ready(page);
     await taint(page, "worker-1", { key: "example.com/maintenance" });
     await runToEnd(page);
-    const wanted = { pods: await pods(page), evictions: await evictions(page), at: await now(page) };
+    const [left, gone] = [await pods(page), await evictions(page)];
+    const wanted = { pods: left, evictions: gone, at: await now(page) };
     await hand(page).press(page.getByTestId("share"));
     const dialog = page.getByRole("dialog", { name: "Share" });
     const link = dialog.getByTestId("share-link");
@@ -224,7 +225,8 @@ playgroundTest("a cluster that is too large for a link becomes a file", async ({
       labels: { [`example.com/l${(index * 31) % 977}`]: `v${(index * 104_729) % 7919}` },
     },
   });
-  const list = { apiVersion: "v1", kind: "List", items: Array.from({ length: 300 }, (_, i) => item(i)) };
+  const items = Array.from({ length: 300 }, (_, i) => item(i));
+  const list = { apiVersion: "v1", kind: "List", items };
   await page.keyboard.press("i");
   await page.getByTestId("import-text").fill(JSON.stringify(list));
   await page.getByTestId("import-replace").click();

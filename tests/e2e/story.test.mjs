@@ -37,7 +37,8 @@ for (const hand of [mouse, keyboard]) {
     await hand(page).press(page.getByTestId("question-node"));
     await story(page).getByText("1 of 7").waitFor();
     // The answer is there, and the way through it beside.
-    await story(page).getByTestId("story-answer").getByText(/only then are they replaced/).waitFor();
+    const answer = story(page).getByTestId("story-answer");
+    await answer.getByText(/only then are they replaced/).waitFor();
     await story(page).getByText("Step through it").waitFor();
     assert.equal(await now(page), seconds(60));
     await inAddress(page, "service-in-an-outage");
@@ -328,7 +329,8 @@ async function asSvg(page, press) {
   const downloading = page.waitForEvent("download");
   await press();
   const download = await downloading;
-  return { name: download.suggestedFilename(), text: await readFile(await download.path(), "utf8") };
+  const text = await readFile(await download.path(), "utf8");
+  return { name: download.suggestedFilename(), text };
 }
 
 playgroundTest("lanes and board are exported as pictures", async ({ page }) => {

@@ -233,7 +233,8 @@ const TOUR = {
     async (page) => {
       await page.keyboard.press("h");
       const link = page.getByTestId("share-link");
-      await until(page, async () => assert.match(await link.inputValue(), /#s=service-in-an-outage/));
+      await until(page, async () =>
+        assert.match(await link.inputValue(), /#s=service-in-an-outage/));
       await page.keyboard.press("Escape");
       await page.getByTestId("dialog").waitFor({ state: "detached" });
       await page.keyboard.press("m");

@@ -253,10 +253,13 @@ const another = () => new URL(url.replace("127.0.0.1", "localhost")).origin;
 
 /** A page of another site with a frame that may be as high as it says. */
 const host = (source) => `<!doctype html><html lang="en"><meta charset="utf-8"><title>Host</title>
-<link rel="icon" href="data:,"><iframe title="A demo" width="600" height="50" src="${source}"></iframe>
+<link rel="icon" href="data:,">
+<iframe title="A demo" width="600" height="50" src="${source}"></iframe>
 <script>addEventListener("message", ({ data, source }) => {
   const frame = document.querySelector("iframe");
-  if (data?.type === "taintlab:height" && source === frame.contentWindow) frame.height = data.height;
+  if (data?.type === "taintlab:height" && source === frame.contentWindow) {
+    frame.height = data.height;
+  }
 });</script>`;
 
 test("a frame in a page of another site has the height of its demo", async () => {

@@ -74,7 +74,13 @@ mod tests {
 
     #[test]
     fn a_lease_is_written_as_it_was_read() {
-        let text = r#"{"apiVersion":"coordination.k8s.io/v1","kind":"Lease","metadata":{"name":"a","namespace":"kube-node-lease"},"spec":{"holderIdentity":"a","leaseDurationSeconds":40,"renewTime":"2020-01-01T00:00:10.000000Z","acquireTime":"2020-01-01T00:00:00.000000Z"}}"#;
+        let text = concat!(
+            r#"{"apiVersion":"coordination.k8s.io/v1","kind":"Lease","#,
+            r#""metadata":{"name":"a","namespace":"kube-node-lease"},"#,
+            r#""spec":{"holderIdentity":"a","leaseDurationSeconds":40,"#,
+            r#""renewTime":"2020-01-01T00:00:10.000000Z","#,
+            r#""acquireTime":"2020-01-01T00:00:00.000000Z"}}"#,
+        );
         let lease: Lease = serde_json::from_str(text).unwrap();
         assert_eq!(lease.spec.renew_time, Some(Time::from_unix_seconds(1_577_836_810)));
         assert_eq!(serde_json::to_string(&lease).unwrap(), text);

@@ -79,7 +79,9 @@ pub(crate) use start_up_time::duration_of;
 /// An open set of strings, as Kubernetes' API types are: the known values are variants, the empty
 /// string is `Empty`, and anything else is kept as `Other`.
 macro_rules! string_enum {
-    ($(#[$meta:meta])* $name:ident { $($(#[$vmeta:meta])* $variant:ident = $text:literal),+ $(,)? }) => {
+    ($(#[$meta:meta])* $name:ident {
+        $($(#[$vmeta:meta])* $variant:ident = $text:literal),+ $(,)?
+    }) => {
         $(#[$meta])*
         #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
         #[cfg_attr(feature = "typescript", derive(tsify::Tsify))]

@@ -1,5 +1,5 @@
-//! The controller that watches over nodes: it notices that a node sends no heartbeats, taints nodes so that
-//! their pods leave, and stops when too many nodes are in trouble.
+//! The controller that watches over nodes: it notices that a node sends no heartbeats, taints nodes
+//! so that their pods leave, and stops when too many nodes are in trouble.
 //!
 //! Mirrors `k8s.io/kubernetes/pkg/controller/nodelifecycle`.
 //!

@@ -135,8 +135,8 @@ impl EvictionRecords {
         self.evictions.insert(pod.clone(), begun(node, cause, created_at, fire_at));
     }
 
-    /// A controller has deleted a pod, which has `grace` to end. `taint_history` is that of its node if the
-    /// node lifecycle controller did it.
+    /// A controller has deleted a pod, which has `grace` to end. `taint_history` is that of its
+    /// node if the node lifecycle controller did it.
     pub(crate) fn record_delete(
         &mut self,
         now: Timestamp,

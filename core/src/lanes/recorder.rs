@@ -118,8 +118,8 @@ impl LaneRecorder {
         self.last_change
     }
 
-    /// A number that is another one after each change of which objects have lanes, or on which nodes
-    /// pods were first: what a reader groups lanes by.
+    /// A number that is another one after each change of which objects have lanes, or on which
+    /// nodes pods were first: what a reader groups lanes by.
     #[must_use]
     pub const fn places(&self) -> usize {
         self.places

@@ -69,7 +69,8 @@ impl HeartbeatSchedule {
     /// `grace` never is.
     pub(crate) fn suffice(&self, period: Duration, grace: Duration) -> bool {
         let (period, grace) = (nanos(period).max(1), nanos(grace));
-        // The longest time between two passes that see a renewal, and the first pass that sees none.
+        // The longest time between two passes that see a renewal, and the first pass that sees
+        // none.
         let seen = nanos(self.lease.period).div_ceil(period);
         seen <= grace / period + 1
     }

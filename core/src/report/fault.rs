@@ -22,7 +22,8 @@ use crate::time::{Span, Timestamp};
     deny_unknown_fields
 )]
 pub enum Fault {
-    /// The kubelets are unreachable and never come back. Whether the containers run on is not known.
+    /// The kubelets are unreachable and never come back. Whether the containers run on is not
+    /// known.
     Lost,
     /// The nodes are off, their pods are down at once, and start again when the nodes are back.
     PowerOff {

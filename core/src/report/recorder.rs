@@ -261,8 +261,9 @@ fn finish(mut course: Course, mut recorder: Recorder, end: Timestamp, run: &Run)
     recorder.result(&course.simulator, end, run, at_rest)
 }
 
-/// Nodes whose kubelets are unreachable. Whether and when they are back is not known before, so that
-/// outages of all lengths share their beginning: those with the earlier end have to come first.
+/// Nodes whose kubelets are unreachable. Whether and when they are back is not known before, so
+/// that outages of all lengths share their beginning: those with the earlier end have to come
+/// first.
 #[derive(Clone, Debug)]
 pub(super) struct UnreachableNodes {
     domain: usize,

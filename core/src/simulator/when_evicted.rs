@@ -485,8 +485,11 @@ mod tests {
         let answer = ask(workload("DaemonSet"), Node::default(), NodeFault::Unreachable, true);
         assert_eq!((answer.budget.as_ref(), tolerated(&answer)), (None, None));
         let by = |by| {
-            let of = |assumed: &&Assumption| matches!(assumed, Assumption::TolerationAdded { by: plugin, .. } if *plugin == by);
-            answer.assumed.iter().filter(of).count()
+            let added = answer.assumed.iter().filter_map(|assumed| {
+                let Assumption::TolerationAdded { by, .. } = assumed else { return None };
+                Some(*by)
+            });
+            added.filter(|plugin| *plugin == by).count()
         };
         assert_eq!(by(AdmissionPlugin::DaemonSetController), 6);
         assert_eq!(by(AdmissionPlugin::DefaultTolerationSeconds), 0, "they are there already");

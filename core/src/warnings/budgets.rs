@@ -150,8 +150,8 @@ fn twice(budgets: &[&PodKey], pods: &[&PodKey]) -> Warning {
             if pods.len() == 1 { "pod".to_owned() } else { count(pods.len(), "pod") }
         ),
         explanation: "The eviction API does not support a pod with more than one budget and \
-                      answers 500. kubectl drain does not try that again: it fails at once. A taint \
-                      evicts such a pod all the same."
+                      answers 500. kubectl drain does not try that again: it fails at once. A \
+                      taint evicts such a pod all the same."
             .into(),
         fix: Some(Fix {
             what: "Leave one of them.".into(),

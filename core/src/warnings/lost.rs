@@ -70,9 +70,9 @@ fn stateful(group: &Group<'_>, nodes: &Nodes<'_>, settings: &Settings, found: &m
     }
     const WHY: &str = "A StatefulSet runs at most one pod of a name. The pod of a lost node stays \
                        Terminating until its kubelet confirms that it has ended; until then the \
-                       controller makes no pod of that name. It ends when the kubelet is back, when \
-                       the node object is deleted, when the pod is deleted by force, or when the \
-                       node carries the out-of-service taint.";
+                       controller makes no pod of that name. It ends when the kubelet is back, \
+                       when the node object is deleted, when the pod is deleted by force, or when \
+                       the node carries the out-of-service taint.";
     if let Some((key, pod)) = stuck.first() {
         let terminating = stuck.iter().all(|(_, pod)| pod.is_terminating());
         let node = pod.spec.node_name.as_str();

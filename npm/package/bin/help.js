@@ -167,7 +167,8 @@ const CONNECTION = `Which cluster:
                        cluster may not be listed
   --request-timeout T  How long each answer of the API server may take; 60s unless given
 
-It runs \`kubectl get … -o json\`, says what it has read and what it may not read, and writes nothing.
+It runs \`kubectl get … -o json\`, says what it has read and what it may not read, and writes
+nothing.
 `;
 
 export const CLUSTER_HELP = {

@@ -8,7 +8,8 @@ export type NoOtherFields = Partial<Record<never, unknown>>;
  */
 export type ObjectMetaFields = Partial<
     Record<
-        "finalizers" | "generateName" | "generation" | "managedFields" | "resourceVersion" | "selfLink",
+        | "finalizers" | "generateName" | "generation" | "managedFields"
+        | "resourceVersion" | "selfLink",
         unknown
     >
 >;
@@ -58,7 +59,8 @@ export interface NodeStatusFields
 /**
  * Metadata as JavaScript gives it: times are texts or dates.
  */
-export interface ObjectMetaInput extends Omit<ObjectMeta, "creationTimestamp" | "deletionTimestamp"> {
+export interface ObjectMetaInput
+  extends Omit<ObjectMeta, "creationTimestamp" | "deletionTimestamp"> {
     /**
      * When the API server stored the object first.
      */

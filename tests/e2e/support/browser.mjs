@@ -50,8 +50,8 @@ after(async () => {
 
 /**
  * @typedef {object} Options
- * @property {boolean} [alone] in a profile of its own, since the test leaves more behind than `afresh` takes
- *   away: scripts, routes, permissions; with any other option it is so, too
+ * @property {boolean} [alone] in a profile of its own, since the test leaves more behind than
+ * `afresh` takes   away: scripts, routes, permissions; with any other option it is so, too
  * @property {boolean} [sample] open the page as everybody finds it, with its controllers running
  * @property {boolean} [closed] do not open the playground; the test goes to `url` when it wants
  * @property {import("playwright-core").BrowserContextOptions} [context] viewport, colours, …
@@ -137,7 +137,9 @@ export async function afresh(page, url) {
   await page.unrouteAll();
   await page.context().clearPermissions();
   await page.setViewportSize({ width: 1280, height: 720 });
-  await page.emulateMedia({ colorScheme: null, forcedColors: null, media: null, reducedMotion: null });
+  await page.emulateMedia({
+    colorScheme: null, forcedColors: null, media: null, reducedMotion: null,
+  });
   await page.mouse.move(0, 0);
   const session = await page.context().newCDPSession(page);
   const { origin } = new URL(url);

@@ -1,5 +1,5 @@
-// The page answers in a moment, and not at once: its session is in a worker. Whatever a test does, a
-// user would see the answer before doing more.
+// The page answers in a moment, and not at once: its session is in a worker. Whatever a test does,
+// a user would see the answer before doing more.
 
 /** Pages on which a test does not wait for answers. */
 const impatient = new WeakSet();

@@ -46,15 +46,14 @@ pub fn run(line: &str) -> Outcome {
         line,
         |case: &Case| !case.flagged.is_null(),
         |case| {
-            let Options { wide, no_headers, all_namespaces, show_labels, with_kind, label_columns } =
-                case.options;
+            let options = case.options;
             let options = TableOptions {
-                wide,
-                no_headers,
-                all_namespaces,
-                show_labels,
-                with_kind,
-                label_columns,
+                wide: options.wide,
+                no_headers: options.no_headers,
+                all_namespaces: options.all_namespaces,
+                show_labels: options.show_labels,
+                with_kind: options.with_kind,
+                label_columns: options.label_columns,
             };
             let table = get(view(), &case.kind, &case.objects, &options)?;
             let expected = Answer { columns: case.columns, cells: case.cells, text: case.text };

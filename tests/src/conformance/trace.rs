@@ -32,12 +32,12 @@ pub fn run(dir: &Path) -> Result<FileReport, String> {
 
 /// What is not compared, in words.
 pub const TOLERANCES: &str = "tolerated in traces: 1 s of latency at every moment; ages and \
-    times in texts 3 s, any age of FailedScheduling, which is counted on in place, and of the Service that \
-    the control plane creates; letters of generated names, identifiers and hashes of templates; \
-    addresses of pods; nodes of pods in tables; where scores tie, or the ranks of pods that a \
-    ReplicaSet deletes, the node of the recording is taken; managedFields, resourceVersion and uid \
-    of `get -o yaml`; one FailedScheduling more or less for a pod, since a node changes in two \
-    writes some ms apart; how often a budget without pods or scale is looked at; events of \
-    kubelets, which the recorded ones do not have. Phases of health passes, leases and status \
-    are those of the recording; a pass takes 350 us for a node and 25 ms for a write, a kubelet \
-    30 ms to know";
+    times in texts 3 s, any age of FailedScheduling, which is counted on in place, and of the \
+    Service that the control plane creates; letters of generated names, identifiers and hashes \
+    of templates; addresses of pods; nodes of pods in tables; where scores tie, or the ranks of \
+    pods that a ReplicaSet deletes, the node of the recording is taken; managedFields, \
+    resourceVersion and uid of `get -o yaml`; one FailedScheduling more or less for a pod, since \
+    a node changes in two writes some ms apart; how often a budget without pods or scale is \
+    looked at; events of kubelets, which the recorded ones do not have. Phases of health passes, \
+    leases and status are those of the recording; a pass takes 350 us for a node and 25 ms for a \
+    write, a kubelet 30 ms to know";

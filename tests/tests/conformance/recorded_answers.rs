@@ -40,7 +40,10 @@ fn conformance(dir: &Path) -> (Output, String) {
     (output, text)
 }
 
-const GOOD: &str = r#"{"taint":{"key":"a","effect":"NoExecute"},"toleration":{"operator":"Exists"},"tolerates":true}"#;
+const GOOD: &str = concat!(
+    r#"{"taint":{"key":"a","effect":"NoExecute"},"#,
+    r#""toleration":{"operator":"Exists"},"tolerates":true}"#,
+);
 
 #[test]
 fn a_difference_is_shown_and_fails() {

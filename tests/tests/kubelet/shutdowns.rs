@@ -18,7 +18,9 @@ fn pod(name: &str, node: &str, more: Value) -> Value {
         "nodeName": node, "terminationGracePeriodSeconds": 5, "tolerations": [{ "operator": "Exists" }],
     });
     spec.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-    let conditions = json!([{ "type": "Ready", "status": "True" }, { "type": "ContainersReady", "status": "True" }]);
+    let conditions = json!([
+        { "type": "Ready", "status": "True" }, { "type": "ContainersReady", "status": "True" },
+    ]);
     json!({
         "metadata": { "name": name }, "spec": spec,
         "status": { "phase": "Running", "conditions": conditions },

@@ -315,8 +315,8 @@ fn monitor_node_health_update_node_and_pod_status_with_lease() {
     }
 }
 
-/// `TestMonitorNodeHealthMarkPodsNotReady`: pods of a node that this controller finds unreachable, and
-/// of no other.
+/// `TestMonitorNodeHealthMarkPodsNotReady`: pods of a node that this controller finds unreachable,
+/// and of no other.
 #[test]
 fn monitor_node_health_mark_pods_not_ready() {
     let unreachable = {

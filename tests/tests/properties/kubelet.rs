@@ -69,7 +69,9 @@ struct PodInput {
 }
 
 fn pod_input() -> impl Strategy<Value = PodInput> {
-    let priority = prop_oneof![3 => Just(0), 1 => -1..3_i32, 1 => Just(2_000_000_000), 1 => Just(2_000_001_000)];
+    let priority = prop_oneof![
+        3 => Just(0), 1 => -1..3_i32, 1 => Just(2_000_000_000), 1 => Just(2_000_001_000),
+    ];
     let limit = || prop_oneof![2 => Just(None), 1 => (1..600_u64).prop_map(|mi| Some(mi * MI))];
     let numbers = (prop_oneof![2 => Just(0), 1 => 0..900_u64], priority, 0..800_u64);
     let curves = (curve(900 * MI), curve(500 * MI), curve(300 * MI), curve(500 * MI), curve(200));
@@ -398,7 +400,11 @@ fn ranked(pods: &[(bool, i32, u64, u64)]) -> taintlab_core::kubelet::Ranking {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, rng_seed: RngSeed::Fixed(0), ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig {
+        failure_persistence: None,
+        rng_seed: RngSeed::Fixed(0),
+        ..ProptestConfig::default()
+    })]
 
     /// What is said to put a pod behind the next one does so, and a little less does not.
     #[test]

@@ -29,7 +29,8 @@ fn node(number: usize) -> Node {
     let zone = ["a", "b", "c"][number % 3];
     serde_json::from_value(json!({
         "metadata": { "name": format!("n{number}"), "labels": {
-            "topology.kubernetes.io/zone": zone, "disk": if number == 3 { "hdd" } else { "ssd" } } },
+            "topology.kubernetes.io/zone": zone,
+            "disk": if number == 3 { "hdd" } else { "ssd" } } },
         "status": { "allocatable": { "cpu": "4", "memory": "8Gi", "pods": "20" } },
     }))
     .unwrap()

@@ -327,7 +327,10 @@ pub(super) const DIFFERENCES: &[Difference] = &[
             shows(
                 release,
                 "Pod",
-                r#"{"spec":{"containers":[{"name":"c"}],"initContainers":[{"name":"i","resources":{"requests":{"cpu":"1"}}}]}}"#,
+                concat!(
+                    r#"{"spec":{"containers":[{"name":"c"}],"initContainers":"#,
+                    r#"[{"name":"i","resources":{"requests":{"cpu":"1"}}}]}}"#,
+                ),
                 "Burstable",
             )
         },

@@ -169,8 +169,12 @@ fn a_deployment_with_room_elsewhere() {
         )
     );
     for (seconds, below) in [(0, 7), (30, 37), (60, 67)] {
-        let tried = |remedy: &Remedy| matches!(remedy, Remedy::TolerationSeconds { seconds: it, .. } if *it == seconds);
-        let effect = finding.effects.iter().find(|effect| tried(&effect.remedy)).unwrap();
+        let tried = |remedy: &Remedy| {
+            let Remedy::TolerationSeconds { seconds, .. } = remedy else { return None };
+            Some(*seconds)
+        };
+        let mut effects = finding.effects.iter();
+        let effect = effects.find(|effect| tried(&effect.remedy) == Some(seconds)).unwrap();
         assert_eq!(effect.figures.as_ref().unwrap().below, secs(below), "{seconds}");
     }
     // They have 300 s by default: nobody would learn anything from trying it.

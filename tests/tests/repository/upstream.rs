@@ -6,7 +6,9 @@ use super::{files, read, root};
 
 /// The modules in the first column of the tables, by their paths from the root of the repository.
 fn modules(document: &str) -> Vec<PathBuf> {
-    let rows = document.lines().filter(|line| line.starts_with("| `"));
+    // The table of commits is about files of Kubernetes.
+    let (_, tables) = document.split_once("\n## Objects and time\n").unwrap();
+    let rows = tables.lines().filter(|line| line.starts_with("| `"));
     let cells = rows.filter_map(|line| line.split(" |").next());
     let names = cells.flat_map(|cell| cell.split('`').skip(1).step_by(2));
     let path = |name: &str| match ["manifest/", "kubectl/"]

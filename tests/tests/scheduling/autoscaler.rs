@@ -28,7 +28,9 @@ fn waiting(name: &str, cpu: &str, created: u64) -> Pod {
     let pod = json!({
         "metadata": {"name": name, "namespace": "default",
             "creationTimestamp": format!("2020-01-01T00:00:{created:02}Z")},
-        "spec": {"containers": [{"name": "c", "image": "i", "resources": {"requests": {"cpu": cpu}}}]},
+        "spec": {"containers": [
+            {"name": "c", "image": "i", "resources": {"requests": {"cpu": cpu}}},
+        ]},
         "status": {"phase": "Pending", "conditions":
             [{"type": "PodScheduled", "status": "False", "reason": "Unschedulable"}]},
     });
@@ -196,7 +198,9 @@ fn wrong_settings_are_told_with_their_field() {
             "autoscaler.nodeGroups[0].maxSize: invalid value 0: must be 1 to 10000",
         ),
         (
-            json!({"nodeGroups": [group("g", 1, json!({"taints": [{"key": "a b", "effect": "NoSchedule"}]}))]}),
+            json!({"nodeGroups": [
+                group("g", 1, json!({"taints": [{"key": "a b", "effect": "NoSchedule"}]})),
+            ]}),
             "autoscaler.nodeGroups[0].template.spec.taints[0].key: Invalid value: \"a b\"",
         ),
         (

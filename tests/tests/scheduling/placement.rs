@@ -351,7 +351,8 @@ proptest! {
         tolerated in 0..8_u8,
         placed in proptest::collection::vec(0..8_usize, 0..12),
     ) {
-        const TAINTS: [&str; 4] = ["a:NoSchedule", "b:NoExecute", "c=x:NoSchedule", "d:PreferNoSchedule"];
+        const TAINTS: [&str; 4] =
+            ["a:NoSchedule", "b:NoExecute", "c=x:NoSchedule", "d:PreferNoSchedule"];
         let chosen = |bits: u8, all: &[&str]| all.iter().enumerate()
             .filter(|(bit, _)| bits & (1 << bit) != 0).map(|(_, text)| *text)
             .collect::<Vec<_>>().join(" ");
@@ -370,7 +371,10 @@ proptest! {
         });
         match &decision.node {
             None => prop_assert!(!nodes.iter().any(open)),
-            Some(name) => prop_assert!(open(nodes.iter().find(|n| n.metadata.name == *name).unwrap())),
+            Some(name) => {
+                let node = nodes.iter().find(|node| node.metadata.name == *name).unwrap();
+                prop_assert!(open(node));
+            }
         }
         nodes.reverse();
         pods.reverse();

@@ -27,7 +27,9 @@ fn release(text: &str) -> KubernetesRelease {
 fn node(name: &str, zone: &str, ready: bool) -> Node {
     read(json!({
         "metadata": {"name": name, "labels": {"topology.kubernetes.io/zone": zone}},
-        "status": {"conditions": [{"type": "Ready", "status": if ready { "True" } else { "Unknown" }}]},
+        "status": {"conditions": [
+            {"type": "Ready", "status": if ready { "True" } else { "Unknown" }},
+        ]},
     }))
 }
 

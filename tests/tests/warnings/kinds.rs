@@ -656,8 +656,10 @@ fn what_keeps_the_next_pod_from_starting() {
                     "metadata": { "name": "agent" },
                     "spec": {
                         "selector": { "matchLabels": { "app": "agent" } },
-                        "updateStrategy": { "rollingUpdate": { "maxSurge": surge,
-                                                               "maxUnavailable": i32::from(surge != 1 || release == "1.21") } },
+                        "updateStrategy": { "rollingUpdate": {
+                            "maxSurge": surge,
+                            "maxUnavailable": i32::from(surge != 1 || release == "1.21"),
+                        } },
                         "template": { "metadata": { "labels": { "app": "agent" } }, "spec": {
                             "containers": [{ "name": "c", "ports": [{ "containerPort": 80,
                                                                      "hostPort": 80 }] }] } },

@@ -97,7 +97,8 @@ fn containers_end_whoever_hears_it() {
     assert_eq!(status(&simulator).failed, 1);
     // What is to run always does not end.
     let pod = json!({ "metadata": { "name": "web",
-        "annotations": { "taintlab/run-time": "30s" } }, "spec": { "containers": [{ "name": "c" }] } });
+        "annotations": { "taintlab/run-time": "30s" } },
+        "spec": { "containers": [{ "name": "c" }] } });
     let create: Command = serde_json::from_value(json!({ "createPod": pod })).unwrap();
     simulator.handle_command(at(62), create).unwrap();
     simulator.advance_to(at(200)).unwrap();

@@ -23,7 +23,8 @@ fn settings(value: Value) -> DeschedulerSettings {
 fn pod(name: &str, more: Value) -> Pod {
     let mut pod = json!({
         "metadata": {"name": name, "namespace": "default", "ownerReferences": [
-            {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "web", "uid": "1", "controller": true}]},
+            {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "web", "uid": "1",
+             "controller": true}]},
         "spec": {"nodeName": "n"},
         "status": {"phase": "Running"},
     });
@@ -115,7 +116,8 @@ impl Run {
 fn which_pods_are_evicted() {
     let owner = |kind: &str| {
         json!({"metadata": {"ownerReferences":
-            [{"apiVersion": "apps/v1", "kind": kind, "name": "o", "uid": "1", "controller": true}]}})
+            [{"apiVersion": "apps/v1", "kind": kind, "name": "o", "uid": "1",
+              "controller": true}]}})
     };
     let bare =
         |phase: &str| json!({"metadata": {"ownerReferences": []}, "status": {"phase": phase}});

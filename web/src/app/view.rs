@@ -67,7 +67,8 @@ impl App {
                 <Lanes room={self.lanes.room} view={shown.lanes.clone()}
                     peek={shown.clock.peeks.then_some(shown.clock.now)}
                     dispatch={dispatch.clone()} />
-                <EventLog view={shown.log.clone()} wanted={self.log.clone()} selection={self.selection.clone()}
+                <EventLog view={shown.log.clone()} wanted={self.log.clone()}
+                    selection={self.selection.clone()}
                     now={shown.clock.now} dispatch={dispatch.clone()} />
                 <Console entries={shown.console.clone()} open={self.console_open}
                     forgotten={shown.forgotten} dispatch={dispatch.clone()} />

@@ -99,7 +99,9 @@ pub(crate) fn Board(props: &BoardProps) -> Html {
                             html! {
                                 <div>
                                     { pod_item(pod, selected, warned) }
-                                    if !pod.why.is_empty() { <p class="whypending">{ &pod.why }</p> }
+                                    if !pod.why.is_empty() {
+                                        <p class="whypending">{ &pod.why }</p>
+                                    }
                                 </div>
                             }
                         }) }
@@ -175,13 +177,17 @@ fn empty(dispatch: &Dispatch) -> Html {
     html! {
         <section class="empty" data-testid={TestId::Empty}>
             <h2>{ "There is no cluster yet" }</h2>
-            <p>{ "Paste the output of this command anywhere on the page. It stays in this browser." }</p>
+            <p>
+                { "Paste the output of this command anywhere on the page. It stays in this browser." }
+            </p>
             <code class="cmd">{ "kubectl get nodes,pods -A -o yaml" }</code>
             <div class="row">
                 <button class="btn primary" onclick={open(Dialog::Import(Source::empty()))}>
                     { icon::import() }{ "Import" }
                 </button>
-                <button class="btn" onclick={open(Dialog::Scenarios)}>{ "Choose a scenario" }</button>
+                <button class="btn" onclick={open(Dialog::Scenarios)}>
+                    { "Choose a scenario" }
+                </button>
                 <button class="btn" onclick={open(Dialog::CreateNode)}>{ "Create a node" }</button>
             </div>
         </section>
@@ -259,7 +265,8 @@ pub(crate) fn Zone(props: &ZoneProps) -> Html {
     };
     let title = format!("{}{region}: look at the whole zone", zone.name);
     html! {
-        <div class={classes!("zone", props.alone.then_some("wide"))} data-zone={zone.key.to_string()}
+        <div class={classes!("zone", props.alone.then_some("wide"))}
+            data-zone={zone.key.to_string()}
             data-selected={selected.to_string()}>
             <div class="zonehead">
                 <button class="zonename clip" {title} role="treeitem"
@@ -277,7 +284,8 @@ pub(crate) fn Zone(props: &ZoneProps) -> Html {
             } else {
             <div class="nodes" role="group">
                 { for zone.nodes.iter().map(|node| html! {
-                    <NodeCard key={node.name.as_str()} node={node.clone()} detail={props.detail} marked={props.marked.clone()}
+                    <NodeCard key={node.name.as_str()} node={node.clone()} detail={props.detail}
+                        marked={props.marked.clone()}
                         selection={within_node(node, props.selection.as_ref())} />
                 }) }
             </div>

@@ -44,7 +44,8 @@ pub(crate) fn clock_bar(props: &ClockBar<'_>) -> Html {
         <section class="clockbar" aria-label="Clock" data-testid={TestId::Clockbar}>
             <div class="clock">
                 <time
-                    data-testid={TestId::Clock} data-sim-time-ns={props.clock.now.as_nanos().to_string()}
+                    data-testid={TestId::Clock}
+                    data-sim-time-ns={props.clock.now.as_nanos().to_string()}
                     aria-label="Simulated time">{ clock(props.clock.now) }</time>
                 if props.clock.peeks {
                     <small class="peekbadge">{ "peek: the clock stands still" }</small>
@@ -152,11 +153,13 @@ fn ways(props: &ClockBar<'_>) -> Html {
     let branch = format!("Branch {}: fork, switch, compare (G)", props.branch);
     html! {
         <>
-            <button class="btn small" onclick={until} title="Run until a condition is met, or back to it (U)"
+            <button class="btn small" onclick={until}
+                title="Run until a condition is met, or back to it (U)"
                 data-testid={TestId::UntilOpen}>{ format!("Until …{stops}") }</button>
             <button class="btn small" title={branch} data-testid={TestId::BranchesOpen}
                 onclick={props.dispatch.reform(|_: MouseEvent| Msg::Open(Dialog::Branches))}>
-                { icon::fork() }<span class="clip branchname">{ props.branch.to_string() }</span></button>
+                { icon::fork() }
+                <span class="clip branchname">{ props.branch.to_string() }</span></button>
             <button class="btn small" title="Compare with a branch, a release or other flags (C)"
                 data-testid={TestId::CompareOpen}
                 onclick={props.dispatch.reform(|_: MouseEvent| Msg::Open(Dialog::Compare))}>
@@ -166,7 +169,8 @@ fn ways(props: &ClockBar<'_>) -> Html {
                 onclick={props.dispatch.reform(|_: MouseEvent| Msg::Open(Dialog::Bookmarks))}>
                 { "Bookmarks" }</button>
             // What has no room here is among them, and so is all that has a key.
-            <button class="btn icon all" title="All commands (Ctrl Shift P)" aria-label="All commands"
+            <button class="btn icon all" title="All commands (Ctrl Shift P)"
+                aria-label="All commands"
                 data-testid={TestId::PaletteOpen}
                 onclick={props.dispatch.reform(|_: MouseEvent| Msg::Open(Dialog::Palette))}>
                 { icon::more() }</button>
@@ -230,5 +234,8 @@ fn timeline(props: &ClockBar<'_>) -> Html {
 }
 
 fn mark(class: &'static str, place: u64) -> Html {
-    html! { <i class={classes!("tick", class)} style={format!("left:{}.{}%", place / 10, place % 10)}></i> }
+    html! {
+        <i class={classes!("tick", class)}
+            style={format!("left:{}.{}%", place / 10, place % 10)}></i>
+    }
 }

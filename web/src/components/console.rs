@@ -295,7 +295,9 @@ impl Console {
                             let taken = choice.clone();
                             html! {
                                 <button class="btn small" title={choice.hint.clone()}
-                                    onclick={link.callback(move |_| ConsoleMsg::Take(taken.clone()))}>
+                                    onclick={link.callback(move |_| {
+                                        ConsoleMsg::Take(taken.clone())
+                                    })}>
                                     { &choice.text }
                                 </button>
                             }
@@ -382,7 +384,9 @@ fn running(printed: &Printed, dispatch: &Dispatch) -> Html {
     html! {
         <div class="row" data-testid={TestId::DrainRuns}>
             <span class="badge" data-state="counting">{ "running" }</span>
-            <button class="btn small" title="As Ctrl+C in a terminal" onclick={stop}>{ "Stop it" }</button>
+            <button class="btn small" title="As Ctrl+C in a terminal" onclick={stop}>
+                { "Stop it" }
+            </button>
         </div>
     }
 }

@@ -46,7 +46,8 @@ pub(crate) fn Header(props: &HeaderProps) -> Html {
             <span class="grow"></span>
             { button("Undo (Ctrl Z)", icon::undo(), !props.can_undo, dispatch.reform(|_| Msg::Undo),
                 TestId::Undo) }
-            { button("Redo (Ctrl Shift Z)", icon::redo(), !props.can_redo, dispatch.reform(|_| Msg::Redo),
+            { button("Redo (Ctrl Shift Z)", icon::redo(), !props.can_redo,
+                dispatch.reform(|_| Msg::Redo),
                 TestId::Redo) }
             <span class="sep"></span>
             <button class="btn" data-testid={TestId::Import} title="Import (I)" aria-label="Import"
@@ -76,9 +77,11 @@ pub(crate) fn Header(props: &HeaderProps) -> Html {
                 dispatch.reform(|_| Msg::Open(Dialog::Release)), TestId::AboutRelease) }
             <button class="btn" data-testid={TestId::Settings} title="Flags of the controllers"
                 onclick={dispatch.reform(|_| Msg::Open(Dialog::Settings))}>{ "Flags" }</button>
-            { button(&format!("Colours: {theme} (T)"), picture, false, dispatch.reform(|_| Msg::NextTheme),
+            { button(&format!("Colours: {theme} (T)"), picture, false,
+                dispatch.reform(|_| Msg::NextTheme),
                 TestId::Theme) }
-            { button("Help (?)", icon::question(), false, dispatch.reform(|_| Msg::Open(Dialog::Help)),
+            { button("Help (?)", icon::question(), false,
+                dispatch.reform(|_| Msg::Open(Dialog::Help)),
                 TestId::Help) }
         </header>
     }

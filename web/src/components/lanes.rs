@@ -391,7 +391,8 @@ impl Lanes {
             ctx.props(),
             html! {
                 <button type="button" class={classes!("btn", "small", measures.then_some("on"))}
-                    title="Drag to measure an area, also with a finger" data-testid={TestId::LanesMeasure}
+                    title="Drag to measure an area, also with a finger"
+                    data-testid={TestId::LanesMeasure}
                     aria-pressed={measures.to_string()} {onclick}>{ "Area" }</button>
             },
         )
@@ -405,7 +406,8 @@ impl Lanes {
         let active = props.view.window.rows.iter().any(|row| row.place == props.view.cursor);
         let onpointerleave = link.callback(|_: PointerEvent| Act::Left);
         html! {
-            <div class="lframe" data-measures={self.measures.then_some("true")} onpointerdown={link.callback(Act::Down)}
+            <div class="lframe" data-measures={self.measures.then_some("true")}
+                onpointerdown={link.callback(Act::Down)}
                 onpointermove={link.callback(Act::Moved)} onpointerup={link.callback(Act::Up)}
                 onpointercancel={link.callback(Act::Cancelled)} {onpointerleave}>
                 <div class="laxis" aria-hidden="true" data-testid={TestId::LanesAxis}>
@@ -425,7 +427,8 @@ impl Lanes {
                         <p class="nothing">{ nothing(props) }</p>
                     }
                     if !pins.is_empty() {
-                        <div class="lpins" role="rowgroup" style={format!("height:{}px", ROW * pins.len())}>
+                        <div class="lpins" role="rowgroup"
+                            style={format!("height:{}px", ROW * pins.len())}>
                             { for pins.into_iter().map(|row| line(row, row.place, props)) }
                         </div>
                     }
@@ -530,9 +533,11 @@ fn bar(props: &LanesProps, measure: Html) -> Html {
                 { button("Changed only", "Leave out what is the same all the time", Some(changed),
                     LanesMsg::ToggleChanged) }
                 if folds {
-                    { button("Unfold all", "Show the pods of all nodes", None, LanesMsg::FoldAll(false)) }
+                    { button("Unfold all", "Show the pods of all nodes", None,
+                        LanesMsg::FoldAll(false)) }
                 } else {
-                    { button("Fold nodes", "Hide the pods of all nodes", None, LanesMsg::FoldAll(true)) }
+                    { button("Fold nodes", "Hide the pods of all nodes", None,
+                        LanesMsg::FoldAll(true)) }
                 }
                 <span class="seg" role="group" aria-label="Time in sight">
                     { button("−", "A longer time (−, or Ctrl and the wheel)", None,
@@ -560,7 +565,8 @@ fn bar(props: &LanesProps, measure: Html) -> Html {
     }
 }
 
-/// That the forecast is being worked out, and a way to stop it. What is over in a moment is not seen.
+/// That the forecast is being worked out, and a way to stop it. What is over in a moment is not
+/// seen.
 fn forecast(props: &LanesProps) -> Html {
     let does = |on| props.dispatch.reform(move |_: MouseEvent| Msg::Lanes(LanesMsg::Forecast(on)));
     let (words, button, on) = match props.view.forecast {
@@ -589,7 +595,8 @@ fn line(row: &LaneRow, down: usize, props: &LanesProps) -> Html {
     let (fold, pin) = if row.folded { ("Unfold", "▸") } else { ("Fold", "▾") };
     let pin_label = if row.pinned { "Unpin" } else { "Keep at the top" };
     html! {
-        <div key={format!("{}{whole}", row.pinned)} class="lane" role="row" id={format!("lane-{}", row.place)}
+        <div key={format!("{}{whole}", row.pinned)} class="lane" role="row"
+            id={format!("lane-{}", row.place)}
             aria-rowindex={(row.place + 1).to_string()} data-kind={kind}
             aria-selected={cursor.to_string()} data-subject={whole.clone()}
             data-area={row.in_area.then_some("true")} style={format!("top:{}px", ROW * down)}>

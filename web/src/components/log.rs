@@ -226,9 +226,11 @@ impl EventLog {
                     <button class={classes!("btn", "small", selected.then_some("on"))}
                         aria-pressed={selected.to_string()}
                         disabled={ctx.props().selection.is_none() && !selected}
-                        onclick={dispatch.reform(|_: MouseEvent| Msg::ToggleLogSelected)}>{ "Only selected" }</button>
+                        onclick={dispatch.reform(|_: MouseEvent| Msg::ToggleLogSelected)}>
+                        { "Only selected" }</button>
                     <span class="grow"></span>
-                    <input type="search" placeholder="Filter" aria-label="Filter events" {oninput} />
+                    <input type="search" placeholder="Filter" aria-label="Filter events"
+                        {oninput} />
                 }
             </div>
         }
@@ -292,7 +294,8 @@ impl EventLog {
         // Until the rows come that are in sight there are those that were.
         let waits = view.wanted != self.wanted;
         html! {
-            <div class="rows" ref={self.node.clone()} {onscroll} {onclick} tabindex="0" role="region"
+            <div class="rows" ref={self.node.clone()} {onscroll} {onclick} tabindex="0"
+                role="region"
                 aria-label="Rows of the event log" data-waits={waits.then_some("true")}>
                 { self.columns(ctx) }
                 if total == 0 {

@@ -42,7 +42,8 @@ pub(crate) fn story(
                 { if steps { "Step through it ›" } else { "›" } }</button>
             <button class="btn quiet icon" aria-label="End the story" title="End the story (Esc)"
                 data-testid={TestId::StoryEnd}
-                onclick={dispatch.reform(|_: MouseEvent| Msg::Tell(None))}>{ icon::cross() }</button>
+                onclick={dispatch.reform(|_: MouseEvent| Msg::Tell(None))}>
+                { icon::cross() }</button>
         </section>
     }
 }

@@ -64,7 +64,9 @@ pub(crate) fn Workloads(props: &WorkloadsProps) -> Html {
                         <p class="hint">
                             { "No Deployment, StatefulSet, DaemonSet or Job is here. Import some, or \
                                type " }
-                            <code>{ "kubectl create deployment web --image=nginx --replicas=3" }</code>
+                            <code>
+                                { "kubectl create deployment web --image=nginx --replicas=3" }
+                            </code>
                             { " below." }
                         </p>
                     }
@@ -78,7 +80,9 @@ fn legend() -> Html {
     html! {
         <div class="legend" aria-hidden="true">
             { for Readiness::ALL.into_iter().map(|readiness| html! {
-                <span><i class={classes!("sample", class(readiness))}></i>{ readiness.words() }</span>
+                <span>
+                    <i class={classes!("sample", class(readiness))}></i>{ readiness.words() }
+                </span>
             }) }
         </div>
     }

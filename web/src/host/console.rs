@@ -84,13 +84,18 @@ fn rows_of_drain(
     at: Timestamp,
 ) -> impl Iterator<Item = (Timestamp, &EventKind)> {
     let since = rows.partition_point(|row| row.at < at);
-    let about = rows.iter().skip(since).filter_map(move |row| match &row.kind {
-        RowKind::Happened(
+    let about = rows.iter().skip(since).filter_map(move |row| {
+        if let RowKind::Happened(
             what @ (EventKind::DrainStarted { drain }
             | EventKind::DrainPrinted { drain, .. }
             | EventKind::DrainEnded { drain, .. }),
-        ) if *drain == id => Some((row.at, what)),
-        _ => None,
+        ) = &row.kind
+            && *drain == id
+        {
+            Some((row.at, what))
+        } else {
+            None
+        }
     });
     about.skip_while(move |(begun, what)| {
         *begun != at || !matches!(what, EventKind::DrainStarted { .. })
@@ -115,16 +120,14 @@ fn followed(rows: &[Rc<Row>], at: Timestamp, printed: &Printed, drain: &Drain) -
     let mut new = Printed { text: drain.head.clone(), failed: false, drain: None };
     let mut runs = false;
     for (_, what) in rows_of_drain(rows, drain.id, at) {
-        match what {
-            EventKind::DrainPrinted { line, .. } => {
-                new.text.push_str(line);
-                new.text.push('\n');
-            }
-            EventKind::DrainEnded { failed, .. } => {
-                (runs, new.failed) = (false, *failed);
-                break;
-            }
-            _ => runs = true,
+        if let EventKind::DrainPrinted { line, .. } = what {
+            new.text.push_str(line);
+            new.text.push('\n');
+        } else if let EventKind::DrainEnded { failed, .. } = what {
+            (runs, new.failed) = (false, *failed);
+            break;
+        } else {
+            runs = true;
         }
     }
     if new.text == drain.head && !runs {

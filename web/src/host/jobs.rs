@@ -156,7 +156,8 @@ impl Host {
         );
         let looks = matches!(
             request,
-            Request::Lanes(ref msg, _) if !matches!(msg, LanesMsg::Go | LanesMsg::Choose(_, Some(_)))
+            Request::Lanes(ref msg, _)
+                if !matches!(msg, LanesMsg::Go | LanesMsg::Choose(_, Some(_)))
         );
         if !is_of_the_work && !looks {
             self.stop();

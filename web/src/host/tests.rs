@@ -506,9 +506,13 @@ fn what_goes_to_a_moment_is_parted_and_can_be_stopped() {
             "objects": { "nodeGroups": [{ "name": "worker", "count": 1, "podsPerNode": 1,
                 "pod": { "metadata": { "name": "p" } } }] },
             "steps": [
-                { "at": "1s", "do": { "taint": { "node": "worker-1", "taint": { "key": "k", "effect": "NoSchedule" } } } },
+                { "at": "1s", "do": { "taint": {
+                    "node": "worker-1", "taint": { "key": "k", "effect": "NoSchedule" },
+                } } },
                 { "at": "2s", "do": { "untaint": { "node": "worker-1", "key": "k" } } },
-                { "at": "3s", "do": { "taint": { "node": "worker-1", "taint": { "key": "k", "effect": "NoSchedule" } } } },
+                { "at": "3s", "do": { "taint": {
+                    "node": "worker-1", "taint": { "key": "k", "effect": "NoSchedule" },
+                } } },
                 { "at": "4s", "do": { "untaint": { "node": "worker-1", "key": "k" } } },
             ],
         }))

@@ -29,8 +29,8 @@ const FIELDS: &str = "\
     nodeAffinityPolicy nodeName nodeSelector nodeSelectorTerms nodeTaintsPolicy operator overhead \
     ownerReferences parallelism partition phase podAffinity podAffinityTerm podAntiAffinity \
     podManagementPolicy preemptionPolicy preference \
-    preferredDuringSchedulingIgnoredDuringExecution priority priorityClassName progressDeadlineSeconds \
-    qosClass ready reason renewTime replicas requests \
+    preferredDuringSchedulingIgnoredDuringExecution priority priorityClassName \
+    progressDeadlineSeconds qosClass ready reason renewTime replicas requests \
     requiredDuringSchedulingIgnoredDuringExecution resources restartCount restartPolicy \
     rollingUpdate selector spec startTime started status strategy suspend taints template \
     terminationGracePeriodSeconds timeAdded tolerationSeconds tolerations topologyKey \

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use taintlab_core::api::{NodeName, PodKey};
 use taintlab_core::command::{Command, CommandError};
-use taintlab_core::event::{Event, EventKind, ObjectReference, RequestResult, RequestVerb};
-use taintlab_core::kubelet::{EVICTED, NodeShutdownReport};
+use taintlab_core::event::{Event, EventKind, EventSubject, RequestResult};
+use taintlab_core::kubelet::NodeShutdownReport;
 use taintlab_core::time::Timestamp;
 
 use super::Session;
@@ -102,14 +102,7 @@ impl RowKind {
             Self::Edit(_) | Self::Step(_) | Self::Refused { .. } | Self::NotRefused(_) => {
                 MarkKind::Change
             }
-            Self::Happened(EventKind::Request {
-                verb: RequestVerb::Delete | RequestVerb::Evict,
-                result: RequestResult::Ok,
-                ..
-            }) => MarkKind::Eviction,
-            Self::Happened(EventKind::EventRecorded(event)) if event.reason == EVICTED => {
-                MarkKind::Eviction
-            }
+            Self::Happened(what) if what.is_eviction() => MarkKind::Eviction,
             Self::Happened(
                 EventKind::NodeConditionChanged { .. }
                 | EventKind::NodeTaintsChanged { .. }
@@ -134,6 +127,18 @@ pub(crate) const fn is_about_zones(what: &EventKind) -> bool {
             | EventKind::ZoneRateChanged { .. }
             | EventKind::MasterDisruptionEntered
             | EventKind::MasterDisruptionLeft
+    )
+}
+
+/// Whether it changes nothing that the board shows: what a drain prints is for the console, an
+/// event of a workload or a budget for the log.
+const fn is_only_text(what: &EventKind) -> bool {
+    matches!(
+        what,
+        EventKind::EventRecorded(_)
+            | EventKind::DrainStarted { .. }
+            | EventKind::DrainPrinted { .. }
+            | EventKind::DrainEnded { .. }
     )
 }
 
@@ -249,52 +254,33 @@ impl Session {
         }
     }
 
+    /// Where the pod of an event is from now on, and what is to be drawn anew.
     fn note(&mut self, at: Timestamp, what: &EventKind) {
-        match what {
-            EventKind::EventRecorded(event) => match &event.involved_object {
-                ObjectReference::Pod { pod, .. } => self.touch_pod(pod),
-                ObjectReference::Node { node } => self.touch_node(node),
-                ObjectReference::Budget { .. } | ObjectReference::Workload { .. } => {}
-            },
-            EventKind::NodeAdded { node }
-            | EventKind::NodeUpdated { node }
-            | EventKind::NodeDeleted { node }
-            | EventKind::NodeEvaluated { node, .. } => self.touch_node(node),
-            EventKind::PodAdded { pod, .. } => {
-                self.find_home(pod, None);
-                self.touch_pod(pod);
-            }
-            EventKind::PodUpdated { pod, .. } => {
-                let evicted = self.homes.get(pod).and_then(|home| home.evicted);
-                self.find_home(pod, evicted);
-                self.touch_pod(pod);
-            }
-            EventKind::PodDeleted { pod, .. } => {
-                let home = self.homes.remove(pod).unwrap_or_else(|| Home::on(""));
-                let Home { node, evicted, bare } = home;
-                let gone = Gone { pod: pod.clone(), node, at, evicted, bare };
-                Rc::make_mut(&mut self.gone).push(Rc::new(gone));
-                self.touch_pod(pod);
-            }
-            EventKind::Request { pod, verb, result, .. } => {
-                let accepted = verb.removes_pod() && *result == RequestResult::Ok;
-                if accepted && let Some(home) = self.homes.get_mut(pod) {
-                    home.evicted = Some(at);
-                }
-                self.touch_pod(pod);
-            }
-            EventKind::Decided(decision) => self.touch_pod(&decision.pod),
-            EventKind::TaintEvictionControllerRestarted { .. } => self.touched.all = true,
-            // What a drain prints is for the console.
-            EventKind::DrainStarted { .. }
-            | EventKind::DrainPrinted { .. }
-            | EventKind::DrainEnded { .. } => {}
-            other => match (other.pod(), other.node()) {
-                (Some(pod), _) => self.touch_pod(pod),
-                (None, Some(node)) => self.touch_node(node),
-                (None, None) if is_about_zones(other) => self.touched.zones = true,
-                (None, None) => self.touched.all = true,
-            },
+        if let EventKind::PodAdded { pod, .. } = what {
+            self.find_home(pod, None);
+        } else if let EventKind::PodUpdated { pod, .. } = what {
+            let evicted = self.homes.get(pod).and_then(|home| home.evicted);
+            self.find_home(pod, evicted);
+        } else if let EventKind::PodDeleted { pod, .. } = what {
+            let home = self.homes.remove(pod).unwrap_or_else(|| Home::on(""));
+            let Home { node, evicted, bare } = home;
+            let gone = Gone { pod: pod.clone(), node, at, evicted, bare };
+            Rc::make_mut(&mut self.gone).push(Rc::new(gone));
+        } else if let EventKind::Request { pod, verb, result: RequestResult::Ok, .. } = what
+            && verb.removes_pod()
+            && let Some(home) = self.homes.get_mut(pod)
+        {
+            home.evicted = Some(at);
+        }
+        let EventSubject { pod, node, .. } = what.subject();
+        if let Some(pod) = pod {
+            self.touched.pods.insert(pod.clone());
+        } else if let Some(node) = node {
+            self.touched.nodes.insert(node.clone());
+        } else if is_about_zones(what) {
+            self.touched.zones = true;
+        } else if !is_only_text(what) {
+            self.touched.all = true;
         }
     }
 
@@ -307,17 +293,20 @@ impl Session {
             self.homes.insert(key.clone(), home);
         }
         for row in self.rows.iter().take(self.past) {
-            let RowKind::Happened(what) = &row.kind else { continue };
-            let (pod, evicted) = match what {
-                EventKind::Request {
-                    pod,
-                    verb: RequestVerb::Delete | RequestVerb::Evict,
-                    result: RequestResult::Ok,
-                    ..
-                } => (pod, Some(row.at)),
+            let (pod, evicted) = if let RowKind::Happened(EventKind::Request {
+                pod,
+                verb,
+                result: RequestResult::Ok,
+                ..
+            }) = &row.kind
+                && verb.removes_pod()
+            {
+                (pod, Some(row.at))
+            } else if let RowKind::Happened(EventKind::PodAdded { pod, .. }) = &row.kind {
                 // Another of the same name.
-                EventKind::PodAdded { pod, .. } => (pod, None),
-                _ => continue,
+                (pod, None)
+            } else {
+                continue;
             };
             if let Some(home) = self.homes.get_mut(pod) {
                 home.evicted = evicted;
@@ -331,13 +320,5 @@ impl Session {
             let bare = object.metadata.controller().is_none();
             self.homes.insert(pod.clone(), Home { node, evicted, bare });
         }
-    }
-
-    fn touch_pod(&mut self, pod: &PodKey) {
-        self.touched.pods.insert(pod.clone());
-    }
-
-    fn touch_node(&mut self, node: &NodeName) {
-        self.touched.nodes.insert(node.clone());
     }
 }

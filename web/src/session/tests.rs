@@ -192,9 +192,9 @@ fn another_release_replays_to_the_same_time() {
     session.apply(taint()).unwrap();
     session.seek(secs(12));
     let component = |session: &Session| {
-        session.rows().iter().find_map(|row| match &row.kind {
-            RowKind::Happened(EventKind::EventRecorded(event)) => Some(event.component),
-            _ => None,
+        session.rows().iter().find_map(|row| {
+            let RowKind::Happened(EventKind::EventRecorded(event)) = &row.kind else { return None };
+            Some(event.component)
         })
     };
     assert_eq!(component(&session), Some("taint-eviction-controller"));
@@ -216,7 +216,9 @@ fn scripted_steps_happen_as_in_the_scenario_itself() {
     let mut scenario = scenario(2);
     scenario.steps = serde_json::from_value(serde_json::json!([
         { "at": "30s", "do": { "untaint": { "node": "n", "key": "k" } } },
-        { "at": "0s", "do": { "taint": { "node": "n", "taint": { "key": "k", "effect": "NoExecute" } } } },
+        { "at": "0s", "do": { "taint": {
+            "node": "n", "taint": { "key": "k", "effect": "NoExecute" },
+        } } },
         { "at": "0s", "do": { "failPodWrites": { "pod": "p0", "verb": "delete", "times": 2 } } },
         { "at": "12s", "do": { "deleteNode": { "node": "missing" } } },
     ]))

@@ -54,7 +54,12 @@ mod tests {
 
     #[test]
     fn an_edit_is_told_by_what_becomes_of_the_pods() {
-        let tolerates = |seconds: Option<i64>| serde_json::json!([{ "key": "k", "operator": "Exists", "tolerationSeconds": seconds }]);
+        let tolerates = |seconds: Option<i64>| {
+            let toleration = serde_json::json!({
+                "key": "k", "operator": "Exists", "tolerationSeconds": seconds,
+            });
+            serde_json::json!([toleration])
+        };
         let pod = |name: &str, tolerations: serde_json::Value| {
             serde_json::json!({ "metadata": { "name": name },
                 "spec": { "nodeName": "n", "tolerations": tolerations } })

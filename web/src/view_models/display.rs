@@ -2,7 +2,7 @@
 
 use taintlab_core::api::{NodeName, PodKey, Taint, WorkloadKey};
 use taintlab_core::command::{ApiErrorKind, Command, PodWrite};
-use taintlab_core::event::{EventKind, ObjectReference};
+use taintlab_core::event::{EventKind, EventSubject, ObjectReference, RecordedEvent};
 use taintlab_core::protocol::zone::ZoneKey;
 
 use super::selection::Selection;
@@ -91,119 +91,103 @@ fn zone_object(zone: &ZoneKey) -> (String, Option<Selection>) {
     (format!("zone/{}", zone.name()), Some(Selection::Zone(zone.as_str().into())))
 }
 
+fn budget_object(budget: &PodKey) -> (String, Option<Selection>) {
+    (format!("poddisruptionbudget/{budget}"), None)
+}
+
 fn workload_object(workload: &WorkloadKey) -> (String, Option<Selection>) {
     (workload.to_string(), Some(Selection::Workload(workload.clone())))
 }
 
-fn happened(happening: &EventKind) -> RowText {
-    let fact = |reason: &str, (object, selects), message: String, component| RowText {
-        category: Category::Fact,
-        type_: "Fact",
-        reason: reason.to_owned(),
-        object,
-        message,
-        component,
-        selects,
-    };
-    let api = "api-server";
-    let controller = "taint-eviction";
-    match happening {
-        EventKind::EventRecorded(event) => {
-            let (object, selects) = match &event.involved_object {
-                ObjectReference::Pod { pod, .. } => pod_object(pod),
-                ObjectReference::Node { node } => node_object(node),
-                ObjectReference::Budget { budget } => {
-                    (format!("poddisruptionbudget/{budget}"), None)
-                }
-                ObjectReference::Workload { workload } => workload_object(workload),
-            };
-            RowText {
-                category: Category::Event,
-                type_: event.type_,
-                reason: event.reason.to_owned(),
-                object,
-                message: event.message.clone(),
-                component: event.component,
-                selects,
-            }
+fn happened(what: &EventKind) -> RowText {
+    let (api, taint_eviction) = ("api-server", "taint-eviction");
+    let (reason, component, message) = match what {
+        EventKind::EventRecorded(event) => return recorded(event),
+        EventKind::NodeAdded { .. } | EventKind::PodAdded { .. } => {
+            ("Added", api, "created".into())
         }
-        EventKind::NodeAdded { node } => fact("Added", node_object(node), "created".into(), api),
-        EventKind::NodeUpdated { node } => {
-            fact("Updated", node_object(node), "changed".into(), api)
+        EventKind::NodeUpdated { .. } | EventKind::PodUpdated { .. } => {
+            ("Updated", api, "changed".into())
         }
-        EventKind::NodeDeleted { node } => {
-            fact("Deleted", node_object(node), "the object is gone".into(), api)
+        EventKind::NodeDeleted { .. } | EventKind::PodDeleted { .. } => {
+            ("Deleted", api, "the object is gone".into())
         }
-        EventKind::PodAdded { pod, .. } => fact("Added", pod_object(pod), "created".into(), api),
-        EventKind::PodUpdated { pod, .. } => {
-            fact("Updated", pod_object(pod), "changed".into(), api)
+        EventKind::PodAdmitted { .. } | EventKind::NodeAdmitted { .. } => {
+            ("Admitted", api, what.to_string())
         }
-        EventKind::PodDeleted { pod, .. } => {
-            fact("Deleted", pod_object(pod), "the object is gone".into(), api)
+        EventKind::WorkloadAdded { .. }
+        | EventKind::WorkloadUpdated { .. }
+        | EventKind::WorkloadDeleted { .. } => ("Workload", api, what.to_string()),
+        EventKind::BudgetChanged { .. } => ("Budget", api, what.to_string()),
+        EventKind::Request { verb, result, .. } => {
+            ("Request", taint_eviction, format!("{verb}: {result}"))
         }
-        EventKind::Request { pod, verb, result, .. } => {
-            fact("Request", pod_object(pod), format!("{verb}: {result}"), controller)
-        }
-        EventKind::Decided(decision) => {
-            fact("Decision", pod_object(&decision.pod), decision.decision.to_string(), controller)
-        }
-        EventKind::NodeEvaluated { node, .. } => {
-            fact("Evaluated", node_object(node), happening.to_string(), controller)
-        }
+        EventKind::Decided(decision) => ("Decision", taint_eviction, decision.decision.to_string()),
+        EventKind::NodeEvaluated { .. } => ("Evaluated", taint_eviction, what.to_string()),
         EventKind::TaintEvictionControllerRestarted { timers_lost } => {
             let message = format!("restarted; {} lost", count(*timers_lost, "timer"));
-            fact("Restarted", (String::new(), None), message, controller)
+            ("Restarted", taint_eviction, message)
         }
-        other => {
-            let of_zone = || other.zone().map(zone_object).unwrap_or_default();
-            if let Some(row) = control_plane(other) {
-                return row;
-            }
-            let object = other.node().map_or_else(of_zone, node_object);
-            let row = fact("Node lifecycle", object, other.to_string(), "node-controller");
-            // A zone has no events of its own in Kubernetes, and yet its state decides so much.
-            let category = if is_about_zones(other) { Category::Event } else { row.category };
-            RowText { category, ..row }
+        EventKind::OwnerInferred { .. } => ("OwnerInferred", "playground", what.to_string()),
+        EventKind::BudgetNotAsked { .. } => ("BudgetNotAsked", "playground", what.to_string()),
+        EventKind::DrainStarted { .. }
+        | EventKind::DrainPrinted { .. }
+        | EventKind::DrainEnded { .. } => ("Drain", "kubectl", what.to_string()),
+        EventKind::VolumeDetached { .. } => {
+            ("VolumeDetached", "attachdetach-controller", what.to_string())
         }
-    }
+        EventKind::NodeShutdown { .. } => ("Shutdown", "kubelet", what.to_string()),
+        EventKind::KubeletEviction { .. } => ("Node pressure", "kubelet", what.to_string()),
+        EventKind::ZoneStateChanged { .. }
+        | EventKind::ZoneRateChanged { .. }
+        | EventKind::MasterDisruptionEntered
+        | EventKind::MasterDisruptionLeft
+        | EventKind::ControllerManagerRestarted
+        | EventKind::HeartbeatLost { .. }
+        | EventKind::HeartbeatResumed { .. }
+        | EventKind::NodeConditionChanged { .. }
+        | EventKind::NodeTaintsChanged { .. }
+        | EventKind::NodeWriteRefused { .. }
+        | EventKind::NodeSkipped { .. }
+        | EventKind::NodeQueued { .. }
+        | EventKind::NodeDequeued { .. } => ("Node lifecycle", "node-controller", what.to_string()),
+    };
+    // A zone has no events of its own in Kubernetes, and yet its state decides so much.
+    let category = if is_about_zones(what) { Category::Event } else { Category::Fact };
+    let (object, selects) = object(what);
+    let reason = reason.to_owned();
+    RowText { category, type_: "Fact", reason, object, message, component, selects }
 }
 
-/// What the rest of the control plane did, and kubelets whose node is shut down.
-fn control_plane(what: &EventKind) -> Option<RowText> {
-    let (reason, (object, selects), component) = match what {
-        EventKind::WorkloadAdded { workload }
-        | EventKind::WorkloadUpdated { workload }
-        | EventKind::WorkloadDeleted { workload } => {
-            ("Workload", workload_object(workload), "api-server")
-        }
-        EventKind::OwnerInferred { workload, .. } => {
-            ("Assumed", workload_object(workload), "playground")
-        }
-        EventKind::PodAdmitted { pod, .. } => ("Admitted", pod_object(pod), "api-server"),
-        EventKind::NodeAdmitted { node, .. } => ("Admitted", node_object(node), "api-server"),
-        EventKind::BudgetChanged { budget, .. } => {
-            ("Budget", (format!("poddisruptionbudget/{budget}"), None), "api-server")
-        }
-        EventKind::DrainPrinted { .. } => ("Drain", (String::new(), None), "kubectl"),
-        EventKind::VolumeDetached { node, .. } => {
-            ("VolumeDetached", node_object(node), "attachdetach-controller")
-        }
-        EventKind::NodeShutdown { node, report } => {
-            let object = report.pod().map_or_else(|| node_object(node), pod_object);
-            ("Shutdown", object, "kubelet")
-        }
-        EventKind::BudgetNotAsked { pod, .. } => ("BudgetNotAsked", pod_object(pod), "playground"),
-        _ => return None,
+/// What an event of the simulation is about.
+fn object(what: &EventKind) -> (String, Option<Selection>) {
+    let EventSubject { pod, node, workload, zone } = what.subject();
+    let of_zone = || zone.map(zone_object).unwrap_or_default();
+    let of_workload = || workload.map_or_else(of_zone, workload_object);
+    let of_node = || node.map_or_else(of_workload, node_object);
+    if let EventKind::BudgetChanged { budget, .. } = what {
+        return budget_object(budget);
+    }
+    pod.map_or_else(of_node, pod_object)
+}
+
+/// A Kubernetes Event.
+fn recorded(event: &RecordedEvent) -> RowText {
+    let (object, selects) = match &event.involved_object {
+        ObjectReference::Pod { pod, .. } => pod_object(pod),
+        ObjectReference::Node { node } => node_object(node),
+        ObjectReference::Budget { budget } => budget_object(budget),
+        ObjectReference::Workload { workload } => workload_object(workload),
     };
-    Some(RowText {
-        category: Category::Fact,
-        type_: "Fact",
-        reason: reason.to_owned(),
+    RowText {
+        category: Category::Event,
+        type_: event.type_,
+        reason: event.reason.to_owned(),
         object,
-        message: what.to_string(),
-        component,
+        message: event.message.clone(),
+        component: event.component,
         selects,
-    })
+    }
 }
 
 /// An error as `code Reason`.

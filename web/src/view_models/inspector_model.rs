@@ -257,11 +257,9 @@ fn pod(session: &Session, model: &BoardModel, key: &PodKey) -> Option<InspectorM
 }
 
 fn last_decision(session: &Session, key: &PodKey) -> Option<(Timestamp, EvictionDecision)> {
-    session.rows().iter().rev().find_map(|row| match &row.kind {
-        RowKind::Happened(EventKind::Decided(decision)) if decision.pod == *key => {
-            Some((row.at, decision.decision.clone()))
-        }
-        _ => None,
+    session.rows().iter().rev().find_map(|row| {
+        let RowKind::Happened(EventKind::Decided(decision)) = &row.kind else { return None };
+        (decision.pod == *key).then(|| (row.at, decision.decision.clone()))
     })
 }
 

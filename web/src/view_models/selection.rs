@@ -61,15 +61,15 @@ pub(crate) fn selection_after(
     commands: &[Command],
     selection: Option<&Selection>,
 ) -> Option<Option<Selection>> {
-    match commands {
-        [Command::CreateNode(node)] => {
-            Some(Some(Selection::Node(node.metadata.name.as_str().into())))
-        }
-        [Command::CreatePod(pod)] => Some(Some(Selection::Pod(pod.key()))),
-        [Command::DeleteNode { node }] if selection == Some(&Selection::Node(node.clone())) => {
-            Some(None)
-        }
-        _ => None,
+    let [command] = commands else { return None };
+    if let Command::CreateNode(node) = command {
+        Some(Some(Selection::Node(node.metadata.name.as_str().into())))
+    } else if let Command::CreatePod(pod) = command {
+        Some(Some(Selection::Pod(pod.key())))
+    } else if let Command::DeleteNode { node } = command {
+        (selection == Some(&Selection::Node(node.clone()))).then_some(None)
+    } else {
+        None
     }
 }
 

@@ -108,7 +108,8 @@ as_other!(
     Timestamp: |it: &Self| it.as_nanos(), Self::from_nanos;
     Moment: |it: &Self| it.as_nanos(), Self::from_nanos;
     Span: |it: &Self| it.0, Self;
-    PodCounts: |it: &Self| it.numbers(), |(verdicts, healths)| Self::from_numbers(verdicts, healths);
+    PodCounts: |it: &Self| it.numbers(),
+        |(verdicts, healths)| Self::from_numbers(verdicts, healths);
 );
 
 structs! {

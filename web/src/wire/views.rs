@@ -123,12 +123,14 @@ structs! {
 
 enums! {
     Request {
-        Stage(origin), Take, Resume(known), LeaveVisit(entry), Visit(entry, present), Edit(commands), Undo, Redo,
+        Stage(origin), Take, Resume(known), LeaveVisit(entry), Visit(entry, present),
+        Edit(commands), Undo, Redo,
         Playing(playing), Play(to), Step, StepBack, RunToEnd, Seek(to), StepAbout(later), EndPeek,
         Select(selection), Find(name), Draw(density), Log(wanted), Lanes(msg, narrow),
         Warnings(about), Nodes, ToggleKind(kind), Load(scenario), Tour(name),
         Read(text, name, keep_all), ReadAgain(keep_all), Replace(own_release), Plan, Add,
-        List(listing), Excerpt(line), Export(what), Picture(of, as_), ExportShared(hide), ChangeStart(change),
+        List(listing), Excerpt(line), Export(what), Picture(of, as_), ExportShared(hide),
+        ChangeStart(change),
         SetBaseline, Kubectl(line), Complete(line, cursor), Offers(line), Until(until),
         Branch(msg), Compare(with), SetBookmarks(bookmarks), Tell(number), TellNext(forth),
         Link(hide), Embed(page), EmbedForms(packed), Report(options), OpenRun(run), Cancel,

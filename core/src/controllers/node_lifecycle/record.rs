@@ -192,9 +192,9 @@ impl NodeState {
 /// Which of the passes from `first` to before `before` make a difference to what is known in the
 /// end, if heartbeats come all the time; and the pass after them.
 ///
-/// A pass overwrites what the one before it noted. So the last that sees a heartbeat of a kind matters,
-/// and the one after it, which may miss a lease that was dropped. The first two see what was told
-/// when the promise was given.
+/// A pass overwrites what the one before it noted. So the last that sees a heartbeat of a kind
+/// matters, and the one after it, which may miss a lease that was dropped. The first two see what
+/// was told when the promise was given.
 fn passes_that_matter(
     heartbeats: &HeartbeatSchedule,
     first: Timestamp,

@@ -274,7 +274,8 @@ fn other_work_goes_on_while_a_status_waits() {
     assert_eq!(log[2], "45.02s status n1");
 }
 
-/// The pass that finds the whole cluster unreachable takes taints from nodes as they were when it began.
+/// The pass that finds the whole cluster unreachable takes taints from nodes as they were when it
+/// began.
 #[test]
 fn a_node_tainted_in_the_pass_that_finds_a_total_outage_keeps_its_taint() {
     for (write_time, tainted) in [(0, false), (25, true)] {

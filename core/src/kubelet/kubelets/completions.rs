@@ -118,8 +118,8 @@ impl Kubelets {
         }
     }
 
-    /// The kubelet is connected again: it posts what has ended, unless that was killed before since the
-    /// pod was deleted, and the others go on.
+    /// The kubelet is connected again: it posts what has ended, unless that was killed before since
+    /// the pod was deleted, and the others go on.
     pub(super) fn post_completions(&mut self, context: &mut Context<'_>, name: &NodeName) {
         let Some(kubelet) = self.by_node.get_mut(name.as_str()) else { return };
         let was_killed = |known: &Unposted| {

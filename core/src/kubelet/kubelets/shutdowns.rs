@@ -334,8 +334,8 @@ impl Kubelets {
         Some(self.report_shutdown(name, NodeShutdownReport::Booted))
     }
 
-    /// A kubelet is connected for the first time since its machine has started: containers that were
-    /// to end have ended with it, and what controllers have marked is so.
+    /// A kubelet is connected for the first time since its machine has started: containers that
+    /// were to end have ended with it, and what controllers have marked is so.
     pub(super) fn forget_containers(&mut self, now: Timestamp, name: &NodeName) {
         let Some(kubelet) = self.by_node.get_mut(name.as_str()) else { return };
         for deletion in &mut kubelet.unconfirmed {

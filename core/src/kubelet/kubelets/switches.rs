@@ -110,7 +110,8 @@ impl Kubelets {
         }
     }
 
-    /// The event that a kubelet records when it starts; it reaches the API server if the kubelet is connected.
+    /// The event that a kubelet records when it starts; it reaches the API server if the kubelet is
+    /// connected.
     pub(super) fn announce_start(
         &self,
         cluster: &Cluster,

@@ -52,8 +52,9 @@ impl Kubelets {
         }
     }
 
-    /// Says which volumes are mounted, if the kubelet is connected: those that are attached and that a pod
-    /// of the node uses. Mirrors `nodestatus.VolumesInUse`, which is posted at once here.
+    /// Says which volumes are mounted, if the kubelet is connected: those that are attached and
+    /// that a pod of the node uses. Mirrors `nodestatus.VolumesInUse`, which is posted at once
+    /// here.
     pub(super) fn report_volumes(&mut self, context: &Context<'_>, node: &NodeName) {
         let Some(volumes) = context.cluster.volumes() else { return };
         if !self.is_connected(node.as_str()) {

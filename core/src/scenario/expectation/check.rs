@@ -224,7 +224,10 @@ fn bindings(events: &[Event], wanted: &ScheduledExpectation) -> Vec<Timestamp> {
         let EventKind::EventRecorded(event) = what else { return false };
         let to = event.message.rsplit(' ').next().unwrap_or_default();
         event.reason == "Scheduled"
-            && matches!(&event.involved_object, ObjectReference::Pod { pod, .. } if *pod == wanted.pod)
+            && matches!(
+                &event.involved_object,
+                ObjectReference::Pod { pod, .. } if *pod == wanted.pod
+            )
             && (wanted.node.is_empty() || wanted.node == to)
     })
 }

@@ -129,8 +129,8 @@ fn a_kubelet_puts_its_status_right() {
     assert_eq!(simulator.poll_timeout(), None);
 }
 
-/// A grace period that is shorter than the time between two heartbeats makes healthy nodes flap, as in a
-/// cluster that is set so.
+/// A grace period that is shorter than the time between two heartbeats makes healthy nodes flap, as
+/// in a cluster that is set so.
 #[test]
 fn a_short_grace_period_makes_nodes_flap() {
     let flags = [("node-monitor-grace-period", "3s"), ("node-monitor-period", "1s")];

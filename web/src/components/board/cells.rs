@@ -169,7 +169,10 @@ impl Component for Cells {
                     <i class="cellmark" style={place(index)}></i>
                 }
                 if let Some(node) = zone.nodes.get(current).filter(|_| is_laid_out) {
-                    { self.cell(ctx, node, (current, columns), place(current), marked == Some(current)) }
+                    { {
+                        let is_marked = marked == Some(current);
+                        self.cell(ctx, node, (current, columns), place(current), is_marked)
+                    } }
                 }
                 if let Some((index, node)) = tip {
                     <div class="celltip" aria-hidden="true" data-testid={TestId::CellTip}

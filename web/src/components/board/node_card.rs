@@ -59,7 +59,9 @@ pub(crate) fn NodeCard(props: &NodeCardProps) -> Html {
                 <span class="beware" data-severity={severity.as_str()}>{ picture(*severity) }</span>
             }
             if let Some(cause) = node.unreachable {
-                <span class="unreachable" data-cause={unreachable_words(cause)}>{ unreachable_words(cause) }</span>
+                <span class="unreachable" data-cause={unreachable_words(cause)}>
+                    { unreachable_words(cause) }
+                </span>
             }
             if !node.taints.is_empty() {
                 <div class="taints">
@@ -106,7 +108,9 @@ fn rows(props: &NodeCardProps) -> Html {
         <>
             if !node.pods.is_empty() {
                 <div class="pods" role="group">
-                    { for node.pods.iter().map(|pod| pod_item(pod, is_selected(props, pod), warning_severity(props, pod))) }
+                    { for node.pods.iter().map(|pod| {
+                        pod_item(pod, is_selected(props, pod), warning_severity(props, pod))
+                    }) }
                 </div>
             } else if node.gone_count == 0 {
                 <div class="none">{ "no pods" }</div>
@@ -141,7 +145,9 @@ fn dots(props: &NodeCardProps) -> Html {
     let more = node.pod_count.saturating_sub(MAX_DOTS);
     html! {
         <div class="dots" role="group">
-            { for node.pods.iter().take(MAX_DOTS).map(|pod| pod_dot(pod, is_selected(props, pod), warning_severity(props, pod))) }
+            { for node.pods.iter().take(MAX_DOTS).map(|pod| {
+                pod_dot(pod, is_selected(props, pod), warning_severity(props, pod))
+            }) }
             if more > 0 { <span class="left">{ format!("+{more}") }</span> }
             if node.gone_count > 0 {
                 <span class="left">{ format!("−{}", node.gone_count) }</span>

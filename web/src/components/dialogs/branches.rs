@@ -24,7 +24,9 @@ pub(crate) fn branches(work: &WorkView, reached: Timestamp, dispatch: &Dispatch)
                 { "A branch keeps a future: fork here, do something else, and compare both. An edit \
                    after going back forks by itself." }
             </p>
-            <ul class="tree" data-testid={TestId::Branches}>{ under(None, branches, here, dispatch) }</ul>
+            <ul class="tree" data-testid={TestId::Branches}>
+                { under(None, branches, here, dispatch) }
+            </ul>
             <div class="actions">
                 <button class="btn" disabled={branches.len() < 2} onclick={dispatch.reform(
                     |_: MouseEvent| Msg::Open(Dialog::Compare)

@@ -123,13 +123,19 @@ pub(crate) fn Compare(props: &CompareProps) -> Html {
                 if !props.branches.is_empty() {
                     <label class="field"><span>{ "Branch" }</span>
                         <Choice value={form.branch.clone()} label={format!("Branch of {name}")}
-                            options={choices(format!("{}, as it is", props.here), branches.collect())}
+                            options={choices(
+                                format!("{}, as it is", props.here),
+                                branches.collect(),
+                            )}
                             onchange={change(index, true, |form, text| form.branch = text)} />
                     </label>
                 }
                 <label class="field"><span>{ "Kubernetes" }</span>
                     <Choice value={form.release.clone()} label={format!("Release of {name}")}
-                        options={choices(format!("{}, as it is", props.release), releases.collect())}
+                        options={choices(
+                            format!("{}, as it is", props.release),
+                            releases.collect(),
+                        )}
                         onchange={change(index, true, |form, text| form.release = text)} />
                 </label>
                 <TextField label="tolerationSeconds" value={form.seconds.clone()}
@@ -202,7 +208,9 @@ fn result(compared: &Compared, dispatch: &Dispatch) -> Html {
                         "The lanes that differ, of {a} above and {b} below, to {}", at(compared.end))}>
                         { for compared.lanes.iter().map(|(subject, [above, below])| html! {
                             <div class="pair">
-                                <span class="clip" title={subject.to_string()}>{ subject.name() }</span>
+                                <span class="clip" title={subject.to_string()}>
+                                    { subject.name() }
+                                </span>
                                 <span class="ptracks">
                                     <span class="ltrack" title={format!("A: {a}")}>
                                         { for above.iter().map(one_bar) }</span>

@@ -109,7 +109,9 @@ pub(crate) fn CreateNode(props: &CreateNodeProps) -> Html {
                     <label class="field">
                         <span>{ "Its kubelet starts" }</span>
                         <Choice value={(*starts).clone()} onchange={setter(&starts)}
-                            options={STARTS.map(|(value, words)| (value.into(), words.into())).to_vec()} />
+                            options={STARTS.map(|(value, words)| {
+                                (value.into(), words.into())
+                            }).to_vec()} />
                     </label>
                     if *starts == "later" {
                         <TextField label="After" value={(*after).clone()} placeholder="90s"
@@ -226,8 +228,10 @@ pub(crate) fn CreatePod(props: &CreatePodProps) -> Html {
                         placeholder="web-0" oninput={setter(&name)}
                         errors={typed(*tried, &name, messages(&errors, "metadata.name"))} />
                     <TextField label="Namespace" value={(*namespace).clone()}
-                        oninput={setter(&namespace)} errors={messages(&errors, "metadata.namespace")} />
-                    <TextField label="Node" value={(*node).clone()} list={props.nodes.iter().take(MOST_CHOICES).cloned().collect::<Vec<_>>()}
+                        oninput={setter(&namespace)}
+                        errors={messages(&errors, "metadata.namespace")} />
+                    <TextField label="Node" value={(*node).clone()}
+                        list={props.nodes.iter().take(MOST_CHOICES).cloned().collect::<Vec<_>>()}
                         placeholder="none" oninput={setter(&node)}
                         errors={node_errors(&errors, &node, &props.nodes)} />
                 </div>

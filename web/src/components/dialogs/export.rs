@@ -116,7 +116,9 @@ fn Embed(props: &EmbedProps) -> Html {
             <div class="row">
                 <div class="grow">
                     <b>{ "Embed" }</b>
-                    <p class="hint">{ "This run on a page of your own: fence, HTML, frame or link." }</p>
+                    <p class="hint">
+                        { "This run on a page of your own: fence, HTML, frame or link." }
+                    </p>
                 </div>
                 if made.is_none() {
                     <button class="btn small" onclick={onopen}>{ "Show" }</button>

@@ -21,8 +21,8 @@ pub(crate) fn help(dispatch: &Dispatch) -> Html {
             { for Where::ALL.into_iter().map(keys_of) }
             <p class="hint">
                 { "The clock is simulated: an hour can pass in a second, and the same edits at the \
-                   same times always give the same result. You can go back; an edit made in the past \
-                   begins a branch, and what came later stays on the other one." }
+                   same times always give the same result. You can go back; an edit made in the \
+                   past begins a branch, and what came later stays on the other one." }
             </p>
         </Modal>
     }
@@ -37,7 +37,9 @@ fn keys_of(place: Where) -> Html {
             <dl class="keys">
                 { for here.map(|shortcut| html! {
                     <>
-                        <dt>{ for shortcut.keys.iter().map(|key| html! { <kbd>{ *key }</kbd> }) }</dt>
+                        <dt>
+                            { for shortcut.keys.iter().map(|key| html! { <kbd>{ *key }</kbd> }) }
+                        </dt>
                         <dd>{ shortcut.meaning }</dd>
                     </>
                 }) }

@@ -319,7 +319,9 @@ fn secrets_view(dropped: Dropped, keep_all: bool, set: &Callback<bool>) -> Html 
             <label class="check">
                 <input type="checkbox" checked={keep_all} {onchange}
                     data-testid={TestId::KeepAll} />
-                <span>{ "Keep everything: it will be in exports and in this browser's storage" }</span>
+                <span>
+                    { "Keep everything: it will be in exports and in this browser's storage" }
+                </span>
             </label>
         </section>
     }

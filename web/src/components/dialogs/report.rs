@@ -72,7 +72,8 @@ pub(crate) fn ReportDialog(props: &ReportProps) -> Html {
                 <p class="hint">
                     { format!("What if a node, a zone or a pool fails: who leaves, who comes back, how \
                         long is each workload short, and what would help? Each failure is run by \
-                        itself, from the cluster as it is at {}, once it has come to rest.", at(*now)) }
+                        itself, from the cluster as it is at {}, once it has come to rest.",
+                        at(*now)) }
                 </p>
                 <ReportForm options={state.options.clone()} {begin} />
             </>
@@ -144,7 +145,10 @@ fn result(view: &Rc<ReportView>, dispatch: &Dispatch) -> Html {
                 <h3>{ "Workloads" }</h3>
                 <div class="comparetable"><table data-testid={TestId::ReportWorkloads}>
                     <thead><tr>
-                        { for ["Score", "Workload", "Worst failure", "Ready", "Below", "At zero", "Whole again"]
+                        { for [
+                            "Score", "Workload", "Worst failure", "Ready", "Below", "At zero",
+                            "Whole again",
+                        ]
                             .map(|title| html! { <th scope="col">{ title }</th> }) }
                     </tr></thead>
                     <tbody>
@@ -158,7 +162,9 @@ fn result(view: &Rc<ReportView>, dispatch: &Dispatch) -> Html {
                                 </td>
                                 <th scope="row">{ row.name.clone() }</th>
                                 if let Some(worst) = &row.worst {
-                                    { for worst.iter().map(|text| html! { <td>{ text.clone() }</td> }) }
+                                    { for worst.iter().map(|text| html! {
+                                        <td>{ text.clone() }</td>
+                                    }) }
                                 } else {
                                     <td colspan="5" class="muted">{ "not affected" }</td>
                                 }
@@ -176,7 +182,8 @@ fn finding(row: &FindingRow, open: &Callback<Rc<Moment>>, dispatch: &Dispatch) -
     html! {
         <li>
             <p><b>{ row.what.clone() }</b>{ " " }{ row.why.clone() }{ " " }
-                <button class="btn small" onclick={open.reform(move |_: MouseEvent| moment.clone())}>
+                <button class="btn small"
+                    onclick={open.reform(move |_: MouseEvent| moment.clone())}>
                     { format!("Open at {}", row.moment.at) }
                 </button>
             </p>
@@ -193,12 +200,16 @@ fn finding(row: &FindingRow, open: &Callback<Rc<Moment>>, dispatch: &Dispatch) -
                     <div class="comparetable"><table>
                         <thead><tr>
                             <th scope="col">{ "tolerationSeconds" }</th>
-                            { for outages.iter().map(|it| html! { <th scope="col">{ it.clone() }</th> }) }
+                            { for outages.iter().map(|it| html! {
+                                <th scope="col">{ it.clone() }</th>
+                            }) }
                         </tr></thead>
                         <tbody>
                             { for rows.iter().map(|(name, cells)| html! {
                                 <tr><th scope="row">{ name.clone() }</th>
-                                    { for cells.iter().map(|it| html! { <td class="num">{ it.clone() }</td> }) }
+                                    { for cells.iter().map(|it| html! {
+                                        <td class="num">{ it.clone() }</td>
+                                    }) }
                                 </tr>
                             }) }
                         </tbody>

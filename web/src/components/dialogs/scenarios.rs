@@ -70,7 +70,8 @@ pub(crate) fn Scenarios(props: &ScenariosProps) -> Html {
     html! {
         <Modal title="Scenarios" width={820} dispatch={dispatch.clone()}>
             <div class="scenariosearch" role="search">
-                <input type="search" onkeydown={by_arrows} placeholder="Search titles, questions, answers and tags"
+                <input type="search" onkeydown={by_arrows}
+                    placeholder="Search titles, questions, answers and tags"
                     aria-label="Search scenarios" value={(*search).clone()} {oninput}
                     autofocus=true data-testid={TestId::ScenarioSearch} />
                 { tags(catalogue, &tag) }
@@ -86,7 +87,10 @@ pub(crate) fn Scenarios(props: &ScenariosProps) -> Html {
                 }
             </div>
             <p class="hint" role="status" data-testid={TestId::ScenarioCount}>
-                { format!("{} of {}. ", number, catalogue.iter().map(|(_, all)| all.len()).sum::<usize>()) }
+                { format!(
+                    "{number} of {}. ",
+                    catalogue.iter().map(|(_, all)| all.len()).sum::<usize>(),
+                ) }
                 { "Each takes the place of the cluster on the board; undo brings it back. \
                     Arrow keys go from one to the next." }
             </p>

@@ -164,7 +164,9 @@ impl Sessions {
             return html! {
                 <li key={id.clone()} class="item" data-deleted="true">
                     <div class="row" role="status">
-                        <span class="grow muted">{ format!("“{}” is deleted.", entry.name()) }</span>
+                        <span class="grow muted">
+                            { format!("“{}” is deleted.", entry.name()) }
+                        </span>
                         <button class="btn small" onclick={link.callback(move |_| {
                             SessionsMsg::PutBack(id.clone())
                         })}>{ "Undo" }</button>
@@ -196,7 +198,9 @@ impl Sessions {
                             <button class="btn small primary" onclick={open}>{ "Open" }</button>
                         }
                         <button class="btn small icon" title="Rename" aria-label="Rename"
-                            onclick={link.callback(move |_| SessionsMsg::Name(Some(rename.clone())))}>
+                            onclick={link.callback(move |_| {
+                                SessionsMsg::Name(Some(rename.clone()))
+                            })}>
                             { icon::pencil() }
                         </button>
                         <button class="btn small icon" title="Download as a scenario file"

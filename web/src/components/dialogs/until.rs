@@ -108,7 +108,9 @@ pub(crate) fn UntilDialog(props: &UntilProps) -> Html {
                             <li class="row">
                                 <code class="grow">{ one }</code>
                                 <button class="btn small" onclick={props.dispatch.reform(
-                                    move |_: MouseEvent| Msg::Until(Until::Pass(index), Callback::noop())
+                                    move |_: MouseEvent| {
+                                        Msg::Until(Until::Pass(index), Callback::noop())
+                                    }
                                 )}>{ "Remove" }</button>
                             </li>
                         }) }

@@ -21,7 +21,8 @@ pub(crate) fn warnings(
     dispatch: &Dispatch,
 ) -> Html {
     html! {
-        <Modal title="Warnings" width={820} dispatch={dispatch.clone()} read_only={shown.is_empty()}>
+        <Modal title="Warnings" width={820} dispatch={dispatch.clone()}
+            read_only={shown.is_empty()}>
             if let Some(about) = about {
                 <div class="row">
                     <span>{ "About " }<b class="mono">{ name_of(about) }</b></span>

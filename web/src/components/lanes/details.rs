@@ -29,7 +29,8 @@ pub(super) fn details(props: &LanesProps) -> Html {
             } else {
                 <p class="muted">
                     { "Point at a lane to look at that moment, click to go there, drag to measure \
-                       (by touch, press Area first). Ctrl and the wheel zoom, Shift and the wheel move." }
+                       (by touch, press Area first). Ctrl and the wheel zoom, Shift and the \
+                       wheel move." }
                 </p>
             }
             { legend(props.view.window.rows.iter().flat_map(|row| &row.bars)) }
@@ -76,7 +77,9 @@ fn measured(chosen: &Rc<ChosenArea>, dispatch: &Dispatch) -> Html {
                     { "Only what has happened is counted: the forecast does not go as far yet." }
                 </p>
             }
-            <ul>{ for area.states.iter().map(|state| html! { <li>{ state.to_string() }</li> }) }</ul>
+            <ul>
+                { for area.states.iter().map(|state| html! { <li>{ state.to_string() }</li> }) }
+            </ul>
         </div>
     }
 }

@@ -30,7 +30,8 @@ pub(crate) fn event_row(
     let onclick = dispatch.reform(move |_: MouseEvent| Msg::GoTo(to, selects.clone()));
     html! {
         <button key={top} class="ev" style={format!("top:{top}px")} data-category={category}
-            data-place={(top / ROW).to_string()} data-type={text.type_} data-selected={selected.to_string()}
+            data-place={(top / ROW).to_string()} data-type={text.type_}
+            data-selected={selected.to_string()}
             data-later={row.later.then_some("true")} aria-current={row.current.then_some("true")}
             {onclick}>
             <span class="t">{ at(row.at) }</span>

@@ -152,7 +152,9 @@ fn reported((words, is_bad, command): (&'static str, bool, Command), dispatch: &
     let onclick =
         dispatch.reform(move |_: MouseEvent| Msg::Edit(vec![command.clone()], refused.clone()));
     html! {
-        <button class="btn small toggle" aria-pressed={is_bad.to_string()} {onclick}>{ words }</button>
+        <button class="btn small toggle" aria-pressed={is_bad.to_string()} {onclick}>
+            { words }
+        </button>
     }
 }
 
@@ -189,14 +191,18 @@ fn health(kubelet: &Kubelet) -> Html {
                 { fact("Lease renewed", moment(kubelet.lease_renewed_at)) }
                 { fact("Status posted", moment(kubelet.status_posted_at)) }
                 if let Some(next) = kubelet.next_renewal { { fact("Renews next", at(next)) } }
-                if let Some(switch) = kubelet.switches_at { { fact("Next start or stop", at(switch)) } }
+                if let Some(switch) = kubelet.switches_at {
+                    { fact("Next start or stop", at(switch)) }
+                }
                 if let Some(health) = &kubelet.health {
                     { fact("Grace period", format!("{} (--{})",
                         crate::text::span(health.grace), health.grace_flag)) }
                 }
             </dl>
             <table class="conditions">
-                <thead><tr><th>{ "Condition" }</th><th>{ "Status" }</th><th>{ "Reason" }</th></tr></thead>
+                <thead>
+                    <tr><th>{ "Condition" }</th><th>{ "Status" }</th><th>{ "Reason" }</th></tr>
+                </thead>
                 <tbody>
                     { for kubelet.conditions.iter().map(|condition| html! {
                         <tr title={condition.message.clone()}>

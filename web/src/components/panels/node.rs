@@ -117,7 +117,8 @@ pub(crate) fn NodePanel(props: &NodePanelProps) -> Html {
             }
         }
         NodeTab::Yaml => html! {
-            <YamlTab text={files::node_text(node)} read={reader(node)} dispatch={dispatch.clone()} />
+            <YamlTab text={files::node_text(node)} read={reader(node)}
+                dispatch={dispatch.clone()} />
         },
         NodeTab::Taints => html! {
             <TaintForm node={view.name.clone()} taints={view.taints.clone()}

@@ -90,7 +90,9 @@ pub(crate) fn PodPanel(props: &PodPanelProps) -> Html {
     };
     let badge = html! {
         <>
-            <span class="badge" data-state={state.verdict.as_str()}>{ state.verdict.words(1) }</span>
+            <span class="badge" data-state={state.verdict.as_str()}>
+                { state.verdict.words(1) }
+            </span>
             <span class="badge" data-health={state.health.as_str()}>{ state.health.words() }</span>
         </>
     };
@@ -102,7 +104,8 @@ pub(crate) fn PodPanel(props: &PodPanelProps) -> Html {
     ];
     let body = match *tab {
         PodTab::Tolerations => html! {
-            <TolerationForm pod={object.clone()} options={pod.options} dispatch={dispatch.clone()} />
+            <TolerationForm pod={object.clone()} options={pod.options}
+                dispatch={dispatch.clone()} />
         },
         PodTab::Labels => {
             let key = pod.view.key.clone();
@@ -227,7 +230,8 @@ fn actions(props: &PodPanelProps) -> Html {
     html! {
         <>
             if !node.is_empty() {
-                <button class="btn small" title="Select its node" onclick={dispatch.reform(move |_| {
+                <button class="btn small" title="Select its node"
+                    onclick={dispatch.reform(move |_| {
                     Msg::Select(Some(Selection::Node(node.as_str().into())))
                 })}><span class="muted">{ "on" }</span>{ pod.view.node.clone() }</button>
             }

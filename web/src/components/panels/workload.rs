@@ -75,9 +75,11 @@ pub(crate) fn WorkloadPanel(props: &WorkloadPanelProps) -> Html {
                 if scaled {
                     <SettingField key={format!("scale {}", view.desired)} label="Replicas"
                         words="Scale" value={view.desired.to_string()} testid={TestId::Scale}
-                        workload={key.clone()} what={Setting::Replicas} dispatch={dispatch.clone()} />
+                        workload={key.clone()} what={Setting::Replicas}
+                        dispatch={dispatch.clone()} />
                 }
-                <SettingField key={format!("start {:?}", track.start_up)} label="A pod is ready after"
+                <SettingField key={format!("start {:?}", track.start_up)}
+                    label="A pod is ready after"
                     words="Set" value={track.start_up.clone().unwrap_or_default()}
                     placeholder="2s" testid={TestId::StartUp} workload={key.clone()}
                     what={Setting::StartUpTime} dispatch={dispatch.clone()} />

@@ -25,7 +25,8 @@ pub(crate) fn busy(busy: &Busy) -> Html {
     let Some(progress) = &busy.progress else { return Html::default() };
     let part = progress.part.map(|part| format!("{part:.3}"));
     html! {
-        <div class={classes!("busy", (progress.what == WORKING).then_some("known"))} role="status" data-testid={TestId::Busy}>
+        <div class={classes!("busy", (progress.what == WORKING).then_some("known"))} role="status"
+            data-testid={TestId::Busy}>
             <progress aria-label={progress.what.clone()} value={part}></progress>
             <span class="grow clip">{ &progress.what }</span>
             <button type="button" class="btn small" data-testid={TestId::Cancel}

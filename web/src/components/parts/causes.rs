@@ -31,7 +31,8 @@ pub(crate) fn causes(causes: &[Cause], dispatch: &Dispatch) -> Html {
                 let to = cause.at;
                 html! {
                     <li>
-                        <button class="link" onclick={dispatch.reform(move |_: MouseEvent| Msg::Seek(to))}
+                        <button class="link"
+                            onclick={dispatch.reform(move |_: MouseEvent| Msg::Seek(to))}
                             title={format!("Go to {}", at(to))}>
                             <b class="num">{ at(to) }</b>{ " " }{ &cause.text }
                         </button>

@@ -66,7 +66,9 @@ pub(crate) fn TextField(props: &TextFieldProps) -> Html {
                 list={has_list.then(|| list_id.clone())} aria-invalid={invalid.then_some("true")} />
             if has_list {
                 <datalist id={list_id}>
-                    { for props.list.iter().map(|value| html! { <option value={value.clone()} /> }) }
+                    { for props.list.iter().map(|value| html! {
+                        <option value={value.clone()} />
+                    }) }
                 </datalist>
             }
             { error_list(&props.errors) }

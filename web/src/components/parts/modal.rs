@@ -58,7 +58,9 @@ pub(crate) fn Modal(props: &ModalProps) -> Html {
                 </button>
             </div>
             { takes_long.as_ref().map(busy) }
-            <div class="body" tabindex={props.read_only.then_some("0")}>{ props.children.clone() }</div>
+            <div class="body" tabindex={props.read_only.then_some("0")}>
+                { props.children.clone() }
+            </div>
         </dialog>
     }
 }

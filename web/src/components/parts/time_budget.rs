@@ -74,7 +74,8 @@ fn row(term: &Term, dispatch: &Dispatch) -> Html {
             <td title={term.start.to_string()}>
                 if let Some(to) = to {
                     <button class="link num" title={format!("Go to {}", term.start)}
-                        onclick={dispatch.reform(move |_: MouseEvent| Msg::Seek(to))}>{ start }</button>
+                        onclick={dispatch.reform(move |_: MouseEvent| Msg::Seek(to))}>
+                        { start }</button>
                 } else {
                     { start }
                 }

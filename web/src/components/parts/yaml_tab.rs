@@ -73,7 +73,8 @@ pub(crate) fn YamlTab(props: &YamlTabProps) -> Html {
             <div class="editor">
                 <pre ref={numbers} aria-hidden="true">{ line_numbers(&text, &found) }</pre>
                 <textarea value={text} {oninput} {onscroll} spellcheck="false" autocomplete="off"
-                    wrap="off" aria-label="YAML" aria-invalid={(!found.is_empty()).then_some("true")} />
+                    wrap="off" aria-label="YAML"
+                    aria-invalid={(!found.is_empty()).then_some("true")} />
             </div>
             { diagnostics(&found, None) }
             { draft.foot(dirty, read.is_ok(), replace.unwrap_or_default()) }

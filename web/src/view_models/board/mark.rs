@@ -1,5 +1,5 @@
-//! The marks of the legend: which of them stands for how a pod is doing. The picture of the board and
-//! the cells of a large one draw them.
+//! The marks of the legend: which of them stands for how a pod is doing. The picture of the board
+//! and the cells of a large one draw them.
 
 use taintlab_core::pod_state::{PodHealth, PodVerdict};
 

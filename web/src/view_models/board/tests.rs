@@ -18,7 +18,8 @@ fn scenario() -> Scenario {
             ],
             "pods": [
                 { "metadata": { "name": "p" }, "spec": { "nodeName": "a", "tolerations":
-                    [{ "key": "k", "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 60 }] } },
+                    [{ "key": "k", "operator": "Exists", "effect": "NoExecute",
+                        "tolerationSeconds": 60 }] } },
                 { "metadata": { "name": "q" }, "spec": { "nodeName": "b" } },
                 { "metadata": { "name": "r" }, "spec": {} },
                 { "metadata": { "name": "s" }, "spec": { "nodeName": "nowhere" } }

@@ -154,7 +154,9 @@ pub(crate) fn ReportForm(props: &ReportFormProps) -> Html {
             draft.set(new);
         };
         html! {
-            <label class="check"><input type="checkbox" checked={value} {onchange} />{ label }</label>
+            <label class="check">
+                <input type="checkbox" checked={value} {onchange} />{ label }
+            </label>
         }
     };
     let typed = |set: fn(&mut Draft, String)| {
@@ -182,7 +184,9 @@ pub(crate) fn ReportForm(props: &ReportFormProps) -> Html {
                     { check("each node", draft.nodes, |it, on| it.nodes = on) }
                     { check("each zone", draft.zones, |it, on| it.zones = on) }
                     { check("each region", draft.regions, |it, on| it.regions = on) }
-                    { check("each two zones at once", draft.zone_pairs, |it, on| it.zone_pairs = on) }
+                    { check("each two zones at once", draft.zone_pairs, |it, on| {
+                        it.zone_pairs = on;
+                    }) }
                     <TextField label="Each value of these labels of nodes"
                         value={draft.labels.clone()} placeholder="topology.example.com/rack"
                         oninput={typed(|it, text| it.labels = text)} />
@@ -221,7 +225,9 @@ pub(crate) fn ReportForm(props: &ReportFormProps) -> Html {
                 </fieldset>
             </div>
             <div class="actions">
-                <button class="btn primary" disabled={options.is_err()}>{ "Run the report" }</button>
+                <button class="btn primary" disabled={options.is_err()}>
+                    { "Run the report" }
+                </button>
             </div>
         </form>
     }

@@ -85,7 +85,8 @@ fn watched(known: &InspectedResources, chosen: &UseStateHandle<Option<Signal>>) 
                     let (signal, chosen) = (series.signal, chosen.clone());
                     let pressed = shown.is_some_and(|(shown, _)| shown.signal == signal);
                     html! {
-                        <button type="button" class="btn small toggle" aria-pressed={pressed.to_string()}
+                        <button type="button" class="btn small toggle"
+                            aria-pressed={pressed.to_string()}
                             onclick={move |_: MouseEvent| chosen.set(Some(signal))}>
                             { signal.name() }
                         </button>
@@ -116,7 +117,8 @@ fn conditions(view: &EvictionView) -> Html {
                             { " after usage has dropped (" }<code>{ TRANSITION }</code>{ ")." }
                         } else {
                             { "Usage has dropped; clears at " }<b>{ at(condition.until) }</b>
-                            { " (" }<code>{ TRANSITION }</code>{ " " }{ &view.transition_period }{ ")." }
+                            { " (" }<code>{ TRANSITION }</code>
+                            { format!(" {}).", view.transition_period) }
                         }
                     </p>
                 </div>
@@ -192,7 +194,10 @@ fn chart(series: &UsageSeries, now: Timestamp) -> Html {
                 { for series.thresholds.iter().map(|line| {
                     let height = format!("{:.1}", y(line.usage));
                     let class = if line.hard { "line hard" } else { "line soft" };
-                    html! { <line {class} x1="0" x2={WIDTH.to_string()} y1={height.clone()} y2={height} /> }
+                    html! {
+                        <line {class} x1="0" x2={WIDTH.to_string()} y1={height.clone()}
+                            y2={height} />
+                    }
                 }) }
                 <line class="line now" x1={format!("{:.1}", x(now))} x2={format!("{:.1}", x(now))}
                     y1="0" y2={HEIGHT.to_string()} />
@@ -230,7 +235,9 @@ fn table(series: &UsageSeries) -> Html {
             <div class="wide">
                 <table class="conditions">
                     <thead><tr><th>{ "At" }</th><th>{ "system" }</th>
-                        { for series.pods.iter().map(|pod| html! { <th>{ pod.pod.to_string() }</th> }) }
+                        { for series.pods.iter().map(|pod| html! {
+                            <th>{ pod.pod.to_string() }</th>
+                        }) }
                     </tr></thead>
                     <tbody>{ for rows }</tbody>
                 </table>
@@ -247,7 +254,12 @@ fn thresholds(view: &EvictionView, signal: Signal) -> Html {
     }
     html! {
         <table class="conditions" data-testid={TestId::Thresholds}>
-            <thead><tr><th>{ "Threshold" }</th><th>{ "Left" }</th><th>{ "Distance" }</th><th>{ "State" }</th></tr></thead>
+            <thead>
+                <tr>
+                    <th>{ "Threshold" }</th><th>{ "Left" }</th>
+                    <th>{ "Distance" }</th><th>{ "State" }</th>
+                </tr>
+            </thead>
             <tbody>{ for of_signal.into_iter().map(threshold) }</tbody>
         </table>
     }
@@ -328,7 +340,9 @@ fn candidate(signal: Signal, keys: &[RankKey], ranked: &RankedPod) -> Html {
                 }) }
             </dl>
             if let Some(reason) = reason {
-                <span class="muted">{ format!("Ranked before the next pod because {reason}.") }</span>
+                <span class="muted">
+                    { format!("Ranked before the next pod because {reason}.") }
+                </span>
             }
             if !changes.is_empty() {
                 <span class="muted">
@@ -389,7 +403,9 @@ fn ThresholdForm(props: &ThresholdFormProps) -> Html {
                 new
             })
         };
-        html! { <TextField label={format!("--{name}")} value={shown} {oninput} errors={error(name)} /> }
+        html! {
+            <TextField label={format!("--{name}")} value={shown} {oninput} errors={error(name)} />
+        }
     };
     let onsubmit = {
         let (node, draft, typed) = (props.node.clone(), draft.clone(), typed.clone());

@@ -38,7 +38,9 @@ pub(crate) fn refusals(decision: &Decision, dispatch: &Dispatch) -> Html {
             }
             <div class="wide">
                 <table class="conditions">
-                    <thead><tr><th>{ "Node" }</th><th>{ "Why not" }</th><th>{ "Plugin" }</th></tr></thead>
+                    <thead>
+                        <tr><th>{ "Node" }</th><th>{ "Why not" }</th><th>{ "Plugin" }</th></tr>
+                    </thead>
                     <tbody>{ for rows }</tbody>
                 </table>
             </div>

@@ -90,7 +90,9 @@ pub(crate) fn TolerationForm(props: &TolerationFormProps) -> Html {
         <form class="stack" ref={new_row.form.clone()}
             onclick={new_row.onclick()} {onsubmit} data-testid={TestId::TolerationForm}>
             if shown.is_empty() {
-                <p class="hint">{ "No tolerations: any NoExecute taint evicts this pod at once." }</p>
+                <p class="hint">
+                    { "No tolerations: any NoExecute taint evicts this pod at once." }
+                </p>
             }
             <TolerationEditor drafts={shown} errors={errors_of_new}
                 numeric={props.options.comparison_operators} {onchange} />

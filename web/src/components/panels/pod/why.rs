@@ -47,7 +47,9 @@ fn one_taint(taint: &TaintExplanation, matching: &Explanation) -> Html {
                 </tr></tbody></table>
             } else {
                 <table>
-                    <thead class="sr"><tr><th>{ "Outcome" }</th><th>{ "Toleration" }</th></tr></thead>
+                    <thead class="sr">
+                        <tr><th>{ "Outcome" }</th><th>{ "Toleration" }</th></tr>
+                    </thead>
                     <tbody>
                         { for taint.outcomes.iter().zip(&matching.tolerations).map(
                             |(outcome, toleration)| row(outcome, &toleration.to_string())
