@@ -23,9 +23,7 @@ const EMBED: [&str; 7] = [
 ];
 
 /// In the book the script is in another folder than the engine; this leads to it.
-const LEADS_TO_ENGINE: &str = "export * from \"../embed/manual.js\";\n\
-    export { default } from \"../embed/manual.js\";\n\
-    export const wasm = new URL(\"../embed/taintlab_bg.wasm\", import.meta.url);\n";
+const LEADS_TO_ENGINE: &str = include_str!("js/manual.js");
 
 /// The folder.
 pub(crate) fn folder(workspace: &Workspace) -> PathBuf {

@@ -12,21 +12,8 @@ use crate::pins;
 use crate::playground::DIST;
 use crate::workspace::{self, Workspace};
 
-/// Reads paths, one per argument; prints `raw gzip brotli` of each. Node's own zlib is the
-/// reference implementation of both, which servers use too.
-const COMPRESS: &str = "
-const { readFileSync } = require('node:fs');
-const { gzipSync, brotliCompressSync, constants } = require('node:zlib');
-for (const path of process.argv.slice(1)) {
-  const bytes = readFileSync(path);
-  const params = {
-    [constants.BROTLI_PARAM_QUALITY]: 11,
-    [constants.BROTLI_PARAM_LGWIN]: 22,
-    [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length,
-  };
-  console.log(bytes.length, gzipSync(bytes, { level: 9 }).length,
-    brotliCompressSync(bytes, { params }).length);
-}";
+/// Prints the sizes of files, raw and compressed.
+const COMPRESS: &str = include_str!("js/sizes.js");
 
 /// Sizes in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -56,11 +56,10 @@ pub(crate) enum Scope {
 
 const SET_UP_RUST: &str = "set-up: Rust";
 const SET_UP_NPM: &str = "set-up: Node";
-const SET_UP_TOOLS: &str = "set-up: Trunk";
+const SET_UP_TOOLS: &str = "set-up: wasm-bindgen";
 const SET_UP_PROGRAMS: &str = "set-up: Chromium, kubectl, Hugo";
-const BUILD: &str = "playground, release";
+const BUILD: &str = "release build";
 const NATIVE_ANSWERS: &str = "what the engine says natively";
-const PACKAGE: &str = "npm package";
 const GENERATORS: &str = "set-up: generators of sites";
 const SITES: &str = "tests/sites";
 
@@ -81,12 +80,10 @@ pub(crate) fn run(workspace: &mut Workspace, scope: Scope) -> ExitCode {
         programs = programs_for_tests(workspace, &PROGRAMS)?;
         Ok(())
     });
-    steps.step(SET_UP_TOOLS, &[SET_UP_RUST], || setup::playground_tools(workspace));
-    // Linking and wasm-opt keep one processor busy for minutes, and share nothing with what is
-    // built natively.
-    let page = Ahead::start(workspace, "build");
-    let package = Ahead::start(workspace, "npm");
-    let generators = Ahead::start(workspace, "generators");
+    // Trunk is built first, then the page and the package: linking and wasm-opt keep one processor
+    // busy for minutes, and share nothing with what is built natively.
+    let page_and_package = Ahead::start(workspace, &["build", "npm"]);
+    let generators = Ahead::start(workspace, &["generators"]);
 
     if scope == Scope::Everything {
         static_checks(workspace, &mut steps);
@@ -105,15 +102,14 @@ pub(crate) fn run(workspace: &mut Workspace, scope: Scope) -> ExitCode {
         }
     });
     steps.step(NATIVE_ANSWERS, &[SET_UP_RUST], || native_answers(workspace));
-    steps.step(BUILD, &[SET_UP_NPM, SET_UP_TOOLS], || page.finish());
+    steps.step(BUILD, &[SET_UP_RUST, SET_UP_NPM], || page_and_package.finish());
     steps.test_step("browser tests", &[SET_UP_PROGRAMS, NATIVE_ANSWERS, BUILD], || {
         node_tests(workspace, "tests/e2e", "", &programs)
     });
-    steps.step(PACKAGE, &[SET_UP_NPM, SET_UP_TOOLS], || package.finish());
-    steps.test_step("npm package, packed and installed", &[SET_UP_PROGRAMS, PACKAGE], || {
+    steps.test_step("npm package, packed and installed", &[SET_UP_PROGRAMS, BUILD], || {
         node_tests(workspace, "npm/tests", "", &programs)
     });
-    steps.step(GENERATORS, &[SET_UP_NPM, PACKAGE], || {
+    steps.step(GENERATORS, &[SET_UP_NPM, BUILD], || {
         generators.finish()?;
         setup::package_into_sites(workspace)
     });
@@ -121,7 +117,7 @@ pub(crate) fn run(workspace: &mut Workspace, scope: Scope) -> ExitCode {
         node_tests(workspace, SITES, "", &programs)
     });
     if scope == Scope::Everything {
-        steps.step("size", &[BUILD, PACKAGE], || size::report(workspace));
+        steps.step("size", &[BUILD], || size::report(workspace));
     }
     steps.finish()
 }
