@@ -380,6 +380,17 @@ export function values(seed, examples) {
             ...(chance(0.7) && { times: pick([0, 1, 5, 1e9]) }),
           },
         }),
+        () => ({
+          shutDownNode: {
+            node,
+            shutdownGracePeriod: duration(),
+            shutdownGracePeriodCriticalPods: duration(),
+          },
+        }),
+        () => ({ cancelShutdown: { node } }),
+        () => ({ powerOffNode: { node } }),
+        () => ({ deleteClaim: { claim: pod } }),
+        () => ({ deleteVolume: { volume: pick(["p", "z"]) } }),
         () => ({ cutNetwork: { node } }),
         () => ({ restoreNetwork: { node } }),
         () => ({ cutZoneNetwork: { zone: pick(["a", ":a", "b"]) } }),
@@ -475,6 +486,18 @@ export function values(seed, examples) {
         })),
       }),
       ...(chance(0.1) && { startUpTime: duration() }),
+      ...(chance(0.1) && { descheduler: nearly(() => ({ deschedulingInterval: duration() })) }),
+      ...(chance(0.1) && {
+        autoscaler: nearly(() => ({
+          scanInterval: duration(),
+          nodeGroups: some(2, () => ({
+            name: pick(["g", "h", ""]),
+            maxSize: pick([0, 1, 5, -1]),
+            provisioningTime: duration(),
+            template: object("Node"),
+          })),
+        })),
+      }),
       ...(chance(0.1) && { start: pick([new Date(), "2026-01-01T00:00:00Z", new Date(NaN)]) }),
       ...(chance(0.1) && { featureGates: { [pick(GATES)]: true } }),
     }),
