@@ -42,9 +42,9 @@ pub struct Recorded {
 #[derive(Clone, Debug, Default)]
 pub struct Memory {
     succeeded: BTreeMap<String, BTreeMap<String, Option<i64>>>,
-    failed: BTreeMap<String, BTreeSet<String>>,
-    /// Those of which a pod was deleted.
-    disturbed: BTreeSet<String>,
+    failed: BTreeMap<String, BTreeMap<String, Option<i64>>>,
+    /// Those of which a pod was deleted, with these pods.
+    disturbed: BTreeMap<String, BTreeMap<String, Option<i64>>>,
     /// How often each rule had something to say.
     pub said: BTreeMap<&'static str, usize>,
 }
@@ -221,6 +221,12 @@ impl Step<'_> {
             }
             let named = |it: String| format!("{} {}: {it}", kind(workload), name(workload));
             wrong.extend(found.into_iter().map(named));
+        }
+        let gone = |job: &&Value| self.after.workload(uid(job)).is_none();
+        let jobs = self.before.workloads.iter().filter(|it| kind(it) == "Job");
+        for job in jobs.filter(gone) {
+            let it = self.job_is_gone(job, memory);
+            wrong.extend(it.map(|it| format!("Job {}: {it}", name(job))));
         }
         for budget in &self.after.budgets {
             if let Some(it) = self.budget(budget, memory) {
@@ -625,18 +631,21 @@ impl Step<'_> {
                     all.insert(uid(pod).to_owned(), index(pod));
                 }
                 "Failed" => {
-                    memory.failed.entry(id.clone()).or_default().insert(uid(pod).to_owned());
+                    let all = memory.failed.entry(id.clone()).or_default();
+                    all.insert(uid(pod).to_owned(), index(pod));
                 }
                 _ => {}
             }
         }
         let finished = has_condition(job, "Complete") || has_condition(job, "Failed");
         let vanished = |pod: &&Value| self.after.pod(uid(pod)).is_none_or(is_terminating);
-        if self.before.pods_of(job).any(|pod| vanished(&pod)) {
-            memory.disturbed.insert(id.clone());
+        for pod in self.before.pods_of(job).filter(vanished) {
+            let all = memory.disturbed.entry(id.clone()).or_default();
+            all.insert(uid(pod).to_owned(), index(pod));
         }
-        let succeeded = &memory.succeeded[&id];
-        let failed = memory.failed.get(&id).map_or(0, BTreeSet::len) as i64;
+        let succeeded = memory.succeeded[&id].clone();
+        let failures = memory.failed.get(&id).cloned().unwrap_or_default();
+        let failed = failures.len() as i64;
         let parallelism = number(job, "/spec/parallelism").unwrap_or(1);
         let completions = number(job, "/spec/completions").unwrap_or(1);
         let indexed = text(job, "/spec/completionMode") == "Indexed" && self.after.minor >= 22;
@@ -646,7 +655,8 @@ impl Step<'_> {
         if running > parallelism {
             wrong.push(format!("{running} run, at most {parallelism}"));
         }
-        let disturbed = memory.disturbed.contains(&id);
+        let deleted = memory.disturbed.get(&id).cloned();
+        let disturbed = deleted.is_some();
         let done = if indexed {
             let numbers = succeeded.values().flatten().collect::<BTreeSet<_>>();
             numbers.len() as i64
@@ -667,12 +677,41 @@ impl Step<'_> {
         if finished && running > 0 {
             wrong.push(format!("{running} run although it is over"));
         }
+        let per_index = number(job, "/spec/backoffLimitPerIndex");
         let limit = number(job, "/spec/backoffLimit").unwrap_or(6);
+        let limit = if per_index.is_some() { i64::MAX } else { limit };
         if self.after.minor >= 27 && failed > limit && !finished {
             wrong.push(format!("{failed} failed, at most {limit}, and it goes on"));
         }
-        if has_condition(job, "Failed") && failed <= limit && !disturbed && self.after.minor >= 20 {
+        let why = list(job, "/status/conditions").iter().find(|it| text(it, "/type") == "Failed");
+        let why = why.map(|it| text(it, "/reason")).unwrap_or_default();
+        let limited = has_condition(job, "Failed") && why == "BackoffLimitExceeded";
+        if limited && failed <= limit && !disturbed && self.after.minor >= 20 {
             wrong.push(format!("failed with {failed} failures, {limit} allowed"));
+        }
+        self.job_deadline(job, finished, why, wrong, memory);
+        // A pod that is deleted before it has succeeded counts as one that has failed.
+        let mut failures = failures;
+        failures.extend(deleted.unwrap_or_default());
+        failures.retain(|pod, _| !succeeded.contains_key(pod));
+        let failures_of = |it: i64| count(failures.values().filter(|of| **of == Some(it)));
+        let is_over = |it: &i64| per_index.is_some_and(|limit| failures_of(*it) > limit);
+        if per_index.is_some() {
+            let over: BTreeSet<i64> = (0..completions).filter(is_over).collect();
+            let is_done = |it: &i64| succeeded.values().any(|done| *done == Some(*it));
+            let most = number(job, "/spec/maxFailedIndexes").unwrap_or(i64::MAX);
+            let ends = over.len() as i64 > most
+                || !over.is_empty()
+                    && (0..completions).all(|it| over.contains(&it) || is_done(&it));
+            *memory.said.entry("Job, failures of each index").or_default() += over.len();
+            if ends != has_condition(job, "Failed") {
+                wrong.push(format!("failed indexes {over:?}, failed: {}", !ends));
+            }
+            for pod in self.created(job) {
+                if index(pod).is_some_and(|it| over.contains(&it)) {
+                    wrong.push(format!("{} is made again", name(pod)));
+                }
+            }
         }
         let quiet = failed == 0 && !disturbed && !finished;
         let wanted = parallelism.min(completions - done);
@@ -693,6 +732,10 @@ impl Step<'_> {
             // The lowest numbers that nobody does.
             for pod in self.created(job) {
                 let taken = |number: i64| {
+                    // One that has failed is not tried again, or waits by itself.
+                    if per_index.is_some() && failures_of(number) > 0 {
+                        return true;
+                    }
                     let number = Some(number);
                     was.values().any(|done| *done == number)
                         || self.after.pods_of(job).any(|it| index(it) == number)
@@ -703,6 +746,55 @@ impl Step<'_> {
                 }
             }
         }
+    }
+
+    /// A Job ends when its time is over, and goes when its time to live is.
+    fn job_deadline(
+        &self,
+        job: &Value,
+        finished: bool,
+        why: &str,
+        wrong: &mut Vec<String>,
+        memory: &mut Memory,
+    ) {
+        let started = text(job, "/status/startTime");
+        if let Some(deadline) = number(job, "/spec/activeDeadlineSeconds")
+            && !started.is_empty()
+        {
+            // The start is a whole second.
+            let active = self.after.now - seconds(started);
+            let over = active >= deadline as f64;
+            if active >= deadline as f64 + 1.0 && !finished {
+                wrong.push(format!("active for {active} s of {deadline} s"));
+            }
+            if why == "DeadlineExceeded" {
+                *memory.said.entry("Job past its deadline").or_default() += 1;
+                if !over {
+                    wrong.push(format!("its deadline of {deadline} s is over after {active} s"));
+                }
+            }
+        }
+        if self.expires(job).is_some_and(|at| at <= self.after.now) {
+            wrong.push("its time to live is over".into());
+        }
+    }
+
+    /// When a Job goes by itself, if it does.
+    fn expires(&self, job: &Value) -> Option<f64> {
+        let live = number(job, "/spec/ttlSecondsAfterFinished")?;
+        let mut conditions = list(job, "/status/conditions").iter();
+        let ended = conditions.find(|it| ["Complete", "Failed"].contains(&text(it, "/type")))?;
+        let ended = seconds(text(ended, "/lastTransitionTime"));
+        (self.after.minor >= 21).then_some(ended + live as f64)
+    }
+
+    /// A Job that is gone is one whose time to live is over: nobody deletes one.
+    fn job_is_gone(&self, job: &Value, memory: &mut Memory) -> Option<String> {
+        *memory.said.entry("Job past its time to live").or_default() += 1;
+        // It may end and go at one instant.
+        let at_once = number(job, "/spec/ttlSecondsAfterFinished") == Some(0);
+        let expired = self.expires(job).is_some_and(|at| at <= self.after.now);
+        (!expired && !at_once).then(|| "it is gone".to_owned())
     }
 
     // ---- budgets --------------------------------------------------------------------------

@@ -106,6 +106,14 @@ fn world(dice: &mut Dice) -> (u8, Simulator) {
             "parallelism": dice.pick(&[1, 2, 3]), "completions": dice.pick(&[1, 3, 4]),
             "backoffLimit": dice.pick(&[0, 1, 2]) }),
         ),
+        workload(
+            "Job",
+            "late",
+            json!({
+            "parallelism": 1, "completions": 3,
+            "activeDeadlineSeconds": dice.pick(&[5, 30, 100]),
+            "ttlSecondsAfterFinished": dice.pick(&[0, 10, 40]) }),
+        ),
     ];
     if minor >= 22 {
         workloads.push(workload(
@@ -115,6 +123,15 @@ fn world(dice: &mut Dice) -> (u8, Simulator) {
             "parallelism": 2, "completions": 4, "completionMode": "Indexed",
             "backoffLimit": 1 }),
         ));
+    }
+    if minor >= 29 {
+        let mut spec = json!({
+            "parallelism": 2, "completions": 4, "completionMode": "Indexed",
+            "backoffLimitPerIndex": dice.pick(&[0, 1]) });
+        if dice.one_in(2) {
+            spec["maxFailedIndexes"] = json!(1);
+        }
+        workloads.push(workload("Job", "each", spec));
     }
     let mut budgets: Vec<PodDisruptionBudget> = Vec::new();
     for name in ["web", "api", "db", "sum"] {
