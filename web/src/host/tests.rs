@@ -273,6 +273,30 @@ fn what_is_kept_is_what_there_was() {
     assert_eq!(again.host.console.last().unwrap().number, console.last().unwrap().number + 1);
 }
 
+#[test]
+fn bookmarks_change_nothing_of_what_is_looked_at() {
+    let mut page = page(1e9);
+    lanes_of(&mut page, "why-345-seconds");
+    page.ask(Request::RunToEnd);
+    page.ask(Request::Lanes(LanesMsg::Choose(web_0(), Some(Timestamp::from_secs(60))), false));
+    page.ask(Request::Compare(with_seconds(10)));
+    let seen = |page: &Page| {
+        let host = &page.host;
+        let chosen = host.lanes.view(ForecastState::Done).chosen;
+        (host.session.known_rows().len(), host.session.reached(), chosen, host.compared.clone())
+    };
+    let before = seen(&page);
+    assert!(before.2.is_some() && before.3.is_some());
+    let bookmarks = |page: &Page| page.host.session.timeline().start.bookmarks.clone();
+    let own = bookmarks(&page);
+    page.ask(Request::SetBookmarks(Vec::new()));
+    assert_eq!((bookmarks(&page), seen(&page)), (Vec::new(), before.clone()));
+    page.ask(Request::Undo);
+    assert_eq!((bookmarks(&page), seen(&page)), (own, before));
+    page.ask(Request::Edit(vec![Command::RestartTaintEvictionController]));
+    assert!(page.host.compared.is_none(), "an edit changes what was compared");
+}
+
 /// The lanes of an example in sight, with its forecast.
 fn lanes_of(page: &mut Page, name: &str) {
     page.ask(example(name));

@@ -79,6 +79,7 @@ impl Host {
         self.selection = selection;
         self.story = None;
         self.views.forget_baseline();
+        self.lanes.forget();
         self.begin_telling();
         self.forget_what_was_done();
         self.changed();
