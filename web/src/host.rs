@@ -190,7 +190,6 @@ impl Host {
 
     fn answer(&mut self, id: u32, request: Request, tell: Tell<'_>) {
         let reply = match request {
-            Request::Stage(origin) => Reply::Staged(self.stage(&origin)),
             Request::Take => {
                 self.take();
                 Reply::Done
@@ -208,10 +207,6 @@ impl Host {
                 Reply::Done
             }
             Request::Play(to) => Reply::Played(self.play_to(to)),
-            Request::EndPeek => {
-                self.end_peek();
-                Reply::Done
-            }
             Request::Select(selection) => {
                 self.select(selection);
                 Reply::Done
@@ -294,6 +289,8 @@ impl Host {
             Request::Report(options) => self.open_report(options),
             Request::Cancel => Reply::Done,
             Request::Edit(_)
+            | Request::Stage(_)
+            | Request::EndPeek
             | Request::Lanes(..)
             | Request::Tour(_)
             | Request::Tell(_)

@@ -8,7 +8,7 @@ use taintlab_core::time::{Span, Timestamp};
 use taintlab_manifest::{Dropped, redact_commands, redact_scenario};
 
 use crate::files;
-use crate::session::{Branch, Edit, Session};
+use crate::session::{Branch, Edit, Session, Way};
 use crate::text::count;
 use crate::view_models::selection::Selection;
 
@@ -149,19 +149,19 @@ pub(crate) struct Restored {
 }
 
 impl Restored {
-    /// The session, and what was selected.
+    /// The session at its beginning, the way to its time, and what was selected.
     ///
     /// # Errors
     /// It cannot begin; the text says why.
-    pub(crate) fn session(self) -> Result<(Session, Option<Selection>), String> {
-        let session = Session::resume(self.start, self.edits, self.now);
-        let mut session = session.map_err(|error| error.to_string())?;
+    pub(crate) fn begin(self) -> Result<(Session, Way, Option<Selection>), String> {
+        let session = Session::begin_resume(self.start, self.edits, self.now);
+        let (mut session, way) = session.map_err(|error| error.to_string())?;
         if let Some(here) = self.branch {
             let start = session.timeline().start.clone();
             let branches = self.branches.into_iter().map(|branch| branch.restored(&start));
             session.restore_branches(branches.collect(), here);
         }
-        Ok((session, self.selection))
+        Ok((session, way, self.selection))
     }
 
     /// It as a scenario file.
@@ -251,7 +251,8 @@ mod tests {
         // As one text, in two, and in that of the first format.
         let old = text.replacen("\"format\":2", "\"format\":1", 1);
         for (edits, apart) in [(&text, ""), (&edits, start.as_str()), (&old, "")] {
-            let (again, selected) = from_text(edits, apart).unwrap().session().unwrap();
+            let (mut again, way, selected) = from_text(edits, apart).unwrap().begin().unwrap();
+            again.arrive(way);
             assert_eq!(selected, selection);
             assert_eq!(again.rows(), session.rows());
             assert_eq!(again.now(), session.now());

@@ -79,6 +79,11 @@ impl Host {
         self.told.begun = true;
     }
 
+    /// Whether there is one.
+    pub(super) fn has_begun_telling(&self) -> bool {
+        self.told.begun
+    }
+
     fn changes(&mut self) -> Changes {
         if !self.told.begun {
             return Changes::default();

@@ -473,6 +473,80 @@ fn rows_are_stepped_to_by_zone_group_and_deployment() {
     assert!(said[0].contains("does not run"), "{said:?}");
 }
 
+/// How far it said to be, more than once.
+fn parts(effects: &[Effect]) -> Vec<f64> {
+    let parts = effects.iter().filter_map(|it| match it {
+        Effect::Progress(progress) => progress.part,
+        _ => None,
+    });
+    parts.collect()
+}
+
+#[test]
+fn a_session_is_opened_in_slices_and_a_stopped_one_is_not() {
+    let mut page = page(0.0);
+    page.ask(example("service-in-an-outage"));
+    let (begun, far) = (page.host.session.rows().to_vec(), Timestamp::from_secs(700));
+    page.ask(Request::Seek(far));
+    let session = &page.host.session;
+    let (rows, work) = (session.rows().to_vec(), crate::saved::SavedWork::of(session));
+    let start = crate::saved::start_text(&session.timeline().start);
+    let edits = work.text(far, None, None);
+    for origin in [
+        Origin::Saved(edits.into(), StartText::Text(start.into())),
+        Origin::Link("#s=service-in-an-outage&t=11m40s".into(), "".into()),
+    ] {
+        page.ask(Request::Seek(Timestamp::ZERO));
+        let (reply, effects) = page.ask_until(Request::Stage(origin.clone()), 4);
+        assert!(reply.is_none() && parts(&effects).len() > 1, "{origin:?}");
+        // It is another session that is on its way; what looks at the present one is answered.
+        assert!(page.ask_until(Request::Offers("pod".to_owned()), 1).0.is_some());
+        page.ask(Request::Cancel);
+        page.ask(Request::Take);
+        assert_eq!(page.host.session.rows(), begun, "{origin:?}");
+
+        let (reply, _) = page.ask(Request::Stage(origin.clone()));
+        let Reply::Staged(Ok(staged)) = reply else { panic!("{origin:?}: {reply:?}") };
+        assert!(staged.now == far && !staged.differs, "{origin:?}");
+        page.ask(Request::Take);
+        assert_eq!(page.host.session.rows(), rows, "{origin:?}");
+    }
+    // The first one of all is there, wherever it was stopped.
+    let mut first = Page::new(0.0);
+    let origin = Origin::Link("#s=service-in-an-outage&t=11m40s".into(), "".into());
+    first.ask_until(Request::Stage(origin), 4);
+    first.ask(Request::Cancel);
+    first.ask(Request::Take);
+    let now = first.host.session.now();
+    assert!(now > Timestamp::ZERO && now < far, "{now:?}");
+}
+
+#[test]
+fn a_peek_and_its_end_go_in_slices() {
+    let mut page = page(0.0);
+    page.ask(example("service-in-an-outage"));
+    page.ask(Request::Lanes(LanesMsg::Room(Room::Part), false));
+    let (home, early) = (Timestamp::from_secs(300), Timestamp::from_secs(5));
+    page.ask(Request::Seek(home));
+    let known = page.host.session.known_rows().clone();
+    for at in [early, Timestamp::from_secs(700)] {
+        let (_, effects) = page.ask(Request::Lanes(LanesMsg::PeekAt(at), false));
+        assert_eq!((page.host.session.now(), page.host.session.home()), (at, home));
+        assert!(at < home || parts(&effects).len() > 1, "{at:?}");
+        if at == early {
+            // Stopped on the way back, it is still a peek.
+            assert!(page.ask_until(Request::EndPeek, 4).0.is_none());
+            page.ask(Request::Cancel);
+            let session = &page.host.session;
+            assert!(session.is_peeking() && session.home() == home && session.now() < home);
+        }
+        page.ask(Request::EndPeek);
+        let session = &page.host.session;
+        assert!(!session.is_peeking() && session.now() == home && session.reached() == home);
+        assert_eq!(session.known_rows(), &known);
+    }
+}
+
 #[test]
 fn what_goes_to_a_moment_is_parted_and_can_be_stopped() {
     let mut page = page(0.0);
