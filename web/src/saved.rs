@@ -1,5 +1,6 @@
 //! The work, as it survives a reload.
 
+use std::io::{self, Write};
 use std::rc::Rc;
 
 use serde::{Deserialize, Serialize};
@@ -176,6 +177,38 @@ pub(crate) fn start_text(start: &Scenario) -> String {
     json(start)
 }
 
+/// The same in pieces, of which only the last may be short: of a large cluster it is as long as what
+/// is known of it.
+pub(crate) fn start_pieces(start: &Scenario) -> Vec<Vec<u8>> {
+    let mut pieces = Pieces(Vec::new());
+    // Memory refuses nothing, and what the page holds can always be written.
+    let _ = serde_json::to_writer(&mut pieces, start);
+    pieces.0
+}
+
+/// How many bytes a piece has.
+const PIECE: usize = 1 << 20;
+
+/// What is written, in pieces that never move.
+struct Pieces(Vec<Vec<u8>>);
+
+impl Write for Pieces {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let room = |piece: &Vec<u8>| PIECE - piece.len();
+        if self.0.last().is_none_or(|last| room(last) == 0) {
+            self.0.push(Vec::with_capacity(PIECE));
+        }
+        let Some(last) = self.0.last_mut() else { return Ok(0) };
+        let (now, _) = bytes.split_at(bytes.len().min(room(last)));
+        last.extend_from_slice(now);
+        Ok(now.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
 /// The session of a text; `start` is where it began, if that is a text of its own.
 ///
 /// # Errors
@@ -258,6 +291,18 @@ mod tests {
             assert_eq!(again.now(), session.now());
             assert_eq!(to_text(&again, selected.as_ref(), Some(&start)), text);
         }
+    }
+
+    #[test]
+    fn a_long_start_is_the_same_text_in_pieces() {
+        let mut scenario = Scenario::default();
+        scenario.metadata.answer = "ä".repeat(PIECE);
+        let (pieces, text) = (start_pieces(&scenario), start_text(&scenario));
+        let (last, full) = pieces.split_last().unwrap();
+        assert!(full.len() == 2 && full.iter().all(|piece| piece.len() == PIECE));
+        assert!(last.len() < PIECE && pieces.concat() == text.as_bytes());
+        let short = Scenario::default();
+        assert_eq!(start_pieces(&short), [start_text(&short).into_bytes()]);
     }
 
     #[test]

@@ -632,7 +632,9 @@ fn the_forecast_can_be_stopped_until_something_is_done() {
     page.host.work(&mut |_| {});
     assert!(matches!(page.host.forecast_state(), ForecastState::Runs(_)));
     page.ask(Request::Lanes(LanesMsg::Forecast(false), false));
-    assert!(page.host.forecast_state() == ForecastState::Stopped && !page.host.is_busy());
+    assert!(
+        page.host.forecast_state() == ForecastState::Stopped && page.host.works_after().is_none()
+    );
     let taint = Taint::new("k", "", TaintEffect::NoSchedule);
     page.ask(Request::Edit(vec![Command::Taint { node: "worker-1".into(), taint }]));
     forecast(&mut page);
