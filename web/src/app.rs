@@ -31,15 +31,14 @@ use self::keeping::Keeping;
 pub(crate) use self::keeping::{InitialState, begin};
 use self::requests::Waiting;
 use crate::browser;
+use crate::components::parts::busy::Activity;
 use crate::connection::Connection;
 use crate::files;
 use crate::focus::{Focus, Goal, Place};
 use crate::messages::{Dialog, Dispatch, Msg, Notice, Source};
 use crate::playback::{Playback, Speed};
 use crate::pod_animation::PodAnimation;
-use crate::protocol::{
-    ClockView, Progress, Reply, Request, Selected, StartText, WarningView, WorkView,
-};
+use crate::protocol::{ClockView, Reply, Request, Selected, StartText, WarningView, WorkView};
 use crate::saved::SavedWork;
 use crate::test_id::TestId;
 use crate::theme::Theme;
@@ -124,7 +123,7 @@ pub(crate) struct App {
     aside: BTreeMap<u32, Waiting>,
     shown: Shown,
     /// What takes long, and how far it is.
-    progress: Option<Rc<Progress>>,
+    activity: Option<Activity>,
     /// What is to be stopped is given some time.
     stops: Option<Timeout>,
     /// An answer that takes long is said to be awaited.
@@ -200,7 +199,7 @@ impl Component for App {
             waiting: BTreeMap::new(),
             aside: BTreeMap::new(),
             shown: Shown::default(),
-            progress: None,
+            activity: None,
             stops: None,
             slow: None,
             begins_again: false,

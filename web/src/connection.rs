@@ -194,11 +194,9 @@ impl Connection {
 
     /// The page is painted before a session of its own goes on.
     fn work_on(&self, host: &Rc<RefCell<Host>>) {
-        if !host.borrow().is_busy() {
-            return;
-        }
+        let Some(wait) = host.borrow().works_after() else { return };
         let (connection, host) = (self.clone(), host.clone());
-        let timeout = Timeout::new(0, move || {
+        let timeout = Timeout::new(wait, move || {
             let mut told = Vec::new();
             host.borrow_mut().work(&mut |update| told.push(update));
             connection.notify_all(told);
@@ -271,8 +269,6 @@ impl Connection {
     }
 }
 
-/// Where a session begins is given to the browser if it has more bytes.
-const LONG: usize = 1_000_000;
 /// So many bytes of a file are read at once.
 const PIECE: f64 = 8_000_000.0;
 /// Several files are the documents of one.
@@ -304,14 +300,13 @@ fn read(message: &JsValue) -> Told {
 
 /// A start that is too long for the page, given to the browser.
 fn long_start(update: &mut Update) -> Option<StartText> {
-    let Some(StartText::Text(text)) = &update.changes.start else { return None };
-    if text.len() <= LONG {
+    let pieces = std::mem::take(&mut update.changes.long_start);
+    if pieces.is_empty() {
         return None;
     }
-    let parts = Array::of1(&Uint8Array::from(text.as_bytes()));
-    let blob = Blob::new_with_u8_array_sequence(&parts).ok()?;
-    update.changes.start = None;
-    Some(long(blob))
+    // Each is let go once it is copied.
+    let parts = pieces.into_iter().map(|piece| JsValue::from(Uint8Array::from(piece.as_slice())));
+    Blob::new_with_u8_array_sequence(&parts.collect::<Array>()).ok().map(long)
 }
 
 fn long(blob: Blob) -> StartText {
@@ -389,18 +384,15 @@ fn post(page: &DedicatedWorkerGlobalScope, mut update: Update) {
 /// Messages get in between two slices.
 fn work_on(host: &Rc<RefCell<Host>>, page: &DedicatedWorkerGlobalScope) {
     thread_local! {
-        static WAITS: Cell<bool> = const { Cell::new(false) };
+        static NEXT: RefCell<Option<Timeout>> = const { RefCell::new(None) };
     }
-    if !host.borrow().is_busy() || WAITS.replace(true) {
-        return;
-    }
+    let Some(wait) = host.borrow().works_after() else { return };
     let (host, page) = (host.clone(), page.clone());
-    Timeout::new(0, move || {
-        WAITS.set(false);
+    let next = Timeout::new(wait, move || {
         host.borrow_mut().work(&mut |update| post(&page, update));
         work_on(&host, &page);
-    })
-    .forget();
+    });
+    NEXT.set(Some(next));
 }
 
 /// The texts of the files that are beside a request.

@@ -66,6 +66,8 @@ pub(crate) struct Host {
     marked: Rc<WarningMarks>,
     /// Warnings are to be looked for.
     looks_for_warnings: bool,
+    /// When something was asked last, by the clock that measures.
+    asked_at: f64,
     /// Which warnings are looked at.
     looks_at_warnings: Option<Option<Selection>>,
     console: Vec<Rc<Entry>>,
@@ -119,6 +121,7 @@ impl Host {
             warnings: Rc::default(),
             marked: Rc::default(),
             looks_for_warnings: false,
+            asked_at: 0.0,
             looks_at_warnings: None,
             console: Vec::new(),
             entries_made: 0,
@@ -143,6 +146,7 @@ impl Host {
 
     /// Does what is asked, or begins it; what comes of it is told.
     pub(crate) fn handle(&mut self, id: u32, request: Request, tell: Tell<'_>) {
+        self.asked_at = (self.clock)();
         if matches!(request, Request::Cancel) {
             if let Some(job) = self.job.take() {
                 self.end_job(job, true, tell);
@@ -157,12 +161,12 @@ impl Host {
         }
     }
 
-    /// Whether there is more to do.
-    pub(crate) fn is_busy(&self) -> bool {
-        self.job.is_some()
-            || !self.waits.is_empty()
-            || self.wants_warnings()
-            || self.wants_forecast()
+    /// After how many milliseconds there is more to do, if there is.
+    pub(crate) fn works_after(&self) -> Option<u32> {
+        if self.job.is_some() || !self.waits.is_empty() || self.wants_forecast() {
+            return Some(0);
+        }
+        self.wants_warnings().then(|| self.rest_left())
     }
 
     /// Goes on with what takes long, for one slice.
@@ -170,7 +174,7 @@ impl Host {
         if self.job.is_some() {
             self.run_job(tell);
             self.go_on(tell);
-        } else if self.wants_warnings() {
+        } else if self.wants_warnings() && self.rest_left() == 0 {
             self.find_warnings();
             self.tell(None, tell);
         } else if self.wants_forecast() {
@@ -190,7 +194,6 @@ impl Host {
 
     fn answer(&mut self, id: u32, request: Request, tell: Tell<'_>) {
         let reply = match request {
-            Request::Stage(origin) => Reply::Staged(self.stage(&origin)),
             Request::Take => {
                 self.take();
                 Reply::Done
@@ -208,10 +211,6 @@ impl Host {
                 Reply::Done
             }
             Request::Play(to) => Reply::Played(self.play_to(to)),
-            Request::EndPeek => {
-                self.end_peek();
-                Reply::Done
-            }
             Request::Select(selection) => {
                 self.select(selection);
                 Reply::Done
@@ -294,6 +293,8 @@ impl Host {
             Request::Report(options) => self.open_report(options),
             Request::Cancel => Reply::Done,
             Request::Edit(_)
+            | Request::Stage(_)
+            | Request::EndPeek
             | Request::Lanes(..)
             | Request::Tour(_)
             | Request::Tell(_)

@@ -33,7 +33,7 @@ use taintlab_manifest::{redact_commands, redact_scenario};
 
 pub(crate) use self::hidden::hide_names;
 use self::text::unescape;
-use crate::session::{Edit, RowKind, Session};
+use crate::session::{Edit, RowKind, Session, Way};
 use crate::text::count;
 use crate::view_models::selection::Selection;
 use crate::{files, samples};
@@ -421,12 +421,19 @@ fn parse_file(text: &str) -> Result<Parsed, String> {
 
 /// A link that was opened.
 pub(crate) struct Opened {
-    /// The session.
+    /// The session at its beginning.
     pub(crate) session: Session,
+    /// The way to the moment of the link.
+    pub(crate) way: Way,
     /// What is selected.
     pub(crate) selection: Option<Selection>,
-    /// Whether what happens is not what happened where the link was made.
-    pub(crate) differs: bool,
+    /// What happened until then where the link was made, for [`differs`]; empty if that is not known.
+    pub(crate) hash: String,
+}
+
+/// Whether what happened until now is not what happened where a link was made.
+pub(crate) fn differs(session: &Session, made: &str) -> bool {
+    !made.is_empty() && made != hash(session)
 }
 
 impl Parsed {
@@ -437,9 +444,9 @@ impl Parsed {
     pub(crate) fn open(self, inflated: &str) -> Result<Opened, String> {
         if self.is_file {
             let start = files::linked_scenario(inflated)?;
-            let session = Session::resume(start, Vec::new(), self.clear.at);
-            let session = session.map_err(|error| error.to_string())?;
-            return Ok(Opened { session, selection: None, differs: false });
+            let begun = Session::begin_resume(start, Vec::new(), self.clear.at);
+            let (session, way) = begun.map_err(|error| error.to_string())?;
+            return Ok(Opened { session, way, selection: None, hash: String::new() });
         }
         let state = match inflated {
             "" => State::default(),
@@ -463,10 +470,10 @@ impl Parsed {
         redact_commands(e.iter_mut().flat_map(|edit| &mut edit.commands))
             .map_err(|error| error.to_string())?;
         e.sort_by_key(|edit| edit.at);
-        let session = Session::resume(start, e, clear.at).map_err(|error: _| error.to_string())?;
-        let differs = !clear.hash.is_empty() && clear.hash != hash(&session);
+        let begun = Session::begin_resume(start, e, clear.at);
+        let (session, way) = begun.map_err(|error| error.to_string())?;
         let selection = Selection::parse(&clear.selection);
-        Ok(Opened { session, selection, differs })
+        Ok(Opened { session, way, selection, hash: clear.hash })
     }
 }
 

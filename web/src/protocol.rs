@@ -371,6 +371,8 @@ pub(crate) struct Changes {
     pub(crate) kept: Option<Rc<SavedWork>>,
     /// Where it began.
     pub(crate) start: Option<StartText>,
+    /// The same, if it is too long for the page: pieces that the browser makes one text of.
+    pub(crate) long_start: Vec<Vec<u8>>,
 }
 
 /// What the clock shows.

@@ -1,5 +1,6 @@
 //! The work, as it survives a reload.
 
+use std::io::{self, Write};
 use std::rc::Rc;
 
 use serde::{Deserialize, Serialize};
@@ -8,7 +9,7 @@ use taintlab_core::time::{Span, Timestamp};
 use taintlab_manifest::{Dropped, redact_commands, redact_scenario};
 
 use crate::files;
-use crate::session::{Branch, Edit, Session};
+use crate::session::{Branch, Edit, Session, Way};
 use crate::text::count;
 use crate::view_models::selection::Selection;
 
@@ -149,19 +150,19 @@ pub(crate) struct Restored {
 }
 
 impl Restored {
-    /// The session, and what was selected.
+    /// The session at its beginning, the way to its time, and what was selected.
     ///
     /// # Errors
     /// It cannot begin; the text says why.
-    pub(crate) fn session(self) -> Result<(Session, Option<Selection>), String> {
-        let session = Session::resume(self.start, self.edits, self.now);
-        let mut session = session.map_err(|error| error.to_string())?;
+    pub(crate) fn begin(self) -> Result<(Session, Way, Option<Selection>), String> {
+        let session = Session::begin_resume(self.start, self.edits, self.now);
+        let (mut session, way) = session.map_err(|error| error.to_string())?;
         if let Some(here) = self.branch {
             let start = session.timeline().start.clone();
             let branches = self.branches.into_iter().map(|branch| branch.restored(&start));
             session.restore_branches(branches.collect(), here);
         }
-        Ok((session, self.selection))
+        Ok((session, way, self.selection))
     }
 
     /// It as a scenario file.
@@ -174,6 +175,38 @@ impl Restored {
 /// Where a session began, as text.
 pub(crate) fn start_text(start: &Scenario) -> String {
     json(start)
+}
+
+/// The same in pieces, of which only the last may be short: of a large cluster it is as long as what
+/// is known of it.
+pub(crate) fn start_pieces(start: &Scenario) -> Vec<Vec<u8>> {
+    let mut pieces = Pieces(Vec::new());
+    // Memory refuses nothing, and what the page holds can always be written.
+    let _ = serde_json::to_writer(&mut pieces, start);
+    pieces.0
+}
+
+/// How many bytes a piece has.
+const PIECE: usize = 1 << 20;
+
+/// What is written, in pieces that never move.
+struct Pieces(Vec<Vec<u8>>);
+
+impl Write for Pieces {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let room = |piece: &Vec<u8>| PIECE - piece.len();
+        if self.0.last().is_none_or(|last| room(last) == 0) {
+            self.0.push(Vec::with_capacity(PIECE));
+        }
+        let Some(last) = self.0.last_mut() else { return Ok(0) };
+        let (now, _) = bytes.split_at(bytes.len().min(room(last)));
+        last.extend_from_slice(now);
+        Ok(now.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 /// The session of a text; `start` is where it began, if that is a text of its own.
@@ -251,12 +284,25 @@ mod tests {
         // As one text, in two, and in that of the first format.
         let old = text.replacen("\"format\":2", "\"format\":1", 1);
         for (edits, apart) in [(&text, ""), (&edits, start.as_str()), (&old, "")] {
-            let (again, selected) = from_text(edits, apart).unwrap().session().unwrap();
+            let (mut again, way, selected) = from_text(edits, apart).unwrap().begin().unwrap();
+            again.arrive(way);
             assert_eq!(selected, selection);
             assert_eq!(again.rows(), session.rows());
             assert_eq!(again.now(), session.now());
             assert_eq!(to_text(&again, selected.as_ref(), Some(&start)), text);
         }
+    }
+
+    #[test]
+    fn a_long_start_is_the_same_text_in_pieces() {
+        let mut scenario = Scenario::default();
+        scenario.metadata.answer = "ä".repeat(PIECE);
+        let (pieces, text) = (start_pieces(&scenario), start_text(&scenario));
+        let (last, full) = pieces.split_last().unwrap();
+        assert!(full.len() == 2 && full.iter().all(|piece| piece.len() == PIECE));
+        assert!(last.len() < PIECE && pieces.concat() == text.as_bytes());
+        let short = Scenario::default();
+        assert_eq!(start_pieces(&short), [start_text(&short).into_bytes()]);
     }
 
     #[test]

@@ -469,7 +469,12 @@ impl Session {
     }
 
     fn put_at(&mut self, timeline: Timeline, to: Timestamp) -> Way {
-        let same_start = Rc::ptr_eq(&timeline.start, &self.timeline.start);
+        if timeline.is_same(&self.timeline) {
+            // Only bookmarks differ, which change nothing of what was recorded.
+            self.timeline = timeline;
+            return Way::to(to);
+        }
+        let same_start = timeline.has_same_start(&self.timeline);
         let old = std::mem::replace(&mut self.timeline, timeline);
         if same_start {
             self.checkpoints_follow(&old.log);
@@ -576,9 +581,9 @@ impl Timeline {
         Self { start, generation, log: Vec::new(), branch: MAIN, branches }
     }
 
-    /// Whether nothing was done to it since that was the other.
+    /// Whether nothing was done to it since that was the other; bookmarks do nothing.
     pub(crate) fn is_same(&self, other: &Self) -> bool {
-        Rc::ptr_eq(&self.start, &other.start)
+        self.has_same_start(other)
             && Rc::ptr_eq(&self.branches, &other.branches)
             && self.branch == other.branch
             && self.log.len() == other.log.len()
@@ -587,7 +592,32 @@ impl Timeline {
 
     /// Whether both are the same branch, and begin with the same, so that only edits differ.
     pub(crate) fn has_same_beginning(&self, other: &Self) -> bool {
-        Rc::ptr_eq(&self.start, &other.start) && self.branch == other.branch
+        self.has_same_start(other) && self.branch == other.branch
+    }
+
+    /// Whether both begin with the same, but for bookmarks.
+    fn has_same_start(&self, other: &Self) -> bool {
+        if Rc::ptr_eq(&self.start, &other.start) {
+            return true;
+        }
+        let Scenario {
+            api_version,
+            kind,
+            metadata,
+            kubernetes,
+            start,
+            objects,
+            steps,
+            until,
+            expect,
+            bookmarks: _,
+        } = &*self.start;
+        let known = &*other.start;
+        self.generation == other.generation
+            && (api_version, kind) == (&known.api_version, &known.kind)
+            && (metadata, kubernetes) == (&known.metadata, &known.kubernetes)
+            && (start, steps, until) == (&known.start, &known.steps, &known.until)
+            && (objects, expect) == (&known.objects, &known.expect)
     }
 
     /// Whether both are the same branch of the same cluster, so that they share a clock.

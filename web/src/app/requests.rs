@@ -5,10 +5,10 @@ use std::rc::Rc;
 use gloo_timers::callback::Timeout;
 
 use super::{App, Epoch, incoming};
-use crate::components::parts::busy::WORKING;
+use crate::components::parts::busy::Activity;
 use crate::connection::Told;
 use crate::messages::{Dialog, Msg, Notice};
-use crate::protocol::{Changes, Effect, Origin, Progress, Reply, Request, Resumed, Update};
+use crate::protocol::{Changes, Effect, Origin, Reply, Request, Resumed, Update};
 use crate::view_models::board::density::Detail;
 use crate::view_models::console::MOST_ENTRIES;
 use crate::{browser, files};
@@ -42,8 +42,7 @@ impl App {
     pub(super) fn say_that_it_works(&mut self, request: u32) {
         self.slow = None;
         if self.waiting.contains_key(&request) {
-            let working = || Rc::new(Progress { what: WORKING.to_owned(), part: None });
-            self.progress.get_or_insert_with(working);
+            self.activity.get_or_insert(Activity::Working);
         } else if let Some(first) = self.waiting.keys().next().copied() {
             self.await_answer(first);
         }
@@ -95,7 +94,7 @@ impl App {
             }
         }
         if self.waiting.is_empty() {
-            (self.progress, self.slow) = (None, None);
+            (self.activity, self.slow) = (None, None);
         }
         seen || self.shown.clock.now != before
     }
@@ -124,7 +123,9 @@ impl App {
                     }
                 });
             }
-            Effect::Progress(progress) => self.progress = Some(Rc::new(progress)),
+            Effect::Progress(progress) => {
+                self.activity = Some(Activity::Told(Rc::new(progress)));
+            }
         }
     }
 
@@ -224,7 +225,7 @@ impl App {
         }
         self.waiting.clear();
         self.aside.clear();
-        self.progress = None;
+        self.activity = None;
         self.ticks = false;
         self.dialog = None;
         self.playback.set_playing(false);

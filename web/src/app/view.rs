@@ -88,7 +88,7 @@ impl App {
 
     /// What takes long, to be said where the page can be used.
     fn busy(&self) -> Busy {
-        Busy { progress: self.progress.clone(), dispatch: self.dispatch.clone() }
+        Busy { activity: self.activity.clone(), dispatch: self.dispatch.clone() }
     }
 
     /// What is selected, if there are warnings about it, and how many.

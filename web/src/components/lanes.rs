@@ -412,8 +412,9 @@ impl Lanes {
                 onpointercancel={link.callback(Act::Cancelled)} {onpointerleave}>
                 <div class="laxis" aria-hidden="true" data-testid={TestId::LanesAxis}>
                     <div class="lscale" ref={self.axis.clone()}>
-                        { for window.ticks.iter().map(|(place, text)| html! {
-                            <span style={format!("left:{place:.3}%")}>{ text }</span>
+                        { for window.ticks.iter().enumerate().map(|(index, (place, text))| html! {
+                            <span hidden={window.covers(index, f64::from(self.seen.2))}
+                                style={format!("left:{place:.3}%")}>{ text }</span>
                         }) }
                         { flags(props) }
                     </div>
@@ -481,7 +482,7 @@ fn flags(props: &LanesProps) -> Html {
     let window = &props.view.window;
     html! {
         <>
-            if let Some(ahead) = window.ahead.filter(|place| *place < 97.0) {
+            if let Some(ahead) = window.flagged_ahead() {
                 <b class="lflag ahead" style={format!("left:{ahead:.3}%")}>{ "forecast" }</b>
             }
             if let Some(now) = window.now {

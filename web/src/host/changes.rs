@@ -11,7 +11,7 @@ use super::{Host, Tell};
 use crate::protocol::{
     BranchView, Changes, ClockView, Reply, Selected, StartText, Update, WarningView, WorkView,
 };
-use crate::saved::{SavedWork, start_text};
+use crate::saved::{SavedWork, start_pieces};
 use crate::session::Timeline;
 use crate::view_models::board::Board;
 use crate::view_models::board::density::Detail;
@@ -79,11 +79,17 @@ impl Host {
         self.told.begun = true;
     }
 
+    /// Whether there is one.
+    pub(super) fn has_begun_telling(&self) -> bool {
+        self.told.begun
+    }
+
     fn changes(&mut self) -> Changes {
         if !self.told.begun {
             return Changes::default();
         }
         let detail = Detail::of(self.views.board.board(), self.density);
+        let (start, long_start) = self.start_change();
         Changes {
             clock: self.clock_change(),
             work: self.work_change(),
@@ -99,7 +105,8 @@ impl Host {
             console: self.console_change(),
             compared: self.compared_change(),
             kept: self.kept_change(),
-            start: self.start_change(),
+            start,
+            long_start,
         }
     }
 
@@ -336,12 +343,19 @@ impl Host {
         Some(Rc::new(SavedWork::of(&self.session)))
     }
 
-    fn start_change(&mut self) -> Option<StartText> {
+    fn start_change(&mut self) -> (Option<StartText>, Vec<Vec<u8>>) {
         let start = &self.session.timeline().start;
         if same(self.told.start.as_ref(), start) {
-            return None;
+            return (None, Vec::new());
         }
         self.told.start = Some(start.clone());
-        Some(StartText::Text(start_text(start).into()))
+        let pieces = start_pieces(start);
+        match pieces.as_slice() {
+            [text] => {
+                let text = String::from_utf8_lossy(text);
+                (Some(StartText::Text(text.into())), Vec::new())
+            }
+            _ => (None, pieces),
+        }
     }
 }

@@ -8,6 +8,7 @@ use taintlab_core::condition::Condition;
 use taintlab_core::lanes::LaneSubject;
 use taintlab_core::time::Timestamp;
 
+use super::visits::Staging;
 use super::{Host, Tell};
 use crate::protocol::{Effect, Notice, Progress, Reply, Request, Update};
 use crate::session::{Back, EndRun, MarkKind, Row, RunTo, Session, Way};
@@ -38,6 +39,8 @@ pub(super) struct Job {
 enum What {
     RunToEnd(EndRun),
     Go(Way, Arrived),
+    /// A session is made, and goes to its moment.
+    Stage(Box<Staging>, Way),
     Search(RunTo, Search),
     Back(Back),
     Compare(Box<Comparing>),
@@ -47,6 +50,10 @@ enum What {
 pub(super) enum Arrived {
     /// Nothing.
     Quietly,
+    /// The clock shows its own moment again.
+    Home,
+    /// It shows another moment.
+    Peek,
     /// This, to those who do not see it.
     Words(String),
     /// What happened to what is selected.
@@ -106,6 +113,7 @@ impl Job {
         match &mut self.what {
             What::RunToEnd(run) => done(session.go_on_to_end(run, has_time)),
             What::Go(way, _) => done(session.go_on(way, has_time)),
+            What::Stage(staging, way) => done(staging.session.go_on(way, has_time)),
             What::Search(run, search) => {
                 let found = session.go_on_to(run, |it, rows| search.finds(it, rows), has_time);
                 found.map_or(Slice::More, Slice::Done)
@@ -119,7 +127,10 @@ impl Job {
     }
 
     fn progress(&self, session: &Session) -> Progress {
-        let now = session.now();
+        let now = match &self.what {
+            What::Stage(staging, _) => staging.session.now(),
+            _ => session.now(),
+        };
         let part = |to: Timestamp| {
             let nanos = |at: Timestamp| at.as_nanos().saturating_sub(self.from.as_nanos());
             #[expect(clippy::cast_precision_loss, reason = "a bar")]
@@ -129,6 +140,7 @@ impl Job {
         let (what, part) = match &self.what {
             What::RunToEnd(_) => ("Running to the end", None),
             What::Go(way, _) => ("Going there", Some(part(way.goal()))),
+            What::Stage(_, way) => ("Opening", Some(part(way.goal()))),
             What::Back(back) => ("Looking for it", Some(part(back.goal()))),
             What::Search(..) => ("Looking for it", Some(part(self.from.saturating_add(DAY)))),
             What::Compare(comparing) => {
@@ -146,7 +158,9 @@ impl Host {
         let rows = self.session.rows().len();
         let is_of_the_work = matches!(
             request,
-            Request::Undo
+            Request::Stage(_)
+                | Request::EndPeek
+                | Request::Undo
                 | Request::Redo
                 | Request::ChangeStart(_)
                 | Request::Visit(..)
@@ -164,7 +178,10 @@ impl Host {
         }
         match self.begin(request) {
             Ok(what) => {
-                let from = self.session.now();
+                let from = match &what {
+                    What::Stage(staging, _) => staging.session.now(),
+                    _ => self.session.now(),
+                };
                 self.job = Some(Job { id, from, rows, what });
                 None
             }
@@ -175,6 +192,10 @@ impl Host {
     fn begin(&mut self, request: Request) -> Result<What, Reply> {
         let hidden = self.views.hidden.clone();
         Ok(match request {
+            Request::Stage(origin) => match Self::begin_stage(&origin) {
+                Ok((staging, way)) => What::Stage(staging, way),
+                Err(error) => return Err(Reply::Staged(Err(error))),
+            },
             Request::Step if hidden.is_empty() => {
                 let (rows, mut stepped) = (self.session.rows().len(), true);
                 self.change(|session| stepped = session.step());
@@ -247,6 +268,10 @@ impl Host {
                     Some((way, words)) => (Some(way), Arrived::Edit(commands, words)),
                     None => return Err(Reply::Edited(self.edit(commands))),
                 }
+            }
+            Request::EndPeek => (self.session.begin_end_peek(), Arrived::Home),
+            Request::Lanes(LanesMsg::PeekAt(at), _) if !self.playing => {
+                (Some(self.session.begin_peek(at)), Arrived::Peek)
             }
             Request::Lanes(msg, narrow) => match self.begin_lane(&msg) {
                 Some((subject, way)) => (Some(way), Arrived::Lane(subject, way.goal(), narrow)),
@@ -333,6 +358,11 @@ impl Host {
             // Where it is now it stays.
             What::RunToEnd(_) => self.finish(job, true, tell),
             What::Go(..) => self.finish(job, false, tell),
+            // Where nothing else is there, it is taken as far as it is.
+            What::Stage(..) if !self.has_begun_telling() => self.finish(job, true, tell),
+            What::Stage(..) => {
+                self.done(job.id, Reply::Staged(Err(STOPPED.to_owned())), tell);
+            }
             What::Search(run, _) => {
                 self.session.give_up(run);
                 self.finish(job, false, tell);
@@ -349,18 +379,35 @@ impl Host {
     }
 
     fn finish(&mut self, job: Job, found: bool, tell: Tell<'_>) {
+        let Job { id, rows, what, .. } = job;
+        // The present session knows nothing of it yet.
+        let what = match what {
+            What::Stage(staging, _) => {
+                let staged = self.finish_stage(staging);
+                return self.done(id, Reply::Staged(Ok(staged)), tell);
+            }
+            what => what,
+        };
+        match &what {
+            What::Go(_, Arrived::Home) if found => _ = self.session.end_peek(),
+            What::Go(_, Arrived::Home | Arrived::Peek) => self.session.keep_peek(),
+            _ => {}
+        }
         if !self.refresh(ViewModels::follow_change) {
             self.turn();
         }
-        let reply = match job.what {
-            What::RunToEnd(_) | What::Compare(_) | What::Go(_, Arrived::Quietly) => Reply::Done,
+        let reply = match what {
+            What::RunToEnd(_)
+            | What::Compare(_)
+            | What::Stage(..)
+            | What::Go(_, Arrived::Quietly | Arrived::Home | Arrived::Peek) => Reply::Done,
             What::Go(_, Arrived::Words(words)) => {
                 self.announce(words);
                 Reply::Done
             }
             What::Go(_, Arrived::About) => {
                 if found {
-                    self.say_of_object(job.rows, true, false);
+                    self.say_of_object(rows, true, false);
                 }
                 Reply::Done
             }
@@ -396,18 +443,18 @@ impl Host {
                 Reply::Edited(self.say_of_condition(&condition, found, "before this moment"))
             }
             What::Search(_, Search::Shown(_)) => {
-                self.say_of_step(job.rows, found);
+                self.say_of_step(rows, found);
                 Reply::Done
             }
             What::Search(_, Search::About(..)) => {
-                self.say_of_object(job.rows, found, true);
+                self.say_of_object(rows, found, true);
                 Reply::Done
             }
             What::Search(_, Search::Condition(condition, _)) => {
                 Reply::Edited(self.say_of_condition(&condition, found, "in the next 24 hours"))
             }
         };
-        self.done(job.id, reply, tell);
+        self.done(id, reply, tell);
     }
 
     fn say_of_step(&mut self, before: usize, stepped: bool) {

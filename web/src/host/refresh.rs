@@ -12,8 +12,11 @@ use crate::view_models::selection::{PodGroup, Selection};
 use crate::view_models::warning_marks::WarningMarks;
 use crate::view_models::{ViewModels, announcement};
 
-/// With more pods than these, warnings wait until time stands still.
+/// With more pods than these, warnings wait until time stands still and nothing is asked.
 const MANY_PODS: usize = 2_000;
+/// For so many milliseconds nothing was asked before they are looked for. That has no slices, so
+/// that who does one thing after the other would wait for it.
+const REST: f64 = 500.0;
 
 /// How the view models follow the session: while time passes, or after a change by hand.
 type Follow = fn(&mut ViewModels, &mut Session, Option<&Selection>, bool) -> bool;
@@ -83,6 +86,14 @@ impl Host {
     /// Whether warnings of a large cluster are to be looked for, once nothing else is done.
     pub(super) fn wants_warnings(&self) -> bool {
         self.looks_for_warnings && !self.playing
+    }
+
+    /// In how many milliseconds it has been quiet for long enough to do so.
+    pub(super) fn rest_left(&self) -> u32 {
+        let left = self.asked_at + REST - (self.clock)();
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at most REST")]
+        let left = left.clamp(0.0, REST).ceil() as u32;
+        left
     }
 
     pub(super) fn find_warnings(&mut self) {

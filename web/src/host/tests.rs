@@ -273,6 +273,30 @@ fn what_is_kept_is_what_there_was() {
     assert_eq!(again.host.console.last().unwrap().number, console.last().unwrap().number + 1);
 }
 
+#[test]
+fn bookmarks_change_nothing_of_what_is_looked_at() {
+    let mut page = page(1e9);
+    lanes_of(&mut page, "why-345-seconds");
+    page.ask(Request::RunToEnd);
+    page.ask(Request::Lanes(LanesMsg::Choose(web_0(), Some(Timestamp::from_secs(60))), false));
+    page.ask(Request::Compare(with_seconds(10)));
+    let seen = |page: &Page| {
+        let host = &page.host;
+        let chosen = host.lanes.view(ForecastState::Done).chosen;
+        (host.session.known_rows().len(), host.session.reached(), chosen, host.compared.clone())
+    };
+    let before = seen(&page);
+    assert!(before.2.is_some() && before.3.is_some());
+    let bookmarks = |page: &Page| page.host.session.timeline().start.bookmarks.clone();
+    let own = bookmarks(&page);
+    page.ask(Request::SetBookmarks(Vec::new()));
+    assert_eq!((bookmarks(&page), seen(&page)), (Vec::new(), before.clone()));
+    page.ask(Request::Undo);
+    assert_eq!((bookmarks(&page), seen(&page)), (own, before));
+    page.ask(Request::Edit(vec![Command::RestartTaintEvictionController]));
+    assert!(page.host.compared.is_none(), "an edit changes what was compared");
+}
+
 /// The lanes of an example in sight, with its forecast.
 fn lanes_of(page: &mut Page, name: &str) {
     page.ask(example(name));
@@ -449,6 +473,80 @@ fn rows_are_stepped_to_by_zone_group_and_deployment() {
     assert!(said[0].contains("does not run"), "{said:?}");
 }
 
+/// How far it said to be, more than once.
+fn parts(effects: &[Effect]) -> Vec<f64> {
+    let parts = effects.iter().filter_map(|it| match it {
+        Effect::Progress(progress) => progress.part,
+        _ => None,
+    });
+    parts.collect()
+}
+
+#[test]
+fn a_session_is_opened_in_slices_and_a_stopped_one_is_not() {
+    let mut page = page(0.0);
+    page.ask(example("service-in-an-outage"));
+    let (begun, far) = (page.host.session.rows().to_vec(), Timestamp::from_secs(700));
+    page.ask(Request::Seek(far));
+    let session = &page.host.session;
+    let (rows, work) = (session.rows().to_vec(), crate::saved::SavedWork::of(session));
+    let start = crate::saved::start_text(&session.timeline().start);
+    let edits = work.text(far, None, None);
+    for origin in [
+        Origin::Saved(edits.into(), StartText::Text(start.into())),
+        Origin::Link("#s=service-in-an-outage&t=11m40s".into(), "".into()),
+    ] {
+        page.ask(Request::Seek(Timestamp::ZERO));
+        let (reply, effects) = page.ask_until(Request::Stage(origin.clone()), 4);
+        assert!(reply.is_none() && parts(&effects).len() > 1, "{origin:?}");
+        // It is another session that is on its way; what looks at the present one is answered.
+        assert!(page.ask_until(Request::Offers("pod".to_owned()), 1).0.is_some());
+        page.ask(Request::Cancel);
+        page.ask(Request::Take);
+        assert_eq!(page.host.session.rows(), begun, "{origin:?}");
+
+        let (reply, _) = page.ask(Request::Stage(origin.clone()));
+        let Reply::Staged(Ok(staged)) = reply else { panic!("{origin:?}: {reply:?}") };
+        assert!(staged.now == far && !staged.differs, "{origin:?}");
+        page.ask(Request::Take);
+        assert_eq!(page.host.session.rows(), rows, "{origin:?}");
+    }
+    // The first one of all is there, wherever it was stopped.
+    let mut first = Page::new(0.0);
+    let origin = Origin::Link("#s=service-in-an-outage&t=11m40s".into(), "".into());
+    first.ask_until(Request::Stage(origin), 4);
+    first.ask(Request::Cancel);
+    first.ask(Request::Take);
+    let now = first.host.session.now();
+    assert!(now > Timestamp::ZERO && now < far, "{now:?}");
+}
+
+#[test]
+fn a_peek_and_its_end_go_in_slices() {
+    let mut page = page(0.0);
+    page.ask(example("service-in-an-outage"));
+    page.ask(Request::Lanes(LanesMsg::Room(Room::Part), false));
+    let (home, early) = (Timestamp::from_secs(300), Timestamp::from_secs(5));
+    page.ask(Request::Seek(home));
+    let known = page.host.session.known_rows().clone();
+    for at in [early, Timestamp::from_secs(700)] {
+        let (_, effects) = page.ask(Request::Lanes(LanesMsg::PeekAt(at), false));
+        assert_eq!((page.host.session.now(), page.host.session.home()), (at, home));
+        assert!(at < home || parts(&effects).len() > 1, "{at:?}");
+        if at == early {
+            // Stopped on the way back, it is still a peek.
+            assert!(page.ask_until(Request::EndPeek, 4).0.is_none());
+            page.ask(Request::Cancel);
+            let session = &page.host.session;
+            assert!(session.is_peeking() && session.home() == home && session.now() < home);
+        }
+        page.ask(Request::EndPeek);
+        let session = &page.host.session;
+        assert!(!session.is_peeking() && session.now() == home && session.reached() == home);
+        assert_eq!(session.known_rows(), &known);
+    }
+}
+
 #[test]
 fn what_goes_to_a_moment_is_parted_and_can_be_stopped() {
     let mut page = page(0.0);
@@ -538,7 +636,9 @@ fn the_forecast_can_be_stopped_until_something_is_done() {
     page.host.work(&mut |_| {});
     assert!(matches!(page.host.forecast_state(), ForecastState::Runs(_)));
     page.ask(Request::Lanes(LanesMsg::Forecast(false), false));
-    assert!(page.host.forecast_state() == ForecastState::Stopped && !page.host.is_busy());
+    assert!(
+        page.host.forecast_state() == ForecastState::Stopped && page.host.works_after().is_none()
+    );
     let taint = Taint::new("k", "", TaintEffect::NoSchedule);
     page.ask(Request::Edit(vec![Command::Taint { node: "worker-1".into(), taint }]));
     forecast(&mut page);

@@ -11,10 +11,16 @@ use crate::view_models::runs::Breakpoint;
 use crate::view_models::selection::Selection;
 use crate::{files, link};
 
-/// A session that is kept aside.
+/// A session that is kept aside, or on its way to the moment at which it is.
 pub(super) struct Staging {
-    session: Session,
+    pub(super) session: Session,
     selection: Option<Selection>,
+    /// What happened where the link to it was made; empty if there is none.
+    hash: String,
+    /// What was taken out of it, in words.
+    dropped: String,
+    /// It was stored by an earlier version of the page.
+    is_old: bool,
 }
 
 /// Where somebody was.
@@ -25,11 +31,14 @@ pub(super) struct Visit {
 }
 
 impl Host {
-    /// Makes a session and keeps it aside.
-    pub(super) fn stage(&mut self, origin: &Origin) -> Result<Box<Staged>, String> {
-        let (mut differs, mut dropped) = (false, String::new());
-        let (session, selection) = match origin {
-            Origin::Sample => (Session::new(files::sample()).unwrap_or_default(), None),
+    /// Begins to make a session: it at its beginning, and the way to its moment.
+    pub(super) fn begin_stage(origin: &Origin) -> Result<(Box<Staging>, Way), String> {
+        let (mut hash, mut dropped) = (String::new(), String::new());
+        let (session, way, selection) = match origin {
+            Origin::Sample => {
+                let session = Session::new(files::sample()).unwrap_or_default();
+                (session, Way::to(Timestamp::ZERO), None)
+            }
             Origin::Saved(edits, start) => {
                 let StartText::Text(start) = start else {
                     return Err("the initial state is missing".to_owned());
@@ -38,33 +47,39 @@ impl Host {
                 if !restored.dropped.is_empty() {
                     dropped = restored.dropped.to_string();
                 }
-                restored.session()?
+                restored.begin()?
             }
             Origin::Link(fragment, inflated) => {
                 let parsed = link::parse(fragment)?.ok_or("it is no link")?;
                 let opened = parsed.open(inflated)?;
-                differs = opened.differs;
-                (opened.session, opened.selection)
+                hash = opened.hash;
+                (opened.session, opened.way, opened.selection)
             }
         };
-        let contents = link::write(&session, selection.as_ref()).map(|draft| draft.contents);
-        let start = &session.timeline().start;
         // What an earlier version of the page stored is written anew.
-        let old = matches!(origin, Origin::Saved(_, start) if start.len() == 0);
+        let is_old = matches!(origin, Origin::Saved(_, start) if start.len() == 0);
+        Ok((Box::new(Staging { session, selection, hash, dropped, is_old }), way))
+    }
+
+    /// Keeps a session aside that is where it is to be.
+    pub(super) fn finish_stage(&mut self, staging: Box<Staging>) -> Box<Staged> {
+        let Staging { session, selection, hash, dropped, is_old } = &*staging;
+        let contents = link::write(session, selection.as_ref()).map(|draft| draft.contents);
+        let start = &session.timeline().start;
         let staged = Staged {
             contents: contents.unwrap_or_default(),
-            differs,
-            dropped,
+            differs: link::differs(session, hash),
+            dropped: dropped.clone(),
             title: saved::title(start),
             now: session.now(),
             selection: selection.clone(),
             work: (
-                SavedWork::of(&session),
-                old.then(|| StartText::Text(saved::start_text(start).into())),
+                SavedWork::of(session),
+                is_old.then(|| StartText::Text(saved::start_text(start).into())),
             ),
         };
-        self.staged = Some(Box::new(Staging { session, selection }));
-        Ok(Box::new(staged))
+        self.staged = Some(staging);
+        Box::new(staged)
     }
 
     /// What was kept aside takes the place of the present session.
@@ -79,6 +94,7 @@ impl Host {
         self.selection = selection;
         self.story = None;
         self.views.forget_baseline();
+        self.lanes.forget();
         self.begin_telling();
         self.forget_what_was_done();
         self.changed();

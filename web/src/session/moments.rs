@@ -95,11 +95,31 @@ impl Session {
 
     /// Shows another moment; the clock stays where it is. [`end_peek`](Self::end_peek) goes back.
     pub(crate) fn peek(&mut self, to: Timestamp) {
+        let way = self.begin_peek(to);
+        self.arrive(way);
+        self.keep_peek();
+    }
+
+    /// Begins to do so. On the way and at its end, [`keep_peek`](Self::keep_peek).
+    pub(crate) fn begin_peek(&mut self, to: Timestamp) -> Way {
         let here =
             Peek { home: self.now(), reached: self.reached(), rows: self.known_rows().len() };
-        let peek = *self.peek.get_or_insert(here);
-        self.seek(to);
-        self.reached = peek.reached;
+        self.peek.get_or_insert(here);
+        self.begin_way(to)
+    }
+
+    /// What is shown for a while does not count as played.
+    pub(crate) fn keep_peek(&mut self) {
+        if let Some(peek) = self.peek {
+            self.reached = peek.reached;
+        }
+    }
+
+    /// Begins to go back to the moment of the clock, for [`end_peek`](Self::end_peek); `None` if that
+    /// is shown.
+    pub(crate) fn begin_end_peek(&mut self) -> Option<Way> {
+        let home = self.peek?.home;
+        Some(self.begin_way(home))
     }
 
     /// Shows the moment of the clock again; `false` if it does already.

@@ -80,10 +80,8 @@ impl Session {
         if at > self.now() {
             self.pass_time_until(at);
         }
-        let Some(command) = self.progress.player.next_step().map(|step| step.command.clone())
-        else {
-            return;
-        };
+        let step = self.progress.player.next_step();
+        let Some(command) = step.map(|step| Box::new(step.command.clone())) else { return };
         self.ahead.take();
         let row = match self.progress.player.play_step(&mut self.simulator) {
             None | Some(Ok(None)) => RowKind::Step(command),
@@ -102,7 +100,7 @@ impl Session {
         self.progress.edits += 1;
         for command in &edit.commands {
             if let Err(error) = self.run_command(at, command) {
-                self.push_row(at, RowKind::Skipped { command: command.clone(), error });
+                self.push_row(at, RowKind::Skipped { command: Box::new(command.clone()), error });
             }
         }
         self.pass_time(at);
@@ -116,7 +114,7 @@ impl Session {
     ) -> Result<(), CommandError> {
         self.ahead.take();
         self.simulator.handle_command(at, command.clone())?;
-        self.push_row(at, RowKind::Edit(command.clone()));
+        self.push_row(at, RowKind::Edit(Box::new(command.clone())));
         self.take_events();
         Ok(())
     }

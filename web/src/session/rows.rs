@@ -25,23 +25,24 @@ pub(crate) struct Row {
 pub(crate) enum RowKind {
     /// Something happened in the simulation.
     Happened(EventKind),
+    // Commands are long and few, and there may be a million rows.
     /// The user did something.
-    Edit(Command),
+    Edit(Box<Command>),
     /// The scenario did something.
-    Step(Command),
+    Step(Box<Command>),
     /// A step was refused, as the scenario says it must be.
     Refused {
         /// Its command.
-        command: Command,
+        command: Box<Command>,
         /// The error.
         error: CommandError,
     },
     /// A step was carried out that should have been refused.
-    NotRefused(Command),
+    NotRefused(Box<Command>),
     /// A command did not fit and was passed over.
     Skipped {
         /// The command.
-        command: Command,
+        command: Box<Command>,
         /// Why it did not fit.
         error: CommandError,
     },

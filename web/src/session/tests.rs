@@ -305,7 +305,7 @@ fn a_step_that_must_be_refused_is_refused_as_expected() {
     scenario.steps[0].refused = Some(error.to_string());
     let mut session = Session::new(scenario).unwrap();
     session.seek(secs(3));
-    let delete = || Command::DeleteNode { node: "missing".into() };
+    let delete = || Box::new(Command::DeleteNode { node: "missing".into() });
     let told: Vec<_> = rows(&session)
         .into_iter()
         .filter(|row| !matches!(row.kind, RowKind::Happened(_)))
@@ -313,7 +313,8 @@ fn a_step_that_must_be_refused_is_refused_as_expected() {
         .collect();
     assert_eq!(told[0], RowKind::Refused { command: delete(), error: error.clone() });
     assert_eq!(told[1], RowKind::Skipped { command: delete(), error });
-    assert!(matches!(&told[2], RowKind::NotRefused(Command::DeletePod { .. })), "{:?}", told[2]);
+    let RowKind::NotRefused(command) = &told[2] else { panic!("{:?}", told[2]) };
+    assert!(matches!(**command, Command::DeletePod { .. }), "{command:?}");
 }
 
 /// What is to come is told a day ahead, as in the package, and again as long as nothing is done.

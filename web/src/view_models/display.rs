@@ -331,7 +331,7 @@ mod tests {
         let taint = Taint::new("k", "v", TaintEffect::NoExecute);
         let command = Command::Taint { node: "a".into(), taint };
         assert_eq!(command_text(&command), "taint node a k=v:NoExecute");
-        let row = row(&Row { at: Timestamp::ZERO, kind: RowKind::Edit(command) });
+        let row = row(&Row { at: Timestamp::ZERO, kind: RowKind::Edit(Box::new(command)) });
         assert_eq!(row.object, "node/a");
         assert_eq!(row.selects, Some(Selection::Node("a".into())));
     }

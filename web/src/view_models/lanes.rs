@@ -328,6 +328,13 @@ fn shows(session: &Session, wanted: &Wanted, subject: &LaneSubject) -> bool {
     segments().any(|it| it.to_string().to_lowercase().contains(&wanted.filter))
 }
 
+/// How wide a character is on the axis, at most, in pixels, as in the style sheet.
+const CHARACTER: f64 = 7.0;
+/// From where to where the words `now` and `peek` stand around their place, likewise.
+const NOW: (f64, f64) = (-20.0, 20.0);
+/// Likewise `forecast`.
+const FORECAST: (f64, f64) = (24.0, 84.0);
+
 /// What is seen.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct LanesWindow {
@@ -351,6 +358,25 @@ pub(crate) struct LanesWindow {
     pub(crate) peek: Option<f64>,
     /// From where on it is a forecast.
     pub(crate) ahead: Option<f64>,
+}
+
+impl LanesWindow {
+    /// Where it says that a forecast begins; nothing where there is no room for that.
+    pub(crate) fn flagged_ahead(&self) -> Option<f64> {
+        self.ahead.filter(|place| *place < 97.0)
+    }
+
+    /// Whether a time on the axis, which is so many pixels wide, is under another word there.
+    pub(crate) fn covers(&self, tick: usize, width: f64) -> bool {
+        let Some((place, text)) = self.ticks.get(tick) else { return false };
+        let pixel = |place: f64| place / 100.0 * width;
+        let length = f64::from(u32::try_from(text.len()).unwrap_or_default()) * CHARACTER;
+        // The first one begins at its place, as in the style sheet.
+        let from = pixel(*place) - if tick == 0 { 0.0 } else { length / 2.0 };
+        let flags = [(self.now, NOW), (self.peek, NOW), (self.flagged_ahead(), FORECAST)];
+        let mut flags = flags.into_iter().filter_map(|(flag, range)| Some((pixel(flag?), range)));
+        flags.any(|(at, range)| from < at + range.1 && at + range.0 < from + length)
+    }
 }
 
 /// What the page shows of the lanes.
@@ -872,6 +898,24 @@ mod tests {
         }
         assert!(close.to > close.from);
         assert!(ticks(close).len() <= 200 && !ticks(view(0, 1, 100)).is_empty());
+    }
+
+    #[test]
+    fn a_time_on_the_axis_is_not_written_under_another_word() {
+        let ticks = [0.0, 20.0, 40.0, 60.0].map(|place| (place, "1m40s".to_owned())).to_vec();
+        let window = LanesWindow { ticks, ..LanesWindow::default() };
+        let covered = |window: &LanesWindow| {
+            let ticks = 0..window.ticks.len();
+            ticks.filter(|tick| window.covers(*tick, 1_000.0)).collect::<Vec<_>>()
+        };
+        assert!(covered(&window).is_empty());
+        // 60 pixels beside one, 30 pixels beside another, and 10 pixels behind the first.
+        let now = |now: f64| LanesWindow { now: Some(now), ..window.clone() };
+        assert_eq!(covered(&now(26.0)), [] as [usize; 0]);
+        assert_eq!(covered(&now(37.0)), [2]);
+        assert_eq!(covered(&now(4.0)), [0]);
+        let peek = LanesWindow { peek: Some(61.0), ahead: Some(15.0), ..window.clone() };
+        assert_eq!(covered(&peek), [1, 3]);
     }
 
     #[test]

@@ -61,7 +61,7 @@ structs! {
     Progress { what, part }
     Changes {
         clock, work, selected, board, marked, warnings, inspector, timeline, workloads, log, lanes,
-        console, compared, kept, start,
+        console, compared, kept, start, long_start,
     }
     ClockView { now, home, reached, peeks, wall_clock, next, rest }
     WorkView {

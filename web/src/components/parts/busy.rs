@@ -12,23 +12,32 @@ use crate::test_id::TestId;
 #[derive(Clone, PartialEq)]
 pub(crate) struct Busy {
     /// What, and how far it is.
-    pub(crate) progress: Option<Rc<Progress>>,
+    pub(crate) activity: Option<Activity>,
     /// Where messages go.
     pub(crate) dispatch: Dispatch,
 }
 
-/// What is said of work of which no more is known than that it has taken long already.
-pub(crate) const WORKING: &str = "Working…";
+/// What is known of what takes long.
+#[derive(Clone, PartialEq)]
+pub(crate) enum Activity {
+    /// No more than that it has taken long already, so that it is shown at once.
+    Working,
+    /// What it says of itself; it may be over in a moment.
+    Told(Rc<Progress>),
+}
 
 /// What takes long. What is over in a moment is not seen.
 pub(crate) fn busy(busy: &Busy) -> Html {
-    let Some(progress) = &busy.progress else { return Html::default() };
-    let part = progress.part.map(|part| format!("{part:.3}"));
+    let Some(activity) = &busy.activity else { return Html::default() };
+    let (class, what, part) = match activity {
+        Activity::Working => (Some("known"), "Working…", None),
+        Activity::Told(progress) => (None, progress.what.as_str(), progress.part),
+    };
+    let part = part.map(|part| format!("{part:.3}"));
     html! {
-        <div class={classes!("busy", (progress.what == WORKING).then_some("known"))} role="status"
-            data-testid={TestId::Busy}>
-            <progress aria-label={progress.what.clone()} value={part}></progress>
-            <span class="grow clip">{ &progress.what }</span>
+        <div class={classes!("busy", class)} role="status" data-testid={TestId::Busy}>
+            <progress aria-label={what.to_owned()} value={part}></progress>
+            <span class="grow clip">{ what }</span>
             <button type="button" class="btn small" data-testid={TestId::Cancel}
                 onclick={busy.dispatch.reform(|_: MouseEvent| Msg::Cancel)}>{ "Cancel" }</button>
         </div>
