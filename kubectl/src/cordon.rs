@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use taintlab_core::api::{NodeName, SelectorOperator};
 use taintlab_core::command::Command;
 use taintlab_core::policy::drain::{
-    DrainOptions, aggregate, goes_on, lines_of_failed_node, lines_of_pending_nodes,
+    AfterError, DrainOptions, aggregate, lines_of_failed_node, lines_of_pending_nodes,
     pods_for_deletion, quoted,
 };
 use taintlab_core::time::{Span, parse_duration};
@@ -140,16 +140,22 @@ pub(crate) fn drain(session: &mut Session<'_>, arguments: &Arguments) -> Result<
             }
         }
         if !errors.is_empty() {
-            let goes_on = goes_on(release, &options, names.len());
-            let lines = lines_of_failed_node(release, name.as_str(), &errors, goes_on);
+            let after = AfterError::of(release, &options, names.len());
+            let lines = lines_of_failed_node(release, name.as_str(), &errors, after);
             lines.iter().for_each(|line| session.warn(line));
-            failed.push((name.clone(), errors));
-            if goes_on {
-                continue;
+            match after {
+                AfterError::Ignores => continue,
+                AfterError::Continues => {
+                    failed.push((name.clone(), errors));
+                    continue;
+                }
+                AfterError::Aborts => {
+                    failed.push((name.clone(), errors));
+                    let left = names.iter().skip_while(|other| *other != name).skip(1);
+                    failed.extend(left.map(|name| (name.clone(), Vec::new())));
+                    break;
+                }
             }
-            let left = names.iter().skip_while(|other| *other != name).skip(1);
-            failed.extend(left.map(|name| (name.clone(), Vec::new())));
-            break;
         }
         for pod in &found.pods {
             session.print(format!("evicting pod {pod}{}", dry_run.suffix()));

@@ -22,11 +22,19 @@ const MOST_MESSAGES: usize = 10;
 /// (`defaultAggregateIntervalInSeconds`).
 const AGGREGATE_INTERVAL: Duration = Duration::from_secs(600);
 
+/// So many events about one thing a component may record, and then one in this time; those that are
+/// too many are lost (`defaultSpamBurst`, `defaultSpamQPS`).
+const BURST: u32 = 25;
+const REFILL: Duration = Duration::from_secs(300);
+
 /// An event, and how often and when it was recorded.
 struct Recorded<'e> {
     event: &'e RecordedEvent,
     message: String,
     uid: String,
+    /// How often it happened.
+    seen: u64,
+    /// The same when the API server was last told; 0 if it never was.
     count: u64,
     first: Timestamp,
     last: Timestamp,
@@ -59,13 +67,16 @@ fn reference(object: &ObjectReference) -> (&str, &str, &str) {
 const SCHEDULER: &str = "default-scheduler";
 
 /// The events that are still kept, in the order of their last time. What was recorded again is one
-/// event with a count, and of many messages about one thing the further ones are one. Mirrors
-/// `EventCorrelator`; the scheduler records in a newer way, of which each is an event of its own.
+/// event with a count, of many messages about one thing the further ones are one, and of many
+/// events about one thing only some are sent. Mirrors `EventCorrelator`; the scheduler records in a
+/// newer way, of which each is an event of its own.
 pub(crate) fn values(session: &Session<'_>) -> Vec<Value> {
     let simulator = session.context.simulator;
     let mut found: Vec<Recorded<'_>> = Vec::new();
     let mut known: BTreeMap<(Kind<'_>, &str), usize> = BTreeMap::new();
     let mut similar: BTreeMap<Kind<'_>, Messages<'_>> = BTreeMap::new();
+    // When a component may again record as many events about a thing as at first.
+    let mut spent: BTreeMap<(&ObjectReference, usize, &str), Timestamp> = BTreeMap::new();
     // The pods of a name that are gone: each had a UID of its own.
     let mut gone: BTreeMap<&PodKey, Vec<&str>> = BTreeMap::new();
     for event in session.context.events {
@@ -79,14 +90,21 @@ pub(crate) fn values(session: &Session<'_>) -> Vec<Value> {
             *before.entry(pod).or_default() += 1;
         }
         let EventKind::EventRecorded(recorded) = &event.what else { continue };
-        if event.at.saturating_add(TIME_TO_LIVE) <= simulator.now() {
-            continue;
-        }
         let object = &recorded.involved_object;
         let generation = match object {
             ObjectReference::Pod { pod, .. } => before.get(pod).copied().unwrap_or_default(),
             _ => 0,
         };
+        let until = spent.entry((object, generation, recorded.component)).or_default();
+        let then = event.at.max(*until).saturating_add(REFILL);
+        let sent = then <= event.at.saturating_add(REFILL * BURST);
+        if sent {
+            *until = then;
+        }
+        let sent = sent || recorded.component == SCHEDULER;
+        if event.at.saturating_add(TIME_TO_LIVE) <= simulator.now() {
+            continue;
+        }
         let kind: Kind<'_> =
             (object, generation, recorded.type_, recorded.reason, recorded.component);
         let message = recorded.message.as_str();
@@ -106,9 +124,12 @@ pub(crate) fn values(session: &Session<'_>) -> Vec<Value> {
         let known_as = known.get(&(kind, key)).filter(|_| recorded.component != SCHEDULER);
         match known_as.and_then(|index| found.get_mut(*index)) {
             Some(known) => {
-                known.count += 1;
-                known.last = event.at;
-                known.message = message;
+                known.seen += 1;
+                if sent {
+                    known.count = known.seen;
+                    known.last = event.at;
+                    known.message = message;
+                }
             }
             None => {
                 known.insert((kind, key), found.len());
@@ -125,13 +146,15 @@ pub(crate) fn values(session: &Session<'_>) -> Vec<Value> {
                         }
                         _ => uid(session, recorded),
                     },
-                    count: 1,
+                    seen: 1,
+                    count: u64::from(sent),
                     first: event.at,
                     last: event.at,
                 });
             }
         }
     }
+    found.retain(|recorded| recorded.count > 0);
     found.sort_by_key(|recorded| recorded.last);
     let numbered = found.iter().zip(1_u64..);
     numbered.map(|(recorded, number)| value(session, recorded, number)).collect()

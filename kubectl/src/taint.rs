@@ -30,7 +30,7 @@ pub(crate) fn taint(session: &mut Session<'_>, arguments: &Arguments) -> Result<
             type_.to_lowercase()
         )));
     }
-    validate_changes(&changes).map_err(Failure::plain)?;
+    validate_changes(session.release(), &changes).map_err(Failure::plain)?;
     let all = arguments.is(&flags::ALL);
     let selects = arguments.get(&flags::SELECTOR).is_some_and(|text| !text.is_empty());
     if all && selects {

@@ -46,6 +46,8 @@ mod scheduling {
     mod placement;
     mod preemption_runs;
     mod volumes;
+
+    pub(crate) use volumes::{detached_after, node};
 }
 mod taint_eviction {
     mod upstream_cases;

@@ -209,7 +209,7 @@ impl AttachDetachController {
         let is_healthy = object.is_some_and(|node| is_ready(node))
             && self.release.detaches_by_force_from_unhealthy_nodes_only();
         let forced = over <= context.now && !is_healthy;
-        let out_of_service = self.release.collects_pods_out_of_service()
+        let out_of_service = self.release.has_out_of_service_taint()
             && object.is_some_and(|node| is_out_of_service(node));
         let mounted = volumes.is_in_use(volume, node.as_str());
         if mounted && !forced && !out_of_service {

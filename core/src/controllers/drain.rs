@@ -12,7 +12,7 @@ use super::{Context, Controller, WorkTicket};
 use crate::api::{NodeName, PodKey};
 use crate::cluster::Change;
 use crate::policy::drain::{
-    DrainOptions, PodsForDeletion, aggregate, goes_on, lines_of_failed_node,
+    AfterError, DrainOptions, PodsForDeletion, aggregate, lines_of_failed_node,
     lines_of_pending_nodes, pods_for_deletion, quoted,
 };
 use crate::protocol::{RequestId, TimeoutReason};
@@ -413,14 +413,19 @@ impl DrainController {
 
     fn failed(&mut self, context: &mut Context<'_>, id: u64, errors: Vec<String>) {
         let Some(drain) = self.running.get_mut(&id) else { return };
-        let goes_on = goes_on(self.release, &drain.options, drain.nodes);
-        let lines = lines_of_failed_node(self.release, drain.node.as_str(), &errors, goes_on);
-        drain.failed.push((drain.node.clone(), errors));
-        if !goes_on {
-            drain.failed.extend(drain.next.drain(..).map(|node| (node, Vec::new())));
+        let after = AfterError::of(self.release, &drain.options, drain.nodes);
+        let lines = lines_of_failed_node(self.release, drain.node.as_str(), &errors, after);
+        match after {
+            AfterError::Ignores => {}
+            AfterError::Continues => drain.failed.push((drain.node.clone(), errors)),
+            AfterError::Aborts => {
+                drain.failed.push((drain.node.clone(), errors));
+                drain.failed.extend(drain.next.drain(..).map(|node| (node, Vec::new())));
+            }
         }
         lines.into_iter().for_each(|line| self.print(id, true, line));
-        if goes_on { self.next_node(context, id) } else { self.end(id) }
+        // After an abort no node is left.
+        self.next_node(context, id);
     }
 
     fn next_node(&mut self, context: &mut Context<'_>, id: u64) {

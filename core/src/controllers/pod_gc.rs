@@ -347,7 +347,7 @@ fn has_orphans(cluster: &Cluster, node: &str) -> bool {
 
 /// The pods of a node that is out of service which wait for its kubelet. Mirrors `gcTerminating`.
 fn out_of_service_pods(cluster: &Cluster, release: KubernetesRelease, name: &str) -> Vec<PodKey> {
-    if !release.collects_pods_out_of_service() {
+    if !release.has_out_of_service_taint() {
         return Vec::new();
     }
     let Some(node) = cluster.get_node(name) else { return Vec::new() };

@@ -179,23 +179,41 @@ fn has_empty_dir(pod: &Pod) -> bool {
     volumes.iter().any(|volume| matches!(volume.source, VolumeSource::EmptyDir { .. }))
 }
 
-/// Whether `kubectl drain` goes on with the next node after an error.
-#[must_use]
-pub const fn goes_on(release: KubernetesRelease, options: &DrainOptions, nodes: usize) -> bool {
-    let asked = release.drain_has_ignore_errors() && options.ignore_errors && nodes > 1;
-    release.drain_continues_after_errors() || asked
+/// What `kubectl drain` does after it could not drain a node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AfterError {
+    /// It ends.
+    Aborts,
+    /// It goes on with the next node, and fails in the end.
+    Continues,
+    /// It goes on with the next node, and does not fail: `--ignore-errors`.
+    Ignores,
 }
 
-/// What `kubectl drain` says at once of a node that it cannot drain, and whether it goes on.
+impl AfterError {
+    /// Of a drain of so many nodes.
+    #[must_use]
+    pub const fn of(release: KubernetesRelease, options: &DrainOptions, nodes: usize) -> Self {
+        if release.drain_continues_after_errors() {
+            Self::Continues
+        } else if release.drain_has_ignore_errors() && options.ignore_errors && nodes > 1 {
+            Self::Ignores
+        } else {
+            Self::Aborts
+        }
+    }
+}
+
+/// What `kubectl drain` says at once of a node that it cannot drain.
 #[must_use]
 pub fn lines_of_failed_node(
     release: KubernetesRelease,
     node: &str,
     errors: &[String],
-    goes_on: bool,
+    after: AfterError,
 ) -> Vec<String> {
     let node = quoted(node);
-    if goes_on {
+    if after != AfterError::Aborts {
         let space = if release.drain_has_space_before_error() { " " } else { "" };
         let all = aggregate(errors);
         return Vec::from([format!(

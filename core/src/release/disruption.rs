@@ -24,16 +24,13 @@ since! {
     /// Whether budgets have `unhealthyPodEvictionPolicy`: since 1.27, where the gate
     /// `PDBUnhealthyPodEvictionPolicy` is on by default.
     has_unhealthy_pod_eviction_policy = 27;
-    /// Whether the pod garbage collector removes terminating pods from nodes with the
-    /// out-of-service taint: since 1.26, where the gate `NodeOutOfServiceVolumeDetach` is on by
-    /// default.
-    collects_pods_out_of_service = 26;
+    /// Whether the taint `node.kubernetes.io/out-of-service` frees the terminating pods and the
+    /// volumes of a node that was shut down: since 1.26, where the gate
+    /// `NodeOutOfServiceVolumeDetach` is on by default.
+    has_out_of_service_taint = 26;
     /// Whether the pod garbage collector marks a pod as failed before it deletes it, if the gate
     /// `PodDisruptionConditions` is on: since 1.26. The minor is not certain.
     marks_collected_pods_as_failed = 26, believed;
-    /// Whether the taint `node.kubernetes.io/out-of-service` frees the pods of a node that was
-    /// shut down: since 1.26, where the gate `NodeOutOfServiceVolumeDetach` is on by default.
-    has_out_of_service_taint = 26;
     /// Whether a volume is detached by force, six minutes after its pods are gone, only from a node
     /// that is not healthy: since 1.26 (kubernetes#110721). Before, from any.
     detaches_by_force_from_unhealthy_nodes_only = 26;

@@ -12,7 +12,7 @@ impl KubernetesRelease {
     }
 
     /// What `kubectl describe pvc` calls the pods that use a claim: `Mounted By` to 1.19, `Used By`
-    /// since (kubernetes/kubernetes#95635). The minor is not certain.
+    /// since (kubernetes/kubernetes#95635).
     #[must_use]
     pub const fn describe_claim_title_of_pods(self) -> &'static str {
         if self.minor >= 20 { "Used By" } else { "Mounted By" }
@@ -29,7 +29,7 @@ changes! {
     drain_local_storage_error = 20:
         "`kubectl drain` names the flag `--delete-emptydir-data`, no longer \
          `--delete-local-data`.";
-    describe_claim_title_of_pods = 20, believed:
+    describe_claim_title_of_pods = 20:
         "`kubectl describe pvc` says `Used By`, no longer `Mounted By` \
          (kubernetes/kubernetes#95635).";
     drain_has_ignore_errors = 21: "`kubectl drain` has the flag `--ignore-errors`.";
@@ -39,13 +39,13 @@ changes! {
     drain_warns_before_it_aborts = 23:
         "`kubectl drain` no longer says before it aborts that it will go on in the next \
          release.";
-    drain_unmanaged_error = 24, believed:
+    drain_unmanaged_error = 24:
         "`kubectl drain` says of pods without a controller that they `declare no controller`.";
-    drain_unmanaged_warning = 24, believed:
+    drain_unmanaged_warning = 24:
         "`kubectl drain` warns of pods that `declare no controller`.";
     drain_warning_word = 25:
         "What `kubectl drain` warns of begins with `Warning`, no longer `WARNING`.";
-    drain_unmanaged_error = 30, believed:
+    drain_unmanaged_error = 30:
         "`kubectl drain` says `cannot delete Pods that declare no controller`.";
 }
 
@@ -136,13 +136,16 @@ since! {
     /// Whether `kubectl label` says `unlabeled` of an object that has lost a label: since 1.23.
     kubectl_says_unlabeled = 23;
     /// Whether `kubectl delete` says from which namespace an object was deleted
-    /// (kubernetes#126619): since 1.34. The minor is not certain.
-    kubectl_delete_names_namespace = 34, believed;
+    /// (kubernetes#126619): since 1.34.
+    kubectl_delete_names_namespace = 34;
     /// Whether the warning of `kubectl delete --force` begins with a capital letter: since 1.25.
     kubectl_warns_in_capitals = 25;
     /// Whether `kubectl drain` goes on with the next node after an error: since 1.23, as was said
     /// before by a warning.
     drain_continues_after_errors = 23;
+    /// Whether `kubectl taint` names taints that are to be both set and removed as `key=effect`:
+    /// since 1.23, as JSON before.
+    taint_names_conflicts_as_pairs = 23;
     /// Whether `kubectl get jobs` has a column `STATUS`: since 1.31.
     jobs_have_status_column = 31;
 }
@@ -160,7 +163,7 @@ impl KubernetesRelease {
     }
 
     /// What `kubectl drain` says of pods without a controller: they are *not managed by …* to 1.23,
-    /// *declare no controller* since 1.24. The minors are not certain.
+    /// *declare no controller* since 1.24.
     #[must_use]
     pub const fn drain_unmanaged_error(self) -> &'static str {
         match self.minor {

@@ -849,9 +849,7 @@ fn help(
         }
         remedies.push(Remedy::Priority { workload: workload.clone() });
     }
-    if figures.stuck > 0
-        && cell.fault == Fault::Lost
-        && outline.release.collects_pods_out_of_service()
+    if figures.stuck > 0 && cell.fault == Fault::Lost && outline.release.has_out_of_service_taint()
     {
         remedies.push(Remedy::OutOfService { after: Span(OUT_OF_SERVICE_AFTER) });
     }

@@ -70,7 +70,7 @@ fn look_at_volumes(
     }
     if let Some((_, first)) = held.first() {
         let node = lost.map_or(first.spec.node_name.as_str(), |node| &node.metadata.name);
-        let (what, text) = if settings.release.collects_pods_out_of_service() {
+        let (what, text) = if settings.release.has_out_of_service_taint() {
             let taint = "node.kubernetes.io/out-of-service=nodeshutdown:NoExecute";
             ("is out of service", format!("kubectl taint nodes {node} {taint}"))
         } else {

@@ -2,7 +2,6 @@
 
 use serde_json::{Value, json};
 use taintlab_core::api::{Node, Pod};
-use taintlab_core::event::EventKind;
 use taintlab_core::release::KubernetesRelease;
 use taintlab_core::simulator::{Simulator, SimulatorConfig};
 use taintlab_core::time::{Time, Timestamp};
@@ -12,6 +11,17 @@ use taintlab_kubectl::{Context, Outcome, run};
 use super::Difference;
 
 pub(super) const DIFFERENCES: &[Difference] = &[
+    Difference {
+        name: "taint_names_conflicts_as_pairs",
+        last: "1.22",
+        before: "{\"a\":\"\"}, {\"b\":\"NoExecute\"}",
+        after: "a=, b=NoExecute",
+        observe: |release| {
+            let line = "taint node n a:NoSchedule b:NoExecute a- b:NoExecute-";
+            let error = kubectl(release, line).stderr;
+            error.trim_end().split_once("same command: ").unwrap().1.to_owned()
+        },
+    },
     Difference {
         name: "kubectl_says_unlabeled",
         last: "1.22",
@@ -29,173 +39,13 @@ pub(super) const DIFFERENCES: &[Difference] = &[
     Difference {
         name: "kubectl_warns_in_capitals",
         last: "1.24",
-        before: "warning",
-        after: "Warning",
-        observe: |release| {
-            let outcome = kubectl(release, "delete pod p -n d --force");
-            outcome.stderr.split(':').next().unwrap().to_owned()
-        },
-    },
-    Difference {
-        name: "drain_local_storage_error",
-        last: "1.19",
-        before: "cannot delete Pods with local storage (use --delete-local-data to override): d/e",
-        after: "cannot delete Pods with local storage (use --delete-emptydir-data to override): d/e",
-        observe: |release| last_error(release, "--force"),
-    },
-    Difference {
-        name: "drain_unmanaged_error",
-        last: "1.23",
-        before: "true",
-        after: "false",
-        observe: |release| {
-            let line = last_error(release, "--delete-emptydir-data");
-            line.starts_with("cannot delete Pods not managed by ReplicationController").to_string()
-        },
-    },
-    Difference {
-        name: "drain_unmanaged_error",
-        last: "1.29",
-        before: "false",
-        after: "true",
-        observe: |release| {
-            let text = "cannot delete cannot delete Pods that declare no controller (use --force \
-                        to override): d/e, d/p";
-            (last_error(release, "--delete-emptydir-data") == text).to_string()
-        },
-    },
-    Difference {
-        name: "drain_unmanaged_warning",
-        last: "1.23",
-        before: "deleting Pods not managed by ReplicationController, ReplicaSet, Job, DaemonSet or \
-                 StatefulSet: d/e, d/p",
-        after: "deleting Pods that declare no controller: d/e, d/p",
-        observe: |release| {
-            let line = drain_lines(release, "--force --delete-emptydir-data").swap_remove(0);
-            line.split_once(": ").unwrap().1.to_owned()
-        },
-    },
-    Difference {
-        name: "drain_warning_word",
-        last: "1.24",
-        before: "WARNING",
-        after: "Warning",
-        observe: |release| {
-            let line = drain_lines(release, "--force --delete-emptydir-data").swap_remove(0);
-            line.split(':').next().unwrap().to_owned()
-        },
-    },
-    Difference {
-        name: "drain_always_says_drained",
-        last: "1.22",
-        before: "node/n evicted",
-        after: "node/n drained",
-        observe: |release| {
-            drain_lines(release, "--force --delete-emptydir-data --grace-period=0").pop().unwrap()
-        },
-    },
-    Difference {
-        name: "drain_continues_after_errors",
-        last: "1.22",
-        before: "aborting",
-        after: "continuing",
-        observe: |release| {
-            let lines = drain_lines(release, "");
-            let line = lines.iter().find(|line| line.trim_end().ends_with("command...")).unwrap();
-            let last = line.trim_end().rsplit(", ").next().unwrap();
-            last.split(' ').next().unwrap().to_owned()
-        },
-    },
-    Difference {
-        name: "drain_wait_names_timeout",
-        last: "1.31",
-        before: "true",
-        after: "false",
-        observe: |release| drain_says(release, TIMED_OUT, "global timeout reached: 5s"),
-    },
-    Difference {
-        name: "drain_wait_names_timeout",
-        last: "1.31",
-        before: "error: timed out waiting for the condition",
-        after: "error: context deadline exceeded",
-        observe: |release| {
-            drain_lines(release, &format!("{TIMED_OUT} --disable-eviction")).pop().unwrap()
-        },
-    },
-    Difference {
-        name: "drain_names_namespace_of_awaited_pod",
-        last: "1.26",
-        before: "false",
-        after: "true",
-        observe: |release| {
-            drain_says(release, TIMED_OUT, "for pod \"p\" in namespace \"d\" to terminate: ")
-        },
-    },
-    Difference {
-        name: "drain_names_namespace_of_evicted_pod",
-        last: "1.19",
-        before: "true",
-        after: "false",
-        observe: |release| {
-            let errors = kubectl(release, "drain n --force --dry-run=server").stderr;
-            errors.contains("error when evicting pod \"p\": ").to_string()
-        },
-    },
-    Difference {
-        name: "drain_has_space_before_error",
-        last: "1.30",
-        before: "false",
-        after: "true",
-        observe: |release| drain_says(release, "", "due to error: [cannot"),
-    },
-    Difference {
-        name: "drain_can_be_tried_on_server",
-        last: "1.21",
-        before: "1",
-        after: "0",
-        observe: |release| {
-            kubectl(release, "drain n --force --dry-run=server").exit_code.to_string()
-        },
-    },
-    Difference {
-        name: "drain_has_no_delete_local_data",
-        last: "1.30",
-        before: "0",
-        after: "1",
-        observe: |release| {
-            let line = "drain n --force --delete-local-data --dry-run=client";
-            kubectl(release, line).exit_code.to_string()
-        },
-    },
-    Difference {
-        name: "drain_warns_before_it_aborts",
-        last: "1.21",
-        before: "false",
-        after: "true",
-        observe: |release| (warns(release) || release.drain_continues_after_errors()).to_string(),
-    },
-    Difference {
-        name: "drain_warns_before_it_aborts",
-        last: "1.22",
-        before: "false",
-        after: "true",
-        observe: |release| (!warns(release) && release.drain_continues_after_errors()).to_string(),
-    },
-    Difference {
-        name: "drain_has_ignore_errors",
-        last: "1.20",
-        before: "false",
-        after: "true",
-        observe: |release| (ignores(release) || release.drain_continues_after_errors()).to_string(),
-    },
-    Difference {
-        name: "drain_has_ignore_errors",
-        last: "1.22",
-        before: "false",
-        after: "true",
-        observe: |release| {
-            (!ignores(release) && release.drain_continues_after_errors()).to_string()
-        },
+        before: "warning: Immediate deletion does not wait for confirmation that the running \
+                 resource has been terminated. The resource may continue to run on the cluster \
+                 indefinitely.\n",
+        after: "Warning: Immediate deletion does not wait for confirmation that the running \
+                resource has been terminated. The resource may continue to run on the cluster \
+                indefinitely.\n",
+        observe: |release| kubectl(release, "delete pod p -n d --force").stderr,
     },
     Difference {
         name: "version_short_is_deprecated",
@@ -216,7 +66,11 @@ pub(super) const DIFFERENCES: &[Difference] = &[
         last: "1.30",
         before: "false",
         after: "true",
-        observe: |release| release.jobs_have_status_column().to_string(),
+        observe: |release| {
+            let table = get(view(release), "Job", &[json!({})], &TableOptions::default());
+            let columns = table.unwrap().columns;
+            columns.iter().any(|column| column == "Status").to_string()
+        },
     },
     Difference {
         name: "describe_says_that_lease_is_missing",
@@ -523,56 +377,6 @@ fn registered_is_shown(release: KubernetesRelease) -> String {
     let events = simulator.drain_events();
     let page = run(&Context::new(&simulator, &events), "describe node n", None).stdout;
     page.contains("RegisteredNode").to_string()
-}
-
-/// Flags of a drain that pods do not end in time for.
-const TIMED_OUT: &str = "--force --delete-emptydir-data --timeout=5s";
-
-/// Whether a drain of the node `n` prints this text in some line.
-fn drain_says(release: KubernetesRelease, flags: &str, text: &str) -> String {
-    drain_lines(release, flags).iter().any(|line| line.contains(text)).to_string()
-}
-
-/// The last line of a drain, without `error: `.
-fn last_error(release: KubernetesRelease, flags: &str) -> String {
-    let line = drain_lines(release, flags).pop().unwrap();
-    line.trim_start_matches("error: ").to_owned()
-}
-
-/// Whether a drain that fails announces what the next release does.
-fn warns(release: KubernetesRelease) -> bool {
-    drain_says(release, "", "DEPRECATED WARNING: Aborting") == "true"
-}
-
-/// Whether a drain takes `--ignore-errors`.
-fn ignores(release: KubernetesRelease) -> bool {
-    !kubectl(release, "drain n --dry-run=client --ignore-errors").stderr.contains("unknown flag")
-}
-
-/// What a drain of the node `n` prints in the end, with its errors: a pod `d/p` and a pod `d/e`
-/// with an emptyDir are there, which nobody manages.
-fn drain_lines(release: KubernetesRelease, flags: &str) -> Vec<String> {
-    let mut node = Node::default();
-    node.metadata.name = "n".into();
-    let pod = |name: &str, volumes: &str| -> Pod {
-        serde_json::from_str(&format!(
-            r#"{{"metadata":{{"namespace":"d","name":"{name}"}},
-                 "spec":{{"nodeName":"n","volumes":[{volumes}]}}}}"#
-        ))
-        .unwrap()
-    };
-    let pods = [pod("p", ""), pod("e", r#"{"name":"v","emptyDir":{}}"#)];
-    let mut simulator = Simulator::new(SimulatorConfig::of(release), [node], pods).unwrap();
-    let line = format!("drain n {flags}");
-    for command in run(&Context::new(&simulator, &[]), &line, None).commands {
-        simulator.handle_command(Timestamp::ZERO, command).unwrap();
-    }
-    simulator.advance_to(Timestamp::from_secs(100)).unwrap();
-    let printed = simulator.drain_events().into_iter().filter_map(|event| match event.what {
-        EventKind::DrainPrinted { line, .. } => Some(line),
-        _ => None,
-    });
-    printed.collect()
 }
 
 /// What `kubectl` of that release does on a node `n` with a label `a` and a pod `d/p`.

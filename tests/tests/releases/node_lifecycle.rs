@@ -1,14 +1,19 @@
 //! What the node lifecycle controller and the pod garbage collector do differently from release to
 //! release.
 
-use serde_json::json;
-use taintlab_core::api::Node;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use taintlab_core::api::{ConditionStatus, Node, Pod, TaintEffect};
 use taintlab_core::command::Command;
-use taintlab_core::release::{KubernetesRelease, Requeue};
+use taintlab_core::controllers::node_lifecycle::NodeLifecycleConfig;
+use taintlab_core::event::EventKind;
+use taintlab_core::release::KubernetesRelease;
 use taintlab_core::simulator::{Simulator, SimulatorConfig};
 use taintlab_core::time::Timestamp;
 
 use super::Difference;
+use crate::scheduling;
 
 /// `Ready` of a node 1 s and 10 s after its kubelet was restarted.
 fn ready_after_restart(release: KubernetesRelease) -> String {
@@ -26,6 +31,52 @@ fn ready_after_restart(release: KubernetesRelease) -> String {
     format!("{}; {}", ready(4), ready(13))
 }
 
+/// Nodes with kubelets, in a whole control plane, and pods on the first of them.
+fn cluster(release: KubernetesRelease, nodes: &[&str], pods: &[&str]) -> Simulator {
+    cluster_with(release, nodes, pods, &[])
+}
+
+/// The same with flags of the controller manager.
+fn cluster_with(
+    release: KubernetesRelease,
+    nodes: &[&str],
+    pods: &[&str],
+    flags: &[(&str, &str)],
+) -> Simulator {
+    let pod = |name: &&str| -> Pod {
+        let pod = json!({"metadata": {"name": name, "namespace": "default"},
+                         "spec": {"nodeName": nodes[0], "tolerations": [{"operator": "Exists"}]}});
+        serde_json::from_value(pod).unwrap()
+    };
+    let node = |name: &&str| -> Node {
+        serde_json::from_value(json!({"metadata": {"name": name}})).unwrap()
+    };
+    let mut config = SimulatorConfig::with_control_plane(release);
+    let flags = flags.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+    config.controller_manager_flags = flags.collect();
+    Simulator::new(config, nodes.iter().map(node), pods.iter().map(pod)).unwrap()
+}
+
+fn at(seconds: f64) -> Timestamp {
+    Timestamp::ZERO.saturating_add(Duration::from_secs_f64(seconds))
+}
+
+fn advance(simulator: &mut Simulator, seconds: f64) {
+    simulator.advance_to(at(seconds)).unwrap();
+}
+
+fn command(simulator: &mut Simulator, seconds: f64, command: Value) {
+    simulator.handle_command(at(seconds), serde_json::from_value(command).unwrap()).unwrap();
+}
+
+/// The key of the `NoExecute` taint of a node.
+fn no_execute(simulator: &Simulator, node: &str) -> String {
+    let node = simulator.cluster().get_node(node).unwrap();
+    let mut taints = node.spec.taints.iter();
+    let taint = taints.find(|taint| taint.effect == TaintEffect::NoExecute);
+    taint.map(|taint| taint.key.clone()).unwrap_or_default()
+}
+
 pub(super) const DIFFERENCES: &[Difference] = &[
     Difference {
         name: "kubelet_starts_not_ready",
@@ -36,72 +87,145 @@ pub(super) const DIFFERENCES: &[Difference] = &[
         observe: ready_after_restart,
     },
     Difference {
-        name: "collects_pods_out_of_service",
+        name: "has_out_of_service_taint",
         last: "1.25",
-        before: "false",
-        after: "true",
-        observe: |release| release.collects_pods_out_of_service().to_string(),
+        before: "there",
+        after: "gone",
+        observe: |release| {
+            // The kubelet is lost, and the administrator says that the node is.
+            let mut simulator = cluster(release, &["n"], &["p"]);
+            command(&mut simulator, 3.0, json!({"stopKubelet": {"node": "n"}}));
+            command(&mut simulator, 100.0, json!({"deletePod": {"pod": "p"}}));
+            let taint = json!({"key": "node.kubernetes.io/out-of-service", "effect": "NoExecute"});
+            let taint = json!({"setTaints": {"node": "n", "taints": [taint]}});
+            command(&mut simulator, 200.0, taint);
+            simulator.advance_to(Timestamp::from_secs(240)).unwrap();
+            let left = simulator.cluster().pod_count();
+            (if left == 0 { "gone" } else { "there" }).to_owned()
+        },
     },
     Difference {
         name: "detaches_by_force_from_unhealthy_nodes_only",
         last: "1.25",
-        before: "false",
-        after: "true",
-        observe: |release| release.detaches_by_force_from_unhealthy_nodes_only().to_string(),
+        before: "after 360 s",
+        after: "never",
+        observe: |release| {
+            let node = scheduling::node("n", "a", true);
+            let detached = scheduling::detached_after(release, Some(node), true);
+            detached.map_or_else(|| "never".to_owned(), |seconds| format!("after {seconds} s"))
+        },
     },
     Difference {
         name: "node_monitor_grace_period_seconds",
         last: "1.31",
-        before: "40",
-        after: "50",
-        observe: |release| release.node_monitor_grace_period_seconds().to_string(),
+        before: "45 s",
+        after: "55 s",
+        observe: |release| {
+            let mut simulator = cluster(release, &["n"], &[]);
+            command(&mut simulator, 3.0, json!({"stopKubelet": {"node": "n"}}));
+            let ready = |simulator: &Simulator| {
+                let node = simulator.cluster().get_node("n").unwrap();
+                node.status
+                    .conditions
+                    .iter()
+                    .any(|it| it.type_ == "Ready" && it.status == ConditionStatus::True)
+            };
+            let mut seconds = 3;
+            while ready(&simulator) {
+                seconds += 1;
+                simulator.advance_to(Timestamp::from_secs(seconds)).unwrap();
+            }
+            format!("{seconds} s")
+        },
     },
     Difference {
         name: "excludes_masters_by_name",
         last: "1.20",
-        before: "true",
-        after: "false",
-        observe: |release| release.excludes_masters_by_name().to_string(),
+        before: "",
+        after: "node.kubernetes.io/unreachable",
+        observe: |release| {
+            // If the master does not count, its zone is lost as a whole, and nothing is tainted.
+            let mut simulator = cluster(release, &["master", "n"], &[]);
+            command(&mut simulator, 3.0, json!({"stopKubelet": {"node": "n"}}));
+            simulator.advance_to(Timestamp::from_secs(100)).unwrap();
+            no_execute(&simulator, "n")
+        },
     },
     Difference {
         name: "awaits_missing_ready_condition",
         last: "1.20",
-        before: "false",
-        after: "true",
-        observe: |release| release.awaits_missing_ready_condition().to_string(),
+        before: "WouldCrash",
+        after: "NoReadyCondition",
+        observe: |release| {
+            // While the second node waits to be tainted, somebody removes its conditions: a health
+            // pass would write one, but the second token comes between two of them.
+            let rate = [("node-eviction-rate", "0.13")];
+            let mut simulator = cluster_with(release, &["a", "b", "c", "d", "e", "f"], &[], &rate);
+            for node in ["a", "b"] {
+                command(&mut simulator, 3.0, json!({"stopKubelet": {"node": node}}));
+            }
+            let waits = |simulator: &Simulator, node: &str| no_execute(simulator, node).is_empty();
+            let mut now = 40.0;
+            while waits(&simulator, "a") && waits(&simulator, "b") {
+                now += 0.1;
+                advance(&mut simulator, now);
+            }
+            let second = if waits(&simulator, "a") { "a" } else { "b" };
+            advance(&mut simulator, now + 7.0);
+            let mut bare = Node::clone(simulator.cluster().get_node(second).unwrap());
+            bare.status.conditions.clear();
+            command(&mut simulator, now + 7.0, json!({"updateNode": bare}));
+            simulator.drain_events();
+            advance(&mut simulator, now + 9.0);
+            let outcome = simulator.drain_events().into_iter().find_map(|event| match event.what {
+                EventKind::NodeDequeued { outcome, .. } => Some(format!("{outcome:?}")),
+                _ => None,
+            });
+            outcome.unwrap_or_default()
+        },
     },
     Difference {
         name: "node_lifecycle_controller_name",
         last: "1.27",
-        before: "nodelifecycle",
-        after: "node-lifecycle-controller",
-        observe: |release| release.node_lifecycle_controller_name().to_string(),
+        before: "*,-nodelifecycle",
+        after: "*,-node-lifecycle-controller",
+        observe: |release| {
+            let mut config = NodeLifecycleConfig::of(release);
+            let error = config.set_flag(release, "controllers", "!").unwrap_err().to_string();
+            error.split('`').rev().nth(1).unwrap().to_owned()
+        },
     },
     Difference {
         name: "requeue",
         last: "1.18",
-        before: "keeps its place",
-        after: "is queued again",
-        observe: |release| match release.requeue() {
-            Requeue::KeepsPlace => "keeps its place".to_owned(),
-            Requeue::Duplicates | Requeue::MovesBack => "is queued again".to_owned(),
+        before: "",
+        after: "node.kubernetes.io/unreachable",
+        observe: |release| {
+            // The taint of a node that has been tainted is removed by hand.
+            let mut simulator = cluster(release, &["a", "b", "c", "d", "e", "f"], &[]);
+            command(&mut simulator, 3.0, json!({"stopKubelet": {"node": "a"}}));
+            command(&mut simulator, 100.0, json!({"setTaints": {"node": "a", "taints": []}}));
+            advance(&mut simulator, 200.0);
+            no_execute(&simulator, "a")
         },
     },
     Difference {
         name: "requeue",
         last: "1.20",
-        before: "once in the queue or more",
-        after: "once in the queue",
-        observe: |release| match release.requeue() {
-            Requeue::KeepsPlace | Requeue::Duplicates => "once in the queue or more".to_owned(),
-            Requeue::MovesBack => "once in the queue".to_owned(),
+        before: "a b b b",
+        after: "a b",
+        observe: |release| {
+            // Of two nodes that are lost at once the second waits for a token.
+            let mut simulator = cluster(release, &["a", "b", "c", "d", "e", "f"], &[]);
+            for node in ["a", "b"] {
+                command(&mut simulator, 3.0, json!({"stopKubelet": {"node": node}}));
+            }
+            advance(&mut simulator, 150.0);
+            let nodes = simulator.drain_events().into_iter().filter_map(|event| match event.what {
+                EventKind::NodeDequeued { node, .. } => Some(node.to_string()),
+                _ => None,
+            });
+            nodes.collect::<Vec<_>>().join(" ")
         },
-    },
-    Difference {
-        name: "has_out_of_service_taint",
-        last: "1.25",
-        before: "false",
-        after: "true",
-        observe: |release| release.has_out_of_service_taint().to_string(),
     },
 ];

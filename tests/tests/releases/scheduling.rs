@@ -1,16 +1,19 @@
 //! What the scheduler does and says differently from release to release.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use serde_json::{Value, json};
 use taintlab_core::api::{LabelSelector, Node, Pod, PriorityClass, pod_requests};
+use taintlab_core::cluster::Volumes;
 use taintlab_core::controllers::scheduler::preempted_event;
 use taintlab_core::policy::admission::admit_priority;
 use taintlab_core::policy::scheduling::{
     BudgetOfVictims, Decision, SchedulerConfig, ScorePlugin, Snapshot, preempted_condition,
 };
-use taintlab_core::release::{KubernetesRelease, PreemptionMessage, TaintReason};
-use taintlab_core::time::Time;
+use taintlab_core::release::KubernetesRelease;
+use taintlab_core::simulator::{Simulator, SimulatorConfig};
+use taintlab_core::time::{Time, Timestamp};
 
 use super::Difference;
 
@@ -419,23 +422,57 @@ pub(super) const DIFFERENCES: &[Difference] = &[
     Difference {
         name: "retries_after_status_write",
         last: "1.20",
-        before: "true",
-        after: "false",
-        observe: |release| release.retries_after_status_write().to_string(),
+        before: "bound after 2000 ms",
+        after: "bound after 1000 ms",
+        observe: bound_after,
     },
     Difference {
         name: "retries_by_plugin",
         last: "1.21",
-        before: "false",
-        after: "true",
-        observe: |release| release.retries_by_plugin().to_string(),
+        before: "backs off",
+        after: "was left alone",
+        observe: |release| {
+            // A taint keeps a pod away, and another one goes, which does not help it. Whoever was
+            // tried in vain is not tried at once when the taint goes.
+            let taints = |taints: Value| json!({"setTaints": {"node": "n", "taints": taints}});
+            let mut simulator = cluster(release);
+            command(&mut simulator, 0, json!({"createPod": {"metadata": {"name": "q"}}}));
+            let tainted = taints(json!([{"key": "a", "effect": "NoSchedule"}]));
+            command(&mut simulator, 5_000, tainted);
+            command(&mut simulator, 6_000, json!({"createPod": {"metadata": {"name": "p"}}}));
+            command(&mut simulator, 20_000, json!({"deletePod": {"pod": "q", "force": true}}));
+            command(&mut simulator, 20_500, taints(json!([])));
+            simulator.advance_to(Timestamp::from_secs(21)).unwrap();
+            let waits = simulator.cluster().pods().any(|(_, pod)| pod.spec.node_name.is_empty());
+            (if waits { "backs off" } else { "was left alone" }).to_owned()
+        },
     },
     Difference {
         name: "longest_time_unschedulable",
         last: "1.22",
-        before: "60s",
-        after: "300s",
-        observe: |release| format!("{:?}", release.longest_time_unschedulable()),
+        before: "bound after 90 s",
+        after: "bound after 330 s",
+        observe: |release| {
+            // That a node goes is no reason to try pods again, although one of them fits now.
+            let labelled = |name: &str, pods: u32| {
+                let more = json!({"status": {"allocatable": {"pods": pods},
+                    "conditions": [{"type": "Ready", "status": "True"}]}});
+                node(name, json!({HOST: name}), more)
+            };
+            let config = SimulatorConfig::with_control_plane(release);
+            let there = pod("there", "one", json!({}), json!({}));
+            let nodes = [labelled("one", 9), labelled("full", 0)];
+            let mut simulator = Simulator::new(config, nodes, [there]).unwrap();
+            let waits = pod("waits", "", json!({}), spread(HOST, "DoNotSchedule"));
+            command(&mut simulator, 0, json!({"createPod": waits}));
+            command(&mut simulator, 10_000, json!({"deleteNode": {"node": "full"}}));
+            let mut seconds = 10;
+            while simulator.cluster().pods().any(|(_, pod)| pod.spec.node_name.is_empty()) {
+                seconds += 10;
+                simulator.advance_to(Timestamp::from_secs(seconds)).unwrap();
+            }
+            format!("bound after {seconds} s")
+        },
     },
     Difference {
         name: "has_preemption_policy",
@@ -453,16 +490,28 @@ pub(super) const DIFFERENCES: &[Difference] = &[
     Difference {
         name: "score_weights_of_v1beta3",
         last: "1.22",
-        before: "false",
-        after: "true",
-        observe: |release| release.score_weights_of_v1beta3().to_string(),
+        before: "1",
+        after: "3",
+        observe: |release| {
+            let preferred = json!({"spec": {"taints": [
+                {"key": "a", "effect": "PreferNoSchedule"}]}});
+            let nodes = [node("m", json!({}), json!({})), node("n", json!({}), preferred)];
+            let decision = decide(release, &nodes, &[], &pod("p", "", json!({}), json!({})));
+            let mut scores = decision.verdicts[0].scores.iter();
+            let score = scores.find(|score| score.plugin == ScorePlugin::TaintToleration);
+            score.unwrap().weight.to_string()
+        },
     },
     Difference {
         name: "names_missing_topology_label",
         last: "1.19",
-        before: "false",
-        after: "true",
-        observe: |release| release.names_missing_topology_label().to_string(),
+        before: "node(s) didn't match pod topology spread constraints",
+        after: "node(s) didn't match pod topology spread constraints (missing required label)",
+        observe: |release| {
+            let nodes = [node("n", json!({}), json!({}))];
+            let spec = spread("absent", "DoNotSchedule");
+            reason(&decide(release, &nodes, &[], &pod("p", "", json!({}), spec)))
+        },
     },
     Difference {
         name: "general_affinity_reason",
@@ -568,110 +617,250 @@ pub(super) const DIFFERENCES: &[Difference] = &[
     Difference {
         name: "has_min_domains",
         last: "1.26",
-        before: "false",
-        after: "true",
-        observe: |release| release.has_min_domains().to_string(),
+        before: "",
+        after: "PodTopologySpread",
+        observe: |release| {
+            // Each of two racks has a pod, and three racks should be there.
+            let nodes = ["m", "n"].map(|name| node(name, json!({"rack": name}), json!({})));
+            let on = [pod("a", "m", json!({}), json!({})), pod("b", "n", json!({}), json!({}))];
+            let spec = spread_with(json!({"minDomains": 3}));
+            filter(&decide(release, &nodes, &on, &pod("p", "", json!({}), spec)))
+        },
     },
     Difference {
         name: "says_refusal_once",
         last: "1.25",
-        before: "false",
-        after: "true",
-        observe: |release| release.says_refusal_once().to_string(),
+        before: "0/1 nodes are available: 1 pod has unbound immediate PersistentVolumeClaims",
+        after: "0/1 nodes are available: pod has unbound immediate PersistentVolumeClaims",
+        observe: |release| {
+            let message = claims(release, "ReadWriteOnce", None, &[]).message.unwrap();
+            message.split('.').next().unwrap().to_owned()
+        },
     },
     Difference {
         name: "has_read_write_once_pod",
         last: "1.26",
-        before: "false",
-        after: "true",
-        observe: |release| release.has_read_write_once_pod().to_string(),
+        before: "",
+        after: "VolumeRestrictions",
+        observe: |release| {
+            let other = pod("q", "n", json!({}), claim_of("c"));
+            filter(&claims(release, "ReadWriteOncePod", Some("a"), &[other]))
+        },
     },
     Difference {
         name: "volume_affinity_reason",
         last: "1.32",
         before: "node(s) had volume node affinity conflict",
         after: "node(s) didn't match PersistentVolume's node affinity",
-        observe: |release| release.volume_affinity_reason().to_owned(),
+        observe: |release| reason(&claims(release, "ReadWriteOnce", Some("b"), &[])),
     },
     Difference {
         name: "has_node_inclusion_policies",
         last: "1.25",
-        before: "false",
-        after: "true",
-        observe: |release| release.has_node_inclusion_policies().to_string(),
+        before: "PodTopologySpread",
+        after: "",
+        observe: |release| {
+            // The rack without pods is one that the pod does not tolerate.
+            let tainted = json!({"spec": {"taints": [{"key": "a", "effect": "NoSchedule"}]}});
+            let nodes = [
+                node("m", json!({"rack": "m"}), json!({})),
+                node("n", json!({"rack": "n"}), tainted),
+            ];
+            let on = [pod("a", "m", json!({}), json!({}))];
+            let spec = spread_with(json!({"nodeTaintsPolicy": "Honor"}));
+            filter(&decide(release, &nodes, &on, &pod("p", "", json!({}), spec)))
+        },
     },
     Difference {
         name: "has_match_label_keys",
         last: "1.26",
-        before: "false",
-        after: "true",
-        observe: |release| release.has_match_label_keys().to_string(),
+        before: "PodTopologySpread",
+        after: "",
+        observe: |release| {
+            // The pod that is there is of another revision.
+            let nodes = ["m", "n"].map(|name| node(name, json!({"rack": name}), json!({})));
+            let revision = |name, on, revision: &str, spec| {
+                let mut pod = pod(name, on, json!({}), spec);
+                pod.metadata.labels.insert("revision".into(), revision.into());
+                pod
+            };
+            let on = [revision("a", "m", "1", json!({}))];
+            let spec = spread_with(json!({"matchLabelKeys": ["revision"]}));
+            filter(&decide(release, &nodes, &on, &revision("p", "", "2", spec)))
+        },
     },
     Difference {
         name: "untolerated_taint_reason",
         last: "1.23",
-        before: "true",
-        after: "false",
-        observe: |release| {
-            (release.untolerated_taint_reason() == TaintReason::DidNotTolerate).to_string()
-        },
+        before: "node(s) had taint {a: b}, that the pod didn't tolerate",
+        after: "node(s) had untolerated taint {a: b}",
+        observe: |release| reason(&untolerated(release)),
     },
     Difference {
         name: "untolerated_taint_reason",
         last: "1.34",
-        before: "false",
-        after: "true",
-        observe: |release| {
-            (release.untolerated_taint_reason() == TaintReason::WithoutTaint).to_string()
-        },
+        before: "node(s) had untolerated taint {a: b}",
+        after: "node(s) had untolerated taint(s)",
+        observe: |release| reason(&untolerated(release)),
     },
     Difference {
         name: "node_name_reason",
         last: "1.20",
         before: "node(s) didn't match the requested hostname",
         after: "node(s) didn't match the requested node name",
-        observe: |release| release.node_name_reason().to_owned(),
+        observe: |release| {
+            let nodes = [node("n", json!({}), json!({}))];
+            reason(&decide(release, &nodes, &[], &pod("p", "m", json!({}), json!({}))))
+        },
     },
     Difference {
         name: "node_affinity_reason",
         last: "1.19",
-        before: "false",
-        after: "true",
-        observe: |release| release.node_affinity_reason().contains("node affinity").to_string(),
+        before: "node(s) didn't match node selector",
+        after: "node(s) didn't match Pod's node affinity",
+        observe: |release| reason(&unselected(release)),
     },
     Difference {
         name: "node_affinity_reason",
         last: "1.20",
-        before: "false",
-        after: "true",
-        observe: |release| release.node_affinity_reason().ends_with("/selector").to_string(),
+        before: "node(s) didn't match Pod's node affinity",
+        after: "node(s) didn't match Pod's node affinity/selector",
+        observe: |release| reason(&unselected(release)),
     },
     Difference {
         name: "deallocates_claims",
         last: "1.33",
         before: "false",
         after: "true",
-        observe: |release| release.deallocates_claims().to_string(),
+        observe: |release| {
+            let words = ". no new claims to deallocate, preemption: 0/1 nodes are available: ";
+            unselected(release).message.unwrap().contains(words).to_string()
+        },
     },
     Difference {
         name: "preemption_message",
         last: "1.23",
-        before: "true",
-        after: "false",
-        observe: |release| (release.preemption_message() == PreemptionMessage::None).to_string(),
+        before: "",
+        after: "0/1 nodes are available: 1 Preemption is not helpful for scheduling.",
+        observe: |release| about_preemption(release),
+    },
+    Difference {
+        name: "preemption_message",
+        last: "1.24",
+        before: "0/1 nodes are available: 1 Preemption is not helpful for scheduling.",
+        after: "0/1 nodes are available: 1 Preemption is not helpful for scheduling..",
+        observe: |release| about_preemption(release),
     },
     Difference {
         name: "preemption_message",
         last: "1.28",
-        before: "false",
-        after: "true",
-        observe: |release| {
-            (release >= KubernetesRelease::new(25).unwrap()
-                && release.preemption_message() == PreemptionMessage::OneFullStop)
-                .to_string()
-        },
+        before: "0/1 nodes are available: 1 Preemption is not helpful for scheduling..",
+        after: "0/1 nodes are available: 1 Preemption is not helpful for scheduling.",
+        observe: |release| about_preemption(release),
     },
 ];
+
+/// Why the first node does not fit.
+fn reason(decision: &Decision) -> String {
+    decision.verdicts[0].rejection.as_ref().unwrap().reasons.join(", ")
+}
+
+/// A constraint over racks, and what it says besides.
+fn spread_with(more: Value) -> Value {
+    let mut spec = spread("rack", "DoNotSchedule");
+    json_patch(&mut spec["topologySpreadConstraints"][0], more);
+    spec
+}
+
+/// A pod on a node with a taint that it does not tolerate.
+fn untolerated(release: KubernetesRelease) -> Decision {
+    let taint = json!({"key": "a", "value": "b", "effect": "NoSchedule"});
+    let nodes = [node("n", json!({}), json!({"spec": {"taints": [taint]}}))];
+    decide(release, &nodes, &[], &pod("p", "", json!({}), json!({})))
+}
+
+/// A pod whose node selector no node has.
+fn unselected(release: KubernetesRelease) -> Decision {
+    let nodes = [node("n", json!({}), json!({}))];
+    let spec = json!({"nodeSelector": {"a": "b"}});
+    decide(release, &nodes, &[], &pod("p", "", json!({}), spec))
+}
+
+/// What the scheduler says of preemption after it has said why the pod fits nowhere.
+fn about_preemption(release: KubernetesRelease) -> String {
+    let message = unselected(release).message.unwrap();
+    message.split_once("preemption: ").map_or("", |(_, rest)| rest).to_owned()
+}
+
+/// A pod has the claim.
+fn claim_of(claim: &str) -> Value {
+    json!({"volumes": [{"name": "v", "persistentVolumeClaim": {"claimName": claim}}]})
+}
+
+/// A pod with the claim `c`, which is bound to a volume of a zone, or to none, on a node of the
+/// zone `a`.
+fn claims(release: KubernetesRelease, mode: &str, zone: Option<&str>, others: &[Pod]) -> Decision {
+    let mut volumes = Volumes::default();
+    let claim = json!({
+        "metadata": {"name": "c", "namespace": "default"},
+        "spec": {"accessModes": [mode], "storageClassName": "",
+                 "volumeName": zone.map_or("", |_| "v")},
+        "status": {"phase": zone.map_or("Pending", |_| "Bound")},
+    });
+    volumes.put_claim(Arc::new(serde_json::from_value(claim).unwrap()));
+    if let Some(zone) = zone {
+        let terms = json!([{"matchExpressions": [
+            {"key": "zone", "operator": "In", "values": [zone]}]}]);
+        let volume = json!({
+            "metadata": {"name": "v"},
+            "spec": {"accessModes": [mode], "csi": {"driver": "disk", "volumeHandle": "v"},
+                     "claimRef": {"namespace": "default", "name": "c"},
+                     "nodeAffinity": {"required": {"nodeSelectorTerms": terms}}},
+        });
+        volumes.put_persistent_volume(Arc::new(serde_json::from_value(volume).unwrap()));
+    }
+    let in_default = |pod: &Pod| {
+        let mut pod = pod.clone();
+        pod.metadata.namespace = "default".into();
+        pod
+    };
+    let others: Vec<Pod> = others.iter().map(in_default).collect();
+    let nodes = [node("n", json!({"zone": "a"}), json!({}))];
+    let mut snapshot = snapshot(release, &nodes, &others);
+    snapshot.set_volumes(Some(Arc::new(volumes)));
+    snapshot.schedule(&in_default(&pod("p", "", json!({}), claim_of("c")))).unwrap()
+}
+
+/// A node `n` with a kubelet, in a whole control plane.
+fn cluster(release: KubernetesRelease) -> Simulator {
+    let ready = json!({"status": {"conditions": [{"type": "Ready", "status": "True"}]}});
+    let config = SimulatorConfig::with_control_plane(release);
+    Simulator::new(config, [node("n", json!({}), ready)], []).unwrap()
+}
+
+fn command(simulator: &mut Simulator, milliseconds: u64, command: Value) {
+    let at = Timestamp::from_nanos(milliseconds * 1_000_000);
+    simulator.handle_command(at, serde_json::from_value(command).unwrap()).unwrap();
+}
+
+/// How long after its creation a pod is bound whose only node is uncordoned half a second later.
+fn bound_after(release: KubernetesRelease) -> String {
+    let mut simulator = cluster(release);
+    let cordon =
+        |cordoned: bool| json!({"setUnschedulable": {"node": "n", "unschedulable": cordoned}});
+    command(&mut simulator, 0, cordon(true));
+    command(&mut simulator, 2_000, json!({"createPod": {"metadata": {"name": "p"}}}));
+    command(&mut simulator, 2_500, cordon(false));
+    let is_bound = |simulator: &Simulator| {
+        simulator.cluster().pods().any(|(_, pod)| !pod.spec.node_name.is_empty())
+    };
+    let mut waited = 500;
+    while !is_bound(&simulator) {
+        waited += 500;
+        simulator.advance_to(Timestamp::from_nanos((2_000 + waited) * 1_000_000)).unwrap();
+    }
+    format!("bound after {waited} ms")
+}
 
 /// What a pod requires of pods with that label in its rack.
 fn with(app: &str, kind: &str) -> Value {

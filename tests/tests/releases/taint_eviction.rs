@@ -55,9 +55,15 @@ pub(super) const DIFFERENCES: &[Difference] = &[
     Difference {
         name: "has_taint_eviction_controller",
         last: "1.28",
-        before: "false",
-        after: "true",
-        observe: |release| release.has_taint_eviction_controller().to_string(),
+        before: "true",
+        after: "false",
+        observe: |release| {
+            let mut session = Session::default();
+            let flag = "--controllers=*,-taint-eviction-controller";
+            let lines = format!("cluster {release} {flag}\nnode n\npod d/p on n\nat 1s taints n a");
+            session.execute(&lines).unwrap();
+            verbs(&session).contains("Marking").to_string()
+        },
     },
     Difference {
         name: "event_reference_has_api_version",
@@ -100,7 +106,10 @@ pub(super) const DIFFERENCES: &[Difference] = &[
         last: "1.26",
         before: "true",
         after: "false",
-        observe: |release| release.has_enable_taint_manager_flag().to_string(),
+        observe: |release| {
+            let flag = format!("cluster {release} --enable-taint-manager=false");
+            Session::default().execute(&flag).is_ok().to_string()
+        },
     },
 ];
 

@@ -1,9 +1,9 @@
 //! What the controllers of workloads and the eviction API do differently from release to release.
 
 use serde_json::{Value, json};
-use taintlab_core::api::{JobStatus, WorkloadKey};
+use taintlab_core::api::{JobStatus, Pod, WorkloadKey};
 use taintlab_core::event::EventKind;
-use taintlab_core::release::{JobBackoff, KubernetesRelease, ScalingMessage};
+use taintlab_core::release::KubernetesRelease;
 use taintlab_core::scenario::Scenario;
 use taintlab_core::simulator::Simulator;
 use taintlab_core::time::Timestamp;
@@ -14,9 +14,12 @@ pub(super) const DIFFERENCES: &[Difference] = &[
     Difference {
         name: "has_unhealthy_pod_eviction_policy",
         last: "1.26",
-        before: "false",
-        after: "true",
-        observe: |release| release.has_unhealthy_pod_eviction_policy().to_string(),
+        before: "refused",
+        after: "evicted",
+        observe: |release| {
+            let spec = json!({ "minAvailable": 2, "unhealthyPodEvictionPolicy": "AlwaysAllow" });
+            evict_unready(release, spec)
+        },
     },
     Difference {
         name: "prefixes_job_labels",
@@ -32,58 +35,98 @@ pub(super) const DIFFERENCES: &[Difference] = &[
     Difference {
         name: "overlooks_deleted_daemon_pods_that_ended",
         last: "1.27",
-        before: "false",
-        after: "true",
-        observe: |release| release.overlooks_deleted_daemon_pods_that_ended().to_string(),
+        before: "Failed",
+        after: "Failed Pending",
+        observe: |release| {
+            // Its kubelet has been lost since, so that the pod stays.
+            let metadata = json!({ "deletionTimestamp": "2020-01-01T00:00:00Z",
+                                   "deletionGracePeriodSeconds": 30 });
+            daemon_pods(release, "Failed", metadata)
+        },
     },
     Difference {
         name: "has_daemon_set_surge",
         last: "1.21",
-        before: "false",
-        after: "true",
-        observe: |release| release.has_daemon_set_surge().to_string(),
+        before: "refused",
+        after: "2 pods",
+        observe: |release| match surging(release, &[]) {
+            Some(simulator) => format!("{} pods", simulator.cluster().pods().count()),
+            None => "refused".to_owned(),
+        },
+    },
+    Difference {
+        name: "daemon_set_surge_asks_for_node",
+        last: "1.21",
+        before: "refused",
+        after: "1 pod that nobody places",
+        observe: placed_nowhere,
     },
     Difference {
         name: "daemon_set_surge_asks_for_node",
         last: "1.28",
-        before: "false",
-        after: "true",
-        observe: |release| release.daemon_set_surge_asks_for_node().to_string(),
+        before: "1 pod that nobody places",
+        after: "0 pod that nobody places",
+        observe: placed_nowhere,
     },
     Difference {
         name: "replaces_succeeded_daemon_pods",
         last: "1.27",
         before: "Succeeded",
         after: "Running",
-        observe: daemon_pods,
+        observe: |release| daemon_pods(release, "Succeeded", json!({})),
     },
     Difference {
         name: "marks_collected_pods_as_failed",
         last: "1.25",
-        before: "false",
-        after: "true",
-        observe: |release| release.marks_collected_pods_as_failed().to_string(),
+        before: "deleted",
+        after: "updated deleted",
+        observe: |release| {
+            // What the API server tells of a pod when it is collected: nobody sees it Failed for
+            // long.
+            let set = stateful_set(json!({}));
+            let gone = json!({ "deleteNode": { "node": "n" } });
+            let mut simulator = run(release, set, &[(10, gone)], 120);
+            let mut told: Vec<(Timestamp, &str)> = Vec::new();
+            for event in simulator.drain_events() {
+                match event.what {
+                    EventKind::PodUpdated { pod, .. } if pod.name() == "it-0" => {
+                        told.push((event.at, "updated"));
+                    }
+                    EventKind::PodDeleted { pod, .. } if pod.name() == "it-0" => {
+                        told.push((event.at, "deleted"));
+                        break;
+                    }
+                    _ => {}
+                }
+            }
+            let (end, _) = *told.last().unwrap();
+            let told = told.into_iter().filter(|(at, _)| *at == end).map(|(_, what)| what);
+            told.collect::<Vec<_>>().join(" ")
+        },
     },
     Difference {
         name: "has_policy_v1",
         last: "1.20",
-        before: "false",
-        after: "true",
-        observe: |release| release.has_policy_v1().to_string(),
+        before: "evicted",
+        after: "refused",
+        observe: |release| evict_unready(release, json!({ "minAvailable": 2, "selector": {} })),
     },
     Difference {
         name: "evicts_unready_pods_within_budgets",
         last: "1.19",
-        before: "false",
-        after: "true",
-        observe: |release| release.evicts_unready_pods_within_budgets().to_string(),
+        before: "refused",
+        after: "evicted",
+        observe: |release| evict_unready(release, json!({ "minAvailable": 1 })),
     },
     Difference {
         name: "leaves_out_unmanaged_pods",
         last: "1.21",
-        before: "false",
-        after: "true",
-        observe: |release| release.leaves_out_unmanaged_pods().to_string(),
+        before: "true",
+        after: "false",
+        observe: |release| {
+            let events = budget_events(release, json!({}));
+            events.contains("CalculateExpectedPodCountFailed").to_string()
+        },
     },
     Difference {
         name: "warns_of_unmanaged_pods",
@@ -146,9 +189,12 @@ pub(super) const DIFFERENCES: &[Difference] = &[
     Difference {
         name: "has_pod_deletion_cost",
         last: "1.21",
-        before: "false",
-        after: "true",
-        observe: |release| release.has_pod_deletion_cost().to_string(),
+        before: "a-old c-grey",
+        after: "a-old b-young",
+        observe: |release| {
+            let cost = json!({ "controller.kubernetes.io/pod-deletion-cost": "-1" });
+            left_of_three(release, cost)
+        },
     },
     Difference {
         name: "scales_down_by_magnitude_of_age",
@@ -160,58 +206,92 @@ pub(super) const DIFFERENCES: &[Difference] = &[
     Difference {
         name: "has_stateful_set_min_ready_seconds",
         last: "1.22",
-        before: "false",
-        after: "true",
-        observe: |release| release.has_stateful_set_min_ready_seconds().to_string(),
+        before: "2",
+        after: "1",
+        observe: |release| {
+            let set = stateful_set(json!({ "replicas": 2, "minReadySeconds": 60 }));
+            run(release, set, &[], 30).cluster().pods().count().to_string()
+        },
     },
     Difference {
         name: "recreates_succeeded_pods",
         last: "1.27",
-        before: "false",
-        after: "true",
-        observe: |release| release.recreates_succeeded_pods().to_string(),
+        before: "Succeeded",
+        after: "Running",
+        observe: |release| ended_stateful_pod(release, "Succeeded").0,
     },
     Difference {
         name: "recreates_ended_pods_at_once",
         last: "1.30",
-        before: "true",
-        after: "false",
-        observe: |release| release.recreates_ended_pods_at_once().to_string(),
+        before: "RecreatingFailedPod SuccessfulDelete SuccessfulCreate",
+        after: "SuccessfulDelete SuccessfulCreate",
+        observe: |release| ended_stateful_pod(release, "Failed").1,
     },
     Difference {
         name: "has_pod_failure_policy",
         last: "1.25",
-        before: "false",
-        after: "true",
-        observe: |release| release.has_pod_failure_policy().to_string(),
+        before: "",
+        after: "PodFailurePolicy",
+        observe: |release| {
+            let rule = json!({ "action": "FailJob", "onExitCodes": {
+                "operator": "In", "values": [3] } });
+            let policy = json!({ "podFailurePolicy": { "rules": [rule] } });
+            ended_job(release, policy, &["Failed"]).0
+        },
     },
     Difference {
         name: "counts_job_requeues",
         last: "1.19",
-        before: "true",
-        after: "false",
-        observe: |release| release.counts_job_requeues().to_string(),
+        before: "",
+        after: "BackoffLimitExceeded",
+        observe: |release| {
+            // Three pods fail at once, which is one look.
+            let spec = json!({ "parallelism": 3, "completions": 3, "backoffLimit": 1 });
+            ended_job(release, spec, &["Failed"; 3]).0
+        },
     },
     Difference {
         name: "backoff_limit_asks_for_new_failure",
         last: "1.26",
-        before: "true",
-        after: "false",
-        observe: |release| release.backoff_limit_asks_for_new_failure().to_string(),
+        before: "",
+        after: "BackoffLimitExceeded",
+        observe: |release| {
+            // Its status knows of the failure already.
+            let status = json!({ "failed": 1, "startTime": "2020-01-01T00:00:00Z" });
+            let spec = json!({ "backoffLimit": 0, "status": status });
+            ended_job(release, spec, &["Failed"]).0
+        },
     },
     Difference {
         name: "counts_job_pods_that_are_there",
         last: "1.22",
-        before: "true",
-        after: "false",
-        observe: |release| release.counts_job_pods_that_are_there().to_string(),
+        before: "0",
+        after: "1",
+        observe: |release| {
+            // A pod that has failed is removed.
+            let (_, mut simulator) = ended_job(release, json!({}), &["Failed"]);
+            let pod = json!({ "deletePod": { "pod": "it-0", "force": true } });
+            let now = Timestamp::from_secs(3);
+            simulator.handle_command(now, serde_json::from_value(pod).unwrap()).unwrap();
+            simulator.advance_to(Timestamp::from_secs(5)).unwrap();
+            let job = simulator.cluster().get_workload(&job_key()).unwrap();
+            job.status::<JobStatus>().failed.to_string()
+        },
     },
     Difference {
         name: "deletes_surplus_job_pods",
         last: "1.20",
-        before: "false",
-        after: "true",
-        observe: |release| release.deletes_surplus_job_pods().to_string(),
+        before: "2",
+        after: "1",
+        observe: |release| {
+            // One completion is missing, and two pods run; as many may run at once.
+            let spec = json!({ "completions": 2, "parallelism": 2 });
+            let pods = ["Succeeded", "Running", "Running"];
+            let (_, simulator) = ended_job(release, spec, &pods);
+            let runs = |pod: &&Pod| pod.status.phase.to_string() == "Running";
+            let pods = simulator.cluster().pods().map(|(_, pod)| pod.as_ref());
+            pods.filter(runs).filter(|pod| !pod.is_terminating()).count().to_string()
+        },
     },
     Difference {
         name: "has_job_suspend",
@@ -226,9 +306,9 @@ pub(super) const DIFFERENCES: &[Difference] = &[
     Difference {
         name: "job_backoff",
         last: "1.26",
-        before: "true",
-        after: "false",
-        observe: |release| (release.job_backoff() == JobBackoff::Queue).to_string(),
+        before: "Failed Running",
+        after: "Failed",
+        observe: |release| phases(&ended_job(release, json!({}), &["Failed"]).1),
     },
     Difference {
         name: "has_indexed_jobs",
@@ -242,9 +322,13 @@ pub(super) const DIFFERENCES: &[Difference] = &[
     Difference {
         name: "has_backoff_limit_per_index",
         last: "1.28",
-        before: "false",
-        after: "true",
-        observe: |release| release.has_backoff_limit_per_index().to_string(),
+        before: "",
+        after: "FailedIndexes",
+        observe: |release| {
+            let mut job = indexed();
+            job["spec"]["backoffLimitPerIndex"] = 0.into();
+            why_failed(&run(release, job, &[(3, json!("delete"))], 60))
+        },
     },
     Difference {
         name: "labels_pods_with_completion_index",
@@ -293,16 +377,16 @@ pub(super) const DIFFERENCES: &[Difference] = &[
     Difference {
         name: "scaling_message",
         last: "1.25",
-        before: "true",
-        after: "false",
-        observe: |release| (release.scaling_message() == ScalingMessage::To).to_string(),
+        before: "Scaled up replica set to 3",
+        after: "Scaled up replica set to 3 from 1",
+        observe: scaled,
     },
     Difference {
         name: "scaling_message",
         last: "1.30",
-        before: "false",
-        after: "true",
-        observe: |release| (release.scaling_message() == ScalingMessage::FromTo).to_string(),
+        before: "Scaled up replica set to 3 from 1",
+        after: "Scaled up replica set from 1 to 3",
+        observe: scaled,
     },
 ];
 
@@ -396,44 +480,195 @@ fn budget_events(release: KubernetesRelease, more: Value) -> String {
     said.collect::<Vec<_>>().join("; ")
 }
 
-/// The phases of the pods of a DaemonSet whose pod had ended well.
-fn daemon_pods(release: KubernetesRelease) -> String {
-    let owner = json!({ "apiVersion": "apps/v1", "kind": "DaemonSet", "name": "it", "uid": "it",
+/// A pod of a workload that was there before, on the node `n`.
+fn owned(kind: &str, name: &str, phase: &str, more: Value) -> Value {
+    let version = if kind == "Job" { "batch/v1" } else { "apps/v1" };
+    let owner = json!({ "apiVersion": version, "kind": kind, "name": "it", "uid": "it",
                         "controller": true });
+    let mut metadata = json!({ "name": name, "uid": name, "labels": { "app": "it" },
+                               "ownerReferences": [owner] });
+    metadata.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    let ended = json!({ "exitCode": 3, "finishedAt": "2020-01-01T00:00:00Z" });
+    json!({
+        "metadata": metadata,
+        "spec": { "nodeName": "n", "containers": [{ "name": "c" }] },
+        "status": { "phase": phase, "containerStatuses": match phase {
+            "Running" => json!([]),
+            _ => json!([{ "name": "c", "state": { "terminated": ended } }]),
+        } },
+    })
+}
+
+/// A cluster of one node in which a workload and its pods have been before.
+fn beginning_with(release: KubernetesRelease, mut workload: Value, pods: Vec<Value>) -> Simulator {
+    workload["metadata"]["uid"] = "it".into();
     let scenario: Scenario = serde_json::from_value(json!({
         "apiVersion": "taintlab/v1", "kind": "Scenario",
-        "kubernetes": { "release": release.to_string() },
+        "kubernetes": { "release": release.to_string(), "controlPlane": true },
         "objects": {
-            "nodes": [{ "metadata": { "name": "n" } }],
-            "pods": [{
-                "metadata": { "name": "a", "uid": "a", "labels": { "app": "it" },
-                              "ownerReferences": [owner] },
-                "spec": { "nodeName": "n" }, "status": { "phase": "Succeeded" },
-            }],
-            "workloads": [{ "apiVersion": "apps/v1", "kind": "DaemonSet",
-                "metadata": { "name": "it", "uid": "it" },
-                "spec": {
-                    "selector": { "matchLabels": { "app": "it" } },
-                    "template": { "metadata": { "labels": { "app": "it" } },
-                                  "spec": { "containers": [{ "name": "c" }] } },
-                } }],
+            "nodes": [{ "metadata": { "name": "n" } }], "pods": pods, "workloads": [workload],
         },
     }))
     .unwrap();
-    let mut simulator = scenario.simulator().unwrap();
-    simulator.advance_to(Timestamp::from_secs(15)).unwrap();
+    scenario.simulator().unwrap()
+}
+
+fn phases(simulator: &Simulator) -> String {
     let phases = simulator.cluster().pods().map(|(_, pod)| pod.status.phase.to_string());
     phases.collect::<Vec<_>>().join(" ")
+}
+
+/// The phases of the pods of a DaemonSet whose pod had ended, on a node whose kubelet is lost.
+fn daemon_pods(release: KubernetesRelease, phase: &str, metadata: Value) -> String {
+    let set = json!({
+        "apiVersion": "apps/v1", "kind": "DaemonSet", "metadata": { "name": "it" },
+        "spec": {
+            "selector": { "matchLabels": { "app": "it" } },
+            "template": { "metadata": { "labels": { "app": "it" } },
+                          "spec": { "containers": [{ "name": "c" }] } },
+        },
+    });
+    let pods = vec![owned("DaemonSet", "a", phase, metadata.clone())];
+    let mut simulator = beginning_with(release, set, pods);
+    if metadata != json!({}) {
+        let stop = json!({ "stopKubelet": { "node": "n" } });
+        let stop = serde_json::from_value(stop).unwrap();
+        simulator.handle_command(Timestamp::ZERO, stop).unwrap();
+    }
+    simulator.advance_to(Timestamp::from_secs(15)).unwrap();
+    phases(&simulator)
+}
+
+/// The phase of the pod of a StatefulSet whose pod had ended, and what the StatefulSet says.
+fn ended_stateful_pod(release: KubernetesRelease, phase: &str) -> (String, String) {
+    let pods = vec![owned("StatefulSet", "it-0", phase, json!({}))];
+    let mut simulator = beginning_with(release, stateful_set(json!({})), pods);
+    simulator.advance_to(Timestamp::from_secs(15)).unwrap();
+    let said = simulator.drain_events().into_iter().filter_map(|event| match event.what {
+        EventKind::EventRecorded(it) if it.component == "statefulset-controller" => Some(it.reason),
+        _ => None,
+    });
+    (phases(&simulator), said.collect::<Vec<_>>().join(" "))
+}
+
+/// The reason for which a Job has failed.
+fn why_failed(simulator: &Simulator) -> String {
+    let job = simulator.cluster().get_workload(&job_key()).unwrap();
+    let status = job.status::<JobStatus>();
+    let failed = status.conditions.iter().find(|condition| condition.type_ == "Failed");
+    failed.map(|failed| failed.reason.clone()).unwrap_or_default()
+}
+
+/// A second after the template of a DaemonSet has changed that lets pods come beside old ones, if
+/// the API server takes that, and after some steps.
+fn surging(release: KubernetesRelease, steps: &[(u64, Value)]) -> Option<Simulator> {
+    let set = |version: &str| {
+        json!({
+            "apiVersion": "apps/v1", "kind": "DaemonSet", "metadata": { "name": "it" },
+            "spec": {
+                "updateStrategy": { "rollingUpdate": { "maxSurge": 1, "maxUnavailable": 0 } },
+                "selector": { "matchLabels": { "app": "it" } },
+                "template": { "metadata": { "labels": { "app": "it", "version": version } },
+                              "spec": { "containers": [{ "name": "c" }] } },
+            },
+        })
+    };
+    let nothing: [Value; 0] = [];
+    let mut simulator =
+        beginning_with(release, stateful_set(json!({ "replicas": 0 })), nothing.into());
+    let create = (1, json!({ "createWorkload": set("1") }));
+    let update = (11, json!({ "updateWorkload": set("2") }));
+    for (second, step) in [create].iter().chain(steps).chain([&update]) {
+        let now = Timestamp::from_secs(*second);
+        let step = serde_json::from_value(step.clone()).unwrap();
+        simulator.handle_command(now, step).ok()?;
+    }
+    simulator.advance_to(Timestamp::from_secs(12)).unwrap();
+    Some(simulator)
+}
+
+/// How many pods of a DaemonSet that surges wait for a node that no longer takes them.
+fn placed_nowhere(release: KubernetesRelease) -> String {
+    let taint = json!({ "key": "a", "effect": "NoSchedule" });
+    let taint = json!({ "taint": { "node": "n", "taint": taint } });
+    let Some(simulator) = surging(release, &[(10, taint)]) else { return "refused".to_owned() };
+    let pods = simulator.cluster().pods();
+    let waiting = pods.filter(|(_, pod)| pod.spec.node_name.is_empty()).count();
+    format!("{waiting} pod that nobody places")
+}
+
+/// A Job whose pods have been in these phases before, after 2 s, and why it has failed.
+fn ended_job(release: KubernetesRelease, mut more: Value, phases: &[&str]) -> (String, Simulator) {
+    let status = more.as_object_mut().unwrap().remove("status").unwrap_or_default();
+    let mut job = job(json!({ "selector": { "matchLabels": { "app": "it" } } }));
+    job["spec"].as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    job["spec"]["template"]["metadata"]["labels"] = json!({ "app": "it" });
+    if !status.is_null() {
+        job["status"] = status;
+    }
+    let pods = phases.iter().zip(0..);
+    let pods = pods.map(|(phase, n)| owned("Job", &format!("it-{n}"), phase, json!({}))).collect();
+    let mut simulator = beginning_with(release, job, pods);
+    simulator.advance_to(Timestamp::from_secs(2)).unwrap();
+    (why_failed(&simulator), simulator)
+}
+
+/// Whether a pod that is not ready is evicted beside one that is, under a budget.
+fn evict_unready(release: KubernetesRelease, more: Value) -> String {
+    let mut spec = json!({ "selector": { "matchLabels": { "app": "it" } } });
+    spec.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    let pod = |name: &str, ready: &str| {
+        json!({
+            "metadata": { "name": name, "labels": { "app": "it" } }, "spec": { "nodeName": "n" },
+            "status": { "phase": "Running", "conditions": [{ "type": "Ready", "status": ready }] },
+        })
+    };
+    let scenario: Scenario = serde_json::from_value(json!({
+        "apiVersion": "taintlab/v1", "kind": "Scenario",
+        "kubernetes": { "release": release.to_string(), "controlPlane": true },
+        "objects": {
+            "nodes": [{ "metadata": { "name": "n" } }],
+            "pods": [pod("ready", "True"), pod("unready", "False")],
+            "budgets": [{ "metadata": { "name": "it" }, "spec": spec }],
+        },
+    }))
+    .unwrap();
+    let evict = serde_json::from_value(json!({ "evictPod": { "pod": "unready" } })).unwrap();
+    let evicted = scenario.simulator().unwrap().handle_command(Timestamp::from_secs(1), evict);
+    (if evicted.is_ok() { "evicted" } else { "refused" }).to_owned()
+}
+
+/// What a Deployment says when it is scaled from 1 to 3, without the name of the ReplicaSet.
+fn scaled(release: KubernetesRelease) -> String {
+    let mut deployment = stateful_set(json!({}));
+    deployment["kind"] = "Deployment".into();
+    let scale = json!({ "scale": { "workload": "deployment/it", "replicas": 3 } });
+    let mut simulator = run(release, deployment, &[(10, scale)], 11);
+    let said = simulator.drain_events().into_iter().filter_map(|event| match event.what {
+        EventKind::EventRecorded(event) if event.reason == "ScalingReplicaSet" => {
+            Some(event.message)
+        }
+        _ => None,
+    });
+    let message = said.last().unwrap();
+    let words = message.split(' ').filter(|word| !word.starts_with("it-"));
+    words.collect::<Vec<_>>().join(" ")
 }
 
 /// Which of two pods goes when there is one too many: one is some seconds older, and of the same
 /// order of magnitude, and its UID is the lesser.
 fn goes_by_age(release: KubernetesRelease) -> String {
+    left_of_three(release, json!({}))
+}
+
+/// Which two of these three are left, if the oldest, of 2 h, has these annotations.
+fn left_of_three(release: KubernetesRelease, annotations: Value) -> String {
     let pod = |name: &str, created: &str| -> Value {
         json!({
             "metadata": {
                 "name": name, "uid": name, "labels": { "app": "web" },
                 "creationTimestamp": created,
+                "annotations": if name == "c-grey" { annotations.clone() } else { json!({}) },
                 "ownerReferences": [{
                     "apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "web", "uid": "set",
                     "controller": true,

@@ -24,7 +24,7 @@ fn release(text: &str) -> KubernetesRelease {
     KubernetesRelease::parse(text).unwrap()
 }
 
-fn node(name: &str, zone: &str, ready: bool) -> Node {
+pub(crate) fn node(name: &str, zone: &str, ready: bool) -> Node {
     read(json!({
         "metadata": {"name": name, "labels": {"topology.kubernetes.io/zone": zone}},
         "status": {"conditions": [
@@ -174,7 +174,11 @@ fn what_the_scheduler_says_of_volumes() {
 
 /// What the controller does with a volume that is attached to `n`, as far as is known still
 /// mounted, and used by no pod there: how many seconds later it is detached.
-fn detached_after(minor: &str, node: Option<Node>, mounted: bool) -> Option<u64> {
+pub(crate) fn detached_after(
+    release: KubernetesRelease,
+    node: Option<Node>,
+    mounted: bool,
+) -> Option<u64> {
     let mut cluster = Cluster::default();
     let objects =
         [volume("v", "ReadWriteOnce", None, Some("c")), claim("c", "ReadWriteOnce", "", "v")];
@@ -190,7 +194,7 @@ fn detached_after(minor: &str, node: Option<Node>, mounted: bool) -> Option<u64>
         cluster.put_node(Arc::new(node));
     }
     let (start, mut sequence) = (Time::DEFAULT_START, Sequence::default());
-    let mut controller = AttachDetachController::new(release(minor));
+    let mut controller = AttachDetachController::new(release);
     let mut now = Timestamp::ZERO;
     let mut context = Context { now, start, cluster: &cluster, sequence: &mut sequence };
     controller.bootstrap(&mut context);
@@ -228,7 +232,8 @@ fn when_a_volume_is_detached() {
         ("1.26", Some(gone.clone()), true, Some(0)),
         ("1.25", Some(gone), true, Some(360)),
     ] {
-        assert_eq!(detached_after(minor, node.clone(), mounted), expected, "{minor} {node:?}");
+        let after = detached_after(release(minor), node.clone(), mounted);
+        assert_eq!(after, expected, "{minor} {node:?}");
     }
 }
 

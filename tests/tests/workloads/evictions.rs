@@ -1,7 +1,7 @@
 //! The eviction API and the pod garbage collector on both sides of their differences.
 
 use serde_json::json;
-use taintlab_core::api::{Node, Pod, PodKey};
+use taintlab_core::api::{JobStatus, Node, Pod, PodKey, WorkloadKey};
 use taintlab_core::command::Command;
 use taintlab_core::release::KubernetesRelease;
 use taintlab_core::simulator::{InitialState, Simulator, SimulatorConfig};
@@ -74,4 +74,48 @@ fn pods_of_a_deleted_node_go_with_the_fourth_pass() {
     assert_eq!(there(&simulator), 2);
     simulator.advance_to(Timestamp::from_secs(80)).unwrap();
     assert_eq!(there(&simulator), 0);
+}
+
+/// Whoever collects the pods of a node that is gone says so in the pods before it deletes them,
+/// which a Job reads: it does not count them, unless the gate is off.
+#[test]
+fn a_job_that_ignores_disruptions_ignores_collected_pods() {
+    for (release, says_so, failed) in [
+        ("1.26", true, ""),
+        ("1.26", false, "BackoffLimitExceeded"),
+        ("1.30", false, "BackoffLimitExceeded"),
+        ("1.35", true, ""),
+    ] {
+        let release = KubernetesRelease::parse(release).unwrap();
+        let node = |name| -> Node {
+            serde_json::from_value(json!({ "metadata": { "name": name } })).unwrap()
+        };
+        let mut config = SimulatorConfig::with_control_plane(release);
+        if !says_so {
+            config.feature_gates.insert("PodDisruptionConditions".into(), false);
+        }
+        let mut simulator = Simulator::new(config, [node("n")], []).unwrap();
+        let on_condition = json!([{ "type": "DisruptionTarget", "status": "True" }]);
+        let rule = json!({ "action": "Ignore", "onPodConditions": on_condition });
+        let job = json!({ "createWorkload": {
+            "apiVersion": "batch/v1", "kind": "Job", "metadata": { "name": "it" },
+            "spec": {
+                "backoffLimit": 0, "podFailurePolicy": { "rules": [rule] },
+                "template": { "spec": { "restartPolicy": "Never", "containers": [{ "name": "c" }] } },
+            },
+        } });
+        let job = serde_json::from_value(job).unwrap();
+        simulator.handle_command(Timestamp::from_secs(1), job).unwrap();
+        simulator.handle_command(Timestamp::from_secs(5), Command::CreateNode(node("m"))).unwrap();
+        let command = Command::DeleteNode { node: "n".into() };
+        simulator.handle_command(Timestamp::from_secs(15), command).unwrap();
+        simulator.advance_to(Timestamp::from_secs(200)).unwrap();
+        let job = simulator.cluster().get_workload(&WorkloadKey::parse("job/it").unwrap()).unwrap();
+        let status = job.status::<JobStatus>();
+        let found = status.conditions.iter().find(|known| known.type_ == "Failed");
+        let reason = found.map_or("", |known| known.reason.as_str());
+        assert_eq!(reason, failed, "{release} {says_so}");
+        let on_the_other = simulator.cluster().pods_of("m").count();
+        assert_eq!(on_the_other, usize::from(failed.is_empty()), "{release} {says_so}");
+    }
 }

@@ -10,6 +10,7 @@ use super::{delete_taint, delete_taints_by_key, taint_exists};
 use crate::api::{Taint, TaintEffect};
 use crate::policy::validation::{is_qualified_name, is_valid_label_value};
 use crate::quote::go_quote;
+use crate::release::KubernetesRelease;
 
 /// What the taint arguments of one command ask for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -82,16 +83,19 @@ pub fn parse_taint(text: &str) -> Result<Taint, String> {
 }
 
 /// Refuses to add and remove the same taint in one command. Mirrors a part of
-/// `TaintOptions.Validate`; the text is that of 1.20.
+/// `TaintOptions.Validate`.
 ///
 /// # Errors
 /// The text that kubectl prints.
-pub fn validate_changes(changes: &TaintChanges) -> Result<(), String> {
+pub fn validate_changes(release: KubernetesRelease, changes: &TaintChanges) -> Result<(), String> {
     let mut conflicts = Vec::new();
     for add in &changes.add {
         for remove in changes.remove.iter().filter(|remove| remove.key == add.key) {
             if remove.effect.is_empty() || remove.effect == add.effect {
-                conflicts.push(format!("{{\"{}\":\"{}\"}}", remove.key, remove.effect));
+                conflicts.push(match release.taint_names_conflicts_as_pairs() {
+                    true => format!("{}={}", remove.key, remove.effect),
+                    false => format!("{{\"{}\":\"{}\"}}", remove.key, remove.effect),
+                });
             }
         }
     }
@@ -236,13 +240,19 @@ mod tests {
             "duplicated taints with the same key and effect: {k b NoSchedule <nil>}"
         );
         let both = parse_taints(&["k=a:NoSchedule", "j:NoExecute", "k-", "j:NoExecute-"]).unwrap();
+        for (minor, taints) in
+            [(22, "{\"k\":\"\"}, {\"j\":\"NoExecute\"}"), (23, "k=, j=NoExecute")]
+        {
+            let release = KubernetesRelease::new(minor).unwrap();
+            let text = "can not both modify and remove the following taint(s) in the same command";
+            let refused = validate_changes(release, &both).unwrap_err();
+            assert_eq!(refused, format!("{text}: {taints}"));
+        }
         assert_eq!(
-            validate_changes(&both).unwrap_err(),
-            "can not both modify and remove the following taint(s) in the same command: \
-             {\"k\":\"\"}, {\"j\":\"NoExecute\"}"
-        );
-        assert_eq!(
-            validate_changes(&parse_taints(&["k:NoSchedule", "k:NoExecute-"]).unwrap()),
+            validate_changes(
+                KubernetesRelease::NEWEST,
+                &parse_taints(&["k:NoSchedule", "k:NoExecute-"]).unwrap()
+            ),
             Ok(())
         );
     }
