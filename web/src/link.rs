@@ -427,7 +427,8 @@ pub(crate) struct Opened {
     pub(crate) way: Way,
     /// What is selected.
     pub(crate) selection: Option<Selection>,
-    /// What happened until then where the link was made, for [`differs`]; empty if that is not known.
+    /// What happened until then where the link was made, for [`differs`]; empty if that is not
+    /// known.
     pub(crate) hash: String,
 }
 

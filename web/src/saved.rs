@@ -177,8 +177,8 @@ pub(crate) fn start_text(start: &Scenario) -> String {
     json(start)
 }
 
-/// The same in pieces, of which only the last may be short: of a large cluster it is as long as what
-/// is known of it.
+/// The same in pieces, of which only the last may be short: of a large cluster it is as long as
+/// what is known of it.
 pub(crate) fn start_pieces(start: &Scenario) -> Vec<Vec<u8>> {
     let mut pieces = Pieces(Vec::new());
     // Memory refuses nothing, and what the page holds can always be written.

@@ -115,8 +115,8 @@ impl Session {
         }
     }
 
-    /// Begins to go back to the moment of the clock, for [`end_peek`](Self::end_peek); `None` if that
-    /// is shown.
+    /// Begins to go back to the moment of the clock, for [`end_peek`](Self::end_peek); `None` if
+    /// that is shown.
     pub(crate) fn begin_end_peek(&mut self) -> Option<Way> {
         let home = self.peek?.home;
         Some(self.begin_way(home))
