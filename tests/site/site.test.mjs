@@ -199,7 +199,7 @@ async function byKeyboard(page, expected) {
 }
 
 test("a demo of the book leads to the playground, and loads the engine of the site", async () => {
-  await open("book/explanation/350-seconds.html", {}, async (page) => {
+  await open("book/explanation/345-seconds.html", {}, async (page) => {
     await demos(page);
     const first = page.locator("taint-lab").first();
     const changed = await first.evaluate(async (one) => {
