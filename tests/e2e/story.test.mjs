@@ -390,10 +390,18 @@ playgroundTest("a picture that is too large is drawn smaller, or said not to be"
 playgroundTest("scenarios show their lanes, and others like them", async ({ page }) => {
   await ready(page);
   await page.keyboard.press("s");
-  await page.getByRole("button", { name: "Lanes of “Why 345 seconds and not 300?”" }).click();
-  const lanes = page.locator('[data-lanes="why-345-seconds"] > svg');
+  // Those in sight are there without a press, others when they come into sight.
+  const list = page.getByTestId("scenario-list");
+  await list.locator("[data-lanes] > svg").first().waitFor();
+  const preview = page.locator('[data-lanes="why-345-seconds"]');
+  assert.equal(await preview.locator("> svg").count(), 0);
+  await preview.scrollIntoViewIfNeeded();
+  const lanes = preview.locator("> svg");
   await lanes.waitFor();
   assert.match(await lanes.locator("> title").textContent(), /Why 345 seconds/);
+  const { height } = await preview.boundingBox();
+  await page.getByRole("button", { name: "All lanes of “Why 345 seconds and not 300?”" }).click();
+  await until(page, async () => assert.ok((await preview.boundingBox()).height > height));
   await page.locator('[data-like="why-345-seconds"]').click();
   await page.getByTestId("similar").getByText("More like “Why 345 seconds and not 300?”").waitFor();
   const found = page.getByTestId("scenario-list").locator("[data-scenario]");

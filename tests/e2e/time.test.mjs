@@ -148,3 +148,42 @@ playgroundTest(
     assert.ok(painted < times.size, `${painted} frames for ${times.size} moments`);
   },
 );
+
+/** Whether the row of the clock is in sight in the event log, all of it; nothing before there is one. */
+const showsCurrent = (page) =>
+  page.getByTestId("log").evaluate((log) => {
+    const box = log.querySelector(".rows").getBoundingClientRect();
+    const row = log.querySelector('.ev[aria-current="true"]')?.getBoundingClientRect();
+    return row && row.top >= box.top - 1 && row.bottom <= box.bottom + 1;
+  });
+
+playgroundTest("the row of the clock stays in sight while time runs and by steps", async ({ page }) => {
+  await ready(page);
+  await page.getByRole("button", { name: "Decisions" }).click();
+  await loadScenario(page, "one-zone-of-three");
+  const inSight = (when) =>
+    until(page, async () => assert.equal(await showsCurrent(page), true, when));
+  await page.getByTestId("speed").selectOption("60×");
+  await page.getByRole("button", { name: "Play" }).click();
+  for (let minute = 1; minute <= 6; minute += 1) {
+    await until(page, async () => assert.ok((await now(page)) > seconds(60 * minute)));
+    await inSight(`while time runs, ${minute} min`);
+  }
+  await page.getByRole("button", { name: "Pause" }).click();
+  const rows = Number(await page.getByTestId("log").locator("h2 + .num").textContent());
+  assert.ok(rows > 40, `${rows} rows do not fit`);
+  // Back among what is known, and forth through it.
+  await scrubTo(page, seconds(1));
+  await inSight("set back");
+  let steps = 0;
+  while (steps < 30 && (await page.getByTestId("step").isEnabled())) {
+    steps += 1;
+    await page.getByTestId("step").click();
+    await inSight(`step ${steps}`);
+  }
+  assert.ok(steps > 10, `${steps} steps`);
+  for (let back = 1; back <= 10; back += 1) {
+    await page.getByTestId("step-back").click();
+    await inSight(`step back ${back}`);
+  }
+});

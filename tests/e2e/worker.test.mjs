@@ -7,6 +7,7 @@ import { playgroundTest } from "./support/browser.mjs";
 import { atOnce, idle } from "./support/idle.mjs";
 import {
   legend,
+  loadScenario,
   log,
   now,
   openImport,
@@ -203,4 +204,79 @@ playgroundTest("the page answers while the session is busy", { alone: true }, as
   await page.keyboard.press("Escape");
   await idle(page);
   await page.getByTestId("inspector").getByRole("heading", { name: "worker-1" }).waitFor();
+});
+
+/** Lets the session's worker take its time for each thing that happens, until it is freed. */
+const slowed = (session) =>
+  session.evaluate(() => {
+    const [later, { now }] = [self.setTimeout, Date];
+    let time = now();
+    Date.now = () => (time += 1_000);
+    self.setTimeout = (work) => later(work, 700);
+    self.freed = () => {
+      Date.now = now;
+      self.setTimeout = later;
+    };
+  });
+
+playgroundTest("it says that it works once an answer has taken 300 ms", { alone: true }, async ({
+  page,
+}) => {
+  await ready(page);
+  const session = await worker(page);
+  const computes = session.evaluate(() => {
+    const until = performance.now() + 1_500;
+    while (performance.now() < until);
+  });
+  const said = await page.evaluate(async () => {
+    const frame = () => new Promise((next) => requestAnimationFrame(next));
+    const busy = () => document.querySelector("[data-testid=busy]");
+    const begin = performance.now();
+    document.querySelector('[data-node="worker-1"] > .name').click();
+    while (!busy()) await frame();
+    const after = performance.now() - begin;
+    const seen = busy().checkVisibility({ visibilityProperty: true });
+    return { after, words: busy().querySelector("span").innerText, seen };
+  });
+  const { after, ...rest } = said;
+  assert.deepEqual(rest, { words: "Working…", seen: true });
+  assert.ok(after >= 290 && after < 1_200, `${after} ms`);
+  await computes;
+  await page.getByTestId("busy").waitFor({ state: "detached" });
+});
+
+playgroundTest("a run to the end and a comparison are stopped where they are", { alone: true }, async ({
+  page,
+}) => {
+  await ready(page);
+  await loadScenario(page, "why-345-seconds");
+  const session = await worker(page);
+  const busy = page.getByTestId("busy");
+  const stop = async (words) => {
+    await busy.getByText(words).waitFor();
+    await page.getByTestId("cancel").click();
+    await busy.waitFor({ state: "detached" });
+  };
+  await slowed(session);
+  await atOnce(page, async () => {
+    await page.getByTestId("end").click();
+    await stop(/^Running to the end: /);
+  });
+  const stopped = await now(page);
+  assert.ok(stopped > 0n && stopped < seconds(345), `${stopped}`);
+
+  await atOnce(page, async () => {
+    await page.getByTestId("compare-open").click();
+    await page.getByRole("combobox", { name: "Release of B" }).selectOption("1.18");
+    await stop(/^Comparing: /);
+  });
+  await page.getByTestId("dialog").getByText("it was stopped").waitFor();
+  assert.equal(await page.getByTestId("compared").count(), 0);
+  await page.keyboard.press("Escape");
+  assert.equal(await now(page), stopped);
+
+  // Both go on from there.
+  await session.evaluate(() => self.freed());
+  await runToEnd(page);
+  assert.ok((await now(page)) > seconds(345));
 });

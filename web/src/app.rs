@@ -13,7 +13,7 @@ mod report;
 mod requests;
 mod view;
 
-use std::cell::{Cell, OnceCell};
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
@@ -154,7 +154,7 @@ pub(crate) struct App {
     told_of_link: Option<Notice>,
     theme: Theme,
     density: Density,
-    catalogue: OnceCell<Rc<files::Catalogue>>,
+    catalogue: Rc<files::Catalogue>,
     lanes: lanes::Lanes,
     /// What is seen of the log.
     log: LogWanted,
@@ -222,7 +222,7 @@ impl Component for App {
             told_of_link: None,
             theme,
             density: kept_density(),
-            catalogue: OnceCell::new(),
+            catalogue: Rc::default(),
             lanes: lanes::Lanes::default(),
             log: LogWanted::default(),
             report: report::Reporting::default(),
@@ -460,6 +460,15 @@ impl Component for App {
             Msg::Tell(number) => self.request_at_rest(Request::Tell(number)),
             Msg::NextBookmark => self.request_at_rest(Request::TellNext(true)),
             Msg::PreviousBookmark => self.request_at_rest(Request::TellNext(false)),
+            Msg::OpenExample(name) => self.replace(Request::OpenExample(name.to_owned())),
+            Msg::Preview(name, told) => {
+                self.ask_aside(Request::Preview(name.to_owned()), move |_, reply| {
+                    if let Reply::Text(picture) = reply {
+                        told.emit(picture.map(|(_, svg)| svg));
+                    }
+                });
+                return false;
+            }
             Msg::Tour(name) => self.replace(Request::Tour(name.to_owned())),
             Msg::Report(msg) => self.on_report(msg),
             Msg::ReportAnswer(turn, worker, answer) => self.on_answer(turn, worker, *answer),
@@ -539,6 +548,13 @@ impl App {
                     app.nodes = Rc::new(nodes);
                 }
             }),
+            Dialog::Scenarios | Dialog::Palette if self.catalogue.is_empty() => {
+                self.ask(Request::Catalogue, |app, reply| {
+                    if let Reply::Catalogue(abouts) = reply {
+                        app.catalogue = Rc::new(files::catalogue(abouts));
+                    }
+                });
+            }
             _ => {}
         }
         self.dialog = Some(dialog);

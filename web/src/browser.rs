@@ -1,11 +1,53 @@
 //! What the page asks of the browser. Everything here may be missing or refused, and says so.
 
+use js_sys::{Array, Function, Reflect};
+use wasm_bindgen::prelude::{Closure, wasm_bindgen};
 use wasm_bindgen::{JsCast, JsValue};
 use wasm_bindgen_futures::JsFuture;
 use web_sys::{
     Blob, BlobPropertyBag, CanvasRenderingContext2d, Document, Element, File, HtmlAnchorElement,
     HtmlCanvasElement, HtmlElement, HtmlImageElement, Storage, Url, Window,
 };
+
+#[wasm_bindgen]
+extern "C" {
+    type IntersectionObserver;
+    #[wasm_bindgen(constructor)]
+    fn new(callback: &Function) -> IntersectionObserver;
+    #[wasm_bindgen(method)]
+    fn observe(this: &IntersectionObserver, target: &Element);
+    #[wasm_bindgen(method)]
+    fn disconnect(this: &IntersectionObserver);
+}
+
+/// Waits for an element to come into sight, until this is dropped.
+pub(crate) struct Seen {
+    observer: IntersectionObserver,
+    _callback: Closure<dyn FnMut(Array)>,
+}
+
+impl Seen {
+    /// Does something when an element comes into sight for the first time, or is there.
+    pub(crate) fn first(element: &Element, does: impl FnOnce() + 'static) -> Self {
+        let mut does = Some(does);
+        let callback = Closure::<dyn FnMut(Array)>::new(move |entries: Array| {
+            let is_seen = |entry: &JsValue| Reflect::get(entry, &"isIntersecting".into());
+            let seen = entries.iter().any(|it| is_seen(&it).is_ok_and(|it| it.is_truthy()));
+            if let Some(does) = does.take_if(|_| seen) {
+                does();
+            }
+        });
+        let observer = IntersectionObserver::new(callback.as_ref().unchecked_ref());
+        observer.observe(element);
+        Self { observer, _callback: callback }
+    }
+}
+
+impl Drop for Seen {
+    fn drop(&mut self) {
+        self.observer.disconnect();
+    }
+}
 
 /// The window, in a browser.
 pub(crate) fn window() -> Option<Window> {

@@ -122,15 +122,31 @@ fn first_error(diagnostics: &[Diagnostic]) -> String {
 /// Scenarios by subject: of each its name and what it is about.
 pub(crate) type Catalogue = Vec<(&'static str, Vec<(&'static str, ScenarioMetadata)>)>;
 
-/// The scenarios that come with the page.
-pub(crate) fn catalogue() -> Catalogue {
-    let metadata = |(name, text): &(&'static str, &str)| {
-        scenario(name, text).ok().map(|scenario| (*name, scenario.metadata))
-    };
+/// What each of the [`samples`] is about, in their order: all of them are read for that.
+pub(crate) fn abouts() -> Vec<ScenarioMetadata> {
+    let about = |(name, text)| scenario(name, text).map(|it| it.metadata).unwrap_or_default();
+    samples::all().map(about).collect()
+}
+
+/// The scenarios that come with the page, with what they are about.
+pub(crate) fn catalogue(abouts: Vec<ScenarioMetadata>) -> Catalogue {
+    let mut abouts = abouts.into_iter();
     let subjects = samples::SUBJECTS.iter();
     subjects
-        .map(|(subject, files)| (*subject, files.iter().filter_map(metadata).collect()))
+        .map(|(subject, files)| {
+            let names = files.iter().map(|(name, _)| *name);
+            (*subject, names.zip(abouts.by_ref()).collect())
+        })
         .collect()
+}
+
+/// One of the [`samples`], by its name.
+///
+/// # Errors
+/// There is none.
+pub(crate) fn sample_of(name: &str) -> Result<Scenario, String> {
+    let text = samples::all().find(|(known, _)| *known == name).map(|(_, text)| text);
+    scenario(name, text.unwrap_or_default())
 }
 
 /// A scenario of these objects: on the release that its nodes report, or on the present one, and
@@ -455,8 +471,11 @@ mod tests {
                     || scenario.steps.is_empty()
             );
         }
-        let listed = catalogue().iter().map(|(_, scenarios)| scenarios.len()).sum::<usize>();
-        assert_eq!(listed, samples::all().count());
+        let catalogue = catalogue(abouts());
+        let listed = catalogue.iter().flat_map(|(_, scenarios)| scenarios);
+        let listed: Vec<_> = listed.map(|(name, about)| (*name, about.name.as_str())).collect();
+        let all: Vec<_> = samples::all().map(|(name, _)| (name, name)).collect();
+        assert_eq!(listed, all);
     }
 
     /// What the page exports says the same as what it showed, also when edits share an instant.

@@ -31,7 +31,6 @@ use self::changes::Told;
 use self::jobs::Job;
 use self::reading::Reading;
 use self::visits::{Staging, Visit};
-use crate::embed;
 use crate::protocol::{Effect, Notice, Played, Reply, Request, Update};
 use crate::session::{Session, Timeline};
 use crate::view_models::ViewModels;
@@ -41,6 +40,7 @@ use crate::view_models::log::LogModel;
 use crate::view_models::runs::{Breakpoint, Compared};
 use crate::view_models::selection::Selection;
 use crate::view_models::warning_marks::WarningMarks;
+use crate::{embed, files};
 
 /// So many nodes are offered to be like a new one.
 const MOST_CHOICES: usize = 200;
@@ -87,6 +87,8 @@ pub(crate) struct Host {
     reading: Option<Reading>,
     staged: Option<Box<Staging>>,
     visits: BTreeMap<u32, Visit>,
+    /// Pictures of examples, by name.
+    previews: BTreeMap<String, Result<Rc<str>, String>>,
     embed: Option<embed::Draft>,
     job: Option<Job>,
     /// What waits for the job.
@@ -134,6 +136,7 @@ impl Host {
             reading: None,
             staged: None,
             visits: BTreeMap::new(),
+            previews: BTreeMap::new(),
             embed: None,
             job: None,
             waits: VecDeque::new(),
@@ -243,6 +246,12 @@ impl Host {
                 self.load(*scenario);
                 Reply::Done
             }
+            Request::Catalogue => Reply::Catalogue(files::abouts()),
+            Request::Preview(name) => Reply::Text(self.preview(name)),
+            Request::OpenExample(name) => {
+                self.open_example(&name);
+                Reply::Done
+            }
             Request::Read(text, name, keep_all) => self.read(text, name, keep_all, tell),
             Request::ReadAgain(keep_all) => self.read_again(keep_all, tell),
             Request::Replace(own_release) => {
@@ -258,7 +267,7 @@ impl Host {
             Request::List(listing) => self.list(&listing),
             Request::Excerpt(line) => self.excerpt(line),
             Request::Export(what) => {
-                let (name, text) = crate::files::export_as(&self.session, what);
+                let (name, text) = files::export_as(&self.session, what);
                 Reply::Text(Ok((name.to_owned(), text.into())))
             }
             Request::Picture(of, picture) => {
@@ -432,6 +441,8 @@ fn only_looks(request: &Request) -> bool {
             | Request::Log(_)
             | Request::Warnings(_)
             | Request::Nodes
+            | Request::Catalogue
+            | Request::Preview(_)
             | Request::List(_)
             | Request::Excerpt(_)
             | Request::Complete(..)

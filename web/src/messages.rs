@@ -229,6 +229,10 @@ pub(crate) enum Msg {
     PreviousBookmark,
     /// Open an example and tell its story.
     Tour(&'static str),
+    /// Open an example.
+    OpenExample(&'static str),
+    /// The lanes of an example, SVG, are wanted there.
+    Preview(&'static str, Callback<Result<Rc<str>, String>>),
     /// Do something with resilience reports.
     Report(ReportMsg),
     /// The worker of this number, for the report of that number, answered or broke down.

@@ -11,7 +11,7 @@ use taintlab_core::controllers::descheduler::DeschedulerSettings;
 use taintlab_core::policy::validation::ValidationOptions;
 use taintlab_core::release::KubernetesRelease;
 use taintlab_core::report::ReportOptions;
-use taintlab_core::scenario::{Bookmark, Scenario};
+use taintlab_core::scenario::{Bookmark, Scenario, ScenarioMetadata};
 use taintlab_core::time::Timestamp;
 use taintlab_core::warnings::Warning;
 use taintlab_kubectl::Completion;
@@ -88,7 +88,13 @@ pub(crate) enum Request {
     ToggleKind(MarkKind),
     /// Put a scenario in place of everything.
     Load(Box<Scenario>),
-    /// Open an example and tell its story.
+    /// What the examples are about. Told: [`Reply::Catalogue`].
+    Catalogue,
+    /// The lanes of an example. Told: [`Reply::Text`], SVG.
+    Preview(String),
+    /// Put an example in place of everything.
+    OpenExample(String),
+    /// The same, and tell its story.
     Tour(String),
     /// Read a text of that name; whether what may be secret is kept. Told: [`Reply::Read`].
     Read(String, String, bool),
@@ -236,6 +242,8 @@ pub(crate) enum Reply {
     Completions(Vec<Completion>),
     /// Lines.
     Offers(Vec<String>),
+    /// What each example is about, in the order in which they are listed.
+    Catalogue(Vec<ScenarioMetadata>),
     /// A link that is still to be packed.
     Link(Result<Draft, String>),
     /// The forms of an embed and its picture.

@@ -22,6 +22,7 @@ pub(super) fn is_of_the_clock(msg: &Msg) -> bool {
         | Msg::ReadAgain(..)
         | Msg::List(..)
         | Msg::Excerpt(..)
+        | Msg::Preview(..)
         | Msg::Select(_)
         | Msg::Focused(_)
         | Msg::Move(_)
@@ -88,6 +89,7 @@ pub(super) fn is_of_the_clock(msg: &Msg) -> bool {
         | Msg::NextBookmark
         | Msg::PreviousBookmark
         | Msg::Tour(_)
+        | Msg::OpenExample(_)
         | Msg::Until(..)
         | Msg::Branch(_)
         | Msg::Compare(..)

@@ -5,13 +5,13 @@ use std::rc::Rc;
 use gloo_timers::callback::Timeout;
 
 use super::{App, Epoch, incoming};
+use crate::browser;
 use crate::components::parts::busy::Activity;
 use crate::connection::Told;
 use crate::messages::{Dialog, Msg, Notice};
 use crate::protocol::{Changes, Effect, Origin, Reply, Request, Resumed, Update};
 use crate::view_models::board::density::Detail;
 use crate::view_models::console::MOST_ENTRIES;
-use crate::{browser, files};
 
 /// For so long what is to be stopped may go on before its worker is ended, in milliseconds.
 const STOPS_WITHIN: u32 = 800;
@@ -268,11 +268,6 @@ impl App {
             Reply::Text(Err(error)) => app.notice(Notice::error(error)),
             _ => {}
         });
-    }
-
-    /// The scenarios that come with the page.
-    pub(super) fn catalogue(&self) -> Rc<files::Catalogue> {
-        self.catalogue.get_or_init(|| Rc::new(files::catalogue())).clone()
     }
 }
 

@@ -148,7 +148,7 @@ impl App {
             work: &self.shown.work,
             board: &self.shown.board,
             nodes: &self.nodes,
-            catalogue: &|| self.catalogue(),
+            catalogue: &self.catalogue,
             selection: self.selection.as_ref(),
             inspector: &self.shown.inspector,
             lanes: &self.shown.lanes,

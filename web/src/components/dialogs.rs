@@ -63,8 +63,8 @@ pub(crate) struct Asked<'a> {
     pub(crate) board: &'a Board,
     /// Nodes that new ones may be like.
     pub(crate) nodes: &'a Rc<Vec<Node>>,
-    /// The scenarios that come with the page.
-    pub(crate) catalogue: &'a dyn Fn() -> Rc<files::Catalogue>,
+    /// The scenarios that come with the page; empty until somebody has asked for them.
+    pub(crate) catalogue: &'a Rc<files::Catalogue>,
     /// What is selected.
     pub(crate) selection: Option<&'a Selection>,
     /// What is selected, in depth.
@@ -99,8 +99,9 @@ pub(crate) fn dialog(asked: &Asked<'_>) -> Html {
         },
         Dialog::Help => help(&dispatch),
         Dialog::Release => release(work.release, &dispatch),
-        // Read when they are first asked for.
-        Dialog::Scenarios => html! { <Scenarios catalogue={(asked.catalogue)()} {dispatch} /> },
+        Dialog::Scenarios => html! {
+            <Scenarios catalogue={asked.catalogue.clone()} {dispatch} />
+        },
         Dialog::Settings => html! {
             <Settings release={work.release} node_lifecycle={work.node_lifecycle}
                 flags={work.flags.clone()} descheduler={work.descheduler.clone()}

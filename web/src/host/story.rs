@@ -1,13 +1,15 @@
 //! A scenario with bookmarks is a story, told step by step.
 
+use std::rc::Rc;
+
 use taintlab_core::scenario::Bookmark;
 
 use super::Host;
 use super::jobs::Arrived;
+use crate::files;
 use crate::protocol::{Effect, Notice};
 use crate::session::Way;
 use crate::view_models::selection::Selection;
-use crate::{files, samples};
 
 impl Host {
     pub(super) fn set_bookmarks(&mut self, bookmarks: Vec<Bookmark>) {
@@ -46,16 +48,22 @@ impl Host {
 
     /// Begins to open an example at its first bookmark.
     pub(super) fn begin_tour(&mut self, name: &str) -> Option<(Way, Arrived)> {
-        let text = samples::all().find(|(known, _)| *known == name).map(|(_, text)| text);
-        match files::scenario(name, text.unwrap_or_default()) {
-            Ok(scenario) => {
-                self.load(scenario);
-                self.begin_story(Some(0))
-            }
-            Err(error) => {
-                self.notice(Notice::error(error));
-                None
-            }
+        self.open_example(name);
+        self.begin_story(Some(0))
+    }
+
+    pub(super) fn open_example(&mut self, name: &str) {
+        match files::sample_of(name) {
+            Ok(scenario) => self.load(scenario),
+            Err(error) => self.notice(Notice::error(error)),
         }
+    }
+
+    /// The lanes of an example as a picture; a list that is narrowed shows them again.
+    pub(super) fn preview(&mut self, name: String) -> Result<(String, Rc<str>), String> {
+        let picture = || files::sample_of(&name).and_then(|it| files::picture(&it, &name));
+        let known = self.previews.entry(name.clone());
+        let picture = known.or_insert_with(|| picture().map(Into::into)).clone();
+        picture.map(|picture| (name, picture))
     }
 }

@@ -667,3 +667,43 @@ fn the_last_row_that_has_happened_is_marked() {
     assert_eq!(current.len(), 1);
     assert!(view.rows.iter().all(|row| row.later == (row.at > current[0].at)));
 }
+
+#[test]
+fn warnings_of_many_pods_wait_until_nothing_is_asked() {
+    let mut page = page(1e9);
+    let scenario = serde_json::json!({
+        "apiVersion": "taintlab/v1", "kind": "Scenario",
+        "objects": { "nodeGroups": [{ "name": "n", "count": 101, "podsPerNode": 20 }] }
+    });
+    page.ask(Request::Load(Box::new(serde_json::from_value(scenario).unwrap())));
+    let looked = |page: &mut Page| {
+        page.host.work(&mut |_| {});
+        !page.host.wants_warnings()
+    };
+    assert!(page.host.works_after().is_some_and(|after| after > 0) && !looked(&mut page));
+    TIME.set(TIME.get() + 400.0);
+    page.ask(Request::Select(None));
+    TIME.set(TIME.get() + 400.0);
+    assert!(page.host.works_after().is_some_and(|after| after > 0) && !looked(&mut page));
+    TIME.set(TIME.get() + 100.0);
+    assert!(page.host.works_after() == Some(0) && looked(&mut page));
+    assert_eq!(page.host.works_after(), None);
+}
+
+#[test]
+fn examples_are_read_where_the_session_is() {
+    let mut page = page(0.0);
+    let Reply::Catalogue(abouts) = page.ask(Request::Catalogue).0 else { panic!() };
+    let names: Vec<_> = abouts.iter().map(|about| about.name.as_str()).collect();
+    assert_eq!(names, samples::all().map(|(name, _)| name).collect::<Vec<_>>());
+    // Also while something takes long.
+    page.ask_until(Request::Seek(Timestamp::from_secs(700)), 2);
+    page.ask_until(Request::RunToEnd, 2);
+    for _ in 0..2 {
+        let preview = page.ask_until(Request::Preview("why-345-seconds".to_owned()), 1).0;
+        let Some(Reply::Text(Ok((_, svg)))) = preview else { panic!("{preview:?}") };
+        assert!(svg.starts_with("<svg") && svg.contains("Why 345 seconds"));
+    }
+    page.ask(Request::OpenExample("three-effects".to_owned()));
+    assert_eq!(page.host.session.timeline().start.metadata.name, "three-effects");
+}

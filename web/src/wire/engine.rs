@@ -33,7 +33,7 @@ use taintlab_core::policy::validation::ValidationOptions;
 use taintlab_core::protocol::UnreachableCause;
 use taintlab_core::protocol::zone::{ZoneKey, ZoneState};
 use taintlab_core::release::KubernetesRelease;
-use taintlab_core::scenario::{Bookmark, Expectation, Scenario};
+use taintlab_core::scenario::{Bookmark, Expectation, Scenario, ScenarioMetadata};
 use taintlab_core::simulator::{
     Availability, EvictionView, Gap, NodeView as NodeStatus, OutcomeKind, PendingPod,
     PodExplanation, PodSeries, ReadyStep, SignalView, ThresholdLine, UsageSeries, WorkloadView,
@@ -64,6 +64,7 @@ as_json!(
     QosClass,
     Quantity,
     Scenario,
+    ScenarioMetadata,
     Taint,
     Time,
     Toleration,

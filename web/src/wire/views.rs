@@ -127,7 +127,7 @@ enums! {
         Edit(commands), Undo, Redo,
         Playing(playing), Play(to), Step, StepBack, RunToEnd, Seek(to), StepAbout(later), EndPeek,
         Select(selection), Find(name), Draw(density), Log(wanted), Lanes(msg, narrow),
-        Warnings(about), Nodes, ToggleKind(kind), Load(scenario), Tour(name),
+        Warnings(about), Nodes, ToggleKind(kind), Load(scenario), Catalogue, Preview(name), OpenExample(name), Tour(name),
         Read(text, name, keep_all), ReadAgain(keep_all), Replace(own_release), Plan, Add,
         List(listing), Excerpt(line), Export(what), Picture(of, as_), ExportShared(hide),
         ChangeStart(change),
@@ -138,8 +138,8 @@ enums! {
     Origin { Sample, Saved(edits, start), Link(fragment, inflated) }
     Reply {
         Done, Staged(staged), Edited(done), Played(played), Nodes(nodes), Read(read),
-        Listed(listed), Lines(lines), Text(text), Completions(found), Offers(lines), Link(draft),
-        Embed(made),
+        Listed(listed), Lines(lines), Text(text), Completions(found), Offers(lines), Catalogue(all),
+        Link(draft), Embed(made),
     }
     Effect {
         Say(notice), Announce(words), CloseDialog, Stop, Turn, Reveal(what),

@@ -9,9 +9,9 @@ use yew::prelude::*;
 
 use crate::components::parts::modal::Modal;
 use crate::components::parts::prose::in_words;
-use crate::messages::{Dispatch, Msg, Notice};
+use crate::messages::{Dispatch, Msg};
 use crate::test_id::TestId;
-use crate::{browser, files, samples};
+use crate::{browser, files};
 
 /// Properties of [`Scenarios`].
 #[derive(Clone, PartialEq, Properties)]
@@ -104,7 +104,9 @@ pub(crate) fn Scenarios(props: &ScenariosProps) -> Html {
                         }) }
                     </>
                 }) }
-                if number == 0 {
+                if catalogue.is_empty() {
+                    <p class="hint">{ "Reading the scenarios…" }</p>
+                } else if number == 0 {
                     <p>{ "No scenario has all of that. Leave out a word or the tag." }</p>
                 }
                 if !is_narrowed {
@@ -190,12 +192,12 @@ struct EntryProps {
     dispatch: Dispatch,
 }
 
-/// A scenario: what it asks, and on demand what becomes of each object.
+/// A scenario: what it asks, and what becomes of each object, on demand all of them.
 #[component]
 fn Entry(props: &EntryProps) -> Html {
     let open = use_state(|| false);
     let name = props.name;
-    let onclick = props.dispatch.reform(move |_: MouseEvent| load(name));
+    let onclick = props.dispatch.reform(move |_: MouseEvent| Msg::OpenExample(name));
     let onlanes = {
         let open = open.clone();
         Callback::from(move |_: MouseEvent| open.set(!*open))
@@ -210,11 +212,11 @@ fn Entry(props: &EntryProps) -> Html {
             </button>
             <div class="stack">
                 <button class="btn small" aria-expanded={open.to_string()} onclick={onlanes}
-                    aria-label={format!("Lanes of “{title}”")}>{ "Lanes" }</button>
+                    aria-label={format!("All lanes of “{title}”")}>{ "All lanes" }</button>
                 <button class="btn small" onclick={onlike} data-like={name}
                     aria-label={format!("More like this: “{title}”")}>{ "More like this" }</button>
             </div>
-            if *open { <Preview {name} /> }
+            <Preview {name} full={*open} dispatch={props.dispatch.clone()} />
         </div>
     }
 }
@@ -223,21 +225,35 @@ fn Entry(props: &EntryProps) -> Html {
 #[derive(Clone, PartialEq, Properties)]
 struct PreviewProps {
     name: &'static str,
+    /// In full, and not only its beginning.
+    full: bool,
+    dispatch: Dispatch,
 }
 
-/// What becomes of each object in a scenario.
+/// What becomes of each object in a scenario; asked for when it comes into sight.
 #[component]
 fn Preview(props: &PreviewProps) -> Html {
-    let picture = use_memo(props.name, |name| {
-        let text = samples::all().find(|(known, _)| known == name).map(|(_, text)| text);
-        files::scenario(name, text.unwrap_or_default())
-            .and_then(|scenario| files::picture(&scenario, name))
-    });
+    let place = use_node_ref();
+    let picture = use_state(|| None::<Result<AttrValue, AttrValue>>);
+    {
+        let (place, picture) = (place.clone(), picture.clone());
+        use_effect_with((props.name, props.dispatch.clone()), move |(name, dispatch)| {
+            let (name, dispatch) = (*name, dispatch.clone());
+            let told = Callback::from(move |told: Result<Rc<str>, String>| {
+                picture.set(Some(told.map(Into::into).map_err(Into::into)));
+            });
+            let ask = move || dispatch.emit(Msg::Preview(name, told));
+            let seen = place.cast().map(|place| browser::Seen::first(&place, ask));
+            move || drop(seen)
+        });
+    }
     html! {
-        <div class="preview" data-lanes={props.name}>
+        <div class="preview" ref={place} data-lanes={props.name}
+            data-full={props.full.then_some("true")}>
             { match &*picture {
-                Ok(svg) => Html::from_html_unchecked(AttrValue::from(svg.clone())),
-                Err(error) => html! { <p class="hint">{ error }</p> },
+                None => Html::default(),
+                Some(Ok(svg)) => Html::from_html_unchecked(svg.clone()),
+                Some(Err(error)) => html! { <p class="hint">{ error }</p> },
             } }
         </div>
     }
@@ -246,13 +262,4 @@ fn Preview(props: &PreviewProps) -> Html {
 /// How many tags two scenarios share.
 fn shared(a: &ScenarioMetadata, b: &ScenarioMetadata) -> usize {
     a.tags.iter().filter(|tag| b.tags.contains(tag)).count()
-}
-
-/// Opens the scenario of that name.
-pub(super) fn load(name: &str) -> Msg {
-    let text = samples::all().find(|(known, _)| *known == name).map(|(_, text)| text);
-    match files::scenario(name, text.unwrap_or_default()) {
-        Ok(scenario) => Msg::Load(Box::new(scenario)),
-        Err(error) => Msg::Notice(Notice::error(error)),
-    }
 }

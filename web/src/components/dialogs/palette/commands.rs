@@ -10,7 +10,6 @@ use yew::prelude::*;
 
 use crate::components::dialogs::Asked;
 use crate::components::dialogs::export::{KINDS, PICTURES};
-use crate::components::dialogs::scenarios::load;
 use crate::components::panels::faults::{fault_of_zone, faults_of, reports_of};
 use crate::components::parts::taint_editor::{QUICK, quick_taints};
 use crate::keyboard::SHORTCUTS;
@@ -254,9 +253,8 @@ fn of_page(all: &mut Commands, asked: &Asked<'_>) {
 }
 
 fn scenarios(all: &mut Commands, asked: &Asked<'_>) {
-    let catalogue = (asked.catalogue)();
-    for (name, about) in catalogue.iter().flat_map(|(_, scenarios)| scenarios) {
+    for (name, about) in asked.catalogue.iter().flat_map(|(_, scenarios)| scenarios) {
         let name = *name;
-        all.add(format!("Scenario: {}", about.title), move || load(name));
+        all.add(format!("Scenario: {}", about.title), move || Msg::OpenExample(name));
     }
 }
