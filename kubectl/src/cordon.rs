@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use taintlab_core::api::{NodeName, SelectorOperator};
-use taintlab_core::command::Command;
+use taintlab_core::api::{NodeName, PodKey, SelectorOperator};
+use taintlab_core::command::{Command, CommandError};
 use taintlab_core::policy::drain::{
-    AfterError, DrainOptions, aggregate, lines_of_failed_node, lines_of_pending_nodes,
+    AfterError, DrainOptions, aggregate, lines_of_failed_node, lines_of_pending_nodes, named,
     pods_for_deletion, quoted,
 };
 use taintlab_core::time::{Span, parse_duration};
@@ -110,29 +110,21 @@ pub(crate) fn drain(session: &mut Session<'_>, arguments: &Arguments) -> Result<
         return session.drain(Command::Drain { nodes: names, options });
     }
     let mut failed: Vec<(NodeName, Vec<String>)> = Vec::new();
+    let mut is_plain = false;
     for name in &names {
         let (release, now) = (session.release(), session.now());
         let found =
             pods_for_deletion(session.simulator().cluster(), name.as_str(), &options, release, now);
         let mut errors = found.errors;
-        let refused = dry_run == DryRun::Server && !release.drain_can_be_tried_on_server();
         if errors.is_empty() && !found.warnings.is_empty() {
             session.warn(format!("{}: {}", release.drain_warning_word(), found.warnings));
         }
-        if errors.is_empty() && refused {
-            for pod in &found.pods {
-                session.print(format!("evicting pod {pod}{}", dry_run.suffix()));
-                let (namespace, name) = (pod.namespace(), pod.name());
-                let named = match release.drain_names_namespace_of_evicted_pod() {
-                    true => format!("pods/{name:?} -n {namespace:?}"),
-                    false => format!("pod {name:?}"),
-                };
-                errors
-                    .push(format!("error when evicting {named}: /, Kind= doesn't support dry-run"));
-            }
+        let filtered = !errors.is_empty();
+        if !filtered && dry_run == DryRun::Server {
+            let Some(tried) = try_on_server(session, &options, &found.pods) else { return Ok(()) };
+            errors = tried;
             if !errors.is_empty() {
-                let all = aggregate(&errors);
-                let node = quoted(name.as_str());
+                let (node, all) = (quoted(name.as_str()), aggregate(&errors));
                 session.warn(format!(
                     "There are pending pods in node {node} when an error occurred: {all}"
                 ));
@@ -140,6 +132,7 @@ pub(crate) fn drain(session: &mut Session<'_>, arguments: &Arguments) -> Result<
             }
         }
         if !errors.is_empty() {
+            is_plain = options.disable_eviction && !filtered;
             let after = AfterError::of(release, &options, names.len());
             let lines = lines_of_failed_node(release, name.as_str(), &errors, after);
             lines.iter().for_each(|line| session.warn(line));
@@ -157,18 +150,78 @@ pub(crate) fn drain(session: &mut Session<'_>, arguments: &Arguments) -> Result<
                 }
             }
         }
-        for pod in &found.pods {
-            session.print(format!("evicting pod {pod}{}", dry_run.suffix()));
+        if dry_run == DryRun::Client {
+            found.pods.iter().for_each(|pod| evicting(session, pod, dry_run));
         }
         session.print(format!("node/{name} drained{}", dry_run.suffix()));
     }
     if failed.is_empty() {
         return Ok(());
     }
-    let lines = lines_of_pending_nodes(session.release(), &failed, false);
+    let lines = lines_of_pending_nodes(session.release(), &failed, is_plain);
     lines.iter().for_each(|line| session.warn(line));
     session.outcome.exit_code = 1;
     Ok(())
+}
+
+fn evicting(session: &mut Session<'_>, pod: &PodKey, dry_run: DryRun) {
+    session.print(format!("evicting pod {pod}{}", dry_run.suffix()));
+}
+
+/// What the API server answers about the pods of a node if nothing is to be stored: the errors;
+/// `None` if the drain would go on for ever. Time stands still, so that what takes time is over at
+/// once. Mirrors `evictPods` and `deletePods`.
+fn try_on_server(
+    session: &mut Session<'_>,
+    options: &DrainOptions,
+    pods: &[PodKey],
+) -> Option<Vec<String>> {
+    let release = session.release();
+    let unsupported = "/, Kind= doesn't support dry-run";
+    let ends = !options.timeout.0.is_zero();
+    if options.disable_eviction {
+        // What was not deleted is never gone.
+        return match (pods, release.drain_can_be_tried_on_server()) {
+            ([], _) => Some(Vec::new()),
+            (_, false) => Some(vec![unsupported.to_owned()]),
+            (_, true) => ends.then(|| vec![options.why_wait_ends(release)]),
+        };
+    }
+    let mut goes_on = false;
+    let mut errors = Vec::new();
+    for pod in pods {
+        evicting(session, pod, DryRun::Server);
+        let named = named(release, pod);
+        let error = if release.drain_can_be_tried_on_server() {
+            // Each is asked for alone: what is not stored is charged to no budget.
+            let mut trial = session.simulator().clone();
+            let evict = Command::EvictPod {
+                pod: pod.clone(),
+                grace_period_seconds: options.grace_period_seconds,
+            };
+            match trial.handle_command(trial.now(), evict) {
+                // Without a control plane there are no budgets.
+                Ok(()) | Err(CommandError::NoControlPlane | CommandError::PodNotFound(_)) => {
+                    continue;
+                }
+                Err(
+                    error @ (CommandError::DisruptionBudget { .. }
+                    | CommandError::BudgetNotProcessed { .. }),
+                ) => {
+                    session.warn(format!(
+                        "error when evicting {named} (will retry after 5s): {error}"
+                    ));
+                    goes_on |= !ends;
+                    options.timeout_reached()
+                }
+                Err(error) => error.to_string(),
+            }
+        } else {
+            unsupported.to_owned()
+        };
+        errors.push(format!("error when evicting {named}: {error}"));
+    }
+    (!goes_on).then_some(errors)
 }
 
 fn drain_options(

@@ -13,12 +13,12 @@ use crate::api::{NodeName, PodKey};
 use crate::cluster::Change;
 use crate::policy::drain::{
     AfterError, DrainOptions, PodsForDeletion, aggregate, lines_of_failed_node,
-    lines_of_pending_nodes, pods_for_deletion, quoted,
+    lines_of_pending_nodes, named, pods_for_deletion, quoted,
 };
 use crate::protocol::{RequestId, TimeoutReason};
 use crate::queue::timer_queue::{TimerId, TimerQueue};
 use crate::release::KubernetesRelease;
-use crate::time::{Timestamp, format_duration};
+use crate::time::Timestamp;
 
 /// How long `kubectl` waits after an eviction that a budget forbade.
 const RETRY: Duration = Duration::from_secs(5);
@@ -127,6 +127,9 @@ struct Drain {
     failed: Vec<(NodeName, Vec<String>)>,
     /// Whether it has said of a pod what became of it.
     said: bool,
+    /// Whether the errors of the last node are none of a list: those of deletions and of the wait
+    /// for them are not.
+    plain: bool,
 }
 
 /// A pod that a drain has not done with.
@@ -176,6 +179,7 @@ impl DrainController {
             errors,
             failed,
             said: false,
+            plain: false,
         };
         self.actions.push_back(DrainAction::Started { drain: id });
         self.running.insert(id, drain);
@@ -205,6 +209,7 @@ impl DrainController {
         let PodsForDeletion { pods, warnings, errors } =
             pods_for_deletion(context.cluster, drain.node.as_str(), options, release, now);
         if !errors.is_empty() {
+            drain.plain = false;
             self.failed(context, id, errors);
             return;
         }
@@ -250,15 +255,14 @@ impl DrainController {
         }
         let disable_eviction = drain.options.disable_eviction;
         let grace_period_seconds = drain.options.grace_period_seconds;
-        let timeout = drain.options.timeout.0;
+        let timeout_reached = drain.options.timeout_reached();
         let over = drain.deadline.is_some_and(|deadline| context.now >= deadline);
         if !disable_eviction {
             self.print(id, false, format!("evicting pod {pod}"));
         }
         if over {
-            let timeout = format_duration(timeout);
-            let named = self.named(&pod);
-            let error = format!("error when evicting {named}: global timeout reached: {timeout}");
+            let error =
+                format!("error when evicting {}: {timeout_reached}", named(self.release, &pod));
             self.done_with(context, id, &pod, Some(error));
             return;
         }
@@ -321,28 +325,13 @@ impl DrainController {
         }
     }
 
-    /// How errors of evictions name a pod.
-    fn named(&self, pod: &PodKey) -> String {
-        if self.release.drain_names_namespace_of_evicted_pod() {
-            format!("pods/{} -n {}", quoted(pod.name()), quoted(pod.namespace()))
-        } else {
-            format!("pod {}", quoted(pod.name()))
-        }
-    }
-
     /// Nobody waits any longer for pods that are terminating; those that are to be evicted once
     /// more notice it when they are. Deleted pods are waited for together.
     fn time_over(&mut self, context: &mut Context<'_>, id: u64) {
         let Some(drain) = self.running.get(&id) else { return };
         let release = self.release;
         let deleted = drain.options.disable_eviction;
-        let why = match (release.drain_wait_names_timeout(), deleted) {
-            (true, false) => {
-                format!("global timeout reached: {}", format_duration(drain.options.timeout.0))
-            }
-            (true, true) => "timed out waiting for the condition".into(),
-            (false, _) => "context deadline exceeded".into(),
-        };
+        let why = drain.options.why_wait_ends(release);
         let waiting = drain.pods.iter().filter(|(_, pending)| pending.accepted.is_some());
         let waiting: Vec<PodKey> = waiting.map(|(pod, _)| pod.clone()).collect();
         for (index, pod) in waiting.iter().enumerate() {
@@ -395,7 +384,8 @@ impl DrainController {
 
     /// Errors came up after pods were evicted.
     fn gave_up(&mut self, context: &mut Context<'_>, id: u64, errors: Vec<String>) {
-        let Some(drain) = self.running.get(&id) else { return };
+        let Some(drain) = self.running.get_mut(&id) else { return };
+        drain.plain = drain.options.disable_eviction;
         let node = drain.node.as_str();
         let now = context.wall_clock();
         let left = pods_for_deletion(context.cluster, node, &drain.options, self.release, now);
@@ -444,8 +434,7 @@ impl DrainController {
         self.timers.retain(|(drain, _)| *drain != id);
         let failed = !drain.failed.is_empty();
         if failed {
-            let waited = drain.options.disable_eviction && drain.deadline.is_some();
-            let lines = lines_of_pending_nodes(self.release, &drain.failed, waited);
+            let lines = lines_of_pending_nodes(self.release, &drain.failed, drain.plain);
             lines.into_iter().for_each(|line| self.print(id, true, line));
         }
         self.actions.push_back(DrainAction::Ended { drain: id, failed });
@@ -464,7 +453,7 @@ impl DrainController {
                 self.observe_pod(context, &pod);
             }
             EvictAnswer::Forbidden(error) => {
-                let named = self.named(&pod);
+                let named = named(self.release, &pod);
                 let line = format!("error when evicting {named} (will retry after 5s): {error}");
                 self.print(id, true, line);
                 let at = context.now.saturating_add(RETRY);
@@ -472,7 +461,7 @@ impl DrainController {
             }
             EvictAnswer::NotFound => self.done_with(context, id, &pod, None),
             EvictAnswer::Failed(error) => {
-                let error = format!("error when evicting {}: {error}", self.named(&pod));
+                let error = format!("error when evicting {}: {error}", named(self.release, &pod));
                 self.done_with(context, id, &pod, Some(error));
             }
         }

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use crate::api::{NodeName, Pod, PodKey, PodPhase, PodResources, VolumeSource, is_default};
 use crate::cluster::Cluster;
 use crate::release::KubernetesRelease;
-use crate::time::{Span, Time};
+use crate::time::{Span, Time, format_duration};
 
 /// The flags of `kubectl drain`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -61,6 +61,22 @@ impl DrainOptions {
         let deleted = pod.metadata.deletion_timestamp.filter(|_| seconds > 0)?;
         // It has to be more, in whole seconds.
         Some(deleted.saturating_add(Duration::from_secs(seconds + 1)))
+    }
+
+    /// Why a drain no longer waits for a pod when its timeout is over.
+    #[must_use]
+    pub fn why_wait_ends(&self, release: KubernetesRelease) -> String {
+        match (release.drain_wait_names_timeout(), self.disable_eviction) {
+            (true, false) => self.timeout_reached(),
+            (true, true) => "timed out waiting for the condition".into(),
+            (false, _) => "context deadline exceeded".into(),
+        }
+    }
+
+    /// Why a drain no longer tries to evict a pod when its timeout is over.
+    #[must_use]
+    pub fn timeout_reached(&self) -> String {
+        format!("global timeout reached: {}", format_duration(self.timeout.0))
     }
 }
 
@@ -259,6 +275,16 @@ pub fn lines_of_pending_nodes(
         nodes => lines.extend(nodes.iter().map(|all| aggregate(all))),
     }
     lines
+}
+
+/// How errors of evictions name a pod.
+#[must_use]
+pub fn named(release: KubernetesRelease, pod: &PodKey) -> String {
+    if release.drain_names_namespace_of_evicted_pod() {
+        format!("pods/{} -n {}", quoted(pod.name()), quoted(pod.namespace()))
+    } else {
+        format!("pod {}", quoted(pod.name()))
+    }
 }
 
 /// Several errors as one text. Mirrors `utilerrors.NewAggregate(…).Error()`.

@@ -60,6 +60,14 @@ pub(super) const DIFFERENCES: &[Difference] = &[
         after: "cannot delete DaemonSet-managed Pods (use --ignore-daemonsets to ignore): d/s",
         observe: |release| last_line(release, "s"),
     },
+    // So it is where pods are deleted, but for the errors of the deletion itself.
+    Difference {
+        name: "drain_continues_after_errors",
+        last: "1.22",
+        before: "error: cannot delete DaemonSet-managed Pods (use --ignore-daemonsets to ignore): d/s",
+        after: "cannot delete DaemonSet-managed Pods (use --ignore-daemonsets to ignore): d/s",
+        observe: |release| last_line(release, "s --disable-eviction --timeout=5s"),
+    },
     // Several errors of one node are a line each.
     Difference {
         name: "drain_continues_after_errors",
@@ -218,6 +226,20 @@ pub(super) const DIFFERENCES: &[Difference] = &[
             named.unwrap_or_else(|| rest.to_owned())
         },
     },
+    // Who waits for what is not deleted waits in vain.
+    Difference {
+        name: "drain_can_be_tried_on_server",
+        last: "1.21",
+        before: "error: /, Kind= doesn't support dry-run",
+        after: "in vain",
+        observe: |release| {
+            let flags = "m --force --dry-run=server --disable-eviction --timeout=5s";
+            let line = last_line(release, flags);
+            let waited =
+                ["error: timed out waiting for the condition", "error: context deadline exceeded"];
+            if waited.contains(&line.as_str()) { "in vain".to_owned() } else { line }
+        },
+    },
     Difference {
         name: "drain_has_no_delete_local_data",
         last: "1.30",
@@ -347,4 +369,28 @@ fn printed(release: KubernetesRelease, line: &str) -> String {
         }
     }
     if failed { text + "[1]" } else { text.trim_end().to_owned() }
+}
+
+/// What a budget forbids is tried again until the timeout, or for ever, in a dry run too.
+#[test]
+fn a_dry_run_on_the_server_asks_budgets() {
+    let drain = "m --force --ignore-daemonsets --pod-selector=kept=yes --dry-run=server";
+    let first = KubernetesRelease::parse("1.22").unwrap();
+    for release in KubernetesRelease::all().filter(|release| *release >= first) {
+        let refused = "node/m cordoned (server dry run)\nevicting pod d/q (server dry run)\n\
+                       error when evicting pods/\"q\" -n \"d\" (will retry after 5s): Cannot evict \
+                       pod as it would violate the pod's disruption budget.";
+        let lines = |text: String| {
+            let lines = text.lines().filter(|line| !line.to_lowercase().starts_with("warning:"));
+            lines.map(str::to_owned).collect::<Vec<_>>().join("\n")
+        };
+        assert_eq!(lines(printed(release, drain)), refused, "{release}");
+        let over = lines(printed(release, &format!("{drain} --timeout=3s")));
+        let over = over.strip_prefix(refused).unwrap();
+        assert!(over.contains("There are pending pods in node \"m\""), "{release}: {over}");
+        let error = "error when evicting pods/\"q\" -n \"d\": global timeout reached: 3s\n[1]";
+        assert!(over.ends_with(error), "{release}: {over}");
+        let free = lines(printed(release, "m --force --dry-run=server"));
+        assert!(free.ends_with("node/m drained (server dry run)"), "{release}: {free}");
+    }
 }
