@@ -4,8 +4,9 @@
 use serde_json::json;
 use taintlab_core::api::Node;
 use taintlab_core::command::Command;
+use taintlab_core::event::{Event, EventKind};
 use taintlab_core::release::{KubernetesRelease, Requeue};
-use taintlab_core::simulator::{Simulator, SimulatorConfig};
+use taintlab_core::simulator::{HealthPassTime, Simulator, SimulatorConfig};
 use taintlab_core::time::Timestamp;
 
 use super::Difference;
@@ -24,6 +25,30 @@ fn ready_after_restart(release: KubernetesRelease) -> String {
         format!("{:?} {}", ready.status, ready.message)
     };
     format!("{}; {}", ready(4), ready(13))
+}
+
+/// How much later the last of nine nodes that are lost together becomes Unknown than the first.
+fn time_to_write_nine_nodes(release: KubernetesRelease) -> String {
+    let config = SimulatorConfig {
+        release,
+        node_lifecycle: true,
+        health_pass: HealthPassTime::MEASURED,
+        ..SimulatorConfig::default()
+    };
+    let node = |name: &String| serde_json::from_value(json!({"metadata": {"name": name}})).unwrap();
+    let names: Vec<String> = (0..10).map(|number| format!("n{number}")).collect();
+    let mut simulator = Simulator::new(config, names.iter().map(node), []).unwrap();
+    for name in names.iter().skip(1) {
+        let stop = Command::StopKubelet { node: name.as_str().into() };
+        simulator.handle_command(Timestamp::from_secs(3), stop).unwrap();
+    }
+    simulator.advance_to(Timestamp::from_secs(90)).unwrap();
+    let unknown = |event: &Event| matches!(&event.what, EventKind::NodeConditionChanged { condition, .. } if condition == "Ready");
+    let events: Vec<Event> = simulator.drain_events();
+    let mut at = events.iter().filter(|event| unknown(event)).map(|event| event.at);
+    let (first, last) = (at.next().unwrap(), at.next_back().unwrap());
+    let between = last.since_zero().saturating_sub(first.since_zero());
+    taintlab_core::time::format_duration(between)
 }
 
 pub(super) const DIFFERENCES: &[Difference] = &[
@@ -69,6 +94,13 @@ pub(super) const DIFFERENCES: &[Difference] = &[
         before: "false",
         after: "true",
         observe: |release| release.awaits_missing_ready_condition().to_string(),
+    },
+    Difference {
+        name: "node_health_workers",
+        last: "1.26",
+        before: "200ms",
+        after: "25ms",
+        observe: time_to_write_nine_nodes,
     },
     Difference {
         name: "node_lifecycle_controller_name",
