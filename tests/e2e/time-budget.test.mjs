@@ -87,8 +87,8 @@ playgroundTest("what is foretold has a range: no cluster keeps step", async ({ p
   await selectPod(page, "default/web-0");
   const budget = page.getByTestId("time-budget");
   const range = await budget.getByTestId("time-budget-range").innerText();
-  const [, earliest, latest] = /^In a cluster between (\S+) and (\S+): health checks/.exec(range);
+  const [, earliest, latest] = /^In a cluster between (\S+) and (\S+): the last heartbeat/.exec(range);
   const at = inSeconds(await budget.getByTestId("time-budget-at").innerText());
-  assert.equal((inSeconds(latest) - inSeconds(earliest)).toFixed(1), "5.0");
+  assert.equal((inSeconds(latest) - inSeconds(earliest)).toFixed(1), "15.1");
   assert.ok(inSeconds(earliest) <= at && at <= inSeconds(latest), range);
 });

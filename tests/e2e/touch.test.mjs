@@ -1,5 +1,5 @@
-// The page by touch: the board, the inspector, the timeline, the palette and dialogs. The lanes by touch are
-// in lanes.test.mjs.
+// The page by touch: the board, the inspector, the timeline, the palette and dialogs. The lanes by
+// touch are in lanes.test.mjs.
 
 import assert from "node:assert/strict";
 

@@ -105,6 +105,7 @@ pub(crate) const SUBJECTS: &[(&str, Files)] = &[
             "one-zone-of-three",
             "one-large-zone-of-three",
             "every-zone-lost-and-back",
+            "tainted-in-the-pass-of-a-total-outage",
             "recovery-storm",
             "two-nodes-of-two",
             "two-nodes-of-three",

@@ -95,9 +95,9 @@ pub struct SimulatorConfig {
 pub struct HealthPassTime {
     /// For each node that there is when the controller starts, such as `350us`; 0s unless given.
     pub per_node: Span,
-    /// For each node whose status it writes, such as `25ms`; 0s unless given. Tainting goes on
-    /// meanwhile. The pods that it marks not ready take no time of their own: older releases write
-    /// one after another, newer ones those of several nodes beside one another.
+    /// For each node whose status it writes, such as `25ms`; 0s unless given. Since 1.27 eight
+    /// nodes are written beside one another in that time. Tainting goes on meanwhile. The pods that
+    /// it marks not ready take no time of their own.
     pub per_write: Span,
 }
 

@@ -163,8 +163,9 @@ impl Term {
 }
 
 /// Between which moments an eviction lies of which nobody can say more: the node lifecycle
-/// controller of a cluster looks at its nodes at any moment of its period, and a kubelet sent
-/// its heartbeat at any moment of its own.
+/// controller of a cluster looks at its nodes and its queues at any moment of its periods, and a
+/// kubelet sent its last heartbeat at any moment of its own. The order in which the nodes of a zone
+/// are tainted is taken to be the simulated one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
 pub struct EvictionRange {
@@ -196,9 +197,9 @@ pub struct TimeBudget {
     pub evicted_at: Moment,
     /// Whether that has happened; otherwise it will, if nothing changes.
     pub over: bool,
-    /// Between which moments it lies in a cluster whose health checks come at other moments than
-    /// the simulated ones. Absent of what is over, where no health check counts, and once the check
-    /// that begins the grace period was seen, other than that of the beginning.
+    /// Between which moments it lies in a cluster whose heartbeats and health checks come at other
+    /// moments than the simulated ones. Absent of what is over, where no health check counts, and
+    /// once a health check has found that the node is unreachable or not ready.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "typescript-all", tsify(optional))]
     pub range: Option<EvictionRange>,
@@ -226,45 +227,6 @@ impl TimeBudget {
     pub fn rounded_total(&self) -> Duration {
         let first = self.terms.first().map(|first| first.start.rounded());
         first.map_or(Duration::ZERO, |start| self.evicted_at.rounded().since(start))
-    }
-
-    /// How long the last heartbeat, or the kubelet's report, waited for the health check that saw
-    /// it. `None` if it is known when that was: the check is over at `now`, and was not the one of
-    /// the beginning, which comes with the simulation and not from the cluster; or if it waited for
-    /// longer than a `period`, which is not for the health checks.
-    fn waited(&self, now: Moment, period: Duration) -> Option<Duration> {
-        let first = self.terms.first()?;
-        let seen = match first.kind {
-            TermKind::LastHeartbeat | TermKind::Report => first.end,
-            // It was seen at once.
-            TermKind::GracePeriod => first.start,
-            _ => return None,
-        };
-        let waited = seen.since(first.start);
-        let at_beginning = seen <= Moment(0);
-        (at_beginning || seen > now && waited <= period).then_some(waited)
-    }
-
-    /// The [`range`](Self::range) of an eviction to come as seen at `now`, if what is counted as
-    /// the last heartbeat may have been one up to `age` before.
-    pub(crate) fn range_seen_at(
-        &self,
-        now: Moment,
-        age: Duration,
-        flags: &NodeLifecycleConfig,
-    ) -> Option<EvictionRange> {
-        let period = flags.node_monitor_period;
-        let in_step = self.evicted_at.minus(self.waited(now, period)?);
-        let heartbeat = match age {
-            Duration::ZERO => String::new(),
-            age => format!("the last heartbeat is up to {} old, and ", format_duration(age)),
-        };
-        let set_by = flag("node-monitor-period", period);
-        Some(EvictionRange::new(
-            in_step.minus(age),
-            in_step.plus(period).max(self.evicted_at),
-            &format!("{heartbeat}health checks come at any moment of their period ({set_by})"),
-        ))
     }
 
     /// The question that the terms answer: `Why 5m45s?`, `Why at once?`.
@@ -464,6 +426,85 @@ fn flag(name: &str, value: Duration) -> String {
 }
 
 impl Eviction {
+    /// How the node came to be tainted, if the node lifecycle controller did it.
+    fn taint_history(&self) -> Option<&NodeTaintHistory> {
+        match &self.cause {
+            Cause::NodeLost(taint_history) => Some(taint_history),
+            Cause::Taint { taint_history, .. } => taint_history.as_deref(),
+        }
+    }
+
+    /// The [`range`](TimeBudget::range) of this eviction as seen at `now`; `start` is the
+    /// wall-clock time at zero and `period` the time between two health passes. `disconnected` says
+    /// when the kubelet was last connected and how far apart its heartbeats were, if their phase is
+    /// not known.
+    pub(crate) fn range(
+        &self,
+        now: Timestamp,
+        start: Time,
+        (flags, period): (&NodeLifecycleConfig, Duration),
+        disconnected: Option<(Timestamp, Duration)>,
+    ) -> Option<EvictionRange> {
+        let history = self.taint_history()?;
+        let moment = |time| Moment::of(time, start);
+        // From which moment on a health check of some phase decides, and the one that did.
+        let (since, seen, found_at) = match (&history.missed_heartbeats, history.reported_at) {
+            (Some(missed), _) if missed.restarted => return None,
+            (Some(missed), _) if missed.began_with_nothing() => {
+                let over = moment(missed.counted_from).plus(missed.grace);
+                (over, missed.unknown_at.into(), missed.unknown_at)
+            }
+            (Some(missed), _) => {
+                let sent = moment(missed.last_heartbeat_at);
+                (sent, moment(missed.counted_from), missed.unknown_at)
+            }
+            (None, Some(reported_at)) => {
+                let queued_at = history.queued_at?;
+                (moment(reported_at), queued_at.into(), queued_at)
+            }
+            (None, None) => return None,
+        };
+        let waited = match seen.since(since) {
+            // The check of the beginning comes with the simulation and not from the cluster.
+            waited if seen <= Moment(0) || waited < period => waited,
+            // The check before dropped the lease, so that it was seen twice.
+            waited if waited < 2 * period => waited.checked_sub(period)?,
+            _ => return None,
+        };
+        // A check at zero may be in step with a fault at zero, and need not be.
+        if now >= found_at && now > Timestamp::ZERO {
+            return None;
+        }
+        // Heartbeats of that kubelet could have ended so much earlier or later.
+        let disconnected = disconnected.filter(|(at, _)| {
+            history.missed_heartbeats.is_some() && since <= (*at).into() && *at <= found_at
+        });
+        let (heartbeat, earlier, later) = match disconnected {
+            Some((at, interval)) if Moment::from(at).since(since) <= interval => {
+                let age = Moment::from(at).since(since);
+                let every = format_duration(interval);
+                let text = format!(
+                    "the last heartbeat was sent up to {every} before the kubelet became \
+                     unreachable, and "
+                );
+                (text, interval.saturating_sub(age), age)
+            }
+            _ => (String::new(), Duration::ZERO, Duration::ZERO),
+        };
+        let tick = history.dequeued.as_ref().map_or(Duration::ZERO, |dequeued| {
+            let ready_at = history.queued_at.max(Some(dequeued.token_at)).unwrap_or(dequeued.at);
+            dequeued.at.since_zero().saturating_sub(ready_at.since_zero())
+        });
+        let evicted_at = Moment::from(self.deleted_at.unwrap_or(self.fire_at));
+        let in_step = evicted_at.minus(waited).minus(tick);
+        let set_by = flag("node-monitor-period", flags.node_monitor_period);
+        Some(EvictionRange::new(
+            in_step.minus(earlier).min(evicted_at),
+            in_step.plus(later + period + NODE_EVICTION_PERIOD).max(evicted_at),
+            &format!("{heartbeat}health checks come at any moment of their period ({set_by})"),
+        ))
+    }
+
     /// The budget of this eviction. `ends` is the end of the pod's grace period, if it is known and
     /// to come.
     pub(crate) fn budget(
@@ -518,11 +559,7 @@ impl Eviction {
             let text = "the kubelet is back and confirms that the pod has ended";
             terms.until(TermKind::KubeletAway, gone_at, text, String::new());
         }
-        let taint_history = match &self.cause {
-            Cause::NodeLost(taint_history) => Some(taint_history),
-            Cause::Taint { taint_history, .. } => taint_history.as_ref(),
-        };
-        let counted_from = match taint_history {
+        let counted_from = match self.taint_history() {
             None => "the taint",
             Some(taint_history)
                 if taint_history

@@ -130,6 +130,12 @@ impl KubeletSettings {
         update.saturating_mul(u32::try_from(times.max(1)).unwrap_or(u32::MAX))
     }
 
+    /// The time between two signs of life: a renewal of the lease or a post of the status.
+    #[must_use]
+    pub fn heartbeat_interval(&self) -> Duration {
+        self.lease_renew_interval().min(self.report_interval())
+    }
+
     /// When the kubelet of the node of that name, there since before the beginning, sends first.
     #[must_use]
     pub fn phase(&self, node: &str) -> Timestamp {

@@ -241,6 +241,11 @@ pub(crate) struct Kubelet {
     pub(crate) cut: bool,
     /// Whether it sends and receives: it runs, and neither node nor zone is cut off.
     pub(crate) connected: bool,
+    /// When it last ceased to be connected, if it did.
+    pub(crate) disconnected_at: Option<Timestamp>,
+    /// Whether nobody said when it sends its heartbeats, so that their phase is that of the
+    /// settings.
+    pub(crate) phase_is_assumed: bool,
     /// When its clock began to tick.
     origin: Timestamp,
     /// The same for the clock of its status.
@@ -283,6 +288,8 @@ impl Kubelet {
             runs,
             cut: false,
             connected: false,
+            disconnected_at: None,
+            phase_is_assumed: false,
             origin,
             status_origin: origin,
             confirmed: Timestamp::ZERO,
@@ -451,6 +458,7 @@ impl Kubelets {
         }
         let mut kubelet = Kubelet::new(report, !unreachable, origin, heartbeats);
         kubelet.connected = !unreachable;
+        kubelet.phase_is_assumed = renewed.is_none();
         self.by_node.insert(name, kubelet);
     }
 

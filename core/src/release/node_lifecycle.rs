@@ -22,6 +22,14 @@ impl KubernetesRelease {
         }
     }
 
+    /// How many nodes a health pass works on beside one another: one, and eight since 1.27
+    /// (`nodeUpdateWorkerSize`; kubernetes#114296, which is younger than 1.26, was read, and so was
+    /// the newest source). The minor is inferred from the time of the change.
+    #[must_use]
+    pub const fn node_health_workers(self) -> usize {
+        if self.minor >= 27 { 8 } else { 1 }
+    }
+
     /// The name of the node lifecycle controller in `--controllers`: `nodelifecycle`, and
     /// `node-lifecycle-controller` since 1.28, which takes the old name too.
     #[must_use]
@@ -37,6 +45,9 @@ changes! {
     requeue = 21:
         "A health pass moves a node that waits to be tainted to the end of its queue \
          (kubernetes#96876).";
+    node_health_workers = 27, believed:
+        "A health pass writes the status of eight nodes beside one another, no longer of one after \
+         another (kubernetes#114296).";
     node_lifecycle_controller_name = 28:
         "`--controllers` calls the node lifecycle controller `node-lifecycle-controller`, \
          besides `nodelifecycle`.";

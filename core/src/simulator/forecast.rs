@@ -4,7 +4,7 @@ use core::time::Duration;
 
 use super::Simulator;
 use crate::api::{PodKey, Taint, TaintEffect};
-use crate::eviction_timeline::time_budget::{Moment, TimeBudget};
+use crate::eviction_timeline::time_budget::{Eviction, EvictionRange, Moment, TimeBudget};
 use crate::time::Timestamp;
 
 /// How far [`Simulator::look_ahead`] looks: longer than the limiter of a large zone lets a node
@@ -42,15 +42,22 @@ impl Forecast {
     /// Why a pod goes when it goes; `None` if it does not go before the forecast ends.
     #[must_use]
     pub fn time_budget(&self, pod: &PodKey) -> Option<TimeBudget> {
-        let deleted_at = self.simulator.nodes.records.get(pod)?.deleted_at?;
+        let eviction = self.simulator.nodes.records.get(pod)?;
+        let over = eviction.deleted_at? <= self.from;
         let budget = self.simulator.time_budget(pod)?;
-        let over = deleted_at <= self.from;
-        let flags = &self.simulator.nodes.flags;
-        let range = match over {
-            true => None,
-            false => budget.range_seen_at(self.from.into(), Duration::ZERO, flags),
-        };
+        let range = if over { None } else { self.range(eviction) };
         Some(TimeBudget { over, range, ..budget })
+    }
+
+    /// Between which moments an eviction to come lies.
+    fn range(&self, eviction: &Eviction) -> Option<EvictionRange> {
+        let Simulator { api, nodes, kubelets, .. } = &self.simulator;
+        let kubelet = kubelets.get(eviction.node.as_str())?;
+        let interval = api.config.kubelets.heartbeat_interval();
+        let disconnected_at = kubelet.disconnected_at.filter(|_| kubelet.phase_is_assumed);
+        let disconnected = disconnected_at.map(|at| (at, interval));
+        let period = nodes.lifecycle.as_ref()?.config().node_monitor_period;
+        eviction.range(self.from, api.config.start, (&nodes.flags, period), disconnected)
     }
 
     /// How long ago the forecast was made, seen from `now`; zero if that is before.

@@ -9,8 +9,10 @@ use core::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::{ConfigError, Simulator, SimulatorConfig};
+use crate::api::node_condition_type::READY;
 use crate::api::{
-    CronJob, Node, NodeName, Pod, PodKey, PodResources, Toleration, Workload, WorkloadKey,
+    ConditionStatus, CronJob, Node, NodeName, Pod, PodKey, PodResources, Toleration, Workload,
+    WorkloadKey,
 };
 use crate::api_server::HealthPassTime;
 use crate::command::Command;
@@ -32,6 +34,8 @@ pub enum NodeFault {
     /// Its kubelet is unreachable, in a cluster that is otherwise healthy.
     #[serde(alias = "lost")]
     Unreachable,
+    /// Its kubelet reports that it is not ready, in a cluster that is otherwise healthy.
+    NotReady,
 }
 
 /// What a user has of a pod.
@@ -65,7 +69,8 @@ pub struct EvictionQuestion {
 pub struct WhenEvicted {
     /// When it is evicted, and the terms that add up to the moment; `None` if it is not. For a node
     /// that becomes unreachable the last heartbeat comes at that very moment, in step with the
-    /// health checks; its [`range`](TimeBudget::range) counts all other ways in.
+    /// health checks, and so does the report of one that becomes not ready; its
+    /// [`range`](TimeBudget::range) counts all other ways in.
     pub budget: Option<TimeBudget>,
     /// How its tolerations answer the taints that the node has in the end.
     pub matching: Explanation,
@@ -204,18 +209,18 @@ pub fn when_evicted(
     }
     let key = pod.key();
     let tolerations = pod.spec.tolerations.clone();
-    config.node_lifecycle = fault == NodeFault::Unreachable;
+    let command = command_of(fault, &name);
+    config.node_lifecycle = command.is_some();
     if config.health_pass == HealthPassTime::default() {
         config.health_pass = HealthPassTime::MEASURED;
     }
     let mut nodes = Vec::from([node]);
-    if fault == NodeFault::Unreachable {
+    if command.is_some() {
         nodes.extend(nodes.first().map(healthy_neighbour));
         assumed.push(Assumption::OtherNodeHealthy);
     }
     let mut simulator = Simulator::new(config, nodes, [pod])?;
-    if fault == NodeFault::Unreachable {
-        let command = Command::StopKubelet { node: name.as_str().into() };
+    if let Some(command) = command {
         // The node is there and its kubelet runs, so this cannot be refused.
         let _ = simulator.handle_command(Timestamp::ZERO, command);
     }
@@ -223,12 +228,24 @@ pub fn when_evicted(
     let end = forecast.simulator();
     let taints = end.api.cluster.get_node(&name).map_or(&[][..], |node| &node.spec.taints);
     let gate = end.api.gates.is_enabled(FeatureGate::TaintTolerationComparisonOperators);
-    let interval = end.api.config.kubelets.lease_renew_interval();
-    let budget = end.time_budget(&key).filter(|budget| budget.over).map(|budget| {
-        let range = budget.range_seen_at(Timestamp::ZERO.into(), interval, &end.nodes.flags);
-        TimeBudget { range, ..budget }
-    });
+    let budget = forecast.time_budget(&key).map(|budget| TimeBudget { over: true, ..budget });
     Ok(WhenEvicted { budget, matching: explain(taints, &tolerations, gate), assumed })
+}
+
+/// What makes it happen, if it is not there from the beginning.
+fn command_of(fault: NodeFault, node: &str) -> Option<Command> {
+    let node = node.into();
+    match fault {
+        NodeFault::Tainted => None,
+        NodeFault::Unreachable => Some(Command::StopKubelet { node }),
+        NodeFault::NotReady => Some(Command::SetNodeCondition {
+            node,
+            type_: READY.into(),
+            status: ConditionStatus::False,
+            reason: None,
+            message: None,
+        }),
+    }
 }
 
 /// The pod that was given, or that its controllers make.
@@ -366,47 +383,79 @@ mod tests {
         assert_eq!(at(&node, tolerating(None)), None, "forever");
     }
 
-    /// Many clusters, in each of which kubelet and health checks are out of step in another way.
+    /// Many clusters, in each of which kubelet and health checks are out of step in another way:
+    /// what is said of one of them holds for all.
     #[test]
     fn the_range_holds_all_phases_and_no_more() {
-        let health_pass = HealthPassTime::MEASURED;
-        let config =
-            SimulatorConfig { node_lifecycle: true, health_pass, ..SimulatorConfig::default() };
-        let asked = ask(pod(tolerating(None)), Node::default(), NodeFault::Unreachable, true);
-        let range = asked.budget.unwrap().range.unwrap();
-        let nanos = |moment: Moment| u128::try_from(moment.as_nanos()).unwrap();
-        let (earliest, latest) = (nanos(range.earliest), nanos(range.latest));
-        assert_eq!(latest - earliest, 15_000_000_000, "{}", range.text);
-        let key = PodKey::parse("default/pod").unwrap();
-        let after = |seed, fault: Timestamp| {
-            let mut config = config.clone();
-            config.kubelets.phase_seed = seed;
-            let mut node = Node::default();
-            node.metadata.name = "node".into();
-            let healthy = healthy_neighbour(&node);
-            let mut pod = Pod::default();
-            pod.metadata.name = "pod".into();
-            pod.spec.node_name = "node".into();
-            pod.spec.tolerations = tolerations_of_300_seconds();
-            let mut simulator = Simulator::new(config, [node, healthy], [pod]).unwrap();
-            simulator.advance_to(fault).unwrap();
-            simulator.handle_command(fault, Command::StopKubelet { node: "node".into() }).unwrap();
-            let budget = simulator.look_ahead().time_budget(&key).unwrap();
-            let seen = budget.range.map(|range| (nanos(range.earliest), nanos(range.latest)));
-            let at = nanos(budget.evicted_at);
-            assert!(seen.is_none_or(|(earliest, latest)| earliest <= at && at <= latest));
-            at - u128::from(fault.as_nanos())
-        };
-        let (mut least, mut most) = (u128::MAX, 0);
-        for seed in 1..60 {
-            for quarter in 0..40 {
-                let at = after(seed, Timestamp::from_millis(60_003 + 250 * quarter));
-                assert!((earliest..=latest).contains(&at), "{seed} {quarter}: {at} {range:?}");
-                (least, most) = (least.min(at), most.max(at));
+        for (fault, width) in [(NodeFault::Unreachable, 15_100), (NodeFault::NotReady, 5_100)] {
+            let asked = ask(pod(tolerating(None)), Node::default(), fault, true);
+            let range = asked.budget.unwrap().range.unwrap();
+            let told = (range.earliest.as_nanos(), range.latest.as_nanos());
+            let mut ranges = Vec::from([told]);
+            let (mut least, mut most) = (i64::MAX, 0);
+            for seed in 1..60 {
+                for quarter in 0..40 {
+                    let at = Timestamp::from_millis(60_003 + 250 * quarter);
+                    let (evicted, range) = after_fault(fault, seed, at);
+                    ranges.push(range.unwrap());
+                    (least, most) = (least.min(evicted), most.max(evicted));
+                }
+            }
+            let latest = ranges.iter().map(|(_, latest)| *latest).min().unwrap();
+            let earliest = ranges.iter().map(|(earliest, _)| *earliest).max().unwrap();
+            assert!(earliest <= least, "{fault:?}: {earliest} {least}");
+            assert!(most <= latest, "{fault:?}: {most} {latest}");
+            for (earliest, latest) in ranges {
+                assert_eq!((latest - earliest) / 1_000_000, width, "{fault:?}");
+                assert!(least - earliest < 600_000_000, "{fault:?}: {least} {earliest}");
+                assert!(latest - most < 600_000_000, "{fault:?}: {most} {latest}");
             }
         }
-        assert!(least - earliest < 600_000_000, "{least} {earliest}");
-        assert!(latest - most < 600_000_000, "{most} {latest}");
+    }
+
+    /// Once a health check has found it out, no phase is open.
+    #[test]
+    fn what_a_health_check_has_found_has_no_range() {
+        for (fault, found) in [(NodeFault::Unreachable, 49), (NodeFault::NotReady, 4)] {
+            let (mut simulator, pod) = cluster_with(fault, 1, Timestamp::from_secs(61));
+            let mut ranges = |millis| {
+                simulator.advance_to(Timestamp::from_millis(millis)).unwrap();
+                let budget = simulator.look_ahead().time_budget(&pod);
+                budget.is_some_and(|budget| budget.range.is_some())
+            };
+            assert!(ranges(61_000), "{fault:?}");
+            let last = (61..120).map(|second| second * 1_000).take_while(|at| ranges(*at)).last();
+            assert_eq!(last.unwrap() / 1_000 - 61, found, "{fault:?}");
+        }
+    }
+
+    /// A cluster with that seed in which something happens to the node of a pod.
+    fn cluster_with(fault: NodeFault, seed: u64, at: Timestamp) -> (Simulator, PodKey) {
+        let health_pass = HealthPassTime::MEASURED;
+        let mut config =
+            SimulatorConfig { node_lifecycle: true, health_pass, ..SimulatorConfig::default() };
+        config.kubelets.phase_seed = seed;
+        let mut node = Node::default();
+        node.metadata.name = "node".into();
+        let healthy = healthy_neighbour(&node);
+        let mut pod = Pod::default();
+        pod.metadata.name = "pod".into();
+        pod.spec.node_name = "node".into();
+        pod.spec.tolerations = tolerations_of_300_seconds();
+        let key = pod.key();
+        let mut simulator = Simulator::new(config, [node, healthy], [pod]).unwrap();
+        simulator.advance_to(at).unwrap();
+        simulator.handle_command(at, command_of(fault, "node").unwrap()).unwrap();
+        (simulator, key)
+    }
+
+    /// How long after the fault the pod is evicted, and the range of that, in nanoseconds.
+    fn after_fault(fault: NodeFault, seed: u64, at: Timestamp) -> (i64, Option<(i64, i64)>) {
+        let (simulator, pod) = cluster_with(fault, seed, at);
+        let budget = simulator.look_ahead().time_budget(&pod).unwrap();
+        let after = |moment: Moment| moment.as_nanos() - Moment::from(at).as_nanos();
+        let range = budget.range.map(|range| (after(range.earliest), after(range.latest)));
+        (after(budget.evicted_at), range)
     }
 
     fn tolerations_of_300_seconds() -> Vec<Toleration> {

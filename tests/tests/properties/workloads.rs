@@ -23,7 +23,7 @@ use taintlab_tests::models::workloads::{Memory, Recorded, State, Step, seconds};
 use super::check;
 use super::generate::Dice;
 
-const MINORS: [u8; 12] = [18, 20, 21, 22, 23, 25, 26, 27, 28, 30, 34, 35];
+const MINORS: [u8; 18] = [18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35];
 
 fn node(number: usize) -> Node {
     let zone = ["a", "b", "c"][number % 3];

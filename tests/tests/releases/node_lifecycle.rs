@@ -7,9 +7,9 @@ use serde_json::{Value, json};
 use taintlab_core::api::{ConditionStatus, Node, Pod, TaintEffect};
 use taintlab_core::command::Command;
 use taintlab_core::controllers::node_lifecycle::NodeLifecycleConfig;
-use taintlab_core::event::EventKind;
+use taintlab_core::event::{Event, EventKind};
 use taintlab_core::release::KubernetesRelease;
-use taintlab_core::simulator::{Simulator, SimulatorConfig};
+use taintlab_core::simulator::{HealthPassTime, Simulator, SimulatorConfig};
 use taintlab_core::time::Timestamp;
 
 use super::Difference;
@@ -75,6 +75,33 @@ fn no_execute(simulator: &Simulator, node: &str) -> String {
     let mut taints = node.spec.taints.iter();
     let taint = taints.find(|taint| taint.effect == TaintEffect::NoExecute);
     taint.map(|taint| taint.key.clone()).unwrap_or_default()
+}
+
+/// How much later the last of nine nodes that are lost together becomes Unknown than the first.
+fn time_to_write_nine_nodes(release: KubernetesRelease) -> String {
+    let config = SimulatorConfig {
+        release,
+        node_lifecycle: true,
+        health_pass: HealthPassTime::MEASURED,
+        ..SimulatorConfig::default()
+    };
+    let node = |name: &String| serde_json::from_value(json!({"metadata": {"name": name}})).unwrap();
+    let names: Vec<String> = (0..10).map(|number| format!("n{number}")).collect();
+    let mut simulator = Simulator::new(config, names.iter().map(node), []).unwrap();
+    for name in names.iter().skip(1) {
+        let stop = Command::StopKubelet { node: name.as_str().into() };
+        simulator.handle_command(Timestamp::from_secs(3), stop).unwrap();
+    }
+    simulator.advance_to(Timestamp::from_secs(90)).unwrap();
+    let unknown = |event: &Event| {
+        let EventKind::NodeConditionChanged { condition, .. } = &event.what else { return false };
+        condition == "Ready"
+    };
+    let events: Vec<Event> = simulator.drain_events();
+    let mut at = events.iter().filter(|event| unknown(event)).map(|event| event.at);
+    let (first, last) = (at.next().unwrap(), at.next_back().unwrap());
+    let between = last.since_zero().saturating_sub(first.since_zero());
+    taintlab_core::time::format_duration(between)
 }
 
 pub(super) const DIFFERENCES: &[Difference] = &[
@@ -183,6 +210,13 @@ pub(super) const DIFFERENCES: &[Difference] = &[
             });
             outcome.unwrap_or_default()
         },
+    },
+    Difference {
+        name: "node_health_workers",
+        last: "1.26",
+        before: "200ms",
+        after: "25ms",
+        observe: time_to_write_nine_nodes,
     },
     Difference {
         name: "node_lifecycle_controller_name",

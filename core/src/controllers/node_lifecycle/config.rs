@@ -32,7 +32,8 @@ pub struct NodeLifecycleConfig {
     pub enable_taint_manager: bool,
     /// `--pod-eviction-timeout` (to 1.26): how long the legacy path waits.
     pub pod_eviction_timeout: Duration,
-    /// How long a health pass takes for each node whose status it writes; no flag.
+    /// How long a health pass takes to write the status of a node, or of as many as it writes
+    /// [beside one another](KubernetesRelease::node_health_workers); no flag.
     pub write_time: Duration,
     /// `--controllers`: `*` for all, `NAME` to switch one on, `-NAME` to switch it off.
     pub controllers: Vec<String>,

@@ -137,6 +137,9 @@ impl NodeLifecycleController {
                     record.eviction = Some(EvictionStatus::Unmarked);
                 }
                 let listed = CachedNode::new(node.clone(), before.as_ref(), release, start);
+                if before.is_some_and(|before| before.status() != listed.status()) {
+                    record.status_changed_at = Some(now);
+                }
                 record.listed = Some(listed);
                 // Every update queues the node upstream; most would find nothing to do.
                 if no_schedule::has_changes(node) {

@@ -113,7 +113,9 @@ impl NodeLifecycleController {
 
     pub(super) fn next_node(&mut self) {
         let Some(pass) = &mut self.pass else { return };
-        let Some((name, node)) = pass.nodes.get(pass.next).cloned() else { return };
+        let Some((name, node)) = pass.nodes.get(pass.next).cloned() else {
+            return self.await_writes();
+        };
         pass.next += 1;
         let zone = match self.records.get(name.as_str()).and_then(|record| record.listed.as_ref()) {
             Some(listed) if Arc::ptr_eq(&listed.node, &node) => listed.zone.clone(),
@@ -195,10 +197,16 @@ impl NodeLifecycleController {
                 let never_ready = Ready::of(&check.node).is_none();
                 self.record_missed_heartbeats(&check.name, &before, never_ready);
             }
-            self.steps.push_front(Step::Decide(check));
-            if !self.config.write_time.is_zero() {
-                let steps = core::mem::take(&mut self.steps);
-                self.asleep = Some((self.now.saturating_add(self.config.write_time), steps));
+            let decide = Step::Decide(check);
+            let workers = self.release.node_health_workers();
+            match &mut self.pass {
+                Some(pass) if !self.config.write_time.is_zero() => {
+                    pass.written.push(decide);
+                    if pass.written.len() >= workers {
+                        self.await_writes();
+                    }
+                }
+                _ => self.steps.push_front(decide),
             }
             return;
         }
@@ -216,6 +224,16 @@ impl NodeLifecycleController {
                 record.counted = None;
                 self.report(NodeLifecycleReport::NodeSkipped { node: check.name });
             }
+        }
+    }
+
+    /// The writes that are under way take their time, all of them beside one another.
+    fn await_writes(&mut self) {
+        let Some(pass) = &mut self.pass else { return };
+        let mut steps = VecDeque::from(core::mem::take(&mut pass.written));
+        if !steps.is_empty() {
+            steps.append(&mut self.steps);
+            self.asleep = Some((self.now.saturating_add(self.config.write_time), steps));
         }
     }
 

@@ -39,6 +39,8 @@ pub enum EvictionStatus {
 pub(super) struct NodeState {
     /// The node, as the cache has it.
     pub(super) listed: Option<CachedNode>,
+    /// When the status of its Ready condition last changed; the object says it in whole seconds.
+    pub(super) status_changed_at: Option<Timestamp>,
     /// The UID of the node that a health pass has registered.
     pub(super) registered: Option<String>,
     pub(super) health: Option<NodeHealth>,

@@ -125,7 +125,7 @@ impl NodeLifecycleController {
         status: &ConditionStatus,
         timeout: Option<(Time, Duration)>,
     ) {
-        let now = self.now;
+        let (start, now) = (self.start, self.now);
         let Some(record) = self.records.get_mut(name.as_str()) else { return };
         record.taint_history.queued_at = Some(now);
         record.taint_history.timeout = timeout;
@@ -133,7 +133,10 @@ impl NodeLifecycleController {
         if *status == ConditionStatus::False {
             let ready = record.health.as_ref().and_then(|health| health.ready.as_ref());
             record.taint_history.missed_heartbeats = None;
-            record.taint_history.reported_at = ready.and_then(|ready| ready.transition);
+            let transition = ready.and_then(|ready| ready.transition);
+            let changed = record.status_changed_at.map(|at| start.saturating_add(at.since_zero()));
+            let exact = changed.filter(|at| Some(at.truncated_to_seconds()) == transition);
+            record.taint_history.reported_at = exact.or(transition);
         }
     }
 }

@@ -274,29 +274,44 @@ fn other_work_goes_on_while_a_status_waits() {
     assert_eq!(log[2], "45.02s status n1");
 }
 
+/// A cluster in which `n001` is lost a pass before all `others`, and what happens there.
+fn total_outage(minor: u8, write_time: u64, others: usize) -> (World, Vec<String>) {
+    let mut world = World::with_write_time(minor, &[], Duration::from_millis(write_time));
+    world.put(node("n001", "True", 0));
+    let others = (2..2 + others).map(|number| format!("n{number:03}"));
+    let others: Vec<_> = others.collect();
+    for name in &others {
+        world.put(node(name, "True", 0));
+    }
+    world.run_to(4);
+    for name in &others {
+        world.send_heartbeat(name);
+    }
+    let log = world.run_to(600);
+    (world, log)
+}
+
 /// The pass that finds the whole cluster unreachable takes taints from nodes as they were when it
 /// began.
 #[test]
 fn a_node_tainted_in_the_pass_that_finds_a_total_outage_keeps_its_taint() {
-    for (write_time, tainted) in [(0, false), (25, true)] {
-        let mut world = World::with_write_time(35, &[], Duration::from_millis(write_time));
-        let others = ["n2", "n3", "n4", "n5"];
-        world.put(node("n1", "True", 0));
-        for name in others {
-            world.put(node(name, "True", 0));
-        }
-        world.run_to(4);
-        for name in others {
-            world.send_heartbeat(name);
-        }
-        let log = world.run_to(600);
-        let n1: Vec<_> = log.iter().filter(|line| line.contains("n1")).collect();
-        let unreachable_at = format!("{}s status n5", if tainted { "50.1" } else { "50" });
-        assert!(log.contains(&unreachable_at), "{log:?}");
-        let taint = "50.1s taints n1 +unreachable:NoExecute".to_owned();
-        assert_eq!(log.contains(&taint), tainted, "{n1:?}");
+    // Eight nodes are written beside one another since 1.27, so that it takes more of them.
+    for (minor, write_time, others, last_write, tainted) in [
+        (26, 0, 4, "50s", false),
+        (26, 25, 3, "50.075s", false),
+        (26, 25, 4, "50.1s", true),
+        (27, 25, 4, "50.025s", false),
+        (27, 25, 24, "50.075s", false),
+        (27, 25, 25, "50.1s", true),
+    ] {
+        let (world, log) = total_outage(minor, write_time, others);
+        let n1: Vec<_> = log.iter().filter(|line| line.contains("n001")).collect();
+        let last = format!("{last_write} status n{:03}", others + 1);
+        assert!(log.contains(&last), "1.{minor}, {others}: {log:?}");
+        let taint = "50.1s taints n001 +unreachable:NoExecute".to_owned();
+        assert_eq!(log.contains(&taint), tainted, "1.{minor}, {others}: {n1:?}");
         assert!(!n1.iter().any(|line| line.contains("-unreachable")), "{n1:?}");
-        let taints = &world.cluster.get_node("n1").unwrap().spec.taints;
+        let taints = &world.cluster.get_node("n001").unwrap().spec.taints;
         let evicting = taints.iter().filter(|taint| taint.effect == TaintEffect::NoExecute);
         assert_eq!(evicting.count(), usize::from(tainted), "{n1:?}");
     }

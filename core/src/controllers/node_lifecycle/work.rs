@@ -59,6 +59,8 @@ pub(super) struct Pass {
     pub(super) nodes: Vec<(NodeName, Arc<Node>)>,
     /// How many of them have been looked at.
     pub(super) next: usize,
+    /// What follows the writes of a status that are under way; none if they take no time.
+    pub(super) written: Vec<Step>,
     /// Whether every node is to be looked at again when it is over.
     pub(super) resets_health: bool,
     pub(super) counts: BTreeMap<ZoneKey, ZoneCounts>,

@@ -69,6 +69,7 @@ impl Kubelets {
             heartbeat.last = heartbeat.time(context.start, context.now);
             heartbeat.next = Timestamp::MAX;
         }
+        kubelet.disconnected_at = Some(context.now);
         let runs = kubelet.runs;
         self.suspend_terminations(context.cluster, name, runs);
         self.suspend_completions(context.cluster, name);

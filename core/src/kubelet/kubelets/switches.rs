@@ -102,6 +102,7 @@ impl Kubelets {
         kubelet.forget_ends();
         if runs {
             (kubelet.origin, kubelet.status_origin) = (context.now, context.now);
+            kubelet.phase_is_assumed = false;
             let booted = self.boot(name);
             self.then(name, [Step::Announce, Step::StartEvictionManager, Step::Connect]);
             self.then(name, booted);
@@ -133,6 +134,7 @@ impl Kubelets {
             return;
         }
         (kubelet.origin, kubelet.status_origin) = (context.now, context.now);
+        kubelet.phase_is_assumed = false;
         kubelet.forget_ends();
         if !kubelet.connected {
             self.then(name, [Step::StartEvictionManager]);
