@@ -255,7 +255,8 @@ const ABORTS: &str = "error: unable to drain node \"s\", aborting command...\n\n
 
 /// The same in 1.22.
 const WARNS_AND_ABORTS: &str = "\
-    DEPRECATED WARNING: Aborting the drain command in a list of nodes will be deprecated in v1.23.\n\
+    DEPRECATED WARNING: Aborting the drain command in a list of nodes will be deprecated in \
+    v1.23.\n\
     The new behavior will make the drain command go through all nodes even if one or more nodes \
     failed during the drain.\n\
     For now, users can try such experience via: --ignore-errors\n\

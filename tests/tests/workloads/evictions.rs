@@ -101,7 +101,9 @@ fn a_job_that_ignores_disruptions_ignores_collected_pods() {
             "apiVersion": "batch/v1", "kind": "Job", "metadata": { "name": "it" },
             "spec": {
                 "backoffLimit": 0, "podFailurePolicy": { "rules": [rule] },
-                "template": { "spec": { "restartPolicy": "Never", "containers": [{ "name": "c" }] } },
+                "template": { "spec": {
+                    "restartPolicy": "Never", "containers": [{ "name": "c" }],
+                } },
             },
         } });
         let job = serde_json::from_value(job).unwrap();
