@@ -14,7 +14,8 @@ pub(super) const DIFFERENCES: &[Difference] = &[
         name: "drain_local_storage_error",
         last: "1.19",
         before: "cannot delete Pods with local storage (use --delete-local-data to override): d/e",
-        after: "cannot delete Pods with local storage (use --delete-emptydir-data to override): d/e",
+        after: "cannot delete Pods with local storage (use --delete-emptydir-data to override): \
+                d/e",
         observe: |release| last_line(release, "n --force").replace("error: ", ""),
     },
     Difference {
@@ -56,7 +57,8 @@ pub(super) const DIFFERENCES: &[Difference] = &[
     Difference {
         name: "drain_continues_after_errors",
         last: "1.22",
-        before: "error: cannot delete DaemonSet-managed Pods (use --ignore-daemonsets to ignore): d/s",
+        before: "error: cannot delete DaemonSet-managed Pods (use --ignore-daemonsets to ignore): \
+                 d/s",
         after: "cannot delete DaemonSet-managed Pods (use --ignore-daemonsets to ignore): d/s",
         observe: |release| last_line(release, "s"),
     },
@@ -64,7 +66,8 @@ pub(super) const DIFFERENCES: &[Difference] = &[
     Difference {
         name: "drain_continues_after_errors",
         last: "1.22",
-        before: "error: cannot delete DaemonSet-managed Pods (use --ignore-daemonsets to ignore): d/s",
+        before: "error: cannot delete DaemonSet-managed Pods (use --ignore-daemonsets to ignore): \
+                 d/s",
         after: "cannot delete DaemonSet-managed Pods (use --ignore-daemonsets to ignore): d/s",
         observe: |release| last_line(release, "s --disable-eviction --timeout=5s"),
     },
@@ -255,7 +258,8 @@ const ABORTS: &str = "error: unable to drain node \"s\", aborting command...\n\n
 
 /// The same in 1.22.
 const WARNS_AND_ABORTS: &str = "\
-    DEPRECATED WARNING: Aborting the drain command in a list of nodes will be deprecated in v1.23.\n\
+    DEPRECATED WARNING: Aborting the drain command in a list of nodes will be deprecated in \
+    v1.23.\n\
     The new behavior will make the drain command go through all nodes even if one or more nodes \
     failed during the drain.\n\
     For now, users can try such experience via: --ignore-errors\n\
