@@ -14,7 +14,8 @@ pub(super) const DIFFERENCES: &[Difference] = &[
         name: "drain_local_storage_error",
         last: "1.19",
         before: "cannot delete Pods with local storage (use --delete-local-data to override): d/e",
-        after: "cannot delete Pods with local storage (use --delete-emptydir-data to override): d/e",
+        after: "cannot delete Pods with local storage (use --delete-emptydir-data to override): \
+                d/e",
         observe: |release| last_line(release, "n --force").replace("error: ", ""),
     },
     Difference {
@@ -56,7 +57,8 @@ pub(super) const DIFFERENCES: &[Difference] = &[
     Difference {
         name: "drain_continues_after_errors",
         last: "1.22",
-        before: "error: cannot delete DaemonSet-managed Pods (use --ignore-daemonsets to ignore): d/s",
+        before: "error: cannot delete DaemonSet-managed Pods (use --ignore-daemonsets to ignore): \
+                 d/s",
         after: "cannot delete DaemonSet-managed Pods (use --ignore-daemonsets to ignore): d/s",
         observe: |release| last_line(release, "s"),
     },
@@ -64,7 +66,8 @@ pub(super) const DIFFERENCES: &[Difference] = &[
     Difference {
         name: "drain_continues_after_errors",
         last: "1.22",
-        before: "error: cannot delete DaemonSet-managed Pods (use --ignore-daemonsets to ignore): d/s",
+        before: "error: cannot delete DaemonSet-managed Pods (use --ignore-daemonsets to ignore): \
+                 d/s",
         after: "cannot delete DaemonSet-managed Pods (use --ignore-daemonsets to ignore): d/s",
         observe: |release| last_line(release, "s --disable-eviction --timeout=5s"),
     },
