@@ -530,9 +530,13 @@ fn a_peek_and_its_end_go_in_slices() {
     page.ask(Request::Seek(home));
     let known = page.host.session.known_rows().clone();
     for at in [early, Timestamp::from_secs(700)] {
+        // What was looked at further ahead does not count as played.
+        let far = LanesMsg::PeekAt(Timestamp::from_secs(800));
+        page.ask(Request::Lanes(far, false));
         let (_, effects) = page.ask(Request::Lanes(LanesMsg::PeekAt(at), false));
-        assert_eq!((page.host.session.now(), page.host.session.home()), (at, home));
         assert!(at < home || parts(&effects).len() > 1, "{at:?}");
+        let session = &page.host.session;
+        assert_eq!((session.now(), session.home(), session.reached()), (at, home, home.max(at)));
         if at == early {
             // Stopped on the way back, it is still a peek.
             assert!(page.ask_until(Request::EndPeek, 4).0.is_none());
