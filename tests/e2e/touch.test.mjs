@@ -1,5 +1,5 @@
-// The page by touch: the board, the inspector, the timeline, the palette and dialogs. The lanes by touch are
-// in lanes.test.mjs.
+// The page by touch: the board, the inspector, the timeline, the palette and dialogs. The lanes by
+// touch are in lanes.test.mjs.
 
 import assert from "node:assert/strict";
 
@@ -31,7 +31,7 @@ async function finger(page) {
 }
 
 for (const [name, context] of Object.entries(SIZES)) {
-  playgroundTest(`by touch on ${name}: the board and the inspector`, { context }, async ({ page }) => {
+  playgroundTest(`by touch on ${name}: board and inspector`, { context }, async ({ page }) => {
     await ready(page);
     const inspector = page.getByTestId("inspector");
     await page.locator('[data-node="worker-1"] > .name').tap();
