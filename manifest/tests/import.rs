@@ -261,6 +261,8 @@ steps:
     taint: {node: gone, taint: {key: k, effect: NoExecute}}
 ";
     assert!(is_scenario(text) && !is_scenario(NODE));
+    assert!(is_scenario("{\n  \"kind\" : \"Scenario\",\n"));
+    assert!(!is_scenario("kind: Node\nmetadata:\n  name: Scenario-taintlab/v1\n"));
     let more = format!("{POD}\n---\napiVersion: apps/v1\nkind: ControllerRevision\n");
     let read = read_scenario(text, "s.yaml", &Limits::default(), &mut |name| {
         assert_eq!(name, "more.yaml");

@@ -149,7 +149,7 @@ playgroundTest(
   },
 );
 
-/** Whether the row of the clock is in sight in the event log, all of it; nothing before there is one. */
+/** Whether the row of the clock is in sight in the log, all of it; nothing before there is one. */
 const showsCurrent = (page) =>
   page.getByTestId("log").evaluate((log) => {
     const box = log.querySelector(".rows").getBoundingClientRect();
@@ -157,7 +157,7 @@ const showsCurrent = (page) =>
     return row && row.top >= box.top - 1 && row.bottom <= box.bottom + 1;
   });
 
-playgroundTest("the row of the clock stays in sight while time runs and by steps", async ({ page }) => {
+playgroundTest("the row of the clock stays in sight by itself and by steps", async ({ page }) => {
   await ready(page);
   await page.getByRole("button", { name: "Decisions" }).click();
   await loadScenario(page, "one-zone-of-three");

@@ -31,7 +31,7 @@ async function finger(page) {
 }
 
 for (const [name, context] of Object.entries(SIZES)) {
-  playgroundTest(`by touch on ${name}: the board and the inspector`, { context }, async ({ page }) => {
+  playgroundTest(`by touch on ${name}: board and inspector`, { context }, async ({ page }) => {
     await ready(page);
     const inspector = page.getByTestId("inspector");
     await page.locator('[data-node="worker-1"] > .name').tap();

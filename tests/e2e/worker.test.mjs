@@ -245,7 +245,7 @@ playgroundTest("it says that it works once an answer has taken 300 ms", { alone:
   await page.getByTestId("busy").waitFor({ state: "detached" });
 });
 
-playgroundTest("a run to the end and a comparison are stopped where they are", { alone: true }, async ({
+playgroundTest("runs to the end and comparisons are stopped where they are", { alone: true }, async ({
   page,
 }) => {
   await ready(page);

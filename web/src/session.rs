@@ -151,7 +151,7 @@ pub(crate) struct Session {
     events: usize,
     gone: Rc<Vec<Rc<Gone>>>,
     checkpoints: Vec<Checkpoint>,
-    /// Whether the clock is never moved back.
+    /// Whether the clock is never moved back, and only rows and lanes are looked at.
     only_forth: bool,
     marks: Vec<Mark>,
     /// What became of each object, also ahead of the clock when it was moved back.

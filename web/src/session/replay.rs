@@ -34,12 +34,15 @@ impl Session {
         self.ahead.take();
         self.touched.all = true;
         self.homes.clear();
-        for (key, pod) in self.simulator.cluster().pods() {
-            self.homes.insert(key.clone(), Home::on(&pod.spec.node_name));
-        }
         self.recorder = LaneRecorder::new(&self.simulator);
         self.forecast = None;
         self.peek = None;
+        if self.only_forth {
+            return;
+        }
+        for (key, pod) in self.simulator.cluster().pods() {
+            self.homes.insert(key.clone(), Home::on(&pod.spec.node_name));
+        }
         self.checkpoint();
     }
 
@@ -151,9 +154,9 @@ impl Session {
     }
 
     /// Whether it takes long to come here from the last checkpoint. Each is a copy of the cluster,
-    /// which a frame that makes one has to wait for.
+    /// which takes memory, and which a frame that makes one has to wait for.
     pub(super) fn is_far_from_checkpoint(&self) -> bool {
-        let rows = ROWS_PER_CHECKPOINT.max(self.homes.len() / 8);
+        let rows = ROWS_PER_CHECKPOINT.max(self.homes.len() / 4);
         self.checkpoints.last().is_none_or(|last| last.rows + rows <= self.past)
     }
 

@@ -184,7 +184,7 @@ impl Session {
     pub(super) fn push_row(&mut self, at: Timestamp, kind: RowKind) {
         if self.past == self.rows.len() {
             let mark = kind.mark();
-            if mark.has_tick() {
+            if mark.has_tick() && !self.only_forth {
                 self.marks.push(Mark { at, row: self.past, kind: mark });
             }
             Rc::make_mut(&mut self.rows).push(Rc::new(Row { at, kind }));
@@ -250,7 +250,9 @@ impl Session {
         }
         self.events += events.len();
         for event in events {
-            self.note(event.at, &event.what);
+            if !self.only_forth {
+                self.note(event.at, &event.what);
+            }
             self.push_row(event.at, RowKind::Happened(event.what));
         }
     }

@@ -462,6 +462,8 @@ fn branches_of_two_depths_are_run_beside_each_other() {
     let pods_of = |branch: &Branch| {
         let mut run = session.run_beside(branch.start.clone(), branch.log.clone()).unwrap();
         run.seek(secs(90));
+        // What nobody looks at there is not kept.
+        assert!(run.gone().is_empty() && run.marks().is_empty() && run.checkpoints.is_empty());
         pods(&run)
     };
     assert_eq!([pods_of(main), pods_of(mended)], [2, 2]);
