@@ -403,7 +403,6 @@ impl Lanes {
         let window = &props.view.window;
         let height = ROW * window.total.saturating_sub(window.pinned);
         let (pins, others): (Vec<_>, Vec<_>) = window.rows.iter().partition(|row| row.pinned);
-        let ring = others.len().max(1);
         let active = props.view.window.rows.iter().any(|row| row.place == props.view.cursor);
         let onpointerleave = link.callback(|_: PointerEvent| Act::Left);
         html! {
@@ -431,16 +430,12 @@ impl Lanes {
                     if !pins.is_empty() {
                         <div class="lpins" role="rowgroup"
                             style={format!("height:{}px", ROW * pins.len())}>
-                            { for pins.into_iter().map(|row| {
-                                line(row, row.subject.to_string(), row.place, props)
-                            }) }
+                            { for pins.into_iter().map(|row| line(row, row.place, props)) }
                         </div>
                     }
                     <div class="lspace" role="rowgroup" style={format!("height:{height}px")}>
                         { for others.into_iter().map(|row| {
-                            // Elements of rows that leave become those of rows that come.
-                            let element = (row.place % ring).to_string();
-                            line(row, element, row.place.saturating_sub(window.pinned), props)
+                            line(row, row.place.saturating_sub(window.pinned), props)
                         }) }
                     </div>
                 </div>
@@ -592,7 +587,7 @@ fn forecast(props: &LanesProps) -> Html {
 }
 
 /// A row, so many rows down.
-fn line(row: &LaneRow, key: String, down: usize, props: &LanesProps) -> Html {
+fn line(row: &LaneRow, down: usize, props: &LanesProps) -> Html {
     let does = |msg: LanesMsg| props.dispatch.reform(move |_: MouseEvent| Msg::Lanes(msg.clone()));
     let subject = &row.subject;
     let cursor = row.place == props.view.cursor;
@@ -601,7 +596,7 @@ fn line(row: &LaneRow, key: String, down: usize, props: &LanesProps) -> Html {
     let (fold, pin) = if row.folded { ("Unfold", "▸") } else { ("Fold", "▾") };
     let pin_label = if row.pinned { "Unpin" } else { "Keep at the top" };
     html! {
-        <div {key} class="lane" role="row" id={format!("lane-{}", row.place)}
+        <div key={format!("{}{whole}", row.pinned)} class="lane" role="row" id={format!("lane-{}", row.place)}
             aria-rowindex={(row.place + 1).to_string()} data-kind={kind}
             aria-selected={cursor.to_string()} data-subject={whole.clone()}
             data-area={row.in_area.then_some("true")} style={format!("top:{}px", ROW * down)}>
