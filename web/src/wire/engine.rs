@@ -35,7 +35,7 @@ use taintlab_core::protocol::zone::{ZoneKey, ZoneState};
 use taintlab_core::release::KubernetesRelease;
 use taintlab_core::scenario::{Bookmark, Expectation, Scenario};
 use taintlab_core::simulator::{
-    Availability, EvictionView, Gap, HealthPassTime, NodeView as NodeStatus, OutcomeKind,
+    Availability, EvictionView, Gap, HealthPassTime, JobView, NodeView as NodeStatus, OutcomeKind,
     PendingPod, PodExplanation, PodSeries, ReadyStep, SignalView, ThresholdLine, UsageSeries,
     WorkloadView,
 };
@@ -147,7 +147,10 @@ structs! {
     ReadyStep { at, ready, desired }
     WorkloadView {
         workload, inferred, owner, desired, current, updated, ready, available, unavailable,
-        terminating, pending, pods,
+        terminating, pending, pods, job,
+    }
+    JobView {
+        completions, parallelism, active, succeeded, failed, backoff_limit, deadline, finished,
     }
     PendingPod { pod, reason }
     PodExplanation {
