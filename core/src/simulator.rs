@@ -47,7 +47,7 @@ pub use self::states::PodStates;
 pub use self::when_evicted::{
     Assumption, EvictionQuestion, NodeFault, PodSource, WhenEvicted, WhenEvictedError, when_evicted,
 };
-pub use self::workload_views::{PendingPod, WorkloadView};
+pub use self::workload_views::{JobView, PendingPod, WorkloadView};
 pub use crate::api::BudgetStatus;
 use crate::api_server::ApiServer;
 pub use crate::api_server::{

@@ -4,7 +4,7 @@
 import assert from "node:assert/strict";
 
 import { playgroundTest } from "./support/browser.mjs";
-import { ready, selectPod, taint } from "./support/page.mjs";
+import { ready, selectPod, taint, until } from "./support/page.mjs";
 
 /** The seconds of `1m19.9s` or `100ms`. */
 function inSeconds(text) {
@@ -91,4 +91,34 @@ playgroundTest("what is foretold has a range: no cluster keeps step", async ({ p
   const at = inSeconds(await budget.getByTestId("time-budget-at").innerText());
   assert.equal((inSeconds(latest) - inSeconds(earliest)).toFixed(1), "15.1");
   assert.ok(inSeconds(earliest) <= at && at <= inSeconds(latest), range);
+});
+
+playgroundTest("health passes take the time that the settings say", async ({ page, url }) => {
+  await page.goto(`${url}#s=why-345-seconds&release=1.31&t=4s`);
+  await ready(page);
+  await selectPod(page, "default/web-0");
+  const evictedAt = (at) =>
+    until(page, async () =>
+      assert.equal(await page.getByTestId("time-budget-at").innerText(), at),
+    );
+  await evictedAt("5m45.1s");
+  await page.getByTestId("settings").click();
+  const field = (name) => page.locator(`[data-flag="healthPass.${name}"]`).getByRole("textbox");
+  assert.equal(await field("perNode").inputValue(), "");
+  assert.equal(await field("perNode").getAttribute("placeholder"), "350µs");
+  assert.equal(await field("perWrite").getAttribute("placeholder"), "25ms");
+  await field("perWrite").fill("soon");
+  await page.getByRole("alert").getByText("the duration `soon`").waitFor();
+  assert.ok(await page.getByTestId("apply-settings").isDisabled());
+  // With ideal clocks, 40 s without a heartbeat are found a pass later.
+  await field("perNode").fill("0s");
+  await field("perWrite").fill("0s");
+  await page.getByTestId("apply-settings").click();
+  await page.getByTestId("dialog").waitFor({ state: "detached" });
+  await evictedAt("5m50s");
+  await page.getByTestId("settings").click();
+  assert.equal(await field("perNode").inputValue(), "0s");
+  await page.keyboard.press("Escape");
+  await page.getByTestId("undo").click();
+  await evictedAt("5m45.1s");
 });

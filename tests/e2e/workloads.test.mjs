@@ -302,3 +302,20 @@ playgroundTest("a workload is scaled, and two runs are compared", async ({ page 
   assert.ok((await lost()).endsWith(`(${before})`));
   await page.getByTestId("availability").getByText("Compared with").waitFor();
 });
+
+playgroundTest("a Job says how far it has come", async ({ page }) => {
+  await ready(page);
+  await loadScenario(page, "jobs-in-an-outage");
+  await passTo(page, seconds(40));
+  await track(page, "job/default/limited").click();
+  const facts = page.getByTestId("inspector").getByTestId("job-facts");
+  const says = (patterns) =>
+    until(page, async () => {
+      const text = await facts.innerText();
+      for (const pattern of patterns) assert.match(text, pattern);
+    });
+  await says([/Completions\s+1/, /Active\s+1/, /Succeeded\s+0/, /Backoff limit\s+6/]);
+  await says([/Deadline at\s+5m0s/]);
+  await passTo(page, seconds(301));
+  await says([/Active\s+0/, /Failed\s+1/, /Finished\s+Failed: DeadlineExceeded/]);
+});

@@ -12,6 +12,7 @@ use taintlab_core::policy::validation::ValidationOptions;
 use taintlab_core::release::KubernetesRelease;
 use taintlab_core::report::ReportOptions;
 use taintlab_core::scenario::{Bookmark, Scenario, ScenarioMetadata};
+use taintlab_core::simulator::HealthPassTime;
 use taintlab_core::time::Timestamp;
 use taintlab_core::warnings::Warning;
 use taintlab_kubectl::Completion;
@@ -430,6 +431,8 @@ pub(crate) struct WorkView {
     pub(crate) node_lifecycle: bool,
     /// The flags of kube-controller-manager that were set.
     pub(crate) flags: BTreeMap<String, String>,
+    /// How long health passes take.
+    pub(crate) health_pass: HealthPassTime,
     /// The descheduler, if there is one.
     pub(crate) descheduler: Option<DeschedulerSettings>,
     /// The autoscaler, if there is one.

@@ -102,6 +102,7 @@ test_ids! {
     ImportSecrets = "import-secrets",
     ImportText = "import-text",
     Inspector = "inspector",
+    JobFacts = "job-facts",
     KeepAll = "keep-all",
     LabelForm = "label-form",
     Legend = "legend",

@@ -42,7 +42,7 @@ pub use names::{
 pub use node::{
     ConditionStatus, Node, NodeCondition, NodeKind, NodeSpec, NodeStatus, node_condition_type,
 };
-pub use pod::{Pod, PodCondition, PodKind, PodPhase, PodSpec, PodStatus};
+pub use pod::{ContainerRestarts, Pod, PodCondition, PodKind, PodPhase, PodSpec, PodStatus};
 pub use priority_class::{PriorityClass, PriorityClassKind, SYSTEM_CRITICAL_PRIORITY};
 pub use quantity::{Format, Quantity, QuantityError};
 pub use requests::{Amounts, extended_resources, node_allocatable, overhead_cpu, pod_requests};

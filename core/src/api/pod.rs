@@ -186,9 +186,22 @@ pub struct PodStatus {
     /// Why the pod is in this state, in a sentence.
     #[serde(deserialize_with = "nullable", skip_serializing_if = "is_default")]
     pub message: String,
+    /// What the statuses of its containers say more of restarts than those in `other`; no field of
+    /// Kubernetes' own.
+    #[serde(skip)]
+    pub restarts: Option<ContainerRestarts>,
     /// Everything else.
     #[serde(flatten)]
     pub other: PodStatusFields,
+}
+
+/// How often a simulated kubelet has started the containers of a pod again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ContainerRestarts {
+    /// How often, one or more.
+    pub count: u32,
+    /// When it last found that they had ended.
+    pub ended_at: Time,
 }
 
 /// `v1.PodCondition`.

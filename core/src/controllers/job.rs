@@ -302,9 +302,7 @@ impl JobController {
             return Some(("PodFailurePolicy", message));
         }
         let release = self.reconciler.release;
-        let per_index = limit_per_index(job, release).is_some();
-        let default = if per_index { i64::from(i32::MAX) } else { 6 };
-        let limit = job.number("backoffLimit").unwrap_or(default);
+        let limit = backoff_limit(job, release);
         let active = count(pods.iter().filter(|pod| pod.is_active()));
         let is_new = failed > status.failed && active != job.replicas();
         let counted = if release.counts_job_requeues() {
@@ -445,9 +443,16 @@ fn timestamp(context: &Context<'_>, seconds: i64) -> Timestamp {
 }
 
 /// `spec.completions`, which is 1 if neither it nor `parallelism` is given.
-fn completions(job: &Workload) -> Option<i64> {
+pub(crate) fn completions(job: &Workload) -> Option<i64> {
     let given = job.number("completions");
     given.or_else(|| job.spec.other.get("parallelism").is_none().then_some(1))
+}
+
+/// `spec.backoffLimit`, which is 6 unless given, and as good as none with a limit for each index.
+pub(crate) fn backoff_limit(job: &Workload, release: KubernetesRelease) -> i64 {
+    let per_index = limit_per_index(job, release).is_some();
+    let default = if per_index { i64::from(i32::MAX) } else { 6 };
+    job.number("backoffLimit").unwrap_or(default)
 }
 
 /// Whether a pod of a Job is replaced when it has ended, not when it is deleted.

@@ -9,7 +9,9 @@ use alloc::vec::Vec;
 
 use serde_json::{Map, Value, json};
 
-use crate::api::{ConditionStatus, Node, Pod, PodCondition, PodPhase, PodResources};
+use crate::api::{
+    ConditionStatus, ContainerRestarts, Node, Pod, PodCondition, PodPhase, PodResources,
+};
 use crate::time::Time;
 
 /// The phase of a pod. One that was never written is what the API server and a kubelet would have
@@ -51,11 +53,32 @@ pub fn pod_as_served(pod: &Pod, node: Option<&Node>) -> Pod {
         .iter()
         .any(|field| pod.status.other.get(field).is_some());
     // The kubelet knows no more of a pod that it has refused or evicted than why.
-    if pod.spec.node_name.is_empty() || lists_containers || !pod.status.reason.is_empty() {
-        return served;
+    if !(pod.spec.node_name.is_empty() || lists_containers || !pod.status.reason.is_empty()) {
+        default_status(&mut served, node);
     }
-    default_status(&mut served, node);
+    if let Some(restarts) = pod.status.restarts {
+        add_restarts(&mut served, restarts);
+    }
     served
+}
+
+/// The containers of the pod were lost with their node and started again: the runtime does not know
+/// how they ended.
+fn add_restarts(pod: &mut Pod, restarts: ContainerRestarts) {
+    let statuses = pod.status.other.get("containerStatuses").and_then(Value::as_array);
+    let Some(mut statuses) = statuses.cloned() else { return };
+    let started = pod.status.other.get("startTime").cloned();
+    for status in statuses.iter_mut().filter_map(Value::as_object_mut) {
+        let before = status.get("restartCount").and_then(Value::as_u64).unwrap_or(0);
+        status.insert("restartCount".into(), (before + u64::from(restarts.count)).into());
+        let ended = json!({
+            "exitCode": 255, "reason": "Unknown", "startedAt": started,
+            "finishedAt": restarts.ended_at.to_string(),
+            "containerID": status.get("containerID"),
+        });
+        status.insert("lastState".into(), json!({ "terminated": ended }));
+    }
+    pod.status.other.set("containerStatuses", statuses.into());
 }
 
 fn default_status(pod: &mut Pod, node: Option<&Node>) {

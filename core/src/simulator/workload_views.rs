@@ -1,14 +1,19 @@
 //! Workloads and pods, to look at.
 
+use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
 use serde::Serialize;
 
 use super::control_plane::ControlPlane;
-use crate::api::{Pod, PodKey, WorkloadKey};
+use crate::api::{JobStatus, Pod, PodKey, Workload, WorkloadKey, WorkloadKind};
 use crate::api_server::ApiServer;
+use crate::controllers::job;
 use crate::controllers::workload::is_available_at;
+use crate::eviction_timeline::time_budget::Moment;
+use crate::release::KubernetesRelease;
+use crate::time::Time;
 
 /// A workload and how its pods are doing.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -42,6 +47,61 @@ pub struct WorkloadView {
     pub pending: Vec<PendingPod>,
     /// All its pods, also those that are terminating or have ended, by name.
     pub pods: Vec<PodKey>,
+    /// What else there is to know of a Job.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub job: Option<JobView>,
+}
+
+/// A Job and how far it has come, as its status says.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
+#[serde(rename_all = "camelCase")]
+pub struct JobView {
+    /// `spec.completions`; absent if one pod that ends well completes the Job.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub completions: Option<i64>,
+    /// `spec.parallelism`: how many pods run at once.
+    pub parallelism: i64,
+    /// `status.active`: how many pods are neither terminating nor at their end.
+    pub active: i64,
+    /// `status.succeeded`: how many have ended well.
+    pub succeeded: i64,
+    /// `status.failed`: how many have failed.
+    pub failed: i64,
+    /// `spec.backoffLimit`: with more failures than that the Job fails.
+    pub backoff_limit: i64,
+    /// When `spec.activeDeadlineSeconds` are over.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub deadline: Option<Moment>,
+    /// `Complete` or `Failed`, once it is, and the reason for that.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub finished: Option<String>,
+}
+
+impl JobView {
+    fn of(job: &Workload, start: Time, release: KubernetesRelease) -> Option<Self> {
+        if job.kind != WorkloadKind::Job {
+            return None;
+        }
+        let status: JobStatus = job.status();
+        let deadline = status.start_time.zip(job.number("activeDeadlineSeconds"));
+        Some(Self {
+            completions: job::completions(job),
+            parallelism: job.replicas(),
+            active: status.active,
+            succeeded: status.succeeded,
+            failed: status.failed,
+            backoff_limit: job::backoff_limit(job, release),
+            deadline: deadline.map(|(since, seconds)| {
+                let at = Time::from_unix_seconds(since.unix_seconds().saturating_add(seconds));
+                Moment::of(at, start)
+            }),
+            finished: status.finished().map(|condition| match condition.reason.as_str() {
+                "" => condition.type_.clone(),
+                reason => format!("{}: {reason}", condition.type_),
+            }),
+        })
+    }
 }
 
 /// A pod that has no node.
@@ -88,6 +148,7 @@ impl ControlPlane {
             terminating: of(&|pod| pod.is_terminating()),
             pending: pending.collect(),
             pods: pods.iter().cloned().collect(),
+            job: JobView::of(workload, api.config.start, api.config.release),
         };
         if let Some(status) = daemons {
             view.current = status.current_number_scheduled;

@@ -4,7 +4,10 @@ use serde_json::{Value, json};
 use taintlab_core::api::{ConditionStatus, Pod, PodKey, PodPhase};
 use taintlab_core::command::Command;
 use taintlab_core::event::{Event, EventKind};
+use taintlab_core::kubelet::pod_columns::PodColumns;
+use taintlab_core::kubelet::pod_status::pod_as_served;
 use taintlab_core::kubelet::{NodePower, NodeShutdownReport};
+use taintlab_core::release::KubernetesRelease;
 use taintlab_core::scenario::Scenario;
 use taintlab_core::simulator::Simulator;
 use taintlab_core::time::Timestamp;
@@ -55,6 +58,13 @@ fn give(simulator: &mut Simulator, seconds: u64, command: Value) {
 
 fn shut_down(simulator: &mut Simulator, seconds: u64) {
     give(simulator, seconds, json!({ "shutDownNode": { "node": "a" } }));
+}
+
+/// The column RESTARTS of a pod, and whether it is known when its containers had last ended.
+fn restarts(simulator: &Simulator, name: &str) -> (i64, bool) {
+    let pod = pod_as_served(object(simulator, name).unwrap(), None);
+    let columns = PodColumns::of(KubernetesRelease::NEWEST, &pod);
+    (columns.restarts, columns.last_restart.is_some())
 }
 
 fn object<'a>(simulator: &'a Simulator, name: &str) -> Option<&'a Pod> {
@@ -151,6 +161,12 @@ fn what_a_node_that_was_off_starts_again() {
     assert_eq!(state(&simulator, "always"), "Running  ready");
     assert_eq!(state(&simulator, "retried"), "Running  ready");
     assert_eq!(state(&simulator, "once"), "Failed  not ready");
+    for (name, expected) in [("always", (1, true)), ("retried", (1, true)), ("once", (0, false))] {
+        assert_eq!(restarts(&simulator, name), expected, "{name}");
+    }
+    give(&mut simulator, 300, json!({ "powerOffNode": { "node": "a" } }));
+    give(&mut simulator, 310, json!({ "startKubelet": { "node": "a" } }));
+    assert_eq!(restarts(&simulator, "always"), (2, true));
 }
 
 /// Neither the network alone nor a kubelet that stops makes containers start again.
@@ -163,6 +179,7 @@ fn only_a_node_that_was_off_starts_its_pods_again() {
         give(&mut simulator, 200, json!({ up: { "node": "a" } }));
         simulator.advance_to(at(220)).unwrap();
         assert_eq!(state(&simulator, "once"), "Running  ready", "{down}");
+        assert_eq!(restarts(&simulator, "once"), (0, false), "{down}");
     }
 }
 

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use taintlab_core::api::{JobStatus, Pod, PodPhase, Workload};
 use taintlab_core::command::Command;
-use taintlab_core::simulator::Simulator;
+use taintlab_core::simulator::{JobView, Simulator};
 
 use super::controllers::{at, cluster, key};
 
@@ -149,4 +149,26 @@ fn a_run_time_that_cannot_be_read_is_refused() {
             assert!(pods(&simulator).is_empty());
         }
     }
+}
+
+/// What is seen of a Job follows its status, and its limits are those of its spec.
+#[test]
+fn a_job_is_seen_as_far_as_it_has_come() {
+    let mut job = job("Never", false);
+    for (field, number) in [("completions", 2), ("parallelism", 1), ("activeDeadlineSeconds", 60)] {
+        job.spec.other.set(field, number.into());
+    }
+    let mut simulator = cluster("1.35", 2, vec![job]);
+    let mut seen = |second| {
+        simulator.advance_to(at(second)).unwrap();
+        let job = simulator.workload_view(&key("job/sum")).unwrap().job.unwrap();
+        let deadline = job.deadline.map(|at| at.to_string()).unwrap_or_default();
+        let JobView { active, succeeded, failed, backoff_limit, .. } = job;
+        let wanted = (job.completions, job.parallelism, backoff_limit, deadline.as_str());
+        assert_eq!(wanted, (Some(2), 1, 6, "1m0s"), "{second}");
+        format!("{active} {succeeded} {failed} {}", job.finished.unwrap_or_default())
+    };
+    assert_eq!(seen(10), "1 0 0 ");
+    assert_eq!(seen(40), "1 1 0 ");
+    assert_eq!(seen(61), "0 1 1 Failed: DeadlineExceeded");
 }

@@ -104,7 +104,8 @@ pub(crate) fn dialog(asked: &Asked<'_>) -> Html {
         },
         Dialog::Settings => html! {
             <Settings release={work.release} node_lifecycle={work.node_lifecycle}
-                flags={work.flags.clone()} descheduler={work.descheduler.clone()}
+                flags={work.flags.clone()} health_pass={work.health_pass}
+                descheduler={work.descheduler.clone()}
                 autoscaler={work.autoscaler.clone()} nodes={asked.nodes.clone()} {dispatch} />
         },
         Dialog::Warnings(about) => {

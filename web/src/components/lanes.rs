@@ -596,7 +596,8 @@ fn line(row: &LaneRow, down: usize, props: &LanesProps) -> Html {
     let (fold, pin) = if row.folded { ("Unfold", "▸") } else { ("Fold", "▾") };
     let pin_label = if row.pinned { "Unpin" } else { "Keep at the top" };
     html! {
-        <div key={format!("{}{whole}", row.pinned)} class="lane" role="row" id={format!("lane-{}", row.place)}
+        <div key={format!("{}{whole}", row.pinned)} class="lane" role="row"
+            id={format!("lane-{}", row.place)}
             aria-rowindex={(row.place + 1).to_string()} data-kind={kind}
             aria-selected={cursor.to_string()} data-subject={whole.clone()}
             data-area={row.in_area.then_some("true")} style={format!("top:{}px", ROW * down)}>

@@ -150,6 +150,7 @@ impl Host {
             release: config.release,
             node_lifecycle: config.node_lifecycle,
             flags: config.controller_manager_flags.clone(),
+            health_pass: config.health_pass,
             descheduler: config.descheduler.clone(),
             autoscaler: config.autoscaler.clone(),
             options: self.session.simulator().validation_options(),

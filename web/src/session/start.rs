@@ -6,6 +6,7 @@ use taintlab_core::controllers::autoscaler::AutoscalerSettings;
 use taintlab_core::controllers::descheduler::DeschedulerSettings;
 use taintlab_core::release::{FeatureGate, GateStage, KubernetesRelease};
 use taintlab_core::scenario::Scenario;
+use taintlab_core::simulator::HealthPassTime;
 
 /// Another Kubernetes to begin with.
 #[derive(Clone, Debug, PartialEq)]
@@ -31,6 +32,8 @@ pub(crate) struct StartSettings {
     pub(crate) flags: BTreeMap<String, String>,
     /// Whether kubelets and the node lifecycle controller run.
     pub(crate) node_lifecycle: bool,
+    /// How long health passes take.
+    pub(crate) health_pass: HealthPassTime,
     /// The descheduler, if there is one.
     pub(crate) descheduler: Option<DeschedulerSettings>,
     /// The autoscaler, if there is one.
@@ -55,6 +58,8 @@ impl StartSettings {
         set_release(start, self.release);
         start.kubernetes.node_lifecycle = Some(self.node_lifecycle);
         start.kubernetes.controller_manager_flags = self.flags;
+        let is_usual = self.health_pass == HealthPassTime::MEASURED;
+        start.kubernetes.health_pass = (!is_usual).then_some(self.health_pass);
         // They need the scheduler, and controllers that make other pods.
         if self.descheduler.is_some() || self.autoscaler.is_some() {
             run_control_plane(start, true);

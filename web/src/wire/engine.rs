@@ -35,8 +35,9 @@ use taintlab_core::protocol::zone::{ZoneKey, ZoneState};
 use taintlab_core::release::KubernetesRelease;
 use taintlab_core::scenario::{Bookmark, Expectation, Scenario, ScenarioMetadata};
 use taintlab_core::simulator::{
-    Availability, EvictionView, Gap, NodeView as NodeStatus, OutcomeKind, PendingPod,
-    PodExplanation, PodSeries, ReadyStep, SignalView, ThresholdLine, UsageSeries, WorkloadView,
+    Availability, EvictionView, Gap, HealthPassTime, JobView, NodeView as NodeStatus, OutcomeKind,
+    PendingPod, PodExplanation, PodSeries, ReadyStep, SignalView, ThresholdLine, UsageSeries,
+    WorkloadView,
 };
 use taintlab_core::time::{Span, Time, Timestamp};
 use taintlab_core::warnings::{Fix, FixLanguage, Severity, Subject, Warning, WarningCode};
@@ -55,6 +56,7 @@ as_json!(
     ConditionStatus,
     DeschedulerSettings,
     Expectation,
+    HealthPassTime,
     KubernetesRelease,
     Layout,
     Node,
@@ -147,7 +149,10 @@ structs! {
     ReadyStep { at, ready, desired }
     WorkloadView {
         workload, inferred, owner, desired, current, updated, ready, available, unavailable,
-        terminating, pending, pods,
+        terminating, pending, pods, job,
+    }
+    JobView {
+        completions, parallelism, active, succeeded, failed, backoff_limit, deadline, finished,
     }
     PendingPod { pod, reason }
     PodExplanation {

@@ -10,7 +10,9 @@ use core::time::Duration;
 use super::starts::time_of;
 use super::{KubeletAction, KubeletError, Kubelets, Step, Wake, posts};
 use crate::api::node_condition_type::READY;
-use crate::api::{ConditionStatus, NodeName, Pod, PodKey, PodPhase, SHUTDOWN_TIME_ANNOTATION};
+use crate::api::{
+    ConditionStatus, ContainerRestarts, NodeName, Pod, PodKey, PodPhase, SHUTDOWN_TIME_ANNOTATION,
+};
 use crate::cluster::Cluster;
 use crate::controllers::Context;
 use crate::controllers::node_lifecycle::NODE_LOST;
@@ -364,6 +366,10 @@ impl Kubelets {
                 (pod.status.reason, pod.status.message) = (String::new(), String::new());
             }
             let starts = !pod.has_ended();
+            if starts {
+                let before = pod.status.restarts.map_or(0, |restarts| restarts.count);
+                pod.status.restarts = Some(ContainerRestarts { count: before + 1, ended_at: now });
+            }
             let patch = KubeletAction::PatchPodStatus(key.clone(), Box::new(pod));
             steps.push(Step::Act(patch));
             if starts {

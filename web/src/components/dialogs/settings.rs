@@ -8,6 +8,7 @@ use taintlab_core::controllers::autoscaler::{AutoscaledGroup, AutoscalerSettings
 use taintlab_core::controllers::descheduler::DeschedulerSettings;
 use taintlab_core::controllers::node_lifecycle::NodeLifecycleConfig;
 use taintlab_core::release::KubernetesRelease;
+use taintlab_core::simulator::HealthPassTime;
 use taintlab_core::time::{Span, parse_duration};
 use yew::prelude::*;
 
@@ -26,6 +27,8 @@ pub(crate) struct SettingsProps {
     pub(crate) flags: BTreeMap<String, String>,
     /// Whether kubelets and the node lifecycle controller run.
     pub(crate) node_lifecycle: bool,
+    /// How long health passes take.
+    pub(crate) health_pass: HealthPassTime,
     /// The descheduler, if there is one.
     pub(crate) descheduler: Option<DeschedulerSettings>,
     /// The autoscaler, if there is one.
@@ -100,6 +103,39 @@ impl Others {
     }
 }
 
+/// The times of a health pass: field, default and what it is.
+const PASS_TIMES: [(&str, Span, &str); 2] = [
+    (
+        "healthPass.perNode",
+        HealthPassTime::MEASURED.per_node,
+        "what a health pass takes for each node, by which passes are further apart than \
+         --node-monitor-period; 0s in both for ideal clocks",
+    ),
+    (
+        "healthPass.perWrite",
+        HealthPassTime::MEASURED.per_write,
+        "what it takes to write the status of a node, or since 1.27 of eight",
+    ),
+];
+
+/// Both as they are in the form: empty for the default.
+fn pass_texts(times: HealthPassTime) -> [String; 2] {
+    let set_to = |time: Span, default: Span| match time == default {
+        true => String::new(),
+        false => time.to_string(),
+    };
+    let [(_, node, _), (_, write, _)] = PASS_TIMES;
+    [set_to(times.per_node, node), set_to(times.per_write, write)]
+}
+
+/// One of them, or what is wrong with it.
+fn pass_time(text: &str, default: Span) -> Result<Span, String> {
+    match text.trim() {
+        "" => Ok(default),
+        text => parse_duration(text).map(Span),
+    }
+}
+
 /// The flags: what they are, what they would be, and what they are in another release.
 #[component]
 pub(crate) fn Settings(props: &SettingsProps) -> Html {
@@ -109,6 +145,9 @@ pub(crate) fn Settings(props: &SettingsProps) -> Html {
     let other = use_state(|| KubernetesRelease::all().next().unwrap_or(release));
     let runs = use_state(|| props.node_lifecycle);
     let others = use_state(|| Others::of(props));
+    let pass = use_state(|| pass_texts(props.health_pass));
+    let [per_node, per_write] =
+        [0, 1].map(|index: usize| pass_time(&pass[index], PASS_TIMES[index].1));
     let settings = others.settings(props);
     let of_others = |index: usize| -> Vec<AttrValue> {
         let errors = settings.as_ref().err().and_then(|errors| errors.get(index)?.clone());
@@ -129,11 +168,17 @@ pub(crate) fn Settings(props: &SettingsProps) -> Html {
         let result = NodeLifecycleConfig::of(release).set_flag(release, name, value);
         result.err().map(|error| error.to_string().into()).into_iter().collect()
     };
-    let wrong =
-        settings.is_err() || known_to(release, &flags).keys().any(|name| !error(name).is_empty());
+    let wrong = settings.is_err()
+        || per_node.is_err()
+        || per_write.is_err()
+        || known_to(release, &flags).keys().any(|name| !error(name).is_empty());
     let apply = {
         let (flags, runs) = (known_to(release, &flags), *runs);
         let settings = settings.clone().unwrap_or_default();
+        let health_pass = HealthPassTime {
+            per_node: per_node.clone().unwrap_or_default(),
+            per_write: per_write.clone().unwrap_or_default(),
+        };
         props.dispatch.reform(move |event: SubmitEvent| {
             event.prevent_default();
             let (descheduler, autoscaler) = settings.clone();
@@ -141,6 +186,7 @@ pub(crate) fn Settings(props: &SettingsProps) -> Html {
                 release,
                 flags: flags.clone(),
                 node_lifecycle: runs,
+                health_pass,
                 descheduler,
                 autoscaler,
             })))
@@ -171,6 +217,25 @@ pub(crate) fn Settings(props: &SettingsProps) -> Html {
                     { format!("default {default}; in {}: {there}", *other) }
                     if differs { <b>{ " differs" }</b> }
                 </span>
+            </div>
+        }
+    };
+    let pass_row = |index: usize, error: Option<&String>| {
+        let (name, default, what) = PASS_TIMES[index];
+        let oninput = {
+            let pass = pass.clone();
+            Callback::from(move |text: String| {
+                let mut new = (*pass).clone();
+                new[index] = text;
+                pass.set(new);
+            })
+        };
+        let errors: Vec<AttrValue> = error.into_iter().map(|it| it.clone().into()).collect();
+        html! {
+            <div class="flag" data-flag={name}>
+                <TextField label={name} value={pass[index].clone()}
+                    placeholder={default.to_string()} {oninput} {errors} />
+                <span class="hint">{ format!("default {default}: {what}") }</span>
             </div>
         }
     };
@@ -255,7 +320,11 @@ pub(crate) fn Settings(props: &SettingsProps) -> Html {
                     <Choice value={other.to_string()} options={releases} onchange={choose(&other)}
                         label="Release to compare with" testid={TestId::CompareRelease} />
                 </label>
-                <div class="flags">{ for defaults.iter().map(row) }</div>
+                <div class="flags">
+                    { for defaults.iter().map(row) }
+                    { pass_row(0, per_node.as_ref().err()) }
+                    { pass_row(1, per_write.as_ref().err()) }
+                </div>
                 { for only_there.map(|name| html! {
                     <p class="hint" data-differs="true">
                         { format!("--{name} exists only in {}", *other) }

@@ -4,6 +4,7 @@ use std::rc::Rc;
 
 use taintlab_core::api::{WorkloadKey, WorkloadKind};
 use taintlab_core::command::Command;
+use taintlab_core::simulator::JobView;
 use taintlab_core::time::{Span, parse_duration};
 use yew::prelude::*;
 
@@ -64,6 +65,7 @@ pub(crate) fn WorkloadPanel(props: &WorkloadPanelProps) -> Html {
                     { fact("Unavailable", view.unavailable) }
                     { fact("Terminating", view.terminating) }
                 </dl>
+                { for view.job.iter().map(job_facts) }
                 { for view.pending.iter().map(|pending| html! {
                     <p class="pendingpod" data-testid={TestId::PendingReason}>
                         <b>{ pending.pod.to_string() }</b>{ " is pending" }
@@ -96,6 +98,26 @@ pub(crate) fn WorkloadPanel(props: &WorkloadPanelProps) -> Html {
                 </div>
             </div>
         </>
+    }
+}
+
+/// How far a Job has come.
+fn job_facts(job: &JobView) -> Html {
+    let completions = job.completions.map_or_else(|| "any one".to_owned(), |it| it.to_string());
+    let shown = |name: &'static str, value: String| {
+        html! { <><dt>{ name }</dt><dd class="num">{ value }</dd></> }
+    };
+    html! {
+        <dl class="facts" data-testid={TestId::JobFacts}>
+            { shown("Completions", completions) }
+            { fact("Parallelism", job.parallelism) }
+            { fact("Active", job.active) }
+            { fact("Succeeded", job.succeeded) }
+            { fact("Failed", job.failed) }
+            { fact("Backoff limit", job.backoff_limit) }
+            { for job.deadline.map(|at| shown("Deadline at", at.rounded().to_string())) }
+            { for job.finished.clone().map(|text| shown("Finished", text)) }
+        </dl>
     }
 }
 
