@@ -306,8 +306,8 @@ fn find<'c>(
     found
 }
 
-/// All warnings about the cluster of a simulation as it is now; see [`warnings`]. A node whose
-/// node whose kubelet is unreachable counts as lost at once, before its conditions say so.
+/// All warnings about the cluster of a simulation as it is now; see [`warnings`]. A node
+/// whose kubelet is unreachable counts as lost at once, before its conditions say so.
 #[must_use]
 pub fn warnings_of(simulator: &Simulator) -> Vec<Warning> {
     let is_lost = |name: &NodeName, node: &Node| {

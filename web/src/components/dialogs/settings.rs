@@ -146,8 +146,10 @@ pub(crate) fn Settings(props: &SettingsProps) -> Html {
     let runs = use_state(|| props.node_lifecycle);
     let others = use_state(|| Others::of(props));
     let pass = use_state(|| pass_texts(props.health_pass));
-    let [per_node, per_write] =
-        [0, 1].map(|index: usize| pass_time(&pass[index], PASS_TIMES[index].1));
+    let [node_time, write_time] = PASS_TIMES;
+    let [node_text, write_text] = &*pass;
+    let (per_node, per_write) =
+        (pass_time(node_text, node_time.1), pass_time(write_text, write_time.1));
     let settings = others.settings(props);
     let of_others = |index: usize| -> Vec<AttrValue> {
         let errors = settings.as_ref().err().and_then(|errors| errors.get(index)?.clone());
@@ -220,20 +222,22 @@ pub(crate) fn Settings(props: &SettingsProps) -> Html {
             </div>
         }
     };
-    let pass_row = |index: usize, error: Option<&String>| {
-        let (name, default, what) = PASS_TIMES[index];
+    let pass_row = |(name, default, what): (&'static str, Span, &'static str),
+                    text: &str,
+                    error: Option<&String>,
+                    set: fn(&mut [String; 2], String)| {
         let oninput = {
             let pass = pass.clone();
             Callback::from(move |text: String| {
                 let mut new = (*pass).clone();
-                new[index] = text;
+                set(&mut new, text);
                 pass.set(new);
             })
         };
         let errors: Vec<AttrValue> = error.into_iter().map(|it| it.clone().into()).collect();
         html! {
             <div class="flag" data-flag={name}>
-                <TextField label={name} value={pass[index].clone()}
+                <TextField label={name} value={text.to_owned()}
                     placeholder={default.to_string()} {oninput} {errors} />
                 <span class="hint">{ format!("default {default}: {what}") }</span>
             </div>
@@ -322,8 +326,12 @@ pub(crate) fn Settings(props: &SettingsProps) -> Html {
                 </label>
                 <div class="flags">
                     { for defaults.iter().map(row) }
-                    { pass_row(0, per_node.as_ref().err()) }
-                    { pass_row(1, per_write.as_ref().err()) }
+                    { pass_row(node_time, node_text, per_node.as_ref().err(), |[it, _], text| {
+                        *it = text;
+                    }) }
+                    { pass_row(write_time, write_text, per_write.as_ref().err(), |[_, it], text| {
+                        *it = text;
+                    }) }
                 </div>
                 { for only_there.map(|name| html! {
                     <p class="hint" data-differs="true">
