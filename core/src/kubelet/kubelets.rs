@@ -243,12 +243,7 @@ pub(crate) struct Kubelet {
     pub(crate) connected: bool,
     /// When it last ceased to be connected, if it did.
     pub(crate) disconnected_at: Option<Timestamp>,
-<<<<<<< HEAD
-    /// Whether nobody said when it sends its heartbeats, so that their phase is that of the
-    /// settings.
-=======
     /// Whether nobody said when it sends its heartbeats: their phase is that of the settings.
->>>>>>> wb
     pub(crate) phase_is_assumed: bool,
     /// When its clock began to tick.
     origin: Timestamp,
