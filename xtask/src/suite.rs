@@ -60,6 +60,7 @@ const SET_UP_TOOLS: &str = "set-up: wasm-bindgen";
 const SET_UP_PROGRAMS: &str = "set-up: Chromium, kubectl, Hugo";
 const BUILD: &str = "release build";
 const NATIVE_ANSWERS: &str = "what the engine says natively";
+const PACKAGE: &str = "npm package";
 const GENERATORS: &str = "set-up: generators of sites";
 const SITES: &str = "tests/sites";
 
@@ -80,10 +81,12 @@ pub(crate) fn run(workspace: &mut Workspace, scope: Scope) -> ExitCode {
         programs = programs_for_tests(workspace, &PROGRAMS)?;
         Ok(())
     });
-    // Trunk is built first, then the page and the package: linking and wasm-opt keep one processor
-    // busy for minutes, and share nothing with what is built natively.
-    let page_and_package = Ahead::start(workspace, &["build", "npm"]);
-    let generators = Ahead::start(workspace, &["generators"]);
+    steps.step(SET_UP_TOOLS, &[SET_UP_RUST], || setup::wasm_bindgen(workspace));
+    // Trunk is built with the page. Linking and wasm-opt keep one processor busy for minutes, and
+    // share nothing with what is built natively.
+    let page = Ahead::start(workspace, "build");
+    let package = Ahead::start(workspace, "npm");
+    let generators = Ahead::start(workspace, "generators");
 
     if scope == Scope::Everything {
         static_checks(workspace, &mut steps);
@@ -102,14 +105,15 @@ pub(crate) fn run(workspace: &mut Workspace, scope: Scope) -> ExitCode {
         }
     });
     steps.step(NATIVE_ANSWERS, &[SET_UP_RUST], || native_answers(workspace));
-    steps.step(BUILD, &[SET_UP_RUST, SET_UP_NPM], || page_and_package.finish());
+    steps.step(BUILD, &[SET_UP_NPM, SET_UP_TOOLS], || page.finish());
     steps.test_step("browser tests", &[SET_UP_PROGRAMS, NATIVE_ANSWERS, BUILD], || {
         node_tests(workspace, "tests/e2e", "", &programs)
     });
-    steps.test_step("npm package, packed and installed", &[SET_UP_PROGRAMS, BUILD], || {
+    steps.step(PACKAGE, &[SET_UP_NPM, SET_UP_TOOLS], || package.finish());
+    steps.test_step("npm package, packed and installed", &[SET_UP_PROGRAMS, PACKAGE], || {
         node_tests(workspace, "npm/tests", "", &programs)
     });
-    steps.step(GENERATORS, &[SET_UP_NPM, BUILD], || {
+    steps.step(GENERATORS, &[SET_UP_NPM, PACKAGE], || {
         generators.finish()?;
         setup::package_into_sites(workspace)
     });
@@ -117,7 +121,7 @@ pub(crate) fn run(workspace: &mut Workspace, scope: Scope) -> ExitCode {
         node_tests(workspace, SITES, "", &programs)
     });
     if scope == Scope::Everything {
-        steps.step("size", &[BUILD], || size::report(workspace));
+        steps.step("size", &[BUILD, PACKAGE], || size::report(workspace));
     }
     steps.finish()
 }
