@@ -117,7 +117,8 @@ test("when says the moment and its terms, and why a pod stays", async () => {
     rows.some((row) => /^5m0s .*tolerationSeconds/.test(row)),
     stdout,
   );
-  const range = /^between 5m\S+ and 5m\S+: health checks come .*\(--node-monitor-period=5s\)$/;
+  const range =
+    /^between 5m\S+ and 5m\S+: the last heartbeat .*, and health checks come .*-period=5s\)$/;
   assert.match(rows.at(-2), range);
   assert.equal(rows.at(-1), "its object stays until the kubelet is back");
   const agent = await taintlab(["when", "shop/agent", "--if", "stopped"]);
