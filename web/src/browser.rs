@@ -1,24 +1,14 @@
 //! What the page asks of the browser. Everything here may be missing or refused, and says so.
 
-use js_sys::{Array, Function, Reflect};
-use wasm_bindgen::prelude::{Closure, wasm_bindgen};
+use js_sys::Array;
+use wasm_bindgen::prelude::Closure;
 use wasm_bindgen::{JsCast, JsValue};
 use wasm_bindgen_futures::JsFuture;
 use web_sys::{
     Blob, BlobPropertyBag, CanvasRenderingContext2d, Document, Element, File, HtmlAnchorElement,
-    HtmlCanvasElement, HtmlElement, HtmlImageElement, Storage, Url, Window,
+    HtmlCanvasElement, HtmlElement, HtmlImageElement, IntersectionObserver,
+    IntersectionObserverEntry, Storage, Url, Window,
 };
-
-#[wasm_bindgen]
-extern "C" {
-    type IntersectionObserver;
-    #[wasm_bindgen(constructor)]
-    fn new(callback: &Function) -> IntersectionObserver;
-    #[wasm_bindgen(method)]
-    fn observe(this: &IntersectionObserver, target: &Element);
-    #[wasm_bindgen(method)]
-    fn disconnect(this: &IntersectionObserver);
-}
 
 /// Waits for an element to come into sight, until this is dropped.
 pub(crate) struct Seen {
@@ -28,18 +18,19 @@ pub(crate) struct Seen {
 
 impl Seen {
     /// Does something when an element comes into sight for the first time, or is there.
-    pub(crate) fn first(element: &Element, does: impl FnOnce() + 'static) -> Self {
+    pub(crate) fn first(element: &Element, does: impl FnOnce() + 'static) -> Option<Self> {
         let mut does = Some(does);
         let callback = Closure::<dyn FnMut(Array)>::new(move |entries: Array| {
-            let is_seen = |entry: &JsValue| Reflect::get(entry, &"isIntersecting".into());
-            let seen = entries.iter().any(|it| is_seen(&it).is_ok_and(|it| it.is_truthy()));
+            let seen = entries
+                .iter()
+                .any(|entry| entry.unchecked_into::<IntersectionObserverEntry>().is_intersecting());
             if let Some(does) = does.take_if(|_| seen) {
                 does();
             }
         });
-        let observer = IntersectionObserver::new(callback.as_ref().unchecked_ref());
+        let observer = IntersectionObserver::new(callback.as_ref().unchecked_ref()).ok()?;
         observer.observe(element);
-        Self { observer, _callback: callback }
+        Some(Self { observer, _callback: callback })
     }
 }
 

@@ -57,18 +57,16 @@ pub(super) const DIFFERENCES: &[Difference] = &[
     Difference {
         name: "drain_continues_after_errors",
         last: "1.22",
-        before: "error: cannot delete DaemonSet-managed Pods (use --ignore-daemonsets to ignore): \
-                 d/s",
-        after: "cannot delete DaemonSet-managed Pods (use --ignore-daemonsets to ignore): d/s",
+        before: IS_AN_ERROR,
+        after: IS_A_LINE,
         observe: |release| last_line(release, "s"),
     },
     // So it is where pods are deleted, but for the errors of the deletion itself.
     Difference {
         name: "drain_continues_after_errors",
         last: "1.22",
-        before: "error: cannot delete DaemonSet-managed Pods (use --ignore-daemonsets to ignore): \
-                 d/s",
-        after: "cannot delete DaemonSet-managed Pods (use --ignore-daemonsets to ignore): d/s",
+        before: IS_AN_ERROR,
+        after: IS_A_LINE,
         observe: |release| last_line(release, "s --disable-eviction --timeout=5s"),
     },
     // Several errors of one node are a line each.
@@ -251,6 +249,14 @@ pub(super) const DIFFERENCES: &[Difference] = &[
         observe: |release| last_line(release, "n --force --delete-local-data --dry-run=client"),
     },
 ];
+
+/// The only error of a drain, in one list.
+const IS_AN_ERROR: &str =
+    "error: cannot delete DaemonSet-managed Pods (use --ignore-daemonsets to ignore): d/s";
+
+/// The same without the word.
+const IS_A_LINE: &str =
+    "cannot delete DaemonSet-managed Pods (use --ignore-daemonsets to ignore): d/s";
 
 /// A drain that fails, to 1.21.
 const ABORTS: &str = "error: unable to drain node \"s\", aborting command...\n\n\

@@ -243,7 +243,7 @@ fn Preview(props: &PreviewProps) -> Html {
                 picture.set(Some(told.map(Into::into).map_err(Into::into)));
             });
             let ask = move || dispatch.emit(Msg::Preview(name, told));
-            let seen = place.cast().map(|place| browser::Seen::first(&place, ask));
+            let seen = place.cast().and_then(|place| browser::Seen::first(&place, ask));
             move || drop(seen)
         });
     }
