@@ -62,6 +62,11 @@ pub struct OwnedPods {
     pub ready: i64,
 }
 
+/// Whether no controller owns a pod.
+fn is_orphan(pod: &Pod) -> bool {
+    pod.metadata.controller().is_none()
+}
+
 impl OwnedPods {
     /// What a workload without pods has.
     const NONE: &'static Self = &Self { pods: BTreeSet::new(), active: 0, ready: 0 };
@@ -255,10 +260,14 @@ impl Cluster {
     pub fn put_pod(&mut self, key: &PodKey, pod: Arc<Pod>) -> Option<Arc<Pod>> {
         let old = self.pods.insert(key.clone(), pod.clone());
         self.index_owner(key, old.as_deref(), Some(&pod));
-        if pod.metadata.controller().is_none() {
-            self.orphans.insert(key.clone());
-        } else if old.as_ref().is_some_and(|old| old.metadata.controller().is_none()) {
-            self.orphans.remove(key);
+        match (old.as_deref().is_some_and(is_orphan), is_orphan(&pod)) {
+            (false, true) => {
+                self.orphans.insert(key.clone());
+            }
+            (true, false) => {
+                self.orphans.remove(key);
+            }
+            (false, false) | (true, true) => {}
         }
         if let Some(old) = &old
             && old.spec.node_name != pod.spec.node_name
@@ -316,7 +325,9 @@ impl Cluster {
     pub fn remove_pod(&mut self, key: &PodKey) -> Option<Arc<Pod>> {
         let old = self.pods.remove(key)?;
         self.index_owner(key, Some(&old), None);
-        self.orphans.remove(key);
+        if is_orphan(&old) {
+            self.orphans.remove(key);
+        }
         self.unindex(key, &old.spec.node_name);
         Some(old)
     }

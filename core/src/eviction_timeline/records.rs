@@ -6,6 +6,10 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::time::Duration;
 
+use foldhash::fast::FixedState;
+use hashbrown::HashMap;
+use hashbrown::hash_map::EntryRef;
+
 use super::time_budget::{Cause, Eviction};
 use crate::api::{NodeName, Pod, PodKey, Taint, Toleration, well_known};
 use crate::controllers::node_lifecycle::NodeTaintHistory;
@@ -14,9 +18,10 @@ use crate::policy::matching::matching_tolerations;
 use crate::time::Timestamp;
 
 /// What is remembered of evictions.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(crate) struct EvictionRecords {
-    evictions: BTreeMap<PodKey, Eviction>,
+    /// Walked only by [`sorted`](Self::sorted), so that its order matters to nobody.
+    evictions: HashMap<PodKey, Eviction, FixedState>,
     /// The nodes that the taint-eviction controller has looked at, as they were then.
     nodes: BTreeMap<NodeName, TaintedNode>,
     /// The gate `TaintTolerationComparisonOperators`.
@@ -25,14 +30,16 @@ pub(crate) struct EvictionRecords {
 
 #[derive(Clone, Debug)]
 struct TaintedNode {
-    /// Each with its text, and since when the node has it.
-    taints: Arc<[(Arc<str>, Taint, Timestamp)]>,
+    taints: Arc<[Taint]>,
+    /// Of each, its text, and since when the node has it.
+    told: Arc<[(Arc<str>, Timestamp)]>,
     taint_history: Option<Arc<NodeTaintHistory>>,
 }
 
 impl EvictionRecords {
     pub(crate) fn new(comparison_operators: bool) -> Self {
-        Self { comparison_operators, ..Self::default() }
+        let evictions = HashMap::with_hasher(FixedState::with_seed(0));
+        Self { evictions, nodes: BTreeMap::new(), comparison_operators }
     }
 
     /// The eviction of a pod, if it was deleted or its time runs.
@@ -41,8 +48,10 @@ impl EvictionRecords {
     }
 
     /// All of them, by key.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (&PodKey, &Eviction)> {
-        self.evictions.iter()
+    pub(crate) fn sorted(&self) -> Vec<(&PodKey, &Eviction)> {
+        let mut evictions: Vec<_> = self.evictions.iter().collect();
+        evictions.sort_unstable_by_key(|(pod, _)| *pod);
+        evictions
     }
 
     /// The taint-eviction controller has looked at a node.
@@ -60,16 +69,15 @@ impl EvictionRecords {
         let tainted = taint_history.filter(|taint_history| {
             taint_history.dequeued.is_some() || taint_history.swapped_at.is_some()
         });
-        let before = self.nodes.get(node.as_str()).map(|known| known.taints.clone());
-        let named = |taint: &Taint| -> (Arc<str>, Taint, Timestamp) {
-            let mut known = before.iter().flat_map(|taints| taints.iter());
-            if let Some(known) = known.find(|(_, known, _)| known == taint) {
-                return known.clone();
-            }
-            (format!("{}:{}", taint.key, taint.effect).into(), taint.clone(), now)
+        let before = self.nodes.get(node.as_str());
+        let told = |taint: &Taint| {
+            let known = before.and_then(|before| before.told_of(|known| known == taint));
+            let since = known.map(|(_, told)| told.clone());
+            since.unwrap_or_else(|| (format!("{}:{}", taint.key, taint.effect).into(), now))
         };
         let known = TaintedNode {
-            taints: taints.iter().map(named).collect(),
+            taints: taints.into(),
+            told: taints.iter().map(told).collect(),
             taint_history: tainted.map(|taint_history| Arc::new(taint_history.clone())),
         };
         self.nodes.insert(node.clone(), known);
@@ -115,24 +123,28 @@ impl EvictionRecords {
         (created_at, fire_at): (Timestamp, Timestamp),
         untolerated: Option<&Taint>,
     ) {
+        let entry = self.evictions.entry_ref(pod);
         // A pod that is terminating is not deleted for the first time.
-        let known = self.evictions.get(pod);
-        if known.is_some_and(|known| known.deleted_at.is_some() && known.gone_at.is_none()) {
+        if let EntryRef::Occupied(known) = &entry
+            && known.get().deleted_at.is_some()
+            && known.get().gone_at.is_none()
+        {
             return;
         }
         let Some(object) = object else { return };
-        let node: NodeName = object.spec.node_name.as_str().into();
-        let Some(tainted) = self.nodes.get(node.as_str()) else { return };
+        let Some((node, tainted)) = self.nodes.get_key_value(object.spec.node_name.as_str()) else {
+            return;
+        };
         let (taint, toleration) = match untolerated {
-            Some(taint) => (tainted.name_of(taint), None),
+            Some(taint) => (tainted.told_of(|known| known.matches(taint)), None),
             None => tainted.limit(&object.spec.tolerations, self.comparison_operators),
         };
-        let Some((name, taint, since)) = taint else { return };
+        let Some((taint, (name, since))) = taint else { return };
         // Of the taints, the node lifecycle controller gives these two.
         let own = [well_known::NOT_READY, well_known::UNREACHABLE].contains(&taint.key.as_str());
         let taint_history = tainted.taint_history.clone().filter(|_| own);
         let cause = Cause::Taint { taint: name.clone(), toleration, since: *since, taint_history };
-        self.evictions.insert(pod.clone(), begun(node, cause, created_at, fire_at));
+        entry.insert(begun(node.clone(), cause, created_at, fire_at));
     }
 
     /// A controller has deleted a pod, which has `grace` to end. `taint_history` is that of its
@@ -169,11 +181,12 @@ fn begun(node: NodeName, cause: Cause, created_at: Timestamp, fire_at: Timestamp
     Eviction { node, cause, created_at, fire_at, deleted_at, grace, gone_at }
 }
 
-type NamedTaint<'a> = Option<&'a (Arc<str>, Taint, Timestamp)>;
+/// A taint, its text, and since when a node has it.
+type Told<'a> = (&'a Taint, &'a (Arc<str>, Timestamp));
 
 impl TaintedNode {
-    fn name_of(&self, taint: &Taint) -> NamedTaint<'_> {
-        self.taints.iter().find(|(_, known, _)| known.matches(taint))
+    fn told_of(&self, wanted: impl Fn(&Taint) -> bool) -> Option<Told<'_>> {
+        self.taints.iter().zip(self.told.iter()).find(|(taint, _)| wanted(taint))
     }
 
     /// The taint that is tolerated for the least time, and the toleration that says so.
@@ -181,14 +194,14 @@ impl TaintedNode {
         &self,
         tolerations: &[Toleration],
         gate: bool,
-    ) -> (NamedTaint<'_>, Option<(usize, i64)>) {
-        let taints: Vec<Taint> = self.taints.iter().map(|(_, taint, _)| taint.clone()).collect();
-        let used = matching_tolerations(&taints, tolerations, gate).used;
-        let limits = used.iter().zip(self.taints.iter()).filter_map(|(index, taint)| {
-            Some((tolerations.get(*index)?.toleration_seconds?, *index, taint))
+    ) -> (Option<Told<'_>>, Option<(usize, i64)>) {
+        let used = matching_tolerations(&self.taints, tolerations, gate).used;
+        let told = self.taints.iter().zip(self.told.iter());
+        let limits = used.iter().zip(told).filter_map(|(index, told)| {
+            Some((tolerations.get(*index)?.toleration_seconds?, *index, told))
         });
         match limits.min_by_key(|(seconds, ..)| *seconds) {
-            Some((seconds, index, taint)) => (Some(taint), Some((index, seconds))),
+            Some((seconds, index, told)) => (Some(told), Some((index, seconds))),
             None => (None, None),
         }
     }

@@ -196,12 +196,13 @@ impl NodeControllers {
     /// A controller has deleted a pod.
     pub(super) fn record_delete(&mut self, api: &ApiServer, pod: &PodKey, by_lifecycle: bool) {
         let Some(object) = api.cluster.get_pod(pod) else { return };
-        let node: NodeName = object.spec.node_name.as_str().into();
         let grace = api.grace_period_of(object);
-        let lifecycle = self.lifecycle.as_ref();
-        let history =
-            lifecycle.and_then(|lifecycle| lifecycle.taint_history(node.as_str())).cloned();
-        let by_lifecycle = by_lifecycle.then(|| (node, history.unwrap_or_default()));
+        let by_lifecycle = by_lifecycle.then(|| {
+            let node: NodeName = object.spec.node_name.as_str().into();
+            let lifecycle = self.lifecycle.as_ref();
+            let history = lifecycle.and_then(|lifecycle| lifecycle.taint_history(node.as_str()));
+            (node, history.cloned().unwrap_or_default())
+        });
         self.records.record_delete(api.now, pod, grace, by_lifecycle);
     }
 }
