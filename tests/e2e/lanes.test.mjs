@@ -72,7 +72,7 @@ playgroundTest(
       "unknown",
       "unknown",
     ]);
-    const words = await lane(page, WEB).locator(".ltrack .sr").textContent();
+    const words = await lane(page, WEB).locator(".ltrack").getAttribute("aria-label");
     assert.match(words, /counting down on worker-1, from 45\.1s to 5m45\.1s: deleted at 5m45\.1s/);
     await lanes(page).getByRole("button", { name: "Changed only" }).click();
     await until(page, async () => assert.equal(await lane(page, "node worker-2").count(), 0));
@@ -306,7 +306,7 @@ playgroundTest(
     await ready(page);
     await loadScenario(page, "why-345-seconds");
     await page.getByTestId("lanes-open").click();
-    const words = () => lane(page, WEB).locator(".ltrack .sr").textContent();
+    const words = () => lane(page, WEB).locator(".ltrack").getAttribute("aria-label");
     await until(page, async () => assert.match(await words(), /forecast: .*counting down/));
     const forecast = lane(page, WEB).locator(".lbar[data-forecast][data-state=counting]");
     const title = await forecast.getAttribute("title");
