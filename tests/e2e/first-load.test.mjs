@@ -108,14 +108,16 @@ playgroundTest(
     await page.locator("#loading").getByText(/MB$/).waitFor();
     await page.evaluate(() => globalThis.end(false));
     const alert = page.getByRole("alert");
-    await alert.getByText(/could not be loaded: TypeError: network error\. Check the/).waitFor();
+    await alert.getByText("could not be loaded").waitFor();
+    await alert.getByText("Check the connection").waitFor();
+    await alert.getByText(/network error.*\(after \d+\.\d MB\)/i).waitFor();
     await alert.getByRole("button", { name: "Try again" }).waitFor();
   },
 );
 
 for (const [what, file, answer, words] of [
-  ["the engine", ENGINE, { status: 404, body: "" }, /is answered with 404/],
-  ["its script", "**/taintlab-web-*.js", { status: 503, body: "" }, /its script is missing/],
+  ["the engine", ENGINE, { status: 404, body: "" }, /is answered with status 404/],
+  ["its script", "**/taintlab-web-*.js", { status: 503, body: "" }, /Its script did not come/],
 ]) {
   playgroundTest(
     `where ${what} is missing, the page says so`,

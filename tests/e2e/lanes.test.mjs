@@ -301,6 +301,34 @@ playgroundTest(
 );
 
 playgroundTest(
+  "the lanes by touch: a finger that rests looks at a moment, and goes nowhere",
+  { context: { hasTouch: true, viewport: { width: 420, height: 860 } } },
+  async ({ page }) => {
+    await outage(page);
+    await lanes(page).scrollIntoViewIfNeeded();
+    const end = await now(page);
+    const ticks = () => lanes(page).locator(".lscale > span").allTextContents();
+    const all = await ticks();
+    const [early, late] = [await place(page, WEB, 100), await place(page, WEB, 250)];
+    const client = await page.context().newCDPSession(page);
+    const send = (type, ...touchPoints) =>
+      client.send("Input.dispatchTouchEvent", { type, touchPoints });
+    await send("touchStart", { ...early, id: 0 });
+    const peek = page.locator('.app[data-peek="true"]');
+    await peek.waitFor();
+    assert.ok((await now(page)) < seconds(150));
+    // Moved, it looks at another moment, and does not pan.
+    await send("touchMove", { x: late.x, y: early.y, id: 0 });
+    await until(page, async () => assert.ok((await now(page)) > seconds(200)));
+    assert.ok((await now(page)) < seconds(300));
+    assert.deepEqual(await ticks(), all);
+    await send("touchEnd");
+    await peek.waitFor({ state: "detached" });
+    await until(page, async () => assert.equal(await now(page), end));
+  },
+);
+
+playgroundTest(
   "the forecast is there before time runs, and the same afterwards",
   async ({ page }) => {
     await ready(page);

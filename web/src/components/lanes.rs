@@ -16,6 +16,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use gloo_events::{EventListener, EventListenerOptions};
+use gloo_render::{AnimationFrame, request_animation_frame};
 use gloo_timers::callback::Timeout;
 use taintlab_core::lanes::LaneState;
 use taintlab_core::time::Timestamp;
@@ -26,6 +27,7 @@ use yew::prelude::*;
 use self::details::details;
 use self::pointer::{Drag, Pointers};
 use self::rows::Rows;
+use crate::browser::Resized;
 use crate::components::parts::splitter::Splitter;
 use crate::messages::{Dispatch, Msg};
 use crate::test_id::TestId;
@@ -35,8 +37,8 @@ use crate::view_models::lanes::{
 
 /// The height of a row in pixels, as in the style sheet.
 const ROW: usize = 24;
-/// Rows painted above and below those in sight.
-const SPARE: usize = 8;
+/// In steps of so many rows it is said which are in sight, and not at every pixel.
+const STEP: usize = 8;
 /// A pointer that moves less than this was pressed, not dragged.
 const STILL: f64 = 5.0;
 /// A finger that rests so many milliseconds looks at a moment, as a mouse does.
@@ -61,8 +63,10 @@ pub(crate) enum Act {
     Held(i32),
     /// A menu is asked for, perhaps by a finger that rests.
     Menu(MouseEvent),
-    /// Rows were scrolled, or the window got another size.
+    /// Rows were scrolled, or have more room or less.
     Scrolled,
+    /// In this frame there is time for rows out of sight.
+    More,
     /// A pointer is pressed, moved, or let go.
     Down(PointerEvent),
     /// It was moved.
@@ -91,9 +95,14 @@ pub(crate) struct Lanes {
     groups: [(NodeRef, Rows); 2],
     pointers: Pointers,
     height: i32,
-    seen: (usize, usize, u32),
+    /// The rows in sight that are not at the top, counted from there, and the width of tracks.
+    sight: (usize, usize, u32),
+    /// What of them was asked for.
+    asked: (usize, usize, u32),
     cursor: usize,
     wheel: Option<EventListener>,
+    resized: Option<Resized>,
+    more: Option<AnimationFrame>,
     hold: Option<Timeout>,
     /// The pointer shows a moment.
     points: bool,
@@ -112,9 +121,12 @@ impl Component for Lanes {
             groups: Default::default(),
             pointers: Pointers::default(),
             height: 260,
-            seen: (0, 0, 0),
+            sight: (0, 0, 0),
+            asked: (0, 0, 0),
             cursor: 0,
             wheel: None,
+            resized: None,
+            more: None,
             hold: None,
             points: false,
             measures: false,
@@ -124,7 +136,13 @@ impl Component for Lanes {
     fn update(&mut self, ctx: &Context<Self>, act: Act) -> bool {
         match act {
             Act::Scrolled => {
-                self.look(ctx);
+                self.look();
+                self.show_rows(ctx);
+                self.ask(ctx);
+                false
+            }
+            Act::More => {
+                self.show_rows(ctx);
                 false
             }
             Act::Height(height) => {
@@ -196,8 +214,8 @@ impl Component for Lanes {
 
     fn rendered(&mut self, ctx: &Context<Self>, _: bool) {
         let Some(rows) = self.rows.cast::<Element>() else {
-            self.wheel = None;
-            self.seen = (0, 0, 0);
+            (self.wheel, self.resized, self.more) = (None, None, None);
+            self.asked = (0, 0, 0);
             return;
         };
         if self.wheel.is_none() {
@@ -212,12 +230,17 @@ impl Component for Lanes {
                 })
             });
         }
-        self.show_rows(&ctx.props().view);
+        if self.resized.is_none() {
+            let link = ctx.link().clone();
+            self.resized = Resized::always(&rows, move || link.send_message(Act::Scrolled));
+            self.look();
+        }
+        self.show_rows(ctx);
         if self.cursor != ctx.props().view.cursor {
             self.cursor = ctx.props().view.cursor;
             self.show_row(&rows, ctx.props());
         }
-        self.look(ctx);
+        self.ask(ctx);
     }
 }
 
@@ -239,37 +262,47 @@ fn pixels(number: i32) -> usize {
 }
 
 impl Lanes {
-    /// Says which rows are in sight, and how wide they are, if that has changed.
-    fn look(&mut self, ctx: &Context<Self>) {
+    /// Sees which rows are in sight. The browser is asked only when that may have changed: after
+    /// rows were made, it would have to lay them out for an answer.
+    fn look(&mut self) {
         let Some(rows) = self.rows.cast::<Element>() else { return };
         let width = self.axis.cast::<Element>().map_or(0, |axis| axis.client_width());
-        let pinned = ctx.props().view.window.pinned;
-        let first = pixels(rows.scroll_top()) / ROW;
-        let many = pixels(rows.client_height()) / ROW + 2 * SPARE;
-        // In steps, so that not every pixel is a message.
-        let first = first / SPARE * SPARE;
-        let seen = (
-            pinned + first.saturating_sub(SPARE),
-            many + SPARE,
+        self.sight = (
+            pixels(rows.scroll_top()) / ROW,
+            pixels(rows.client_height()) / ROW + 2,
             u32::try_from(width).unwrap_or_default(),
         );
-        if self.seen != seen {
-            self.seen = seen;
-            send(ctx, LanesMsg::Look(seen.0, seen.1, seen.2));
+    }
+
+    /// Says which rows are to be there: those in sight, and as many above and below.
+    fn ask(&mut self, ctx: &Context<Self>) {
+        let (first, many, width) = self.sight;
+        let (first, many) = (first / STEP * STEP, many.next_multiple_of(STEP));
+        let from = ctx.props().view.window.pinned + first.saturating_sub(many);
+        let asked = (from, 3 * many, width);
+        if self.asked != asked {
+            self.asked = asked;
+            send(ctx, LanesMsg::Look(asked.0, asked.1, asked.2));
         }
     }
 
     /// Lets each group have its rows.
-    fn show_rows(&mut self, view: &LanesView) {
+    fn show_rows(&mut self, ctx: &Context<Self>) {
+        let view = &ctx.props().view;
         let window = &view.window;
         let pins = window.rows.partition_point(|row| row.pinned);
         let (pins, others) = window.rows.split_at_checked(pins).unwrap_or_default();
-        let rows = [(pins, 0), (others, window.pinned)];
-        for ((node, group), (rows, first)) in self.groups.iter_mut().zip(rows) {
+        let first = window.pinned + self.sight.0;
+        let shown =
+            [(pins, 0, 0..usize::MAX), (others, window.pinned, first..first + self.sight.1)];
+        let mut done = true;
+        for ((node, group), (rows, first, sight)) in self.groups.iter_mut().zip(shown) {
             if let Some(element) = node.cast::<Element>() {
-                group.show(&element, rows, view.cursor, first);
+                done &= group.show(&element, rows, (view.cursor, first), &sight);
             }
         }
+        let link = ctx.link().clone();
+        self.more = (!done).then(|| request_animation_frame(move |_| link.send_message(Act::More)));
     }
 
     /// Does what the button of a row is for.
@@ -509,7 +542,8 @@ impl Lanes {
                 <div class="laxis" aria-hidden="true" data-testid={TestId::LanesAxis}>
                     <div class="lscale" ref={self.axis.clone()}>
                         { for window.ticks.iter().enumerate().map(|(index, (place, text))| html! {
-                            <span hidden={window.covers(index, f64::from(self.seen.2))}
+                            <span hidden={window.covers(index, f64::from(self.sight.2))}
+                                class={(*place > 97.0).then_some("last")}
                                 style={format!("left:{place:.3}%")}>{ text }</span>
                         }) }
                         { flags(props) }
@@ -642,7 +676,7 @@ fn bar(props: &LanesProps, measure: Html) -> Html {
                 { measure }
                 <span class="grow"></span>
                 { forecast(props) }
-                <input type="search" placeholder="Filter: name or state" {oninput}
+                <input type="search" placeholder="Name or state" {oninput}
                     aria-label="Filter lanes by name or state" />
                 <span class="seg" role="group" aria-label="Picture of the lanes">
                     { button("SVG", "Download the lanes as SVG", None,

@@ -291,7 +291,7 @@ impl Host {
 
     fn move_cursor(&mut self, to: Move) {
         let last = self.lanes.rows.rows.len().saturating_sub(1);
-        let page = self.lanes.view.rows.max(1);
+        let page = (self.lanes.view.rows / 3).max(1);
         let cursor = self.lanes.cursor;
         self.lanes.cursor = match to {
             Move::Up => cursor.saturating_sub(1),

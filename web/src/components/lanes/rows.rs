@@ -1,10 +1,13 @@
 //! The rows of the lanes, as text of HTML that the browser reads itself.
 //!
-//! While somebody scrolls or zooms, each frame has a screen of other rows, and hundreds of bars.
-//! Element by element, making them takes longer than a frame; as text it does not.
+//! While somebody scrolls or zooms, each frame may have a screen of other rows, and hundreds of
+//! bars. Element by element, making them takes longer than a frame; as text it does not. Rows out of
+//! sight, which are there so that they need not be made when they come into sight, are made a few
+//! in each frame.
 
 use std::collections::VecDeque;
 use std::fmt::Write;
+use std::ops::Range;
 use std::rc::Rc;
 
 use taintlab_core::lanes::{LaneState, LaneSubject};
@@ -16,9 +19,8 @@ use super::ROW;
 use crate::text::count;
 use crate::view_models::lanes::{LaneBar, LaneRow, LanesMsg};
 
-/// A pin, as it stands on the button that keeps a row at the top.
-const PIN: &str = "<svg viewBox=\"0 0 16 16\" aria-hidden=\"true\">\
-    <path d=\"M6 2.5h4l-.5 4 2.5 2.5H4l2.5-2.5zM8 9v4.5\"/></svg>";
+/// So many rows out of sight are made or changed at once, and the next in the next frame.
+const AT_ONCE: usize = 10;
 
 /// Rows that follow one another, and their elements.
 #[derive(Default)]
@@ -35,69 +37,125 @@ struct Shown {
 }
 
 impl Rows {
-    /// Lets a group have these rows and no others. The first row of the group, which need not be
-    /// among them, has the number `first`.
+    /// Lets a group have these rows, which follow one another, and no others: at once those in
+    /// sight, of the others a few; `true` if there are no more. The first row of the group, which
+    /// need not be among them, has the number `first`.
     pub(super) fn show(
         &mut self,
         group: &Element,
         rows: &[Rc<LaneRow>],
-        cursor: usize,
-        first: usize,
-    ) {
+        (cursor, first): (usize, usize),
+        sight: &Range<usize>,
+    ) -> bool {
         if self.group.as_ref() != Some(group) {
             *self = Self { group: Some(group.clone()), shown: VecDeque::new() };
         }
-        let (from, to) = match rows {
-            [] => (usize::MAX, usize::MAX),
-            [first, .., last] => (first.place, last.place),
-            [only] => (only.place, only.place),
-        };
+        let from = rows.first().map_or(0, |row| row.place);
+        let end = from + rows.len();
         while let Some(gone) = self.shown.pop_front_if(|it| it.row.place < from) {
             gone.element.remove();
         }
-        while let Some(gone) = self.shown.pop_back_if(|it| it.row.place > to) {
+        while let Some(gone) = self.shown.pop_back_if(|it| it.row.place >= end) {
             gone.element.remove();
         }
-        let above = self.shown.front().map_or(0, |it| it.row.place.saturating_sub(from));
+        // From here on rows are counted from the first of these.
+        let place = |place: usize| place.saturating_sub(from).min(rows.len());
+        let sight = place(sight.start)..place(sight.end);
+        let start = |shown: &VecDeque<Shown>| shown.front().map(|it| place(it.row.place));
+        let apart = start(&self.shown)
+            .is_some_and(|start| sight.end < start || start + self.shown.len() < sight.start);
+        if apart {
+            group.set_inner_html("");
+            self.shown.clear();
+        }
+        let start = start(&self.shown).unwrap_or(sight.start);
         let html = |row: &Rc<LaneRow>| row_html(row, row.place == cursor, first);
-        for (shown, row) in self.shown.iter_mut().zip(rows.iter().skip(above)) {
-            shown.update(row, cursor, html);
+        let (mut left, mut done) = (AT_ONCE, true);
+        for (index, shown) in (start..).zip(&mut self.shown) {
+            let Some(row) = rows.get(index) else { break };
+            let seen = sight.contains(&index);
+            if seen || left > 0 || shown.row.subject != row.subject {
+                if shown.update(row, cursor, html) && !seen {
+                    left = left.saturating_sub(1);
+                }
+            } else {
+                done = false;
+            }
         }
-        let (above, rest) = rows.split_at_checked(above).unwrap_or_default();
-        let below = rest.get(self.shown.len()..).unwrap_or_default();
-        let text = |rows: &[_]| rows.iter().map(html).collect::<String>();
-        let of = |row: &Rc<LaneRow>, element| Shown {
-            row: row.clone(),
-            cursor: row.place == cursor,
-            element,
+        let (above, below) = (start.min(sight.start), (start + self.shown.len()).max(sight.end));
+        let end = (below + left).min(rows.len());
+        let begin = above.saturating_sub(left - (end - below).min(left));
+        self.append(
+            group,
+            rows.get(start + self.shown.len()..end).unwrap_or_default(),
+            cursor,
+            html,
+        );
+        self.prepend(group, rows.get(begin..start).unwrap_or_default(), cursor, html);
+        done && begin == 0 && end == rows.len()
+    }
+
+    fn append(
+        &mut self,
+        group: &Element,
+        rows: &[Rc<LaneRow>],
+        cursor: usize,
+        html: impl Fn(&Rc<LaneRow>) -> String,
+    ) {
+        let text: String = rows.iter().map(html).collect();
+        if rows.is_empty() || group.insert_adjacent_html("beforeend", &text).is_err() {
+            return;
+        }
+        let mut next = match self.shown.back() {
+            Some(last) => last.element.next_element_sibling(),
+            None => group.first_element_child(),
         };
-        if !below.is_empty() && group.insert_adjacent_html("beforeend", &text(below)).is_ok() {
-            let last = self.shown.back().map(|it| it.element.clone());
-            let mut next = last
-                .map_or_else(|| group.first_element_child(), |last| last.next_element_sibling());
-            for row in below {
-                let Some(element) = next else { break };
-                next = element.next_element_sibling();
-                self.shown.push_back(of(row, element));
-            }
+        for row in rows {
+            let Some(element) = next else { return };
+            next = element.next_element_sibling();
+            let cursor = row.place == cursor;
+            self.shown.push_back(Shown { row: row.clone(), cursor, element });
         }
-        if !above.is_empty() && group.insert_adjacent_html("afterbegin", &text(above)).is_ok() {
-            let mut next = self.shown.front().and_then(|it| it.element.previous_element_sibling());
-            for row in above.iter().rev() {
-                let Some(element) = next else { break };
-                next = element.previous_element_sibling();
-                self.shown.push_front(of(row, element));
-            }
+    }
+
+    fn prepend(
+        &mut self,
+        group: &Element,
+        rows: &[Rc<LaneRow>],
+        cursor: usize,
+        html: impl Fn(&Rc<LaneRow>) -> String,
+    ) {
+        let text: String = rows.iter().map(html).collect();
+        if rows.is_empty() || group.insert_adjacent_html("afterbegin", &text).is_err() {
+            return;
+        }
+        let mut next = match self.shown.front() {
+            Some(first) => first.element.previous_element_sibling(),
+            None => group.last_element_child(),
+        };
+        for row in rows.iter().rev() {
+            let Some(element) = next else { return };
+            next = element.previous_element_sibling();
+            let cursor = row.place == cursor;
+            self.shown.push_front(Shown { row: row.clone(), cursor, element });
         }
     }
 }
 
 impl Shown {
-    /// The row becomes that one. Names and what can be pressed stay, so that a press of them ends
-    /// where it began, however often the bars change meanwhile.
-    fn update(&mut self, row: &Rc<LaneRow>, cursor: usize, html: impl Fn(&Rc<LaneRow>) -> String) {
+    /// The row becomes that one; `true` if it is another. Names and what can be pressed stay, so
+    /// that a press of them ends where it began, however often the bars change meanwhile.
+    fn update(
+        &mut self,
+        row: &Rc<LaneRow>,
+        cursor: usize,
+        html: impl Fn(&Rc<LaneRow>) -> String,
+    ) -> bool {
         let (old, element) = (&self.row, &self.element);
         let cursor = row.place == cursor;
+        if self.cursor == cursor && (Rc::ptr_eq(old, row) || old == row) {
+            return false;
+        }
         let name = |row: &LaneRow| (row.under, row.folded, row.pinned);
         if (&old.subject, name(old)) != (&row.subject, name(row)) {
             if element.insert_adjacent_html("beforebegin", &html(row)).is_ok()
@@ -124,6 +182,7 @@ impl Shown {
             }
         }
         (self.row, self.cursor) = (row.clone(), cursor);
+        true
     }
 }
 
@@ -176,7 +235,7 @@ fn row_html(row: &LaneRow, cursor: bool, first: usize) -> String {
     let _ = write!(
         html,
         "<button class=\"lpin\" tabindex=\"-1\" data-act=\"pin\" aria-label=\"{pin}: {whole}\" \
-         title=\"{pin}\" aria-pressed=\"{pinned}\">{PIN}</button></span>\
+         title=\"{pin}\" aria-pressed=\"{pinned}\"></button></span>\
          <span class=\"ltrack\" role=\"gridcell\" aria-label=\"{}\">",
         escape_xml(&row.words),
     );
