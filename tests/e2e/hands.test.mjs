@@ -104,7 +104,7 @@ const JOBS = {
     await hand.press(page.getByTestId("bookmarks-open"));
     await type(page, hand, page.getByTestId("bookmark-note"), "all is over");
     await hand.press(button(dialog(page), "Add"));
-    const made = page.getByTestId("bookmark-list").locator("li").nth(4);
+    const made = page.getByTestId("bookmark-list").locator('[data-bookmark="5m45.1s"]');
     assert.equal(await made.getByRole("textbox").inputValue(), "all is over");
     await hand.press(page.getByTestId("story-open"));
     const story = page.getByTestId("story");
@@ -113,9 +113,9 @@ const JOBS = {
       await hand.press(page.getByTestId("story-next"));
       await story.getByText(`${number} of 5`).waitFor();
     }
-    await story.getByText("all is over").waitFor();
     await hand.press(page.getByTestId("story-previous"));
     await story.getByText("4 of 5").waitFor();
+    await story.getByText("all is over").waitFor();
     await hand.press(page.getByTestId("story-end"));
     await story.waitFor({ state: "detached" });
     await hand.press(page.getByTestId("bookmarks-open"));

@@ -277,11 +277,17 @@ impl Host {
     }
 
     fn pin(&mut self, subject: LaneSubject) {
+        let cursor = self.at_cursor();
         let pins = &mut self.lanes.wanted.pins;
         let before = pins.len();
         pins.retain(|pin| *pin != subject);
         if pins.len() == before {
             pins.push(subject);
+        }
+        // Rows move, and the cursor stays with its own.
+        self.look_at_lanes();
+        if let Some(subject) = cursor {
+            self.put_cursor_on(&subject);
         }
     }
 

@@ -265,8 +265,8 @@ fn bars_html(bars: &[LaneBar]) -> String {
         let word = if bar.width > 3.0 && !is_calm(bar.state) { bar.state.words() } else { "" };
         let _ = write!(
             html,
-            "<i class=\"lbar\" aria-hidden=\"true\" data-state=\"{}\" title=\"{}\"{tainted}{forecast} \
-             style=\"left:{:.3}%;width:{:.3}%\">",
+            "<i class=\"lbar\" aria-hidden=\"true\" data-state=\"{}\" title=\"{}\"{tainted}{forecast}\
+             \x20style=\"left:{:.3}%;width:{:.3}%\">",
             bar.state.as_str(),
             escape_xml(&bar.text),
             bar.left,
