@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 
 import { playgroundTest } from "./support/browser.mjs";
-import { ready } from "./support/page.mjs";
+import { ready, until } from "./support/page.mjs";
 
 const ENGINE = "**/*_bg.wasm";
 
@@ -39,6 +39,101 @@ playgroundTest(
     problems.length = 0;
   },
 );
+
+/** Lets half of the engine come; the rest comes, or does not, when the test calls `end`. */
+async function halve(page) {
+  await page.addInitScript(() => {
+    const { fetch } = globalThis;
+    globalThis.ending = new Promise((end) => (globalThis.end = end));
+    globalThis.fetch = async (address) => {
+      const response = await fetch(address);
+      if (!String(address).endsWith("_bg.wasm")) return response;
+      const bytes = await response.arrayBuffer();
+      const half = Math.floor(bytes.byteLength / 2);
+      const body = new ReadableStream({
+        async start(stream) {
+          stream.enqueue(new Uint8Array(bytes, 0, half));
+          if (await globalThis.ending) {
+            stream.enqueue(new Uint8Array(bytes, half));
+            stream.close();
+          } else {
+            stream.error(new TypeError("network error"));
+          }
+        },
+      });
+      return new Response(body, { headers: { "content-type": "application/wasm" } });
+    };
+  });
+}
+
+playgroundTest("how much of the engine is there is said", { alone: true }, async ({ page }) => {
+  await halve(page);
+  await page.reload({ waitUntil: "commit" });
+  const bar = page.getByRole("progressbar", { name: "The engine" });
+  const part = () => bar.evaluate(({ value, max }) => value / max);
+  await until(page, async () => assert.ok(Math.abs((await part()) - 0.5) < 0.01));
+  const amount = await page.locator("#loading").innerText();
+  const [, read, total] = /(\d+\.\d) of (\d+\.\d) MB/.exec(amount).map(Number);
+  assert.ok(total > 1 && Math.abs(read - total / 2) <= 0.1, amount);
+  await page.evaluate(() => globalThis.end(true));
+  await ready(page);
+  assert.equal(await page.locator("#loading").count(), 0);
+});
+
+playgroundTest(
+  "where nobody knows how much is to come, what came is said",
+  { alone: true },
+  async ({ page, url }) => {
+    await halve(page);
+    await page.route(url, async (route) => {
+      const response = await route.fetch();
+      const html = await response.text();
+      assert.match(html, /data-bytes="\d{6,}"/, "the build knows");
+      await route.fulfill({ response, body: html.replace(/data-bytes="\d+"/, 'data-bytes="0"') });
+    });
+    await page.goto(url, { waitUntil: "commit" });
+    await page.locator("#loading").getByText(/^\d+\.\d MB$/).waitFor();
+    assert.equal(await page.getByRole("progressbar").evaluate((bar) => bar.position), -1);
+    await page.evaluate(() => globalThis.end(true));
+    await ready(page);
+  },
+);
+
+playgroundTest(
+  "an engine that stops coming half-way is said to be missing, and what to do",
+  { alone: true },
+  async ({ page }) => {
+    await halve(page);
+    await page.reload({ waitUntil: "commit" });
+    await page.locator("#loading").getByText(/MB$/).waitFor();
+    await page.evaluate(() => globalThis.end(false));
+    const alert = page.getByRole("alert");
+    await alert.getByText("could not be loaded").waitFor();
+    await alert.getByText("Check the connection").waitFor();
+    await alert.getByText(/network error.*\(after \d+\.\d MB\)/i).waitFor();
+    await alert.getByRole("button", { name: "Try again" }).waitFor();
+  },
+);
+
+for (const [what, file, answer, words] of [
+  ["the engine", ENGINE, { status: 404, body: "" }, /is answered with status 404/],
+  ["its script", "**/taintlab-web-*.js", { status: 503, body: "" }, /Its script did not come/],
+]) {
+  playgroundTest(
+    `where ${what} is missing, the page says so`,
+    { alone: true },
+    async ({ page, problems }) => {
+      await page.route(file, (route) => route.fulfill(answer));
+      await page.reload({ waitUntil: "commit" });
+      await page.getByRole("alert").getByText(words).waitFor();
+      await page.unroute(file);
+      await page.getByRole("button", { name: "Try again" }).click();
+      await ready(page);
+      // The browser says on its console that a request failed.
+      problems.length = 0;
+    },
+  );
+}
 
 playgroundTest("loading the page draws no warning from the browser", { alone: true }, async ({ page, problems }) => {
   await ready(page);

@@ -72,7 +72,7 @@ playgroundTest(
       "unknown",
       "unknown",
     ]);
-    const words = await lane(page, WEB).locator(".ltrack .sr").textContent();
+    const words = await lane(page, WEB).locator(".ltrack").getAttribute("aria-label");
     assert.match(words, /counting down on worker-1, from 45\.1s to 5m45\.1s: deleted at 5m45\.1s/);
     await lanes(page).getByRole("button", { name: "Changed only" }).click();
     await until(page, async () => assert.equal(await lane(page, "node worker-2").count(), 0));
@@ -301,12 +301,40 @@ playgroundTest(
 );
 
 playgroundTest(
+  "the lanes by touch: a finger that rests looks at a moment, and goes nowhere",
+  { context: { hasTouch: true, viewport: { width: 420, height: 860 } } },
+  async ({ page }) => {
+    await outage(page);
+    await lanes(page).scrollIntoViewIfNeeded();
+    const end = await now(page);
+    const ticks = () => lanes(page).locator(".lscale > span").allTextContents();
+    const all = await ticks();
+    const [early, late] = [await place(page, WEB, 100), await place(page, WEB, 250)];
+    const client = await page.context().newCDPSession(page);
+    const send = (type, ...touchPoints) =>
+      client.send("Input.dispatchTouchEvent", { type, touchPoints });
+    await send("touchStart", { ...early, id: 0 });
+    const peek = page.locator('.app[data-peek="true"]');
+    await peek.waitFor();
+    assert.ok((await now(page)) < seconds(150));
+    // Moved, it looks at another moment, and does not pan.
+    await send("touchMove", { x: late.x, y: early.y, id: 0 });
+    await until(page, async () => assert.ok((await now(page)) > seconds(200)));
+    assert.ok((await now(page)) < seconds(300));
+    assert.deepEqual(await ticks(), all);
+    await send("touchEnd");
+    await peek.waitFor({ state: "detached" });
+    await until(page, async () => assert.equal(await now(page), end));
+  },
+);
+
+playgroundTest(
   "the forecast is there before time runs, and the same afterwards",
   async ({ page }) => {
     await ready(page);
     await loadScenario(page, "why-345-seconds");
     await page.getByTestId("lanes-open").click();
-    const words = () => lane(page, WEB).locator(".ltrack .sr").textContent();
+    const words = () => lane(page, WEB).locator(".ltrack").getAttribute("aria-label");
     await until(page, async () => assert.match(await words(), /forecast: .*counting down/));
     const forecast = lane(page, WEB).locator(".lbar[data-forecast][data-state=counting]");
     const title = await forecast.getAttribute("title");

@@ -4,7 +4,7 @@
 import assert from "node:assert/strict";
 
 import { playgroundTest } from "./support/browser.mjs";
-import { keyboard, mouse } from "./support/hands.mjs";
+import { keyboard, mouse, touch } from "./support/hands.mjs";
 import {
   evictions,
   keptSessions,
@@ -20,7 +20,7 @@ import {
   until,
 } from "./support/page.mjs";
 
-const CLIPBOARD = { context: { permissions: ["clipboard-read", "clipboard-write"] } };
+const CLIPBOARD = { permissions: ["clipboard-read", "clipboard-write"] };
 
 const fragment = (page) => page.evaluate(() => location.hash);
 
@@ -48,8 +48,9 @@ playgroundTest("the address follows the work", { sample: true }, async ({ page, 
   assert.equal(page.url().split("#")[0], url);
 });
 
-for (const hand of [mouse, keyboard]) {
-  playgroundTest(`a link shows the same to somebody else, by ${hand.name}`, CLIPBOARD, async ({
+for (const hand of [mouse, keyboard, touch]) {
+  const context = { ...hand.context, ...CLIPBOARD };
+  playgroundTest(`a link shows the same to somebody else, by ${hand.name}`, { context }, async ({
     page,
   }) => {
     await ready(page);

@@ -6,7 +6,7 @@ import { readFile } from "node:fs/promises";
 import axe from "axe-core";
 
 import { playgroundTest } from "./support/browser.mjs";
-import { keyboard, mouse } from "./support/hands.mjs";
+import { keyboard, mouse, touch } from "./support/hands.mjs";
 import { loadScenario, now, ready, runToEnd, scrubTo, seconds, until } from "./support/page.mjs";
 
 const TAKEN = {
@@ -31,8 +31,9 @@ async function violations(page, selector) {
 const inAddress = (page, name) =>
   page.waitForFunction((name) => location.hash.includes(`#s=${name}&`), name);
 
-for (const hand of [mouse, keyboard]) {
-  playgroundTest(`each question is one step from its answer, by ${hand.name}`, SAMPLE, async ({ page }) => {
+for (const hand of [mouse, keyboard, touch]) {
+  const options = { ...SAMPLE, context: hand.context };
+  playgroundTest(`each question is one step from its answer, by ${hand.name}`, options, async ({ page }) => {
     await ready(page);
     await hand(page).press(page.getByTestId("question-node"));
     await story(page).getByText("1 of 7").waitFor();
@@ -112,8 +113,7 @@ playgroundTest("a story is told by touch on a phone", PHONE, async ({ page }) =>
   await page.getByTestId("scenarios").tap();
   await page.locator('[data-scenario="why-345-seconds"]').tap();
   await page.getByTestId("dialog").waitFor({ state: "detached" });
-  await page.evaluate(() => document.querySelector("[data-testid=story-open]")?.click());
-  if (!(await story(page).isVisible())) await page.keyboard.press("o");
+  await command(page, "tell the bookmarks", (control) => control.tap());
   await story(page).getByText("1 of 4").waitFor();
   await page.getByTestId("story-next").tap();
   await story(page).getByText("2 of 4").waitFor();

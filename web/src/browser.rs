@@ -7,7 +7,7 @@ use wasm_bindgen_futures::JsFuture;
 use web_sys::{
     Blob, BlobPropertyBag, CanvasRenderingContext2d, Document, Element, File, HtmlAnchorElement,
     HtmlCanvasElement, HtmlElement, HtmlImageElement, IntersectionObserver,
-    IntersectionObserverEntry, Storage, Url, Window,
+    IntersectionObserverEntry, ResizeObserver, Storage, Url, Window,
 };
 
 /// Waits for an element to come into sight, until this is dropped.
@@ -35,6 +35,28 @@ impl Seen {
 }
 
 impl Drop for Seen {
+    fn drop(&mut self) {
+        self.observer.disconnect();
+    }
+}
+
+/// Waits for an element to get another size, until this is dropped.
+pub(crate) struct Resized {
+    observer: ResizeObserver,
+    _callback: Closure<dyn Fn()>,
+}
+
+impl Resized {
+    /// Does something now, and whenever the element has another size.
+    pub(crate) fn always(element: &Element, does: impl Fn() + 'static) -> Option<Self> {
+        let callback = Closure::<dyn Fn()>::new(does);
+        let observer = ResizeObserver::new(callback.as_ref().unchecked_ref()).ok()?;
+        observer.observe(element);
+        Some(Self { observer, _callback: callback })
+    }
+}
+
+impl Drop for Resized {
     fn drop(&mut self) {
         self.observer.disconnect();
     }

@@ -36,6 +36,7 @@ use crate::session::{Session, Timeline};
 use crate::view_models::ViewModels;
 use crate::view_models::board::density::Density;
 use crate::view_models::console::Entry;
+use crate::view_models::lanes::LanesMsg;
 use crate::view_models::log::LogModel;
 use crate::view_models::runs::{Breakpoint, Compared};
 use crate::view_models::selection::Selection;
@@ -448,5 +449,13 @@ fn only_looks(request: &Request) -> bool {
             | Request::Complete(..)
             | Request::Offers(_)
             | Request::ToggleKind(_)
+            | Request::Lanes(
+                LanesMsg::Look(..)
+                    | LanesMsg::Zoom(..)
+                    | LanesMsg::Pan(_)
+                    | LanesMsg::Range(..)
+                    | LanesMsg::Fit,
+                _,
+            )
     )
 }

@@ -1,10 +1,12 @@
 //! `serve` and `build`: the playground, by Trunk.
 
 use std::env;
+use std::fs;
 use std::net::{Ipv4Addr, TcpListener};
+use std::path::Path;
 use std::process::Command;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use clap::Args;
 
 use crate::pins;
@@ -13,6 +15,9 @@ use crate::workspace::{self, Workspace};
 
 /// The folder of the release build.
 pub(crate) const DIST: &str = "dist";
+
+/// Where `index.html` says how large the engine is.
+const NO_SIZE: &str = "data-bytes=\"0\"";
 
 /// How to serve the playground.
 #[derive(Args)]
@@ -75,11 +80,30 @@ pub(crate) fn set_up_and_build(workspace: &mut Workspace) -> Result<()> {
 /// Builds the release into [`DIST`]; it works under any path.
 ///
 /// # Errors
-/// When Trunk fails.
+/// When Trunk fails, or what it made is not as expected.
 pub(crate) fn build(workspace: &Workspace) -> Result<()> {
     let mut command = trunk(workspace, "build");
     command.args(["--release", "--public-url", "./", "--dist", DIST]);
-    workspace::run(&mut command)
+    workspace::run(&mut command)?;
+    state_size(&workspace.path(DIST))
+}
+
+/// Tells the page how large its engine is, so that it knows while loading how much is to come.
+/// Hosts tell the size of what is packed, and Trunk that of what is not optimised yet.
+fn state_size(dist: &Path) -> Result<()> {
+    let mut size = None;
+    for file in fs::read_dir(dist)? {
+        let file = file?;
+        if file.file_name().to_string_lossy().ends_with("_bg.wasm") {
+            size = Some(file.metadata()?.len());
+        }
+    }
+    let size = size.context("the build has no engine")?;
+    let path = dist.join("index.html");
+    let page = fs::read_to_string(&path)?;
+    ensure!(page.contains(NO_SIZE), "{} has no `{NO_SIZE}`", path.display());
+    fs::write(path, page.replace(NO_SIZE, &format!("data-bytes=\"{size}\"")))?;
+    Ok(())
 }
 
 /// Installs what building the playground needs.

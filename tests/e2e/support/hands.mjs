@@ -1,4 +1,4 @@
-// The two ways to use the page: by mouse, and by keyboard alone.
+// The three ways to use the page: by mouse, by keyboard alone, and by touch.
 
 import assert from "node:assert/strict";
 
@@ -8,7 +8,7 @@ import { until } from "./page.mjs";
 const MOST = 200;
 
 /**
- * @typedef {object} Hand what a user does, in one of the two ways
+ * @typedef {object} Hand what a user does, in one of these ways
  * @property {string} name
  * @property {(name: string) => Promise<void>} zone selects a zone
  * @property {(name: string) => Promise<void>} node selects a node
@@ -31,24 +31,31 @@ const items = {
 const inspects = (page, name) =>
   page.getByTestId("inspector").getByRole("heading", { name, level: 2 }).waitFor();
 
-/** @returns {Hand} */
-export function mouse(page) {
+/** A hand that points at what it means. */
+function pointing(page, name, press) {
   const select = (kind) => async (name) => {
-    await items[kind](page, name).click();
+    await press(items[kind](page, name));
     await inspects(page, name.split("/").at(-1));
   };
   return {
-    name: "mouse",
+    name,
     zone: select("zone"),
     node: select("node"),
     pod: select("pod"),
-    press: (control) => control.click(),
-    pick: (entry) => entry.click(),
-    tab: (name) => page.getByTestId("inspector").locator(`[data-tab="${name}"]`).click(),
+    press,
+    pick: press,
+    tab: (name) => press(page.getByTestId("inspector").locator(`[data-tab="${name}"]`)),
     choose: (list, value) => list.selectOption(value),
-    enter: (field) => field.click(),
+    enter: press,
   };
 }
+
+/** @returns {Hand} */
+export const mouse = (page) => pointing(page, "mouse", (control) => control.click());
+
+/** Of a page with this context. @returns {Hand} */
+export const touch = (page) => pointing(page, "touch", (control) => control.tap());
+touch.context = { hasTouch: true, viewport: { width: 1024, height: 768 } };
 
 /** Whether an element has the focus. */
 export const hasFocus = (locator) =>

@@ -5,15 +5,20 @@
 //! drawing is its own accessible counterpart (a grid whose cells say in words what the bars show),
 //! follows the colours of the page, of high contrast and of the zoom by itself, and can be
 //! searched, printed and tested as the rest of the page can.
+//!
+//! The rows themselves are not Yew's: [`rows`] hands them to the browser as text.
 
 mod details;
 mod pointer;
+pub(crate) mod rows;
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use gloo_events::{EventListener, EventListenerOptions};
-use taintlab_core::lanes::{LaneState, LaneSubject};
+use gloo_render::{AnimationFrame, request_animation_frame};
+use gloo_timers::callback::Timeout;
+use taintlab_core::lanes::LaneState;
 use taintlab_core::time::Timestamp;
 use wasm_bindgen::JsCast;
 use web_sys::{Element, HtmlInputElement, PointerEvent, WheelEvent};
@@ -21,21 +26,23 @@ use yew::prelude::*;
 
 use self::details::details;
 use self::pointer::{Drag, Pointers};
-use crate::components::parts::icon;
+use self::rows::Rows;
+use crate::browser::Resized;
 use crate::components::parts::splitter::Splitter;
 use crate::messages::{Dispatch, Msg};
 use crate::test_id::TestId;
-use crate::text::count;
 use crate::view_models::lanes::{
-    ForecastState, Frame, LaneBar, LaneRow, LanesMsg, LanesView, Picture, Room, moment, nanos,
+    ForecastState, Frame, LaneBar, LanesMsg, LanesView, Picture, Room, moment, nanos,
 };
 
 /// The height of a row in pixels, as in the style sheet.
 const ROW: usize = 24;
-/// Rows painted above and below those in sight.
-const SPARE: usize = 8;
+/// In steps of so many rows it is said which are in sight, and not at every pixel.
+const STEP: usize = 8;
 /// A pointer that moves less than this was pressed, not dragged.
 const STILL: f64 = 5.0;
+/// A finger that rests so many milliseconds looks at a moment, as a mouse does.
+const HOLD: u32 = 400;
 
 /// Properties of [`Lanes`].
 #[derive(Clone, PartialEq, Properties)]
@@ -52,8 +59,14 @@ pub(crate) struct LanesProps {
 
 /// What is wanted of them, on the page.
 pub(crate) enum Act {
-    /// Rows were scrolled, or the window got another size.
+    /// A finger has rested.
+    Held(i32),
+    /// A menu is asked for, perhaps by a finger that rests.
+    Menu(MouseEvent),
+    /// Rows were scrolled, or have more room or less.
     Scrolled,
+    /// In this frame there is time for rows out of sight.
+    More,
     /// A pointer is pressed, moved, or let go.
     Down(PointerEvent),
     /// It was moved.
@@ -66,6 +79,8 @@ pub(crate) enum Act {
     Left,
     /// The wheel was turned.
     Wheel(WheelEvent),
+    /// A row was clicked.
+    Click(MouseEvent),
     /// They are to be so many pixels high.
     Height(i32),
     /// What is dragged chooses an area, with any pointer, or no longer.
@@ -76,11 +91,19 @@ pub(crate) enum Act {
 pub(crate) struct Lanes {
     rows: NodeRef,
     axis: NodeRef,
+    /// The rows at the top, and those that are scrolled.
+    groups: [(NodeRef, Rows); 2],
     pointers: Pointers,
     height: i32,
-    seen: (usize, usize, u32),
+    /// The rows in sight that are not at the top, counted from there, and the width of tracks.
+    sight: (usize, usize, u32),
+    /// What of them was asked for.
+    asked: (usize, usize, u32),
     cursor: usize,
     wheel: Option<EventListener>,
+    resized: Option<Resized>,
+    more: Option<AnimationFrame>,
+    hold: Option<Timeout>,
     /// The pointer shows a moment.
     points: bool,
     /// What is dragged chooses an area, also by touch.
@@ -95,11 +118,16 @@ impl Component for Lanes {
         Self {
             rows: NodeRef::default(),
             axis: NodeRef::default(),
+            groups: Default::default(),
             pointers: Pointers::default(),
             height: 260,
-            seen: (0, 0, 0),
+            sight: (0, 0, 0),
+            asked: (0, 0, 0),
             cursor: 0,
             wheel: None,
+            resized: None,
+            more: None,
+            hold: None,
             points: false,
             measures: false,
         }
@@ -108,7 +136,13 @@ impl Component for Lanes {
     fn update(&mut self, ctx: &Context<Self>, act: Act) -> bool {
         match act {
             Act::Scrolled => {
-                self.look(ctx);
+                self.look();
+                self.show_rows(ctx);
+                self.ask(ctx);
+                false
+            }
+            Act::More => {
+                self.show_rows(ctx);
                 false
             }
             Act::Height(height) => {
@@ -123,6 +157,10 @@ impl Component for Lanes {
                 self.turned(ctx, &event);
                 false
             }
+            Act::Click(event) => {
+                self.clicked(ctx, &event);
+                false
+            }
             Act::Left => {
                 if self.pointers.none() {
                     self.point(ctx, None);
@@ -132,7 +170,24 @@ impl Component for Lanes {
             Act::Down(event) => self.down(ctx, &event),
             Act::Moved(event) => self.moved(ctx, &event),
             Act::Up(event) => self.up(ctx, &event),
-            Act::Cancelled(event) => self.pointers.cancel(event.pointer_id()),
+            Act::Held(id) => {
+                self.held(ctx, id);
+                false
+            }
+            Act::Menu(event) => {
+                if self.pointers.holds() {
+                    event.prevent_default();
+                }
+                false
+            }
+            Act::Cancelled(event) => {
+                self.hold = None;
+                let drag = self.pointers.up(event.pointer_id());
+                if drag.is_some_and(|drag| drag.holds) {
+                    self.point(ctx, None);
+                }
+                drag.is_some()
+            }
         }
     }
 
@@ -159,8 +214,8 @@ impl Component for Lanes {
 
     fn rendered(&mut self, ctx: &Context<Self>, _: bool) {
         let Some(rows) = self.rows.cast::<Element>() else {
-            self.wheel = None;
-            self.seen = (0, 0, 0);
+            (self.wheel, self.resized, self.more) = (None, None, None);
+            self.asked = (0, 0, 0);
             return;
         };
         if self.wheel.is_none() {
@@ -175,11 +230,17 @@ impl Component for Lanes {
                 })
             });
         }
+        if self.resized.is_none() {
+            let link = ctx.link().clone();
+            self.resized = Resized::always(&rows, move || link.send_message(Act::Scrolled));
+            self.look();
+        }
+        self.show_rows(ctx);
         if self.cursor != ctx.props().view.cursor {
             self.cursor = ctx.props().view.cursor;
             self.show_row(&rows, ctx.props());
         }
-        self.look(ctx);
+        self.ask(ctx);
     }
 }
 
@@ -201,23 +262,69 @@ fn pixels(number: i32) -> usize {
 }
 
 impl Lanes {
-    /// Says which rows are in sight, and how wide they are, if that has changed.
-    fn look(&mut self, ctx: &Context<Self>) {
+    /// Sees which rows are in sight. The browser is asked only when that may have changed: after
+    /// rows were made, it would have to lay them out for an answer.
+    fn look(&mut self) {
         let Some(rows) = self.rows.cast::<Element>() else { return };
         let width = self.axis.cast::<Element>().map_or(0, |axis| axis.client_width());
-        let pinned = ctx.props().view.window.pinned;
-        let first = pixels(rows.scroll_top()) / ROW;
-        let many = pixels(rows.client_height()) / ROW + 2 * SPARE;
-        // In steps, so that not every pixel is a message.
-        let first = first / SPARE * SPARE;
-        let seen = (
-            pinned + first.saturating_sub(SPARE),
-            many + SPARE,
+        self.sight = (
+            pixels(rows.scroll_top()) / ROW,
+            pixels(rows.client_height()) / ROW + 2,
             u32::try_from(width).unwrap_or_default(),
         );
-        if self.seen != seen {
-            self.seen = seen;
-            send(ctx, LanesMsg::Look(seen.0, seen.1, seen.2));
+    }
+
+    /// Says which rows are to be there: those in sight, and as many above and below.
+    fn ask(&mut self, ctx: &Context<Self>) {
+        let (first, many, width) = self.sight;
+        let (first, many) = (first / STEP * STEP, many.next_multiple_of(STEP));
+        let from = ctx.props().view.window.pinned + first.saturating_sub(many);
+        let asked = (from, 3 * many, width);
+        if self.asked != asked {
+            self.asked = asked;
+            send(ctx, LanesMsg::Look(asked.0, asked.1, asked.2));
+        }
+    }
+
+    /// Lets each group have its rows.
+    fn show_rows(&mut self, ctx: &Context<Self>) {
+        let view = &ctx.props().view;
+        let window = &view.window;
+        let pins = window.rows.partition_point(|row| row.pinned);
+        let (pins, others) = window.rows.split_at_checked(pins).unwrap_or_default();
+        let first = window.pinned + self.sight.0;
+        let shown =
+            [(pins, 0, 0..usize::MAX), (others, window.pinned, first..first + self.sight.1)];
+        let mut done = true;
+        for ((node, group), (rows, first, sight)) in self.groups.iter_mut().zip(shown) {
+            if let Some(element) = node.cast::<Element>() {
+                done &= group.show(&element, rows, (view.cursor, first), &sight);
+            }
+        }
+        let link = ctx.link().clone();
+        self.more = (!done).then(|| request_animation_frame(move |_| link.send_message(Act::More)));
+    }
+
+    /// Does what the button of a row is for.
+    fn clicked(&self, ctx: &Context<Self>, event: &MouseEvent) {
+        let target = event.target().and_then(|target| target.dyn_into::<Element>().ok());
+        let closest = |selector: &str| target.as_ref()?.closest(selector).ok().flatten();
+        let msg = closest("[data-act]").zip(closest(".lane")).and_then(|(button, lane)| {
+            let place = lane.id().strip_prefix("lane-")?.parse::<usize>().ok()?;
+            let mut rows = ctx.props().view.window.rows.iter();
+            let row = rows.find(|row| row.place == place)?;
+            rows::act(&button.get_attribute("data-act")?, row.subject.clone())
+        });
+        if let Some(msg) = msg {
+            // The button may go with its row; and so the keys of the lanes work.
+            self.focus();
+            send(ctx, msg);
+        }
+    }
+
+    fn focus(&self) {
+        if let Some(rows) = self.rows.cast::<web_sys::HtmlElement>() {
+            let _ = rows.focus();
         }
     }
 
@@ -297,13 +404,17 @@ impl Lanes {
         let pans = on_axis || !self.measures && (touch || event.shift_key());
         if !touch {
             event.prevent_default();
-            if let Some(rows) = self.rows.cast::<web_sys::HtmlElement>() {
-                // Then its keys work.
-                let _ = rows.focus();
-            }
+            // Then its keys work.
+            self.focus();
         }
         let row = if on_axis { None } else { self.row_at(ctx.props(), y) };
-        self.pointers.down(event.pointer_id(), x, Drag { from: (x, y), to: (x, y), row, pans });
+        let (id, at) = (event.pointer_id(), (x, y));
+        // A second finger pinches.
+        self.hold = (touch && pans && self.pointers.none()).then(|| {
+            let link = ctx.link().clone();
+            Timeout::new(HOLD, move || link.send_message(Act::Held(id)))
+        });
+        self.pointers.down(id, x, Drag { from: at, to: at, row, pans, holds: false });
         false
     }
 
@@ -313,6 +424,15 @@ impl Lanes {
             send(ctx, LanesMsg::Peek(at));
         }
         self.points = at.is_some();
+    }
+
+    /// A finger has rested: until it is lifted it shows the moment that it is on.
+    fn held(&mut self, ctx: &Context<Self>, id: i32) {
+        self.hold = None;
+        let Some(drag) = self.pointers.drag(id).filter(|drag| drag.is_still()) else { return };
+        drag.holds = true;
+        let x = drag.to.0;
+        self.point(ctx, self.moment(ctx.props(), x));
     }
 
     fn moved(&mut self, ctx: &Context<Self>, event: &PointerEvent) -> bool {
@@ -335,9 +455,14 @@ impl Lanes {
         };
         let before = drag.to;
         drag.to = (x, y);
+        if drag.holds {
+            self.point(ctx, self.moment(props, x));
+            return false;
+        }
         if drag.is_still() {
             return false;
         }
+        self.hold = None;
         if drag.pans {
             let width = self.axis.cast::<Element>().map_or(1, |axis| axis.client_width().max(1));
             send(ctx, LanesMsg::Pan((before.0 - x) / f64::from(width)));
@@ -351,9 +476,12 @@ impl Lanes {
     }
 
     fn up(&mut self, ctx: &Context<Self>, event: &PointerEvent) -> bool {
+        self.hold = None;
         let Some(drag) = self.pointers.up(event.pointer_id()) else { return false };
         let props = ctx.props();
-        if drag.is_still() {
+        if drag.holds {
+            self.point(ctx, None);
+        } else if drag.is_still() {
             let row = drag.row;
             let row = row.and_then(|row| props.view.window.rows.iter().find(|it| it.place == row));
             match row {
@@ -402,18 +530,20 @@ impl Lanes {
         let (props, link) = (ctx.props(), ctx.link());
         let window = &props.view.window;
         let height = ROW * window.total.saturating_sub(window.pinned);
-        let (pins, others): (Vec<_>, Vec<_>) = window.rows.iter().partition(|row| row.pinned);
+        let [(pins, _), (others, _)] = &self.groups;
         let active = props.view.window.rows.iter().any(|row| row.place == props.view.cursor);
         let onpointerleave = link.callback(|_: PointerEvent| Act::Left);
         html! {
             <div class="lframe" data-measures={self.measures.then_some("true")}
                 onpointerdown={link.callback(Act::Down)}
                 onpointermove={link.callback(Act::Moved)} onpointerup={link.callback(Act::Up)}
+                oncontextmenu={link.callback(Act::Menu)}
                 onpointercancel={link.callback(Act::Cancelled)} {onpointerleave}>
                 <div class="laxis" aria-hidden="true" data-testid={TestId::LanesAxis}>
                     <div class="lscale" ref={self.axis.clone()}>
                         { for window.ticks.iter().enumerate().map(|(index, (place, text))| html! {
-                            <span hidden={window.covers(index, f64::from(self.seen.2))}
+                            <span hidden={window.covers(index, f64::from(self.sight.2))}
+                                class={(*place > 97.0).then_some("last")}
                                 style={format!("left:{place:.3}%")}>{ text }</span>
                         }) }
                         { flags(props) }
@@ -423,21 +553,17 @@ impl Lanes {
                     aria-label="Lanes" aria-rowcount={window.total.to_string()} aria-colcount="2"
                     aria-activedescendant={active.then(|| format!("lane-{}", props.view.cursor))}
                     onscroll={link.callback(|_: Event| Act::Scrolled)}
+                    onclick={link.callback(Act::Click)}
                     data-testid={TestId::LanesRows}>
                     if window.total == 0 {
                         <p class="nothing">{ nothing(props) }</p>
                     }
-                    if !pins.is_empty() {
-                        <div class="lpins" role="rowgroup"
-                            style={format!("height:{}px", ROW * pins.len())}>
-                            { for pins.into_iter().map(|row| line(row, row.place, props)) }
-                        </div>
+                    if window.pinned > 0 {
+                        <div class="lpins" role="rowgroup" ref={pins.clone()}
+                            style={format!("height:{}px", ROW * window.pinned)}></div>
                     }
-                    <div class="lspace" role="rowgroup" style={format!("height:{height}px")}>
-                        { for others.into_iter().map(|row| {
-                            line(row, row.place.saturating_sub(window.pinned), props)
-                        }) }
-                    </div>
+                    <div class="lspace" role="rowgroup" ref={others.clone()}
+                        style={format!("height:{height}px")}></div>
                 </div>
                 <div class="lines" aria-hidden="true">{ self.lines(props) }</div>
             </div>
@@ -550,7 +676,7 @@ fn bar(props: &LanesProps, measure: Html) -> Html {
                 { measure }
                 <span class="grow"></span>
                 { forecast(props) }
-                <input type="search" placeholder="Filter: name or state" {oninput}
+                <input type="search" placeholder="Name or state" {oninput}
                     aria-label="Filter lanes by name or state" />
                 <span class="seg" role="group" aria-label="Picture of the lanes">
                     { button("SVG", "Download the lanes as SVG", None,
@@ -584,69 +710,6 @@ fn forecast(props: &LanesProps) -> Html {
             <button type="button" class="btn small" onclick={does(on)}>{ button }</button>
         </span>
     }
-}
-
-/// A row, so many rows down.
-fn line(row: &LaneRow, down: usize, props: &LanesProps) -> Html {
-    let does = |msg: LanesMsg| props.dispatch.reform(move |_: MouseEvent| Msg::Lanes(msg.clone()));
-    let subject = &row.subject;
-    let cursor = row.place == props.view.cursor;
-    let kind = if row.pinned { "pinned" } else { subject.kind() };
-    let whole = subject.to_string();
-    let (fold, pin) = if row.folded { ("Unfold", "▸") } else { ("Fold", "▾") };
-    let pin_label = if row.pinned { "Unpin" } else { "Keep at the top" };
-    html! {
-        <div key={format!("{}{whole}", row.pinned)} class="lane" role="row"
-            id={format!("lane-{}", row.place)}
-            aria-rowindex={(row.place + 1).to_string()} data-kind={kind}
-            aria-selected={cursor.to_string()} data-subject={whole.clone()}
-            data-area={row.in_area.then_some("true")} style={format!("top:{}px", ROW * down)}>
-            <span class="lname" role="rowheader">
-                if row.under > 0 && !row.pinned {
-                    <button class="lfold" tabindex="-1" aria-label={format!("{fold} {whole}")}
-                        onclick={does(LanesMsg::Fold(subject.clone()))}>{ pin }</button>
-                }
-                <button class="clip" tabindex="-1" title={whole.clone()}
-                    onclick={does(LanesMsg::Choose(subject.clone(), None))}>
-                    <bdi>{ &row.name }</bdi></button>
-                if row.folded && !row.pinned {
-                    <span class="muted num">{ count(row.under, under(subject)) }</span>
-                }
-                <button class="lpin" tabindex="-1" aria-label={format!("{pin_label}: {whole}")}
-                    title={pin_label} aria-pressed={row.pinned.to_string()}
-                    onclick={does(LanesMsg::Pin(subject.clone()))}>{ icon::pin() }</button>
-            </span>
-            <span class="ltrack" role="gridcell">
-                <span class="sr">{ &row.words }</span>
-                { for row.bars.iter().map(one_bar) }
-            </span>
-        </div>
-    }
-}
-
-/// What is under a row.
-fn under(subject: &LaneSubject) -> &'static str {
-    match subject {
-        LaneSubject::Zone { .. } => "node",
-        LaneSubject::Node { .. } | LaneSubject::Pod { .. } => "pod",
-    }
-}
-
-/// A bar of a lane.
-pub(crate) fn one_bar(bar: &LaneBar) -> Html {
-    html! {
-        <i class="lbar" aria-hidden="true" data-state={bar.state.as_str()} title={bar.text.clone()}
-            data-tainted={bar.tainted.then_some("true")}
-            data-forecast={bar.forecast.then_some("true")}
-            style={format!("left:{:.3}%;width:{:.3}%", bar.left, bar.width)}>
-            if bar.width > 3.0 && !is_calm(bar.state) { <b>{ bar.state.words() }</b> }
-        </i>
-    }
-}
-
-/// What needs no word.
-fn is_calm(state: LaneState) -> bool {
-    matches!(state, LaneState::Ready | LaneState::Normal | LaneState::Initial)
 }
 
 /// The states that bars are painted in, each once: for a legend.

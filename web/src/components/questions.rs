@@ -19,7 +19,9 @@ pub(crate) fn questions(dispatch: &Dispatch) -> Html {
             { question(TestId::QuestionNode, "A node dies: who leaves, and when?", || {
                 Msg::Tour("service-in-an-outage")
             }) }
-            { question(TestId::QuestionWhy, "Why 5 min 45 s or 50 s, not 5 min?", || Msg::Tour("why-345-seconds")) }
+            { question(TestId::QuestionWhy, "Why 5 min 45 s, and not 5 min?", || {
+                Msg::Tour("why-345-seconds")
+            }) }
             { question(TestId::QuestionPaste, "Paste my cluster", || {
                 Msg::Open(Dialog::Import(Source::empty()))
             }) }

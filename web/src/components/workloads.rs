@@ -95,6 +95,15 @@ fn line(track: &Track, end: Timestamp, props: &WorkloadsProps) -> Html {
     let selected = props.selection.as_ref() == Some(&selection);
     let onclick = props.dispatch.reform(move |_: MouseEvent| Msg::Select(Some(selection.clone())));
     let pending = view.pending.first();
+    // A Job that is over wants no pods any more.
+    let (number, mood) = match view.job.as_ref().and_then(|job| job.finished.as_deref()) {
+        Some(finished) if finished.starts_with("Failed") => ("Failed".to_owned(), "none"),
+        Some(_) => ("Complete".to_owned(), "whole"),
+        None => {
+            let mood = class(track.availability.readiness_now());
+            (format!("{}/{}", view.ready, view.desired), mood)
+        }
+    };
     let words = summary(track);
     html! {
         <button key={key.to_string()} class="track" data-workload={key.to_string()} {onclick}
@@ -102,9 +111,7 @@ fn line(track: &Track, end: Timestamp, props: &WorkloadsProps) -> Html {
             <span class="clip">
                 <span class="ns">{ kind_and_namespace(track) }</span>{ key.name.name() }
             </span>
-            <span class={classes!("num", "ready", class(track.availability.readiness_now()))}>
-                { format!("{}/{}", view.ready, view.desired) }
-            </span>
+            <span class={classes!("num", "ready", mood)}>{ number }</span>
             { curve(&track.availability, end) }
             <span class="num lost">{ lost(track) }</span>
             if let Some(pending) = pending {

@@ -277,11 +277,17 @@ impl Host {
     }
 
     fn pin(&mut self, subject: LaneSubject) {
+        let cursor = self.at_cursor();
         let pins = &mut self.lanes.wanted.pins;
         let before = pins.len();
         pins.retain(|pin| *pin != subject);
         if pins.len() == before {
             pins.push(subject);
+        }
+        // Rows move, and the cursor stays with its own.
+        self.look_at_lanes();
+        if let Some(subject) = cursor {
+            self.put_cursor_on(&subject);
         }
     }
 
@@ -291,7 +297,7 @@ impl Host {
 
     fn move_cursor(&mut self, to: Move) {
         let last = self.lanes.rows.rows.len().saturating_sub(1);
-        let page = self.lanes.view.rows.max(1);
+        let page = (self.lanes.view.rows / 3).max(1);
         let cursor = self.lanes.cursor;
         self.lanes.cursor = match to {
             Move::Up => cursor.saturating_sub(1),

@@ -214,6 +214,9 @@ fn what_takes_long_can_be_stopped_and_others_wait_for_it() {
     assert!(reply.is_none(), "an edit waits");
     let (reply, _) = page.ask_until(Request::Offers("node/".into()), 1);
     assert!(reply.is_some(), "what only looks does not");
+    let look = Request::Lanes(LanesMsg::Look(0, 30, 600), false);
+    let (reply, _) = page.ask_until(look, 1);
+    assert!(reply.is_some(), "lanes are scrolled meanwhile");
     let (reply, _) = page.ask_until(Request::Cancel, 1);
     assert!(reply.is_some());
     assert!(page.host.job.is_none());

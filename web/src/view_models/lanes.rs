@@ -42,7 +42,8 @@ pub(crate) enum LanesMsg {
     Room(Room),
     /// Give them all of the height, or hide them.
     ToggleFull,
-    /// So many rows are in sight from that one on, the tracks being so many pixels wide.
+    /// So many rows are wanted from that one on, three times as many as are in sight; the tracks are
+    /// so many pixels wide.
     Look(usize, usize, u32),
     /// Show a longer time, or a shorter one; this moment stays where it is.
     Zoom(f64, Option<Timestamp>),

@@ -5,13 +5,11 @@ use std::rc::Rc;
 
 use gloo_events::EventListener;
 use taintlab_core::api::NodeName;
-use wasm_bindgen::JsCast;
-use wasm_bindgen::closure::Closure;
-use web_sys::{HtmlCanvasElement, HtmlElement, ResizeObserver};
+use web_sys::{HtmlCanvasElement, HtmlElement};
 use yew::prelude::*;
 
 use super::cell_canvas::{self, PITCH};
-use crate::browser;
+use crate::browser::{self, Resized};
 use crate::focus;
 use crate::messages::{Dispatch, Msg};
 use crate::test_id::TestId;
@@ -69,7 +67,7 @@ pub(crate) struct Cells {
     /// It is to be in sight when it is there.
     shows: bool,
     painted: Option<Painted>,
-    observer: Option<(ResizeObserver, Closure<dyn Fn()>)>,
+    observer: Option<Resized>,
     _colours: Vec<EventListener>,
 }
 
@@ -208,12 +206,6 @@ impl Component for Cells {
             self.painted = Some(painted);
         }
     }
-
-    fn destroy(&mut self, _: &Context<Self>) {
-        if let Some((observer, _)) = self.observer.take() {
-            observer.disconnect();
-        }
-    }
 }
 
 impl Cells {
@@ -256,14 +248,10 @@ impl Cells {
 
     fn observe(&mut self, ctx: &Context<Self>, canvas: &HtmlCanvasElement) {
         let (link, observed) = (ctx.link().clone(), canvas.clone());
-        let tell = Closure::<dyn Fn()>::new(move || {
+        self.observer = Resized::always(canvas, move || {
             let width = usize::try_from(observed.client_width()).unwrap_or_default();
             link.send_message(CellsMsg::Width(width));
         });
-        if let Ok(observer) = ResizeObserver::new(tell.as_ref().unchecked_ref()) {
-            observer.observe(canvas);
-            self.observer = Some((observer, tell));
-        }
     }
 }
 

@@ -7,7 +7,8 @@ use taintlab_core::release::KubernetesRelease;
 use web_sys::HtmlTextAreaElement;
 use yew::prelude::*;
 
-use crate::components::lanes::{legend, one_bar};
+use crate::components::lanes::legend;
+use crate::components::lanes::rows::bars;
 use crate::components::parts::copy::copy;
 use crate::components::parts::forms::{Choice, TextField, error_list};
 use crate::components::parts::modal::Modal;
@@ -197,7 +198,7 @@ fn result(compared: &Compared, dispatch: &Dispatch) -> Html {
     let comparison = &compared.comparison;
     let [a, b] = &comparison.names;
     let more = comparison.subjects.len().saturating_sub(compared.lanes.len());
-    let bars = compared.lanes.iter().flat_map(|(_, [above, below])| above.iter().chain(below));
+    let all = compared.lanes.iter().flat_map(|(_, [above, below])| above.iter().chain(below));
     html! {
         <section class="stack" data-testid={TestId::Compared}>
             <p class="verdict"><b>{ comparison.sentence() }</b></p>
@@ -213,9 +214,9 @@ fn result(compared: &Compared, dispatch: &Dispatch) -> Html {
                                 </span>
                                 <span class="ptracks">
                                     <span class="ltrack" title={format!("A: {a}")}>
-                                        { for above.iter().map(one_bar) }</span>
+                                        { bars(above) }</span>
                                     <span class="ltrack" title={format!("B: {b}")}>
-                                        { for below.iter().map(one_bar) }</span>
+                                        { bars(below) }</span>
                                     if let Some(place) = compared.parts_at {
                                         <i class="lparts" style={format!("left:{place:.3}%")}></i>
                                     }
@@ -225,7 +226,7 @@ fn result(compared: &Compared, dispatch: &Dispatch) -> Html {
                     </div>
                 </div>
                 <div class="row">
-                    { legend(bars) }
+                    { legend(all) }
                     <span class="muted">{ format!("above A: {a}; below B: {b}") }</span>
                 </div>
                 if more > 0 { <p class="hint">{ format!("and {more} more lanes") }</p> }

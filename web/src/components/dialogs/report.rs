@@ -181,7 +181,7 @@ fn finding(row: &FindingRow, open: &Callback<Rc<Moment>>, dispatch: &Dispatch) -
     let moment = row.moment.clone();
     html! {
         <li>
-            <p><b>{ row.what.clone() }</b>{ " " }{ row.why.clone() }{ " " }
+            <p><b>{ row.what.clone() }</b>{ ": " }{ row.why.clone() }{ " " }
                 <button class="btn small"
                     onclick={open.reform(move |_: MouseEvent| moment.clone())}>
                     { format!("Open at {}", row.moment.at) }

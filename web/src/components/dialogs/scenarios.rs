@@ -80,9 +80,11 @@ pub(crate) fn Scenarios(props: &ScenariosProps) -> Html {
                         <span class="grow">
                             { format!("More like “{}”: {}", about.title, about.tags.join(", ")) }
                         </span>
-                        <button class="btn small" onclick={move |_: MouseEvent| like.set(None)}>
-                            { "Show all" }
-                        </button>
+                        <button class="btn small" onclick={move |_: MouseEvent| {
+                            like.set(None);
+                            // The button goes.
+                            browser::focus(&TestId::ScenarioSearch.selector());
+                        }}>{ "Show all" }</button>
                     </p>
                 }
             </div>

@@ -108,13 +108,13 @@ const PASS_TIMES: [(&str, Span, &str); 2] = [
     (
         "healthPass.perNode",
         HealthPassTime::MEASURED.per_node,
-        "what a health pass takes for each node, by which passes are further apart than \
-         --node-monitor-period; 0s in both for ideal clocks",
+        "how long a health pass takes for each node, which delays the next pass; set both to 0s \
+         for ideal clocks",
     ),
     (
         "healthPass.perWrite",
         HealthPassTime::MEASURED.per_write,
-        "what it takes to write the status of a node, or since 1.27 of eight",
+        "how long it takes to write the status of one node; since 1.27, of eight at a time",
     ),
 ];
 

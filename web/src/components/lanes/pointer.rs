@@ -13,6 +13,8 @@ pub(super) struct Drag {
     pub(super) row: Option<usize>,
     /// Whether it moves the time in sight, and does not choose an area.
     pub(super) pans: bool,
+    /// Whether it rested first, and so shows moments.
+    pub(super) holds: bool,
 }
 
 impl Drag {
@@ -32,9 +34,14 @@ impl Pointers {
         self.0.is_empty()
     }
 
+    /// Whether one rests and shows moments.
+    pub(super) fn holds(&self) -> bool {
+        self.0.iter().any(|(.., drag)| drag.holds)
+    }
+
     /// One is pressed.
     pub(super) fn down(&mut self, id: i32, x: f64, drag: Drag) {
-        self.cancel(id);
+        self.up(id);
         self.0.push((id, x, drag));
     }
 
@@ -71,11 +78,6 @@ impl Pointers {
         let place = self.0.iter().position(|(known, ..)| *known == id)?;
         Some(self.0.remove(place).2)
     }
-
-    /// One is taken by the browser.
-    pub(super) fn cancel(&mut self, id: i32) -> bool {
-        self.up(id).is_some()
-    }
 }
 
 #[cfg(test)]
@@ -84,7 +86,8 @@ mod tests {
 
     #[test]
     fn two_pointers_pinch_and_one_drags() {
-        let drag = |x| Drag { from: (x, 0.0), to: (x, 0.0), row: Some(1), pans: true };
+        let drag =
+            |x| Drag { from: (x, 0.0), to: (x, 0.0), row: Some(1), pans: true, holds: false };
         let mut pointers = Pointers::default();
         pointers.down(1, 100.0, drag(100.0));
         assert_eq!(pointers.pinch(1, 120.0), None);
@@ -94,6 +97,6 @@ mod tests {
         assert_eq!(pointers.pinch(2, 300.0), Some((0.5, 200.0)));
         assert!(!pointers.up(1).unwrap().is_still(), "a pinch presses nothing");
         assert_eq!(pointers.pinch(2, 310.0), None);
-        assert!(pointers.cancel(2) && pointers.none());
+        assert!(pointers.up(2).is_some() && pointers.none());
     }
 }

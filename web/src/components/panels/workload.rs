@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use taintlab_core::api::{WorkloadKey, WorkloadKind};
 use taintlab_core::command::Command;
-use taintlab_core::simulator::JobView;
+use taintlab_core::simulator::{JobView, WorkloadView};
 use taintlab_core::time::{Span, parse_duration};
 use yew::prelude::*;
 
@@ -35,11 +35,9 @@ pub(crate) fn WorkloadPanel(props: &WorkloadPanelProps) -> Html {
     let (track, dispatch) = (&props.track, &props.dispatch);
     let view = &track.view;
     let key = &view.workload;
-    let whole = view.ready >= view.desired;
+    let (well, words) = state(view);
     let badge = html! {
-        <span class="badge" data-state={if whole { "stays" } else { "terminating" }}>
-            { format!("{}/{} ready", view.ready, view.desired) }
-        </span>
+        <span class="badge" data-state={if well { "stays" } else { "terminating" }}>{ words }</span>
     };
     let scaled = matches!(
         key.kind,
@@ -57,15 +55,18 @@ pub(crate) fn WorkloadPanel(props: &WorkloadPanelProps) -> Html {
                            replicas: the object itself was not imported." }
                     </p>
                 }
-                <dl class="facts">
-                    { fact("Desired", view.desired) }
-                    { fact("Ready", view.ready) }
-                    { fact("Up to date", view.updated) }
-                    { fact("Available", view.available) }
-                    { fact("Unavailable", view.unavailable) }
-                    { fact("Terminating", view.terminating) }
-                </dl>
-                { for view.job.iter().map(job_facts) }
+                if let Some(job) = &view.job {
+                    { job_facts(job) }
+                } else {
+                    <dl class="facts">
+                        { fact("Desired", view.desired) }
+                        { fact("Ready", view.ready) }
+                        { fact("Up to date", view.updated) }
+                        { fact("Available", view.available) }
+                        { fact("Unavailable", view.unavailable) }
+                        { fact("Terminating", view.terminating) }
+                    </dl>
+                }
                 { for view.pending.iter().map(|pending| html! {
                     <p class="pendingpod" data-testid={TestId::PendingReason}>
                         <b>{ pending.pod.to_string() }</b>{ " is pending" }
@@ -98,6 +99,14 @@ pub(crate) fn WorkloadPanel(props: &WorkloadPanelProps) -> Html {
                 </div>
             </div>
         </>
+    }
+}
+
+/// Whether a workload is well, and why: `2/3 ready`; of a Job that is over how it ended.
+pub(crate) fn state(view: &WorkloadView) -> (bool, String) {
+    match view.job.as_ref().and_then(|job| job.finished.clone()) {
+        Some(finished) => (!finished.starts_with("Failed"), finished),
+        None => (view.ready >= view.desired, format!("{}/{} ready", view.ready, view.desired)),
     }
 }
 

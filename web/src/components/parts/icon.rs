@@ -60,8 +60,6 @@ icons! {
     up = "M8 12.5v-9M4.5 7L8 3.5 11.5 7";
     /// An arrow down.
     down = "M8 3.5v9M4.5 9L8 12.5 11.5 9";
-    /// A pin.
-    pin = "M6 2.5h4l-.5 4 2.5 2.5H4l2.5-2.5zM8 9v4.5";
     /// Two ways.
     fork = "M4.5 3v10M4.5 9.5c0-3 7-1.5 7-5M11.5 4.5V3";
     /// A waste bin.
