@@ -42,8 +42,8 @@ pub struct Cluster {
     pods_by_node: BTreeMap<NodeName, Arc<BTreeMap<PodKey, Arc<Pod>>>>,
     /// Shared as well.
     pods_by_owner: BTreeMap<WorkloadKey, Arc<OwnedPods>>,
-    /// Pods that no controller owns.
-    orphans: BTreeSet<PodKey>,
+    /// Pods that no controller owns. Shared as well.
+    orphans: Arc<BTreeSet<PodKey>>,
     workloads: BTreeMap<WorkloadKey, Arc<Workload>>,
     workloads_by_owner: BTreeMap<WorkloadKey, BTreeSet<WorkloadKey>>,
     budgets: BTreeMap<PodKey, Arc<PodDisruptionBudget>>,
@@ -81,6 +81,12 @@ impl Cluster {
     /// All pods, by namespace and name.
     pub fn pods(&self) -> impl Iterator<Item = (&PodKey, &Arc<Pod>)> {
         self.pods.iter()
+    }
+
+    /// Calls `differs` with the key of each pod that is only in one of two clusters, or is not the
+    /// same object in both. What they share costs nothing.
+    pub(crate) fn visit_different_pods(&self, other: &Self, differs: impl FnMut(&PodKey)) {
+        self.pods.visit_different(&other.pods, differs);
     }
 
     /// How many pods there are.
@@ -262,10 +268,10 @@ impl Cluster {
         self.index_owner(key, old.as_deref(), Some(&pod));
         match (old.as_deref().is_some_and(is_orphan), is_orphan(&pod)) {
             (false, true) => {
-                self.orphans.insert(key.clone());
+                Arc::make_mut(&mut self.orphans).insert(key.clone());
             }
             (true, false) => {
-                self.orphans.remove(key);
+                Arc::make_mut(&mut self.orphans).remove(key);
             }
             (false, false) | (true, true) => {}
         }
@@ -326,7 +332,7 @@ impl Cluster {
         let old = self.pods.remove(key)?;
         self.index_owner(key, Some(&old), None);
         if is_orphan(&old) {
-            self.orphans.remove(key);
+            Arc::make_mut(&mut self.orphans).remove(key);
         }
         self.unindex(key, &old.spec.node_name);
         Some(old)

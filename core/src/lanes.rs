@@ -10,6 +10,7 @@ pub mod comparison;
 mod recorder;
 
 use alloc::string::String;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::fmt;
 
@@ -109,11 +110,13 @@ pub struct Segment {
     pub node: Option<NodeName>,
     /// The event that began it; absent for what was so at the beginning.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub began: Option<Cause>,
+    #[cfg_attr(feature = "typescript-all", tsify(type = "Cause"))]
+    pub began: Option<Arc<Cause>>,
     /// What caused that event: for an eviction the taint, for the taint the condition, for the
     /// condition the last heartbeat. Absent if it is not known, or somebody did it.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub cause: Option<Cause>,
+    #[cfg_attr(feature = "typescript-all", tsify(type = "Cause"))]
+    pub cause: Option<Arc<Cause>>,
 }
 
 /// Something that happened, as the cause of something else.

@@ -92,5 +92,6 @@ pub mod release;
 pub mod report;
 pub mod scenario;
 pub mod simulator;
+pub mod slices;
 pub mod time;
 pub mod warnings;

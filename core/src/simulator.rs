@@ -17,6 +17,7 @@
 
 mod commands;
 mod control_plane;
+mod differences;
 mod driver;
 mod forecast;
 mod node_controllers;
@@ -36,6 +37,7 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use self::control_plane::ControlPlane;
+pub use self::differences::Differences;
 pub use self::forecast::Forecast;
 use self::node_controllers::NodeControllers;
 pub use self::node_view::NodeView;
@@ -99,6 +101,14 @@ impl Default for Simulator {
 /// Objects are shared with the simulation, so that it costs a few dozen bytes for every object.
 #[derive(Clone, Debug)]
 pub struct SimulatorSnapshot(Simulator);
+
+impl SimulatorSnapshot {
+    /// The simulation as it was then, to look at.
+    #[must_use]
+    pub const fn simulator(&self) -> &Simulator {
+        &self.0
+    }
+}
 
 /// What can be there at the beginning beside nodes and pods.
 #[derive(Clone, Debug, Default)]

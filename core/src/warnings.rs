@@ -36,6 +36,7 @@ use crate::kubelet::NodeShutdownConfig;
 use crate::protocol::zone::ZoneKey;
 use crate::release::{FeatureGate, KubernetesRelease};
 use crate::simulator::{NodeView, Simulator, SimulatorConfig};
+use crate::slices::{Pace, at_once};
 
 /// What a warning is about; its text never changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -265,17 +266,20 @@ struct Settings {
     flags: NodeLifecycleConfig,
 }
 
+/// After so many pods or groups of them the search pauses.
+const PACE: Pace = Pace::every(1_000);
+
 /// All warnings, the most pressing first. A configuration that cannot be counts with the defaults
 /// of its release.
 #[must_use]
 pub fn warnings(cluster: &Cluster, config: &SimulatorConfig) -> Vec<Warning> {
     let shutdown = config.node_shutdown_config().unwrap_or_default();
-    find(cluster, config, |_, node| pods::is_unreachable(node), |_| &shutdown)
+    at_once(find(cluster, config, |_, node| pods::is_unreachable(node), |_| &shutdown))
 }
 
 /// All warnings; `is_lost` knows the nodes that are unreachable, `shutdown` what the kubelet of a
 /// node goes by when it is shut down.
-fn find<'c>(
+async fn find<'c>(
     cluster: &Cluster,
     config: &SimulatorConfig,
     is_lost: impl Fn(&NodeName, &Node) -> bool,
@@ -289,18 +293,18 @@ fn find<'c>(
         flags: config.flags().unwrap_or_else(|_| NodeLifecycleConfig::of(config.release)),
     };
     let nodes = pods::Nodes::of(cluster);
-    let groups = pods::groups(cluster);
+    let groups = pods::groups(cluster).await;
     let mut found = Vec::new();
-    tolerations::look(&groups, &nodes, &settings, &mut found);
-    budgets::look(cluster, &groups, &nodes, &settings, &mut found);
-    lost::look(&groups, &nodes, &settings, &mut found);
-    spread::look(cluster, &groups, &nodes, &settings, &mut found);
+    tolerations::look(&groups, &nodes, &settings, &mut found).await;
+    budgets::look(cluster, &groups, &nodes, &settings, &mut found).await;
+    lost::look(&groups, &nodes, &settings, &mut found).await;
+    spread::look(cluster, &groups, &settings, &mut found).await;
     control_plane::look(cluster, is_lost, &mut found);
     if let Some(descheduler) = &config.descheduler {
-        descheduler::look(cluster, &groups, descheduler, &mut found);
+        descheduler::look(cluster, &groups, descheduler, &mut found).await;
     }
-    shutdown::look(&groups, &settings, shutdown, &mut found);
-    volumes::look(cluster, &groups, &settings, &mut found);
+    shutdown::look(&groups, &settings, shutdown, &mut found).await;
+    volumes::look(cluster, &groups, &settings, &mut found).await;
     // A stable sort: within one kind the order of the objects stays.
     found.sort_by_key(|warning| (warning.severity, warning.code));
     found
@@ -310,12 +314,19 @@ fn find<'c>(
 /// whose kubelet is unreachable counts as lost at once, before its conditions say so.
 #[must_use]
 pub fn warnings_of(simulator: &Simulator) -> Vec<Warning> {
+    at_once(find_warnings(simulator))
+}
+
+/// The same in slices, for large clusters. What it is told of is a copy of a simulation, so that
+/// this can go on meanwhile.
+pub async fn find_warnings(simulator: &Simulator) -> Vec<Warning> {
     let is_lost = |name: &NodeName, node: &Node| {
         simulator.unreachable_cause(name).is_some() || pods::is_unreachable(node)
     };
     find(simulator.cluster(), simulator.config(), is_lost, |node| {
         NodeView::shutdown_config(simulator, node)
     })
+    .await
 }
 
 /// The first of some names, and how many more there are.

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use serde_json::Value as Json;
 use taintlab_core::api::{Node, Pod, PodDisruptionBudget, Workload};
 use taintlab_core::policy::validation::FieldError;
+use taintlab_core::slices::at_once;
 use taintlab_core::time::Time;
 
 use self::importer::Importer;
@@ -118,13 +119,13 @@ impl Import {
 /// ```
 #[must_use]
 pub fn import(text: &str, file: &str, options: impl Into<ImportOptions>) -> Import {
-    import_watched(text, file, options, &|_| {})
+    at_once(import_in_slices(text, file, options, &|_| {}))
 }
 
-/// The same as [`import`]; of a text that takes long, `watch` is told after every 10,000 objects
-/// how many were read. A text that is neither JSON nor YAML may be read twice, and told of twice.
-#[must_use]
-pub fn import_watched(
+/// The same as [`import`] in slices, for texts that take long: it pauses again and again, and tells
+/// `watch` after every 10,000 objects how many were read. A text that is neither JSON nor YAML may
+/// be read twice, and told of twice.
+pub async fn import_in_slices(
     text: &str,
     file: &str,
     options: impl Into<ImportOptions>,
@@ -137,9 +138,9 @@ pub fn import_watched(
     if let Err(problem) = source::check(text, &options.limits) {
         importer.refuse(problem);
     } else {
-        importer = source::parse(text, options, true, new);
+        importer = source::parse(text, options, true, new).await;
     }
-    importer.finish(text)
+    importer.finish(text).await
 }
 
 /// An error of the API server's validation, with its place in the text.

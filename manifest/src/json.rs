@@ -6,13 +6,18 @@
 
 use std::borrow::Cow;
 
+use taintlab_core::slices::pause;
+
 use crate::builder::{Builder, Stop};
 use crate::diagnostic::{Position, Problem};
 use crate::limits::ImportOptions;
 use crate::tree::{Sink, Value};
 
+/// After so many values it pauses.
+const PAUSE: usize = 2_000;
+
 /// Reads all values of `text`, one after another.
-pub(crate) fn parse<'t>(
+pub(crate) async fn parse<'t>(
     text: &'t str,
     options: &ImportOptions,
     split: bool,
@@ -25,8 +30,15 @@ pub(crate) fn parse<'t>(
         if reader.rest.is_empty() {
             return;
         }
-        match reader.document(&mut builder) {
-            Ok(()) => builder.reset(),
+        let mut open = Open { expected: Expected::Value, objects: Vec::new() };
+        let read = loop {
+            match reader.go_on(&mut open, &mut builder) {
+                Ok(false) => pause().await,
+                read => break read,
+            }
+        };
+        match read {
+            Ok(_) => builder.reset(),
             Err(Stop::End(None)) => return,
             Err(Stop::End(Some(problem)) | Stop::Syntax(problem)) => {
                 builder.report(problem.consequence("the rest of the text is left out"));
@@ -39,6 +51,13 @@ pub(crate) fn parse<'t>(
 struct Reader<'t> {
     rest: &'t str,
     position: Position,
+}
+
+/// How far a value is read.
+struct Open {
+    expected: Expected,
+    /// Which of the open brackets are those of an object; the builder limits how many.
+    objects: Vec<bool>,
 }
 
 /// What may come next.
@@ -56,11 +75,10 @@ enum Expected {
 }
 
 impl<'t> Reader<'t> {
-    fn document(&mut self, builder: &mut Builder<'t, '_>) -> Result<(), Stop> {
-        let mut expected = Expected::Value;
-        // Which of the open brackets are those of an object; the builder limits how many.
-        let mut objects: Vec<bool> = Vec::new();
-        loop {
+    /// Reads on until it is time for a pause; `true` at the end of a value that stands alone.
+    fn go_on(&mut self, open: &mut Open, builder: &mut Builder<'t, '_>) -> Result<bool, Stop> {
+        let Open { expected, objects } = open;
+        for _ in 0..PAUSE {
             let in_object = objects.last() == Some(&true);
             self.skip_space();
             let at = self.position;
@@ -85,9 +103,9 @@ impl<'t> Reader<'t> {
                     objects.pop();
                     builder.end()?;
                 }
-                b',' if expected == Expected::CommaOrEnd => {
+                b',' if *expected == Expected::CommaOrEnd => {
                     self.advance(1);
-                    expected = if in_object { Expected::Key } else { Expected::Value };
+                    *expected = if in_object { Expected::Key } else { Expected::Value };
                     continue;
                 }
                 b'"' if takes_key => {
@@ -102,21 +120,21 @@ impl<'t> Reader<'t> {
                         ));
                     }
                     self.advance(1);
-                    expected = Expected::Value;
+                    *expected = Expected::Value;
                     continue;
                 }
                 b'{' if takes_value => {
                     self.advance(1);
                     builder.begin_map(at, 0)?;
                     objects.push(true);
-                    expected = Expected::KeyOrEnd;
+                    *expected = Expected::KeyOrEnd;
                     continue;
                 }
                 b'[' if takes_value => {
                     self.advance(1);
                     builder.begin_seq(at, 0)?;
                     objects.push(false);
-                    expected = Expected::ValueOrEnd;
+                    *expected = Expected::ValueOrEnd;
                     continue;
                 }
                 b'"' if takes_value => {
@@ -127,13 +145,14 @@ impl<'t> Reader<'t> {
                     let text = self.literal(builder)?;
                     builder.scalar(Value::Plain(Cow::Borrowed(text)), at, 0)?;
                 }
-                _ => return Err(self.problem(at, wanted(expected, in_object), builder)),
+                _ => return Err(self.problem(at, wanted(*expected, in_object), builder)),
             }
             if objects.is_empty() {
-                return Ok(());
+                return Ok(true);
             }
-            expected = Expected::CommaOrEnd;
+            *expected = Expected::CommaOrEnd;
         }
+        Ok(false)
     }
 
     fn string(&mut self, builder: &Builder<'t, '_>) -> Result<Cow<'t, str>, Stop> {

@@ -54,14 +54,15 @@ mod yaml_writer;
 pub use crate::detect::{DetectedRelease, ReleaseKnown};
 pub use crate::diagnostic::{DiagnosedObject, Diagnostic, Severity};
 pub use crate::export::{Format, Purpose, export, to_json, to_kubectl_yaml, to_yaml};
-pub use crate::import::{Import, import, import_watched};
+pub use crate::import::{Import, import, import_in_slices};
 pub use crate::limits::{ImportOptions, Limits};
 pub use crate::redact::{
     Dropped, LAST_APPLIED, redact_commands, redact_console_command, redact_scenario,
 };
 pub use crate::report::{Assumption, ObjectOutcome, ObjectReport};
 pub use crate::scenario::{
-    ScenarioFile, is_scenario, read_from, read_scenario, read_value, write_scenario,
+    ScenarioFile, is_scenario, is_scenario_in_slices, read_from, read_scenario,
+    read_scenario_in_slices, read_value, write_scenario,
 };
 pub use crate::source::{HOW_TO_GET_COMMAND, text_from_bytes};
 pub use crate::svg::{SvgOptions, escape_xml, timeline_svg};

@@ -8,6 +8,7 @@ use taintlab_core::policy::validation::{
 use taintlab_core::release::FeatureGates;
 use taintlab_core::scenario::{DuplicateName, Scenario, ScenarioError};
 use taintlab_core::simulator::ConfigError;
+use taintlab_core::slices::{at_once, pause};
 
 use crate::builder::Names;
 use crate::decode::{Findings, decode};
@@ -51,6 +52,29 @@ impl ScenarioFile {
 /// Whether a text is a scenario file rather than a manifest, as far as can be told at a glance.
 #[must_use]
 pub fn is_scenario(text: &str) -> bool {
+    at_once(is_scenario_in_slices(text))
+}
+
+/// The same in slices: it pauses after each part of a long text.
+pub async fn is_scenario_in_slices(text: &str) -> bool {
+    const PART: usize = 1 << 20;
+    let mut rest = text;
+    while !rest.is_empty() {
+        // Whole lines.
+        let least = rest.floor_char_boundary(PART);
+        let line = rest.get(least..).and_then(|rest| rest.find('\n'));
+        let end = line.map_or(rest.len(), |line| least + line + 1);
+        let (part, next) = rest.split_at_checked(end).unwrap_or((rest, ""));
+        if says_scenario(part) {
+            return true;
+        }
+        rest = next;
+        pause().await;
+    }
+    false
+}
+
+fn says_scenario(text: &str) -> bool {
     let may_say = |text: &str| ["taintlab/", "Scenario"].iter().any(|word| text.contains(word));
     // A large cluster has millions of lines, none of which is looked at twice.
     may_say(text)
@@ -75,20 +99,22 @@ pub fn read_scenario(
     options: impl Into<ImportOptions>,
     load: &mut dyn FnMut(&str) -> Result<String, String>,
 ) -> ScenarioFile {
-    read(text, file, &options.into(), load)
+    at_once(read_scenario_in_slices(text, file, options, load))
 }
 
-fn read(
+/// The same in slices: it pauses again and again.
+pub async fn read_scenario_in_slices(
     text: &str,
     file: &str,
-    options: &ImportOptions,
+    options: impl Into<ImportOptions>,
     load: &mut dyn FnMut(&str) -> Result<String, String>,
 ) -> ScenarioFile {
+    let options = &options.into();
     let text = source::strip_byte_order_mark(text);
     let mut diagnostics = Diagnostics::new(file);
     let mut read = ScenarioFile { file: file.into(), ..ScenarioFile::default() };
     let documents = match source::check(text, &options.limits) {
-        Ok(()) => source::parse(text, options, false, Documents::default),
+        Ok(()) => source::parse(text, options, false, Documents::default).await,
         Err(problem) => Documents { problems: vec![problem], ..Documents::default() },
     };
     for problem in documents.problems {
@@ -105,8 +131,10 @@ fn read(
             let mut redactor = Redactor::new(options.keep_all);
             redactor.scenario(&mut tree);
             read.dropped = redactor.take_dropped();
+            pause().await;
             if let Some(mut scenario) = decode_scenario(&mut tree, &mut diagnostics) {
                 read.dropped += load_files(&mut scenario, &tree, options, load, &mut diagnostics);
+                pause().await;
                 validate(&scenario, &tree, &mut diagnostics);
                 read.scenario = Some(scenario);
             }
@@ -162,7 +190,7 @@ pub fn read_value<T: serde::de::DeserializeOwned>(
 ) -> Result<T, Vec<Diagnostic>> {
     let options = ImportOptions::from(limits);
     let Documents { mut documents, mut problems } = match source::check(text, limits) {
-        Ok(()) => source::parse(text, &options, false, Documents::default),
+        Ok(()) => at_once(source::parse(text, &options, false, Documents::default)),
         Err(problem) => Documents { problems: vec![problem], ..Documents::default() },
     };
     let document = documents.pop().filter(|_| documents.is_empty());

@@ -87,7 +87,7 @@ pub(crate) trait Reader {
 }
 
 /// Reads a text in the syntax that it is in.
-pub(crate) fn parse<'t, R: Reader + Sink<'t>>(
+pub(crate) async fn parse<'t, R: Reader + Sink<'t>>(
     text: &'t str,
     options: &ImportOptions,
     split: bool,
@@ -97,13 +97,13 @@ pub(crate) fn parse<'t, R: Reader + Sink<'t>>(
     let looks_like_json = begin.starts_with(['{', '[']) && !begin.starts_with("{{");
     let mut reader = new();
     if !looks_like_json {
-        parse_yaml(text, options, split, &mut reader);
+        parse_yaml(text, options, split, &mut reader).await;
         return reader;
     }
-    json::parse(text, options, split, &mut reader);
+    json::parse(text, options, split, &mut reader).await;
     if cfg!(feature = "yaml") && reader.failed() && text.len() <= BRACKETED_YAML {
         let mut second = new();
-        parse_yaml(text, options, split, &mut second);
+        parse_yaml(text, options, split, &mut second).await;
         // The error of the syntax that was probably meant.
         let quoted_key = begin.trim_start_matches(['{', '[', ' ', '\n', '\r', '\t']);
         if !second.failed() || !quoted_key.starts_with(['"', '}', ']']) {
@@ -114,12 +114,17 @@ pub(crate) fn parse<'t, R: Reader + Sink<'t>>(
 }
 
 #[cfg(feature = "yaml")]
-fn parse_yaml<'t>(text: &'t str, options: &ImportOptions, split: bool, sink: &mut dyn Sink<'t>) {
-    yaml::parse(text, options, split, sink);
+async fn parse_yaml<'t>(
+    text: &'t str,
+    options: &ImportOptions,
+    split: bool,
+    sink: &mut dyn Sink<'t>,
+) {
+    yaml::parse(text, options, split, sink).await;
 }
 
 #[cfg(not(feature = "yaml"))]
-fn parse_yaml<'t>(_: &'t str, _: &ImportOptions, _: bool, sink: &mut dyn Sink<'t>) {
+async fn parse_yaml<'t>(_: &'t str, _: &ImportOptions, _: bool, sink: &mut dyn Sink<'t>) {
     let message = "this is not JSON, and this build reads no YAML";
     sink.problem(Problem::new(Position::START, message).help("take the build that reads YAML"));
 }

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use saphyr_parser::{Event, Marker, Parser, ScalarStyle, Tag};
+use taintlab_core::slices::Pace;
 
 use crate::builder::{Builder, Stop};
 use crate::diagnostic::{Position, Problem};
@@ -16,8 +17,11 @@ const REST_OF_TEXT: &str = "the rest of the text is left out";
 /// How many documents with errors are read before the rest is given up.
 const MOST_BROKEN: usize = 20;
 
+/// After so many parts of a text it pauses.
+const PACE: Pace = Pace::every(500);
+
 /// Reads all documents of `text`. After an error the next document is read.
-pub(crate) fn parse<'t>(
+pub(crate) async fn parse<'t>(
     text: &'t str,
     options: &ImportOptions,
     split: bool,
@@ -27,7 +31,7 @@ pub(crate) fn parse<'t>(
     let mut rest = text;
     let mut lines_before = 0;
     for _ in 0..MOST_BROKEN {
-        let problem = match parse_documents(rest, lines_before, &mut builder) {
+        let problem = match parse_documents(rest, lines_before, &mut builder).await {
             Ok(()) | Err(Stop::End(None)) => return,
             Err(Stop::End(Some(problem))) => {
                 builder.report(problem.consequence(REST_OF_TEXT));
@@ -65,7 +69,7 @@ fn next_document(text: &str, line: u32) -> Option<(u32, &str)> {
     None
 }
 
-fn parse_documents<'t>(
+async fn parse_documents<'t>(
     text: &'t str,
     lines_before: u32,
     builder: &mut Builder<'t, '_>,
@@ -75,7 +79,9 @@ fn parse_documents<'t>(
         column: u32::try_from(mark.col()).unwrap_or(u32::MAX).saturating_add(1),
     };
     let mut parser = Parser::new_from_str(text);
+    let mut pace = PACE;
     while let Some(event) = parser.next_event() {
+        pace.step().await;
         let (event, span) = event.map_err(|error| {
             let problem = Problem::new(position(error.marker()), error.info());
             Stop::syntax(explain(problem.at(builder.path()), text, error.marker()))

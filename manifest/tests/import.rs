@@ -3,7 +3,7 @@
 use serde_json::json;
 use taintlab_core::api::{Taint, TaintEffect};
 use taintlab_manifest::{
-    Import, ImportOptions, Limits, import, import_watched, is_scenario, read_scenario,
+    Import, ImportOptions, Limits, import, import_in_slices, is_scenario, read_scenario,
     text_from_bytes,
 };
 
@@ -301,7 +301,7 @@ fn of_a_long_text_it_is_told_how_many_objects_were_read() {
         .collect();
     let text = json!({ "kind": "List", "apiVersion": "v1", "items": items }).to_string();
     let told = std::cell::RefCell::new(Vec::new());
-    let read = import_watched(&text, "many.json", ImportOptions::default(), &|objects| {
+    let read = import_in_slices(&text, "many.json", ImportOptions::default(), &|objects| {
         told.borrow_mut().push(objects);
     });
     assert_eq!(read.nodes.len(), 25_000);

@@ -194,9 +194,11 @@ impl Connection {
 
     /// The page is painted before a session of its own goes on.
     fn work_on(&self, host: &Rc<RefCell<Host>>) {
-        let Some(wait) = host.borrow().works_after() else { return };
+        if !host.borrow().has_work() {
+            return;
+        }
         let (connection, host) = (self.clone(), host.clone());
-        let timeout = Timeout::new(wait, move || {
+        let timeout = Timeout::new(0, move || {
             let mut told = Vec::new();
             host.borrow_mut().work(&mut |update| told.push(update));
             connection.notify_all(told);
@@ -386,9 +388,11 @@ fn work_on(host: &Rc<RefCell<Host>>, page: &DedicatedWorkerGlobalScope) {
     thread_local! {
         static NEXT: RefCell<Option<Timeout>> = const { RefCell::new(None) };
     }
-    let Some(wait) = host.borrow().works_after() else { return };
+    if !host.borrow().has_work() {
+        return;
+    }
     let (host, page) = (host.clone(), page.clone());
-    let next = Timeout::new(wait, move || {
+    let next = Timeout::new(0, move || {
         host.borrow_mut().work(&mut |update| post(&page, update));
         work_on(&host, &page);
     });

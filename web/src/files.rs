@@ -9,11 +9,12 @@ use taintlab_core::command::Command;
 use taintlab_core::lanes::{Lane, LaneSubject, Lanes};
 use taintlab_core::release::KubernetesRelease;
 use taintlab_core::scenario::{Expectation, Scenario, ScenarioMetadata, Step};
+use taintlab_core::slices::at_once;
 use taintlab_core::time::{Span, Timestamp};
 use taintlab_manifest::{
     Diagnostic, Dropped, Format, Import, ImportOptions, ObjectOutcome, ObjectReport, Purpose,
-    Severity, SvgOptions, export, import_watched, is_scenario, read_scenario, timeline_svg,
-    to_yaml, write_scenario,
+    Severity, SvgOptions, export, import_in_slices, is_scenario_in_slices, read_scenario_in_slices,
+    timeline_svg, to_yaml, write_scenario,
 };
 
 use crate::samples;
@@ -52,25 +53,25 @@ pub(crate) struct Reading {
 
 /// Reads a manifest or a scenario file; `keep_all` keeps what may be secret, too.
 pub(crate) fn read(text: &str, name: &str, keep_all: bool) -> Reading {
-    read_watched(text, name, keep_all, &|_| {})
+    at_once(read_in_slices(text, name, keep_all, &|_| {}))
 }
 
-/// The same; `watch` is told of many objects how many were read.
-pub(crate) fn read_watched(
+/// The same in slices; `watch` is told of many objects how many were read.
+pub(crate) async fn read_in_slices(
     text: &str,
     name: &str,
     keep_all: bool,
     watch: &dyn Fn(usize),
 ) -> Reading {
     let options = ImportOptions { keep_all, ..ImportOptions::default() };
-    if is_scenario(text) {
+    if is_scenario_in_slices(text).await {
         let mut load = |name: &str| {
             let sample = samples::all().find(|(known, _)| name.trim_end_matches(".yaml") == *known);
             let missing =
                 || format!("the page cannot read `{name}`; put its objects into this file");
             sample.map(|(_, text)| text.to_owned()).ok_or_else(missing)
         };
-        let read = read_scenario(text, name, options, &mut load);
+        let read = read_scenario_in_slices(text, name, options, &mut load).await;
         let content = match read.scenario {
             Some(scenario) => Content::Scenario(Box::new(scenario)),
             None => Content::Nothing,
@@ -78,7 +79,7 @@ pub(crate) fn read_watched(
         let objects = Objects::Read(Vec::new());
         return Reading { content, diagnostics: read.diagnostics, objects, dropped: read.dropped };
     }
-    let mut read = import_watched(text, name, options, watch);
+    let mut read = import_in_slices(text, name, options, watch).await;
     let diagnostics = std::mem::take(&mut read.diagnostics);
     let objects = Objects::Read(std::mem::take(&mut read.objects));
     let dropped = read.dropped;
@@ -101,9 +102,9 @@ pub(crate) fn scenario(name: &str, text: &str) -> Result<Scenario, String> {
 ///
 /// # Errors
 /// What is wrong with it.
-pub(crate) fn linked_scenario(json: &str) -> Result<Scenario, String> {
+pub(crate) async fn linked_scenario(json: &str) -> Result<Scenario, String> {
     let mut load = |name: &str| Err(format!("a link holds no file such as `{name}`"));
-    let read = read_scenario(json, "link", ImportOptions::default(), &mut load);
+    let read = read_scenario_in_slices(json, "link", ImportOptions::default(), &mut load).await;
     read.scenario.ok_or_else(|| first_error(&read.diagnostics))
 }
 

@@ -24,6 +24,7 @@ use std::rc::Rc;
 
 use taintlab_core::condition::Condition;
 use taintlab_core::simulator::RunOutcome;
+use taintlab_core::slices::Sliced;
 use taintlab_core::warnings::Warning;
 use taintlab_kubectl::{Context, complete};
 
@@ -67,8 +68,8 @@ pub(crate) struct Host {
     marked: Rc<WarningMarks>,
     /// Warnings are to be looked for.
     looks_for_warnings: bool,
-    /// When something was asked last, by the clock that measures.
-    asked_at: f64,
+    /// How far that is.
+    warning_search: Option<Sliced<(Vec<Warning>, WarningMarks)>>,
     /// Which warnings are looked at.
     looks_at_warnings: Option<Option<Selection>>,
     console: Vec<Rc<Entry>>,
@@ -124,7 +125,7 @@ impl Host {
             warnings: Rc::default(),
             marked: Rc::default(),
             looks_for_warnings: false,
-            asked_at: 0.0,
+            warning_search: None,
             looks_at_warnings: None,
             console: Vec::new(),
             entries_made: 0,
@@ -150,7 +151,6 @@ impl Host {
 
     /// Does what is asked, or begins it; what comes of it is told.
     pub(crate) fn handle(&mut self, id: u32, request: Request, tell: Tell<'_>) {
-        self.asked_at = (self.clock)();
         if matches!(request, Request::Cancel) {
             if let Some(job) = self.job.take() {
                 self.end_job(job, true, tell);
@@ -165,12 +165,12 @@ impl Host {
         }
     }
 
-    /// After how many milliseconds there is more to do, if there is.
-    pub(crate) fn works_after(&self) -> Option<u32> {
-        if self.job.is_some() || !self.waits.is_empty() || self.wants_forecast() {
-            return Some(0);
-        }
-        self.wants_warnings().then(|| self.rest_left())
+    /// Whether there is more to do.
+    pub(crate) fn has_work(&self) -> bool {
+        self.job.is_some()
+            || !self.waits.is_empty()
+            || self.wants_warnings()
+            || self.wants_forecast()
     }
 
     /// Goes on with what takes long, for one slice.
@@ -178,9 +178,10 @@ impl Host {
         if self.job.is_some() {
             self.run_job(tell);
             self.go_on(tell);
-        } else if self.wants_warnings() && self.rest_left() == 0 {
-            self.find_warnings();
-            self.tell(None, tell);
+        } else if self.wants_warnings() {
+            if self.search_warnings() {
+                self.tell(None, tell);
+            }
         } else if self.wants_forecast() {
             self.run_forecast();
             self.tell(None, tell);
@@ -253,8 +254,6 @@ impl Host {
                 self.open_example(&name);
                 Reply::Done
             }
-            Request::Read(text, name, keep_all) => self.read(text, name, keep_all, tell),
-            Request::ReadAgain(keep_all) => self.read_again(keep_all, tell),
             Request::Replace(own_release) => {
                 progress(tell, "Putting the cluster in place");
                 self.replace_cluster(own_release);
@@ -304,6 +303,8 @@ impl Host {
             Request::Cancel => Reply::Done,
             Request::Edit(_)
             | Request::Stage(_)
+            | Request::Read(..)
+            | Request::ReadAgain(_)
             | Request::EndPeek
             | Request::Lanes(..)
             | Request::Tour(_)

@@ -26,6 +26,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use taintlab_core::release::KubernetesRelease;
 use taintlab_core::scenario::{Bookmark, Scenario, ScenarioMetadata};
+use taintlab_core::slices::pause;
 use taintlab_core::time::{Span, Timestamp, parse_duration};
 pub(crate) use taintlab_manifest::demo::LONGEST_LINK;
 use taintlab_manifest::demo::escape_in_fragment;
@@ -438,13 +439,13 @@ pub(crate) fn differs(session: &Session, made: &str) -> bool {
 }
 
 impl Parsed {
-    /// The session of the link, whose packed part says this.
+    /// The session of the link, whose packed part says this; that is read in slices.
     ///
     /// # Errors
     /// What is wrong with it.
-    pub(crate) fn open(self, inflated: &str) -> Result<Opened, String> {
+    pub(crate) async fn open(self, inflated: &str) -> Result<Opened, String> {
         if self.is_file {
-            let start = files::linked_scenario(inflated)?;
+            let start = files::linked_scenario(inflated).await?;
             let begun = Session::begin_resume(start, Vec::new(), self.clear.at);
             let (session, way) = begun.map_err(|error| error.to_string())?;
             return Ok(Opened { session, way, selection: None, hash: String::new() });
@@ -455,6 +456,7 @@ impl Parsed {
                 format!("what is packed in it is not what it should be: {error}")
             })?,
         };
+        pause().await;
         let State { s, mut e, b, t, x, h } = state;
         let (start, clear) = match (self.example, s) {
             (Some(mut start), _) => {
@@ -464,7 +466,7 @@ impl Parsed {
             (None, Some(mut scenario)) => {
                 lengthen(&mut scenario);
                 let clear = Clear { at: t.timestamp(), selection: x, hash: h };
-                (files::linked_scenario(&scenario.to_string())?, clear)
+                (files::linked_scenario(&scenario.to_string()).await?, clear)
             }
             (None, None) => return Err("its `s`, the cluster, is missing".to_owned()),
         };

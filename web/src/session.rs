@@ -39,7 +39,7 @@ use taintlab_core::event::TimeoutReason;
 use taintlab_core::eviction_timeline::time_budget::TimeBudget;
 use taintlab_core::lanes::LaneRecorder;
 use taintlab_core::scenario::{self, Bookmark, Objects, Player, Scenario, ScenarioError};
-use taintlab_core::simulator::{Forecast, Simulator, SimulatorSnapshot};
+use taintlab_core::simulator::{Differences, Forecast, Simulator, SimulatorSnapshot};
 use taintlab_core::time::{Span, Timestamp};
 
 pub(crate) use self::branches::{Branch, MAIN};
@@ -114,6 +114,22 @@ pub(crate) struct Touched {
     pub(crate) nodes: BTreeSet<NodeName>,
     /// These pods have.
     pub(crate) pods: BTreeSet<PodKey>,
+    /// Of the pods that are gone only so many are still so: the clock was moved back.
+    pub(crate) gone: Option<usize>,
+}
+
+impl Touched {
+    /// Adds what differs from what was shown before; if that is much, all is looked at again, which
+    /// is cheaper then.
+    fn add(&mut self, differences: Differences, pods: usize) {
+        self.zones = true;
+        if differences.pods.len() > pods / 4 {
+            self.all = true;
+        } else {
+            self.nodes.extend(differences.nodes);
+            self.pods.extend(differences.pods);
+        }
+    }
 }
 
 /// What happens next.
@@ -201,7 +217,7 @@ impl Session {
             forecast: None,
             peek: None,
             reached: Timestamp::ZERO,
-            touched: Touched::default(),
+            touched: Touched { all: true, ..Touched::default() },
             ahead: RefCell::default(),
             outline: RefCell::default(),
         }
@@ -321,6 +337,12 @@ impl Session {
         std::mem::take(&mut self.touched)
     }
 
+    /// Everything may have changed.
+    #[cfg(test)]
+    pub(crate) fn touch_all(&mut self) {
+        self.touched.all = true;
+    }
+
     /// What happens next, if anything does.
     pub(crate) fn next(&self) -> Option<Next> {
         let played = self.progress.player.next(&self.simulator).map(|next| Next {
@@ -405,6 +427,7 @@ impl Session {
         self.history.record(self.timeline.clone(), self.now());
         let generation = self.history.next_generation();
         self.timeline = Timeline::starting_with(scenario, generation);
+        self.touched.all = true;
         self.begin_replay(simulator);
         self.advance(Timestamp::ZERO);
         Ok(())

@@ -1,19 +1,22 @@
 //! Fields that the engine does not read but keeps, and the constant ones.
 
-use alloc::boxed::Box;
 use alloc::string::String;
+use alloc::sync::Arc;
 use core::fmt;
 use core::marker::PhantomData;
 
+use foldhash::fast::FixedState;
+use hashbrown::HashSet;
 use serde::de::{self, Deserialize, Deserializer};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::{Map, Value};
 
 /// The fields of an object that the engine does not read, kept for export.
 ///
-/// One pointer wide, since most parts of most objects have none.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Fields(Option<Box<Map<String, Value>>>);
+/// One pointer wide, since most parts of most objects have none. Copies share them until one is
+/// changed.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Fields(Option<Arc<Map<String, Value>>>);
 
 // The other fields of each type have a name of their own, so that TypeScript can say which there
 // are.
@@ -59,19 +62,40 @@ impl Fields {
 
     /// Sets field `name`, or removes it when `value` is `null`.
     pub fn set(&mut self, name: &str, value: Value) {
-        let mut map = self.0.take().unwrap_or_default();
+        if value.is_null() && self.get(name).is_none() {
+            return;
+        }
+        let map = Arc::make_mut(self.0.get_or_insert_default());
         if value.is_null() {
             map.remove(name);
         } else {
             map.insert(name.into(), value);
         }
-        self.0 = (!map.is_empty()).then_some(map);
+        self.0.take_if(|map| map.is_empty());
     }
 }
 
 impl From<Map<String, Value>> for Fields {
     fn from(map: Map<String, Value>) -> Self {
-        Self((!map.is_empty()).then(|| Box::new(map)))
+        Self((!map.is_empty()).then(|| Arc::new(map)))
+    }
+}
+
+/// Lets objects that say the same share it: of thousands of pods of one template, the containers
+/// are in memory once.
+#[derive(Debug, Default)]
+pub struct FieldsPool(HashSet<Fields, FixedState>);
+
+impl FieldsPool {
+    /// Replaces fields by equal ones that were given before, if there are any.
+    pub fn share(&mut self, fields: &mut Fields) {
+        if fields.is_empty() {
+            return;
+        }
+        match self.0.get(fields) {
+            Some(known) => fields.clone_from(known),
+            None => _ = self.0.insert(fields.clone()),
+        }
     }
 }
 

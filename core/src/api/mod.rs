@@ -28,9 +28,9 @@ mod workload_status;
 pub use cron_job::{CronJob, CronJobSpec, JobTemplate};
 pub use defaults::{default_claim, default_persistent_volume, default_pod, default_storage_class};
 pub use fields::{
-    ApiVersion, Fields, Kind, NoOtherFields, NodeSpecFields, NodeStatusFields, ObjectMetaFields,
-    OwnerReferenceFields, PodConditionFields, PodSpecFields, PodStatusFields, TypeName,
-    WorkloadFields, WorkloadSpecFields,
+    ApiVersion, Fields, FieldsPool, Kind, NoOtherFields, NodeSpecFields, NodeStatusFields,
+    ObjectMetaFields, OwnerReferenceFields, PodConditionFields, PodSpecFields, PodStatusFields,
+    TypeName, WorkloadFields, WorkloadSpecFields,
 };
 pub use keys::{NodeName, PodKey};
 pub use lease::{Lease, LeaseKind, LeaseSpec};

@@ -6,8 +6,9 @@ use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    ApiVersion, ConditionStatus, Kind, NoOtherFields, ObjectMeta, PodConditionFields, PodKey,
-    PodSpecFields, PodStatusFields, Toleration, TypeName, is_default, nullable, string_enum,
+    ApiVersion, ConditionStatus, FieldsPool, Kind, NoOtherFields, ObjectMeta, PodConditionFields,
+    PodKey, PodSpecFields, PodStatusFields, Toleration, TypeName, is_default, nullable,
+    string_enum,
 };
 use crate::time::Time;
 
@@ -49,6 +50,13 @@ impl Pod {
     #[must_use]
     pub fn key(&self) -> PodKey {
         PodKey::new(&self.metadata.namespace, &self.metadata.name)
+    }
+
+    /// Shares with other pods what the engine does not read of it, as far as it is equal.
+    pub fn share_fields(&mut self, pool: &mut FieldsPool) {
+        for fields in [&mut self.metadata.other, &mut self.spec.other, &mut self.status.other] {
+            pool.share(fields);
+        }
     }
 
     /// Whether the pod was deleted gracefully and is still there.

@@ -62,7 +62,34 @@ impl Pods {
 
     /// By namespace and name.
     pub(super) fn iter(&self) -> impl Iterator<Item = (&PodKey, &Arc<Pod>)> {
-        self.keys.iter().flat_map(|keys| keys.iter()).filter_map(|key| self.get_key_value(key))
+        self.in_order().filter_map(|key| self.get_key_value(key))
+    }
+
+    fn in_order(&self) -> impl Iterator<Item = &PodKey> {
+        self.keys.iter().flat_map(|keys| keys.iter())
+    }
+
+    /// Calls `differs` with the key of each pod that is only in one of the two, or is not the same
+    /// object in both.
+    pub(super) fn visit_different(&self, other: &Self, mut differs: impl FnMut(&PodKey)) {
+        let pairs = self.parts.iter().zip(&other.parts);
+        let shared: Vec<bool> = pairs.map(|(a, b)| Arc::ptr_eq(a, b)).collect();
+        if shared.iter().all(|shared| *shared) {
+            return;
+        }
+        let is_shared = |key: &&PodKey| shared.get(part_of(key)) == Some(&true);
+        for key in self.in_order().filter(|key| !is_shared(key)) {
+            let same = match (self.get(key), other.get(key)) {
+                (Some(one), Some(other)) => Arc::ptr_eq(one, other),
+                _ => false,
+            };
+            if !same {
+                differs(key);
+            }
+        }
+        for key in other.in_order().filter(|key| !is_shared(key) && self.get(key).is_none()) {
+            differs(key);
+        }
     }
 
     pub(super) fn insert(&mut self, key: PodKey, pod: Arc<Pod>) -> Option<Arc<Pod>> {
@@ -158,6 +185,13 @@ mod tests {
         };
         assert_eq!(nodes(&pods), wanted(&known));
         let (copy, before) = (pods.clone(), known.clone());
+        let different = |a: &Pods, b: &Pods| {
+            let mut keys = Vec::new();
+            a.visit_different(b, |key| keys.push(key.clone()));
+            keys.sort();
+            keys
+        };
+        assert!(different(&pods, &copy).is_empty());
         for number in (0..MANY).map(|number| number * 11 % MANY) {
             match number % 3 {
                 0 => {
@@ -176,6 +210,10 @@ mod tests {
         }
         assert_eq!(nodes(&pods), wanted(&known));
         assert_eq!(nodes(&copy), wanted(&before));
+        let mut changed: Vec<_> = (0..MANY).filter(|it| it % 3 < 2).map(key).collect();
+        changed.sort();
+        assert_eq!(different(&pods, &copy), changed);
+        assert_eq!(different(&copy, &pods), changed);
         for number in 0..MANY {
             pods.remove(&key(number));
         }

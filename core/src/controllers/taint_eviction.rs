@@ -412,6 +412,11 @@ impl TaintEvictionController {
             .collect()
     }
 
+    /// The timers, by pod.
+    pub(crate) fn timers(&self) -> BTreeMap<&PodKey, TimedWorker> {
+        self.queue.pending()
+    }
+
     /// How many pods have a timer or are remembered as deleted.
     #[must_use]
     pub fn queue_len(&self) -> usize {

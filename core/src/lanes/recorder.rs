@@ -3,6 +3,7 @@
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::string::{String, ToString};
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use super::{Cause, Lane, LaneState, LaneSubject, Lanes, Segment};
@@ -19,7 +20,8 @@ use crate::time::Timestamp;
 /// Writes down what becomes of zones, nodes and pods.
 #[derive(Clone, Debug)]
 pub struct LaneRecorder {
-    lanes: BTreeMap<LaneSubject, Vec<Segment>>,
+    /// Shared with copies of the recorder until one of them changes.
+    lanes: BTreeMap<LaneSubject, Arc<Vec<Segment>>>,
     /// How many events there were.
     events: usize,
     forecast_from: Option<Timestamp>,
@@ -134,7 +136,7 @@ impl LaneRecorder {
     /// where it begins: how far it goes, the reader knows.
     #[must_use]
     pub fn segments(&self, subject: &LaneSubject) -> &[Segment] {
-        self.lanes.get(subject).map_or(&[], Vec::as_slice)
+        self.lanes.get(subject).map_or(&[], |segments| segments.as_slice())
     }
 
     /// How it came to a segment, the last cause first: for an eviction its timer, the taint, the
@@ -148,7 +150,7 @@ impl LaneRecorder {
             let Some(segment) = self.segments(&subject).get(index) else { break };
             for cause in [&segment.began, &segment.cause].into_iter().flatten() {
                 if causes.iter().all(|known| known.event != cause.event) {
-                    causes.push(cause.clone());
+                    causes.push(Cause::clone(cause));
                 }
             }
             at = self.segment_before(&subject, index, segment);
@@ -187,18 +189,23 @@ impl LaneRecorder {
     /// many events, and something else will follow.
     pub fn go_back(&mut self, simulator: &Simulator, events: usize) {
         let now = simulator.now();
-        let later = |segment: &mut Segment| {
+        let later = |segment: &Segment| {
             let began = segment.began.as_ref();
             segment.from > now || began.is_some_and(|began| began.event >= events)
         };
+        let ended = |segment: &Segment| !segment.goes_on && segment.to >= now;
         // What the moment itself brought after these events may have hidden what was before.
         let mut unsure = BTreeSet::new();
         for (subject, segments) in &mut self.lanes {
+            if segments.last().is_some_and(|last| !later(last) && !ended(last)) {
+                continue;
+            }
+            let segments = Arc::make_mut(segments);
             let mut is_unsure = false;
-            while let Some(popped) = segments.pop_if(later) {
+            while let Some(popped) = segments.pop_if(|it| later(it)) {
                 is_unsure |= popped.from == now;
             }
-            if let Some(last) = segments.last_mut().filter(|it| !it.goes_on && it.to >= now) {
+            if let Some(last) = segments.last_mut().filter(|it| ended(it)) {
                 is_unsure |= last.to == now;
                 (last.to, last.goes_on) = (last.from, true);
             }
@@ -254,7 +261,7 @@ impl LaneRecorder {
     #[must_use]
     pub fn lanes(&self, until: Timestamp) -> Lanes {
         let lanes = self.lanes.iter().map(|(subject, segments)| {
-            let mut segments = segments.clone();
+            let mut segments = Vec::clone(segments);
             for segment in &mut segments {
                 if segment.goes_on {
                     segment.to = until;
@@ -340,7 +347,7 @@ impl LaneRecorder {
             node: now.node,
             began,
         });
-        let segments = self.lanes.entry(subject.clone()).or_default();
+        let segments = Arc::make_mut(self.lanes.entry(subject.clone()).or_default());
         let first_node = |segments: &[Segment]| segments.iter().position(|it| it.node.is_some());
         let before = (segments.is_empty(), first_node(segments));
         if let Some(open) = segments.last_mut().filter(|segment| segment.goes_on) {
@@ -348,12 +355,16 @@ impl LaneRecorder {
         }
         // What lasted no time was not seen by anybody.
         let _ = segments.pop_if(|segment| segment.from == segment.to);
+        if segments.is_empty() {
+            // Most objects never become anything else, and a list makes room for four.
+            segments.reserve_exact(1);
+        }
         segments.extend(segment);
         self.places += usize::from(before != (segments.is_empty(), first_node(segments)));
     }
 
     /// The event that tells the most about a change of an object.
-    fn began(&self, subject: &LaneSubject, events: &Happened<'_>) -> Option<Cause> {
+    fn began(&self, subject: &LaneSubject, events: &Happened<'_>) -> Option<Arc<Cause>> {
         self.most_telling(events.about(subject), |event| weight(&event.what))
     }
 
@@ -364,7 +375,7 @@ impl LaneRecorder {
         now: &Now,
         before: Option<&Segment>,
         events: &Happened<'_>,
-    ) -> Option<Cause> {
+    ) -> Option<Arc<Cause>> {
         match subject {
             LaneSubject::Zone { .. } => self
                 .most_telling(events.events.iter().enumerate(), |event| {
@@ -404,12 +415,13 @@ impl LaneRecorder {
         &self,
         events: impl Iterator<Item = (usize, &'a Event)>,
         weight: impl Fn(&Event) -> usize,
-    ) -> Option<Cause> {
+    ) -> Option<Arc<Cause>> {
         let weighed = events.map(|(index, event)| (weight(event), index, event));
         let (_, index, event) = weighed
             .filter(|(weight, ..)| *weight > 0)
             .max_by_key(|(weight, index, _)| (*weight, *index))?;
-        Some(Cause { at: event.at, event: self.events + index, text: event.what.to_string() })
+        let text = event.what.to_string();
+        Some(Arc::new(Cause { at: event.at, event: self.events + index, text }))
     }
 }
 

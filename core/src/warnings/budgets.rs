@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 
 use super::lost::is_evicted;
 use super::pods::{Group, Nodes, yaml_of};
-use super::{Fix, FixLanguage, Settings, Severity, Subject, Warning, WarningCode};
+use super::{Fix, FixLanguage, PACE, Settings, Severity, Subject, Warning, WarningCode};
 use crate::api::{IntOrPercent, LabelSelector, Pod, PodKey};
 use crate::cluster::Cluster;
 use crate::plural::count;
@@ -24,7 +24,7 @@ struct Read<'a> {
     going: usize,
 }
 
-pub(super) fn look(
+pub(super) async fn look(
     cluster: &Cluster,
     groups: &[Group<'_>],
     nodes: &Nodes<'_>,
@@ -39,9 +39,11 @@ pub(super) fn look(
         by_namespace.entry(key.namespace()).or_default().push(read);
     }
     let mut several: BTreeMap<Vec<&PodKey>, Vec<&PodKey>> = BTreeMap::new();
+    let mut pace = PACE;
     for group in groups {
         let Some(budgets) = by_namespace.get_mut(group.namespace) else { continue };
         for (key, pod) in &group.pods {
+            pace.step().await;
             let taints = nodes.evicting(pod);
             let going = is_evicted(group.tolerations, taints, settings.comparison_operators);
             let mut of_pod = Vec::new();

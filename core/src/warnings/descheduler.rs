@@ -6,17 +6,18 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::pods::Group;
-use super::{Severity, Warning, WarningCode};
+use super::{PACE, Severity, Warning, WarningCode};
 use crate::api::{Pod, PodKey};
 use crate::cluster::Cluster;
 use crate::controllers::descheduler::DeschedulerSettings;
 
-pub(super) fn look(
+pub(super) async fn look(
     cluster: &Cluster,
     groups: &[Group<'_>],
     descheduler: &DeschedulerSettings,
     found: &mut Vec<Warning>,
 ) {
+    let mut pace = PACE;
     for group in groups {
         // Where a DaemonSet puts its pods is not for the descheduler to say.
         if group.is_of("DaemonSet") {
@@ -28,6 +29,7 @@ pub(super) fn look(
         };
         let mut left: BTreeMap<&'static str, Vec<(&PodKey, &Pod)>> = BTreeMap::new();
         for (key, pod) in group.pods.iter().filter(|(_, pod)| !pod.is_terminating()) {
+            pace.step().await;
             if taint_of(pod).is_some()
                 && let Some(why) = descheduler.why_not(pod)
             {

@@ -8,22 +8,24 @@ use alloc::vec::Vec;
 use serde_json::Value;
 
 use super::pods::{Group, Nodes};
-use super::{Fix, FixLanguage, Settings, Severity, Warning, WarningCode};
+use super::{Fix, FixLanguage, PACE, Settings, Severity, Warning, WarningCode};
 use crate::api::{Pod, PodKey, Taint, TaintEffect, Toleration, well_known};
 use crate::policy::matching::{check, tolerations_tolerate_taint};
+use crate::slices::{Pace, pause};
 
-pub(super) fn look(
+pub(super) async fn look(
     groups: &[Group<'_>],
     nodes: &Nodes<'_>,
     settings: &Settings,
     found: &mut Vec<Warning>,
 ) {
+    let mut pace = PACE;
     for group in groups {
         if group.is_of("StatefulSet") {
-            stateful(group, nodes, settings, found);
+            stateful(group, nodes, settings, &mut pace, found).await;
         }
         if group.owner.is_none() {
-            bare(group, nodes, settings, found);
+            bare(group, nodes, settings, &mut pace, found).await;
         }
     }
 }
@@ -44,7 +46,13 @@ pub(super) fn is_evicted(
 type Pods<'g, 'a> = Vec<(&'g PodKey, &'a Pod)>;
 
 /// Pods whose name is free again only when their kubelet says so.
-fn stateful(group: &Group<'_>, nodes: &Nodes<'_>, settings: &Settings, found: &mut Vec<Warning>) {
+async fn stateful(
+    group: &Group<'_>,
+    nodes: &Nodes<'_>,
+    settings: &Settings,
+    pace: &mut Pace,
+    found: &mut Vec<Warning>,
+) {
     let taint = Taint::new(well_known::UNREACHABLE, "", TaintEffect::NoExecute);
     if !is_evicted(group.tolerations, &[&taint], settings.comparison_operators) {
         // Never deleted, so never stuck; another warning says what that means.
@@ -52,6 +60,7 @@ fn stateful(group: &Group<'_>, nodes: &Nodes<'_>, settings: &Settings, found: &m
     }
     let (mut stuck, mut fine): (Pods<'_, '_>, Pods<'_, '_>) = (Vec::new(), Vec::new());
     for (key, pod) in &group.pods {
+        pace.step().await;
         let freed = nodes.evicting(pod).iter().any(|taint| {
             taint.key == well_known::OUT_OF_SERVICE
                 && !tolerations_tolerate_taint(
@@ -128,17 +137,26 @@ fn stateful(group: &Group<'_>, nodes: &Nodes<'_>, settings: &Settings, found: &m
 }
 
 /// Pods that nobody makes again.
-fn bare(group: &Group<'_>, nodes: &Nodes<'_>, settings: &Settings, found: &mut Vec<Warning>) {
-    let (going, staying): (Pods<'_, '_>, Pods<'_, '_>) =
-        group.pods.iter().copied().partition(|(_, pod)| {
-            pod.is_terminating()
-                || is_evicted(group.tolerations, nodes.evicting(pod), settings.comparison_operators)
-        });
+async fn bare(
+    group: &Group<'_>,
+    nodes: &Nodes<'_>,
+    settings: &Settings,
+    pace: &mut Pace,
+    found: &mut Vec<Warning>,
+) {
+    let (mut going, mut staying): (Pods<'_, '_>, Pods<'_, '_>) = (Vec::new(), Vec::new());
+    for (key, pod) in &group.pods {
+        pace.step().await;
+        let goes = pod.is_terminating()
+            || is_evicted(group.tolerations, nodes.evicting(pod), settings.comparison_operators);
+        if goes { going.push((*key, *pod)) } else { staying.push((*key, *pod)) }
+    }
     for (pods, severity, what) in [
         (going, Severity::Critical, "being deleted, and nothing makes it again"),
         (staying, Severity::Note, "lost when evicted, since nothing makes it again"),
     ] {
         let Some((key, pod)) = pods.first() else { continue };
+        pause().await;
         found.push(Warning {
             severity,
             code: WarningCode::BarePodLost,

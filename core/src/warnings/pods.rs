@@ -7,7 +7,7 @@ use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
-use super::{Index, Subject};
+use super::{Index, PACE, Subject};
 use crate::api::{
     ConditionStatus, Node, Pod, PodKey, PodPhase, Taint, TaintEffect, Toleration, well_known,
 };
@@ -77,10 +77,12 @@ impl Group<'_> {
 ///
 /// Left out are pods that ended, and static ones: those mirror files on a node, are restarted by
 /// its kubelet, and no controller deletes them for good.
-pub(super) fn groups(cluster: &Cluster) -> Vec<Group<'_>> {
+pub(super) async fn groups(cluster: &Cluster) -> Vec<Group<'_>> {
+    let mut pace = PACE;
     let mut groups: Vec<Group<'_>> = Vec::new();
     let mut known: BTreeMap<(&str, Option<Owner>, &[Toleration]), usize> = BTreeMap::new();
     for (key, pod) in cluster.pods() {
+        pace.step().await;
         if has_ended(pod) || is_static(pod) {
             continue;
         }

@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use core::time::Duration;
 
 use super::pods::Group;
-use super::{Fix, FixLanguage, Settings, Severity, Warning, WarningCode};
+use super::{Fix, FixLanguage, PACE, Settings, Severity, Warning, WarningCode};
 use crate::api::{NodeName, Pod, PodKey};
 use crate::kubelet::NodeShutdownConfig;
 use crate::kubelet::node_shutdown::asked_seconds;
@@ -20,16 +20,18 @@ const WHY: &str = "A kubelet whose node is shut down gives a pod no more than th
                    of the pod's priority in `shutdownGracePeriodByPodPriority`.";
 
 /// `config` says what the kubelet of a node goes by.
-pub(super) fn look<'c>(
+pub(super) async fn look<'c>(
     groups: &[Group<'_>],
     settings: &Settings,
     config: impl Fn(&NodeName) -> &'c NodeShutdownConfig,
     found: &mut Vec<Warning>,
 ) {
+    let mut pace = PACE;
     for group in groups {
         // By the time that they have; the pods of one owner may be on nodes that differ.
         let mut short: BTreeMap<(Duration, i64), Vec<(&PodKey, &Pod)>> = BTreeMap::new();
         for (key, pod) in &group.pods {
+            pace.step().await;
             let config = config(&NodeName::from(pod.spec.node_name.as_str()));
             let Some(has) = config.period_of(settings.release, pod) else { continue };
             let asks = asked_seconds(pod);

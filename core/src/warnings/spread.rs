@@ -5,18 +5,17 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use super::pods::{Group, Nodes};
-use super::{Fix, FixLanguage, Settings, Severity, Subject, Warning, WarningCode, some_of};
+use super::pods::Group;
+use super::{Fix, FixLanguage, PACE, Settings, Severity, Subject, Warning, WarningCode, some_of};
 use crate::api::NodeName;
 use crate::cluster::Cluster;
 use crate::plural::count;
 use crate::protocol::zone::{ZoneKey, ZoneState, compute_zone_state, zone_state};
 use crate::quote::go_quote;
 
-pub(super) fn look(
+pub(super) async fn look(
     cluster: &Cluster,
     groups: &[Group<'_>],
-    _: &Nodes<'_>,
     settings: &Settings,
     found: &mut Vec<Warning>,
 ) {
@@ -31,7 +30,9 @@ pub(super) fn look(
     // Nodes without the labels are no zone that could fail as one.
     let named = zones.keys().filter(|zone| !zone.as_str().is_empty()).count();
     if named > 1 {
+        let mut pace = PACE;
         for group in deployments(groups) {
+            pace.step().await;
             found.extend(one_zone(&group, &zone_of));
         }
     }

@@ -6,19 +6,21 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use super::pods::{Group, Nodes, loosely, yaml_of};
-use super::{Fix, FixLanguage, Settings, Severity, Warning, WarningCode};
+use super::{Fix, FixLanguage, PACE, Settings, Severity, Warning, WarningCode};
 use crate::api::{
     Pod, Taint, TaintEffect, Toleration, TolerationOperator, extended_resources, well_known,
 };
 use crate::policy::matching::{Mismatch, check};
 
-pub(super) fn look(
+pub(super) async fn look(
     groups: &[Group<'_>],
     nodes: &Nodes<'_>,
     settings: &Settings,
     found: &mut Vec<Warning>,
 ) {
+    let mut pace = PACE;
     for group in groups {
+        pace.step().await;
         let daemon = group.is_of("DaemonSet");
         for (index, toleration) in group.tolerations.iter().enumerate() {
             let one = One { group, index, toleration };

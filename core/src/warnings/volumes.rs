@@ -10,9 +10,10 @@ use alloc::vec::Vec;
 use serde_json::Value;
 
 use super::pods::{Group, is_unreachable};
-use super::{Fix, FixLanguage, Settings, Severity, Subject, Warning, WarningCode};
+use super::{Fix, FixLanguage, PACE, Settings, Severity, Subject, Warning, WarningCode};
 use crate::api::{PersistentVolume, Pod, PodKey, Workload, WorkloadKind, pod_claims};
 use crate::cluster::Cluster;
+use crate::slices::Pace;
 
 const HELD: &str = "Such a volume is attached to one node at a time. It is detached when the pod is \
                     gone and the kubelet has unmounted it; from a node that is not healthy only 6 \
@@ -27,14 +28,15 @@ const SURGE: &str = "With maxSurge the new pod of a node comes before the old on
                      the node is free only when the old one is gone. The new pod fails to be \
                      scheduled, the old one waits for it, and the update does not end.";
 
-pub(super) fn look(
+pub(super) async fn look(
     cluster: &Cluster,
     groups: &[Group<'_>],
     settings: &Settings,
     found: &mut Vec<Warning>,
 ) {
+    let mut pace = PACE;
     for group in groups {
-        look_at_volumes(cluster, group, settings, found);
+        look_at_volumes(cluster, group, settings, &mut pace, found).await;
     }
     if settings.release.has_daemon_set_surge() {
         let sets = cluster.workloads().map(|(_, workload)| workload);
@@ -43,16 +45,18 @@ pub(super) fn look(
     }
 }
 
-fn look_at_volumes(
+async fn look_at_volumes(
     cluster: &Cluster,
     group: &Group<'_>,
     settings: &Settings,
+    pace: &mut Pace,
     found: &mut Vec<Warning>,
 ) {
     let Some(volumes) = cluster.volumes() else { return };
     let (mut held, mut lost) = (Vec::new(), None);
     let mut placed: BTreeMap<String, Vec<(&PodKey, &Pod)>> = BTreeMap::new();
     for (key, pod) in &group.pods {
+        pace.step().await;
         let claims = pod_claims(pod);
         let claims = claims.iter().filter_map(|claim| volumes.claim(claim));
         let used: Vec<_> =

@@ -227,7 +227,7 @@ fn segment(segment: &Segment) -> RecordedSegment {
         reason: segment.reason.clone(),
         tainted: !segment.taints.is_empty(),
         began: segment.began.as_ref().map(|began| began.text.clone()).unwrap_or_default(),
-        cause: segment.cause.as_ref().map(cause).unwrap_or_default(),
+        cause: segment.cause.as_deref().map(cause).unwrap_or_default(),
     }
 }
 

@@ -4,10 +4,13 @@ use std::collections::BTreeSet;
 
 use serde::de::DeserializeOwned;
 use serde_json::Value as Json;
-use taintlab_core::api::{Node, ObjectMeta, Pod, PodDisruptionBudget, Workload, WorkloadKind};
+use taintlab_core::api::{
+    FieldsPool, Node, ObjectMeta, Pod, PodDisruptionBudget, Workload, WorkloadKind,
+};
 use taintlab_core::policy::validation::{
     FieldError, ValidationOptions, validate_budget, validate_node, validate_pod, validate_workload,
 };
+use taintlab_core::slices::Pace;
 
 use super::{Import, field_error, join};
 use crate::builder::Names;
@@ -45,6 +48,8 @@ pub(super) struct Importer<'t, 'f> {
     pods: Names,
     /// The same for workloads and budgets, by kind, namespace and name.
     controllers: Names,
+    /// What many pods say alike.
+    shared: FieldsPool,
     /// Where each pod names its node, and which of the objects it is.
     placed: Vec<(Position, usize)>,
     /// Items whose kind the list around them says, but at its end.
@@ -102,6 +107,7 @@ impl<'t, 'f> Importer<'t, 'f> {
             nodes: Names::new(),
             pods: Names::new(),
             controllers: Names::new(),
+            shared: FieldsPool::default(),
             placed: Vec::new(),
             kindless: Vec::new(),
             empty_list: false,
@@ -298,6 +304,7 @@ impl<'t, 'f> Importer<'t, 'f> {
         let valid = self.is_valid(path, tree, errors);
         let taken = valid && self.is_new(path, tree, "pod", pod.key().as_str());
         if taken {
+            pod.share_fields(&mut self.shared);
             self.placed.push((tree.locate("spec.nodeName"), self.import.objects.len()));
             self.import.pods.push(pod);
         }
@@ -364,7 +371,7 @@ impl<'t, 'f> Importer<'t, 'f> {
         true
     }
 
-    pub(super) fn finish(mut self, text: &str) -> Import {
+    pub(super) async fn finish(mut self, text: &str) -> Import {
         if self.import.is_empty()
             && let Some(problem) = source::not_a_manifest(text)
         {
@@ -372,8 +379,9 @@ impl<'t, 'f> Importer<'t, 'f> {
             only.error(problem);
             return Import { diagnostics: only.finish(), ..Import::default() };
         }
-        self.record_missing_owners();
-        self.warn_of_missing_nodes();
+        let mut pace = Pace::every(1_000);
+        self.record_missing_owners(&mut pace).await;
+        self.warn_of_missing_nodes(&mut pace).await;
         if !self.import.has_cluster() && !self.diagnostics.has_errors() {
             let message = if self.empty_list && self.import.is_empty() {
                 "the list is empty"
@@ -389,9 +397,10 @@ impl<'t, 'f> Importer<'t, 'f> {
     }
 
     /// Notes which pods name a controller that is not there.
-    fn record_missing_owners(&mut self) {
+    async fn record_missing_owners(&mut self, pace: &mut Pace) {
         let known: BTreeSet<_> = self.import.workloads.iter().map(Workload::key).collect();
         for (pod, (_, index)) in self.import.pods.iter().zip(&self.placed) {
+            pace.step().await;
             if let Some(owner) = pod.metadata.controller_key().filter(|key| !known.contains(key))
                 && let Some(report) = self.import.objects.get_mut(*index)
             {
@@ -401,7 +410,7 @@ impl<'t, 'f> Importer<'t, 'f> {
     }
 
     /// Warns of pods on nodes that are not there: no taint can evict them.
-    fn warn_of_missing_nodes(&mut self) {
+    async fn warn_of_missing_nodes(&mut self, pace: &mut Pace) {
         if self.import.nodes.is_empty() {
             if !self.import.pods.is_empty() && !self.diagnostics.has_errors() {
                 let message = "there are pods, but no nodes";
@@ -413,6 +422,7 @@ impl<'t, 'f> Importer<'t, 'f> {
         let mut numbers = Names::new();
         let mut missing: Vec<(usize, &Pod, Position)> = Vec::new();
         for (pod, (position, _)) in self.import.pods.iter().zip(&self.placed) {
+            pace.step().await;
             let node = pod.spec.node_name.as_str();
             if node.is_empty() || self.nodes.contains_key(node) {
                 continue;

@@ -1,20 +1,24 @@
 //! What may take long: it runs in slices, says how far it is, and can be stopped.
 
+use std::cell::Cell;
 use std::rc::Rc;
 use std::time::Duration;
 
 use taintlab_core::command::Command;
 use taintlab_core::condition::Condition;
 use taintlab_core::lanes::LaneSubject;
+use taintlab_core::slices::Sliced;
 use taintlab_core::time::Timestamp;
 
+use super::reading::Reading;
 use super::visits::Staging;
 use super::{Host, Tell};
 use crate::protocol::{Effect, Notice, Progress, Reply, Request, Update};
 use crate::session::{Back, EndRun, MarkKind, Row, RunTo, Session, Way};
-use crate::text::at;
+use crate::text::{at, count};
 use crate::view_models::ViewModels;
 use crate::view_models::about::About;
+use crate::view_models::import_report::ReadView;
 use crate::view_models::lanes::{LanesMsg, subject_of};
 use crate::view_models::runs::{Breakpoint, Compared, Comparing, Until};
 use crate::view_models::selection::Selection;
@@ -39,12 +43,19 @@ pub(super) struct Job {
 enum What {
     RunToEnd(EndRun),
     Go(Way, Arrived),
-    /// A session is made, and goes to its moment.
+    /// A text is read; how many of its objects were.
+    Read(Sliced<Reading>, Rc<Cell<usize>>),
+    /// A session is made, which may be of a text.
+    Make(Sliced<Made>),
+    /// That goes to its moment.
     Stage(Box<Staging>, Way),
     Search(RunTo, Search),
     Back(Back),
     Compare(Box<Comparing>),
 }
+
+/// A session at its beginning and the way to its moment, or why there is none.
+type Made = Result<(Box<Staging>, Way), String>;
 
 /// What there is to do when the clock is where it was to go.
 pub(super) enum Arrived {
@@ -105,6 +116,10 @@ enum Slice {
     Done(bool),
     /// Two runs were compared.
     Compared(Box<Compared>),
+    /// A text was read.
+    Read(Box<Reading>),
+    /// A session was made.
+    Made(Made),
 }
 
 impl Job {
@@ -113,6 +128,10 @@ impl Job {
         match &mut self.what {
             What::RunToEnd(run) => done(session.go_on_to_end(run, has_time)),
             What::Go(way, _) => done(session.go_on(way, has_time)),
+            What::Read(reading, _) => {
+                reading.go_on(has_time).map_or(Slice::More, |read| Slice::Read(Box::new(read)))
+            }
+            What::Make(making) => making.go_on(has_time).map_or(Slice::More, Slice::Made),
             What::Stage(staging, way) => done(staging.session.go_on(way, has_time)),
             What::Search(run, search) => {
                 let found = session.go_on_to(run, |it, rows| search.finds(it, rows), has_time);
@@ -138,6 +157,14 @@ impl Job {
             part.min(1.0)
         };
         let (what, part) = match &self.what {
+            What::Read(_, so_far) => {
+                let what = match so_far.get() {
+                    0 => "Reading".to_owned(),
+                    objects => format!("Reading: {} so far", count(objects, "object")),
+                };
+                return Progress { what, part: None };
+            }
+            What::Make(_) => return Progress { what: "Opening".to_owned(), part: None },
             What::RunToEnd(_) => ("Running to the end", None),
             What::Go(way, _) => ("Going there", Some(part(way.goal()))),
             What::Stage(_, way) => ("Opening", Some(part(way.goal()))),
@@ -172,16 +199,13 @@ impl Host {
             request,
             Request::Lanes(ref msg, _)
                 if !matches!(msg, LanesMsg::Go | LanesMsg::Choose(_, Some(_)))
-        );
+        ) || matches!(request, Request::Read(..) | Request::ReadAgain(_));
         if !is_of_the_work && !looks {
             self.stop();
         }
         match self.begin(request) {
             Ok(what) => {
-                let from = match &what {
-                    What::Stage(staging, _) => staging.session.now(),
-                    _ => self.session.now(),
-                };
+                let from = self.session.now();
                 self.job = Some(Job { id, from, rows, what });
                 None
             }
@@ -192,10 +216,9 @@ impl Host {
     fn begin(&mut self, request: Request) -> Result<What, Reply> {
         let hidden = self.views.hidden.clone();
         Ok(match request {
-            Request::Stage(origin) => match Self::begin_stage(&origin) {
-                Ok((staging, way)) => What::Stage(staging, way),
-                Err(error) => return Err(Reply::Staged(Err(error))),
-            },
+            Request::Stage(origin) => What::Make(Sliced::new(Self::begin_stage(origin))),
+            Request::Read(text, name, keep_all) => self.reads(Some((text, name)), keep_all)?,
+            Request::ReadAgain(keep_all) => self.reads(None, keep_all)?,
             Request::Step if hidden.is_empty() => {
                 let (rows, mut stepped) = (self.session.rows().len(), true);
                 self.change(|session| stepped = session.step());
@@ -221,6 +244,12 @@ impl Host {
                 What::Go(way, arrived)
             }
         })
+    }
+
+    fn reads(&mut self, text: Option<(String, String)>, keep_all: bool) -> Result<What, Reply> {
+        let so_far = Rc::new(Cell::new(0));
+        let reading = self.begin_reading(text, keep_all, so_far.clone()).ok_or(Reply::Done)?;
+        Ok(What::Read(reading, so_far))
     }
 
     /// Puts another timeline in place, or begins to move the clock on this one.
@@ -344,6 +373,17 @@ impl Host {
                 self.job = Some(job);
             }
             Slice::Done(found) => self.finish(job, found, tell),
+            Slice::Read(reading) => {
+                let reply = self.keep_reading(*reading);
+                self.done(job.id, reply, tell);
+            }
+            Slice::Made(Ok((staging, way))) => {
+                job.from = staging.session.now();
+                job.what = What::Stage(staging, way);
+                self.job = Some(job);
+                self.run_job(tell);
+            }
+            Slice::Made(Err(error)) => self.done(job.id, Reply::Staged(Err(error)), tell),
             Slice::Compared(compared) => {
                 self.announce(compared.comparison.sentence());
                 self.compared = Some(Rc::new(*compared));
@@ -360,7 +400,12 @@ impl Host {
             What::Go(..) => self.finish(job, false, tell),
             // Where nothing else is there, it is taken as far as it is.
             What::Stage(..) if !self.has_begun_telling() => self.finish(job, true, tell),
-            What::Stage(..) => {
+            What::Read(..) => {
+                self.notice(Notice::info("Cancelled. Nothing has changed."));
+                let read = ReadView::nothing(STOPPED.to_owned());
+                self.done(job.id, Reply::Read(Box::new(read)), tell);
+            }
+            What::Make(_) | What::Stage(..) => {
                 self.done(job.id, Reply::Staged(Err(STOPPED.to_owned())), tell);
             }
             What::Search(run, _) => {
@@ -399,6 +444,8 @@ impl Host {
         let reply = match what {
             What::RunToEnd(_)
             | What::Compare(_)
+            | What::Read(..)
+            | What::Make(_)
             | What::Stage(..)
             | What::Go(_, Arrived::Quietly | Arrived::Home | Arrived::Peek) => Reply::Done,
             What::Go(_, Arrived::Words(words)) => {

@@ -1,11 +1,13 @@
 //! Texts that come in: what they hold, and what would become of it.
 
-use std::cell::RefCell;
+use std::cell::Cell;
+use std::rc::Rc;
 
 use taintlab_core::scenario::Scenario;
+use taintlab_core::slices::Sliced;
 use taintlab_manifest::{Diagnostic, Dropped, Import};
 
-use super::{Host, Tell, progress};
+use super::Host;
 use crate::files::{self, Addition, Content};
 use crate::protocol::{Notice, Reply};
 use crate::text::count;
@@ -28,34 +30,29 @@ pub(super) struct Reading {
 }
 
 impl Host {
-    pub(super) fn read(
+    /// Begins to read a text, or what was read last once more; `so_far` counts its objects.
+    pub(super) fn begin_reading(
         &mut self,
-        text: String,
-        name: String,
+        text: Option<(String, String)>,
         keep_all: bool,
-        tell: Tell<'_>,
-    ) -> Reply {
-        progress(tell, "Reading");
-        let tell = RefCell::new(tell);
-        let watch = |objects: usize| {
-            let what = format!("Reading: {} so far", count(objects, "object"));
-            progress(&mut **tell.borrow_mut(), &what);
-        };
+        so_far: Rc<Cell<usize>>,
+    ) -> Option<Sliced<Reading>> {
         // What was read before need not be there at the same time.
-        self.reading = None;
-        let files::Reading { content, diagnostics, objects, dropped } =
-            files::read_watched(&text, &name, keep_all, &watch);
-        let reading = Reading { text, name, content, diagnostics, dropped, objects, planned: None };
+        let before = self.reading.take();
+        let (text, name) = text.or_else(|| before.map(|it| (it.text, it.name)))?;
+        Some(Sliced::new(async move {
+            let watch = |objects| so_far.set(objects);
+            let read = files::read_in_slices(&text, &name, keep_all, &watch).await;
+            let files::Reading { content, diagnostics, objects, dropped } = read;
+            Reading { text, name, content, diagnostics, dropped, objects, planned: None }
+        }))
+    }
+
+    /// What was read is kept, for what is to be done with it.
+    pub(super) fn keep_reading(&mut self, reading: Reading) -> Reply {
         let view = reading.view();
         self.reading = Some(reading);
         Reply::Read(Box::new(view))
-    }
-
-    pub(super) fn read_again(&mut self, keep_all: bool, tell: Tell<'_>) -> Reply {
-        match self.reading.take() {
-            Some(reading) => self.read(reading.text, reading.name, keep_all, tell),
-            None => Reply::Done,
-        }
     }
 
     /// Puts what was read in place of everything, or of the cluster.

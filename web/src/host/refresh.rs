@@ -2,7 +2,8 @@
 
 use std::rc::Rc;
 
-use taintlab_core::warnings::{Warning, WarningCode, warnings_of};
+use taintlab_core::slices::{Sliced, at_once};
+use taintlab_core::warnings::{Warning, WarningCode, find_warnings, warnings_of};
 
 use super::Host;
 use crate::protocol::{Notice, Rest};
@@ -12,11 +13,9 @@ use crate::view_models::selection::{PodGroup, Selection};
 use crate::view_models::warning_marks::WarningMarks;
 use crate::view_models::{ViewModels, announcement};
 
-/// With more pods than these, warnings wait until time stands still and nothing is asked.
+/// With more pods than these, warnings are looked for in slices, while time stands still and
+/// nothing else is to do.
 const MANY_PODS: usize = 2_000;
-/// For so many milliseconds nothing was asked before they are looked for. That has no slices, so
-/// that who does one thing after the other would wait for it.
-const REST: f64 = 500.0;
 
 /// How the view models follow the session: while time passes, or after a change by hand.
 type Follow = fn(&mut ViewModels, &mut Session, Option<&Selection>, bool) -> bool;
@@ -78,8 +77,11 @@ impl Host {
     pub(super) fn look_for_warnings(&mut self) {
         let many = self.views.board.board().totals.pods > MANY_PODS;
         self.looks_for_warnings = many;
+        self.warning_search = None;
         if !many {
-            self.find_warnings();
+            let warnings = warnings_of(self.session.simulator());
+            let marked = at_once(WarningMarks::of(&warnings));
+            self.put_warnings(warnings, marked);
         }
     }
 
@@ -88,20 +90,26 @@ impl Host {
         self.looks_for_warnings && !self.playing
     }
 
-    /// In how many milliseconds it has been quiet for long enough to do so.
-    pub(super) fn rest_left(&self) -> u32 {
-        let left = self.asked_at + REST - (self.clock)();
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at most REST")]
-        let left = left.clamp(0.0, REST).ceil() as u32;
-        left
+    /// Looks for them for a slice, a short one, as nobody waits for it; `true` when that is done.
+    pub(super) fn search_warnings(&mut self) -> bool {
+        let search = self.warning_search.get_or_insert_with(|| {
+            let simulator = self.session.simulator().clone();
+            Sliced::new(async move {
+                let warnings = find_warnings(&simulator).await;
+                let marked = WarningMarks::of(&warnings).await;
+                (warnings, marked)
+            })
+        });
+        let (clock, until) = (self.clock, (self.clock)() + self.budgets.play);
+        let Some((warnings, marked)) = search.go_on(|| clock() < until) else { return false };
+        (self.looks_for_warnings, self.warning_search) = (false, None);
+        self.put_warnings(warnings, marked);
+        true
     }
 
-    pub(super) fn find_warnings(&mut self) {
-        self.looks_for_warnings = false;
-        let warnings = warnings_of(self.session.simulator());
+    fn put_warnings(&mut self, warnings: Vec<Warning>, marked: WarningMarks) {
         if *self.warnings != warnings {
             self.say_of_control_plane(&warnings);
-            let marked = WarningMarks::of(&warnings);
             if *self.marked != marked {
                 self.marked = Rc::new(marked);
             }

@@ -13,9 +13,9 @@ use super::{Budgets, Host};
 use crate::protocol::{Effect, OpenedRun, Origin, Reply, Request, Resumed, StartText, Update};
 use crate::session::{MarkKind, StartChange};
 use crate::view_models::about::About;
-use crate::view_models::board::Board;
 use crate::view_models::board::density::{Density, Detail};
 use crate::view_models::board::patch::BoardPatch;
+use crate::view_models::board::{Board, BoardModel};
 use crate::view_models::lanes::{Chosen, ForecastState, Frame, LanesMsg, Room, Wanted};
 use crate::view_models::runs::{BranchMsg, CompareWith, Side, Until};
 use crate::view_models::selection::{PodGroup, Selection};
@@ -91,6 +91,51 @@ impl Page {
             self.host.work(&mut |update| told.push(update));
         }
         (reply, effects)
+    }
+}
+
+impl Page {
+    /// The board, of which only that is rebuilt which may differ, is what all of it would be.
+    fn assert_board_is_whole(&mut self, when: &str) {
+        let mut whole = BoardModel::default();
+        self.host.session.touch_all();
+        whole.update(&mut self.host.session);
+        assert_eq!(self.host.views.board.board(), whole.board(), "{when}");
+    }
+}
+
+/// However the clock moves, and whatever was done in between.
+#[test]
+fn after_going_back_the_board_is_what_all_of_it_would_be() {
+    let mut page = page(1e9);
+    let taint = Taint::new("k", "", TaintEffect::NoExecute);
+    for (name, _) in samples::all() {
+        page.ask(example(name));
+        let mut go = |page: &mut Page, request: Request| {
+            let when = format!("{name}: {request:?}");
+            page.ask(request);
+            page.assert_board_is_whole(&when);
+        };
+        for at in [400, 50, 345, 0, 900, 41] {
+            go(&mut page, Request::Seek(Timestamp::from_secs(at)));
+        }
+        let peek = |at| LanesMsg::PeekAt(Timestamp::from_secs(at));
+        go(&mut page, Request::Lanes(peek(700), false));
+        go(&mut page, Request::Lanes(peek(3), false));
+        go(&mut page, Request::EndPeek);
+        let node = page.board.zones.iter().flat_map(|zone| &zone.nodes).next();
+        let Some(node) = node.map(|node| node.name.clone()) else { continue };
+        go(
+            &mut page,
+            Request::Edit(vec![Command::Taint { node: node.clone(), taint: taint.clone() }]),
+        );
+        go(&mut page, Request::Edit(vec![Command::StopKubelet { node }]));
+        go(&mut page, Request::Seek(Timestamp::from_secs(500)));
+        for request in
+            [Request::Undo, Request::Undo, Request::Redo, Request::Redo, Request::StepBack]
+        {
+            go(&mut page, request);
+        }
     }
 }
 
@@ -196,6 +241,7 @@ fn what_is_played_again_is_parted_and_comes_to_the_same() {
         assert_eq!(one.reached(), other.reached(), "{request:?}");
         assert_eq!(one.rows(), other.rows(), "{request:?}");
         assert_eq!(at_once.board, parted.board, "{request:?}");
+        at_once.assert_board_is_whole(&format!("{request:?}"));
     }
     assert!(told >= 6, "{told} of them were parted");
 }

@@ -32,7 +32,9 @@ pub(super) struct Visit {
 
 impl Host {
     /// Begins to make a session: it at its beginning, and the way to its moment.
-    pub(super) fn begin_stage(origin: &Origin) -> Result<(Box<Staging>, Way), String> {
+    pub(super) async fn begin_stage(origin: Origin) -> Result<(Box<Staging>, Way), String> {
+        // What an earlier version of the page stored is written anew.
+        let is_old = matches!(&origin, Origin::Saved(_, start) if start.len() == 0);
         let (mut hash, mut dropped) = (String::new(), String::new());
         let (session, way, selection) = match origin {
             Origin::Sample => {
@@ -43,21 +45,19 @@ impl Host {
                 let StartText::Text(start) = start else {
                     return Err("the initial state is missing".to_owned());
                 };
-                let restored = saved::from_text(edits, start)?;
+                let restored = saved::from_text(&edits, &start)?;
                 if !restored.dropped.is_empty() {
                     dropped = restored.dropped.to_string();
                 }
                 restored.begin()?
             }
             Origin::Link(fragment, inflated) => {
-                let parsed = link::parse(fragment)?.ok_or("it is no link")?;
-                let opened = parsed.open(inflated)?;
+                let parsed = link::parse(&fragment)?.ok_or("it is no link")?;
+                let opened = parsed.open(&inflated).await?;
                 hash = opened.hash;
                 (opened.session, opened.way, opened.selection)
             }
         };
-        // What an earlier version of the page stored is written anew.
-        let is_old = matches!(origin, Origin::Saved(_, start) if start.len() == 0);
         Ok((Box::new(Staging { session, selection, hash, dropped, is_old }), way))
     }
 

@@ -1,7 +1,9 @@
 //! Carrying out a timeline, from its beginning or from a checkpoint.
 
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
+use taintlab_core::api::PodKey;
 use taintlab_core::command::{Command, CommandError};
 use taintlab_core::lanes::LaneRecorder;
 use taintlab_core::scenario::ScenarioError;
@@ -19,6 +21,9 @@ const MAX_CHECKPOINTS: usize = 48;
 impl Session {
     /// Everything again from the beginning, with the simulator of that.
     pub(super) fn begin_replay(&mut self, simulator: Simulator) {
+        if !self.touched.all {
+            self.touch_differences(&simulator, 0);
+        }
         self.simulator = simulator;
         self.progress = Progress::at_the_beginning_of(&self.timeline.start);
         self.rows = Rc::default();
@@ -32,7 +37,6 @@ impl Session {
 
     pub(super) fn begin(&mut self) {
         self.ahead.take();
-        self.touched.all = true;
         self.homes.clear();
         self.recorder = LaneRecorder::new(&self.simulator);
         self.forecast = None;
@@ -48,16 +52,30 @@ impl Session {
 
     /// Goes back to the nearest checkpoint before `to`.
     pub(super) fn rewind(&mut self, to: Timestamp) {
-        let found = self.checkpoints.iter().rev().find(|checkpoint| checkpoint.at <= to);
-        if let Some(checkpoint) = found.cloned() {
+        let checkpoints = std::mem::take(&mut self.checkpoints);
+        let found = checkpoints.iter().rev().find(|checkpoint| checkpoint.at <= to);
+        if let Some(checkpoint) = found {
             self.ahead.take();
+            let changed = self.touch_differences(checkpoint.snapshot.simulator(), checkpoint.gone);
             self.simulator.restore(&checkpoint.snapshot);
-            self.progress = checkpoint.progress;
+            self.progress = checkpoint.progress.clone();
             (self.past, self.events) = (checkpoint.rows, checkpoint.events);
-            self.find_homes();
+            self.find_homes(&changed);
             Rc::make_mut(&mut self.gone).truncate(checkpoint.gone);
         }
-        self.touched.all = true;
+        self.checkpoints = checkpoints;
+    }
+
+    /// Notes what will look different with another simulator, when only so many of the pods that
+    /// are gone still are; the pods among it.
+    fn touch_differences(&mut self, other: &Simulator, gone: usize) -> BTreeSet<PodKey> {
+        let differences = self.simulator.differences(other);
+        let pods = differences.pods.clone();
+        self.touched.add(differences, self.homes.len());
+        let back = self.gone.iter().skip(gone).map(|gone| gone.node.clone());
+        self.touched.nodes.extend(back);
+        self.touched.gone = Some(self.touched.gone.map_or(gone, |known| known.min(gone)));
+        pods
     }
 
     /// Lets time pass, with the steps and edits on the way.

@@ -1,5 +1,6 @@
 //! Events become rows of the log, and leave traces on the board.
 
+use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -287,13 +288,14 @@ impl Session {
         }
     }
 
-    /// Where pods are and what awaits them, after the clock was moved back.
-    pub(super) fn find_homes(&mut self) {
-        self.homes.clear();
-        for (key, pod) in self.simulator.cluster().pods() {
-            let bare = pod.metadata.controller().is_none();
-            let home = Home { bare, ..Home::on(&pod.spec.node_name) };
-            self.homes.insert(key.clone(), home);
+    /// Where pods are and what awaits them, after the clock was moved back and these have changed.
+    pub(super) fn find_homes(&mut self, changed: &BTreeSet<PodKey>) {
+        for pod in changed {
+            self.homes.remove(pod);
+            self.find_home(pod, None);
+        }
+        for home in self.homes.values_mut() {
+            home.evicted = None;
         }
         for row in self.rows.iter().take(self.past) {
             let (pod, evicted) = if let RowKind::Happened(EventKind::Request {

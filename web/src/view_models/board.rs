@@ -224,7 +224,7 @@ impl BoardModel {
         }
         let simulator = session.simulator();
         let nodes = self.update_pods(simulator, &touched);
-        self.record_gone(session.gone(), touched.all);
+        self.record_gone(session.gone(), &touched);
         if touched.all {
             self.rebuild_all_nodes(simulator);
         } else {
@@ -285,9 +285,10 @@ impl BoardModel {
         nodes
     }
 
-    /// Follows the pods that are gone: others join them, unless `all` may be others.
-    fn record_gone(&mut self, gone: &[Rc<Gone>], all: bool) {
-        if all || gone.len() < self.gone {
+    /// Follows the pods that are gone: others join them, unless some are there again.
+    fn record_gone(&mut self, gone: &[Rc<Gone>], touched: &Touched) {
+        let kept = touched.gone.unwrap_or(self.gone);
+        if touched.all || kept < self.gone {
             self.gone_by_node.clear();
             self.gone = 0;
         }
@@ -298,7 +299,6 @@ impl BoardModel {
     }
 
     fn rebuild_all_nodes(&mut self, simulator: &Simulator) {
-        let old = std::mem::take(&mut self.nodes);
         let mut names = BTreeSet::new();
         for (name, _) in simulator.cluster().nodes() {
             names.insert(name.clone());
@@ -306,17 +306,13 @@ impl BoardModel {
         for pod in self.pods.values().filter(|pod| !pod.node.is_empty()) {
             names.insert(pod.node.as_str().into());
         }
+        self.nodes.retain(|name, _| names.contains(name));
         for name in names {
             self.rebuild_node(simulator, &name);
-            if let Some(new) = self.nodes.get_mut(&name)
-                && let Some(old) = old.get(&name)
-                && **old == **new
-            {
-                *new = old.clone();
-            }
         }
     }
 
+    /// One that is as it was stays the same value.
     fn rebuild_node(&mut self, simulator: &Simulator, name: &NodeName) {
         let pods = simulator.cluster().pods_of(name.as_str());
         let pods: Vec<_> = pods.filter_map(|(key, _)| self.pods.get(key).cloned()).collect();
@@ -328,7 +324,9 @@ impl BoardModel {
         let left = self.gone_by_node.get(name).map(Vec::as_slice).unwrap_or_default();
         let mut view = node_view(name, node.map(AsRef::as_ref), pods, left);
         view.unreachable = simulator.unreachable_cause(name);
-        self.nodes.insert(name.clone(), Rc::new(view));
+        if self.nodes.get(name).is_none_or(|known| **known != view) {
+            self.nodes.insert(name.clone(), Rc::new(view));
+        }
     }
 
     /// Groups the nodes by zone; zones in which nothing has changed stay the same value.

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use taintlab_core::api::{NodeName, PodKey};
+use taintlab_core::slices::Pace;
 use taintlab_core::warnings::{Severity, Subject, Warning};
 
 use super::selection::Selection;
@@ -21,9 +22,9 @@ pub(crate) struct WarningMarks {
 }
 
 impl WarningMarks {
-    /// Those of these warnings.
-    pub(crate) fn of(warnings: &[Warning]) -> Self {
-        let mut marked = Self::default();
+    /// Those of these warnings, in slices.
+    pub(crate) async fn of(warnings: &[Warning]) -> Self {
+        let (mut marked, mut pace) = (Self::default(), Pace::every(1_000));
         // The most pressing come first, and stay.
         for Warning { severity, subjects, .. } in warnings {
             let [critical, warning, note] = &mut marked.counts;
@@ -36,6 +37,7 @@ impl WarningMarks {
                 continue;
             }
             for subject in subjects {
+                pace.step().await;
                 match subject {
                     Subject::Pod { name } => {
                         marked.pods.entry(name.clone()).or_insert(*severity);

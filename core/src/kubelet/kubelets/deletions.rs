@@ -166,6 +166,11 @@ impl Kubelets {
         self.terminating.iter().map(|((at, _), known)| (&known.pod, *at))
     }
 
+    /// The pods whose deletion an unreachable kubelet is to confirm.
+    pub(crate) fn unconfirmed(&self) -> impl Iterator<Item = &PodKey> {
+        self.by_node.values().flat_map(|it| &it.unconfirmed).map(|deletion| &deletion.pod.pod)
+    }
+
     /// When the grace period of a terminating pod ends.
     pub(crate) fn grace_period_ends(&self, cluster: &Cluster, pod: &PodKey) -> Option<Timestamp> {
         let of_pod = |known: &Termination| known.pod == *pod && known.is_of(cluster);

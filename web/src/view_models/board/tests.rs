@@ -86,8 +86,12 @@ fn only_what_changed_is_rebuilt() {
     assert!(Rc::ptr_eq(&zones[1], &model.board().zones[1]));
     session.seek(Timestamp::from_secs(30));
     assert!(!model.update(&mut session), "time passed, nothing happened");
-    // Everything is looked at again after going back, and what is the same stays shared.
+    // Also after going back, and if everything is looked at again.
     session.seek(Timestamp::ZERO);
     model.update(&mut session);
     assert!(Rc::ptr_eq(&b, model.node("b").unwrap()));
+    let a = model.node("a").unwrap().clone();
+    session.touch_all();
+    assert!(model.update(&mut session));
+    assert!(Rc::ptr_eq(&a, model.node("a").unwrap()) && Rc::ptr_eq(&b, model.node("b").unwrap()));
 }

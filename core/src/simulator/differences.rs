@@ -1,0 +1,74 @@
+//! What may look different in another simulation of the same cluster.
+
+use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::sync::Arc;
+
+use super::Simulator;
+use crate::api::{NodeName, PodKey};
+use crate::time::Timestamp;
+
+/// The nodes and pods that may look different in two simulations; see [`Simulator::differences`].
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Differences {
+    /// The nodes, by name.
+    pub nodes: BTreeSet<NodeName>,
+    /// The pods, by namespace and name.
+    pub pods: BTreeSet<PodKey>,
+}
+
+impl Simulator {
+    /// The nodes and pods that may look different in `other`: they are only in one of the two, they
+    /// are not the same object, their kubelets are unreachable for another reason, or another time
+    /// runs for them. Whoever shows a simulation that went back looks again at these alone.
+    ///
+    /// Objects count as the same if they are shared, so that this is cheap between a simulation and
+    /// its snapshots; others may be named although they are equal.
+    #[must_use]
+    pub fn differences(&self, other: &Self) -> Differences {
+        let (ours, theirs) = (&self.api.cluster, &other.api.cluster);
+        let mut nodes = BTreeSet::new();
+        for (name, node) in ours.nodes() {
+            let same = theirs.get_node(name.as_str()).is_some_and(|it| Arc::ptr_eq(it, node));
+            if !same || self.unreachable_cause(name) != other.unreachable_cause(name) {
+                nodes.insert(name.clone());
+            }
+        }
+        let new = theirs.nodes().filter(|(name, _)| ours.get_node(name.as_str()).is_none());
+        nodes.extend(new.map(|(name, _)| name.clone()));
+
+        let mut pods = BTreeSet::new();
+        ours.visit_different_pods(theirs, |pod| _ = pods.insert(pod.clone()));
+        let mut differ = |pod: &PodKey| _ = pods.insert(pod.clone());
+        let (a, b) = (&self.nodes.taint_eviction, &other.nodes.taint_eviction);
+        visit_different(&a.timers(), &b.timers(), &mut differ);
+        visit_different(&self.ends(), &other.ends(), &mut differ);
+        visit_different(&self.awaited(), &other.awaited(), &mut differ);
+        Differences { nodes, pods }
+    }
+
+    /// When the grace periods of terminating pods end.
+    fn ends(&self) -> BTreeMap<&PodKey, Timestamp> {
+        self.terminations().collect()
+    }
+
+    /// The pods whose deletion an unreachable kubelet is to confirm.
+    fn awaited(&self) -> BTreeMap<&PodKey, ()> {
+        self.kubelets.unconfirmed().map(|pod| (pod, ())).collect()
+    }
+}
+
+/// Keys that have another value in one of the two maps, or none.
+fn visit_different<V: PartialEq>(
+    a: &BTreeMap<&PodKey, V>,
+    b: &BTreeMap<&PodKey, V>,
+    differ: &mut impl FnMut(&PodKey),
+) {
+    for (key, value) in a {
+        if b.get(key) != Some(value) {
+            differ(key);
+        }
+    }
+    for key in b.keys().filter(|key| !a.contains_key(**key)) {
+        differ(key);
+    }
+}
