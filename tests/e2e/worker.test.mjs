@@ -121,15 +121,13 @@ for (const [what, without] of [
   });
 }
 
-playgroundTest("an import is stopped, and everything is as it was", { alone: true }, async ({
-  page,
-}) => {
-  await ready(page);
+/** Stops an import as soon as it says how far it is, and reads another one. */
+async function stopAnImport(page) {
   const before = await pods(page);
   await page.getByTestId("import").click();
   await atOnce(page, async () => {
     await openFile(page, cluster(3_000, 40));
-    // As soon as it says how far it is, for it may be over before a mouse is there.
+    // For it may be over before a mouse is there.
     const said = await page.evaluate(async () => {
       const busy = () => document.querySelector("[data-testid=busy]");
       while (!busy()?.innerText.includes("so far")) {
@@ -143,10 +141,27 @@ playgroundTest("an import is stopped, and everything is as it was", { alone: tru
     await page.getByTestId("dialog").waitFor({ state: "detached" });
   });
   await idle(page);
+  await page.getByTestId("notice").getByText("Cancelled. Nothing has changed.").waitFor();
   assert.deepEqual(await pods(page), before);
-  // The next one is read.
   await openImport(page, cluster(2, 2).toString());
   await page.getByTestId("found").getByText("2 nodes, 4 pods").waitFor();
+}
+
+playgroundTest("an import is stopped, and everything is as it was", { alone: true }, async ({
+  page,
+}) => {
+  await ready(page);
+  await stopAnImport(page);
+});
+
+playgroundTest("an import is stopped on a page without workers, too", { closed: true }, async ({
+  page,
+  url,
+}) => {
+  await page.addInitScript(() => delete globalThis.Worker);
+  await page.goto(url);
+  await ready(page);
+  await stopAnImport(page);
 });
 
 playgroundTest("a file that cannot be read is told, and the next one is read", { alone: true }, async ({

@@ -306,9 +306,17 @@ fn long_start(update: &mut Update) -> Option<StartText> {
     if pieces.is_empty() {
         return None;
     }
-    // Each is let go once it is copied.
-    let parts = pieces.into_iter().map(|piece| JsValue::from(Uint8Array::from(piece.as_slice())));
-    Blob::new_with_u8_array_sequence(&parts.collect::<Array>()).ok().map(long)
+    // Each is let go once the browser has it, and goes there through the same array: as many arrays
+    // would stay in memory until there is so little that JavaScript looks for them.
+    let most = pieces.iter().map(Vec::len).max()?;
+    let array = Uint8Array::new_with_length(u32::try_from(most).ok()?);
+    let parts = pieces.into_iter().map(|piece| {
+        let part = array.subarray(0, u32::try_from(piece.len()).unwrap_or_default());
+        part.copy_from(&piece);
+        Blob::new_with_u8_array_sequence(&Array::of1(&part))
+    });
+    let parts = parts.collect::<Result<Array, _>>().ok()?;
+    Blob::new_with_blob_sequence(&parts).ok().map(long)
 }
 
 fn long(blob: Blob) -> StartText {
@@ -412,7 +420,10 @@ fn text_of(file: &Blob) -> Result<String, JsValue> {
     let mut from = 0.0;
     while from < file.size() {
         let piece = file.slice_with_f64_and_f64(from, from + PIECE)?;
-        bytes.extend(Uint8Array::new(&reader.read_as_array_buffer(&piece)?.into()).to_vec());
+        let piece = Uint8Array::new(&reader.read_as_array_buffer(&piece)?.into());
+        let read = bytes.len();
+        bytes.resize(read + piece.length() as usize, 0);
+        piece.copy_to(bytes.get_mut(read..).unwrap_or_default());
         from += PIECE;
     }
     Ok(String::from_utf8(bytes)

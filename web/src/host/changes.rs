@@ -30,6 +30,9 @@ use crate::view_models::workloads::WorkloadsModel;
 /// A warning names at most so many subjects; the mark is on all of them.
 const MOST_SUBJECTS: usize = 6;
 
+/// More nodes than these that have changed are told by themselves.
+const MANY_NODES: usize = 500;
+
 /// What was told last.
 #[derive(Default)]
 pub(super) struct Told {
@@ -65,8 +68,16 @@ fn same<T>(old: Option<&Rc<T>>, new: &Rc<T>) -> bool {
 impl Host {
     /// Tells what came of a request, and what is shown now.
     pub(super) fn tell(&mut self, done: Option<(u32, Reply)>, tell: Tell<'_>) {
+        let has_board = self.told.board.is_some();
         let changes = self.changes();
-        tell(Update { done, effects: std::mem::take(&mut self.effects), changes });
+        let mut update = Update { done, effects: std::mem::take(&mut self.effects), changes };
+        let board = update.changes.board.as_ref().filter(|_| has_board);
+        if board.is_some_and(|(_, patch)| patch.node_count() > MANY_NODES) {
+            // The page draws them first, and closes a dialog after that: both take it a frame.
+            let changes = std::mem::take(&mut update.changes);
+            tell(Update { changes, ..Update::default() });
+        }
+        tell(update);
     }
 
     /// What is selected is told again, even if it is the same: the page may know of another.

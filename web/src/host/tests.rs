@@ -7,7 +7,9 @@ use taintlab_core::lanes::LaneSubject;
 use taintlab_core::pod_state::PodVerdict;
 use taintlab_core::release::KubernetesRelease;
 use taintlab_core::scenario::Bookmark;
+use taintlab_core::slices::at_once;
 use taintlab_core::time::{Span, Timestamp};
+use taintlab_core::warnings::warnings_of;
 
 use super::{Budgets, Host};
 use crate::protocol::{Effect, OpenedRun, Origin, Reply, Request, Resumed, StartText, Update};
@@ -19,6 +21,7 @@ use crate::view_models::board::{Board, BoardModel};
 use crate::view_models::lanes::{Chosen, ForecastState, Frame, LanesMsg, Room, Wanted};
 use crate::view_models::runs::{BranchMsg, CompareWith, Side, Until};
 use crate::view_models::selection::{PodGroup, Selection};
+use crate::view_models::warning_marks::WarningMarks;
 use crate::wire::{from_bytes, to_bytes};
 use crate::{files, samples};
 
@@ -111,7 +114,7 @@ fn after_going_back_the_board_is_what_all_of_it_would_be() {
     let taint = Taint::new("k", "", TaintEffect::NoExecute);
     for (name, _) in samples::all() {
         page.ask(example(name));
-        let mut go = |page: &mut Page, request: Request| {
+        let go = |page: &mut Page, request: Request| {
             let when = format!("{name}: {request:?}");
             page.ask(request);
             page.assert_board_is_whole(&when);
@@ -689,9 +692,7 @@ fn the_forecast_can_be_stopped_until_something_is_done() {
     page.host.work(&mut |_| {});
     assert!(matches!(page.host.forecast_state(), ForecastState::Runs(_)));
     page.ask(Request::Lanes(LanesMsg::Forecast(false), false));
-    assert!(
-        page.host.forecast_state() == ForecastState::Stopped && page.host.works_after().is_none()
-    );
+    assert!(page.host.forecast_state() == ForecastState::Stopped && !page.host.has_work());
     let taint = Taint::new("k", "", TaintEffect::NoSchedule);
     page.ask(Request::Edit(vec![Command::Taint { node: "worker-1".into(), taint }]));
     forecast(&mut page);
@@ -722,25 +723,113 @@ fn the_last_row_that_has_happened_is_marked() {
 }
 
 #[test]
-fn warnings_of_many_pods_wait_until_nothing_is_asked() {
+fn warnings_of_many_pods_are_looked_for_in_slices() {
     let mut page = page(1e9);
     let scenario = serde_json::json!({
         "apiVersion": "taintlab/v1", "kind": "Scenario",
         "objects": { "nodeGroups": [{ "name": "n", "count": 101, "podsPerNode": 20 }] }
     });
     page.ask(Request::Load(Box::new(serde_json::from_value(scenario).unwrap())));
-    let looked = |page: &mut Page| {
-        page.host.work(&mut |_| {});
-        !page.host.wants_warnings()
+    let found = |page: &mut Page| {
+        let mut slices = 0;
+        while page.host.wants_warnings() {
+            assert!(page.host.has_work());
+            page.host.work(&mut |_| {});
+            slices += 1;
+        }
+        let warnings = warnings_of(page.host.session.simulator());
+        assert_eq!(*page.host.warnings, warnings);
+        assert_eq!(*page.host.marked, at_once(WarningMarks::of(&warnings)));
+        assert!(!warnings.is_empty() && !page.host.has_work());
+        (slices, warnings)
     };
-    assert!(page.host.works_after().is_some_and(|after| after > 0) && !looked(&mut page));
-    TIME.set(TIME.get() + 400.0);
-    page.ask(Request::Select(None));
-    TIME.set(TIME.get() + 400.0);
-    assert!(page.host.works_after().is_some_and(|after| after > 0) && !looked(&mut page));
-    TIME.set(TIME.get() + 100.0);
-    assert!(page.host.works_after() == Some(0) && looked(&mut page));
-    assert_eq!(page.host.works_after(), None);
+    let (slices, before) = found(&mut page);
+    assert!(slices > 2, "{slices}");
+    // Others are answered in between, and after an edit it is begun anew.
+    let node = page.board.zones[0].nodes[0].name.clone();
+    let taint = Taint::new("k", "", TaintEffect::NoExecute);
+    let edit = Request::Edit(vec![Command::Taint { node: node.clone(), taint }]);
+    page.ask(edit);
+    page.host.work(&mut |_| {});
+    assert!(page.host.warning_search.is_some());
+    page.ask(Request::Select(Some(Selection::Node(node))));
+    page.ask(Request::Undo);
+    assert!(page.host.warning_search.is_none() && page.host.wants_warnings());
+    page.ask(Request::Redo);
+    let (_, after) = found(&mut page);
+    assert_ne!(before, after);
+    // They wait as long as time passes.
+    page.ask(Request::Undo);
+    page.ask(Request::Playing(true));
+    assert!(!page.host.wants_warnings());
+    page.ask(Request::Playing(false));
+    assert_eq!(found(&mut page).1, before);
+}
+
+/// Many pods, as JSON and as YAML.
+fn many_pods() -> [String; 2] {
+    let pods = (0..400).map(|index| {
+        serde_json::json!({
+            "apiVersion": "v1", "kind": "Pod", "metadata": { "name": format!("p-{index}") },
+            "spec": { "nodeName": "a", "containers": [{ "name": "c", "image": "i" }] }
+        })
+    });
+    let list = serde_json::json!({
+        "apiVersion": "v1", "kind": "List", "items": pods.collect::<Vec<_>>()
+    });
+    [list.to_string(), taintlab_manifest::to_yaml(&list).unwrap()]
+}
+
+fn progress(effects: &[Effect]) -> usize {
+    effects.iter().filter(|effect| matches!(effect, Effect::Progress(_))).count()
+}
+
+#[test]
+fn a_text_is_read_in_slices_and_that_can_be_cancelled() {
+    let (mut at_once, mut parted) = (page(1e9), page(0.0));
+    for text in many_pods() {
+        let read = || Request::Read(text.clone(), "many".to_owned(), false);
+        for request in [read(), Request::ReadAgain(true)] {
+            let (whole, _) = at_once.ask(request.clone());
+            let (read, effects) = parted.ask(request);
+            assert!(matches!(&read, Reply::Read(view) if view.found == "0 nodes, 400 pods"));
+            assert_eq!(format!("{whole:?}"), format!("{read:?}"));
+            assert!(progress(&effects) > 3, "{}", progress(&effects));
+        }
+        // Others are answered in between.
+        let before = parted.host.session.timeline().clone();
+        assert!(parted.ask_until(read(), 2).0.is_none());
+        assert!(matches!(parted.ask_until(Request::Nodes, 1).0, Some(Reply::Nodes(_))));
+        let (_, effects) = parted.ask(Request::Cancel);
+        assert!(matches!(effects.as_slice(), [Effect::Say(_)]), "{effects:?}");
+        assert!(parted.host.job.is_none() && parted.host.reading.is_none());
+        parted.ask(Request::Replace(false));
+        assert!(parted.host.session.timeline().is_same(&before));
+        parted.ask(read());
+        parted.ask(Request::Replace(false));
+        assert_eq!(parted.host.session.simulator().cluster().pod_count(), 400);
+    }
+}
+
+#[test]
+fn the_text_of_a_link_is_read_in_slices() {
+    let (mut at_once, mut parted) = (page(1e9), page(0.0));
+    let [text, _] = many_pods();
+    at_once.ask(Request::Read(text, "many".to_owned(), false));
+    at_once.ask(Request::Replace(false));
+    let Reply::Link(Ok(draft)) = at_once.ask(Request::Link(false)).0 else { panic!() };
+    let origin = Origin::Link("#1.packed".into(), draft.json.unwrap().into());
+    let (whole, _) = at_once.ask(Request::Stage(origin.clone()));
+    let (staged, effects) = parted.ask(Request::Stage(origin.clone()));
+    assert!(matches!(staged, Reply::Staged(Ok(_))));
+    assert_eq!(format!("{whole:?}"), format!("{staged:?}"));
+    assert!(progress(&effects) > 4, "{}", progress(&effects));
+    // It can be cancelled, which leaves all as it was.
+    let before = parted.host.session.timeline().clone();
+    parted.ask_until(Request::Stage(origin), 2);
+    assert!(parted.host.job.is_some());
+    parted.ask(Request::Cancel);
+    assert!(parted.host.job.is_none() && parted.host.session.timeline().is_same(&before));
 }
 
 #[test]

@@ -9,6 +9,7 @@ use taintlab_core::command::Command;
 use taintlab_core::controllers::descheduler::DeschedulerSettings;
 use taintlab_core::controllers::node_lifecycle::zone::zone_key;
 use taintlab_core::simulator::HealthPassTime;
+use taintlab_core::slices::at_once;
 
 use super::*;
 
@@ -27,7 +28,7 @@ fn open(fragment: &str) -> Result<Opened, String> {
         packed => decompress_to_vec_with_limit(packed, MOST_INFLATED)
             .map_err(|error| error.to_string())?,
     };
-    let mut opened = parsed.open(std::str::from_utf8(&inflated).unwrap())?;
+    let mut opened = at_once(parsed.open(std::str::from_utf8(&inflated).unwrap()))?;
     opened.session.arrive(opened.way);
     Ok(opened)
 }

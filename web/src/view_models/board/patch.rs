@@ -59,6 +59,16 @@ impl BoardPatch {
         }
     }
 
+    /// How many nodes are in it.
+    pub(crate) fn node_count(&self) -> usize {
+        let count = |zone: &ZonePatch| match zone {
+            ZonePatch::Same(_) => 0,
+            ZonePatch::Whole(zone) => zone.nodes.len(),
+            ZonePatch::Nodes(_, nodes) => nodes.len(),
+        };
+        self.zones.iter().map(count).sum()
+    }
+
     /// The board that comes of it.
     pub(crate) fn applied_to(self, old: &Board) -> Board {
         let known = |key: &str| old.zones.iter().find(|zone| &*zone.key == key);
