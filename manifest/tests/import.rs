@@ -2,6 +2,7 @@
 
 use serde_json::json;
 use taintlab_core::api::{Taint, TaintEffect};
+use taintlab_core::slices::at_once;
 use taintlab_manifest::{
     Import, ImportOptions, Limits, import, import_in_slices, is_scenario, read_scenario,
     text_from_bytes,
@@ -301,9 +302,9 @@ fn of_a_long_text_it_is_told_how_many_objects_were_read() {
         .collect();
     let text = json!({ "kind": "List", "apiVersion": "v1", "items": items }).to_string();
     let told = std::cell::RefCell::new(Vec::new());
-    let read = import_in_slices(&text, "many.json", ImportOptions::default(), &|objects| {
-        told.borrow_mut().push(objects);
-    });
+    let watch = |objects| told.borrow_mut().push(objects);
+    let options = ImportOptions::default();
+    let read = at_once(import_in_slices(&text, "many.json", options, &watch));
     assert_eq!(read.nodes.len(), 25_000);
     assert_eq!(told.into_inner(), [10_000, 20_000]);
 }

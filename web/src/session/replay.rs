@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
-use taintlab_core::api::PodKey;
+use taintlab_core::api::{NodeName, PodKey};
 use taintlab_core::command::{Command, CommandError};
 use taintlab_core::lanes::LaneRecorder;
 use taintlab_core::scenario::ScenarioError;
@@ -104,6 +104,7 @@ impl Session {
         let step = self.progress.player.next_step();
         let Some(command) = step.map(|step| Box::new(step.command.clone())) else { return };
         self.ahead.take();
+        self.touch_node_of(&command);
         let row = match self.progress.player.play_step(&mut self.simulator) {
             None | Some(Ok(None)) => RowKind::Step(command),
             Some(Ok(Some(error))) => RowKind::Refused { command, error },
@@ -135,9 +136,15 @@ impl Session {
     ) -> Result<(), CommandError> {
         self.ahead.take();
         self.simulator.handle_command(at, command.clone())?;
+        self.touch_node_of(command);
         self.push_row(at, RowKind::Edit(Box::new(command.clone())));
         self.take_events();
         Ok(())
+    }
+
+    /// Why a kubelet is unreachable can change without an event.
+    fn touch_node_of(&mut self, command: &Command) {
+        self.touched.nodes.extend(command.node().map(NodeName::from));
     }
 
     /// Passes deadlines before `to` one by one, for the sake of checkpoints.

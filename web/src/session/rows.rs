@@ -280,6 +280,10 @@ impl Session {
         if let Some(pod) = pod {
             self.touched.pods.insert(pod.clone());
         } else if let Some(node) = node {
+            // Whether its kubelet can confirm a deletion is no event of the pod.
+            let pods = self.simulator.cluster().pods_of(node.as_str());
+            let ending = pods.filter(|(_, pod)| pod.is_terminating());
+            self.touched.pods.extend(ending.map(|(pod, _)| pod.clone()));
             self.touched.nodes.insert(node.clone());
         } else if is_about_zones(what) {
             self.touched.zones = true;
