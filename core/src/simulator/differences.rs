@@ -7,7 +7,8 @@ use super::Simulator;
 use crate::api::{NodeName, PodKey};
 use crate::time::Timestamp;
 
-/// The nodes and pods that may look different in two simulations; see [`Simulator::differences`].
+/// The nodes and pods that may look different in two simulations; see
+/// [`between`](Self::between).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Differences {
     /// The nodes, by name.
@@ -16,20 +17,21 @@ pub struct Differences {
     pub pods: BTreeSet<PodKey>,
 }
 
-impl Simulator {
-    /// The nodes and pods that may look different in `other`: they are only in one of the two, they
-    /// are not the same object, their kubelets are unreachable for another reason, or another time
-    /// runs for them. Whoever shows a simulation that went back looks again at these alone.
+impl Differences {
+    /// The nodes and pods that may look different in one simulation and another: they are only in
+    /// one of the two, they are not the same object, their kubelets are unreachable for another
+    /// reason, or another time runs for them. Whoever shows a simulation that went back looks again
+    /// at these alone.
     ///
     /// Objects count as the same if they are shared, so that this is cheap between a simulation and
     /// its snapshots; others may be named although they are equal.
     #[must_use]
-    pub fn differences(&self, other: &Self) -> Differences {
-        let (ours, theirs) = (&self.api.cluster, &other.api.cluster);
+    pub fn between(one: &Simulator, other: &Simulator) -> Self {
+        let (ours, theirs) = (&one.api.cluster, &other.api.cluster);
         let mut nodes = BTreeSet::new();
         for (name, node) in ours.nodes() {
             let same = theirs.get_node(name.as_str()).is_some_and(|it| Arc::ptr_eq(it, node));
-            if !same || self.unreachable_cause(name) != other.unreachable_cause(name) {
+            if !same || one.unreachable_cause(name) != other.unreachable_cause(name) {
                 nodes.insert(name.clone());
             }
         }
@@ -39,22 +41,22 @@ impl Simulator {
         let mut pods = BTreeSet::new();
         ours.visit_different_pods(theirs, |pod| _ = pods.insert(pod.clone()));
         let mut differ = |pod: &PodKey| _ = pods.insert(pod.clone());
-        let (a, b) = (&self.nodes.taint_eviction, &other.nodes.taint_eviction);
+        let (a, b) = (&one.nodes.taint_eviction, &other.nodes.taint_eviction);
         visit_different(&a.timers(), &b.timers(), &mut differ);
-        visit_different(&self.ends(), &other.ends(), &mut differ);
-        visit_different(&self.awaited(), &other.awaited(), &mut differ);
-        Differences { nodes, pods }
+        visit_different(&ends(one), &ends(other), &mut differ);
+        visit_different(&awaited(one), &awaited(other), &mut differ);
+        Self { nodes, pods }
     }
+}
 
-    /// When the grace periods of terminating pods end.
-    fn ends(&self) -> BTreeMap<&PodKey, Timestamp> {
-        self.terminations().collect()
-    }
+/// When the grace periods of terminating pods end.
+fn ends(simulator: &Simulator) -> BTreeMap<&PodKey, Timestamp> {
+    simulator.terminations().collect()
+}
 
-    /// The pods whose deletion an unreachable kubelet is to confirm.
-    fn awaited(&self) -> BTreeMap<&PodKey, ()> {
-        self.kubelets.unconfirmed().map(|pod| (pod, ())).collect()
-    }
+/// The pods whose deletion an unreachable kubelet is to confirm.
+fn awaited(simulator: &Simulator) -> BTreeMap<&PodKey, ()> {
+    simulator.kubelets.unconfirmed().map(|pod| (pod, ())).collect()
 }
 
 /// Keys that have another value in one of the two maps, or none.

@@ -7,7 +7,7 @@ use taintlab_core::api::{NodeName, PodKey};
 use taintlab_core::command::{Command, CommandError};
 use taintlab_core::lanes::LaneRecorder;
 use taintlab_core::scenario::ScenarioError;
-use taintlab_core::simulator::Simulator;
+use taintlab_core::simulator::{Differences, Simulator};
 use taintlab_core::time::Timestamp;
 
 use super::rows::Home;
@@ -69,7 +69,7 @@ impl Session {
     /// Notes what will look different with another simulator, when only so many of the pods that
     /// are gone still are; the pods among it.
     fn touch_differences(&mut self, other: &Simulator, gone: usize) -> BTreeSet<PodKey> {
-        let differences = self.simulator.differences(other);
+        let differences = Differences::between(&self.simulator, other);
         let pods = differences.pods.clone();
         self.touched.add(differences, self.homes.len());
         let back = self.gone.iter().skip(gone).map(|gone| gone.node.clone());
