@@ -77,7 +77,7 @@ impl Pods {
         if shared.iter().all(|shared| *shared) {
             return;
         }
-        let is_shared = |key: &&PodKey| shared.get(part_of(key)) == Some(&true);
+        let is_shared = |key: &&PodKey| shared.get(part_of(hash_of(key))) == Some(&true);
         for key in self.in_order().filter(|key| !is_shared(key)) {
             let same = match (self.get(key), other.get(key)) {
                 (Some(one), Some(other)) => Arc::ptr_eq(one, other),
