@@ -11,7 +11,7 @@ pub mod zone;
 
 pub use self::flag::FlagError;
 pub(crate) use self::heartbeats::round_up;
-pub use self::heartbeats::{HeartbeatSchedule, PeriodicHeartbeat};
+pub use self::heartbeats::{HeartbeatSchedule, Jitter, PeriodicHeartbeat};
 pub use self::recorded_event::{ObjectReference, RecordedEvent};
 pub use self::request::{ApiErrorKind, NodeWrite, PodWrite, RequestId, RequestResult, RequestVerb};
 pub use self::timeout::{DeadlineReason, Timeout, TimeoutReason};

@@ -27,6 +27,7 @@ mod pod_explanation;
 mod ready_history;
 mod states;
 mod views;
+mod volume_views;
 mod when_evicted;
 mod workload_views;
 
@@ -46,6 +47,9 @@ pub use self::outcome::{OutcomeKind, OutcomePart, RunOutcome, StuckPods, Unsched
 pub use self::pod_explanation::PodExplanation;
 pub use self::ready_history::{Availability, Gap, Readiness, ReadyStep};
 pub use self::states::PodStates;
+pub use self::volume_views::{
+    AttachmentView, ClaimView, StorageClassView, StorageView, VolumeView,
+};
 pub use self::when_evicted::{
     Assumption, EvictionQuestion, NodeFault, PodSource, WhenEvicted, WhenEvictedError, when_evicted,
 };

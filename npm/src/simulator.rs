@@ -4,7 +4,7 @@ use serde::Serialize;
 use taintlab_core::api::{Node, Pod, PodKey, WorkloadKey};
 use taintlab_core::command::Command;
 use taintlab_core::event::Event;
-use taintlab_core::simulator::SimulatorSnapshot;
+use taintlab_core::simulator::{SimulatorSnapshot, StorageView};
 use taintlab_core::warnings::warnings_of;
 use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
@@ -396,6 +396,14 @@ impl Simulator {
             let views = keys.filter_map(|key| state.engine.workload_view(key));
             to_js(&views.collect::<Vec<_>>())
         })
+    }
+
+    /// The PersistentVolumes, their claims and classes, and where volumes are attached;
+    /// `undefined` if volumes take no part in the simulation: without a claim, unless there is a
+    /// StorageClass and no pod that uses a claim.
+    #[wasm_bindgen(unchecked_return_type = "StorageView | undefined")]
+    pub fn storage(&self) -> Result<JsValue, JsValue> {
+        self.0.with(|state| or_undefined(StorageView::of(&state.engine).as_ref()))
     }
 
     /// What is likely to surprise in the cluster as it is now, the most pressing first: what it is

@@ -241,6 +241,7 @@ test("nothing is null", () => {
   const all = {
     events: s.events({ text: true }),
     views: [s.nodes(), s.pods(), s.zones(), s.workloads(), s.node("a"), s.lint(), s.nextDeadline()],
+    storage: [s.storage()],
     pod: [s.explain("p"), s.timeBudget("p"), s.availability("deployment/web")],
     questions: [
       matchTolerations([MAINTENANCE], []),
@@ -583,6 +584,67 @@ test("workloads are seen, and how they fare", () => {
   assert.deepEqual(ready, [2], "the pods of the ReplicaSet are those of the Deployment");
   assert.ok(s.availability("deployment/web").steps.length > 0);
   assert.equal(s.availability("deployment/other"), undefined);
+  s.free();
+});
+
+test("volumes are seen: claims, classes, and where they are attached", () => {
+  const volume = {
+    apiVersion: "v1",
+    kind: "PersistentVolume",
+    metadata: { name: "v" },
+    spec: {
+      accessModes: ["ReadWriteOnce"],
+      capacity: { storage: "10Gi" },
+      claimRef: { namespace: "default", name: "c" },
+      csi: { driver: "disk", volumeHandle: "v" },
+    },
+  };
+  const claim = {
+    apiVersion: "v1",
+    kind: "PersistentVolumeClaim",
+    metadata: { name: "c", namespace: "default" },
+    spec: { accessModes: ["ReadWriteOnce"], storageClassName: "", volumeName: "v" },
+    status: { phase: "Bound" },
+  };
+  const db = pod("db", "a");
+  db.spec.volumes = [{ name: "data", persistentVolumeClaim: { claimName: "c" } }];
+  const s = simulator([node("a"), node("b"), db, volume, claim], { controlPlane: true });
+  s.advanceTo("1m");
+  const { volumes, claims, classes, attachments } = s.storage();
+  assert.deepEqual(
+    volumes.map(({ volume, phase, claim, capacity }) => [volume, phase, claim, capacity]),
+    [["v", "Bound", "default/c", "10Gi"]],
+  );
+  assert.deepEqual([claims[0].volume, claims[0].pods], ["v", ["default/db"]]);
+  assert.deepEqual(classes, []);
+  assert.deepEqual(
+    attachments.map(({ node, mounted, pods }) => [node, mounted, pods]),
+    [["a", true, ["default/db"]]],
+  );
+  s.command({ stopKubelet: { node: "a" } }, "1m");
+  s.command({ deletePod: { pod: "db", force: true } }, "2m");
+  s.advanceTo("3m");
+  assert.equal(s.storage().attachments[0].forcedDetachAt, 480_000);
+  s.free();
+  const without = simulator([node("a")]);
+  assert.equal(without.storage(), undefined);
+  without.free();
+});
+
+test("a Job that waits says when it goes on", () => {
+  const job = {
+    apiVersion: "batch/v1",
+    kind: "Job",
+    metadata: { name: "sum", namespace: "default" },
+    spec: { template: { metadata: {}, spec: { restartPolicy: "Never" } } },
+  };
+  const s = simulator([node("a"), job]);
+  s.advanceTo("1m");
+  const retry = () => s.workloads().find(({ workload }) => workload === "job/default/sum").job.nextRetry;
+  assert.equal(retry(), undefined);
+  s.command({ deletePod: { pod: s.workloads()[0].pods[0] } }, "1m");
+  s.advanceTo("1m1s");
+  assert.equal(retry(), 70_000);
   s.free();
 });
 

@@ -107,6 +107,8 @@ if (!made.ok) throw new Error(made.errors.map((error) => error.message).join());
   snapshot.free();
   void simulator.zones().map((zone) => zone.rateSource === "smallZoneStopped");
   void simulator.workloads().map((workload) => workload.ready);
+  void simulator.storage()?.attachments.map((attachment) => attachment.forcedDetachAt?.toFixed());
+  void simulator.workloads()[0]?.job?.nextRetry?.toFixed();
   void simulator.availability("deployment/web")?.longestBelow?.from;
   void simulator.timeBudget("default/web-0")?.terms.map((term) => term.setBy);
 }

@@ -71,6 +71,7 @@ impl Watch {
             last: Some(start),
             next: s(period),
             period: Duration::from_secs(period),
+            jitter: None,
         };
         for (name, node) in cluster.nodes() {
             controller.handle_node_update(s(0), None, Some(node));

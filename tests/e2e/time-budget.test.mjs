@@ -93,6 +93,29 @@ playgroundTest("what is foretold has a range: no cluster keeps step", async ({ p
   assert.ok(inSeconds(earliest) <= at && at <= inSeconds(latest), range);
 });
 
+playgroundTest("jitter of the kubelets is set, and counted in ranges", async ({ page, url }) => {
+  await page.goto(`${url}#s=why-345-seconds&release=1.31&t=4s`);
+  await ready(page);
+  await selectPod(page, "default/web-0");
+  const range = page.getByTestId("time-budget-range");
+  await range.getByText("up to 10s before").waitFor();
+  await page.getByTestId("settings").click();
+  const field = (name) => page.locator(`[data-flag="kubelets.${name}"]`).getByRole("textbox");
+  assert.equal(await field("phaseSeed").getAttribute("placeholder"), "0");
+  await field("jitterSeed").fill("-1");
+  await page.getByRole("alert").getByText("must be a whole number").waitFor();
+  assert.ok(await page.getByTestId("apply-settings").isDisabled());
+  await field("jitterSeed").fill("7");
+  await page.getByTestId("apply-settings").click();
+  await page.getByTestId("dialog").waitFor({ state: "detached" });
+  await range.getByText("up to 10.4s before").waitFor();
+  await page.getByTestId("settings").click();
+  assert.equal(await field("jitterSeed").inputValue(), "7");
+  await page.keyboard.press("Escape");
+  await page.getByTestId("undo").click();
+  await range.getByText("up to 10s before").waitFor();
+});
+
 playgroundTest("health passes take the time that the settings say", async ({ page, url }) => {
   await page.goto(`${url}#s=why-345-seconds&release=1.31&t=4s`);
   await ready(page);

@@ -167,6 +167,10 @@ impl Session {
                     config.node_lifecycle = true;
                     config.kubelets.phase_seed = seed.parse().map_err(|_| "no seed")?;
                 }
+                Some(("jitter", seed)) => {
+                    config.node_lifecycle = true;
+                    config.kubelets.jitter_seed = seed.parse().map_err(|_| "no seed")?;
+                }
                 Some((name, value)) if name.starts_with("--") => {
                     config.node_lifecycle = true;
                     let name = name.trim_start_matches('-').to_owned();

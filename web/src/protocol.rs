@@ -8,6 +8,7 @@ use taintlab_core::api::{Node, NodeName};
 use taintlab_core::command::Command;
 use taintlab_core::controllers::autoscaler::AutoscalerSettings;
 use taintlab_core::controllers::descheduler::DeschedulerSettings;
+use taintlab_core::kubelet::heartbeat::KubeletSettings;
 use taintlab_core::policy::validation::ValidationOptions;
 use taintlab_core::release::KubernetesRelease;
 use taintlab_core::report::ReportOptions;
@@ -433,6 +434,8 @@ pub(crate) struct WorkView {
     pub(crate) flags: BTreeMap<String, String>,
     /// How long health passes take.
     pub(crate) health_pass: HealthPassTime,
+    /// How the kubelets are set.
+    pub(crate) kubelets: KubeletSettings,
     /// The descheduler, if there is one.
     pub(crate) descheduler: Option<DeschedulerSettings>,
     /// The autoscaler, if there is one.

@@ -9,7 +9,7 @@ use core::time::Duration;
 
 use super::{Context, Controller, WorkTicket};
 use crate::api::{ConditionStatus, Node, NodeName, Pod, PodKey, TaintEffect, pod_claims};
-use crate::cluster::{Change, VolumeChange, Volumes};
+use crate::cluster::{Change, Cluster, VolumeChange, Volumes};
 use crate::protocol::{ObjectReference, RecordedEvent, RequestId, TimeoutReason};
 use crate::queue::timer_queue::{TimerId, TimerQueue};
 use crate::queue::work_queue::NumberedWorkQueue;
@@ -167,7 +167,18 @@ impl AttachDetachController {
         }
     }
 
-    fn users_on(&self, volume: &str, node: &NodeName) -> impl Iterator<Item = &PodKey> {
+    /// When a volume that no pod of a node uses is detached although it may be mounted there, if
+    /// nothing happens before.
+    #[must_use]
+    pub fn forced_at(&self, cluster: &Cluster, volume: &str, node: &NodeName) -> Option<Timestamp> {
+        let unwanted = self.unwanted.get(&(volume.to_string(), node.clone()))?;
+        let is_healthy = cluster.get_node(node.as_str()).is_some_and(|node| is_ready(node))
+            && self.release.detaches_by_force_from_unhealthy_nodes_only();
+        (!is_healthy).then(|| unwanted.since.saturating_add(MAX_WAIT_FOR_UNMOUNT))
+    }
+
+    /// The pods on a node that use a volume, by name.
+    pub fn users_on(&self, volume: &str, node: &NodeName) -> impl Iterator<Item = &PodKey> {
         let users = self.users.get(volume).into_iter().flatten();
         users.filter(move |(_, on)| *on == node).map(|(pod, _)| pod)
     }

@@ -210,7 +210,7 @@ impl DrainController {
             pods_for_deletion(context.cluster, drain.node.as_str(), options, release, now);
         if !errors.is_empty() {
             drain.plain = false;
-            self.failed(context, id, errors);
+            self.failed(context, id, errors, "");
             return;
         }
         let timeout = options.timeout.0;
@@ -382,7 +382,18 @@ impl DrainController {
         self.next_node(context, id);
     }
 
-    /// Errors came up after pods were evicted.
+    /// A deletion was refused: the others are neither made nor waited for. Mirrors `deletePods`.
+    fn delete_failed(&mut self, context: &mut Context<'_>, id: u64, error: String) {
+        let Some(drain) = self.running.get_mut(&id) else { return };
+        drain.pods.clear();
+        drain.errors.clear();
+        self.tries.retain(|(drain, _)| *drain != id);
+        self.timers.retain(|(drain, _)| *drain != id);
+        self.gave_up(context, id, Vec::from([error]));
+    }
+
+    /// Errors came up after pods were evicted. Mirrors `deleteOrEvictPodsSimple`, which looks at
+    /// the pods of the node once more.
     fn gave_up(&mut self, context: &mut Context<'_>, id: u64, errors: Vec<String>) {
         let Some(drain) = self.running.get_mut(&id) else { return };
         drain.plain = drain.options.disable_eviction;
@@ -398,13 +409,24 @@ impl DrainController {
                 self.print(id, true, format!("pod/{}", pod.name()));
             }
         }
-        self.failed(context, id, errors);
+        if left.errors.is_empty() {
+            self.failed(context, id, errors, "");
+            return;
+        }
+        let line = "Following errors occurred while getting the list of pods to delete:";
+        self.print(id, true, line.into());
+        // No line end follows: what is said next is on the same line.
+        self.failed(context, id, errors, &aggregate(&left.errors));
     }
 
-    fn failed(&mut self, context: &mut Context<'_>, id: u64, errors: Vec<String>) {
+    /// A node was not drained; `before` is what stands before the next line.
+    fn failed(&mut self, context: &mut Context<'_>, id: u64, errors: Vec<String>, before: &str) {
         let Some(drain) = self.running.get_mut(&id) else { return };
         let after = AfterError::of(self.release, &drain.options, drain.nodes);
-        let lines = lines_of_failed_node(self.release, drain.node.as_str(), &errors, after);
+        let mut lines = lines_of_failed_node(self.release, drain.node.as_str(), &errors, after);
+        if let Some(first) = lines.first_mut() {
+            first.insert_str(0, before);
+        }
         match after {
             AfterError::Ignores => {}
             AfterError::Continues => drain.failed.push((drain.node.clone(), errors)),
@@ -442,6 +464,7 @@ impl DrainController {
 
     fn answered(&mut self, context: &mut Context<'_>, awaited: Awaited, answer: EvictAnswer) {
         let Awaited { drain: id, pod, uid, .. } = awaited;
+        let deletes = self.running.get(&id).is_some_and(|drain| drain.options.disable_eviction);
         match answer {
             EvictAnswer::Accepted => {
                 let pods = self.running.get_mut(&id).map(|drain| &mut drain.pods);
@@ -451,6 +474,9 @@ impl DrainController {
                 }
                 self.plan_to_skip(context, id, &pod);
                 self.observe_pod(context, &pod);
+            }
+            EvictAnswer::Forbidden(error) | EvictAnswer::Failed(error) if deletes => {
+                self.delete_failed(context, id, error);
             }
             EvictAnswer::Forbidden(error) => {
                 let named = named(self.release, &pod);

@@ -30,6 +30,7 @@ use crate::api::{
 };
 use crate::cluster::Change;
 use crate::protocol::TimeoutReason;
+use crate::queue::timer_queue::TimerId;
 use crate::release::{JobBackoff, KubernetesRelease};
 use crate::time::{Time, Timestamp};
 
@@ -183,6 +184,22 @@ impl JobController {
         }
         let state = self.jobs.get(key).filter(|state| state.failures > 0)?;
         Some(state.last_failure?.unix_seconds() + backoff(state.failures, 600))
+    }
+
+    /// When a Job that waits after a failure creates its next pods: `None` if it does not wait.
+    #[must_use]
+    pub fn next_retry(&self, start: Time, job: &Workload) -> Option<Timestamp> {
+        let key = job.key();
+        let waits = |(_, (of, reason)): &(&TimerId, &(WorkloadKey, TimeoutReason))| {
+            *of == key && matches!(reason, TimeoutReason::JobBackoff { .. })
+        };
+        let first = self.reconciler.timers().filter(waits).map(|(timer, _)| timer.0).min()?;
+        // A failure since then makes it wait for longer.
+        let each_waits = limit_per_index(job, self.reconciler.release).is_some();
+        let ends = self.backoff_ends(&key).filter(|_| !each_waits);
+        let ends = ends.map(|at| at.saturating_sub(start.unix_seconds()));
+        let ends = ends.and_then(|seconds| u64::try_from(seconds).ok()).map(Timestamp::from_secs);
+        Some(ends.map_or(first, |ends| ends.max(first)))
     }
 
     /// When a number of a Job with `backoffLimitPerIndex` may have its next pod. Mirrors

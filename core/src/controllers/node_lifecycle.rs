@@ -62,4 +62,6 @@ pub use self::health::{NodeHealth, Ready, Renewal};
 pub use self::record::EvictionStatus;
 pub use self::taint_history::{Dequeued, MissedHeartbeats, NodeTaintHistory};
 pub use self::view::{NodeHealthView, QueuedNode, RateSource, ZoneView};
-pub use crate::protocol::{FlagError, HeartbeatSchedule, PeriodicHeartbeat, RequestId, zone};
+pub use crate::protocol::{
+    FlagError, HeartbeatSchedule, Jitter, PeriodicHeartbeat, RequestId, zone,
+};

@@ -225,6 +225,11 @@ impl<S> Reconciler<S> {
         self.push(WorkloadAction::UpdateStatus { workload, status, annotations });
     }
 
+    /// What workloads wait for.
+    pub(super) fn timers(&self) -> impl Iterator<Item = (&TimerId, &(WorkloadKey, TimeoutReason))> {
+        self.timers.iter()
+    }
+
     /// Looks at a workload again at that moment.
     pub(super) fn enqueue_at(
         &mut self,

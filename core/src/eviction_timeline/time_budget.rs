@@ -435,15 +435,15 @@ impl Eviction {
     }
 
     /// The [`range`](TimeBudget::range) of this eviction as seen at `now`; `start` is the
-    /// wall-clock time at zero and `period` the time between two health passes. `disconnected` says
-    /// when the kubelet was last connected and how far apart its heartbeats were, if their phase is
-    /// not known.
+    /// wall-clock time at zero and `period` the time between two health passes. `doubt` says of the
+    /// last heartbeat when its kubelet became unreachable, and how long before that it may have
+    /// been sent at least and at most, if that is not known.
     pub(crate) fn range(
         &self,
         now: Timestamp,
         start: Time,
         (flags, period): (&NodeLifecycleConfig, Duration),
-        disconnected: Option<(Timestamp, Duration)>,
+        doubt: impl FnOnce(Moment) -> Option<(Timestamp, (Duration, Duration))>,
     ) -> Option<EvictionRange> {
         let history = self.taint_history()?;
         let moment = |time| Moment::of(time, start);
@@ -475,21 +475,26 @@ impl Eviction {
         if now >= found_at && now > Timestamp::ZERO {
             return None;
         }
-        // Heartbeats of that kubelet could have ended so much earlier or later.
-        let disconnected = disconnected.filter(|(at, _)| {
-            history.missed_heartbeats.is_some() && since <= (*at).into() && *at <= found_at
+        // The last heartbeat of that kubelet could have come so much earlier or later.
+        let in_doubt = doubt(since).filter(|(at, ages)| {
+            let age = Moment::from(*at).since(since);
+            let counts = history.missed_heartbeats.is_some() && since <= (*at).into();
+            counts && *at <= found_at && (ages.0..=ages.1).contains(&age)
         });
-        let (heartbeat, earlier, later) = match disconnected {
-            Some((at, interval)) if Moment::from(at).since(since) <= interval => {
+        let (heartbeat, earlier, later) = match in_doubt {
+            Some((at, (least, most))) => {
                 let age = Moment::from(at).since(since);
-                let every = format_duration(interval);
+                let how_long = match least {
+                    Duration::ZERO => format!("up to {}", format_duration(most)),
+                    _ => format!("{} to {}", format_duration(least), format_duration(most)),
+                };
                 let text = format!(
-                    "the last heartbeat was sent up to {every} before the kubelet became \
+                    "the last heartbeat was sent {how_long} before the kubelet became \
                      unreachable, and "
                 );
-                (text, interval.saturating_sub(age), age)
+                (text, most.saturating_sub(age), age.saturating_sub(least))
             }
-            _ => (String::new(), Duration::ZERO, Duration::ZERO),
+            None => (String::new(), Duration::ZERO, Duration::ZERO),
         };
         let tick = history.dequeued.as_ref().map_or(Duration::ZERO, |dequeued| {
             let ready_at = history.queued_at.max(Some(dequeued.token_at)).unwrap_or(dequeued.at);

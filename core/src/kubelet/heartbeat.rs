@@ -5,16 +5,16 @@
 //! in every `nodeLeaseDurationSeconds`. Mirrors `k8s.io/kubernetes/pkg/kubelet`: `syncNodeStatus`,
 //! `nodestatus` and the lease controller.
 //!
-//! Two things that Kubernetes draws by lot are left out, since heartbeats are known in advance by
-//! arithmetic: jitter, which makes each renewal and each tick come up to 4 % later
-//! (`JitterUntil(…, 0.04)`), and in newer releases a delay of the first report of a status after it
-//! has changed, by up to half a report period, earlier or later. The delay does not matter for who
-//! is evicted while there are leases.
+//! What Kubernetes draws by lot is drawn by [`KubeletSettings::jitter_seed`], and left out without
+//! it: how late each renewal and each tick is, up to 4 % of its period (`JitterUntil(…, 0.04)`),
+//! and in newer releases the delay of the first report of a status after it has changed
+//! (`calculateDelay`). Heartbeats are known in advance by arithmetic all the same.
 
 use alloc::format;
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
+use core::num::NonZeroU64;
 use core::time::Duration;
 
 use serde::{Deserialize, Deserializer, Serialize};
@@ -23,7 +23,8 @@ use crate::api::node_condition_type::{
     DISK_PRESSURE, MEMORY_PRESSURE, NETWORK_UNAVAILABLE, PID_PRESSURE, READY,
 };
 use crate::api::{ConditionStatus, Node, NodeCondition, is_default};
-use crate::protocol::{HeartbeatSchedule, PeriodicHeartbeat};
+use crate::protocol::{HeartbeatSchedule, Jitter, PeriodicHeartbeat};
+use crate::release::KubernetesRelease;
 use crate::time::{Span, Time, Timestamp};
 
 /// How the simulated kubelets are set: fields of `KubeletConfiguration`, and how they are in step.
@@ -43,6 +44,12 @@ pub struct KubeletSettings {
     /// each seed in its own way. With 0 the heartbeats of all kubelets are aligned.
     #[serde(skip_serializing_if = "is_default")]
     pub phase_seed: u64,
+    /// Lets each renewal of a lease (since 1.22) and each look at the status (since 1.23) be up to
+    /// 4 % of its period late, and moves the first report after a change by up to half a
+    /// `nodeStatusReportFrequency` (in 1.32, and since 1.34); each seed in its own way. With 0 the
+    /// clocks of kubelets are exact.
+    #[serde(skip_serializing_if = "is_default")]
+    pub jitter_seed: u64,
     /// How long it takes until a kubelet knows of a pod and the API server knows what became of
     /// it: starts and confirmed deletions come that much later, and the confirmations of one node
     /// that far apart; 0s unless given.
@@ -58,6 +65,7 @@ struct Given {
     node_status_report_frequency: Option<Span>,
     node_lease_duration_seconds: Option<u32>,
     phase_seed: u64,
+    jitter_seed: u64,
     latency: Span,
 }
 
@@ -73,6 +81,7 @@ impl<'de> Deserialize<'de> for KubeletSettings {
             node_status_report_frequency: report.unwrap_or(default.node_status_report_frequency),
             node_lease_duration_seconds: lease.unwrap_or(default.node_lease_duration_seconds),
             phase_seed: given.phase_seed,
+            jitter_seed: given.jitter_seed,
             latency: given.latency,
         })
     }
@@ -85,6 +94,7 @@ impl Default for KubeletSettings {
             node_status_report_frequency: Span(Duration::from_secs(300)),
             node_lease_duration_seconds: 40,
             phase_seed: 0,
+            jitter_seed: 0,
             latency: Span::default(),
         }
     }
@@ -121,19 +131,21 @@ impl KubeletSettings {
         Duration::from_secs(self.node_lease_duration_seconds.into()) / 4
     }
 
-    /// The time between two posts of a status that does not change: the first multiple of the
-    /// update frequency that is not less than the report frequency.
+    /// The time between two posts of a status that does not change, but for jitter: the first
+    /// multiple of the update frequency that is not less than the report frequency.
+    ///
+    /// With jitter, a multiple less by one may take as long. That is left out; with the default
+    /// frequencies all of 29 ticks would have to be nearly as late as they can be.
     #[must_use]
     pub fn report_interval(&self) -> Duration {
-        let update = self.node_status_update_frequency.0.max(LEAST_PERIOD);
-        let times = self.node_status_report_frequency.0.as_nanos().div_ceil(update.as_nanos());
-        update.saturating_mul(u32::try_from(times.max(1)).unwrap_or(u32::MAX))
+        self.node_status_update_frequency.0.max(LEAST_PERIOD).saturating_mul(self.report_ticks())
     }
 
-    /// The time between two signs of life: a renewal of the lease or a post of the status.
-    #[must_use]
-    pub fn heartbeat_interval(&self) -> Duration {
-        self.lease_renew_interval().min(self.report_interval())
+    /// How many ticks of its clock a kubelet waits from one such post to the next.
+    fn report_ticks(&self) -> u32 {
+        let update = self.node_status_update_frequency.0.max(LEAST_PERIOD);
+        let times = self.node_status_report_frequency.0.as_nanos().div_ceil(update.as_nanos());
+        u32::try_from(times.max(1)).unwrap_or(u32::MAX)
     }
 
     /// When the kubelet of the node of that name, there since before the beginning, sends first.
@@ -142,19 +154,47 @@ impl KubeletSettings {
         if self.phase_seed == 0 {
             return Timestamp::ZERO;
         }
-        // FNV-1a over the seed and the name, then a finaliser that spreads the last letters.
-        let bytes = self.phase_seed.to_le_bytes();
-        let hash =
-            bytes.into_iter().chain(node.bytes()).fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
-                (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-            });
-        let mixed = (hash ^ (hash >> 33)).wrapping_mul(0xff51_afd7_ed55_8ccd);
-        let mixed = mixed ^ (mixed >> 33);
         // Whole milliseconds, so that people can read the times.
         let millis = self.lease_renew_interval().as_millis().max(1);
-        let phase = u128::from(mixed) % millis;
+        let phase = u128::from(hash(self.phase_seed, node.bytes())) % millis;
         Timestamp::from_millis(u64::try_from(phase).unwrap_or(0))
     }
+
+    /// What is drawn by lot for a kubelet: each `what` at each moment is another draw. `None`
+    /// without [`jitter_seed`](Self::jitter_seed).
+    fn draw(&self, node: &str, what: Draw, at: Timestamp) -> Option<NonZeroU64> {
+        let at = at.as_nanos().to_le_bytes();
+        let bytes = node.bytes().chain([what as u8]).chain(at);
+        let seed = NonZeroU64::new(self.jitter_seed)?.get();
+        Some(NonZeroU64::new(hash(seed, bytes)).unwrap_or(NonZeroU64::MIN))
+    }
+
+    /// By how many milliseconds the first report after a post of a change, made `at` that moment,
+    /// comes later than others, or earlier. Mirrors `calculateDelay`.
+    pub(crate) fn report_delay(&self, node: &str, at: Timestamp) -> i64 {
+        let Some(drawn) = self.draw(node, Draw::ReportDelay, at) else { return 0 };
+        let most = self.node_status_report_frequency.0.as_millis() / 2;
+        let most = i64::try_from(most).unwrap_or(i64::MAX / 4);
+        i64::try_from(drawn.get() >> 1).unwrap_or(0) % (2 * most + 1) - most
+    }
+}
+
+/// What is drawn by lot.
+#[derive(Clone, Copy)]
+enum Draw {
+    LeaseJitter,
+    StatusJitter,
+    ReportDelay,
+}
+
+/// FNV-1a over the seed and the bytes, then a finaliser that spreads the last of them.
+fn hash(seed: u64, bytes: impl Iterator<Item = u8>) -> u64 {
+    let bytes = seed.to_le_bytes().into_iter().chain(bytes);
+    let hash = bytes.fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    });
+    let mixed = (hash ^ (hash >> 33)).wrapping_mul(0xff51_afd7_ed55_8ccd);
+    mixed ^ (mixed >> 33)
 }
 
 /// A condition as a kubelet sees it.
@@ -354,34 +394,78 @@ fn event_of(reported: &Reported, known: bool) -> Option<&'static str> {
     }
 }
 
-/// The heartbeats of a kubelet whose clocks began to tick at `origin` and, for its status, at
-/// `status_origin`, from `from` on. Before, it renewed its lease and posted its status last at
-/// `lease` and `posted`; `start` is the time at zero.
-pub(crate) fn heartbeats_from(
-    settings: &KubeletSettings,
-    (origin, status_origin): (Timestamp, Timestamp),
-    from: Timestamp,
-    lease: Option<Time>,
-    posted: Option<Time>,
-    start: Time,
-) -> HeartbeatSchedule {
-    let ticks = |next, period: Duration| PeriodicHeartbeat { last: None, next, period };
-    let lease_ticks = ticks(origin, settings.lease_renew_interval());
-    let lease = PeriodicHeartbeat { last: lease, next: lease_ticks.next_from(from), ..lease_ticks };
-    let report = settings.node_status_report_frequency.0;
-    let due = match posted {
-        Some(posted) if posted > start => posted.since(start).saturating_add(report),
-        Some(posted) => report.saturating_sub(start.since(posted)),
-        None => Duration::ZERO,
-    };
-    let due = Timestamp::ZERO.saturating_add(due);
-    let status = PeriodicHeartbeat {
-        last: posted,
-        next: ticks(status_origin, settings.node_status_update_frequency.0)
-            .next_from(from.max(due)),
-        period: settings.report_interval(),
-    };
-    HeartbeatSchedule { lease, status }
+/// The clocks of one kubelet.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Clocks {
+    lease: PeriodicHeartbeat,
+    /// That by which it looks at its status.
+    pub(crate) status: PeriodicHeartbeat,
+    report_ticks: u32,
+    /// How long after a post the next one is due.
+    report: Duration,
+}
+
+impl Clocks {
+    /// Those of a kubelet that began to tick at `origin` and, for its status, at `status_origin`.
+    pub(crate) fn new(
+        settings: &KubeletSettings,
+        release: KubernetesRelease,
+        node: &str,
+        (origin, status_origin): (Timestamp, Timestamp),
+    ) -> Self {
+        let clock = |next, period, draw: Option<Draw>| {
+            let seed = draw.and_then(|draw| settings.draw(node, draw, next));
+            let jitter = seed.map(|seed| Jitter::new(seed, next));
+            PeriodicHeartbeat { last: None, next, period, jitter }
+        };
+        let lease = release.leases_have_jitter().then_some(Draw::LeaseJitter);
+        let status = release.node_status_has_jitter().then_some(Draw::StatusJitter);
+        let update = settings.node_status_update_frequency.0;
+        Self {
+            lease: clock(origin, settings.lease_renew_interval(), lease),
+            status: clock(status_origin, update, status),
+            report_ticks: settings.report_ticks(),
+            report: settings.node_status_report_frequency.0,
+        }
+    }
+
+    /// The same where the next report is due by so many milliseconds later, or earlier.
+    pub(crate) fn with_delay(self, millis: i64) -> Self {
+        let delay = Duration::from_millis(millis.unsigned_abs());
+        let report = match millis < 0 {
+            true => self.report.saturating_sub(delay),
+            false => self.report.saturating_add(delay),
+        };
+        Self { report, ..self }
+    }
+
+    /// The heartbeats from `from` on of a kubelet that renewed its lease and posted its status last
+    /// at `lease` and `posted`; `start` is the time at zero.
+    pub(crate) fn heartbeats_from(
+        &self,
+        from: Timestamp,
+        lease: Option<Time>,
+        posted: Option<Time>,
+        start: Time,
+    ) -> HeartbeatSchedule {
+        let due = match posted {
+            Some(posted) if posted > start => posted.since(start).saturating_add(self.report),
+            Some(posted) => self.report.saturating_sub(start.since(posted)),
+            None => Duration::ZERO,
+        };
+        let due = Timestamp::ZERO.saturating_add(due);
+        HeartbeatSchedule {
+            lease: self.lease.every(1, from, lease),
+            status: self.status.every(self.report_ticks, from.max(due), posted),
+        }
+    }
+
+    /// Heartbeats that were never sent, and none to come.
+    pub(crate) fn none(&self) -> HeartbeatSchedule {
+        let mut none = self.heartbeats_from(Timestamp::MAX, None, None, Time::DEFAULT_START);
+        (none.lease.next, none.status.next) = (Timestamp::MAX, Timestamp::MAX);
+        none
+    }
 }
 
 #[cfg(test)]
@@ -410,8 +494,9 @@ mod tests {
             (0, 0, Some(before(295)), 0, 10),
             (0, 0, Some(before(1_000)), 0, 0),
         ] {
-            let heartbeats =
-                heartbeats_from(&settings, (at(origin), at(origin)), at(from), None, posted, start);
+            let origins = (at(origin), at(origin));
+            let clocks = Clocks::new(&settings, KubernetesRelease::NEWEST, "n", origins);
+            let heartbeats = clocks.heartbeats_from(at(from), None, posted, start);
             let got = (heartbeats.lease.next, heartbeats.status.next);
             assert_eq!(got, (at(lease), at(status)), "{origin} {from} {posted:?}");
             assert_eq!(heartbeats.lease.period, Duration::from_secs(10));

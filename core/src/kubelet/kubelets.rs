@@ -35,7 +35,7 @@ use self::starts::Start;
 use self::switches::Flap;
 pub(crate) use self::usage_commands::usage_by_status;
 pub use self::views::{EvictionView, PodSeries, SignalView, ThresholdLine, UsageSeries};
-use super::heartbeat::{self, KubeletSettings, Reported, heartbeats_from};
+use super::heartbeat::{self, Clocks, KubeletSettings, Reported};
 use super::{
     EvictionConfig, EvictionManagerReport, NodeShutdownConfig, NodeShutdownReport, Pressure,
     UsageRule,
@@ -46,7 +46,7 @@ use crate::cluster::{Change, Cluster, VolumeChange};
 use crate::controllers::{Context, Controller, WorkTicket};
 use crate::protocol::zone::{ZoneKey, find_zone};
 use crate::protocol::{
-    HeartbeatSchedule, PeriodicHeartbeat, RecordedEvent, RequestId, TimeoutReason, UnreachableCause,
+    HeartbeatSchedule, RecordedEvent, RequestId, TimeoutReason, UnreachableCause,
 };
 use crate::queue::timer_queue::{TimerId, TimerQueue};
 use crate::release::KubernetesRelease;
@@ -244,11 +244,14 @@ pub(crate) struct Kubelet {
     /// When it last ceased to be connected, if it did.
     pub(crate) disconnected_at: Option<Timestamp>,
     /// Whether nobody said when it sends its heartbeats: their phase is that of the settings.
-    pub(crate) phase_is_assumed: bool,
+    phase_is_assumed: bool,
     /// When its clock began to tick.
     origin: Timestamp,
     /// The same for the clock of its status.
     status_origin: Timestamp,
+    /// By how many milliseconds its first report after a change comes later than others, or
+    /// earlier; 0 once it has come.
+    report_delay: i64,
     /// When it last confirmed a deletion.
     confirmed: Timestamp,
     /// Its heartbeats; those to come count only while it is connected.
@@ -291,6 +294,7 @@ impl Kubelet {
             phase_is_assumed: false,
             origin,
             status_origin: origin,
+            report_delay: 0,
             confirmed: Timestamp::ZERO,
             heartbeats,
             report,
@@ -306,6 +310,44 @@ impl Kubelet {
             eviction: None,
             setup: None,
         }
+    }
+
+    fn clocks(&self, config: &KubeletsConfig, name: &NodeName) -> Clocks {
+        let origins = (self.origin, self.status_origin);
+        let clocks = Clocks::new(&config.settings, config.release, name.as_str(), origins);
+        clocks.with_delay(self.report_delay)
+    }
+
+    /// When it became unreachable, and how long before that its last heartbeat may have been sent
+    /// at least and at most, for all that can be known without looking at its clocks; here that was
+    /// at `sent_before` that moment. `None` if there is no doubt: its phase is known, and its clocks
+    /// are exact.
+    pub(crate) fn age_in_doubt(
+        &self,
+        sent_before: impl FnOnce(Timestamp) -> Duration,
+    ) -> Option<(Timestamp, (Duration, Duration))> {
+        let at = self.disconnected_at?;
+        let HeartbeatSchedule { lease, status } = &self.heartbeats;
+        let gap = lease.longest_period();
+        let any = (Duration::ZERO, gap.min(status.longest_period()));
+        if self.phase_is_assumed {
+            return Some((at, any));
+        }
+        lease.jitter?;
+        // How often a clock that began at a known moment has ticked if all gaps were as long, and
+        // if all were as short as they can be.
+        let passed = at.since_zero().saturating_sub(self.origin.since_zero());
+        let ticks = |gap: Duration| {
+            u32::try_from(passed.as_nanos() / gap.as_nanos().max(1)).unwrap_or(u32::MAX)
+        };
+        let (fewest, most) = (ticks(gap), ticks(lease.period));
+        let latest = if fewest == most { gap.saturating_mul(fewest) } else { passed };
+        let earliest = lease.period.saturating_mul(fewest);
+        let ages = (passed.saturating_sub(latest), gap.min(passed.saturating_sub(earliest)));
+        // A post of the status may have come later than the last renewal.
+        let posts_often = status.longest_period() <= gap;
+        let holds = !posts_often && (ages.0..=ages.1).contains(&sent_before(at));
+        Some((at, if holds { ages } else { any }))
     }
 
     /// When it posts its status next, if nothing changes.
@@ -331,15 +373,6 @@ impl Kubelet {
     /// How many deletions it has not confirmed.
     pub(crate) fn unconfirmed_count(&self) -> usize {
         self.unconfirmed.len()
-    }
-}
-
-/// Heartbeats that were never sent.
-fn no_heartbeats(settings: &KubeletSettings) -> HeartbeatSchedule {
-    let heartbeat = |period| PeriodicHeartbeat { last: None, next: Timestamp::MAX, period };
-    HeartbeatSchedule {
-        lease: heartbeat(settings.lease_renew_interval()),
-        status: heartbeat(settings.report_interval()),
     }
 }
 
@@ -410,11 +443,10 @@ impl Kubelets {
             let Some(kubelet) = self.by_node.get_mut(name.as_str()) else { continue };
             kubelet.status_origin = *at;
             if kubelet.connected {
-                let (settings, from) = (&self.config.settings, Timestamp::ZERO);
                 let (lease, posted) =
                     (kubelet.heartbeats.lease.last, kubelet.heartbeats.status.last);
-                let origins = (kubelet.origin, *at);
-                kubelet.heartbeats = heartbeats_from(settings, origins, from, lease, posted, start);
+                let clocks = kubelet.clocks(&self.config, name);
+                kubelet.heartbeats = clocks.heartbeats_from(Timestamp::ZERO, lease, posted, start);
             }
         }
     }
@@ -449,8 +481,8 @@ impl Kubelets {
             posted = Some(start);
         }
         let origins = (origin, origin);
-        let mut heartbeats =
-            heartbeats_from(&settings, origins, Timestamp::ZERO, renewed, posted, start);
+        let clocks = Clocks::new(&settings, self.config.release, name.as_str(), origins);
+        let mut heartbeats = clocks.heartbeats_from(Timestamp::ZERO, renewed, posted, start);
         if unreachable {
             heartbeats.status.next = Timestamp::MAX;
             heartbeats.lease.next = Timestamp::MAX;
@@ -472,7 +504,9 @@ impl Kubelets {
         }
         let (unreachable, report) =
             (is_unreachable(node), heartbeat::KubeletConditions::of(node, &self.healthy));
-        let heartbeats = no_heartbeats(&self.config.settings);
+        let origins = (context.now, context.now);
+        let Self { config: KubeletsConfig { settings, release, .. }, .. } = self;
+        let heartbeats = Clocks::new(settings, *release, name.as_str(), origins).none();
         let kubelet = Kubelet::new(report, runs && !unreachable, context.now, heartbeats);
         self.by_node.insert(name.clone(), kubelet);
         if !self.can_connect(context.cluster, name) {

@@ -83,7 +83,7 @@ impl DrainOptions {
 /// What is to be done with the pods of a node.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PodsForDeletion {
-    /// The pods that go, by namespace and name.
+    /// The pods that go, by namespace and name; none does if there are errors.
     pub pods: Vec<PodKey>,
     /// What is said about some of them, as one text; empty if there is nothing to say.
     pub warnings: String,
@@ -139,9 +139,6 @@ pub fn pods_for_deletion(
     let line = |(text, pods): &(&str, Vec<&str>)| format!("{text}: {}", pods.join(", "));
     found.warnings = warnings.iter().map(line).collect::<Vec<_>>().join("; ");
     found.errors = errors.iter().map(|error| format!("cannot delete {}", line(error))).collect();
-    if !found.errors.is_empty() {
-        found.pods.clear();
-    }
     found
 }
 

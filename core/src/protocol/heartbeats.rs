@@ -1,5 +1,6 @@
 //! Signs of life that are promised, so that nobody is woken for each of them.
 
+use core::num::NonZeroU64;
 use core::time::Duration;
 
 use serde::Serialize;
@@ -14,14 +15,20 @@ pub struct PeriodicHeartbeat {
     pub last: Option<Time>,
     /// The next one.
     pub next: Timestamp,
-    /// The time between two, more than nothing.
+    /// The time between two, more than nothing; with jitter, the least time.
     pub period: Duration,
+    /// What makes each come a little late; `None` lets them come exactly when they are due.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub jitter: Option<Jitter>,
 }
 
 impl PeriodicHeartbeat {
     /// The last moment, from `next` on, that is not after `now`.
     #[must_use]
     pub fn moment(&self, now: Timestamp) -> Option<Timestamp> {
+        if let Some(jitter) = &self.jitter {
+            return (now >= self.next).then(|| jitter.moment(self.period, now));
+        }
         let after = round_up(self.next, self.period, now);
         if after == now {
             return Some(now);
@@ -38,7 +45,11 @@ impl PeriodicHeartbeat {
     /// The first one that is not before `from`.
     #[must_use]
     pub fn next_from(&self, from: Timestamp) -> Timestamp {
-        round_up(self.next, self.period, from)
+        match &self.jitter {
+            Some(_) if from <= self.next => self.next,
+            Some(jitter) => jitter.next_from(self.period, from),
+            None => round_up(self.next, self.period, from),
+        }
     }
 
     /// The first one after `now`.
@@ -46,6 +57,188 @@ impl PeriodicHeartbeat {
     pub fn next_after(&self, now: Timestamp) -> Timestamp {
         self.next_from(now.saturating_add(Duration::from_nanos(1)))
     }
+
+    /// The longest time between two.
+    #[must_use]
+    pub fn longest_period(&self) -> Duration {
+        match &self.jitter {
+            Some(jitter) => Duration::from_nanos(jitter.clock(self.period).longest(jitter.every)),
+            None => self.period,
+        }
+    }
+
+    /// Of the ticks of this clock every so many, from the first on that is not before `from`;
+    /// `last` is the time of the last one before.
+    #[must_use]
+    pub(crate) fn every(&self, every: u32, from: Timestamp, last: Option<Time>) -> Self {
+        let (next, every) = (self.next_from(from), every.max(1));
+        let jitter = self.jitter.map(|jitter| {
+            let ticks = jitter.clock(self.period).last_not_after(jitter.since_origin(next)).ticks;
+            let phase = u32::try_from(ticks % u64::from(every)).unwrap_or(0);
+            Jitter { every, phase, ..jitter }
+        });
+        Self { last, next, period: self.period.saturating_mul(every), jitter }
+    }
+}
+
+/// Why heartbeats come late: the kubelet waits 0 to 4 % longer than the period, each time anew
+/// (`wait.JitterUntil(…, 0.04, …)`), so that in the long run its phase is anything.
+///
+/// Each heartbeat is known in advance all the same, without those before it: see [`Clock`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Jitter {
+    /// Each number lets them be late in its own way.
+    seed: NonZeroU64,
+    /// When the clock of the kubelet ticked first.
+    origin: Timestamp,
+    /// Every so many ticks there is a heartbeat.
+    every: u32,
+    /// At which of these, counted from the first tick.
+    phase: u32,
+}
+
+impl Jitter {
+    /// That of a clock that ticks at `origin` for the first time.
+    #[must_use]
+    pub const fn new(seed: NonZeroU64, origin: Timestamp) -> Self {
+        Self { seed, origin, every: 1, phase: 0 }
+    }
+
+    fn clock(&self, period: Duration) -> Clock {
+        Clock::new(self.seed, period / self.every)
+    }
+
+    const fn since_origin(&self, at: Timestamp) -> u64 {
+        at.as_nanos().saturating_sub(self.origin.as_nanos())
+    }
+
+    const fn at(&self, tick: Tick) -> Timestamp {
+        Timestamp::from_nanos(self.origin.as_nanos().saturating_add(tick.nanos))
+    }
+
+    /// The number of the tick of the last heartbeat that is not after `at`, which is not before
+    /// the first one.
+    fn heartbeat(&self, clock: &Clock, at: Timestamp) -> u64 {
+        let ticks = clock.last_not_after(self.since_origin(at)).ticks;
+        ticks - ticks.saturating_sub(self.phase.into()) % u64::from(self.every)
+    }
+
+    fn moment(&self, period: Duration, now: Timestamp) -> Timestamp {
+        let clock = self.clock(period);
+        self.at(clock.tick(self.heartbeat(&clock, now)))
+    }
+
+    fn next_from(&self, period: Duration, from: Timestamp) -> Timestamp {
+        let clock = self.clock(period);
+        let number = self.heartbeat(&clock, from);
+        let last = self.at(clock.tick(number));
+        if last == from {
+            return last;
+        }
+        let next = number.saturating_add(self.every.into());
+        if next < clock.ticks() { self.at(clock.tick(next)) } else { Timestamp::MAX }
+    }
+}
+
+/// A clock that is late by a random part of 4 % of its period after each tick, such that the time
+/// of any tick, and the tick of any time, take some dozen steps to find.
+///
+/// The gaps between ticks are the leaves of a binary tree. Of each half of it, it is known by how
+/// much all of its gaps together are longer than their periods; the seed draws how much of that is
+/// in the first half of the half, and so on down to a single gap. Each draw is as wide as it is for
+/// a sum of independent gaps, and never leaves more to a gap than it may have.
+struct Clock {
+    seed: u64,
+    /// The least time between two ticks, in nanoseconds.
+    period: u64,
+    /// By how many milliseconds a gap is longer at most.
+    most: u64,
+}
+
+/// A tick by its number, and its time since the first tick.
+struct Tick {
+    ticks: u64,
+    nanos: u64,
+}
+
+const MILLISECOND: u64 = 1_000_000;
+
+impl Clock {
+    fn new(seed: NonZeroU64, period: Duration) -> Self {
+        let period = nanos(period).max(1);
+        // Whole milliseconds, so that people can read the times.
+        Self { seed: seed.get(), period, most: period / 25 / MILLISECOND }
+    }
+
+    /// The longest time of so many gaps, in nanoseconds.
+    fn longest(&self, gaps: u32) -> u64 {
+        self.period.saturating_add(self.most * MILLISECOND).saturating_mul(gaps.into())
+    }
+
+    /// How often the tree of gaps is halved: it has as many as fit into a [`Timestamp`].
+    fn levels(&self) -> u32 {
+        (u64::MAX / self.longest(1)).max(1).ilog2()
+    }
+
+    /// How many ticks there are.
+    fn ticks(&self) -> u64 {
+        1 << self.levels()
+    }
+
+    fn tick(&self, number: u64) -> Tick {
+        self.find(|tick| tick.ticks <= number)
+    }
+
+    fn last_not_after(&self, nanos: u64) -> Tick {
+        self.find(|tick| tick.nanos <= nanos)
+    }
+
+    /// The last tick of which this holds, as it does of the first one and of all before it.
+    fn find(&self, holds: impl Fn(&Tick) -> bool) -> Tick {
+        let mut level = self.levels();
+        let mut found = Tick { ticks: 0, nanos: 0 };
+        // By how much the gaps of the part of the tree after `found` are longer than their periods.
+        let mut longer = (self.most << level) / 2;
+        while level > 0 {
+            level -= 1;
+            let ticks = found.ticks + (1 << level);
+            let first = self.first_half(longer, level, ticks);
+            let nanos = found.nanos + (self.period << level) + first * MILLISECOND;
+            let middle = Tick { ticks, nanos };
+            if holds(&middle) {
+                found = middle;
+                longer -= first;
+            } else {
+                longer = first;
+            }
+        }
+        found
+    }
+
+    /// How much of `longer` is in the first of two halves of 2^`level` gaps each, the second of
+    /// which begins with the tick of the number `middle`.
+    fn first_half(&self, longer: u64, level: u32, middle: u64) -> u64 {
+        let most = longer.min(self.most << level);
+        let widest = 2 * most - longer;
+        // Of two gaps each split is as likely; of n gaps the spread is one of √n.
+        let width = match level {
+            0 => widest,
+            _ if level % 2 == 1 => widest >> level.div_ceil(2),
+            _ => ((widest >> (level / 2)) * 46_341) >> 16,
+        };
+        let drawn = u128::from(scatter(self.seed, middle)) * u128::from(width + 1);
+        let drawn = u64::try_from(drawn >> 64).unwrap_or(0);
+        longer / 2 + drawn - width / 2
+    }
+}
+
+/// A number that looks random for each seed and number (SplitMix64).
+fn scatter(seed: u64, number: u64) -> u64 {
+    let mut mixed = seed.wrapping_add(number.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+    mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    mixed ^ (mixed >> 31)
 }
 
 /// What a kubelet promises to do until further notice.
@@ -71,7 +264,7 @@ impl HeartbeatSchedule {
         let (period, grace) = (nanos(period).max(1), nanos(grace));
         // The longest time between two passes that see a renewal, and the first pass that sees
         // none.
-        let seen = nanos(self.lease.period).div_ceil(period);
+        let seen = nanos(self.lease.longest_period()).div_ceil(period);
         seen <= grace / period + 1
     }
 }
@@ -90,6 +283,8 @@ fn nanos(duration: Duration) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use alloc::vec::Vec;
+
     use super::*;
 
     #[test]
@@ -99,6 +294,7 @@ mod tests {
             last,
             next: Timestamp::from_secs(3),
             period: Duration::from_secs(10),
+            jitter: None,
         };
         for (now, expected) in [(0, None), (2, None), (3, Some(3)), (12, Some(3)), (13, Some(13))] {
             let moment = heartbeat.moment(Timestamp::from_secs(now));
@@ -116,6 +312,7 @@ mod tests {
             last: None,
             next: Timestamp::ZERO,
             period: Duration::from_secs(secs),
+            jitter: None,
         };
         let heartbeats = HeartbeatSchedule { lease: heartbeat(10), status: heartbeat(300) };
         for (pass, grace, expected) in
@@ -124,5 +321,90 @@ mod tests {
             let (pass, grace) = (Duration::from_secs(pass), Duration::from_secs(grace));
             assert_eq!(heartbeats.suffice(pass, grace), expected, "{pass:?} {grace:?}");
         }
+    }
+
+    /// A clock with jitter that ticks at 3 s for the first time.
+    fn late(seed: u64, millis: u64) -> PeriodicHeartbeat {
+        let next = Timestamp::from_secs(3);
+        PeriodicHeartbeat {
+            last: None,
+            next,
+            period: Duration::from_millis(millis),
+            jitter: NonZeroU64::new(seed).map(|seed| Jitter::new(seed, next)),
+        }
+    }
+
+    /// The heartbeats from the first one on.
+    fn all(heartbeat: &PeriodicHeartbeat) -> impl Iterator<Item = Timestamp> {
+        core::iter::successors(Some(heartbeat.next), |last| Some(heartbeat.next_after(*last)))
+    }
+
+    /// C15.
+    #[test]
+    fn each_gap_is_up_to_4_percent_too_long() {
+        for (millis, most) in [(10_000, 400), (250, 10), (24, 0), (1, 0), (99_999, 3_999)] {
+            let heartbeat = late(7, millis);
+            let moments: Vec<u64> = all(&heartbeat).take(2_000).map(Timestamp::as_nanos).collect();
+            let gaps = moments.windows(2).map(|two| (two[1] - two[0]) / MILLISECOND - millis);
+            let gaps: Vec<u64> = gaps.collect();
+            assert!(gaps.iter().all(|gap| *gap <= most), "{millis}: {gaps:?}");
+            let (least, greatest) = (*gaps.iter().min().unwrap(), *gaps.iter().max().unwrap());
+            assert!(least <= most / 50 && greatest >= most - most / 50, "{least} {greatest}");
+            let longest = Duration::from_millis(millis + most);
+            assert_eq!(heartbeat.longest_period(), longest, "{millis}");
+        }
+    }
+
+    /// C15: kubelets that began together drift apart as far as independent lags do.
+    #[test]
+    fn lags_add_up() {
+        for beats in [2_u64, 10, 100, 3_600] {
+            let times: Vec<f64> = (1..=400)
+                .map(|seed| {
+                    let at = late(seed, 10_000).jitter.unwrap().clock(Duration::from_secs(10));
+                    at.tick(beats).nanos as f64 / 1e9
+                })
+                .collect();
+            let mean = times.iter().sum::<f64>() / 400.0;
+            let spread = times.iter().map(|time| (time - mean).powi(2)).sum::<f64>() / 400.0;
+            // A lag is between 0 and 0.4 s, so that its variance is 0.16 / 12.
+            let expected = beats as f64 * 0.16 / 12.0;
+            assert!((mean - beats as f64 * 10.2).abs() < 5.0 * expected.sqrt() / 20.0, "{mean}");
+            assert!((0.7..1.4).contains(&(spread / expected)), "{beats}: {spread} {expected}");
+        }
+    }
+
+    #[test]
+    fn moments_with_jitter_are_those_of_one_clock() {
+        for every in [1, 3, 30] {
+            let ticks = late(9, 1_000);
+            let expected: Vec<Timestamp> =
+                all(&ticks).skip(4).step_by(usize::try_from(every).unwrap()).take(40).collect();
+            let from = expected[0];
+            let heartbeat = ticks.every(every, from, None);
+            assert_eq!(all(&heartbeat).take(40).collect::<Vec<_>>(), expected, "{every}");
+            assert_eq!(heartbeat.moment(Timestamp::from_nanos(from.as_nanos() - 1)), None);
+            for two in expected.windows(2) {
+                let before = Timestamp::from_nanos(two[1].as_nanos() - 1);
+                assert_eq!(heartbeat.moment(two[0]), Some(two[0]));
+                assert_eq!(heartbeat.moment(before), Some(two[0]));
+                assert_eq!(heartbeat.next_from(two[0]), two[0]);
+                assert_eq!(heartbeat.next_from(before), two[1]);
+                let between = (two[1].as_nanos() - two[0].as_nanos()) / MILLISECOND;
+                let every = u64::from(every);
+                assert!((1_000 * every..=1_040 * every).contains(&between), "{every}: {between}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_clock_with_jitter_ends_with_time() {
+        let heartbeat = late(1, 10_000);
+        let end = Timestamp::from_nanos(u64::MAX - 1);
+        assert_eq!(heartbeat.next_from(end), Timestamp::MAX);
+        assert!(heartbeat.moment(end).unwrap() < end);
+        let slow = PeriodicHeartbeat { period: Duration::MAX, ..late(1, 10_000) };
+        assert_eq!(slow.next_after(slow.next), Timestamp::MAX);
+        assert_eq!(slow.moment(end), Some(slow.next));
     }
 }

@@ -1,5 +1,7 @@
 //! Requests to the API server, and what comes back.
 
+use alloc::format;
+use alloc::string::String;
 use core::fmt;
 
 use serde::{Deserialize, Serialize};
@@ -118,4 +120,24 @@ pub enum ApiErrorKind {
     TooManyRequests,
     /// 403, not allowed.
     Forbidden,
+}
+
+impl ApiErrorKind {
+    /// What the API server says about a request for an object of that resource: `pods`. What it
+    /// does not say by itself is `simulated`.
+    #[must_use]
+    pub(crate) fn message_about(self, resource: &str, name: &str) -> String {
+        match self {
+            Self::InternalError => "Internal error occurred: simulated".into(),
+            Self::Conflict => format!(
+                "Operation cannot be fulfilled on {resource} {name:?}: the object has been \
+                 modified; please apply your changes to the latest version and try again"
+            ),
+            Self::TooManyRequests => format!(
+                "the server has received too many requests and has asked us to try again later \
+                 (delete {resource} {name})"
+            ),
+            Self::Forbidden => format!("{resource} {name:?} is forbidden: simulated"),
+        }
+    }
 }

@@ -26,6 +26,17 @@ impl KubernetesRelease {
 }
 
 changes! {
+    kustomize_version = 24:
+        "`kubectl version` prints the version of Kustomize that is part of it: v4.5.4.";
+    kustomize_version = 25: "`kubectl version` prints the version v4.5.7 of Kustomize.";
+    kustomize_version = 27: "`kubectl version` prints the version v5.0.1 of Kustomize.";
+    kustomize_version = 28:
+        "`kubectl version` prints a version of Kustomize between two releases, which begins with \
+         v5.0.4.";
+    kustomize_version = 31: "`kubectl version` prints the version v5.4.2 of Kustomize.";
+    kustomize_version = 32: "`kubectl version` prints the version v5.5.0 of Kustomize.";
+    kustomize_version = 33: "`kubectl version` prints the version v5.6.0 of Kustomize.";
+    kustomize_version = 34: "`kubectl version` prints the version v5.7.1 of Kustomize.";
     drain_local_storage_error = 20:
         "`kubectl drain` names the flag `--delete-emptydir-data`, no longer \
          `--delete-local-data`.";
@@ -151,6 +162,23 @@ since! {
 }
 
 impl KubernetesRelease {
+    /// The version of Kustomize that `kubectl version` prints, as its `go.mod` requires it: since
+    /// 1.24.
+    #[must_use]
+    pub const fn kustomize_version(self) -> Option<&'static str> {
+        Some(match self.minor {
+            ..=23 => return None,
+            24 => "v4.5.4",
+            25 | 26 => "v4.5.7",
+            27 => "v5.0.1",
+            28..=30 => "v5.0.4-0.20230601165947-6ce0bf390ce3",
+            31 => "v5.4.2",
+            32 => "v5.5.0",
+            33 => "v5.6.0",
+            _ => "v5.7.1",
+        })
+    }
+
     /// What `kubectl drain` says of pods with an emptyDir, whose flag was called
     /// `--delete-local-data` to 1.19.
     #[must_use]

@@ -57,6 +57,14 @@ impl KubernetesRelease {
         self.minor <= 21 || self.minor >= 24
     }
 
+    /// Whether a kubelet moves its first report of a status after a change by a random time of up to
+    /// half a `nodeStatusReportFrequency`, earlier or later: in 1.32 (kubernetes#128640; later
+    /// patches do not, kubernetes#130356), and again since 1.34 (kubernetes#130919).
+    #[must_use]
+    pub const fn delays_report_after_change(self) -> bool {
+        self.minor == 32 || self.minor >= 34
+    }
+
     /// Whether the gate `AllowOverwriteTerminationGracePeriodSeconds` can be switched on: 1.32 to
     /// 1.34; it is locked since 1.35.
     #[must_use]
@@ -66,6 +74,15 @@ impl KubernetesRelease {
 }
 
 changes! {
+    delays_report_after_change = 32:
+        "The first report of a node's status after a change comes up to half a \
+         `nodeStatusReportFrequency` earlier or later (kubernetes#128640).";
+    delays_report_after_change = 33:
+        "The first report of a node's status after a change comes when it is due again \
+         (kubernetes#130356).";
+    delays_report_after_change = 34:
+        "The first report of a node's status after a change, or after the kubelet has started, \
+         comes up to half a `nodeStatusReportFrequency` earlier or later (kubernetes#130919).";
     shutdown_pod_status = 22:
         "A pod that its kubelet ends since the node is shut down has the reason `Terminated`, no \
          longer `Shutdown` (kubernetes#102840).";
@@ -94,6 +111,15 @@ changes! {
 }
 
 since! {
+    /// Whether a kubelet renews its lease up to 4 % of the period late each time: since 1.22
+    /// (kubernetes#101652), and in later patches of 1.20 and 1.21.
+    leases_have_jitter = 22;
+    /// Whether a kubelet looks at the status of its node up to 4 % of the period late each time:
+    /// since 1.23 (kubernetes#105272).
+    node_status_has_jitter = 23;
+    /// Whether the first report of a node's status is moved as after a change, if the kubelet has
+    /// started: since 1.34 (kubernetes#130919).
+    delays_report_after_start = 34;
     /// Whether a kubelet does not start with settings of shutdowns whose feature gate is off: since
     /// 1.23 (kubernetes#102915). Before, it ignores them. The minor is not certain.
     checks_gates_of_shutdowns = 23, believed;

@@ -15,6 +15,7 @@ use crate::controllers::drain::EvictAnswer;
 use crate::event::EventKind;
 use crate::kubelet::heartbeat::Reported;
 use crate::kubelet::{KubeletSetup, NodeShutdownConfig, NodeUsage};
+use crate::protocol::PodWrite;
 use crate::time::Span;
 
 /// The least time that a flapping kubelet is up or down.
@@ -257,6 +258,9 @@ impl Simulator {
         disable_eviction: bool,
         grace: Option<u32>,
     ) -> EvictAnswer {
+        if disable_eviction && let Some(error) = self.api.take_fault(&pod, PodWrite::Delete) {
+            return EvictAnswer::Failed(error.message_about("pods", pod.name()));
+        }
         let command = if !disable_eviction && self.control.is_some() {
             Command::EvictPod { pod, grace_period_seconds: grace }
         } else {

@@ -53,11 +53,9 @@ impl Forecast {
     fn range(&self, eviction: &Eviction) -> Option<EvictionRange> {
         let Simulator { api, nodes, kubelets, .. } = &self.simulator;
         let kubelet = kubelets.get(eviction.node.as_str())?;
-        let interval = api.config.kubelets.heartbeat_interval();
-        let disconnected_at = kubelet.disconnected_at.filter(|_| kubelet.phase_is_assumed);
-        let disconnected = disconnected_at.map(|at| (at, interval));
         let period = nodes.lifecycle.as_ref()?.config().node_monitor_period;
-        eviction.range(self.from, api.config.start, (&nodes.flags, period), disconnected)
+        let doubt = |sent: Moment| kubelet.age_in_doubt(|at| Moment::from(at).since(sent));
+        eviction.range(self.from, api.config.start, (&nodes.flags, period), doubt)
     }
 
     /// How long ago the forecast was made, seen from `now`; zero if that is before.

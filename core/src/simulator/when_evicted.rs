@@ -389,27 +389,57 @@ mod tests {
     fn the_range_holds_all_phases_and_no_more() {
         for (fault, width) in [(NodeFault::Unreachable, 15_100), (NodeFault::NotReady, 5_100)] {
             let asked = ask(pod(tolerating(None)), Node::default(), fault, true);
-            let range = asked.budget.unwrap().range.unwrap();
-            let told = (range.earliest.as_nanos(), range.latest.as_nanos());
-            let mut ranges = Vec::from([told]);
-            let (mut least, mut most) = (i64::MAX, 0);
-            for seed in 1..60 {
-                for quarter in 0..40 {
-                    let at = Timestamp::from_millis(60_003 + 250 * quarter);
-                    let (evicted, range) = after_fault(fault, seed, at);
-                    ranges.push(range.unwrap());
-                    (least, most) = (least.min(evicted), most.max(evicted));
-                }
+            let told = asked.budget.unwrap().range.unwrap();
+            let told = (told.earliest.as_nanos(), told.latest.as_nanos());
+            check_ranges(&format!("{fault:?}"), width, Some(told), |seed, quarter| {
+                let at = Timestamp::from_millis(60_003 + 250 * quarter);
+                after_fault(cluster_with(fault, (seed, 0), None, at), at)
+            });
+        }
+    }
+
+    /// C15: with jitter a heartbeat may be 10.4 s old, and nobody knows the phase of a kubelet for
+    /// long, even if it began at a known moment: after 25 s its last heartbeat came after two gaps
+    /// of 10 to 10.4 s, so that it is 4.2 to 5 s old.
+    #[test]
+    fn the_range_holds_all_jitter_and_no_more() {
+        let fault = NodeFault::Unreachable;
+        check_ranges("any phase", 15_500, None, |seed, quarter| {
+            let at = Timestamp::from_millis(60_003 + 250 * quarter);
+            after_fault(cluster_with(fault, (seed, seed + 1), None, at), at)
+        });
+        check_ranges("known phase", 5_900, None, |seed, quarter| {
+            let start = Timestamp::from_millis(3_003 + 125 * quarter);
+            let at = start.saturating_add(core::time::Duration::from_secs(25));
+            after_fault(cluster_with(fault, (0, seed), Some(start), at), at)
+        });
+    }
+
+    /// The ranges are as many milliseconds wide as given, each holds all evictions, and some come
+    /// near both of its ends.
+    fn check_ranges(
+        what: &str,
+        width: i64,
+        told: Option<(i64, i64)>,
+        run: impl Fn(u64, u64) -> (i64, Option<(i64, i64)>),
+    ) {
+        let mut ranges = Vec::from_iter(told);
+        let (mut least, mut most) = (i64::MAX, 0);
+        for seed in 1..60 {
+            for quarter in 0..40 {
+                let (evicted, range) = run(seed, quarter);
+                ranges.push(range.unwrap());
+                (least, most) = (least.min(evicted), most.max(evicted));
             }
-            let latest = ranges.iter().map(|(_, latest)| *latest).min().unwrap();
-            let earliest = ranges.iter().map(|(earliest, _)| *earliest).max().unwrap();
-            assert!(earliest <= least, "{fault:?}: {earliest} {least}");
-            assert!(most <= latest, "{fault:?}: {most} {latest}");
-            for (earliest, latest) in ranges {
-                assert_eq!((latest - earliest) / 1_000_000, width, "{fault:?}");
-                assert!(least - earliest < 600_000_000, "{fault:?}: {least} {earliest}");
-                assert!(latest - most < 600_000_000, "{fault:?}: {most} {latest}");
-            }
+        }
+        let latest = ranges.iter().map(|(_, latest)| *latest).min().unwrap();
+        let earliest = ranges.iter().map(|(earliest, _)| *earliest).max().unwrap();
+        assert!(earliest <= least, "{what}: {earliest} {least}");
+        assert!(most <= latest, "{what}: {most} {latest}");
+        for (earliest, latest) in ranges {
+            assert_eq!((latest - earliest) / 1_000_000, width, "{what}");
+            assert!(least - earliest < 600_000_000, "{what}: {least} {earliest}");
+            assert!(latest - most < 600_000_000, "{what}: {most} {latest}");
         }
     }
 
@@ -417,7 +447,8 @@ mod tests {
     #[test]
     fn what_a_health_check_has_found_has_no_range() {
         for (fault, found) in [(NodeFault::Unreachable, 49), (NodeFault::NotReady, 4)] {
-            let (mut simulator, pod) = cluster_with(fault, 1, Timestamp::from_secs(61));
+            let at = Timestamp::from_secs(61);
+            let (mut simulator, pod) = cluster_with(fault, (1, 0), None, at);
             let mut ranges = |millis| {
                 simulator.advance_to(Timestamp::from_millis(millis)).unwrap();
                 let budget = simulator.look_ahead().time_budget(&pod);
@@ -429,12 +460,18 @@ mod tests {
         }
     }
 
-    /// A cluster with that seed in which something happens to the node of a pod.
-    fn cluster_with(fault: NodeFault, seed: u64, at: Timestamp) -> (Simulator, PodKey) {
+    /// A cluster with these seeds of phases and jitter in which something happens to the node of a
+    /// pod, whose kubelet is started anew if that is given.
+    fn cluster_with(
+        fault: NodeFault,
+        seeds: (u64, u64),
+        restart: Option<Timestamp>,
+        at: Timestamp,
+    ) -> (Simulator, PodKey) {
         let health_pass = HealthPassTime::MEASURED;
         let mut config =
             SimulatorConfig { node_lifecycle: true, health_pass, ..SimulatorConfig::default() };
-        config.kubelets.phase_seed = seed;
+        (config.kubelets.phase_seed, config.kubelets.jitter_seed) = seeds;
         let mut node = Node::default();
         node.metadata.name = "node".into();
         let healthy = healthy_neighbour(&node);
@@ -444,14 +481,20 @@ mod tests {
         pod.spec.tolerations = tolerations_of_300_seconds();
         let key = pod.key();
         let mut simulator = Simulator::new(config, [node, healthy], [pod]).unwrap();
+        if let Some(restart) = restart {
+            let command = Command::RestartKubelet { node: "node".into() };
+            simulator.handle_command(restart, command).unwrap();
+        }
         simulator.advance_to(at).unwrap();
         simulator.handle_command(at, command_of(fault, "node").unwrap()).unwrap();
         (simulator, key)
     }
 
     /// How long after the fault the pod is evicted, and the range of that, in nanoseconds.
-    fn after_fault(fault: NodeFault, seed: u64, at: Timestamp) -> (i64, Option<(i64, i64)>) {
-        let (simulator, pod) = cluster_with(fault, seed, at);
+    fn after_fault(
+        (simulator, pod): (Simulator, PodKey),
+        at: Timestamp,
+    ) -> (i64, Option<(i64, i64)>) {
         let budget = simulator.look_ahead().time_budget(&pod).unwrap();
         let after = |moment: Moment| moment.as_nanos() - Moment::from(at).as_nanos();
         let range = budget.range.map(|range| (after(range.earliest), after(range.latest)));

@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::control_plane::ControlPlane;
 use crate::api::{JobStatus, Pod, PodKey, Workload, WorkloadKey, WorkloadKind};
 use crate::api_server::ApiServer;
-use crate::controllers::job;
+use crate::controllers::job::{self, JobController};
 use crate::controllers::workload::is_available_at;
 use crate::eviction_timeline::time_budget::Moment;
 use crate::release::KubernetesRelease;
@@ -70,6 +70,10 @@ pub struct JobView {
     pub failed: i64,
     /// `spec.backoffLimit`: with more failures than that the Job fails.
     pub backoff_limit: i64,
+    /// When the next pods are created, while the Job waits after failures: 10 s after the last one,
+    /// doubled for each.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next_retry: Option<Moment>,
     /// When `spec.activeDeadlineSeconds` are over.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub deadline: Option<Moment>,
@@ -79,19 +83,30 @@ pub struct JobView {
 }
 
 impl JobView {
-    fn of(job: &Workload, start: Time, release: KubernetesRelease) -> Option<Self> {
+    fn of(
+        job: &Workload,
+        (active, jobs): (i64, &JobController),
+        start: Time,
+        release: KubernetesRelease,
+    ) -> Option<Self> {
         if job.kind != WorkloadKind::Job {
             return None;
         }
         let status: JobStatus = job.status();
+        let completions = job::completions(job);
+        let wanted = completions
+            .map_or(job.replicas(), |all| job.replicas().min(all.saturating_sub(status.succeeded)));
+        // The status is written when the controller looks, which may be when the wait is over.
+        let waits = status.finished().is_none() && active < wanted;
         let deadline = status.start_time.zip(job.number("activeDeadlineSeconds"));
         Some(Self {
-            completions: job::completions(job),
+            completions,
             parallelism: job.replicas(),
             active: status.active,
             succeeded: status.succeeded,
             failed: status.failed,
             backoff_limit: job::backoff_limit(job, release),
+            next_retry: jobs.next_retry(start, job).filter(|_| waits).map(Moment::from),
             deadline: deadline.map(|(since, seconds)| {
                 let at = Time::from_unix_seconds(since.unix_seconds().saturating_add(seconds));
                 Moment::of(at, start)
@@ -148,7 +163,11 @@ impl ControlPlane {
             terminating: of(&|pod| pod.is_terminating()),
             pending: pending.collect(),
             pods: pods.iter().cloned().collect(),
-            job: JobView::of(workload, api.config.start, api.config.release),
+            job: {
+                let active = of(&Pod::is_active);
+                let jobs = (active, &self.jobs);
+                JobView::of(workload, jobs, api.config.start, api.config.release)
+            },
         };
         if let Some(status) = daemons {
             view.current = status.current_number_scheduled;

@@ -1,7 +1,8 @@
 //! Where a pod may go, where it goes best, what the scheduler says if nowhere, and whom it would
 //! preempt: everything counted anew from plain lists for each question.
 //!
-//! Pods without an owner in one namespace; of resources `cpu`, `memory`, `pods` and extended ones.
+//! Pods in one namespace, spread by their Services and owners; of resources `cpu`, `memory`, `pods`
+//! and extended ones; volumes by claims.
 
 use std::collections::BTreeMap;
 
@@ -11,6 +12,9 @@ use super::{
     expression, has_ended, is_terminating, label, list, name, node_matches, number, selects, text,
     tolerates,
 };
+
+const HOSTNAME: &str = "kubernetes.io/hostname";
+const ZONE: &str = "topology.kubernetes.io/zone";
 
 /// A cluster as the scheduler sees it.
 #[derive(Clone, Debug)]
@@ -24,6 +28,22 @@ pub struct World {
     /// Pods that preemption has taken away and that were terminating already. Topology spread has
     /// not counted them, and takes them off its counts all the same (`updateWithPod`).
     pub taken_away: Vec<Value>,
+    /// Claims and what they may be bound to; without it claims keep no pod off.
+    pub storage: Option<Storage>,
+    /// Services, ReplicaSets and StatefulSets: `kind`, `metadata.name` and `spec.selector`, which
+    /// has `matchLabels` alone.
+    pub selectors: Vec<Value>,
+}
+
+/// PersistentVolumes, PersistentVolumeClaims and StorageClasses.
+#[derive(Clone, Debug)]
+pub struct Storage {
+    /// All volumes.
+    pub volumes: Vec<Value>,
+    /// All claims.
+    pub claims: Vec<Value>,
+    /// All classes.
+    pub classes: Vec<Value>,
 }
 
 /// Why a pod may not go onto a node.
@@ -150,6 +170,18 @@ fn key_of(term: &Value) -> &str {
     text(term, "/topologyKey")
 }
 
+fn is_bound(claim: &Value) -> bool {
+    text(claim, "/status/phase") == "Bound"
+}
+
+/// Whether a volume can be reached from a node.
+fn reaches(volume: &Value, node: &Value) -> bool {
+    let Some(required) = volume.pointer("/spec/nodeAffinity/required") else { return true };
+    list(required, "/nodeSelectorTerms")
+        .iter()
+        .any(|term| list(term, "/matchExpressions").iter().all(|it| expression(it, node)))
+}
+
 impl World {
     /// The pods that take up room on a node.
     fn pods_on<'a>(&'a self, node: &'a str) -> impl Iterator<Item = &'a Value> {
@@ -175,6 +207,9 @@ impl World {
     /// Why the pod may not go onto a node: the first filter that refuses.
     #[must_use]
     pub fn rejection(&self, pod: &Value, node: &Value) -> Option<Rejection> {
+        if let Some(reason) = self.claims_refuse(pod) {
+            return rejection(&reason, true);
+        }
         // First with the pods for which room was made here, then without them.
         let nominated = |other: &&Value| {
             text(other, "/status/nominatedNodeName") == name(node)
@@ -199,14 +234,17 @@ impl World {
 
     fn first_rejection(&self, pod: &Value, node: &Value) -> Option<Rejection> {
         type Filter = fn(&World, &Value, &Value) -> Option<Rejection>;
-        let order: [Filter; 8] = match self.minor {
+        let order: [Filter; 11] = match self.minor {
             ..=18 => [
                 Self::unschedulable,
                 Self::resources,
                 Self::node_name,
                 Self::ports,
                 Self::affinity_to_node,
+                Self::claims_for_one_pod,
                 Self::taints,
+                Self::volumes,
+                Self::zones_of_volumes,
                 Self::affinity_to_pods,
                 Self::spread,
             ],
@@ -216,7 +254,10 @@ impl World {
                 Self::node_name,
                 Self::ports,
                 Self::affinity_to_node,
+                Self::claims_for_one_pod,
                 Self::taints,
+                Self::volumes,
+                Self::zones_of_volumes,
                 Self::spread,
                 Self::affinity_to_pods,
             ],
@@ -227,6 +268,9 @@ impl World {
                 Self::affinity_to_node,
                 Self::ports,
                 Self::resources,
+                Self::claims_for_one_pod,
+                Self::volumes,
+                Self::zones_of_volumes,
                 Self::spread,
                 Self::affinity_to_pods,
             ],
@@ -316,6 +360,149 @@ impl World {
             }
         }
         (!all.reasons.is_empty()).then_some(all)
+    }
+
+    // ---- volumes --------------------------------------------------------------------------
+
+    /// The claims of a pod, in the order of its volumes.
+    fn claims<'a>(&self, pod: &'a Value) -> Vec<&'a str> {
+        let volumes = list(pod, "/spec/volumes").iter();
+        let names = volumes.map(|volume| text(volume, "/persistentVolumeClaim/claimName"));
+        names.filter(|name| self.storage.is_some() && !name.is_empty()).collect()
+    }
+
+    fn claim(&self, wanted: &str) -> Option<&Value> {
+        self.storage.as_ref()?.claims.iter().find(|claim| name(claim) == wanted)
+    }
+
+    fn class(&self, claim: &Value) -> Option<&Value> {
+        let wanted = text(claim, "/spec/storageClassName");
+        self.storage.as_ref()?.classes.iter().find(|class| name(class) == wanted)
+    }
+
+    /// The volumes that the claims of a pod are bound to.
+    fn bound(&self, pod: &Value) -> Vec<&Value> {
+        let claims = self.claims(pod).into_iter().filter_map(|name| self.claim(name));
+        let names = claims.filter(|claim| is_bound(claim)).map(|it| text(it, "/spec/volumeName"));
+        let all = self.storage.iter().flat_map(|storage| &storage.volumes);
+        names.filter_map(|wanted| all.clone().find(|volume| name(volume) == wanted)).collect()
+    }
+
+    /// The claims of a pod that are bound once it has a node.
+    fn waiting(&self, pod: &Value) -> Vec<&Value> {
+        let claims = self.claims(pod).into_iter().filter_map(|name| self.claim(name));
+        let waits = |claim: &&Value| {
+            let class = self.class(claim);
+            let mode = class.map_or("", |class| text(class, "/volumeBindingMode"));
+            mode == "WaitForFirstConsumer" && text(claim, "/spec/volumeName").is_empty()
+        };
+        claims.filter(|claim| !is_bound(claim)).filter(waits).collect()
+    }
+
+    /// Why claims keep a pod off all nodes.
+    fn claims_refuse(&self, pod: &Value) -> Option<String> {
+        for name in self.claims(pod) {
+            let Some(claim) = self.claim(name) else {
+                return Some(format!("persistentvolumeclaim \"{name}\" not found"));
+            };
+            if is_terminating(claim) {
+                return Some(format!("persistentvolumeclaim \"{name}\" is being deleted"));
+            }
+        }
+        let waiting = self.waiting(pod);
+        let lost = |name: &&str| {
+            let claim = self.claim(name);
+            claim.is_some_and(|claim| !is_bound(claim) && !waiting.contains(&claim))
+        };
+        let reason = "pod has unbound immediate PersistentVolumeClaims";
+        self.claims(pod).iter().any(lost).then(|| reason.to_owned())
+    }
+
+    fn claims_for_one_pod(&self, pod: &Value, _: &Value) -> Option<Rejection> {
+        let for_one = |claim: &&str| {
+            let claim = self.claim(claim).map_or(&[][..], |claim| list(claim, "/spec/accessModes"));
+            claim.iter().any(|mode| mode == "ReadWriteOncePod")
+        };
+        let taken = |claim: &str| {
+            let mut others = self.placed().filter(|(other, _)| name(other) != name(pod));
+            others.any(|(other, _)| self.claims(other).contains(&claim))
+        };
+        if self.minor < 27 || !self.claims(pod).into_iter().filter(for_one).any(taken) {
+            return None;
+        }
+        let reason = "node has pod using PersistentVolumeClaim with the same name and \
+                      ReadWriteOncePod access mode";
+        rejection(reason, false)
+    }
+
+    fn volumes(&self, pod: &Value, node: &Value) -> Option<Rejection> {
+        let mut all = Rejection { reasons: Vec::new(), unresolvable: true };
+        if !self.bound(pod).iter().all(|volume| reaches(volume, node)) {
+            all.reasons.push(match self.minor {
+                ..=32 => "node(s) had volume node affinity conflict".to_owned(),
+                _ => "node(s) didn't match PersistentVolume's node affinity".to_owned(),
+            });
+        }
+        if !self.can_have(&self.waiting(pod), node) {
+            let reason = "node(s) didn't find available persistent volumes to bind";
+            all.reasons.push(reason.to_owned());
+        }
+        (!all.reasons.is_empty()).then_some(all)
+    }
+
+    /// Whether each claim can have a volume that is there, or one that is made on the node. The
+    /// smallest requests choose first, and each the smallest volume that will do.
+    fn can_have(&self, claims: &[&Value], node: &Value) -> bool {
+        let Some(storage) = &self.storage else { return true };
+        let size = |object: &Value, path: &str| amount("storage", object.pointer(path));
+        let asks = |claim: &Value| size(claim, "/spec/resources/requests/storage");
+        let has = |volume: &Value| size(volume, "/spec/capacity/storage");
+        let mut claims = claims.to_vec();
+        claims.sort_by_key(|claim| asks(claim));
+        let mut chosen: Vec<&str> = Vec::new();
+        claims.into_iter().all(|claim| {
+            let kept_for = |volume: &Value| text(volume, "/spec/claimRef/name").to_owned();
+            let modes = list(claim, "/spec/accessModes");
+            let may = |volume: &&Value| {
+                text(volume, "/status/phase") != "Released"
+                    && !is_terminating(volume)
+                    && (kept_for(volume).is_empty() || kept_for(volume) == name(claim))
+                    && text(volume, "/spec/storageClassName")
+                        == text(claim, "/spec/storageClassName")
+                    && modes.iter().all(|it| list(volume, "/spec/accessModes").contains(it))
+                    && has(volume) >= asks(claim)
+                    && !chosen.contains(&name(volume))
+                    && reaches(volume, node)
+            };
+            if let Some(volume) = storage.volumes.iter().filter(may).min_by_key(|it| has(it)) {
+                chosen.push(name(volume));
+                return true;
+            }
+            self.class(claim).is_some_and(|class| {
+                let made_by = text(class, "/provisioner");
+                let places = list(class, "/allowedTopologies");
+                let here = |term: &Value| {
+                    list(term, "/matchLabelExpressions").iter().all(|it| {
+                        let at = label(node, text(it, "/key"));
+                        list(it, "/values").iter().any(|value| value.as_str() == at)
+                    })
+                };
+                made_by != "kubernetes.io/no-provisioner"
+                    && (places.is_empty() || places.iter().any(here))
+            })
+        })
+    }
+
+    fn zones_of_volumes(&self, pod: &Value, node: &Value) -> Option<Rejection> {
+        let zone = label(node, ZONE)?;
+        let elsewhere = |volume: &&Value| {
+            let zones = label(volume, ZONE);
+            zones.is_some_and(|zones| zones.split("__").all(|one| one != zone))
+        };
+        if !self.bound(pod).iter().any(elsewhere) {
+            return None;
+        }
+        rejection("node(s) had no available volume zone", true)
     }
 
     /// How many pods on a node count for a constraint of topology spread.
@@ -440,6 +627,10 @@ impl World {
     pub fn message(&self, pod: &Value) -> String {
         if self.nodes.is_empty() {
             return "no nodes available to schedule pods".to_owned();
+        }
+        // Since 1.26 what keeps a pod off all nodes is said once.
+        if let Some(reason) = self.claims_refuse(pod).filter(|_| self.minor >= 26) {
+            return format!("0/{} nodes are available: {reason}.", self.nodes.len());
         }
         let rejections = self.nodes.iter().filter_map(|node| self.rejection(pod, node));
         self.available(rejections.flat_map(|rejection| rejection.reasons))
@@ -576,6 +767,7 @@ impl World {
             (self.score_taints(pod, &feasible), if new { 3 } else { 1 }),
             (self.score_node_affinity(pod, &feasible), if new { 2 } else { 1 }),
             (self.score_spread(pod, &feasible), if self.minor >= 19 { 2 } else { 1 }),
+            (self.score_selector_spread(pod, &feasible), 1),
             (self.score_pod_affinity(pod, &feasible), if new { 2 } else { 1 }),
             (self.score_least_allocated(pod, &feasible), 1),
             (self.score_balance(pod, &feasible), 1),
@@ -698,13 +890,77 @@ impl World {
         sums.iter().map(|sum| if most == least { 0 } else { score(sum) }).collect()
     }
 
+    /// The labels by which a pod is spread that does not say how: those of all Services that select
+    /// it, and of its ReplicaSet or StatefulSet, to 1.21 of any that selects it.
+    fn default_selector(&self, pod: &Value) -> Option<Value> {
+        let mut merged = serde_json::Map::new();
+        let mut owners = list(pod, "/metadata/ownerReferences").iter();
+        let owner = owners.find(|owner| owner["controller"] == true);
+        for object in &self.selectors {
+            let is_owner = owner.is_some_and(|owner| {
+                owner["kind"] == object["kind"] && text(owner, "/name") == name(object)
+            });
+            let counts = object["kind"] == "Service" || is_owner || self.minor <= 21;
+            let selector = object.pointer("/spec/selector");
+            if counts && selects(selector, pod) {
+                let labels = selector.and_then(|it| it["matchLabels"].as_object());
+                merged.extend(labels.cloned().into_iter().flatten());
+            }
+        }
+        (!merged.is_empty()).then(|| serde_json::json!({ "matchLabels": merged }))
+    }
+
+    fn default_constraints(&self, pod: &Value) -> Vec<Value> {
+        let Some(selector) = self.default_selector(pod).filter(|_| self.minor >= 20) else {
+            return Vec::new();
+        };
+        let of = |(key, skew): (&str, i64)| {
+            let labels = &selector;
+            serde_json::json!({ "topologyKey": key, "maxSkew": skew, "labelSelector": labels })
+        };
+        [(HOSTNAME, 3), (ZONE, 5)].into_iter().map(of).collect()
+    }
+
+    /// To 1.19: the fewer pods of the same Services and owners on a node, and in its zone.
+    fn score_selector_spread(&self, pod: &Value, nodes: &[&Value]) -> Vec<i64> {
+        let own = !list(pod, "/spec/topologySpreadConstraints").is_empty();
+        let Some(selector) = self.default_selector(pod).filter(|_| self.minor <= 19 && !own) else {
+            return vec![0; nodes.len()];
+        };
+        let constraint = serde_json::json!({ "labelSelector": selector });
+        let count = |node: &Value| self.count(node, &constraint);
+        let of_zone = |zone: &str| -> i64 {
+            let there = nodes.iter().filter(|node| label(node, ZONE) == Some(zone));
+            there.map(|node| count(node)).sum()
+        };
+        let zones: Vec<&str> = nodes.iter().filter_map(|node| label(node, ZONE)).collect();
+        let most = nodes.iter().map(|node| count(node)).max().unwrap_or(0);
+        let most_of_zone = zones.iter().map(|zone| of_zone(zone)).max().unwrap_or(0);
+        let part = |count: i64, most: i64| match most {
+            0 => 100.0,
+            most => 100.0 * ((most - count) as f64 / most as f64),
+        };
+        let score = |node: &&Value| {
+            let by_node = part(count(node), most);
+            let weight = 2.0 / 3.0;
+            let Some(zone) = label(node, ZONE) else { return by_node as i64 };
+            (by_node * (1.0 - weight) + weight * part(of_zone(zone), most_of_zone)) as i64
+        };
+        nodes.iter().map(score).collect()
+    }
+
     fn score_spread(&self, pod: &Value, nodes: &[&Value]) -> Vec<i64> {
-        const HOSTNAME: &str = "kubernetes.io/hostname";
-        let all = constraints(pod, "ScheduleAnyway");
+        let own = !list(pod, "/spec/topologySpreadConstraints").is_empty();
+        let defaults = if own { Vec::new() } else { self.default_constraints(pod) };
+        let mut all = constraints(pod, "ScheduleAnyway");
+        all.extend(&defaults);
         if all.is_empty() {
             return vec![0; nodes.len()];
         }
-        let has_all = |node: &Value| all.iter().all(|it| label(node, key_of(it)).is_some());
+        // The default constraints score nodes without a label too, since 1.23.
+        let require_all = own || self.minor < 23;
+        let has = |node: &Value, it: &Value| label(node, key_of(it)).is_some();
+        let has_all = |node: &Value| !require_all || all.iter().all(|it| has(node, it));
         let scored: Vec<&&Value> = nodes.iter().filter(|node| has_all(node)).collect();
         let domains = |key: &str| {
             let mut all: Vec<&str> = scored.iter().filter_map(|node| label(node, key)).collect();
@@ -728,7 +984,7 @@ impl World {
                 return all.iter().map(|it| sum(it, node)).sum();
             }
             let mut score = 0.0;
-            for constraint in &all {
+            for constraint in all.iter().filter(|it| has(node, it)) {
                 let key = key_of(constraint);
                 let size = if key == HOSTNAME { scored.len() } else { domains(key) };
                 let (size, count) = (size as f64, sum(constraint, node) as f64);

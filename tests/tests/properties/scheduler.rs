@@ -3,25 +3,33 @@
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use proptest::collection::vec;
 use proptest::prelude::*;
 use serde_json::{Value, json};
-use taintlab_core::api::{LabelSelector, Node, NodeName, Pod, PodKey, PriorityClass, TaintEffect};
+use taintlab_core::api::{
+    LabelSelector, Node, NodeName, PersistentVolume, PersistentVolumeClaim, Pod, PodKey,
+    PriorityClass, StorageClass, TaintEffect,
+};
+use taintlab_core::cluster::Volumes;
 use taintlab_core::command::Command;
 use taintlab_core::event::{EventKind, ObjectReference};
-use taintlab_core::policy::scheduling::{BudgetOfVictims, Decision, SchedulerConfig, Snapshot};
+use taintlab_core::policy::scheduling::{
+    BudgetOfVictims, Decision, FilterPlugin, NodeVerdict, SchedulerConfig, Snapshot,
+};
 use taintlab_core::release::KubernetesRelease;
 use taintlab_core::simulator::{InitialState, Simulator, SimulatorConfig};
 use taintlab_core::time::Timestamp;
-use taintlab_tests::models::scheduler::{Budget, World};
-use taintlab_tests::models::{is_terminating, name};
+use taintlab_tests::models::scheduler::{Budget, Storage, World};
+use taintlab_tests::models::{is_terminating, list, name, selects};
 
 use super::check;
 use super::generate::Dice;
 
 const MINORS: [u8; 18] = [18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35];
 const HOSTNAME: &str = "kubernetes.io/hostname";
+const ZONE: &str = "topology.kubernetes.io/zone";
 const CLASSES: [(&str, i64); 3] = [("low", -5), ("high", 100), ("higher", 1000)];
 
 fn release(minor: u8) -> KubernetesRelease {
@@ -43,6 +51,9 @@ fn node(dice: &mut Dice, number: usize) -> Value {
     }
     if !dice.one_in(6) {
         labels.insert("zone", (*dice.pick(&["z1", "z2", "z3"])).to_owned());
+    }
+    if dice.one_in(3) {
+        labels.insert(ZONE, (*dice.pick(&["z1", "z2", "z3"])).to_owned());
     }
     if dice.one_in(2) {
         labels.insert("disk", (*dice.pick(&["ssd", "hdd"])).to_owned());
@@ -197,6 +208,150 @@ fn pod(dice: &mut Dice, name: &str) -> Value {
         "labels": { "app": app } }, "spec": spec })
 }
 
+/// Volumes, claims and classes, in pairs: the claim of a volume that is taken is bound to it.
+fn storage(dice: &mut Dice) -> Storage {
+    let size = |dice: &mut Dice| *dice.pick(&["1Gi", "2Gi", "3Gi", "5Gi"]);
+    let mode = |dice: &mut Dice| *dice.pick(&["ReadWriteOnce", "ReadWriteOnce", "ReadWriteMany"]);
+    let mut volumes = Vec::new();
+    let mut claims = Vec::new();
+    for number in 0..dice.below(6) {
+        let mut spec = json!({
+            "storageClassName": dice.pick(&["", "wait", "local", "local"]),
+            "accessModes": ["ReadWriteOnce", mode(dice), "ReadWriteOncePod"],
+            "capacity": { "storage": size(dice) },
+        });
+        let expression = match dice.below(4) {
+            0 => None,
+            1 => Some(json!({ "key": HOSTNAME, "operator": "In",
+                "values": [format!("n{}", dice.below(4))] })),
+            _ => Some(json!({ "key": "zone", "operator": "In",
+                "values": [dice.pick(&["z1", "z2", "z3"]), "z9"] })),
+        };
+        if let Some(expression) = expression {
+            let term = json!({ "matchExpressions": [expression] });
+            spec["nodeAffinity"] = json!({ "required": { "nodeSelectorTerms": [term] } });
+        }
+        let mut labels = json!({});
+        if dice.one_in(4) {
+            labels[ZONE] = (*dice.pick(&["z1", "z2", "z1__z3"])).into();
+        }
+        let mut phase = *dice.pick(&["Available", "Available", "Available", "Released"]);
+        if dice.one_in(2) {
+            let name = format!("c{}", claims.len());
+            spec["claimRef"] = json!({ "namespace": "default", "name": name });
+            phase = "Bound";
+            let mut claim = claim(dice, &name);
+            claim["spec"]["volumeName"] = format!("v{number}").into();
+            claim["status"]["phase"] = "Bound".into();
+            claims.push(claim);
+        } else if dice.one_in(6) {
+            // Kept for a claim that may come.
+            spec["claimRef"] = json!({ "namespace": "default",
+                "name": format!("c{}", dice.below(6)) });
+        }
+        volumes.push(json!({ "metadata": { "name": format!("v{number}"), "labels": labels },
+            "spec": spec, "status": { "phase": phase } }));
+    }
+    for _ in 0..dice.below(4) {
+        let name = format!("c{}", claims.len());
+        let mut claim = claim(dice, &name);
+        claim["spec"]["storageClassName"] =
+            (*dice.pick(&["wait", "wait", "local", "local", "now", "none"])).into();
+        claim["spec"]["resources"] = json!({ "requests": { "storage": size(dice) } });
+        if dice.one_in(8) {
+            claim["spec"]["volumeName"] = "v0".into();
+        }
+        claims.push(claim);
+    }
+    let class = |name: &str, provisioner: &str, mode: &str, zones: Value| {
+        json!({ "metadata": { "name": name }, "provisioner": provisioner,
+            "volumeBindingMode": mode, "allowedTopologies": zones })
+    };
+    let zones = match dice.below(3) {
+        0 => json!([{ "matchLabelExpressions": [{ "key": "zone",
+            "values": [dice.pick(&["z1", "z2"]), "z9"] }] }]),
+        _ => json!([]),
+    };
+    let late = "WaitForFirstConsumer";
+    let classes = vec![
+        class("wait", "disk", late, zones),
+        class("local", "kubernetes.io/no-provisioner", late, json!([])),
+        class("now", "disk", "Immediate", json!([])),
+    ];
+    Storage { volumes, claims, classes }
+}
+
+/// Services and workloads, which select pods by labels.
+fn selectors(dice: &mut Dice) -> Vec<Value> {
+    let all = [
+        ("Service", "a", json!({ "app": "a" })),
+        ("Service", "x", json!({ "tier": "x" })),
+        ("ReplicaSet", "a", json!({ "app": "a" })),
+        ("ReplicaSet", "b", json!({ "app": "b", "tier": "x" })),
+        ("StatefulSet", "a", json!({ "app": "a", "tier": "y" })),
+    ];
+    let object = |(kind, name, labels): (&str, &str, Value)| {
+        json!({ "kind": kind, "metadata": { "name": name },
+            "spec": { "selector": { "matchLabels": labels } } })
+    };
+    all.into_iter().filter(|_| dice.one_in(2)).map(object).collect()
+}
+
+/// Gives a pod a label more and, where one selects it, an owner.
+fn own(dice: &mut Dice, pod: &mut Value, selectors: &[Value]) {
+    pod["metadata"]["labels"]["tier"] = (*dice.pick(&["x", "y"])).into();
+    let may = |object: &&Value| {
+        object["kind"] != "Service" && selects(object.pointer("/spec/selector"), pod)
+    };
+    let owners: Vec<&Value> = selectors.iter().filter(may).collect();
+    if !owners.is_empty() && !dice.one_in(3) {
+        let owner = owners[dice.below(owners.len())];
+        pod["metadata"]["ownerReferences"] = json!([{ "apiVersion": "apps/v1",
+            "kind": owner["kind"], "name": owner["metadata"]["name"], "uid": "u",
+            "controller": true }]);
+    }
+}
+
+fn claim(dice: &mut Dice, name: &str) -> Value {
+    let mode = *dice.pick(&["ReadWriteOnce", "ReadWriteOnce", "ReadWriteMany", "ReadWriteOncePod"]);
+    let mut metadata = json!({ "name": name, "namespace": "default" });
+    if dice.one_in(12) {
+        metadata["deletionTimestamp"] = "2026-01-01T00:01:00Z".into();
+    }
+    json!({ "metadata": metadata, "spec": { "accessModes": [mode] },
+        "status": { "phase": "Pending" } })
+}
+
+/// Lets a pod use up to two claims, which need not be there.
+fn use_claims(dice: &mut Dice, pod: &mut Value, claims: usize) {
+    let mut names: Vec<String> = Vec::new();
+    for _ in 0..*dice.pick(&[0, 0, 1, 1, 1, 2]) {
+        let known = claims.max(1) + usize::from(dice.one_in(8));
+        names.push(format!("c{}", dice.below(known)));
+    }
+    names.dedup();
+    let volume = |name: &String| {
+        let claim = json!({ "claimName": name });
+        json!({ "name": format!("data-{name}"), "persistentVolumeClaim": claim })
+    };
+    let volumes: Vec<Value> = names.iter().map(volume).collect();
+    pod["spec"]["volumes"] = volumes.into();
+}
+
+fn volumes_of(storage: &Storage) -> Volumes {
+    let mut volumes = Volumes::default();
+    for volume in typed::<PersistentVolume>(&storage.volumes) {
+        volumes.put_persistent_volume(Arc::new(volume));
+    }
+    for claim in typed::<PersistentVolumeClaim>(&storage.claims) {
+        volumes.put_claim(Arc::new(claim));
+    }
+    for class in typed::<StorageClass>(&storage.classes) {
+        volumes.put_class(Arc::new(class));
+    }
+    volumes
+}
+
 // ---- comparing --------------------------------------------------------------------------------
 
 /// Feasible nodes, reasons, message and scores.
@@ -286,12 +441,23 @@ fn world(dice: &mut Dice) -> (World, Vec<Budget>) {
         }
         pods.push(pod);
     }
+    let selectors = if dice.one_in(2) { selectors(dice) } else { Vec::new() };
+    for pod in &mut pods {
+        own(dice, pod, &selectors);
+    }
+    let storage = dice.one_in(2).then(|| storage(dice));
+    if let Some(storage) = &storage {
+        for pod in &mut pods {
+            use_claims(dice, pod, storage.claims.len());
+        }
+    }
     let budget = |dice: &mut Dice| {
         let allowed = *dice.pick(&[0, 0, 1]);
         Budget { selector: selector(dice), allowed }
     };
     let budgets = (0..*dice.pick(&[0, 1, 2])).map(|_| budget(dice)).collect();
-    (World { minor: *dice.pick(&MINORS), nodes, pods, taken_away: Vec::new() }, budgets)
+    let minor = *dice.pick(&MINORS);
+    (World { minor, nodes, pods, taken_away: Vec::new(), storage, selectors }, budgets)
 }
 
 fn preempts_alike(
@@ -327,14 +493,35 @@ fn preempts_alike(
 #[test]
 fn scheduler_and_model_agree_at_once() {
     let (asked, refused, preempting) = (Cell::new(0), Cell::new(0), Cell::new(0));
+    let (with_claims, kept_off, owned) = (Cell::new(0), Cell::new(0), Cell::new(0));
     check(700, any::<u64>().no_shrink(), |seed| {
         let mut dice = Dice::new(seed);
         let (world, budgets) = world(&mut dice);
         let config = SchedulerConfig::of(release(world.minor));
         let (nodes, pods): (Vec<Node>, Vec<Pod>) = (typed(&world.nodes), typed(&world.pods));
-        let snapshot = Snapshot::new(config, &nodes, &pods).unwrap();
+        let mut snapshot = Snapshot::new(config, &nodes, &pods).unwrap();
+        if let Some(storage) = &world.storage {
+            snapshot.set_volumes(Some(Arc::new(volumes_of(storage))));
+        }
+        for object in &world.selectors {
+            let (kind, selector) = (object["kind"].as_str().unwrap(), &object["spec"]["selector"]);
+            if kind == "Service" {
+                let labels = serde_json::from_value(selector["matchLabels"].clone()).unwrap();
+                snapshot.set_service("default", name(object), Some(&labels));
+            } else {
+                let read = LabelSelector::read("selector", Some(selector)).unwrap().unwrap();
+                snapshot.set_workload_selector(kind, "default", name(object), read);
+            }
+        }
         for number in 0..3 {
-            let pod = pod(&mut dice, &format!("new-{number}"));
+            let mut pod = pod(&mut dice, &format!("new-{number}"));
+            own(&mut dice, &mut pod, &world.selectors);
+            owned.set(owned.get() + u64::from(pod["metadata"].get("ownerReferences").is_some()));
+            if let Some(storage) = &world.storage {
+                use_claims(&mut dice, &mut pod, storage.claims.len());
+                with_claims
+                    .set(with_claims.get() + u64::from(!list(&pod, "/spec/volumes").is_empty()));
+            }
             let object = serde_json::from_value(pod.clone()).unwrap();
             let decision = snapshot.schedule(&object).unwrap();
             let all = || format!("seed {seed}, pod {number}, nodes {:#?}", world);
@@ -346,12 +533,23 @@ fn scheduler_and_model_agree_at_once() {
             result.map_err(|error| TestCaseError::fail(format!("{error}\n{}", all())))?;
             asked.set(asked.get() + 1);
             refused.set(refused.get() + u64::from(decision.node.is_none()));
+            let by_volumes = |verdict: &NodeVerdict| {
+                let plugin = verdict.rejection.as_ref().map(|rejection| rejection.plugin);
+                use FilterPlugin::{VolumeBinding, VolumeRestrictions, VolumeZone};
+                matches!(plugin, Some(VolumeBinding | VolumeRestrictions | VolumeZone))
+            };
+            let here = decision.verdicts.iter().any(by_volumes);
+            kept_off.set(kept_off.get() + u64::from(here));
             let helps = !decision.preemptable.is_empty();
             preempting.set(preempting.get() + u64::from(helps));
         }
         Ok(())
     });
     println!("{} asked, {} refused, {} preempt", asked.get(), refused.get(), preempting.get());
+    let (with_claims, kept_off, owned) = (with_claims.get(), kept_off.get(), owned.get());
+    println!("{with_claims} with claims, {kept_off} kept off by them, {owned} with owners");
+    assert!(owned > asked.get() / 20);
+    assert!(with_claims > asked.get() / 5 && kept_off > asked.get() / 10);
     assert!(refused.get() > asked.get() / 20 && preempting.get() > asked.get() / 100);
 }
 
@@ -415,6 +613,8 @@ fn world_of(minor: u8, simulator: &Simulator) -> World {
         nodes: cluster.nodes().map(|(_, node)| json(&**node)).collect(),
         pods: cluster.pods().map(|(_, pod)| json(&**pod)).collect(),
         taken_away: Vec::new(),
+        storage: None,
+        selectors: Vec::new(),
     }
 }
 

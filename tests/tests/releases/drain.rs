@@ -1,6 +1,7 @@
 //! What `kubectl drain` prints differently from release to release.
 
 use serde_json::{Value, json};
+use taintlab_core::command::Command;
 use taintlab_core::event::EventKind;
 use taintlab_core::release::KubernetesRelease;
 use taintlab_core::scenario::Scenario;
@@ -330,6 +331,16 @@ fn last_line(release: KubernetesRelease, line: &str) -> String {
 /// pods `e`, which has an emptyDir, and `p` of the node `n` and `q` of `m`, which a budget keeps
 /// if it is labelled; a DaemonSet manages `s`; `z` has no pods.
 fn printed(release: KubernetesRelease, line: &str) -> String {
+    printed_with(release, line, [])
+}
+
+/// The same where something happens 1 s after it began, but for writes that are made to fail, which
+/// are from the beginning.
+fn printed_with(
+    release: KubernetesRelease,
+    line: &str,
+    happens: impl IntoIterator<Item = Value>,
+) -> String {
     let kept = line.contains("kept");
     let pod = |name: &str, node: &str, owners: Value, volumes: Value| {
         json!({
@@ -361,6 +372,12 @@ fn printed(release: KubernetesRelease, line: &str) -> String {
     let mut simulator = scenario.simulator().unwrap();
     simulator.advance_to(Timestamp::from_secs(5)).unwrap();
     simulator.drain_events();
+    let commands = happens.into_iter().map(|it| serde_json::from_value::<Command>(it).unwrap());
+    let (fails, happens): (Vec<Command>, Vec<Command>) =
+        commands.partition(|command| matches!(command, Command::FailPodWrites { .. }));
+    for command in fails {
+        simulator.handle_command(simulator.now(), command).unwrap();
+    }
     let outcome = run(&Context::new(&simulator, &[]), &format!("drain {line}"), None);
     let mut text = outcome.terminal;
     let mut failed = outcome.exit_code == 1;
@@ -368,6 +385,9 @@ fn printed(release: KubernetesRelease, line: &str) -> String {
         text.clear();
         for command in outcome.commands {
             simulator.handle_command(simulator.now(), command).unwrap();
+        }
+        for command in happens {
+            simulator.handle_command(Timestamp::from_secs(6), command).unwrap();
         }
         simulator.advance_to(Timestamp::from_secs(100)).unwrap();
         for event in simulator.drain_events() {
@@ -402,5 +422,55 @@ fn a_dry_run_on_the_server_asks_budgets() {
         assert!(over.ends_with(error), "{release}: {over}");
         let free = lines(printed(release, "m --force --dry-run=server"));
         assert!(free.ends_with("node/m drained (server dry run)"), "{release}: {free}");
+    }
+}
+
+/// A DELETE that is refused ends the drain of a node at once, in the words of the API server, and
+/// nothing is said of an eviction. Pods that come later in the list stay.
+#[test]
+fn a_delete_that_is_refused_is_told_as_it_is() {
+    for release in KubernetesRelease::all() {
+        let fails = json!({ "failPodWrites": {
+            "pod": "d/p", "verb": "delete", "times": 1, "error": "InternalError" } });
+        let line = "n --force --delete-emptydir-data --disable-eviction --timeout=5s";
+        let printed = printed_with(release, line, [fails.clone()]);
+        let error = "Internal error occurred: simulated";
+        let pending = format!(
+            "There are pending pods in node \"n\" when an error occurred: {error}\npod/e\npod/p\n"
+        );
+        assert!(printed.contains(&pending), "{release}: {printed}");
+        assert!(!printed.contains("evict"), "{release}: {printed}");
+        assert!(!printed.contains("pod/e deleted"), "nobody waits for it: {printed}");
+        let ends = format!(" n\nerror: {error}\n[1]");
+        assert!(printed.ends_with(&ends), "{release}: {printed}");
+        let line = line.replace(" --disable-eviction", "");
+        let printed = printed_with(release, &line, [fails]);
+        assert!(!printed.contains(error), "evictions are other requests: {printed}");
+    }
+}
+
+/// After an error the pods are listed once more, and what is wrong with those that came meanwhile
+/// is told, without a line end.
+#[test]
+fn errors_of_the_second_list_are_told() {
+    let late = json!({ "createPod": {
+        "metadata": { "namespace": "d", "name": "late" },
+        "spec": { "nodeName": "m", "volumes": [{ "name": "v", "emptyDir": {} }] } } });
+    for release in KubernetesRelease::all() {
+        let printed = printed_with(release, "m --force --timeout=5s", [late.clone()]);
+        let listed = format!(
+            "\npod/q\nFollowing errors occurred while getting the list of pods to delete:\n\
+             cannot delete {}: d/late",
+            release.drain_local_storage_error()
+        );
+        let (_, rest) = printed.split_once(&listed).unwrap_or_else(|| panic!("{printed}"));
+        let next = if release.drain_warns_before_it_aborts() {
+            "DEPRECATED WARNING: Aborting"
+        } else {
+            "error: unable to drain node \"m\""
+        };
+        assert!(rest.starts_with(next), "{release}: {printed}");
+        let undisturbed = printed_with(release, "m --force --timeout=5s", []);
+        assert!(!undisturbed.contains("Following errors"), "{release}: {undisturbed}");
     }
 }

@@ -62,6 +62,62 @@ pub(super) const DIFFERENCES: &[Difference] = &[
         observe: |release| kubectl(release, "version --short").exit_code.to_string(),
     },
     Difference {
+        name: "kustomize_version",
+        last: "1.23",
+        before: "no Kustomize",
+        after: "v4.5.4",
+        observe: kustomize_version,
+    },
+    Difference {
+        name: "kustomize_version",
+        last: "1.24",
+        before: "v4.5.4",
+        after: "v4.5.7",
+        observe: kustomize_version,
+    },
+    Difference {
+        name: "kustomize_version",
+        last: "1.26",
+        before: "v4.5.7",
+        after: "v5.0.1",
+        observe: kustomize_version,
+    },
+    Difference {
+        name: "kustomize_version",
+        last: "1.27",
+        before: "v5.0.1",
+        after: "v5.0.4-0.20230601165947-6ce0bf390ce3",
+        observe: kustomize_version,
+    },
+    Difference {
+        name: "kustomize_version",
+        last: "1.30",
+        before: "v5.0.4-0.20230601165947-6ce0bf390ce3",
+        after: "v5.4.2",
+        observe: kustomize_version,
+    },
+    Difference {
+        name: "kustomize_version",
+        last: "1.31",
+        before: "v5.4.2",
+        after: "v5.5.0",
+        observe: kustomize_version,
+    },
+    Difference {
+        name: "kustomize_version",
+        last: "1.32",
+        before: "v5.5.0",
+        after: "v5.6.0",
+        observe: kustomize_version,
+    },
+    Difference {
+        name: "kustomize_version",
+        last: "1.33",
+        before: "v5.6.0",
+        after: "v5.7.1",
+        observe: kustomize_version,
+    },
+    Difference {
         name: "jobs_have_status_column",
         last: "1.30",
         before: "false",
@@ -380,6 +436,19 @@ fn registered_is_shown(release: KubernetesRelease) -> String {
 }
 
 /// What `kubectl` of that release does on a node `n` with a label `a` and a pod `d/p`.
+/// The version of Kustomize between those of client and server.
+fn kustomize_version(release: KubernetesRelease) -> String {
+    let printed = kubectl(release, "version").stdout;
+    let lines: Vec<&str> = printed.lines().collect();
+    let server = format!("Server Version: v{release}.0");
+    assert_eq!(lines[0], format!("Client Version: v{release}.0"));
+    assert_eq!(*lines.last().unwrap(), server);
+    match lines[1].strip_prefix("Kustomize Version: ") {
+        Some(version) => version.to_owned(),
+        None => "no Kustomize".to_owned(),
+    }
+}
+
 fn kubectl(release: KubernetesRelease, line: &str) -> Outcome {
     let mut node = Node::default();
     node.metadata.name = "n".into();

@@ -4,15 +4,16 @@
 use std::time::Duration;
 
 use serde_json::json;
-use taintlab_core::api::{Node, Pod, PodKey};
+use taintlab_core::api::{ConditionStatus, Node, Pod, PodKey};
 use taintlab_core::command::Command;
 use taintlab_core::event::{Event, EventKind};
+use taintlab_core::eviction_timeline::time_budget::Moment;
 use taintlab_core::kubelet::{
     ActionResult, EvictionConfig, KubeletConfiguration, KubeletPod, Layout, NodeShutdownReport,
     ShutdownGracePeriodByPodPriority, Signal, default_eviction_hard,
 };
 use taintlab_core::release::{FeatureGate, FeatureGates, GateStage, KubernetesRelease};
-use taintlab_core::simulator::{Simulator, SimulatorConfig};
+use taintlab_core::simulator::{NodeView, Simulator, SimulatorConfig};
 use taintlab_core::time::{Span, Timestamp, format_duration};
 use taintlab_tests::kubelet;
 use taintlab_tests::text::Session;
@@ -20,6 +21,48 @@ use taintlab_tests::text::Session;
 use super::Difference;
 
 pub(super) const DIFFERENCES: &[Difference] = &[
+    Difference {
+        name: "leases_have_jitter",
+        last: "1.21",
+        before: "exact",
+        after: "up to 4 % late",
+        observe: |release| late(lag(release, 1_000, |view| view.lease_renewed_at), 10),
+    },
+    Difference {
+        name: "node_status_has_jitter",
+        last: "1.22",
+        before: "exact",
+        after: "up to 4 % late",
+        observe: |release| late(lag(release, 1_000, |view| view.status_posted_at), 300),
+    },
+    Difference {
+        name: "delays_report_after_change",
+        last: "1.31",
+        before: "when it is due",
+        after: "moved",
+        observe: |release| first_report(release, &not_ready()),
+    },
+    Difference {
+        name: "delays_report_after_change",
+        last: "1.32",
+        before: "moved",
+        after: "when it is due",
+        observe: |release| first_report(release, &not_ready()),
+    },
+    Difference {
+        name: "delays_report_after_change",
+        last: "1.33",
+        before: "when it is due",
+        after: "moved",
+        observe: |release| first_report(release, &not_ready()),
+    },
+    Difference {
+        name: "delays_report_after_start",
+        last: "1.33",
+        before: "when it is due",
+        after: "moved",
+        observe: |release| first_report(release, &Command::RestartKubelet { node: "n".into() }),
+    },
     Difference {
         name: "kubelet_checks_no_execute_taints",
         last: "1.21",
@@ -378,6 +421,49 @@ pub(super) const DIFFERENCES: &[Difference] = &[
         },
     },
 ];
+
+/// A node whose kubelet has jitter.
+fn with_jitter(release: KubernetesRelease) -> Simulator {
+    let mut config = SimulatorConfig::with_node_lifecycle(release);
+    config.kubelets.jitter_seed = 1;
+    let node: Node = serde_json::from_value(json!({"metadata": {"name": "n"}})).unwrap();
+    Simulator::new(config, [node], []).unwrap()
+}
+
+/// When the kubelet has last done something that the view tells, in milliseconds.
+fn lag(
+    release: KubernetesRelease,
+    seconds: u64,
+    done: fn(&NodeView) -> Option<Moment>,
+) -> Option<i64> {
+    let mut simulator = with_jitter(release);
+    simulator.advance_to(Timestamp::from_secs(seconds)).unwrap();
+    done(&simulator.node_view("n").unwrap()).map(|at| at.as_nanos() / 1_000_000)
+}
+
+/// Whether something that is done every so many seconds was done at a multiple of that.
+fn late(at: Option<i64>, period: i64) -> String {
+    if at.unwrap() % (1_000 * period) == 0 { "exact".into() } else { "up to 4 % late".into() }
+}
+
+fn not_ready() -> Command {
+    let (type_, status) = ("Ready".into(), ConditionStatus::False);
+    Command::SetNodeCondition { node: "n".into(), type_, status, reason: None, message: None }
+}
+
+/// The first report of a status, every 300 s if nothing changes, after what happens at 5 s: at the
+/// first look after 300 s, and looks are 10 to 10.4 s apart.
+fn first_report(release: KubernetesRelease, command: &Command) -> String {
+    let mut simulator = with_jitter(release);
+    let at = Timestamp::from_secs(5);
+    simulator.handle_command(at, command.clone()).unwrap();
+    // A kubelet that has posted that it is not ready yet posts again when it looks next.
+    simulator.advance_to(Timestamp::from_secs(20)).unwrap();
+    let view = simulator.node_view("n").unwrap();
+    let after = view.next_post.unwrap().as_secs_f64()
+        - view.status_posted_at.unwrap().as_nanos() as f64 / 1e9;
+    if (300.0..=310.4).contains(&after) { "when it is due".into() } else { "moved".into() }
+}
 
 fn play_with_kubelets(release: KubernetesRelease, script: &str) -> Session {
     let mut session = Session::default();

@@ -12,7 +12,7 @@ use taintlab_core::policy::scheduling::{SchedulerConfig, Snapshot};
 use taintlab_core::queue::timer_queue::Sequence;
 use taintlab_core::release::KubernetesRelease;
 use taintlab_core::scenario::Scenario;
-use taintlab_core::simulator::Simulator;
+use taintlab_core::simulator::{Simulator, StorageView};
 use taintlab_core::time::{Time, Timestamp};
 use taintlab_manifest::{Limits, import, read_scenario};
 
@@ -341,6 +341,74 @@ fn a_kubelet_that_is_back_gives_the_volume_back() {
     simulator.handle_command(Timestamp::from_secs(60), start).unwrap();
     simulator.advance_to(Timestamp::from_secs(70)).unwrap();
     assert!(runs(&simulator), "it was unmounted, and so nobody had to wait six minutes");
+}
+
+/// What is seen of volumes is what the controllers go by.
+#[test]
+fn volumes_are_seen_as_they_are() {
+    let mut objects = bound("ReadWriteOnce").to_vec();
+    objects[0]["spec"]["capacity"] = json!({"storage": "10Gi"});
+    objects[0]["spec"]["nodeAffinity"] =
+        volume("v", "", Some("a"), None)["spec"]["nodeAffinity"].clone();
+    objects.push(claim("waits", "ReadWriteMany", "late", ""));
+    objects.push(class("late", "disk", "WaitForFirstConsumer"));
+    objects.push(class("none", "kubernetes.io/no-provisioner", ""));
+    let mut simulator = simulator(&objects);
+    let at = Timestamp::from_secs;
+    simulator.advance_to(at(30)).unwrap();
+    let seen = StorageView::of(&simulator).unwrap();
+    let seen = serde_json::to_value(&seen).unwrap();
+    assert_eq!(
+        seen,
+        json!({
+            "volumes": [{
+                "volume": "v", "phase": "Bound", "storageClass": "", "claim": "default/c",
+                "capacity": "10Gi", "accessModes": ["ReadWriteOnce"], "reclaimPolicy": "Retain",
+                "reachableFrom": ["new", "old"], "attachable": true, "exclusive": true,
+            }],
+            "claims": [
+                {
+                    "claim": "default/c", "phase": "Bound", "volume": "v",
+                    "accessModes": ["ReadWriteOnce"], "waitsForFirstConsumer": false,
+                    "terminating": false, "pods": ["default/db", "default/next"],
+                },
+                {
+                    "claim": "default/waits", "phase": "Pending", "storageClass": "late",
+                    "accessModes": ["ReadWriteMany"], "waitsForFirstConsumer": true,
+                    "terminating": false, "pods": [],
+                },
+            ],
+            "classes": [
+                {
+                    "storageClass": "late", "provisioner": "disk",
+                    "volumeBindingMode": "WaitForFirstConsumer", "isDefault": false,
+                },
+                {
+                    "storageClass": "none", "provisioner": "",
+                    "volumeBindingMode": "Immediate", "isDefault": false,
+                },
+            ],
+            "attachments": [{
+                "volume": "v", "node": "old", "attached": true, "mounted": true,
+                "pods": ["default/db"],
+            }],
+        })
+    );
+    // Its pod is gone, and its kubelet says nothing.
+    let delete = json!({"deletePod": {"pod": "default/db", "force": true}});
+    simulator.handle_command(at(60), read(delete)).unwrap();
+    simulator.advance_to(at(419)).unwrap();
+    let attachment =
+        |simulator: &Simulator| StorageView::of(simulator).unwrap().attachments.remove(0);
+    let [there] = &StorageView::of(&simulator).unwrap().attachments[..] else { panic!() };
+    assert_eq!((there.node.as_str(), &there.pods[..]), ("old", &[][..]));
+    assert_eq!(there.forced_detach_at, Some(at(420).into()));
+    simulator.advance_to(at(421)).unwrap();
+    let there = attachment(&simulator);
+    assert_eq!((there.node.as_str(), there.forced_detach_at), ("new", None));
+    // Without claims, volumes take no part.
+    let without = self::simulator(&[class("k", "disk", "Immediate")]);
+    assert_eq!(StorageView::of(&without), None);
 }
 
 /// A claim that is deleted is there while a pod uses it; its volume goes with it if it says so,

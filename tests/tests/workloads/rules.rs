@@ -3,10 +3,11 @@
 use serde_json::{Value, json};
 use taintlab_core::api::{
     ConditionStatus, DeploymentStatus, JobStatus, Pod, PodPhase, Workload, WorkloadCondition,
-    WorkloadKind,
+    WorkloadKey, WorkloadKind,
 };
 use taintlab_core::command::Command;
 use taintlab_core::event::EventKind;
+use taintlab_core::eviction_timeline::time_budget::Moment;
 use taintlab_core::simulator::Simulator;
 use taintlab_core::time::{Time, Timestamp};
 
@@ -104,6 +105,34 @@ fn a_failed_pod_of_a_job_is_replaced_after_a_back_off() {
     }
 }
 
+/// When the Job is seen to create its next pods.
+fn next_retry(simulator: &Simulator) -> Option<Moment> {
+    let key = WorkloadKey::parse("job/sum").unwrap();
+    simulator.workload_view(&key).unwrap().job.unwrap().next_retry
+}
+
+/// The time of the next pods is that of the last failure, and there is none when nothing waits.
+#[test]
+fn the_next_retry_of_a_job_is_seen() {
+    for minor in ["1.20", "1.27", "1.35"] {
+        let two = json!({ "parallelism": 2, "completions": 4, "backoffLimit": 9 });
+        let mut simulator = cluster(minor, 2, vec![job(two)]);
+        simulator.advance_to(at(100)).unwrap();
+        for (when, pod) in [100, 105].into_iter().zip(running(&simulator, "job/sum")) {
+            end(&mut simulator, at(when), pod, PodPhase::Failed);
+        }
+        simulator.advance_to(at(105)).unwrap();
+        let told = next_retry(&simulator).unwrap_or_else(|| panic!("{minor}"));
+        let before = pods_of(&simulator, "job/sum").len();
+        let until = Timestamp::from_nanos(u64::try_from(told.as_nanos()).unwrap() - 1);
+        simulator.advance_to(until).unwrap();
+        assert_eq!(pods_of(&simulator, "job/sum").len(), before, "{minor}: {told}");
+        simulator.advance_to(Timestamp::from_nanos(until.as_nanos() + 1)).unwrap();
+        assert!(pods_of(&simulator, "job/sum").len() > before, "{minor}: {told}");
+        assert_eq!(next_retry(&simulator), None, "{minor}");
+    }
+}
+
 /// C12: the wait for each further failure doubles, up to 10 min.
 #[test]
 fn c12_the_back_off_of_a_job_doubles_up_to_ten_minutes() {
@@ -113,7 +142,10 @@ fn c12_the_back_off_of_a_job_doubles_up_to_ten_minutes() {
         simulator.advance_to(at(now)).unwrap();
         let before = pods_of(&simulator, "job/sum").len();
         let pod = running(&simulator, "job/sum").remove(0);
+        assert_eq!(next_retry(&simulator), None, "{wait}");
         end(&mut simulator, at(now), pod, PodPhase::Failed);
+        simulator.advance_to(at(now)).unwrap();
+        assert_eq!(next_retry(&simulator), Some(at(now + wait).into()), "{wait}");
         simulator.advance_to(at(now + wait - 1)).unwrap();
         assert_eq!(pods_of(&simulator, "job/sum").len(), before, "{wait}");
         simulator.advance_to(at(now + wait)).unwrap();

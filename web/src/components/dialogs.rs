@@ -105,6 +105,7 @@ pub(crate) fn dialog(asked: &Asked<'_>) -> Html {
         Dialog::Settings => html! {
             <Settings release={work.release} node_lifecycle={work.node_lifecycle}
                 flags={work.flags.clone()} health_pass={work.health_pass}
+                kubelets={work.kubelets}
                 descheduler={work.descheduler.clone()}
                 autoscaler={work.autoscaler.clone()} nodes={asked.nodes.clone()} {dispatch} />
         },

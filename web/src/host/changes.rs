@@ -162,6 +162,7 @@ impl Host {
             node_lifecycle: config.node_lifecycle,
             flags: config.controller_manager_flags.clone(),
             health_pass: config.health_pass,
+            kubelets: config.kubelets,
             descheduler: config.descheduler.clone(),
             autoscaler: config.autoscaler.clone(),
             options: self.session.simulator().validation_options(),

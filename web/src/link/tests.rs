@@ -8,6 +8,7 @@ use taintlab_core::api::{Node, Taint, TaintEffect};
 use taintlab_core::command::Command;
 use taintlab_core::controllers::descheduler::DeschedulerSettings;
 use taintlab_core::controllers::node_lifecycle::zone::zone_key;
+use taintlab_core::kubelet::heartbeat::KubeletSettings;
 use taintlab_core::simulator::HealthPassTime;
 use taintlab_core::slices::at_once;
 
@@ -114,6 +115,11 @@ fn varied(mut scenario: Scenario, dice: &mut Dice) -> Scenario {
     if dice.next(3) == 0 {
         kubernetes.health_pass =
             Some(HealthPassTime { per_node: Span(dice.millis(5)), ..HealthPassTime::default() });
+    }
+    if dice.next(4) == 0 {
+        let (phase_seed, jitter_seed) = (dice.next(9) as u64, dice.next(9) as u64);
+        let known = kubernetes.kubelets.unwrap_or_default();
+        kubernetes.kubelets = Some(KubeletSettings { phase_seed, jitter_seed, ..known });
     }
     if dice.next(4) == 0 {
         let old = kubernetes.clone();
@@ -227,6 +233,7 @@ fn every_session_comes_back_from_its_link() {
                 (kubernetes.descheduler.is_some(), "a descheduler"),
                 (!kubernetes.feature_gates.is_empty(), "a gate"),
                 (kubernetes.health_pass.is_some(), "the time of health passes"),
+                (kubernetes.kubelets.is_some_and(|it| it.jitter_seed != 0), "jitter"),
             ] {
                 made.extend(is_set.then(|| what.to_owned()));
             }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use taintlab_core::controllers::autoscaler::AutoscalerSettings;
 use taintlab_core::controllers::descheduler::DeschedulerSettings;
+use taintlab_core::kubelet::heartbeat::KubeletSettings;
 use taintlab_core::release::{FeatureGate, GateStage, KubernetesRelease};
 use taintlab_core::scenario::Scenario;
 use taintlab_core::simulator::HealthPassTime;
@@ -34,6 +35,8 @@ pub(crate) struct StartSettings {
     pub(crate) node_lifecycle: bool,
     /// How long health passes take.
     pub(crate) health_pass: HealthPassTime,
+    /// How the kubelets are set.
+    pub(crate) kubelets: KubeletSettings,
     /// The descheduler, if there is one.
     pub(crate) descheduler: Option<DeschedulerSettings>,
     /// The autoscaler, if there is one.
@@ -60,6 +63,8 @@ impl StartSettings {
         start.kubernetes.controller_manager_flags = self.flags;
         let is_usual = self.health_pass == HealthPassTime::MEASURED;
         start.kubernetes.health_pass = (!is_usual).then_some(self.health_pass);
+        let is_usual = self.kubelets == KubeletSettings::default();
+        start.kubernetes.kubelets = (!is_usual).then_some(self.kubelets);
         // They need the scheduler, and controllers that make other pods.
         if self.descheduler.is_some() || self.autoscaler.is_some() {
             run_control_plane(start, true);

@@ -15,6 +15,7 @@ use taintlab_core::controllers::taint_eviction::{EvictionDecision, ScheduledEvic
 use taintlab_core::eviction_timeline::time_budget::{
     EvictionRange, Moment, Term, TermKind, TimeBudget,
 };
+use taintlab_core::kubelet::heartbeat::KubeletSettings;
 use taintlab_core::kubelet::{
     Candidate, Change, ConditionView, Critical, Distance, Layout, NodePower, Pressure, RankKey,
     RankReason, RankedPod, Ranking, Signal, ThresholdState,
@@ -57,6 +58,7 @@ as_json!(
     DeschedulerSettings,
     Expectation,
     HealthPassTime,
+    KubeletSettings,
     KubernetesRelease,
     Layout,
     Node,
@@ -152,7 +154,8 @@ structs! {
         terminating, pending, pods, job,
     }
     JobView {
-        completions, parallelism, active, succeeded, failed, backoff_limit, deadline, finished,
+        completions, parallelism, active, succeeded, failed, backoff_limit, next_retry, deadline,
+        finished,
     }
     PendingPod { pod, reason }
     PodExplanation {

@@ -65,8 +65,9 @@ structs! {
     }
     ClockView { now, home, reached, peeks, wall_clock, next, rest }
     WorkView {
-        start, title, release, node_lifecycle, flags, health_pass, descheduler, autoscaler, options,
-        can_undo, can_redo, branch, branches, breakpoints, story, hidden, edits,
+        start, title, release, node_lifecycle, flags, health_pass, kubelets, descheduler,
+        autoscaler, options, can_undo, can_redo, branch, branches, breakpoints, story, hidden,
+        edits,
     }
     BranchView { id, name, parent, forked_at, edits, reached }
     Selected { selection, at, warnings }
@@ -75,7 +76,9 @@ structs! {
     Draft { clear, json, contents }
     SavedWork { title, can_undo, edits, branches }
     Gone { pod, node, at, evicted, bare }
-    StartSettings { release, flags, node_lifecycle, health_pass, descheduler, autoscaler }
+    StartSettings {
+        release, flags, node_lifecycle, health_pass, kubelets, descheduler, autoscaler,
+    }
     BoardPatch { zones, pending, totals }
     NodeView {
         name, zone, ready, unreachable, unschedulable, taints, pods, pod_count, counts, gone,

@@ -14,8 +14,7 @@ use crate::api::{ConditionStatus, Lease, Node, NodeName, Pod, PodCondition, PodK
 use crate::cluster::Cluster;
 use crate::controllers::Context;
 use crate::controllers::node_lifecycle::NODE_LOST;
-use crate::kubelet::heartbeat::heartbeats_from;
-use crate::protocol::{ObjectReference, PeriodicHeartbeat, RecordedEvent};
+use crate::protocol::{ObjectReference, RecordedEvent};
 use crate::time::{Time, Timestamp};
 
 impl Kubelets {
@@ -65,6 +64,9 @@ impl Kubelets {
     pub(super) fn stop_heartbeats(&mut self, context: &Context<'_>, name: &NodeName) {
         self.forget_post(name);
         let Some(kubelet) = self.by_node.get_mut(name.as_str()) else { return };
+        if kubelet.heartbeats.status.moment(context.now).is_some() {
+            kubelet.report_delay = 0;
+        }
         for heartbeat in [&mut kubelet.heartbeats.lease, &mut kubelet.heartbeats.status] {
             heartbeat.last = heartbeat.time(context.start, context.now);
             heartbeat.next = Timestamp::MAX;
@@ -82,21 +84,23 @@ impl Kubelets {
         name: &NodeName,
         renew: bool,
     ) -> Option<KubeletAction> {
-        let (start, now, settings) = (context.start, context.now, self.config.settings);
+        let (start, now) = (context.start, context.now);
         let wall_clock = context.wall_clock();
         self.forget_post(name);
         let kubelet = self.by_node.get_mut(name.as_str())?;
         let lease =
             if renew { Some(wall_clock) } else { kubelet.heartbeats.lease.time(start, now) };
         let from = now.saturating_add(Duration::from_nanos(1));
-        kubelet.heartbeats = heartbeats_from(
-            &settings,
-            (kubelet.origin, kubelet.status_origin),
-            from,
-            lease,
-            Some(wall_clock),
-            start,
-        );
+        let posted = context.cluster.get_node(name.as_str());
+        let changed = posted.is_some_and(|node| !kubelet.report.is_posted(node));
+        let release = self.config.release;
+        let is_delayed = changed && release.delays_report_after_change()
+            || renew && release.delays_report_after_start();
+        let settings = &self.config.settings;
+        kubelet.report_delay =
+            if is_delayed { settings.report_delay(name.as_str(), now) } else { 0 };
+        let clocks = kubelet.clocks(&self.config, name);
+        kubelet.heartbeats = clocks.heartbeats_from(from, lease, Some(wall_clock), start);
         let mut steps = Vec::new();
         let node = context.cluster.get_node(name.as_str()).map(|node| {
             let mut node = Node::clone(node);
@@ -135,13 +139,11 @@ impl Kubelets {
     /// The network is back: the kubelet renews its lease and posts its status when its clocks tick
     /// next, as `tryUpdateNodeStatus` and the lease controller do.
     pub(super) fn resume(&mut self, context: &Context<'_>, name: &NodeName) {
-        let settings = self.config.settings;
         let Some(kubelet) = self.by_node.get_mut(name.as_str()) else { return };
         let from = context.now.saturating_add(Duration::from_nanos(1));
-        let origins = (kubelet.origin, kubelet.status_origin);
         let (lease, posted) = (kubelet.heartbeats.lease.last, kubelet.heartbeats.status.last);
-        kubelet.heartbeats =
-            heartbeats_from(&settings, origins, from, lease, posted, context.start);
+        let clocks = kubelet.clocks(&self.config, name);
+        kubelet.heartbeats = clocks.heartbeats_from(from, lease, posted, context.start);
         self.then(name, [Step::Heartbeats, Step::UpdateStatus]);
     }
 
@@ -161,9 +163,7 @@ impl Kubelets {
         if !kubelet.connected || kubelet.post.is_some() || kubelet.report.is_posted(node) {
             return;
         }
-        let period = self.config.settings.node_status_update_frequency.0;
-        let ticks = PeriodicHeartbeat { last: None, next: kubelet.status_origin, period };
-        let at = ticks.next_after(context.now);
+        let at = kubelet.clocks(&self.config, name).status.next_after(context.now);
         let timer = self.timers.start(context.sequence, at, (name.clone(), Wake::Post));
         kubelet.post = Some(timer);
     }

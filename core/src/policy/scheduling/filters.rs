@@ -77,6 +77,8 @@ pub(super) struct Change {
     requested: Amounts,
     /// The ports that pods take then, if that is not as it is.
     ports: Option<BTreeSet<HostPort>>,
+    /// How many more users there are of claims that are for one pod alone.
+    claim_users: i64,
     /// How many pods more each constraint counts in the node's part of the cluster.
     pub(super) spread: Vec<i64>,
     pub(super) affinity: AffinityState,
@@ -165,6 +167,7 @@ impl<'a> Cycle<'a> {
                 }
             }
         }
+        change.claim_users += amount * self.volumes.uses_of(pod);
         self.spread.alter(&mut change.spread, &self.pod.group.namespace, node, pod, amount);
         let here = core::iter::once((node, amount));
         change.affinity.add(&self.pod.group, &pod.group, here);
@@ -268,7 +271,9 @@ impl<'a> Cycle<'a> {
                 let hopeless = release.gives_up_on_small_nodes() && self.is_too_small(node);
                 (self.shortages(node, change).map(reason).collect(), !hopeless)
             }
-            FilterPlugin::VolumeRestrictions => (self.volumes.restrictions(), true),
+            FilterPlugin::VolumeRestrictions => {
+                (self.volumes.restrictions(change.claim_users), true)
+            }
             FilterPlugin::VolumeBinding => (self.volumes.binding(self.snapshot, node), false),
             FilterPlugin::VolumeZone => (self.volumes.zone(node), false),
             FilterPlugin::PodTopologySpread => self.spread.filter(self.snapshot, node, change),
@@ -282,7 +287,7 @@ impl<'a> Cycle<'a> {
     fn volumes_fit(&self, node: &NodeInfo) -> bool {
         let volumes = &self.volumes;
         volumes.is_empty()
-            || volumes.restrictions().is_empty()
+            || volumes.restrictions(0).is_empty()
                 && volumes.binding(self.snapshot, node).is_empty()
                 && volumes.zone(node).is_empty()
     }

@@ -323,10 +323,11 @@ impl Snapshot {
         self.volumes = volumes;
     }
 
-    /// Whether another pod on a node uses a claim.
-    pub(super) fn uses_claim(&self, claim: &PodKey, but: &PodKey) -> bool {
-        let mut pods = self.nodes.iter().flat_map(|(_, node)| &node.pods);
-        pods.any(|(key, pod)| key != but && pod.claims.contains(claim))
+    /// How many other pods on nodes use a claim.
+    pub(super) fn users_of_claim(&self, claim: &PodKey, but: &PodKey) -> i64 {
+        let pods = self.nodes.iter().flat_map(|(_, node)| &node.pods);
+        let users = pods.filter(|(key, pod)| *key != but && pod.claims.contains(claim)).count();
+        i64::try_from(users).unwrap_or(i64::MAX)
     }
 
     /// Removes a node. Pods bound to it are remembered, should it come back.

@@ -10,8 +10,8 @@ use core::cmp::Ordering;
 
 use super::Rejection;
 use super::filters::FilterPlugin;
-use super::snapshot::{NodeInfo, Snapshot};
-use crate::api::{PersistentVolume, PersistentVolumeClaim, Pod, PodKey, Quantity, pod_claims};
+use super::snapshot::{NodeInfo, PodInfo, Snapshot};
+use crate::api::{PersistentVolume, PersistentVolumeClaim, Pod, PodKey, Quantity, claim_names};
 use crate::cluster::Volumes;
 use crate::protocol::zone::{REGION_LABEL, ZONE_LABEL};
 
@@ -31,8 +31,10 @@ pub(super) struct VolumeState {
     bound: Vec<Arc<PersistentVolume>>,
     /// Claims that get a volume once the pod has a node.
     unbound: Vec<Arc<PersistentVolumeClaim>>,
-    /// Whether a claim that is for one pod alone is taken.
-    taken: bool,
+    /// Claims that are for one pod alone.
+    for_one_pod: Vec<PodKey>,
+    /// How many other pods on nodes use one of these.
+    users: i64,
 }
 
 impl VolumeState {
@@ -47,7 +49,10 @@ impl VolumeState {
             preemption_may_help: false,
         };
         let mut immediate = false;
-        for key in pod_claims(pod) {
+        // In the order of the volumes: the first that is wrong is told.
+        let names = claim_names(pod).unwrap_or_default();
+        let keys = names.iter().map(|name| PodKey::new(&pod.metadata.namespace, name));
+        for key in keys {
             let Some(claim) = volumes.claim(&key) else {
                 let reason = format!("persistentvolumeclaim \"{}\" not found", key.name());
                 return (state, Some(refusal(reason)));
@@ -58,7 +63,8 @@ impl VolumeState {
                 return (state, Some(refusal(reason)));
             }
             if claim.is_for_one_pod() && snapshot.config.release.has_read_write_once_pod() {
-                state.taken |= snapshot.uses_claim(&key, &pod.key());
+                state.users += snapshot.users_of_claim(&key, &pod.key());
+                state.for_one_pod.push(key.clone());
             }
             if claim.is_bound() {
                 state.bound.extend(volumes.volume_of(&key).cloned());
@@ -70,6 +76,8 @@ impl VolumeState {
                 immediate = true;
             }
         }
+        // The least is looked for first (`byPVCSize`).
+        state.unbound.sort_by(|a, b| compare(a.requested(), b.requested()));
         let reason = "pod has unbound immediate PersistentVolumeClaims";
         let refusal = immediate.then(|| refusal(reason.to_owned()));
         (state, refusal)
@@ -77,14 +85,21 @@ impl VolumeState {
 
     /// Whether nothing of it keeps a pod off any node.
     pub(super) fn is_empty(&self) -> bool {
-        self.bound.is_empty() && self.unbound.is_empty() && !self.taken
+        self.bound.is_empty() && self.unbound.is_empty() && self.for_one_pod.is_empty()
     }
 
-    /// Why a claim for one pod keeps it off. Mirrors `VolumeRestrictions.Filter`.
-    pub(super) fn restrictions(&self) -> Vec<String> {
+    /// How many of its claims that are for one pod alone another pod uses.
+    pub(super) fn uses_of(&self, other: &PodInfo) -> i64 {
+        let uses = self.for_one_pod.iter().filter(|claim| other.claims.contains(claim)).count();
+        i64::try_from(uses).unwrap_or(i64::MAX)
+    }
+
+    /// Why a claim for one pod keeps it off, with so many more users of such claims than there
+    /// are. Mirrors `VolumeRestrictions.Filter`.
+    pub(super) fn restrictions(&self, more_users: i64) -> Vec<String> {
         let reason = "node has pod using PersistentVolumeClaim with the same name and \
                       ReadWriteOncePod access mode";
-        self.taken.then(|| reason.to_owned()).into_iter().collect()
+        (self.users + more_users > 0).then(|| reason.to_owned()).into_iter().collect()
     }
 
     /// Whether the volumes can be reached from the node, or be had there. Mirrors

@@ -99,6 +99,9 @@ fn make(dice: &mut Dice, faults: Faults) -> Script {
     if dice.one_in(3) {
         config.kubelets.phase_seed = 1 + dice.below(100) as u64;
     }
+    if dice.one_in(3) {
+        config.kubelets.jitter_seed = 1 + dice.below(100) as u64;
+    }
     let nodes: Vec<Node> = (0..2 + dice.below(NODES - 2)).map(|n| dice.node(n)).collect();
     let pods = (0..4 + dice.below(12)).map(|n| dice.pod(n, nodes.len())).collect();
     let mut at = Timestamp::ZERO;

@@ -7,6 +7,7 @@ use taintlab_core::api::Node;
 use taintlab_core::controllers::autoscaler::{AutoscaledGroup, AutoscalerSettings};
 use taintlab_core::controllers::descheduler::DeschedulerSettings;
 use taintlab_core::controllers::node_lifecycle::NodeLifecycleConfig;
+use taintlab_core::kubelet::heartbeat::KubeletSettings;
 use taintlab_core::release::KubernetesRelease;
 use taintlab_core::simulator::HealthPassTime;
 use taintlab_core::time::{Span, parse_duration};
@@ -29,6 +30,8 @@ pub(crate) struct SettingsProps {
     pub(crate) node_lifecycle: bool,
     /// How long health passes take.
     pub(crate) health_pass: HealthPassTime,
+    /// How the kubelets are set.
+    pub(crate) kubelets: KubeletSettings,
     /// The descheduler, if there is one.
     pub(crate) descheduler: Option<DeschedulerSettings>,
     /// The autoscaler, if there is one.
@@ -103,36 +106,65 @@ impl Others {
     }
 }
 
-/// The times of a health pass: field, default and what it is.
-const PASS_TIMES: [(&str, Span, &str); 2] = [
+/// What is set besides flags: field, default and what it is.
+const FIELDS: [(&str, &str, &str); 4] = [
     (
         "healthPass.perNode",
-        HealthPassTime::MEASURED.per_node,
+        "350µs",
         "how long a health pass takes for each node, which delays the next pass; set both to 0s \
          for ideal clocks",
     ),
     (
         "healthPass.perWrite",
-        HealthPassTime::MEASURED.per_write,
+        "25ms",
         "how long it takes to write the status of one node; since 1.27, of eight at a time",
+    ),
+    (
+        "kubelets.phaseSeed",
+        "0",
+        "spreads the heartbeats of the kubelets, each number in its own way; with 0 they begin \
+         together",
+    ),
+    (
+        "kubelets.jitterSeed",
+        "0",
+        "lets heartbeats be up to 4 % late since 1.22, so that kubelets drift apart, each number \
+         in its own way; with 0 their clocks are exact",
     ),
 ];
 
-/// Both as they are in the form: empty for the default.
-fn pass_texts(times: HealthPassTime) -> [String; 2] {
-    let set_to = |time: Span, default: Span| match time == default {
-        true => String::new(),
-        false => time.to_string(),
-    };
-    let [(_, node, _), (_, write, _)] = PASS_TIMES;
-    [set_to(times.per_node, node), set_to(times.per_write, write)]
+/// These as they are in the form: empty for the default.
+fn field_texts(pass: HealthPassTime, kubelets: KubeletSettings) -> [String; 4] {
+    let texts = [
+        pass.per_node.to_string(),
+        pass.per_write.to_string(),
+        kubelets.phase_seed.to_string(),
+        kubelets.jitter_seed.to_string(),
+    ];
+    let mut defaults = FIELDS.iter().map(|(_, default, _)| *default);
+    texts.map(|text| if defaults.next() == Some(&text) { String::new() } else { text })
 }
 
-/// One of them, or what is wrong with it.
-fn pass_time(text: &str, default: Span) -> Result<Span, String> {
-    match text.trim() {
-        "" => Ok(default),
-        text => parse_duration(text).map(Span),
+/// What the form says, or what is wrong with each field.
+fn read_fields(
+    texts: &[String; 4],
+    known: KubeletSettings,
+) -> Result<(HealthPassTime, KubeletSettings), [Option<String>; 4]> {
+    let mut given = texts.iter().zip(FIELDS).map(|(text, (_, default, _))| match text.trim() {
+        "" => default,
+        text => text,
+    });
+    let mut given = || given.next().unwrap_or_default();
+    let time = |text| parse_duration(text).map(Span);
+    let seed =
+        |text: &str| text.parse().map_err(|_| "must be a whole number, for example 7".to_owned());
+    let (node, write) = (time(given()), time(given()));
+    match (node, write, seed(given()), seed(given())) {
+        (Ok(per_node), Ok(per_write), Ok(phase_seed), Ok(jitter_seed)) => Ok((
+            HealthPassTime { per_node, per_write },
+            KubeletSettings { phase_seed, jitter_seed, ..known },
+        )),
+        (node, write, phase, jitter) => Err([node.err(), write.err(), phase.err(), jitter.err()]),
     }
 }
 
@@ -145,11 +177,8 @@ pub(crate) fn Settings(props: &SettingsProps) -> Html {
     let other = use_state(|| KubernetesRelease::all().next().unwrap_or(release));
     let runs = use_state(|| props.node_lifecycle);
     let others = use_state(|| Others::of(props));
-    let pass = use_state(|| pass_texts(props.health_pass));
-    let [node_time, write_time] = PASS_TIMES;
-    let [node_text, write_text] = &*pass;
-    let (per_node, per_write) =
-        (pass_time(node_text, node_time.1), pass_time(write_text, write_time.1));
+    let fields = use_state(|| field_texts(props.health_pass, props.kubelets));
+    let read = read_fields(&fields, props.kubelets);
     let settings = others.settings(props);
     let of_others = |index: usize| -> Vec<AttrValue> {
         let errors = settings.as_ref().err().and_then(|errors| errors.get(index)?.clone());
@@ -171,16 +200,13 @@ pub(crate) fn Settings(props: &SettingsProps) -> Html {
         result.err().map(|error| error.to_string().into()).into_iter().collect()
     };
     let wrong = settings.is_err()
-        || per_node.is_err()
-        || per_write.is_err()
+        || read.is_err()
         || known_to(release, &flags).keys().any(|name| !error(name).is_empty());
     let apply = {
         let (flags, runs) = (known_to(release, &flags), *runs);
         let settings = settings.clone().unwrap_or_default();
-        let health_pass = HealthPassTime {
-            per_node: per_node.clone().unwrap_or_default(),
-            per_write: per_write.clone().unwrap_or_default(),
-        };
+        let (health_pass, kubelets) =
+            *read.as_ref().unwrap_or(&(props.health_pass, props.kubelets));
         props.dispatch.reform(move |event: SubmitEvent| {
             event.prevent_default();
             let (descheduler, autoscaler) = settings.clone();
@@ -189,6 +215,7 @@ pub(crate) fn Settings(props: &SettingsProps) -> Html {
                 flags: flags.clone(),
                 node_lifecycle: runs,
                 health_pass,
+                kubelets,
                 descheduler,
                 autoscaler,
             })))
@@ -222,23 +249,23 @@ pub(crate) fn Settings(props: &SettingsProps) -> Html {
             </div>
         }
     };
-    let pass_row = |(name, default, what): (&'static str, Span, &'static str),
-                    text: &str,
-                    error: Option<&String>,
-                    set: fn(&mut [String; 2], String)| {
+    let field_row = |(index, (name, default, what)): (usize, (&'static str, &str, &str))| {
         let oninput = {
-            let pass = pass.clone();
+            let fields = fields.clone();
             Callback::from(move |text: String| {
-                let mut new = (*pass).clone();
-                set(&mut new, text);
-                pass.set(new);
+                let mut new = (*fields).clone();
+                if let Some(field) = new.get_mut(index) {
+                    *field = text;
+                }
+                fields.set(new);
             })
         };
-        let errors: Vec<AttrValue> = error.into_iter().map(|it| it.clone().into()).collect();
+        let error = read.as_ref().err().and_then(|errors| errors.get(index)?.clone());
+        let errors: Vec<AttrValue> = error.into_iter().map(AttrValue::from).collect();
         html! {
             <div class="flag" data-flag={name}>
-                <TextField label={name} value={text.to_owned()}
-                    placeholder={default.to_string()} {oninput} {errors} />
+                <TextField label={name} value={fields.get(index).cloned().unwrap_or_default()}
+                    placeholder={default.to_owned()} {oninput} {errors} />
                 <span class="hint">{ format!("default {default}: {what}") }</span>
             </div>
         }
@@ -326,12 +353,7 @@ pub(crate) fn Settings(props: &SettingsProps) -> Html {
                 </label>
                 <div class="flags">
                     { for defaults.iter().map(row) }
-                    { pass_row(node_time, node_text, per_node.as_ref().err(), |[it, _], text| {
-                        *it = text;
-                    }) }
-                    { pass_row(write_time, write_text, per_write.as_ref().err(), |[_, it], text| {
-                        *it = text;
-                    }) }
+                    { for FIELDS.into_iter().enumerate().map(field_row) }
                 </div>
                 { for only_there.map(|name| html! {
                     <p class="hint" data-differs="true">

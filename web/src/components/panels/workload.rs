@@ -124,6 +124,7 @@ fn job_facts(job: &JobView) -> Html {
             { fact("Succeeded", job.succeeded) }
             { fact("Failed", job.failed) }
             { fact("Backoff limit", job.backoff_limit) }
+            { for job.next_retry.map(|at| shown("Next retry at", at.rounded().to_string())) }
             { for job.deadline.map(|at| shown("Deadline at", at.rounded().to_string())) }
             { for job.finished.clone().map(|text| shown("Finished", text)) }
         </dl>

@@ -57,6 +57,7 @@ fn switch(told: &mut World, promised: &mut World, name: &str, secs: u64, kubelet
         last: Some(wall(last)),
         next: at(next),
         period: Duration::from_secs(period),
+        jitter: None,
     };
     let key: NodeName = name.into();
     if kubelet.since.take().is_some() {
