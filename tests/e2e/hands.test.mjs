@@ -106,7 +106,7 @@ const JOBS = {
     await hand.press(button(dialog(page), "Add"));
     const made = page.getByTestId("bookmark-list").locator('[data-bookmark="5m45.1s"]');
     assert.equal(await made.getByRole("textbox").inputValue(), "all is over");
-    await hand.press(page.getByTestId("story-open"));
+    await hand.press(dialog(page).getByTestId("story-open"));
     const story = page.getByTestId("story");
     await story.getByText("1 of 5").waitFor();
     for (const number of [2, 3, 4, 5]) {
