@@ -319,3 +319,16 @@ playgroundTest("a Job says how far it has come", async ({ page }) => {
   await passTo(page, seconds(301));
   await says([/Active\s+0/, /Failed\s+1/, /Finished\s+Failed: DeadlineExceeded/]);
 });
+
+playgroundTest("a pod says where its volume is, and until when", async ({ page }) => {
+  await loadScenario(page, "volume-on-a-dead-node");
+  await scrubTo(page, 660);
+  await selectPod(page, "db-0");
+  const volumes = page.getByTestId("volumes");
+  await until(page, async () => {
+    const text = (await volumes.locator("tbody").innerText()).replaceAll(/\s+/g, " ");
+    assert.match(text, /^data-db-0 Bound pvc-\S+ worker-1 ?, mounted, detached by force at 16m0s$/);
+  });
+  await volumes.getByRole("button", { name: "worker-1" }).click();
+  await page.getByTestId("inspector").getByText("worker-1").first().waitFor();
+});

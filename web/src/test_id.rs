@@ -203,6 +203,7 @@ test_ids! {
     UntilOpen = "until-open",
     UsageChart = "usage-chart",
     Verdict = "verdict",
+    Volumes = "volumes",
     Warnings = "warnings",
     WarningsAbout = "warnings-about",
     WarningsOpen = "warnings-open",

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::Simulator;
 use crate::api::{
-    Node, NodeName, PersistentVolume, PersistentVolumeClaim, PodKey, StorageClass, pod_claims,
+    Node, NodeName, PersistentVolume, PersistentVolumeClaim, Pod, PodKey, StorageClass, pod_claims,
 };
 use crate::controllers::attach_detach::AttachDetachController;
 use crate::eviction_timeline::time_budget::Moment;
@@ -189,11 +189,26 @@ impl StorageView {
     /// a claim, unless there is a class and no pod that uses a claim.
     #[must_use]
     pub fn of(simulator: &Simulator) -> Option<Self> {
+        Self::look(simulator, None)
+    }
+
+    /// The claims of one pod, the volumes that they are bound to or want, and where those are
+    /// attached, without classes; `None` if it has no claim, or volumes take no part.
+    #[must_use]
+    pub fn of_pod(simulator: &Simulator, pod: &Pod) -> Option<Self> {
+        let claims = pod_claims(pod);
+        if claims.is_empty() { None } else { Self::look(simulator, Some(&claims)) }
+    }
+
+    /// All storage, or that of some claims.
+    fn look(simulator: &Simulator, only: Option<&[PodKey]>) -> Option<Self> {
         let cluster = &simulator.api.cluster;
         let volumes = cluster.volumes()?;
+        let is_wanted = |claim: &PodKey| only.is_none_or(|only| only.contains(claim));
         let mut users: Vec<(PodKey, PodKey)> = cluster
             .pods()
             .flat_map(|(key, pod)| pod_claims(pod).into_iter().map(|claim| (claim, key.clone())))
+            .filter(|(claim, _)| is_wanted(claim))
             .collect();
         users.sort_unstable();
         let pods_of = |claim: &PodKey| {
@@ -201,30 +216,43 @@ impl StorageView {
             let users = users.iter().skip(from).take_while(|(known, _)| known == claim);
             users.map(|(_, pod)| pod.clone()).collect()
         };
+        let claims: Vec<ClaimView> = volumes
+            .claims()
+            .filter(|(key, _)| is_wanted(key))
+            .map(|(key, claim)| {
+                let class = volumes.class_of(claim).map(AsRef::as_ref);
+                ClaimView::of(claim, class, pods_of(key))
+            })
+            .collect();
+        let is_of_those = |volume: &str| {
+            only.is_none() || claims.iter().any(|claim| claim.volume.as_deref() == Some(volume))
+        };
         let controller = simulator.control.as_ref().map(|control| &control.attach_detach);
-        let attachments = volumes.attachments().map(|((volume, node), attachment)| {
-            let users = |it: &AttachDetachController| it.users_on(volume, node).cloned().collect();
-            let forced = |it: &AttachDetachController| it.forced_at(cluster, volume, node);
-            AttachmentView {
-                volume: volume.clone(),
-                node: node.clone(),
-                attached: attachment.status.attached,
-                mounted: volumes.is_in_use(volume, node.as_str()),
-                pods: controller.map(users).unwrap_or_default(),
-                forced_detach_at: controller.and_then(forced).map(Moment::from),
-            }
-        });
+        let attachments = volumes
+            .attachments()
+            .filter(|((volume, _), _)| is_of_those(volume))
+            .map(|((volume, node), attachment)| {
+                let users =
+                    |it: &AttachDetachController| it.users_on(volume, node).cloned().collect();
+                let forced = |it: &AttachDetachController| it.forced_at(cluster, volume, node);
+                AttachmentView {
+                    volume: volume.clone(),
+                    node: node.clone(),
+                    attached: attachment.status.attached,
+                    mounted: volumes.is_in_use(volume, node.as_str()),
+                    pods: controller.map(users).unwrap_or_default(),
+                    forced_detach_at: controller.and_then(forced).map(Moment::from),
+                }
+            })
+            .collect();
+        let persistent = volumes.persistent_volumes();
+        let persistent = persistent.filter(|volume| is_of_those(&volume.metadata.name));
+        let classes = volumes.classes().filter(|_| only.is_none());
         Some(Self {
-            volumes: volumes.persistent_volumes().map(|it| VolumeView::of(simulator, it)).collect(),
-            claims: volumes
-                .claims()
-                .map(|(key, claim)| {
-                    let class = volumes.class_of(claim).map(AsRef::as_ref);
-                    ClaimView::of(claim, class, pods_of(key))
-                })
-                .collect(),
-            classes: volumes.classes().map(|class| StorageClassView::of(class)).collect(),
-            attachments: attachments.collect(),
+            volumes: persistent.map(|volume| VolumeView::of(simulator, volume)).collect(),
+            classes: classes.map(|class| StorageClassView::of(class)).collect(),
+            attachments,
+            claims,
         })
     }
 }

@@ -394,6 +394,12 @@ fn volumes_are_seen_as_they_are() {
             }],
         })
     );
+    let cluster = simulator.cluster();
+    let next = StorageView::of_pod(&simulator, cluster.get_pod(&PodKey::new("", "next")).unwrap());
+    let next = next.unwrap();
+    let numbers = [next.volumes.len(), next.claims.len(), next.classes.len()];
+    assert_eq!((numbers, next.attachments[0].node.as_str()), ([1, 1, 0], "old"));
+    assert_eq!(StorageView::of_pod(&simulator, &Pod::default()), None);
     // Its pod is gone, and its kubelet says nothing.
     let delete = json!({"deletePod": {"pod": "default/db", "force": true}});
     simulator.handle_command(at(60), read(delete)).unwrap();

@@ -16,7 +16,7 @@ use taintlab_core::policy::scheduling::Decision;
 use taintlab_core::policy::validation::ValidationOptions;
 use taintlab_core::release::KubernetesRelease;
 use taintlab_core::simulator::{
-    Availability, EvictionView, NodeView as NodeHealth, PodExplanation, UsageSeries,
+    Availability, EvictionView, NodeView as NodeHealth, PodExplanation, StorageView, UsageSeries,
 };
 use taintlab_core::time::Timestamp;
 
@@ -184,6 +184,8 @@ pub(crate) struct InspectedPod {
     pub(crate) causes: Vec<Cause>,
     /// What the scheduler says of each node; absent unless the pod waits for it.
     pub(crate) scheduling: Option<Rc<Decision>>,
+    /// Its claims, and where their volumes are; absent if it has none.
+    pub(crate) storage: Option<Rc<StorageView>>,
 }
 
 impl InspectorModel {
@@ -238,6 +240,7 @@ impl InspectorModel {
 fn pod(session: &Session, model: &BoardModel, key: &PodKey) -> Option<InspectorModel> {
     let simulator = session.simulator();
     let view = model.pod(key)?.clone();
+    let object = simulator.cluster().get_pod(key)?.clone();
     let wall_clock = view
         .state
         .timer
@@ -245,7 +248,8 @@ fn pod(session: &Session, model: &BoardModel, key: &PodKey) -> Option<InspectorM
         .map(|timer| simulator.wall_clock(timer.until).truncated_to_seconds().to_string());
     Some(InspectorModel::Pod(Box::new(InspectedPod {
         view,
-        object: simulator.cluster().get_pod(key)?.clone(),
+        storage: StorageView::of_pod(simulator, &object).map(Rc::new),
+        object,
         explanation: Rc::new(simulator.explain(key)?),
         decided: last_decision(session, key),
         budget: session.time_budget(key).map(Rc::new),

@@ -36,8 +36,9 @@ use taintlab_core::protocol::zone::{ZoneKey, ZoneState};
 use taintlab_core::release::KubernetesRelease;
 use taintlab_core::scenario::{Bookmark, Expectation, Scenario, ScenarioMetadata};
 use taintlab_core::simulator::{
-    Availability, EvictionView, Gap, HealthPassTime, JobView, NodeView as NodeStatus, OutcomeKind,
-    PendingPod, PodExplanation, PodSeries, ReadyStep, SignalView, ThresholdLine, UsageSeries,
+    AttachmentView, Availability, ClaimView, EvictionView, Gap, HealthPassTime, JobView,
+    NodeView as NodeStatus, OutcomeKind, PendingPod, PodExplanation, PodSeries, ReadyStep,
+    SignalView, StorageClassView, StorageView, ThresholdLine, UsageSeries, VolumeView,
     WorkloadView,
 };
 use taintlab_core::time::{Span, Time, Timestamp};
@@ -158,6 +159,17 @@ structs! {
         finished,
     }
     PendingPod { pod, reason }
+    StorageView { volumes, claims, classes, attachments }
+    VolumeView {
+        volume, phase, storage_class, claim, capacity, access_modes, reclaim_policy,
+        reachable_from, attachable, exclusive,
+    }
+    ClaimView {
+        claim, phase, storage_class, volume, requested, access_modes, selected_node,
+        waits_for_first_consumer, terminating, pods,
+    }
+    StorageClassView { storage_class, provisioner, volume_binding_mode, is_default }
+    AttachmentView { volume, node, attached, mounted, pods, forced_detach_at }
     PodExplanation {
         pod, node, node_exists, matching, timer, terminating, awaits_kubelet, tombstone,
     }

@@ -99,6 +99,7 @@ structs! {
     InspectedNode { view, object, kubelet, resources, has }
     InspectedPod {
         view, object, explanation, decided, budget, wall_clock, options, causes, scheduling,
+        storage,
     }
     InspectedPods { group, pods, gone, total }
     InspectedResources { view, signals, flags, release, now }

@@ -262,20 +262,18 @@ fn bars_html(bars: &[LaneBar]) -> String {
     for bar in bars {
         let tainted = if bar.tainted { " data-tainted" } else { "" };
         let forecast = if bar.forecast { " data-forecast" } else { "" };
-        let word = if bar.width > 3.0 && !is_calm(bar.state) { bar.state.words() } else { "" };
+        // No text of the page: whoever cannot see it is told the words of the whole lane.
+        let word = (bar.width > 3.0 && !is_calm(bar.state)).then(|| bar.state.words());
+        let word = word.map(|word| format!(" data-word=\"{word}\"")).unwrap_or_default();
         let _ = write!(
             html,
             "<i class=\"lbar\" aria-hidden=\"true\" data-state=\"{}\" title=\"{}\"{tainted}{forecast}\
-             \x20style=\"left:{:.3}%;width:{:.3}%\">",
+             {word}\x20style=\"left:{:.3}%;width:{:.3}%\"></i>",
             bar.state.as_str(),
             escape_xml(&bar.text),
             bar.left,
             bar.width,
         );
-        if !word.is_empty() {
-            let _ = write!(html, "<b>{word}</b>");
-        }
-        html += "</i>";
     }
     html
 }
@@ -321,7 +319,7 @@ mod tests {
             "id=\"lane-7\" aria-rowindex=\"8\"",
             "aria-selected=\"true\"",
             "data-area style=\"top:120px\"",
-            "data-tainted data-forecast style=\"left:12.500%;width:50.000%\"><b>counting down</b>",
+            "data-tainted data-forecast data-word=\"counting down\" style=\"left:12.500%;width:50.000%\">",
         ] {
             assert!(html.contains(part), "{part}: {html}");
         }

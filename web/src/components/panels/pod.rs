@@ -3,6 +3,7 @@
 pub(crate) mod gone;
 pub(crate) mod refusals;
 pub(crate) mod toleration_form;
+pub(crate) mod volumes;
 pub(crate) mod why;
 
 use std::sync::Arc;
@@ -18,6 +19,7 @@ use yew::prelude::*;
 use self::refusals::refusals;
 use super::head::head;
 use super::pod::toleration_form::TolerationForm;
+use super::pod::volumes::volumes;
 use super::pod::why::why;
 use crate::components::parts::causes::how_it_came;
 use crate::components::parts::forms::TextField;
@@ -127,6 +129,7 @@ pub(crate) fn PodPanel(props: &PodPanelProps) -> Html {
                 if waits_for_node(pod) { { bind(props, &bind_to) } }
                 { how_it_came(&pod.causes, dispatch) }
                 { pod.budget.as_deref().map(|budget| time_budget(budget, dispatch)) }
+                { pod.storage.as_deref().map(|storage| volumes(storage, dispatch)) }
                 { why(&pod.explanation) }
                 { failures(props) }
             </div>
