@@ -69,6 +69,7 @@ pub(crate) const SUBJECTS: &[(&str, Files)] = &[
         "A node is lost",
         samples![
             "why-345-seconds",
+            "kubelets-drift-apart",
             "one-second-still-takes-a-minute",
             "kubelet-reports-not-ready",
             "stuck-terminating",

@@ -84,7 +84,7 @@ impl PeriodicHeartbeat {
 /// Why heartbeats come late: the kubelet waits 0 to 4 % longer than the period, each time anew
 /// (`wait.JitterUntil(…, 0.04, …)`), so that in the long run its phase is anything.
 ///
-/// Each heartbeat is known in advance all the same, without those before it: see [`Clock`].
+/// Each heartbeat is known in advance all the same, without those before it: see `Clock`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Jitter {
