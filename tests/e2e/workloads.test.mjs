@@ -322,7 +322,7 @@ playgroundTest("a Job says how far it has come", async ({ page }) => {
 
 playgroundTest("a pod says where its volume is, and until when", async ({ page }) => {
   await loadScenario(page, "volume-on-a-dead-node");
-  await scrubTo(page, 660);
+  await scrubTo(page, seconds(660));
   await selectPod(page, "db-0");
   const volumes = page.getByTestId("volumes");
   await until(page, async () => {
