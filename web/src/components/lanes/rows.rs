@@ -85,60 +85,41 @@ impl Rows {
         let (above, below) = (start.min(sight.start), (start + self.shown.len()).max(sight.end));
         let end = (below + left).min(rows.len());
         let begin = above.saturating_sub(left - (end - below).min(left));
-        self.append(
-            group,
-            rows.get(start + self.shown.len()..end).unwrap_or_default(),
-            cursor,
-            html,
-        );
-        self.prepend(group, rows.get(begin..start).unwrap_or_default(), cursor, html);
+        let below = rows.get(start + self.shown.len()..end).unwrap_or_default();
+        self.add(group, false, below, cursor, html);
+        self.add(group, true, rows.get(begin..start).unwrap_or_default(), cursor, html);
         done && begin == 0 && end == rows.len()
     }
 
-    fn append(
+    /// Makes rows above or below those that are shown.
+    fn add(
         &mut self,
         group: &Element,
+        above: bool,
         rows: &[Rc<LaneRow>],
         cursor: usize,
         html: impl Fn(&Rc<LaneRow>) -> String,
     ) {
         let text: String = rows.iter().map(html).collect();
-        if rows.is_empty() || group.insert_adjacent_html("beforeend", &text).is_err() {
+        let place = if above { "afterbegin" } else { "beforeend" };
+        if rows.is_empty() || group.insert_adjacent_html(place, &text).is_err() {
             return;
         }
         let mut next = match self.shown.back() {
-            Some(last) => last.element.next_element_sibling(),
-            None => group.first_element_child(),
+            Some(last) if !above => last.element.next_element_sibling(),
+            _ => group.first_element_child(),
         };
+        let mut made = VecDeque::with_capacity(rows.len());
         for row in rows {
-            let Some(element) = next else { return };
+            let Some(element) = next else { break };
             next = element.next_element_sibling();
             let cursor = row.place == cursor;
-            self.shown.push_back(Shown { row: row.clone(), cursor, element });
+            made.push_back(Shown { row: row.clone(), cursor, element });
         }
-    }
-
-    fn prepend(
-        &mut self,
-        group: &Element,
-        rows: &[Rc<LaneRow>],
-        cursor: usize,
-        html: impl Fn(&Rc<LaneRow>) -> String,
-    ) {
-        let text: String = rows.iter().map(html).collect();
-        if rows.is_empty() || group.insert_adjacent_html("afterbegin", &text).is_err() {
-            return;
+        if above {
+            std::mem::swap(&mut made, &mut self.shown);
         }
-        let mut next = match self.shown.front() {
-            Some(first) => first.element.previous_element_sibling(),
-            None => group.last_element_child(),
-        };
-        for row in rows.iter().rev() {
-            let Some(element) = next else { return };
-            next = element.previous_element_sibling();
-            let cursor = row.place == cursor;
-            self.shown.push_front(Shown { row: row.clone(), cursor, element });
-        }
+        self.shown.append(&mut made);
     }
 }
 
