@@ -106,60 +106,65 @@ impl Others {
     }
 }
 
-/// What is set besides flags: field, default and what it is.
-const FIELDS: [(&str, &str, &str); 4] = [
+/// What is set besides flags: field, and what it is.
+const FIELDS: [(&str, &str); 4] = [
     (
         "healthPass.perNode",
-        "350µs",
         "how long a health pass takes for each node, which delays the next pass; set both to 0s \
          for ideal clocks",
     ),
     (
         "healthPass.perWrite",
-        "25ms",
         "how long it takes to write the status of one node; since 1.27, of eight at a time",
     ),
     (
         "kubelets.phaseSeed",
-        "0",
         "spreads the heartbeats of the kubelets, each number in its own way; with 0 they begin \
          together",
     ),
     (
         "kubelets.jitterSeed",
-        "0",
         "lets heartbeats be up to 4 % late since 1.22, so that kubelets drift apart, each number \
          in its own way; with 0 their clocks are exact",
     ),
 ];
 
-/// These as they are in the form: empty for the default.
-fn field_texts(pass: HealthPassTime, kubelets: KubeletSettings) -> [String; 4] {
-    let texts = [
+/// The fields in words.
+fn words(pass: HealthPassTime, kubelets: KubeletSettings) -> [String; 4] {
+    [
         pass.per_node.to_string(),
         pass.per_write.to_string(),
         kubelets.phase_seed.to_string(),
         kubelets.jitter_seed.to_string(),
-    ];
-    let mut defaults = FIELDS.iter().map(|(_, default, _)| *default);
-    texts.map(|text| if defaults.next() == Some(&text) { String::new() } else { text })
+    ]
+}
+
+/// These as they are in the form: empty for the default.
+fn field_texts(pass: HealthPassTime, kubelets: KubeletSettings) -> [String; 4] {
+    let mut texts = words(pass, kubelets);
+    let defaults = words(HealthPassTime::default(), KubeletSettings::default());
+    for (text, _) in texts.iter_mut().zip(&defaults).filter(|(text, default)| text == default) {
+        text.clear();
+    }
+    texts
 }
 
 /// What the form says, or what is wrong with each field.
 fn read_fields(
-    texts: &[String; 4],
+    [node, write, phase, jitter]: &[String; 4],
     known: KubeletSettings,
 ) -> Result<(HealthPassTime, KubeletSettings), [Option<String>; 4]> {
-    let mut given = texts.iter().zip(FIELDS).map(|(text, (_, default, _))| match text.trim() {
-        "" => default,
-        text => text,
-    });
-    let mut given = || given.next().unwrap_or_default();
-    let time = |text| parse_duration(text).map(Span);
-    let seed =
-        |text: &str| text.parse().map_err(|_| "must be a whole number, for example 7".to_owned());
-    let (node, write) = (time(given()), time(given()));
-    match (node, write, seed(given()), seed(given())) {
+    let (pass, kubelets) = (HealthPassTime::default(), KubeletSettings::default());
+    let time = |text: &str, default| match text.trim() {
+        "" => Ok(default),
+        text => parse_duration(text).map(Span),
+    };
+    let seed = |text: &str, default| match text.trim() {
+        "" => Ok(default),
+        text => text.parse().map_err(|_| "must be a whole number, for example 7".to_owned()),
+    };
+    let (node, write) = (time(node, pass.per_node), time(write, pass.per_write));
+    match (node, write, seed(phase, kubelets.phase_seed), seed(jitter, kubelets.jitter_seed)) {
         (Ok(per_node), Ok(per_write), Ok(phase_seed), Ok(jitter_seed)) => Ok((
             HealthPassTime { per_node, per_write },
             KubeletSettings { phase_seed, jitter_seed, ..known },
@@ -179,6 +184,7 @@ pub(crate) fn Settings(props: &SettingsProps) -> Html {
     let others = use_state(|| Others::of(props));
     let fields = use_state(|| field_texts(props.health_pass, props.kubelets));
     let read = read_fields(&fields, props.kubelets);
+    let usual = words(HealthPassTime::default(), KubeletSettings::default());
     let settings = others.settings(props);
     let of_others = |index: usize| -> Vec<AttrValue> {
         let errors = settings.as_ref().err().and_then(|errors| errors.get(index)?.clone());
@@ -249,7 +255,7 @@ pub(crate) fn Settings(props: &SettingsProps) -> Html {
             </div>
         }
     };
-    let field_row = |(index, (name, default, what)): (usize, (&'static str, &str, &str))| {
+    let field_row = |(index, ((name, what), default)): (usize, ((&'static str, &str), String))| {
         let oninput = {
             let fields = fields.clone();
             Callback::from(move |text: String| {
@@ -265,7 +271,7 @@ pub(crate) fn Settings(props: &SettingsProps) -> Html {
         html! {
             <div class="flag" data-flag={name}>
                 <TextField label={name} value={fields.get(index).cloned().unwrap_or_default()}
-                    placeholder={default.to_owned()} {oninput} {errors} />
+                    placeholder={default.clone()} {oninput} {errors} />
                 <span class="hint">{ format!("default {default}: {what}") }</span>
             </div>
         }
@@ -353,7 +359,7 @@ pub(crate) fn Settings(props: &SettingsProps) -> Html {
                 </label>
                 <div class="flags">
                     { for defaults.iter().map(row) }
-                    { for FIELDS.into_iter().enumerate().map(field_row) }
+                    { for FIELDS.into_iter().zip(usual).enumerate().map(field_row) }
                 </div>
                 { for only_there.map(|name| html! {
                     <p class="hint" data-differs="true">
