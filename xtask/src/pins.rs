@@ -83,13 +83,13 @@ pub(crate) const PAGE_BUDGET_GZIP: u64 = 2_375_000;
 pub(crate) const PACKAGE_GOAL_BROTLI: u64 = 90_000;
 
 /// The most that it may be: a little more than it is. Whoever raises it says why in the commit.
-pub(crate) const PACKAGE_BUDGET_BROTLI: u64 = 1_250_000;
+pub(crate) const PACKAGE_BUDGET_BROTLI: u64 = 1_275_000;
 
 /// The same for `taintlab/lite`.
 pub(crate) const LITE_GOAL_BROTLI: u64 = 60_000;
 
 /// The same for `taintlab/lite`.
-pub(crate) const LITE_BUDGET_BROTLI: u64 = 47_000;
+pub(crate) const LITE_BUDGET_BROTLI: u64 = 47_500;
 
 /// The most bytes, gzipped, that the script and the styles of the element `<taint-lab>` may have.
 pub(crate) const ELEMENT_BUDGET_GZIP: u64 = 17_000;

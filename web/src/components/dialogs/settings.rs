@@ -142,7 +142,7 @@ fn words(pass: HealthPassTime, kubelets: KubeletSettings) -> [String; 4] {
 /// These as they are in the form: empty for the default.
 fn field_texts(pass: HealthPassTime, kubelets: KubeletSettings) -> [String; 4] {
     let mut texts = words(pass, kubelets);
-    let defaults = words(HealthPassTime::default(), KubeletSettings::default());
+    let defaults = words(HealthPassTime::MEASURED, KubeletSettings::default());
     for (text, _) in texts.iter_mut().zip(&defaults).filter(|(text, default)| text == default) {
         text.clear();
     }
@@ -154,7 +154,7 @@ fn read_fields(
     [node, write, phase, jitter]: &[String; 4],
     known: KubeletSettings,
 ) -> Result<(HealthPassTime, KubeletSettings), [Option<String>; 4]> {
-    let (pass, kubelets) = (HealthPassTime::default(), KubeletSettings::default());
+    let (pass, kubelets) = (HealthPassTime::MEASURED, KubeletSettings::default());
     let time = |text: &str, default| match text.trim() {
         "" => Ok(default),
         text => parse_duration(text).map(Span),
@@ -184,7 +184,7 @@ pub(crate) fn Settings(props: &SettingsProps) -> Html {
     let others = use_state(|| Others::of(props));
     let fields = use_state(|| field_texts(props.health_pass, props.kubelets));
     let read = read_fields(&fields, props.kubelets);
-    let usual = words(HealthPassTime::default(), KubeletSettings::default());
+    let usual = words(HealthPassTime::MEASURED, KubeletSettings::default());
     let settings = others.settings(props);
     let of_others = |index: usize| -> Vec<AttrValue> {
         let errors = settings.as_ref().err().and_then(|errors| errors.get(index)?.clone());
