@@ -140,10 +140,20 @@ impl Player {
     pub fn show_to_end(
         &mut self,
         simulator: &mut Simulator,
+        show: impl FnMut(&Simulator, Vec<Event>),
+    ) -> Result<(), ScenarioError> {
+        self.show_moments(simulator, MOST_MOMENTS, show)
+    }
+
+    /// As [`show_to_end`](Self::show_to_end), with another limit.
+    fn show_moments(
+        &mut self,
+        simulator: &mut Simulator,
+        moments: usize,
         mut show: impl FnMut(&Simulator, Vec<Event>),
     ) -> Result<(), ScenarioError> {
         let mut events = 0;
-        for _ in 0..MOST_MOMENTS {
+        for _ in 0..moments {
             let ended = self.run_to_end(simulator, 1)?;
             let happened = simulator.drain_events();
             events += happened.len();
@@ -201,7 +211,9 @@ mod tests {
             } } }],
         }))
         .unwrap();
-        let error = scenario.run().unwrap_err();
+        let mut simulator = scenario.simulator().unwrap();
+        let error =
+            Player::new(&scenario).show_moments(&mut simulator, 1_000, |_, _| {}).unwrap_err();
         assert!(matches!(error, ScenarioError::TooMuch { at } if at > Timestamp::from_secs(40)));
         assert_eq!(error.path(), "until");
         let text = error.to_string();
