@@ -324,9 +324,13 @@ fn unknown(name: &str) -> Failure {
     if let Some((_, why)) = ABSENT.iter().find(|(absent, _)| *absent == name) {
         return Failure::plain(format!("`kubectl {name}` is not possible here: {why}"));
     }
+    let name_in_lower_case = name.to_lowercase();
+    let letters = name_in_lower_case.chars().count();
     let near = |verb: &&Verb| {
-        strsim::levenshtein(&name.to_lowercase(), verb.name) <= 2
-            || (!name.is_empty() && verb.name.starts_with(&name.to_lowercase()))
+        // The distance takes the product of the lengths, and a line can have millions of letters.
+        (letters.abs_diff(verb.name.len()) <= 2
+            && strsim::levenshtein(&name_in_lower_case, verb.name) <= 2)
+            || (letters > 0 && verb.name.starts_with(&name_in_lower_case))
     };
     let near: Vec<&str> = VERBS.iter().filter(near).map(|verb| verb.name).collect();
     let mut text = format!("unknown command {name:?} for \"kubectl\"");
