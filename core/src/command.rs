@@ -195,7 +195,10 @@ pub enum Command {
         /// To which node.
         node: NodeName,
     },
-    /// Makes the API server refuse writes to a pod with an error, a number of times.
+    /// Makes the API server refuse writes to a pod with an error, a number of times. A `delete`
+    /// that is refused is that of the taint-eviction controller, the node lifecycle controller, the
+    /// scheduler that preempts, and of users, whether it is a `DELETE` or an eviction; an eviction
+    /// of the descheduler, too. What is refused has not asked any budget.
     FailPodWrites {
         /// Which pod.
         pod: PodKey,

@@ -264,14 +264,15 @@ pub struct Step {
     /// What.
     #[serde(rename = "do")]
     pub command: Command,
-    /// The error with which it must be refused; unless given, it must be carried out.
+    /// The error with which it must be refused; unless given, it must be carried out, or refused
+    /// because a request was made to fail.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refused: Option<String>,
 }
 
 impl Step {
     /// Whether what came of the step is what it says: `None` if it was carried out, the error if it
-    /// was refused with the one that it names. `index` counts the steps from 0.
+    /// was refused with the one that it names, or was made to fail. `index` counts the steps from 0.
     ///
     /// # Errors
     /// It was refused otherwise, or was carried out although it should have been refused.
@@ -283,6 +284,7 @@ impl Step {
         match (result, &self.refused) {
             (Ok(()), None) => Ok(None),
             (Err(error), Some(wanted)) if error.to_string() == *wanted => Ok(Some(error)),
+            (Err(error), None) if error.is_simulated() => Ok(Some(error)),
             (Err(error), _) => Err(ScenarioError::Step { index, error }),
             (Ok(()), Some(_)) => Err(ScenarioError::NotRefused { index }),
         }

@@ -298,7 +298,7 @@ impl Simulator {
     ///
     /// # Errors
     /// The command does not fit the cluster, or is older than the simulation. The cluster is as it
-    /// was.
+    /// was. [A request that was made to fail](CommandError::RequestFailed) counts as one.
     pub fn handle_command(&mut self, now: Timestamp, command: Command) -> Result<(), CommandError> {
         if now < self.api.now {
             return Err(CommandError::TimeWentBack { at: now, now: self.api.now });

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use taintlab_core::api::{NodeName, PodKey, SelectorOperator};
-use taintlab_core::command::{Command, CommandError};
+use taintlab_core::command::{ApiErrorKind, Command, CommandError};
 use taintlab_core::policy::drain::{
     AfterError, DrainOptions, aggregate, lines_of_failed_node, lines_of_pending_nodes, named,
     pods_for_deletion, quoted,
@@ -206,7 +206,11 @@ fn try_on_server(
                 }
                 Err(
                     error @ (CommandError::DisruptionBudget { .. }
-                    | CommandError::BudgetNotProcessed { .. }),
+                    | CommandError::BudgetNotProcessed { .. }
+                    | CommandError::RequestFailed {
+                        error: ApiErrorKind::TooManyRequests,
+                        ..
+                    }),
                 ) => {
                     session.warn(format!(
                         "error when evicting {named} (will retry after 5s): {error}"

@@ -98,6 +98,9 @@ impl From<CommandError> for Failure {
             CommandError::DisruptionBudget { .. } | CommandError::BudgetNotProcessed { .. } => {
                 Self::server("TooManyRequests", error.to_string())
             }
+            CommandError::RequestFailed { error: kind, .. } => {
+                Self::server(kind.reason(), error.to_string())
+            }
             CommandError::NoControlPlane => Self::plain(
                 "the scheduler and the controllers of workloads do not take part in this \
                  simulation; switch the control plane on",

@@ -3,7 +3,9 @@
 //! Planning is pure. [`run`] changes nothing; it returns the [`Command`]s that do what the line
 //! says, in their order, and the caller applies them at the simulation's current time, so that it
 //! can record and undo them. They are tried on a copy first, so that each of them will be accepted;
-//! what is refused becomes an error in the API server's words. A line that fails halfway returns
+//! what is refused becomes an error in the API server's words. A request that was made to fail is
+//! among the commands nevertheless: it was sent, and counts
+//! ([`is_simulated`](taintlab_core::command::CommandError::is_simulated)). A line that fails halfway returns
 //! the commands up to there, as `kubectl` itself would have done some of its work.
 //!
 //! The tables and messages are those of the `kubectl` of the simulated release;
@@ -82,7 +84,8 @@ pub struct Outcome {
     /// 0 if all went well, otherwise 1; then there is a text in `stderr`.
     pub exit_code: u8,
     /// What the line does to the cluster, to be applied in this order at the simulation's current
-    /// time. There can be some although the line failed.
+    /// time. There can be some although the line failed, and those that were made to fail do so once
+    /// more.
     pub commands: Vec<Command>,
     /// The number of the drain that the line has begun and that is not done: what it prints from
     /// now on comes as [`EventKind::DrainPrinted`] with this number, once time passes, and its end

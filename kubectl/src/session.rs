@@ -1,7 +1,7 @@
 //! One line while it runs: what it has printed and what it has changed.
 
 use taintlab_core::api::{Node, Pod, Workload};
-use taintlab_core::command::Command;
+use taintlab_core::command::{Command, CommandError};
 use taintlab_core::event::EventKind;
 use taintlab_core::release::KubernetesRelease;
 use taintlab_core::simulator::Simulator;
@@ -184,7 +184,8 @@ impl<'a> Session<'a> {
         // After a dry run on the server nothing has changed, so the copy is not kept either.
         if dry_run == DryRun::No {
             self.scratch = Some(simulator);
-            if result.is_ok() {
+            // A request that was made to fail was sent, and counts.
+            if result.as_ref().err().is_none_or(CommandError::is_simulated) {
                 self.outcome.commands.push(command);
             }
         }

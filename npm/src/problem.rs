@@ -66,6 +66,8 @@ codes! {
         NotAdmitted = "notAdmitted",
         /// 429: a budget does not allow the eviction now.
         DisruptionBudget = "disruptionBudget",
+        /// `failPodWrites` made the request fail; it counts.
+        RequestFailed = "requestFailed",
         /// A value of a command is out of range, or the cluster does not take it for another
         /// reason.
         InvalidCommand = "invalidCommand",
@@ -188,6 +190,7 @@ impl Problem {
             CommandError::BudgetAlreadyExists(_) => Code::BudgetAlreadyExists,
             CommandError::NotAdmitted { .. } => Code::NotAdmitted,
             CommandError::DisruptionBudget { .. } => Code::DisruptionBudget,
+            CommandError::RequestFailed { .. } => Code::RequestFailed,
             _ => Code::InvalidCommand,
         };
         vec![Self::new(code, path, &error.to_string())]

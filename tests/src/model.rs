@@ -417,7 +417,20 @@ impl Model {
                 self.pod(pod.as_str()).ok_or(Refused)?;
             }
             Command::DeletePod { pod, force, .. } => {
-                let terminating = terminating(self.pod(pod.as_str()).ok_or(Refused)?);
+                let found = self.pod(pod.as_str()).ok_or(Refused)?;
+                let (terminating, uid) = (terminating(found), found.metadata.uid.clone());
+                let refused = if self.behaviour.stand_in {
+                    None
+                } else {
+                    self.fault(pod.as_str(), PodWrite::Delete)
+                };
+                if refused.is_some() {
+                    self.say(
+                        pod.as_str(),
+                        format!("DELETE {uid} {}", answer(refused, terminating)),
+                    );
+                    return Err(Refused);
+                }
                 if *force {
                     self.remove_pod(pod.as_str());
                 } else if !terminating {

@@ -361,11 +361,15 @@ impl Session {
         [played, edit].into_iter().flatten().min_by_key(|next| next.at)
     }
 
-    /// Carries out commands now, together, as one edit.
+    /// Carries out commands now, together, as one edit. Requests that were made to fail are a part
+    /// of it: the error of the last of them.
     ///
     /// # Errors
     /// One of them does not fit the cluster. Then nothing has changed.
-    pub(crate) fn apply(&mut self, commands: Vec<Command>) -> Result<(), CommandError> {
+    pub(crate) fn apply(
+        &mut self,
+        commands: Vec<Command>,
+    ) -> Result<Option<CommandError>, CommandError> {
         let now = self.now();
         let follows = self.rows.len() > self.past || self.timeline.log.len() > self.progress.edits;
         if follows {
@@ -386,13 +390,18 @@ impl Session {
         if commands.len() > 1 || self.is_far_from_checkpoint() {
             self.checkpoint();
         }
+        let mut failed = None;
         for command in &commands {
-            if let Err(error) = self.run_command(now, command) {
-                if commands.len() > 1 {
-                    self.rewind(now);
-                    self.forget_what_follows();
+            match self.run_command(now, command) {
+                Ok(None) => {}
+                Ok(error) => failed = error,
+                Err(error) => {
+                    if commands.len() > 1 {
+                        self.rewind(now);
+                        self.forget_what_follows();
+                    }
+                    return Err(error);
                 }
-                return Err(error);
             }
         }
         self.history.record(before, now);
@@ -400,7 +409,7 @@ impl Session {
         self.progress.edits += 1;
         self.reached = now;
         self.pass_time(now);
-        Ok(())
+        Ok(failed)
     }
 
     /// Why groups of commands do not fit, each after those before it. Nothing changes.
@@ -411,7 +420,10 @@ impl Session {
         let now = self.now();
         let before = self.simulator.snapshot();
         let mut error_of = |group: &[Command]| {
-            group.iter().find_map(|one| self.simulator.handle_command(now, one.clone()).err())
+            let mut errors = group
+                .iter()
+                .filter_map(|one| self.simulator.handle_command(now, one.clone()).err());
+            errors.find(|error| !error.is_simulated())
         };
         let errors = groups.map(&mut error_of).collect();
         self.simulator.restore(&before);

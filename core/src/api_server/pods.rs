@@ -136,14 +136,31 @@ impl ApiServer {
         Some(Write::PutPod(key, Box::new(pod)))
     }
 
+    /// A request about a pod that somebody sends who is no controller, if it was made to fail.
+    pub(crate) fn check_pod_request(
+        &mut self,
+        key: &PodKey,
+        verb: RequestVerb,
+    ) -> Result<(), CommandError> {
+        let uid = self.pod(key)?.metadata.uid.clone();
+        // Recorded runs were made with failing requests of the controller alone.
+        if self.config.stand_in_api_server {
+            return Ok(());
+        }
+        let Some(error) = self.take_fault(key, PodWrite::Delete) else { return Ok(()) };
+        let (pod, result) = (key.clone(), RequestResult::Error(error));
+        self.emit(EventKind::Request { pod: pod.clone(), uid, verb, result });
+        Err(CommandError::RequestFailed { pod, verb, error })
+    }
+
     /// `kubectl delete`.
     pub(crate) fn user_deletes_pod(
-        &self,
+        &mut self,
         key: PodKey,
         force: bool,
         grace: Option<u32>,
     ) -> Result<Option<Write>, CommandError> {
-        self.pod(&key)?;
+        self.check_pod_request(&key, RequestVerb::Delete)?;
         if force {
             return Ok(Some(Write::RemovePod(key)));
         }

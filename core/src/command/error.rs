@@ -9,10 +9,11 @@ use crate::api::{NodeName, PodKey, WorkloadKey};
 use crate::kubelet::KubeletError;
 use crate::policy::eviction::EvictionError;
 use crate::policy::validation::FieldError;
-use crate::protocol::FlagError;
+use crate::protocol::{ApiErrorKind, FlagError, RequestVerb};
 use crate::time::Timestamp;
 
-/// Why a command was not carried out. The cluster is as it was before.
+/// Why a command was not carried out. The cluster is as it was before; after
+/// [`RequestFailed`](Self::RequestFailed) it will be refused once less.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CommandError {
     /// The command is older than the simulation.
@@ -75,6 +76,15 @@ pub enum CommandError {
         /// Why.
         reason: String,
     },
+    /// The API server was made to refuse requests about the pod: the request was sent, and counts.
+    RequestFailed {
+        /// Which pod.
+        pod: PodKey,
+        /// What was asked.
+        verb: RequestVerb,
+        /// The answer.
+        error: ApiErrorKind,
+    },
     /// 429: a budget does not allow the eviction now.
     DisruptionBudget {
         /// Which budget.
@@ -126,6 +136,15 @@ pub enum CommandError {
         /// What is wrong with it.
         errors: Vec<FieldError>,
     },
+}
+
+impl CommandError {
+    /// Whether the request was made to fail: it is part of the run, and whoever plays the run again
+    /// sends it again.
+    #[must_use]
+    pub const fn is_simulated(&self) -> bool {
+        matches!(self, Self::RequestFailed { .. })
+    }
 }
 
 impl fmt::Display for CommandError {
@@ -181,6 +200,9 @@ impl fmt::Display for CommandError {
             }
             Self::ApiServerFlag(error) => error.fmt(f),
             Self::NotAdmitted { object, reason } => write!(f, "{object} is forbidden: {reason}"),
+            Self::RequestFailed { pod, verb, error } => {
+                f.write_str(&error.message_about_pod(*verb, pod.name()))
+            }
             Self::DisruptionBudget { budget, needs, has } => {
                 let (budget, needs, has) = (budget.clone(), *needs, *has);
                 EvictionError::DisruptionBudget { budget, needs, has }.fmt(f)

@@ -69,7 +69,8 @@ pub enum EvictAnswer {
     Accepted,
     /// There is no such pod.
     NotFound,
-    /// A budget forbids it for now; the words of the API server.
+    /// 429: a budget forbids it for now, or the request was made to fail so; the words of the
+    /// API server.
     Forbidden(String),
     /// Another error.
     Failed(String),

@@ -100,7 +100,7 @@ pub enum NodeWrite {
 #[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase")]
 pub enum PodWrite {
-    /// `DELETE` of the pod.
+    /// `DELETE` of the pod, and `POST` of its eviction.
     Delete,
     /// `PATCH` of the pod's status.
     PatchStatus,
@@ -123,21 +123,41 @@ pub enum ApiErrorKind {
 }
 
 impl ApiErrorKind {
-    /// What the API server says about a request for an object of that resource: `pods`. What it
-    /// does not say by itself is `simulated`.
+    /// What a client says of a request about a pod of that name. What the API server does not say
+    /// by itself is `simulated`; what the client says itself of a 429, mirrors
+    /// `NewGenericServerResponse`, for which an eviction is of the group of its client.
     #[must_use]
-    pub(crate) fn message_about(self, resource: &str, name: &str) -> String {
+    pub(crate) fn message_about_pod(self, verb: RequestVerb, name: &str) -> String {
         match self {
             Self::InternalError => "Internal error occurred: simulated".into(),
             Self::Conflict => format!(
-                "Operation cannot be fulfilled on {resource} {name:?}: the object has been \
-                 modified; please apply your changes to the latest version and try again"
+                "Operation cannot be fulfilled on pods {name:?}: the object has been modified; \
+                 please apply your changes to the latest version and try again"
             ),
-            Self::TooManyRequests => format!(
-                "the server has received too many requests and has asked us to try again later \
-                 (delete {resource} {name})"
-            ),
-            Self::Forbidden => format!("{resource} {name:?} is forbidden: simulated"),
+            Self::TooManyRequests => {
+                let request = match verb {
+                    RequestVerb::Get => "get pods",
+                    RequestVerb::PatchStatus => "patch pods",
+                    RequestVerb::Delete => "delete pods",
+                    RequestVerb::Evict => "post pods.policy",
+                };
+                format!(
+                    "the server has received too many requests and has asked us to try again \
+                     later ({request} {name})"
+                )
+            }
+            Self::Forbidden => format!("pods {name:?} is forbidden: simulated"),
+        }
+    }
+
+    /// As `kubectl` says it: `Error from server (InternalError)`.
+    #[must_use]
+    pub const fn reason(self) -> &'static str {
+        match self {
+            Self::InternalError => "InternalError",
+            Self::Conflict => "Conflict",
+            Self::TooManyRequests => "TooManyRequests",
+            Self::Forbidden => "Forbidden",
         }
     }
 }

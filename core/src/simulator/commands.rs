@@ -15,7 +15,7 @@ use crate::controllers::drain::EvictAnswer;
 use crate::event::EventKind;
 use crate::kubelet::heartbeat::Reported;
 use crate::kubelet::{KubeletSetup, NodeShutdownConfig, NodeUsage};
-use crate::protocol::PodWrite;
+use crate::protocol::{ApiErrorKind, RequestVerb};
 use crate::time::Span;
 
 /// The least time that a flapping kubelet is up or down.
@@ -66,6 +66,7 @@ impl Simulator {
                 writes.extend(self.api.user_deletes_pod(pod, force, grace_period_seconds)?);
             }
             Command::EvictPod { pod, grace_period_seconds } => {
+                self.api.check_pod_request(&pod, RequestVerb::Evict)?;
                 self.evict(&pod, grace_period_seconds)?;
             }
             Command::SetTolerations { pod, tolerations } => {
@@ -258,20 +259,24 @@ impl Simulator {
         disable_eviction: bool,
         grace: Option<u32>,
     ) -> EvictAnswer {
-        if disable_eviction && let Some(error) = self.api.take_fault(&pod, PodWrite::Delete) {
-            return EvictAnswer::Failed(error.message_about("pods", pod.name()));
-        }
+        // Without a control plane there are no budgets, and an eviction is a deletion.
         let command = if !disable_eviction && self.control.is_some() {
-            Command::EvictPod { pod, grace_period_seconds: grace }
+            Command::EvictPod { pod: pod.clone(), grace_period_seconds: grace }
         } else {
+            let (pod, force) = (pod.clone(), grace == Some(0));
             let grace_period_seconds = grace.filter(|seconds| *seconds > 0);
-            Command::DeletePod { pod, force: grace == Some(0), grace_period_seconds }
+            Command::DeletePod { pod, force, grace_period_seconds }
         };
-        match self.apply(command) {
+        let verb = if disable_eviction { RequestVerb::Delete } else { RequestVerb::Evict };
+        let asked = self.api.check_pod_request(&pod, verb);
+        match asked.and_then(|()| self.apply(command)) {
             Ok(()) => EvictAnswer::Accepted,
             Err(
                 error @ (CommandError::DisruptionBudget { .. }
-                | CommandError::BudgetNotProcessed { .. }),
+                | CommandError::BudgetNotProcessed { .. }
+                | CommandError::RequestFailed {
+                    error: ApiErrorKind::TooManyRequests, ..
+                }),
             ) => EvictAnswer::Forbidden(error.to_string()),
             Err(CommandError::PodNotFound(_)) => EvictAnswer::NotFound,
             Err(error) => EvictAnswer::Failed(error.to_string()),

@@ -9,7 +9,7 @@ use super::control_plane::ControlAction;
 use crate::api::{Node, PodKey};
 use crate::api_server::{VolumeWrite, Write};
 use crate::cluster::Change;
-use crate::command::{Cascade, CommandError, NodeWrite};
+use crate::command::{Cascade, CommandError, NodeWrite, PodWrite};
 use crate::controllers::attach_detach::AttachDetachAction;
 use crate::controllers::autoscaler::AutoscalerAction;
 use crate::controllers::descheduler::DeschedulerAction;
@@ -204,9 +204,11 @@ impl Simulator {
                 ControlAction::Deschedule(DeschedulerAction::Evict { id, pod }) => {
                     // Budgets are asked as they are now.
                     self.sync_budgets();
+                    let fault = self.api.take_fault(&pod, PodWrite::Delete);
                     let decided =
                         self.control.as_ref().map(|it| it.answer_eviction(&self.api, &pod));
-                    let result = decided.unwrap_or(RequestResult::NotFound);
+                    let decided = decided.unwrap_or(RequestResult::NotFound);
+                    let result = fault.map_or(decided, RequestResult::Error);
                     let (uid, verb) = (self.api.uid_of(&pod), RequestVerb::Evict);
                     self.api.emit(EventKind::Request { pod: pod.clone(), uid, verb, result });
                     let granted = result.is_ok() && self.evict(&pod, None).is_ok();

@@ -443,9 +443,43 @@ fn a_delete_that_is_refused_is_told_as_it_is() {
         assert!(!printed.contains("pod/e deleted"), "nobody waits for it: {printed}");
         let ends = format!(" n\nerror: {error}\n[1]");
         assert!(printed.ends_with(&ends), "{release}: {printed}");
-        let line = line.replace(" --disable-eviction", "");
-        let printed = printed_with(release, &line, [fails]);
-        assert!(!printed.contains(error), "evictions are other requests: {printed}");
+    }
+}
+
+/// An eviction that is refused is an error of its pod alone, unless it is a 429: that is tried
+/// again after 5 s, as what a budget forbids.
+#[test]
+fn an_eviction_that_is_refused_is_told_with_its_pod() {
+    let line = "n --force --delete-emptydir-data --timeout=50s";
+    let fails = |error: &str| json!({ "failPodWrites": { "pod": "d/p", "verb": "delete", "times": 2, "error": error } });
+    for release in KubernetesRelease::all() {
+        let named = if release.drain_names_namespace_of_evicted_pod() {
+            "pods/\"p\" -n \"d\""
+        } else {
+            "pod \"p\""
+        };
+        for (error, words) in [
+            ("InternalError", "Internal error occurred: simulated"),
+            ("Forbidden", "pods \"p\" is forbidden: simulated"),
+        ] {
+            let printed = printed_with(release, line, [fails(error)]);
+            let told = format!("error when evicting {named}: {words}");
+            let pending = format!(
+                "There are pending pods in node \"n\" when an error occurred: {told}\npod/p\n"
+            );
+            assert!(printed.contains(&pending), "{release}: {printed}");
+            assert!(printed.contains("pod/e evicted"), "the other goes: {release}: {printed}");
+            assert!(printed.ends_with("[1]"), "{release}: {printed}");
+        }
+        let printed = printed_with(release, line, [fails("TooManyRequests")]);
+        let again = format!(
+            "error when evicting {named} (will retry after 5s): the server has received too many \
+             requests and has asked us to try again later (post pods.policy p)"
+        );
+        assert_eq!(printed.matches(&again).count(), 2, "{release}: {printed}");
+        assert_eq!(printed.matches("evicting pod d/p\n").count(), 3, "{release}: {printed}");
+        assert!(printed.contains("pod/p evicted"), "{release}: {printed}");
+        assert!(!printed.ends_with("[1]"), "{release}: {printed}");
     }
 }
 

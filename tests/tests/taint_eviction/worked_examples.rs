@@ -161,7 +161,7 @@ const ROWS: &[Row] = &[
     // The pod goes between the first attempt and the second: the rest finds nothing.
     Row(
         "T25 the pod is gone",
-        "node n a; pod d/p on n tolerates a/3; fail d/p delete 9; at 3005ms force-delete d/p",
+        "node n a; pod d/p on n tolerates a/3; fail d/p delete 1; at 3005ms force-delete d/p",
         "mark 3, cancel 3.005",
         None,
     ),

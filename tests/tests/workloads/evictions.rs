@@ -3,9 +3,12 @@
 use serde_json::json;
 use taintlab_core::api::{JobStatus, Node, Pod, PodKey, WorkloadKey};
 use taintlab_core::command::Command;
+use taintlab_core::event::{EventKind, RequestResult};
 use taintlab_core::release::KubernetesRelease;
+use taintlab_core::scenario::Scenario;
 use taintlab_core::simulator::{InitialState, Simulator, SimulatorConfig};
 use taintlab_core::time::Timestamp;
+use taintlab_kubectl::{Context, run};
 
 fn pod(name: &str, ready: &str) -> Pod {
     serde_json::from_value(json!({
@@ -61,6 +64,107 @@ fn evictions_say_so_since_1_26() {
         assert!(evict(&mut simulator, "unready"), "{release}");
         assert_eq!(reason(&simulator, "unready"), expected, "{release}");
     }
+}
+
+/// Whoever asks for the end of a pod is refused as often as it was said, in the words of kubectl;
+/// nothing is charged for that, and no budget is asked before.
+#[test]
+fn a_request_that_is_made_to_fail_is_refused_and_counts() {
+    let fail = |times| {
+        json!({ "failPodWrites": {
+            "pod": "default/unready", "verb": "delete", "times": times, "error": "Conflict" } })
+    };
+    let words = "Operation cannot be fulfilled on pods \"unready\": the object has been modified; \
+                 please apply your changes to the latest version and try again";
+    for request in [
+        json!({ "deletePod": { "pod": "default/unready" } }),
+        json!({ "deletePod": { "pod": "default/unready", "force": true } }),
+        json!({ "evictPod": { "pod": "default/unready" } }),
+    ] {
+        let mut simulator = cluster("1.34");
+        let mut send = |command: &serde_json::Value| {
+            let command = serde_json::from_value(command.clone()).unwrap();
+            simulator.handle_command(Timestamp::from_secs(1), command)
+        };
+        send(&fail(2)).unwrap();
+        for _ in 0..2 {
+            let error = send(&request).unwrap_err();
+            assert!(error.is_simulated());
+            assert_eq!(error.to_string(), words);
+        }
+        send(&request).unwrap();
+        let events = simulator.drain_events();
+        let refused = events.iter().filter(|event| {
+            matches!(&event.what, EventKind::Request { pod, result: RequestResult::Error(_), .. }
+                if pod.name() == "unready")
+        });
+        assert_eq!(refused.count(), 2, "{request}");
+        let marked = reason(&simulator, "unready");
+        let evicted = request.get("evictPod").is_some();
+        assert_eq!(marked, if evicted { "EvictionByEvictionAPI" } else { "" }, "{request}");
+    }
+    let mut simulator = cluster("1.34");
+    let fails =
+        json!({ "failPodWrites": { "pod": "default/ready", "verb": "delete", "times": 1 } });
+    let fails = serde_json::from_value(fails).unwrap();
+    simulator.handle_command(Timestamp::from_secs(1), fails).unwrap();
+    let evict = Command::EvictPod { pod: PodKey::new("", "ready"), grace_period_seconds: None };
+    let mut error = || {
+        let now = simulator.now();
+        simulator.handle_command(now, evict.clone()).unwrap_err().to_string()
+    };
+    assert_eq!(error(), "Internal error occurred: simulated");
+    assert!(error().contains("disruption budget"), "the budget is asked now");
+}
+
+/// A line that was refused has sent its request: whoever applies its commands is refused, too, so
+/// that the next line is not.
+#[test]
+fn kubectl_delete_tells_what_the_api_server_refuses() {
+    let mut simulator = cluster("1.34");
+    let fails =
+        json!({ "failPodWrites": { "pod": "default/ready", "verb": "delete", "times": 1 } });
+    let fails = serde_json::from_value(fails).unwrap();
+    simulator.handle_command(Timestamp::from_secs(1), fails).unwrap();
+    let line = "kubectl delete pod ready unready";
+    let outcome = run(&Context::new(&simulator, &[]), line, None);
+    assert_eq!(outcome.stdout, "pod \"unready\" deleted from default namespace\n");
+    assert_eq!(
+        outcome.stderr,
+        "Error from server (InternalError): Internal error occurred: simulated\n"
+    );
+    assert_eq!((outcome.exit_code, outcome.commands.len()), (1, 2));
+    let now = simulator.now();
+    let mut results = outcome.commands.into_iter();
+    let refused = simulator.handle_command(now, results.next().unwrap()).unwrap_err();
+    assert!(refused.is_simulated());
+    simulator.handle_command(now, results.next().unwrap()).unwrap();
+    let again = run(&Context::new(&simulator, &[]), "kubectl delete pod ready", None);
+    assert_eq!((again.stderr.as_str(), again.exit_code), ("", 0));
+}
+
+/// A step of a scenario is refused as it would be, and what comes after it happens.
+#[test]
+fn a_scenario_goes_on_after_a_request_that_was_made_to_fail() {
+    let scenario = |refused: &serde_json::Value| -> Scenario {
+        serde_json::from_value(json!({
+            "apiVersion": "taintlab/v1", "kind": "Scenario",
+            "objects": { "nodes": [{ "metadata": { "name": "n" } }], "pods": [pod("p", "True")] },
+            "steps": [
+                { "at": "1s", "do": { "failPodWrites": {
+                    "pod": "default/p", "verb": "delete", "times": 1 } } },
+                { "at": "2s", "do": { "deletePod": { "pod": "default/p" } }, "refused": refused },
+                { "at": "3s", "do": { "deletePod": { "pod": "default/p" } } },
+            ],
+            "expect": [{ "gone": { "pod": "default/p", "at": "33s" } }],
+        }))
+        .unwrap()
+    };
+    for refused in [json!(null), json!("Internal error occurred: simulated")] {
+        let run = scenario(&refused).run().unwrap();
+        assert!(run.passed(), "{refused}: {:?}", run.outcomes);
+    }
+    scenario(&json!("something else")).run().unwrap_err();
 }
 
 #[test]

@@ -52,15 +52,18 @@ impl Host {
     pub(super) fn edit(&mut self, commands: Vec<Command>) -> Result<(), String> {
         let lines = console::lines_of(&commands, self.session.simulator());
         let at = self.session.now();
-        self.carry_out(commands).map_err(|error| error.to_string())?;
+        let failed = self.carry_out(commands).map_err(|error| error.to_string())?;
         if let Some(lines) = lines {
             self.enter(at, lines.into(), Outcome::Clicked);
         }
-        Ok(())
+        failed.map_or(Ok(()), |error| Err(error.to_string()))
     }
 
-    /// Does what commands say, as one edit.
-    pub(super) fn carry_out(&mut self, commands: Vec<Command>) -> Result<(), CommandError> {
+    /// Does what commands say, as one edit: what [`Session::apply`] says.
+    pub(super) fn carry_out(
+        &mut self,
+        commands: Vec<Command>,
+    ) -> Result<Option<CommandError>, CommandError> {
         if let Some((change, words)) = self.start_needed(&commands)
             && self.change_start(change).is_ok()
         {
@@ -70,14 +73,14 @@ impl Host {
         let words = commands.first().map(display::command_text);
         let before = self.session.rows().len();
         let branch = self.session.branch_name();
-        self.session.apply(commands)?;
+        let failed = self.session.apply(commands)?;
         self.say_of_branch(&branch);
         if let Some(selection) = follows {
             self.selection = selection;
         }
         self.changed();
         self.announce_rows(before, words);
-        Ok(())
+        Ok(failed)
     }
 
     pub(super) fn change(&mut self, change: impl FnOnce(&mut Session)) {

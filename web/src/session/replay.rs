@@ -128,18 +128,23 @@ impl Session {
         self.pass_time(at);
     }
 
-    /// Carries out a command of an edit; one that does not fit changes nothing.
+    /// Carries out a command of an edit; one that does not fit changes nothing. The error of a
+    /// request that was made to fail: it was sent.
     pub(super) fn run_command(
         &mut self,
         at: Timestamp,
         command: &Command,
-    ) -> Result<(), CommandError> {
+    ) -> Result<Option<CommandError>, CommandError> {
         self.ahead.take();
-        self.simulator.handle_command(at, command.clone())?;
+        let failed = match self.simulator.handle_command(at, command.clone()) {
+            Ok(()) => None,
+            Err(error) if error.is_simulated() => Some(error),
+            Err(error) => return Err(error),
+        };
         self.touch_node_of(command);
         self.push_row(at, RowKind::Edit(Box::new(command.clone())));
         self.take_events();
-        Ok(())
+        Ok(failed)
     }
 
     /// Why a kubelet is unreachable can change without an event.

@@ -317,6 +317,29 @@ fn a_step_that_must_be_refused_is_refused_as_expected() {
     assert!(matches!(**command, Command::DeletePod { .. }), "{command:?}");
 }
 
+/// A request that was made to fail was sent: it is an edit, and a way back counts it again.
+#[test]
+fn a_request_that_was_made_to_fail_is_an_edit() {
+    let command = |json: &str| vec![serde_json::from_str::<Command>(json).unwrap()];
+    let mut session = Session::new(scenario(1)).unwrap();
+    session.seek(secs(10));
+    let fail = r#"{ "failPodWrites": { "pod": "default/p0", "verb": "delete", "times": 1 } }"#;
+    session.apply(command(fail)).unwrap();
+    let delete = || command(r#"{ "deletePod": { "pod": "default/p0", "force": true } }"#);
+    let error = session.apply(delete()).unwrap().unwrap();
+    assert_eq!(error.to_string(), "Internal error occurred: simulated");
+    session.seek(secs(20));
+    session.seek(secs(5));
+    session.seek(secs(30));
+    let pod = PodKey::parse("default/p0").unwrap();
+    assert!(session.simulator().cluster().get_pod(&pod).is_some());
+    assert_eq!(session.apply(delete()).unwrap(), None);
+    assert!(session.simulator().cluster().get_pod(&pod).is_none());
+    undo(&mut session);
+    undo(&mut session);
+    assert_eq!(session.apply(delete()).unwrap(), Some(error), "it was not sent yet");
+}
+
 /// What is to come is told a day ahead, as in the package, and again as long as nothing is done.
 #[test]
 fn a_pod_that_is_lost_in_three_hours_is_told_of() {

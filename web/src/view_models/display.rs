@@ -2,7 +2,9 @@
 
 use taintlab_core::api::{NodeName, PodKey, Taint, WorkloadKey};
 use taintlab_core::command::{ApiErrorKind, Command, PodWrite};
-use taintlab_core::event::{EventKind, EventSubject, ObjectReference, RecordedEvent};
+use taintlab_core::event::{
+    EventKind, EventSubject, ObjectReference, RecordedEvent, RequestResult,
+};
 use taintlab_core::protocol::zone::ZoneKey;
 
 use super::selection::Selection;
@@ -120,7 +122,9 @@ fn happened(what: &EventKind) -> RowText {
         | EventKind::WorkloadDeleted { .. } => ("Workload", api, what.to_string()),
         EventKind::BudgetChanged { .. } => ("Budget", api, what.to_string()),
         EventKind::Request { verb, result, .. } => {
-            ("Request", taint_eviction, format!("{verb}: {result}"))
+            // Users are refused, too.
+            let refused = matches!(result, RequestResult::Error(_));
+            ("Request", if refused { api } else { taint_eviction }, format!("{verb}: {result}"))
         }
         EventKind::Decided(decision) => ("Decision", taint_eviction, decision.decision.to_string()),
         EventKind::NodeEvaluated { .. } => ("Evaluated", taint_eviction, what.to_string()),
