@@ -224,14 +224,9 @@ impl JobController {
     ) -> i64 {
         let release = self.reconciler.release;
         let number = count(active.iter());
-        let parallel = job.replicas();
-        let wanted = match completions(job) {
-            Some(completions) => parallel.min(completions - succeeded),
-            None if succeeded > 0 => number.min(parallel),
-            None => parallel,
-        };
+        let wanted = wanted_at_once(job, succeeded, number);
         // Up to 1.20 pods are only deleted if there are more than may run at once.
-        let least = if release.deletes_surplus_job_pods() { wanted.max(0) } else { parallel };
+        let least = if release.deletes_surplus_job_pods() { wanted } else { job.replicas() };
         if number > least {
             let surplus = usize::try_from(number - least).unwrap_or(0);
             let pods = surplus_pods(active, surplus, None, None, |_| ());
@@ -463,6 +458,30 @@ fn timestamp(context: &Context<'_>, seconds: i64) -> Timestamp {
 pub(crate) fn completions(job: &Workload) -> Option<i64> {
     let given = job.number("completions");
     given.or_else(|| job.spec.other.get("parallelism").is_none().then_some(1))
+}
+
+/// How many pods a Job wants at once that has so many that have ended well and so many that run.
+fn wanted_at_once(job: &Workload, succeeded: i64, active: i64) -> i64 {
+    let parallel = job.replicas();
+    match completions(job) {
+        Some(completions) => parallel.min(completions.saturating_sub(succeeded)).max(0),
+        None if succeeded > 0 => active.min(parallel),
+        None => parallel,
+    }
+}
+
+/// How many pods a Job wants, as its status says: none once it is over, nor while it is suspended,
+/// and none for a number that has failed.
+pub(crate) fn wanted_pods(job: &Workload) -> i64 {
+    let status: JobStatus = job.status();
+    let holds = |known: &WorkloadCondition| known.status == ConditionStatus::True;
+    let suspended =
+        status.conditions.iter().any(|known| known.type_ == "Suspended" && holds(known));
+    if suspended || status.is_finished() {
+        return 0;
+    }
+    let failed = completions(job).map_or(0, |all| Indexes::failed(all, &status).count());
+    wanted_at_once(job, status.succeeded.saturating_add(failed), status.active)
 }
 
 /// `spec.backoffLimit`, which is 6 unless given, and as good as none with a limit for each index.

@@ -13,6 +13,7 @@ use super::{Fault, Millis, Remedy, ReportSubject, Run, RunResult};
 use crate::api::{NodeName, Pod, PodKey, WorkloadKey, WorkloadKind};
 use crate::cluster::Cluster;
 use crate::command::Command;
+use crate::controllers::job::wanted_pods;
 use crate::event::{Event, EventKind};
 use crate::lanes::{LaneRecorder, LaneSubject, Lanes};
 use crate::protocol::zone::{ZoneKey, ZoneState};
@@ -683,7 +684,10 @@ fn desired(simulator: &Simulator, subject: &ReportSubject) -> i64 {
         let steps = simulator.availability(key).map(|known| known.steps).unwrap_or_default();
         return steps.last().map_or(0, |step| step.desired);
     }
-    cluster.get_workload(key).map_or(0, |workload| workload.replicas())
+    cluster.get_workload(key).map_or(0, |workload| match key.kind {
+        WorkloadKind::Job => wanted_pods(workload),
+        _ => workload.replicas(),
+    })
 }
 
 /// What a curve comes to.

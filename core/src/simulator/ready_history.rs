@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use crate::api::{DaemonSetStatus, WorkloadKey, WorkloadKind};
 use crate::cluster::Change;
-use crate::controllers::Context;
+use crate::controllers::{Context, job};
 use crate::time::{Span, Timestamp};
 
 /// From when on how many pods were ready, and how many were wanted.
@@ -77,7 +77,8 @@ impl Gap {
 /// ready until the node lifecycle controller says otherwise.
 ///
 /// What was missing before the workload was whole for the first time does not count: it was being
-/// rolled out.
+/// rolled out. A Job wants as many pods as its controller would have at once: none once it is over
+/// or while it is suspended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase")]
@@ -132,7 +133,8 @@ pub(super) struct ReadyHistory {
 
 #[derive(Clone, Debug, Default)]
 struct Curve {
-    /// How many pods are wanted; of a DaemonSet it is its controller that says so.
+    /// How many pods are wanted; of a DaemonSet it is its controller that says so, of a Job its
+    /// status.
     desired: i64,
     steps: Vec<ReadyStep>,
 }
@@ -143,6 +145,9 @@ impl ReadyHistory {
             Change::Workload { key, old, new } => {
                 let curve = self.curves.entry(key.clone()).or_default();
                 match new {
+                    Some(new) if key.kind == WorkloadKind::Job => {
+                        curve.desired = job::wanted_pods(new);
+                    }
                     Some(new) if key.kind != WorkloadKind::DaemonSet => {
                         curve.desired = new.replicas();
                     }

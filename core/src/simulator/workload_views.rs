@@ -28,7 +28,8 @@ pub struct WorkloadView {
     /// Its own controller: the Deployment of a ReplicaSet.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub owner: Option<WorkloadKey>,
-    /// How many pods it wants.
+    /// How many pods it wants: of a Job no more than completions that are missing, and none once it
+    /// is over or while it is suspended.
     pub desired: i64,
     /// How many it has that are neither terminating nor at their end. Of a DaemonSet these are
     /// nodes, as its controller counts them: only those on which it wants a pod.
@@ -94,10 +95,8 @@ impl JobView {
         }
         let status: JobStatus = job.status();
         let completions = job::completions(job);
-        let wanted = completions
-            .map_or(job.replicas(), |all| job.replicas().min(all.saturating_sub(status.succeeded)));
         // The status is written when the controller looks, which may be when the wait is over.
-        let waits = status.finished().is_none() && active < wanted;
+        let waits = active < job::wanted_pods(job);
         let deadline = status.start_time.zip(job.number("activeDeadlineSeconds"));
         Some(Self {
             completions,

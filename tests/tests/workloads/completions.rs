@@ -172,3 +172,66 @@ fn a_job_is_seen_as_far_as_it_has_come() {
     assert_eq!(seen(40), "1 1 0 ");
     assert_eq!(seen(61), "0 1 1 Failed: DeadlineExceeded");
 }
+
+/// A Job that is over, or suspended, wants no pods, and never more than it has completions to go:
+/// nothing is missing then.
+#[test]
+fn a_job_misses_only_pods_that_it_wants() {
+    let fields = |fields: Value| {
+        let mut job = job("Never", false);
+        for (field, value) in fields.as_object().unwrap() {
+            job.spec.other.set(field, value.clone());
+        }
+        job
+    };
+    let update = |job: &Workload| json!({ "updateWorkload": job });
+    let suspended = update(&fields(json!({ "suspend": true })));
+    let resumed = update(&fields(json!({ "suspend": false })));
+    let delete = json!({ "deletePod": { "pod": "default/POD", "force": true } });
+    for (case, job, steps, ends, lost) in [
+        ("it is complete", json!({}), vec![], "Complete", 0),
+        (
+            "it has failed",
+            json!({ "activeDeadlineSeconds": 20 }),
+            vec![],
+            "Failed: DeadlineExceeded",
+            0,
+        ),
+        // The third begins when the first two have ended, and is alone.
+        (
+            "few completions are left",
+            json!({ "completions": 3, "parallelism": 2 }),
+            vec![],
+            "Complete",
+            2,
+        ),
+        // Whatever is not begun when the first one ends is not begun any more.
+        ("one is enough", json!({ "parallelism": 2 }), vec![(10, delete)], "Complete", 2),
+        (
+            "a number has failed",
+            json!({ "completions": 2, "parallelism": 2, "completionMode": "Indexed",
+                    "backoffLimitPerIndex": 0 }),
+            vec![(10, json!({ "deletePod": { "pod": "default/POD", "gracePeriodSeconds": 1 } }))],
+            "Failed: FailedIndexes",
+            0,
+        ),
+        ("it is suspended", json!({}), vec![(10, suspended), (100, resumed)], "Complete", 2),
+    ] {
+        let mut simulator = cluster("1.35", 2, vec![fields(job)]);
+        for (second, step) in steps {
+            simulator.advance_to(at(second)).unwrap();
+            let mut text = step.to_string();
+            if let Some(pod) = pods(&simulator).first() {
+                text = text.replace("POD", &pod.metadata.name);
+            }
+            let command: Command = serde_json::from_str(&text).unwrap();
+            simulator.handle_command(at(second), command).unwrap();
+        }
+        simulator.advance_to(at(1_000)).unwrap();
+        let view = simulator.workload_view(&key("job/sum")).unwrap();
+        assert_eq!(view.job.unwrap().finished.unwrap_or_default(), ends, "{case}");
+        assert_eq!((view.desired, view.unavailable), (0, 0), "{case}");
+        let found = simulator.availability(&key("job/sum")).unwrap();
+        assert_eq!(found.replica_time_lost.as_secs(), lost, "{case}: {:?}", found.steps);
+    }
+}
