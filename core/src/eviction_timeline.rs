@@ -2,6 +2,7 @@
 //! the moment of one.
 
 mod records;
+pub(crate) mod taint_order;
 pub mod time_budget;
 
 pub(crate) use self::records::EvictionRecords;

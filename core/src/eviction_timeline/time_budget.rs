@@ -55,12 +55,12 @@ impl Moment {
         Self(self.0.saturating_add(TENTH / 2).div_euclid(TENTH).saturating_mul(TENTH))
     }
 
-    fn minus(self, duration: Duration) -> Self {
+    pub(crate) fn minus(self, duration: Duration) -> Self {
         let nanos = i64::try_from(duration.as_nanos()).unwrap_or(i64::MAX);
         Self(self.0.saturating_sub(nanos))
     }
 
-    fn plus(self, duration: Duration) -> Self {
+    pub(crate) fn plus(self, duration: Duration) -> Self {
         let nanos = i64::try_from(duration.as_nanos()).unwrap_or(i64::MAX);
         Self(self.0.saturating_add(nanos))
     }
@@ -164,8 +164,10 @@ impl Term {
 
 /// Between which moments an eviction lies of which nobody can say more: the node lifecycle
 /// controller of a cluster looks at its nodes and its queues at any moment of its periods, and a
-/// kubelet sent its last heartbeat at any moment of its own. The order in which the nodes of a zone
-/// are tainted is taken to be the simulated one.
+/// kubelet sent its last heartbeat at any moment of its own. Nodes of a zone that wait for its
+/// limiter at the same time are tainted in any order in which they can come; the range is never too
+/// narrow for that, but can be too wide where many wait. The rate of the zone is taken to be the
+/// simulated one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
 pub struct EvictionRange {
@@ -425,27 +427,39 @@ fn flag(name: &str, value: Duration) -> String {
     format!("--{name}={}", format_duration(value))
 }
 
-impl Eviction {
-    /// How the node came to be tainted, if the node lifecycle controller did it.
-    fn taint_history(&self) -> Option<&NodeTaintHistory> {
-        match &self.cause {
-            Cause::NodeLost(taint_history) => Some(taint_history),
-            Cause::Taint { taint_history, .. } => taint_history.as_deref(),
-        }
-    }
+/// What nobody knows of the moment at which a health pass finds a node.
+#[derive(Clone, Debug)]
+pub(crate) struct OpenPhases {
+    /// By how much it, and all that follows from it, could have come earlier, and later.
+    earlier: Duration,
+    later: Duration,
+    /// What is not known of the heartbeats, as the beginning of a sentence; empty if all is.
+    heartbeat: String,
+}
 
-    /// The [`range`](TimeBudget::range) of this eviction as seen at `now`; `start` is the
-    /// wall-clock time at zero and `period` the time between two health passes. `doubt` says of the
-    /// last heartbeat when its kubelet became unreachable, and how long before that it may have
-    /// been sent at least and at most, if that is not known.
-    pub(crate) fn range(
-        &self,
+/// Between which moments the zone has a token for a node.
+#[derive(Clone, Debug)]
+pub(crate) struct TokenRange {
+    pub(crate) first: Moment,
+    pub(crate) last: Moment,
+    /// The simulated health pass that queues it.
+    pub(crate) queued_at: Option<Timestamp>,
+    /// What the order of the nodes depends on, as the end of a sentence; empty if on nothing.
+    pub(crate) text: String,
+}
+
+impl OpenPhases {
+    /// As seen at `now`, unless a health pass has found the node; `start` is the wall-clock time at
+    /// zero and `period` the time between two health passes. `doubt` says of the last heartbeat
+    /// when its kubelet became unreachable, and how long before that it may have been sent at least
+    /// and at most, if that is not known.
+    pub(crate) fn new(
+        history: &NodeTaintHistory,
         now: Timestamp,
         start: Time,
-        (flags, period): (&NodeLifecycleConfig, Duration),
+        period: Duration,
         doubt: impl FnOnce(Moment) -> Option<(Timestamp, (Duration, Duration))>,
-    ) -> Option<EvictionRange> {
-        let history = self.taint_history()?;
+    ) -> Option<Self> {
         let moment = |time| Moment::of(time, start);
         // From which moment on a health check of some phase decides, and the one that did.
         let (since, seen, found_at) = match (&history.missed_heartbeats, history.reported_at) {
@@ -496,18 +510,60 @@ impl Eviction {
             }
             None => (String::new(), Duration::ZERO, Duration::ZERO),
         };
-        let tick = history.dequeued.as_ref().map_or(Duration::ZERO, |dequeued| {
-            let ready_at = history.queued_at.max(Some(dequeued.token_at)).unwrap_or(dequeued.at);
-            dequeued.at.since_zero().saturating_sub(ready_at.since_zero())
-        });
+        let earlier = waited.saturating_add(earlier);
+        let later = later.saturating_add(period).saturating_sub(waited);
+        Some(Self { earlier, later, heartbeat })
+    }
+
+    /// Between which moments lies what is simulated at that one.
+    pub(crate) fn of(&self, simulated: Moment) -> (Moment, Moment) {
+        (simulated.minus(self.earlier), simulated.plus(self.later))
+    }
+}
+
+impl Eviction {
+    /// How the node came to be tainted, if the node lifecycle controller did it.
+    fn taint_history(&self) -> Option<&NodeTaintHistory> {
+        match &self.cause {
+            Cause::NodeLost(taint_history) => Some(taint_history),
+            Cause::Taint { taint_history, .. } => taint_history.as_deref(),
+        }
+    }
+
+    /// The [`range`](TimeBudget::range) of this eviction, given what is open about its node.
+    pub(crate) fn range(
+        &self,
+        open: &OpenPhases,
+        token: Option<&TokenRange>,
+        flags: &NodeLifecycleConfig,
+    ) -> EvictionRange {
         let evicted_at = Moment::from(self.deleted_at.unwrap_or(self.fire_at));
-        let in_step = evicted_at.minus(waited).minus(tick);
+        let dequeued = self.taint_history().and_then(|history| history.dequeued.as_ref());
+        let queued_at = self.taint_history().and_then(|history| history.queued_at);
         let set_by = flag("node-monitor-period", flags.node_monitor_period);
-        Some(EvictionRange::new(
-            in_step.minus(earlier).min(evicted_at),
-            in_step.plus(later + period + NODE_EVICTION_PERIOD).max(evicted_at),
-            &format!("{heartbeat}health checks come at any moment of their period ({set_by})"),
-        ))
+        let mut because = format!(
+            "{}health checks come at any moment of their period ({set_by})",
+            open.heartbeat
+        );
+        let (first, last) = match (dequeued, token) {
+            (Some(dequeued), Some(token)) if token.queued_at == queued_at => {
+                let after = evicted_at.since(dequeued.at.into());
+                because.push_str(&token.text);
+                (token.first.plus(after), token.last.plus(after))
+            }
+            // Without the queue all that follows comes as much earlier or later.
+            _ => open.of(evicted_at),
+        };
+        EvictionRange::new(
+            first.min(evicted_at),
+            last.plus(NODE_EVICTION_PERIOD).max(evicted_at),
+            &because,
+        )
+    }
+
+    /// How the node came to be tainted, as far as a range counts.
+    pub(crate) fn history(&self) -> Option<&NodeTaintHistory> {
+        self.taint_history()
     }
 
     /// The budget of this eviction. `ends` is the end of the pod's grace period, if it is known and

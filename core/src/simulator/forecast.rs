@@ -1,11 +1,20 @@
 //! What is to come if nothing changes, and why a pod was or will be evicted when it is.
 
+use alloc::collections::BTreeMap;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
 use core::time::Duration;
 
 use super::Simulator;
-use crate::api::{PodKey, Taint, TaintEffect};
-use crate::eviction_timeline::time_budget::{Eviction, EvictionRange, Moment, TimeBudget};
-use crate::time::Timestamp;
+use crate::api::{NodeName, PodKey, Taint, TaintEffect};
+use crate::controllers::node_lifecycle::{Dequeued, NodeLifecycleConfig, NodeTaintHistory};
+use crate::eviction_timeline::taint_order::ZoneQueue;
+use crate::eviction_timeline::time_budget::{
+    Eviction, EvictionRange, Moment, OpenPhases, TimeBudget, TokenRange,
+};
+use crate::protocol::zone::{ZoneKey, ZoneState};
+use crate::time::{Timestamp, format_duration};
 
 /// How far [`Simulator::look_ahead`] looks: longer than the limiter of a large zone lets a node
 /// wait, and than most tolerations.
@@ -19,6 +28,8 @@ pub(super) const DEADLINES: usize = 10_000;
 pub struct Forecast {
     simulator: Simulator,
     from: Timestamp,
+    /// When the zones have tokens for the nodes that wait.
+    tokens: BTreeMap<NodeName, TokenRange>,
 }
 
 impl Forecast {
@@ -36,7 +47,9 @@ impl Forecast {
             }
             simulator.api.events.clear();
         }
-        Self { simulator, from: now.api.now }
+        let mut forecast = Self { simulator, from: now.api.now, tokens: BTreeMap::new() };
+        forecast.tokens = forecast.all_tokens();
+        forecast
     }
 
     /// Why a pod goes when it goes; `None` if it does not go before the forecast ends.
@@ -51,11 +64,93 @@ impl Forecast {
 
     /// Between which moments an eviction to come lies.
     fn range(&self, eviction: &Eviction) -> Option<EvictionRange> {
+        let open = self.open_phases(&eviction.node, eviction.history()?)?;
+        let token = self.tokens.get(eviction.node.as_str());
+        Some(eviction.range(&open, token, &self.simulator.nodes.flags))
+    }
+
+    /// What nobody knows of how a node is found.
+    fn open_phases(&self, node: &NodeName, history: &NodeTaintHistory) -> Option<OpenPhases> {
         let Simulator { api, nodes, kubelets, .. } = &self.simulator;
-        let kubelet = kubelets.get(eviction.node.as_str())?;
+        let kubelet = kubelets.get(node.as_str())?;
         let period = nodes.lifecycle.as_ref()?.config().node_monitor_period;
         let doubt = |sent: Moment| kubelet.age_in_doubt(|at| Moment::from(at).since(sent));
-        eviction.range(self.from, api.config.start, (&nodes.flags, period), doubt)
+        OpenPhases::new(history, self.from, api.config.start, period, doubt)
+    }
+
+    /// When the zones have tokens for the nodes that are tainted from now on.
+    fn all_tokens(&self) -> BTreeMap<NodeName, TokenRange> {
+        let Some(lifecycle) = &self.simulator.nodes.lifecycle else { return BTreeMap::new() };
+        let mut zones: BTreeMap<&ZoneKey, Vec<Queued<'_>>> = BTreeMap::new();
+        for (node, zone, history) in lifecycle.taint_histories() {
+            let Some(dequeued) = &history.dequeued else { continue };
+            // Those before have left their tokens behind.
+            if dequeued.at.saturating_add(token_every(dequeued.qps)) < self.from {
+                continue;
+            }
+            let simulated = Moment::from(history.queued_at.unwrap_or(dequeued.at));
+            let queued = match self.open_phases(node, history) {
+                Some(open) => open.of(simulated),
+                None if dequeued.at <= self.from => (dequeued.at.into(), dequeued.at.into()),
+                None => (simulated, simulated),
+            };
+            zones.entry(zone).or_default().push((node, dequeued, history.queued_at, queued));
+        }
+        // Writes of other nodes make a health pass longer, or do not.
+        let config = &self.simulator.api.config;
+        let (workers, all) = (config.release.node_health_workers(), zones.values().map(Vec::len));
+        let writes = match all.sum::<usize>() {
+            0 | 1 => 0,
+            all => u32::try_from(all.div_ceil(workers.max(1))).unwrap_or(u32::MAX),
+        };
+        let doubt = config.health_pass.per_write.0.saturating_mul(writes);
+        let mut tokens = BTreeMap::new();
+        for (zone, mut nodes) in zones {
+            for (_, dequeued, _, (first, last)) in &mut nodes {
+                if dequeued.at > self.from {
+                    (*first, *last) = (first.minus(doubt), last.plus(doubt));
+                }
+            }
+            let state = lifecycle.zone_state(zone.as_str());
+            tokens.extend(self.tokens_of_zone(lifecycle.config(), state, &nodes));
+        }
+        tokens
+    }
+
+    fn tokens_of_zone<'a>(
+        &self,
+        config: &NodeLifecycleConfig,
+        state: Option<ZoneState>,
+        nodes: &'a [Queued<'a>],
+    ) -> impl Iterator<Item = (NodeName, TokenRange)> + use<'a> {
+        let every = || nodes.iter().map(|(_, dequeued, ..)| token_every(dequeued.qps));
+        let (fast, slow) = (every().min().unwrap_or_default(), every().max().unwrap_or_default());
+        // The one that is first waits only for a limiter that is new.
+        let first = nodes.iter().min_by_key(|(_, dequeued, ..)| dequeued.at);
+        let first = first.filter(|(_, dequeued, at, _)| Some(dequeued.token_at) > *at);
+        let first_token = first.map(|(_, dequeued, ..)| {
+            Moment::from(dequeued.token_at).plus(config.node_monitor_period)
+        });
+        let queue = ZoneQueue {
+            requeue: self.simulator.api.config.release.requeue(),
+            tokens_every: (fast, slow),
+            first_token,
+            is_disrupted: state != Some(ZoneState::Normal) && nodes.len() > 2,
+            period: config.node_monitor_period,
+        };
+        let queued: Vec<_> = nodes.iter().map(|(.., queued)| *queued).collect();
+        let tokens = queue.tokens(&queued);
+        nodes.iter().zip(tokens).map(|((node, dequeued, queued_at, queued), (first, last))| {
+            let rate = dequeued.rate_source.flag().map(|name| format!("--{name}={}", dequeued.qps));
+            let text = match rate {
+                Some(rate) if (first, last) != *queued => format!(
+                    "; others of its zone can come before it, one every {} ({rate})",
+                    format_duration(token_every(dequeued.qps)),
+                ),
+                _ => String::new(),
+            };
+            ((*node).clone(), TokenRange { first, last, queued_at: *queued_at, text })
+        })
     }
 
     /// How long ago the forecast was made, seen from `now`; zero if that is before.
@@ -69,6 +164,17 @@ impl Forecast {
     pub const fn simulator(&self) -> &Simulator {
         &self.simulator
     }
+}
+
+/// A node that is tainted from now on: how it leaves its queue, when it is queued in the
+/// simulation, and between which moments that lies.
+type Queued<'a> = (&'a NodeName, &'a Dequeued, Option<Timestamp>, (Moment, Moment));
+
+/// The time between two tokens at that rate, to the millisecond.
+fn token_every(qps: f32) -> Duration {
+    let seconds = 1.0 / f64::from(qps);
+    let every = Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX);
+    Duration::from_millis(u64::try_from(every.as_micros().div_ceil(1000)).unwrap_or(u64::MAX))
 }
 
 /// Why a pod was deleted when it was, or will be: `None` unless it was, or its time runs.

@@ -443,6 +443,112 @@ mod tests {
         }
     }
 
+    /// Several nodes of a zone are lost at once: which of them is tainted first depends on the
+    /// phases, too, and any of them can be the last. In 1.19 and 1.20 spare entries use up tokens,
+    /// more or less of them.
+    #[test]
+    fn the_range_holds_every_order_of_a_zone() {
+        for (release, is_tight) in [("1.18", true), ("1.20", false), ("1.34", true)] {
+            let (least, most, ranges) = lose_nodes(release, 3, &["z"; 8]);
+            for (earliest, latest) in ranges {
+                assert!(earliest <= least, "{release}: {earliest} {least}");
+                assert!(most <= latest, "{release}: {most} {latest}");
+                assert!(least - earliest < 600_000_000, "{release}: {least} {earliest}");
+                if is_tight {
+                    let width = (latest - earliest) / 1_000_000;
+                    assert!((35_300..35_600).contains(&width), "{release}: {width}");
+                    assert!(latest - most < 1_500_000_000, "{release}: {most} {latest}");
+                }
+            }
+        }
+    }
+
+    /// A zone that is lost as a whole is partially disrupted until all of its nodes are found, more
+    /// or less of them at once: meanwhile nothing is tainted, and then the limiter has no token.
+    #[test]
+    fn the_range_holds_all_ways_in_which_a_zone_is_lost() {
+        let (least, most, ranges) =
+            lose_nodes("1.34", 5, &["z", "z", "z", "z", "z", "y", "y", "y", "y"]);
+        for (earliest, latest) in ranges {
+            assert!(earliest <= least && most <= latest, "{earliest} {least} {most} {latest}");
+        }
+    }
+
+    /// Nodes that are not found at about the same time do not change places.
+    #[test]
+    fn nodes_that_are_lost_one_after_another_have_their_own_ranges() {
+        for release in ["1.18", "1.34"] {
+            for seed in 1..20 {
+                let mut simulator = zone(release, seed, &["z"; 8]);
+                let (at, later) = (Timestamp::from_secs(61), Timestamp::from_secs(77));
+                for (at, node) in [(at, "n1"), (later, "n0")] {
+                    simulator.advance_to(at).unwrap();
+                    let command = command_of(NodeFault::Unreachable, node).unwrap();
+                    simulator.handle_command(at, command).unwrap();
+                }
+                for (pod, at) in [("p1", at), ("p0", later)] {
+                    let (_, range) = of_pod(&simulator, pod, at);
+                    let (earliest, latest) = range.unwrap();
+                    let width = (latest - earliest) / 1_000_000;
+                    assert!((15_100..15_300).contains(&width), "{release} {seed} {pod}: {width}");
+                }
+            }
+        }
+    }
+
+    /// Many clusters with nodes of these zones, the first `lost` of which are lost at once: how
+    /// long after that a pod of theirs is evicted, at least and at most, and all ranges of that.
+    fn lose_nodes(release: &str, lost: usize, zones: &[&str]) -> (i64, i64, Vec<(i64, i64)>) {
+        let (mut least, mut most, mut ranges) = (i64::MAX, 0, Vec::new());
+        for seed in 1..150 {
+            let before = zone(release, seed, zones);
+            for quarter in 0..20 {
+                let mut simulator = before.clone();
+                let at = Timestamp::from_millis(60_003 + 500 * quarter);
+                simulator.advance_to(at).unwrap();
+                for node in 0..lost {
+                    let node = alloc::format!("n{node}");
+                    let command = command_of(NodeFault::Unreachable, &node).unwrap();
+                    simulator.handle_command(at, command).unwrap();
+                }
+                let forecast = simulator.look_ahead();
+                for pod in 0..lost {
+                    let pod = PodKey::new("", &alloc::format!("p{pod}"));
+                    let (evicted, range) = after(forecast.time_budget(&pod).unwrap(), at);
+                    (least, most) = (least.min(evicted), most.max(evicted));
+                    ranges.push(range.unwrap());
+                }
+            }
+        }
+        (least, most, ranges)
+    }
+
+    /// Nodes `n0`, `n1`, … of these zones, each with a pod `p0`, `p1`, …, and phases of that seed.
+    fn zone(release: &str, seed: u64, zones: &[&str]) -> Simulator {
+        let mut config = SimulatorConfig {
+            release: crate::release::KubernetesRelease::parse(release).unwrap(),
+            node_lifecycle: true,
+            health_pass: HealthPassTime::MEASURED,
+            ..SimulatorConfig::default()
+        };
+        config.kubelets.phase_seed = seed;
+        let nodes = zones.iter().enumerate().map(|(number, zone)| {
+            serde_json::from_value::<Node>(json!({ "metadata": {
+                "name": alloc::format!("n{number}"),
+                "labels": { "topology.kubernetes.io/zone": zone },
+            } }))
+            .unwrap()
+        });
+        let pods = (0..zones.len()).map(|number| {
+            let mut pod = Pod::default();
+            pod.metadata.name = alloc::format!("p{number}");
+            pod.spec.node_name = alloc::format!("n{number}");
+            pod.spec.tolerations = tolerations_of_300_seconds();
+            pod
+        });
+        Simulator::new(config, nodes, pods).unwrap()
+    }
+
     /// Once a health check has found it out, no phase is open.
     #[test]
     fn what_a_health_check_has_found_has_no_range() {
@@ -495,7 +601,14 @@ mod tests {
         (simulator, pod): (Simulator, PodKey),
         at: Timestamp,
     ) -> (i64, Option<(i64, i64)>) {
-        let budget = simulator.look_ahead().time_budget(&pod).unwrap();
+        after(simulator.look_ahead().time_budget(&pod).unwrap(), at)
+    }
+
+    fn of_pod(simulator: &Simulator, pod: &str, at: Timestamp) -> (i64, Option<(i64, i64)>) {
+        after(simulator.look_ahead().time_budget(&PodKey::new("", pod)).unwrap(), at)
+    }
+
+    fn after(budget: TimeBudget, at: Timestamp) -> (i64, Option<(i64, i64)>) {
         let after = |moment: Moment| moment.as_nanos() - Moment::from(at).as_nanos();
         let range = budget.range.map(|range| (after(range.earliest), after(range.latest)));
         (after(budget.evicted_at), range)

@@ -8,7 +8,7 @@ use super::controller::NodeLifecycleController;
 use super::health::NodeHealth;
 use super::view::RateSource;
 use crate::api::{ConditionStatus, NodeName};
-use crate::protocol::zone::as_flag;
+use crate::protocol::zone::{ZoneKey, as_flag};
 use crate::time::{Time, Timestamp};
 
 /// How a node came to be tainted (or without the taint manager, drained), as far as it has come.
@@ -75,6 +75,15 @@ impl NodeLifecycleController {
     #[must_use]
     pub fn taint_history(&self, node: &str) -> Option<&NodeTaintHistory> {
         self.records.get(node).map(|record| &record.taint_history)
+    }
+
+    /// How all nodes that there are came to be tainted, by name, each with its zone.
+    pub(crate) fn taint_histories(
+        &self,
+    ) -> impl Iterator<Item = (&NodeName, &ZoneKey, &NodeTaintHistory)> {
+        self.records.iter().filter_map(|(name, record)| {
+            Some((name, &record.listed.as_ref()?.zone, &record.taint_history))
+        })
     }
 
     /// A node is ready.

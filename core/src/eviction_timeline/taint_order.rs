@@ -1,0 +1,97 @@
+//! In which order the nodes of a zone can be tainted that wait for its limiter.
+
+use alloc::vec::Vec;
+use core::time::Duration;
+
+use super::time_budget::Moment;
+use crate::controllers::node_lifecycle::NODE_EVICTION_PERIOD;
+use crate::release::Requeue;
+
+/// The queue of a zone, as far as it decides who is tainted when.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ZoneQueue {
+    /// What a health pass does with nodes that wait.
+    pub(crate) requeue: Requeue,
+    /// The time between two tokens at the highest and at the lowest rate of the zone.
+    pub(crate) tokens_every: (Duration, Duration),
+    /// When the limiter has a token for the first node at the latest, if that has to wait for one.
+    pub(crate) first_token: Option<Moment>,
+    /// Whether the zone may have been partially disrupted until all nodes were found, which stops
+    /// the queue or slows it down, and leaves a limiter without a token.
+    pub(crate) is_disrupted: bool,
+    /// The time between two health passes.
+    pub(crate) period: Duration,
+}
+
+impl ZoneQueue {
+    /// When each of some nodes has its token at the earliest and at the latest, given between which
+    /// moments each is queued. Both are bounds: what they do not hold cannot be, but not all that
+    /// they hold can.
+    ///
+    /// Before a node come all that are queued before it for certain; at most all that may be. Since
+    /// 1.21 each health pass queues those that wait once more, in an order that nobody knows, so
+    /// that any of them may be next, and those that come while a node waits may overtake it.
+    pub(crate) fn tokens(&self, queued: &[(Moment, Moment)]) -> Vec<(Moment, Moment)> {
+        let mut firsts: Vec<Moment> = queued.iter().map(|(first, _)| *first).collect();
+        let mut lasts: Vec<Moment> = queued.iter().map(|(_, last)| *last).collect();
+        firsts.sort_unstable();
+        lasts.sort_unstable();
+        let fast = self.tokens_every.0;
+        // A token is found by the next tainting pass, and the one after it counts from then.
+        let slow = self.tokens_every.1.saturating_add(NODE_EVICTION_PERIOD);
+        // When so many have their tokens if all come as early, and as late, as they can.
+        let one_by_one = |come: &[Moment], every: Duration, first_token: Option<Moment>| {
+            let mut free = first_token;
+            let mut next = |at: &Moment| {
+                let token = free.map_or(*at, |free| free.max(*at));
+                free = Some(token.plus(every));
+                token
+            };
+            come.iter().map(&mut next).collect::<Vec<_>>()
+        };
+        let early = one_by_one(&firsts, fast, None);
+        let late = one_by_one(&lasts, slow, self.first_token);
+        // When there is a token for the one after so many.
+        let after = |tokens: &[Moment], number: usize, every: Duration| {
+            Some(tokens.get(number.checked_sub(1)?)?.plus(every))
+        };
+        let moves = self.requeue == Requeue::MovesBack;
+        let of_one = |&(first, last): &(Moment, Moment)| {
+            let certain = lasts.partition_point(|other| *other < first);
+            let early = after(&early, certain, fast).filter(|_| !moves);
+            // All counts are of others.
+            let come_by = |at: Moment| firsts.partition_point(|other| *other <= at);
+            let before = lasts.partition_point(|other| *other <= last).saturating_sub(1);
+            let mut counted = come_by(last).saturating_sub(1);
+            let free = after(&late, before, slow).or(self.first_token);
+            let mut token = free.map_or(last, |free| free.max(last));
+            token = token.plus(times(slow, counted.saturating_sub(before)));
+            loop {
+                let come = come_by(token).saturating_sub(1);
+                if !moves || come <= counted {
+                    break;
+                }
+                token = token.plus(times(slow, come - counted));
+                counted = come;
+            }
+            if self.requeue == Requeue::Duplicates {
+                // Each pass has left one more entry of each node that waited, and each of them
+                // takes a token.
+                let waited = firsts.first().map_or(Duration::ZERO, |begin| last.since(*begin));
+                let passes = waited.as_nanos() / self.period.as_nanos().max(1) + 2;
+                let entries = usize::try_from(passes).unwrap_or(0).saturating_mul(counted);
+                token = token.max(last.plus(times(slow, entries)));
+            }
+            if self.is_disrupted {
+                let found = lasts.last().copied().unwrap_or(last);
+                token = token.max(found.plus(times(slow, queued.len())));
+            }
+            (early.map_or(first, |early| early.max(first)), token)
+        };
+        queued.iter().map(of_one).collect()
+    }
+}
+
+fn times(every: Duration, number: usize) -> Duration {
+    every.saturating_mul(u32::try_from(number).unwrap_or(u32::MAX))
+}
