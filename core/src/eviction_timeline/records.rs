@@ -22,6 +22,8 @@ use crate::time::Timestamp;
 pub(crate) struct EvictionRecords {
     /// Walked only by [`sorted`](Self::sorted), so that its order matters to nobody.
     evictions: HashMap<PodKey, Eviction, FixedState>,
+    /// Those of pods that are gone and whose name another pod has taken, in order.
+    earlier: BTreeMap<PodKey, Vec<Eviction>>,
     /// The nodes that the taint-eviction controller has looked at, as they were then.
     nodes: BTreeMap<NodeName, TaintedNode>,
     /// The gate `TaintTolerationComparisonOperators`.
@@ -39,17 +41,42 @@ struct TaintedNode {
 impl EvictionRecords {
     pub(crate) fn new(comparison_operators: bool) -> Self {
         let evictions = HashMap::with_hasher(FixedState::with_seed(0));
-        Self { evictions, nodes: BTreeMap::new(), comparison_operators }
+        Self { evictions, earlier: BTreeMap::new(), nodes: BTreeMap::new(), comparison_operators }
     }
 
-    /// The eviction of a pod, if it was deleted or its time runs.
+    /// The eviction of the pod of that name, or of the last one if none is there: if it was deleted
+    /// or its time runs.
     pub(crate) fn get(&self, pod: &PodKey) -> Option<&Eviction> {
         self.evictions.get(pod)
     }
 
-    /// All of them, by key.
+    /// The last eviction of a pod of that name, also of one that another pod has replaced.
+    pub(crate) fn last(&self, pod: &PodKey) -> Option<&Eviction> {
+        self.get(pod).or_else(|| self.earlier.get(pod)?.last())
+    }
+
+    /// The eviction of the pod that had that name at a moment: one whose time ran then, or the
+    /// first one later, if that is of the same pod.
+    pub(crate) fn of_pod_at(
+        &self,
+        pod: &PodKey,
+        uid: Option<&str>,
+        at: Timestamp,
+    ) -> Option<&Eviction> {
+        let earlier = self.earlier.get(pod).map(Vec::as_slice).unwrap_or_default();
+        let mut all = earlier.iter().chain(self.evictions.get(pod));
+        let found = all.find(|eviction| eviction.gone_at.is_none_or(|gone| gone > at));
+        // A timer goes by the name, so that one that ran may be of an earlier pod.
+        found.filter(|eviction| {
+            eviction.created_at <= at || uid.is_none_or(|uid| *eviction.uid == *uid)
+        })
+    }
+
+    /// The last one of each name, by key.
     pub(crate) fn sorted(&self) -> Vec<(&PodKey, &Eviction)> {
-        let mut evictions: Vec<_> = self.evictions.iter().collect();
+        let earlier = self.earlier.iter().filter(|(pod, _)| !self.evictions.contains_key(*pod));
+        let earlier = earlier.filter_map(|(pod, evictions)| Some((pod, evictions.last()?)));
+        let mut evictions: Vec<_> = self.evictions.iter().chain(earlier).collect();
         evictions.sort_unstable_by_key(|(pod, _)| *pod);
         evictions
     }
@@ -144,7 +171,7 @@ impl EvictionRecords {
         let own = [well_known::NOT_READY, well_known::UNREACHABLE].contains(&taint.key.as_str());
         let taint_history = tainted.taint_history.clone().filter(|_| own);
         let cause = Cause::Taint { taint: name.clone(), toleration, since: *since, taint_history };
-        entry.insert(begun(node.clone(), cause, created_at, fire_at));
+        entry.insert(begun(object, node.clone(), cause, (created_at, fire_at)));
     }
 
     /// A controller has deleted a pod, which has `grace` to end. `taint_history` is that of its
@@ -153,16 +180,25 @@ impl EvictionRecords {
         &mut self,
         now: Timestamp,
         pod: &PodKey,
-        grace: Duration,
+        (object, grace): (&Pod, Duration),
         by_lifecycle: Option<(NodeName, NodeTaintHistory)>,
     ) {
         if let Some((node, taint_history)) = by_lifecycle {
             let cause = Cause::NodeLost(Arc::new(taint_history));
-            self.evictions.insert(pod.clone(), begun(node, cause, now, now));
+            self.evictions.insert(pod.clone(), begun(object, node, cause, (now, now)));
         }
         if let Some(eviction) = self.evictions.get_mut(pod) {
             eviction.deleted_at = Some(now);
             eviction.grace = Some(grace);
+        }
+    }
+
+    /// A pod is created: what is known of a gone one of its name is not about it.
+    pub(crate) fn record_created(&mut self, pod: &PodKey) {
+        if self.evictions.get(pod).is_some_and(|eviction| eviction.gone_at.is_some())
+            && let Some((pod, eviction)) = self.evictions.remove_entry(pod)
+        {
+            self.earlier.entry(pod).or_default().push(eviction);
         }
     }
 
@@ -176,9 +212,15 @@ impl EvictionRecords {
     }
 }
 
-fn begun(node: NodeName, cause: Cause, created_at: Timestamp, fire_at: Timestamp) -> Eviction {
+fn begun(
+    pod: &Pod,
+    node: NodeName,
+    cause: Cause,
+    (created_at, fire_at): (Timestamp, Timestamp),
+) -> Eviction {
+    let uid = pod.metadata.uid.as_str().into();
     let (deleted_at, grace, gone_at) = (None, None, None);
-    Eviction { node, cause, created_at, fire_at, deleted_at, grace, gone_at }
+    Eviction { uid, node, cause, created_at, fire_at, deleted_at, grace, gone_at }
 }
 
 /// A taint, its text, and since when a node has it.

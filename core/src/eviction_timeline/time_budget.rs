@@ -288,6 +288,8 @@ impl fmt::Display for TimeBudget {
 /// What is remembered of the eviction of a pod.
 #[derive(Clone, Debug)]
 pub(crate) struct Eviction {
+    /// Of the pod, as another may have its name later.
+    pub(crate) uid: alloc::boxed::Box<str>,
     pub(crate) node: NodeName,
     pub(crate) cause: Cause,
     /// When the controller looked at the pod, and when its time is over.

@@ -52,12 +52,23 @@ impl Forecast {
         forecast
     }
 
-    /// Why a pod goes when it goes; `None` if it does not go before the forecast ends.
+    /// Why a pod goes when it goes; `None` if it does not go before the forecast ends. Of pods that
+    /// have one name after one another it is about the one that is there when the forecast begins,
+    /// or else about the first one that goes.
     #[must_use]
     pub fn time_budget(&self, pod: &PodKey) -> Option<TimeBudget> {
-        let eviction = self.simulator.nodes.records.get(pod)?;
+        self.time_budget_of(pod, None)
+    }
+
+    /// The same; `uid` is that of the pod that is there when the forecast begins.
+    fn time_budget_of(&self, pod: &PodKey, uid: Option<&str>) -> Option<TimeBudget> {
+        let records = &self.simulator.nodes.records;
+        let eviction = match uid {
+            Some(_) => records.of_pod_at(pod, uid, self.from)?,
+            None => records.of_pod_at(pod, None, self.from).or_else(|| records.last(pod))?,
+        };
         let over = eviction.deleted_at? <= self.from;
-        let budget = self.simulator.time_budget(pod)?;
+        let budget = budget_of(&self.simulator, pod, eviction);
         let range = if over { None } else { self.range(eviction) };
         Some(TimeBudget { over, range, ..budget })
     }
@@ -179,12 +190,20 @@ fn token_every(qps: f32) -> Duration {
 
 /// Why a pod was deleted when it was, or will be: `None` unless it was, or its time runs.
 pub(super) fn time_budget(simulator: &Simulator, pod: &PodKey) -> Option<TimeBudget> {
-    let eviction = simulator.nodes.records.get(pod)?;
+    Some(budget_of(simulator, pod, simulator.nodes.records.get(pod)?))
+}
+
+/// The same of the last pod of that name that was or will be deleted.
+pub(super) fn last_time_budget(simulator: &Simulator, pod: &PodKey) -> Option<TimeBudget> {
+    Some(budget_of(simulator, pod, simulator.nodes.records.last(pod)?))
+}
+
+fn budget_of(simulator: &Simulator, pod: &PodKey, eviction: &Eviction) -> TimeBudget {
     let ends = simulator.kubelets.grace_period_ends(&simulator.api.cluster, pod);
     let ends = ends.filter(|_| eviction.gone_at.is_none());
     let waits = eviction.gone_at.is_none() && simulator.awaits_kubelet(pod);
     let start = simulator.api.config.start;
-    Some(eviction.budget(pod, start, &simulator.nodes.flags, ends, waits))
+    eviction.budget(pod, start, &simulator.nodes.flags, ends, waits)
 }
 
 /// The record of a pod, or what the forecast tells of it, which is made when it is needed first.
@@ -201,11 +220,13 @@ pub(super) fn record_or_look_ahead(
     // A node that is not tainted, and whose kubelet is connected and ready, is not tainted by
     // itself: no need to look.
     let cluster = &simulator.api.cluster;
-    let name = &cluster.get_pod(pod)?.spec.node_name;
+    let object = cluster.get_pod(pod)?;
+    let name = &object.spec.node_name;
     let evicts = |taint: &Taint| taint.effect == TaintEffect::NoExecute;
     let is_tainted = cluster.get_node(name)?.spec.taints.iter().any(evicts);
     if !is_tainted && simulator.node_view(name).is_none_or(|node| node.stays_ready()) {
         return None;
     }
-    forecast.get_or_insert_with(|| simulator.look_ahead()).time_budget(pod)
+    let forecast = forecast.get_or_insert_with(|| simulator.look_ahead());
+    forecast.time_budget_of(pod, Some(&object.metadata.uid))
 }

@@ -114,8 +114,13 @@ impl NodeControllers {
                 if let Some(lifecycle) = &mut self.lifecycle {
                     lifecycle.handle_pod_update(now, key, old, new);
                 }
-                if new.is_none() {
+                let is_same =
+                    old.zip(new).is_some_and(|(old, new)| old.metadata.uid == new.metadata.uid);
+                if !is_same {
                     self.records.record_gone(now, key);
+                }
+                if !is_same && new.is_some() {
+                    self.records.record_created(key);
                 }
             }
             Change::Workload { .. }
@@ -203,7 +208,7 @@ impl NodeControllers {
             let history = lifecycle.and_then(|lifecycle| lifecycle.taint_history(node.as_str()));
             (node, history.cloned().unwrap_or_default())
         });
-        self.records.record_delete(api.now, pod, grace, by_lifecycle);
+        self.records.record_delete(api.now, pod, (object, grace), by_lifecycle);
     }
 }
 

@@ -260,11 +260,20 @@ fn pod(session: &Session, model: &BoardModel, key: &PodKey) -> Option<InspectorM
     })))
 }
 
+/// What was decided last about the pod that is there, and not about another one that had its name
+/// before it.
 fn last_decision(session: &Session, key: &PodKey) -> Option<(Timestamp, EvictionDecision)> {
-    session.rows().iter().rev().find_map(|row| {
-        let RowKind::Happened(EventKind::Decided(decision)) = &row.kind else { return None };
-        (decision.pod == *key).then(|| (row.at, decision.decision.clone()))
+    let own = session.rows().iter().rev().take_while(|row| {
+        !matches!(&row.kind, RowKind::Happened(EventKind::PodDeleted { pod, .. }) if pod == key)
+    });
+    own.filter_map(|row| match &row.kind {
+        RowKind::Happened(EventKind::Decided(decision)) if decision.pod == *key => {
+            Some((row.at, &decision.decision))
+        }
+        _ => None,
     })
+    .find(|(_, decision)| !matches!(decision, EvictionDecision::PodGone { .. }))
+    .map(|(at, decision)| (at, decision.clone()))
 }
 
 fn gone(session: &Session, key: &PodKey) -> Option<InspectorModel> {
