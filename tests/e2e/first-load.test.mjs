@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 
 import { playgroundTest } from "./support/browser.mjs";
-import { ready, until } from "./support/page.mjs";
+import { evictions, loadScenario, ready, runToEnd, until } from "./support/page.mjs";
 
 const ENGINE = "**/*_bg.wasm";
 
@@ -112,6 +112,41 @@ playgroundTest(
     await alert.getByText("Check the connection").waitFor();
     await alert.getByText(/network error.*\(after \d+\.\d MB\)/i).waitFor();
     await alert.getByRole("button", { name: "Try again" }).waitFor();
+  },
+);
+
+playgroundTest(
+  "without a network the page says so, and starts when there is one",
+  { alone: true },
+  async ({ page }) => {
+    const network = page.context();
+    await halve(page);
+    await page.reload({ waitUntil: "commit" });
+    await page.locator("#loading").getByText(/MB$/).waitFor();
+    await network.setOffline(true);
+    await page.evaluate(() => globalThis.end(false));
+    const alert = page.getByRole("alert");
+    await alert.getByText("This device is offline: connect it.").waitFor();
+    await network.setOffline(false);
+    await alert.getByRole("button", { name: "Try again" }).click();
+    await page.locator("#loading").getByText(/MB$/).waitFor();
+    await page.evaluate(() => globalThis.end(true));
+    await ready(page);
+  },
+);
+
+playgroundTest(
+  "a page that is there needs no network any more",
+  { alone: true },
+  async ({ page }) => {
+    await ready(page);
+    await page.context().setOffline(true);
+    await loadScenario(page, "why-345-seconds");
+    await runToEnd(page);
+    assert.deepEqual(await evictions(page), [["5m45.1s", "default/web-0"]]);
+    await page.keyboard.press("r");
+    await page.getByTestId("report-form").getByRole("button", { name: "Run the report" }).click();
+    await page.getByTestId("report-score").waitFor();
   },
 );
 

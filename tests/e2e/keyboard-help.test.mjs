@@ -164,7 +164,7 @@ const HELP = {
       await press();
       await clockIs(page, 5);
     },
-    "Step back to the event before": async (page, press) => {
+    "Step back to the previous event": async (page, press) => {
       await taintWorker(page);
       await page.keyboard.press("n");
       await page.keyboard.press("n");

@@ -9,6 +9,7 @@ import {
   log,
   now,
   ready,
+  replaceCluster,
   runToEnd,
   scrubTo,
   seconds,
@@ -237,6 +238,71 @@ playgroundTest("the lanes by keyboard alone", async ({ page }) => {
   await page.keyboard.press("l");
   await page.locator('[data-testid="lanes"][data-room="closed"]').waitFor();
 });
+
+playgroundTest(
+  "Page Down, Page Up, Home and End lead through the lanes, and the row stays in sight",
+  { sample: true, context: { viewport: { width: 1280, height: 720 } } },
+  async ({ page }) => {
+    await ready(page);
+    await page.keyboard.press("l");
+    const rows = page.getByTestId("lanes-rows");
+    await rows.focus();
+    const there = () =>
+      rows.evaluate((grid) => {
+        const row = document.getElementById(grid.getAttribute("aria-activedescendant"));
+        if (!row) {
+          return {};
+        }
+        const [outer, box] = [grid.getBoundingClientRect(), row.getBoundingClientRect()];
+        const inSight = box.top >= outer.top - 1 && box.bottom <= outer.bottom + 1;
+        return { place: Number(row.getAttribute("aria-rowindex")), inSight };
+      });
+    const last = Number(await rows.getAttribute("aria-rowcount"));
+    const press = async (key, check) => {
+      await page.keyboard.press(key);
+      return until(page, async () => {
+        const { place, inSight } = await there();
+        assert.ok(inSight && check(place), `${key}: row ${place} of ${last}, in sight: ${inSight}`);
+        return place;
+      });
+    };
+    const first = await press("Home", (place) => place >= 1 && place <= 2);
+    const below = await press("ArrowDown", (place) => place === first + 1);
+    const screen = (await press("PageDown", (place) => place > below + 2 && place < last)) - below;
+    await press("PageUp", (place) => place === below);
+    await press("End", (place) => place === last);
+    await press("PageDown", (place) => place === last);
+    await press("PageUp", (place) => place === last - screen);
+    await press("Home", (place) => place === first);
+    await press("PageUp", (place) => place === first);
+    // They are the lanes' own here: the clock stays where it is.
+    assert.equal(await now(page), 0n);
+  },
+);
+
+playgroundTest(
+  "nodes of one domain are told apart by the beginning of their names",
+  { context: { viewport: { width: 390, height: 844 } } },
+  async ({ page }) => {
+    await ready(page);
+    const node = (number) =>
+      `- {apiVersion: v1, kind: Node, metadata: {name: ip-10-0-${number}-17.eu-1.compute.internal}}`;
+    const nodes = [100, 101, 102].map(node).join("\n");
+    await replaceCluster(page, `apiVersion: v1\nkind: List\nitems:\n${nodes}\n`);
+    await page.getByTestId("lanes-open").click();
+    const names = lanes(page).locator('.lspace [data-kind="node"] .host');
+    await until(page, async () => assert.equal(await names.count(), 3));
+    assert.equal(
+      await lane(page, "node ip-10-0-101-17.eu-1.compute.internal").locator(".clip").textContent(),
+      "ip-10-0-101-17.eu-1.compute.internal",
+    );
+    // What is cut off is the domain, and of the host the beginning, which they share.
+    const cut = await names.evaluateAll((all) =>
+      all.map(({ nextSibling, clientWidth }) => [clientWidth > 40, nextSibling.clientWidth < 60]),
+    );
+    assert.deepEqual(cut, [[true, true], [true, true], [true, true]]);
+  },
+);
 
 playgroundTest(
   "the lanes by touch: a tap goes there, two fingers zoom",

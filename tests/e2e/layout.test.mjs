@@ -20,6 +20,7 @@ import {
 const WINDOWS = {
   "360 px wide": { viewport: { width: 360, height: 740 }, hasTouch: true, isMobile: true },
   "360 px wide and dark": { viewport: { width: 360, height: 740 }, colorScheme: "dark" },
+  "390 px wide": { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true },
   "768 px wide": { viewport: { width: 768, height: 1024 } },
   "at 200 % zoom": { viewport: { width: 720, height: 450 }, deviceScaleFactor: 2 },
   "1280 px wide and dark": { viewport: { width: 1280, height: 720 }, colorScheme: "dark" },
@@ -54,6 +55,16 @@ for (const [name, context] of Object.entries(WINDOWS)) {
     async ({ page }) => {
       await ready(page);
       await assertFits(page, "the board");
+      // The number of a release is not cut off.
+      const { has, needs } = await page.getByTestId("release").evaluate((select) => {
+        const copy = select.cloneNode(true);
+        copy.style.width = "max-content";
+        select.after(copy);
+        const widths = { has: select.offsetWidth, needs: copy.offsetWidth };
+        copy.remove();
+        return widths;
+      });
+      assert.ok(has >= needs, `the release has ${has} px of ${needs}`);
       for (const control of [
         "play",
         "step",

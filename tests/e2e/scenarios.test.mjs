@@ -107,7 +107,7 @@ playgroundTest("an empty cluster helps to begin, and takes nodes and pods", asyn
   await ready(page);
   await loadScenario(page, "");
   const empty = page.getByTestId("empty");
-  await empty.getByText("kubectl get nodes,pods -A -o yaml").waitFor();
+  await empty.getByText(/^kubectl get nodes,pods,deploy,.* -A -o yaml$/).waitFor();
   await empty.getByRole("button", { name: "Create a node" }).click();
   let dialog = page.getByRole("dialog", { name: "Create a node" });
   await dialog.getByTestId("create").click();

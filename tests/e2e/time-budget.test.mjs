@@ -4,7 +4,7 @@
 import assert from "node:assert/strict";
 
 import { playgroundTest } from "./support/browser.mjs";
-import { ready, selectPod, taint, until } from "./support/page.mjs";
+import { loadScenario, ready, runToEnd, selectPod, taint, until } from "./support/page.mjs";
 
 /** The seconds of `1m19.9s` or `100ms`. */
 function inSeconds(text) {
@@ -145,3 +145,26 @@ playgroundTest("health passes take the time that the settings say", async ({ pag
   await page.getByTestId("undo").click();
   await evictedAt("5m45.1s");
 });
+
+playgroundTest(
+  "a pod that is made again has a budget of its own, and tells apart the one before it",
+  async ({ page }) => {
+    await ready(page);
+    await loadScenario(page, "statefulset-waits-deployment-does-not");
+    await runToEnd(page);
+    await page.getByTestId("board").locator('button.pod[data-pod="default/db-0"]').click();
+    const inspector = page.getByTestId("inspector");
+    await inspector.getByText("The node has no NoExecute taint").waitFor();
+    const before = inspector.getByTestId("earlier-pod");
+    await before.getByText("An earlier pod of this name was evicted at 6m55.1s").waitFor();
+    const budget = page.getByTestId("time-budget");
+    assert.equal(await budget.isVisible(), false, "it is not about this pod");
+    await before.locator("summary").first().click();
+    await budget.waitFor();
+    // Of a pod that was not made again it stands open.
+    await page.locator('[data-pod^="default/web-"][data-state="gone"]').first().click();
+    await inspector.getByText("Evicted at 6m55.1s").first().waitFor();
+    assert.equal(await before.count(), 0);
+    await budget.waitFor();
+  },
+);

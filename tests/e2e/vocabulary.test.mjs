@@ -152,7 +152,7 @@ playgroundTest("what is announced and what is warned of is called what it is", a
   const counted = await warnings.getAttribute("title");
   assert.match(counted, /^Warnings \(W\): \d+ notes?$/);
   await selectPod(page, "data/postgres-0");
-  assert.match(await page.getByTestId("warnings-about").innerText(), /^\d notes? about it$/);
+  assert.match(await page.getByTestId("warnings-about").innerText(), /^\d notes? about this pod$/);
   await taint(page, "worker-1", { key: "node.kubernetes.io/unreachable" });
   await page
     .getByTestId("announcement")

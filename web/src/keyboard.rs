@@ -116,7 +116,7 @@ const PALETTE: &str = "Ctrl Shift P";
 pub(crate) const SHORTCUTS: &[Shortcut] = &[
     page(&["Space"], "Play or pause", || Msg::TogglePlay),
     page(&["N", "→"], "Step to the next event", || Msg::Step),
-    page(&["B", "←"], "Step back to the event before", || Msg::StepBack),
+    page(&["B", "←"], "Step back to the previous event", || Msg::StepBack),
     page(&[","], "Back to what happened before to what is selected", || Msg::StepAbout(false)),
     page(&["."], "On to what happens next to what is selected", || Msg::StepAbout(true)),
     page(&["E"], "Run until nothing more happens", || Msg::RunToEnd),

@@ -307,6 +307,12 @@ impl Session {
         self.simulator.record_or_forecast(pod, &mut ahead)
     }
 
+    /// Why the pod went that had this name before the one that is there, which has no such record.
+    pub(crate) fn earlier_time_budget(&self, pod: &PodKey) -> Option<TimeBudget> {
+        let own = self.simulator.time_budget(pod);
+        if own.is_some() { None } else { self.simulator.last_time_budget(pod) }
+    }
+
     /// What happened until now, in order.
     pub(crate) fn rows(&self) -> &[Rc<Row>] {
         self.rows.get(..self.past).unwrap_or_default()

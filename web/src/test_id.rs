@@ -78,6 +78,7 @@ test_ids! {
     Diagnostics = "diagnostics",
     Dialog = "dialog",
     DrainRuns = "drain-runs",
+    EarlierPod = "earlier-pod",
     EmbedForms = "embed-forms",
     EmbedPreview = "embed-preview",
     EmbedText = "embed-text",

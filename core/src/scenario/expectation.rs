@@ -501,6 +501,23 @@ impl Expectation {
         }
     }
 
+    /// Whether what is to happen may still happen later than `now`, so that it is too early to say
+    /// that it did not. What must not happen is never open: once it has happened, it is not so.
+    #[must_use]
+    pub fn is_open(&self, now: Timestamp) -> bool {
+        match self {
+            Self::NotEvicted(_)
+            | Self::Present(_)
+            | Self::NoEvent(_)
+            | Self::NodeNotTainted(_)
+            | Self::NoNodeCondition(_)
+            | Self::NoZoneState(_)
+            | Self::NoReadyReplicas(_)
+            | Self::NotScheduled(_) => false,
+            _ => self.last_moment().is_none_or(|last| last > now),
+        }
+    }
+
     /// Whether this can only be true with kubelets and a node lifecycle controller.
     pub(super) const fn needs_node_lifecycle(&self) -> bool {
         matches!(

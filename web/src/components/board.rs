@@ -9,6 +9,7 @@ use std::rc::Rc;
 
 use taintlab_core::api::NodeName;
 use taintlab_core::pod_state::{PodCounts, PodHealth, PodVerdict};
+use taintlab_manifest::HOW_TO_GET_COMMAND;
 use web_sys::HtmlSelectElement;
 use yew::prelude::*;
 
@@ -82,6 +83,11 @@ pub(crate) fn Board(props: &BoardProps) -> Html {
                         dispatch={props.dispatch.clone()} />
                 }) }
             </div>
+            if board.zones.is_empty() && board.pending.is_empty() {
+                <p class="hint">
+                    { "No node and no pod is left. Undo, go back in time, or create a node." }
+                </p>
+            }
             if !board.pending.is_empty() {
                 <div class="zone" role="group" aria-label="Pods without a node"
                     data-testid={TestId::Pending}>
@@ -180,7 +186,7 @@ fn empty(dispatch: &Dispatch) -> Html {
             <p>
                 { "Paste the output of this command anywhere on the page. It stays in this browser." }
             </p>
-            <code class="cmd">{ "kubectl get nodes,pods -A -o yaml" }</code>
+            <code class="cmd">{ HOW_TO_GET_COMMAND }</code>
             <div class="row">
                 <button class="btn primary" onclick={open(Dialog::Import(Source::empty()))}>
                     { icon::import() }{ "Import" }

@@ -72,8 +72,8 @@ fn controls(props: &ClockBar<'_>) -> Html {
             <button class="btn icon" title="Back to the start (Home)" aria-label="Back to the start"
                 data-testid={TestId::Home} disabled={props.clock.now == Timestamp::ZERO}
                 onclick={dispatch.reform(|_| Msg::Seek(Timestamp::ZERO))}>{ icon::start() }</button>
-            <button class="btn icon back" title="Step back to the event before (←)"
-                aria-label="Step back to the event before" data-testid={TestId::StepBack}
+            <button class="btn icon back" title="Step back to the previous event (←)"
+                aria-label="Step back to the previous event" data-testid={TestId::StepBack}
                 disabled={props.clock.now == Timestamp::ZERO}
                 onclick={dispatch.reform(|_| Msg::StepBack)}>{ icon::step() }</button>
             <button class="btn primary play" title={format!("{label} (Space)")} aria-label={label}

@@ -95,6 +95,8 @@ pub(crate) struct Expected {
     pub(crate) text: String,
     /// Why it is not so; absent if it is.
     pub(crate) failure: Option<String>,
+    /// Whether it may still come true.
+    pub(crate) open: bool,
 }
 
 /// A node.
@@ -176,6 +178,8 @@ pub(crate) struct InspectedPod {
     pub(crate) decided: Option<(Timestamp, EvictionDecision)>,
     /// Why it goes when it goes, if it went or will go as things are.
     pub(crate) budget: Option<Rc<TimeBudget>>,
+    /// Why the pod went that had its name before it, if one did.
+    pub(crate) earlier: Option<Rc<TimeBudget>>,
     /// The wall-clock time at which it is deleted or gone, if a timer runs.
     pub(crate) wall_clock: Option<String>,
     /// How the API server checks objects.
@@ -253,6 +257,7 @@ fn pod(session: &Session, model: &BoardModel, key: &PodKey) -> Option<InspectorM
         explanation: Rc::new(simulator.explain(key)?),
         decided: last_decision(session, key),
         budget: session.time_budget(key).map(Rc::new),
+        earlier: session.earlier_time_budget(key).map(Rc::new),
         wall_clock,
         options: simulator.validation_options(),
         causes: causes(session, key),
@@ -297,11 +302,61 @@ fn overview(session: &Session, model: &BoardModel) -> Overview {
         Vec::new()
     } else {
         let events = session.events();
-        let outcomes = start.expect.iter().map(|e| e.check(&events, session.simulator()));
-        outcomes.map(|o| Expected { text: o.expectation, failure: o.failure }).collect()
+        // Nothing more happens by itself: it is as it is.
+        let goes_on = session.next().is_some();
+        let outcomes = start.expect.iter().map(|expectation| {
+            let outcome = expectation.check(&events, session.simulator());
+            let open = goes_on && expectation.is_open(session.now());
+            Expected { text: outcome.expectation, failure: outcome.failure, open }
+        });
+        outcomes.collect()
     };
     let is_first_minute = start.metadata.name == SAMPLE
         && session.timeline().log.is_empty()
         && session.now() == Timestamp::ZERO;
     Overview { is_first_minute, totals: model.board().totals, outcomes }
+}
+
+#[cfg(test)]
+mod tests {
+    use taintlab_core::command::Command;
+
+    use super::*;
+
+    /// A pod `p` that tolerates the taint `k` of its node for a second.
+    fn session() -> Session {
+        let scenario = serde_json::from_value(serde_json::json!({
+            "apiVersion": "taintlab/v1", "kind": "Scenario",
+            "objects": {
+                "nodes": [{ "metadata": { "name": "n" },
+                    "spec": { "taints": [{ "key": "k", "effect": "NoExecute" }] } }],
+                "pods": [{ "metadata": { "name": "p" }, "spec": {
+                    "nodeName": "n",
+                    "tolerations": [{ "key": "k", "operator": "Exists", "effect": "NoExecute",
+                        "tolerationSeconds": 1 }]
+                } }]
+            }
+        }));
+        Session::new(scenario.unwrap()).unwrap()
+    }
+
+    #[test]
+    fn what_was_decided_about_a_pod_is_not_told_of_the_next_one_of_its_name() {
+        let mut session = session();
+        let key = PodKey::new("", "p");
+        session.seek(Timestamp::from_secs(60));
+        let last = last_decision(&session, &key).map(|(_, decision)| decision);
+        assert_eq!(last, None, "the pod is gone");
+        assert!(session.time_budget(&key).is_some_and(|budget| budget.over));
+        let pod = serde_json::from_value(serde_json::json!({ "metadata": { "name": "p" } }));
+        session.apply(vec![Command::CreatePod(pod.unwrap())]).unwrap();
+        assert_eq!(last_decision(&session, &key), None);
+        assert_eq!(session.time_budget(&key), None);
+        assert!(session.earlier_time_budget(&key).is_some());
+        // Back then there was one.
+        session.seek(Timestamp::from_nanos(500_000_000));
+        let last = last_decision(&session, &key).map(|(_, decision)| decision);
+        assert!(matches!(last, Some(EvictionDecision::Scheduled { .. })), "{last:?}");
+        assert_eq!(session.earlier_time_budget(&key), None);
+    }
 }

@@ -225,9 +225,14 @@ fn failure(report: &Report, domain: usize, fault: &taintlab_core::report::Fault)
     format!("{} {fault}", domain.unwrap_or_default())
 }
 
+/// To the nearest tenth of a second: what is read. The report as JSON is exact.
+pub(crate) const fn rounded(time: Millis) -> Millis {
+    Millis((time.0 + 50) / 100 * 100)
+}
+
 fn again(figures: &WorkloadRun) -> String {
     match figures.whole_again {
-        Some(at) => at.to_string(),
+        Some(at) => rounded(at).to_string(),
         None if figures.never_whole_again() => "never".to_owned(),
         None => "-".to_owned(),
     }
@@ -236,6 +241,7 @@ fn again(figures: &WorkloadRun) -> String {
 /// What becomes of a workload, in a sentence.
 fn told(figures: &WorkloadRun) -> String {
     let WorkloadRun { subject, wanted, least_ready, below, at_zero, evicted, .. } = figures;
+    let (below, at_zero) = (rounded(*below), rounded(*at_zero));
     let zero = if at_zero.0 > 0 { format!(", none for {at_zero}") } else { String::new() };
     let mut text = format!(
         "{subject}: {least_ready} of {wanted} ready at least, fewer than wanted for {below}{zero}, \
@@ -353,9 +359,10 @@ fn workloads(report: &Report, before: Option<&Report>) -> Vec<WorkloadRow> {
 
 fn spread(times: taintlab_core::report::Spread) -> String {
     if times.min == times.max {
-        times.max.to_string()
+        rounded(times.max).to_string()
     } else {
-        format!("{} / {} / {}", times.min, times.median, times.p95)
+        let [min, median, p95] = [times.min, times.median, times.p95].map(rounded);
+        format!("{min} / {median} / {p95}")
     }
 }
 
@@ -393,7 +400,7 @@ fn effect_text(finding: &Finding, effect: &Effect) -> String {
         let worse = effect.harm > finding.harm;
         return format!("{what}: {}", if worse { "worse" } else { "no help" });
     }
-    let less = Millis(finding.harm.0 - effect.harm.0);
+    let less = rounded(Millis(finding.harm.0 - effect.harm.0));
     let all = over_all_text(&effect.over_all);
     match &effect.figures {
         Some(figures) => format!(
@@ -408,7 +415,7 @@ fn effect_text(finding: &Finding, effect: &Effect) -> String {
 
 /// What a change does to all workloads, as far as it was tried.
 fn over_all_text(all: &OverAll) -> String {
-    let change = Millis(all.before.0.abs_diff(all.after.0));
+    let change = rounded(Millis(all.before.0.abs_diff(all.after.0)));
     let sum = match all.after.cmp(&all.before) {
         Ordering::Less => format!("{change} less"),
         Ordering::Equal => "no change".to_owned(),

@@ -95,11 +95,11 @@ structs! {
     ListedKind { kind, total, missing, rows }
     Listing { planned, show, filter, most }
     ReadView { found, kind, diagnostics, dropped, counts, missing, size }
-    Expected { text, failure }
+    Expected { text, failure, open }
     InspectedNode { view, object, kubelet, resources, has }
     InspectedPod {
-        view, object, explanation, decided, budget, wall_clock, options, causes, scheduling,
-        storage,
+        view, object, explanation, decided, budget, earlier, wall_clock, options, causes,
+        scheduling, storage,
     }
     InspectedPods { group, pods, gone, total }
     InspectedResources { view, signals, flags, release, now }

@@ -1,5 +1,6 @@
 //! Help: first steps and keys.
 
+use taintlab_manifest::HOW_TO_GET_COMMAND;
 use yew::prelude::*;
 
 use crate::components::parts::modal::Modal;
@@ -11,7 +12,7 @@ pub(crate) fn help(dispatch: &Dispatch) -> Html {
     html! {
         <Modal title="Help" read_only=true dispatch={dispatch.clone()}>
             <ol class="stack">
-                <li>{ "Paste the output of " }<code>{ "kubectl get nodes,pods -A -o yaml" }</code>
+                <li>{ "Paste the output of " }<code>{ HOW_TO_GET_COMMAND }</code>
                     { " anywhere, drop a file, or choose a scenario. Nothing leaves this browser." }</li>
                 <li>{ "Select a node and taint it, or a zone to taint all of its nodes. Pods that \
                     tolerate the taint for some time begin to count down." }</li>

@@ -17,7 +17,7 @@ use crate::messages::{Dispatch, Msg};
 use crate::test_id::TestId;
 use crate::text::at;
 use crate::view_models::report::{
-    FalseAlarms, FindingRow, Moment, ReportMsg, ReportState, ReportView, Stage,
+    FalseAlarms, FindingRow, Moment, ReportMsg, ReportState, ReportView, Stage, rounded,
 };
 
 /// Properties of [`ReportDialog`].
@@ -184,7 +184,7 @@ fn finding(row: &FindingRow, open: &Callback<Rc<Moment>>, dispatch: &Dispatch) -
             <p><b>{ row.what.clone() }</b>{ ": " }{ row.why.clone() }{ " " }
                 <button class="btn small"
                     onclick={open.reform(move |_: MouseEvent| moment.clone())}>
-                    { format!("Open at {}", row.moment.at) }
+                    { format!("Open at {}", rounded(row.moment.at)) }
                 </button>
             </p>
             { for row.effects.iter().map(|(effect, yaml)| html! {

@@ -71,7 +71,7 @@ pub(crate) fn Scenarios(props: &ScenariosProps) -> Html {
         <Modal title="Scenarios" width={820} dispatch={dispatch.clone()}>
             <div class="scenariosearch" role="search">
                 <input type="search" onkeydown={by_arrows}
-                    placeholder="Search titles, questions, answers and tags"
+                    placeholder="Search questions, answers, tags"
                     aria-label="Search scenarios" value={(*search).clone()} {oninput}
                     autofocus=true data-testid={TestId::ScenarioSearch} />
                 { tags(catalogue, &tag) }

@@ -307,7 +307,7 @@ pub(crate) fn Settings(props: &SettingsProps) -> Html {
         (name.clone().into(), format!("like {name}").into())
     }));
     html! {
-        <Modal title="Settings" dispatch={props.dispatch.clone()}>
+        <Modal title="Flags and controllers" dispatch={props.dispatch.clone()}>
             <form class="stack" onsubmit={apply} data-testid={TestId::Settings}>
                 <label class="check">
                     <input type="checkbox" checked={*runs} onchange={toggle} />

@@ -204,10 +204,19 @@ fn row_html(row: &LaneRow, cursor: bool, first: usize) -> String {
     }
     let _ = write!(
         html,
-        "<button class=\"clip\" tabindex=\"-1\" data-act=\"choose\" title=\"{whole}\">\
-         <bdi>{}</bdi></button>",
-        escape_xml(&row.name),
+        "<button class=\"clip\" tabindex=\"-1\" data-act=\"choose\" title=\"{whole}\">",
     );
+    // Nodes of one domain are told apart by what is before it, so that it goes first.
+    let node = matches!(subject, LaneSubject::Node { .. });
+    let _ = match row.name.split_once('.').filter(|_| node) {
+        Some((host, domain)) => write!(
+            html,
+            "<span class=\"host\"><bdi>{}</bdi></span><span>.{}</span></button>",
+            escape_xml(host),
+            escape_xml(domain),
+        ),
+        None => write!(html, "<bdi>{}</bdi></button>", escape_xml(&row.name)),
+    };
     if row.folded && !pinned {
         let under = count(row.under, under(subject));
         let _ = write!(html, "<span class=\"muted num\">{under}</span>");
@@ -245,6 +254,8 @@ fn bars_html(bars: &[LaneBar]) -> String {
         let forecast = if bar.forecast { " data-forecast" } else { "" };
         // No text of the page: whoever cannot see it is told the words of the whole lane.
         let word = (bar.width > 3.0 && !is_calm(bar.state)).then(|| bar.state.words());
+        // In one piece, as it is left out where it has no room.
+        let word = word.map(|word| word.replace(' ', "\u{a0}"));
         let word = word.map(|word| format!(" data-word=\"{word}\"")).unwrap_or_default();
         let _ = write!(
             html,
@@ -300,7 +311,7 @@ mod tests {
             "id=\"lane-7\" aria-rowindex=\"8\"",
             "aria-selected=\"true\"",
             "data-area style=\"top:120px\"",
-            "data-tainted data-forecast data-word=\"counting down\" style=\"left:12.500%;width:50.000%\">",
+            "data-tainted data-forecast data-word=\"counting\u{a0}down\" style=\"left:12.500%;width:50.000%\">",
         ] {
             assert!(html.contains(part), "{part}: {html}");
         }

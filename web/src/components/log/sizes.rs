@@ -31,7 +31,7 @@ impl Part {
         match self {
             Self::Log => (140, (92, 900)),
             Self::Reason => (160, (60, 400)),
-            Self::Object => (220, (80, 700)),
+            Self::Object => (218, (80, 700)),
             Self::Message => (240, (120, 2_400)),
         }
     }

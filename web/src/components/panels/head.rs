@@ -44,8 +44,8 @@ fn steps(dispatch: &Dispatch) -> Html {
     };
     html! {
         <>
-            { step(false, "‹", "The event before of this object", ",", TestId::AboutBefore) }
-            { step(true, "›", "The event after of this object", ".", TestId::AboutAfter) }
+            { step(false, "‹", "Previous event of this object", ",", TestId::AboutBefore) }
+            { step(true, "›", "Next event of this object", ".", TestId::AboutAfter) }
         </>
     }
 }

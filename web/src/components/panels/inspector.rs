@@ -52,11 +52,18 @@ pub(crate) fn Inspector(props: &InspectorProps) -> Html {
 /// The way to the warnings about what is selected.
 fn warnings_about((selection, counts): &(Selection, [usize; 3]), dispatch: &Dispatch) -> Html {
     let about = selection.clone();
+    let what = match selection {
+        Selection::Node(_) => "node",
+        Selection::Zone(_) => "zone",
+        Selection::Workload(_) => "workload",
+        Selection::Pod(_) => "pod",
+        Selection::Pods(_) => "group",
+    };
     html! {
         <button class="aboutit"
             data-testid={TestId::WarningsAbout} onclick={dispatch.reform(move |_| {
             Msg::Open(Dialog::Warnings(Some(about.clone())))
-        })}>{ icon::warning() }{ counted(*counts) }{ " about it" }</button>
+        })}>{ icon::warning() }{ counted(*counts) }{ format!(" about this {what}") }</button>
     }
 }
 

@@ -102,14 +102,18 @@ fn expectations(outcomes: &[Expected]) -> Html {
             <h3>{ "Expected" }</h3>
             <ul class="expect" data-testid={TestId::Expectations}>
                 { for outcomes.iter().map(|outcome| {
-                    let ok = outcome.failure.is_none();
-                    let picture = if ok { icon::tick() } else { icon::wait() };
+                    let (ok, picture) = match (&outcome.failure, outcome.open) {
+                        (None, _) => ("true", icon::tick()),
+                        (Some(_), true) => ("open", icon::wait()),
+                        (Some(_), false) => ("false", icon::cross()),
+                    };
+                    let failure = outcome.failure.as_ref().filter(|_| !outcome.open);
                     html! {
-                        <li data-ok={if ok { "true" } else { "open" }}>
+                        <li data-ok={ok}>
                             { picture }
                             <span>
                                 { &outcome.text }
-                                if let Some(failure) = &outcome.failure {
+                                if let Some(failure) = failure {
                                     <span class="muted">{ format!(" ({failure})") }</span>
                                 }
                             </span>

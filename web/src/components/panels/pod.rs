@@ -131,6 +131,15 @@ pub(crate) fn PodPanel(props: &PodPanelProps) -> Html {
                 { pod.budget.as_deref().map(|budget| time_budget(budget, dispatch)) }
                 { pod.storage.as_deref().map(|storage| volumes(storage, dispatch)) }
                 { why(&pod.explanation) }
+                { pod.earlier.as_deref().map(|budget| html! {
+                    <details data-testid={TestId::EarlierPod}>
+                        <summary>
+                            { format!("An earlier pod of this name was evicted at {}",
+                                budget.evicted_at.rounded()) }
+                        </summary>
+                        { time_budget(budget, dispatch) }
+                    </details>
+                }) }
                 { failures(props) }
             </div>
         },

@@ -87,7 +87,11 @@ pub(crate) fn ZonePanel(props: &ZonePanelProps) -> Html {
                         { format!("Taint {}", count(add.len(), "node")) }
                     </button>
                     <button class="btn" disabled={remove.is_empty()} onclick={edit(remove.clone())}>
-                        { format!("Remove it from {}", count(remove.len(), "node")) }
+                        { if remove.is_empty() {
+                            "No node has this taint".to_owned()
+                        } else {
+                            format!("Remove it from {}", count(remove.len(), "node"))
+                        } }
                     </button>
                 </div>
                 <h3>{ "Nodes" }</h3>
@@ -99,7 +103,8 @@ pub(crate) fn ZonePanel(props: &ZonePanelProps) -> Html {
                                 Msg::Select(Some(Selection::Node(name.clone())))
                             })}>
                                 <span class="dot" data-ready={node.ready.to_string()}></span>
-                                <span class="clip grow">{ node.name.to_string() }</span>
+                                <span class="clip grow" title={node.name.to_string()}>
+                                    { node.name.to_string() }</span>
                                 if let Some(taint) = node.taints.first() {
                                     <span class="muted">{ count(node.taints.len(), "taint") }</span>
                                     { icon::effect(&taint.effect) }

@@ -8,7 +8,7 @@ use yew::prelude::*;
 
 use crate::test_id::TestId;
 use crate::text::count;
-use crate::view_models::report::{MapCell, Moment, ReportView};
+use crate::view_models::report::{MapCell, Moment, ReportView, rounded};
 
 /// Properties of [`Map`].
 #[derive(Clone, PartialEq, Properties)]
@@ -71,8 +71,10 @@ pub(crate) fn Map(props: &MapProps) -> Html {
         let onmouseover = shows(&cell.moment);
         let tabindex = if std::mem::take(&mut is_first) { "0" } else { "-1" };
         let change = cell.before.map(|before| if before > cell.harm { "▼" } else { "▲" });
-        let before =
-            cell.before.map(|before| format!(", harm {before} before")).unwrap_or_default();
+        let before = cell
+            .before
+            .map(|before| format!(", harm {} before", rounded(before)))
+            .unwrap_or_default();
         let label = format!("{}: {}{before}. Open it", cell.moment.name, cell.moment.what);
         html! {
             <td style={format!("--heat:{:.3}", cell.heat)}>
@@ -80,7 +82,7 @@ pub(crate) fn Map(props: &MapProps) -> Html {
                     onfocus={move |_: FocusEvent| onfocus()}
                     onmouseover={move |_: MouseEvent| onmouseover()}
                     data-place={format!("{row} {column}")} data-testid={TestId::ReportCell}>
-                    { cell.below.to_string() }
+                    { rounded(cell.below).to_string() }
                     if let Some(change) = change { <span class="rchange">{ change }</span> }
                 </button>
             </td>

@@ -22,7 +22,7 @@ pub(crate) fn rates(zone: &ZoneView, now: Timestamp, dispatch: &Dispatch) -> Htm
             <dl class="facts">
                 <dt>{ "State" }</dt>
                 <dd data-testid={TestId::ZoneState}><b>{ state }</b></dd>
-                <dt>{ "Because" }</dt>
+                <dt>{ "Nodes" }</dt>
                 <dd data-testid={TestId::ZoneArithmetic}>{ &zone.arithmetic }</dd>
                 <dt>{ "Rate" }</dt>
                 <dd data-testid={TestId::ZoneRate}>{ &zone.rate_text }</dd>
