@@ -72,8 +72,8 @@ impl Simulator {
         forecast::time_budget(self, pod)
     }
 
-    /// The same of the last pod of that name of which there is something to tell: of a StatefulSet's
-    /// pod that was evicted and made again, why the one before it went.
+    /// The same of the last pod of that name of which there is something to tell: of a
+    /// StatefulSet's pod that was evicted and made again, why the one before it went.
     #[must_use]
     pub fn last_time_budget(&self, pod: &PodKey) -> Option<TimeBudget> {
         forecast::last_time_budget(self, pod)
