@@ -39,7 +39,7 @@ use alloc::vec::Vec;
 
 use self::control_plane::ControlPlane;
 pub use self::differences::Differences;
-pub use self::forecast::Forecast;
+pub use self::forecast::{Forecast, last_time_budget};
 use self::node_controllers::NodeControllers;
 pub use self::node_view::NodeView;
 pub(crate) use self::outcome::why_unschedulable;

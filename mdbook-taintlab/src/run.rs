@@ -138,7 +138,7 @@ impl Run {
                 values.moment(format!("pod.{pod}.evicted.at"), *first);
                 values.moment(format!("pod.{pod}.evicted.last.at"), *last);
             }
-            if let Some(budget) = simulator.last_time_budget(pod) {
+            if let Some(budget) = taintlab_core::simulator::last_time_budget(simulator, pod) {
                 values.time(format!("pod.{pod}.budget.total"), budget.rounded_total());
                 for (index, term) in terms(&budget).enumerate() {
                     let path = format!("pod.{pod}.budget.{}", index + 1);

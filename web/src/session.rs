@@ -310,7 +310,11 @@ impl Session {
     /// Why the pod went that had this name before the one that is there, which has no such record.
     pub(crate) fn earlier_time_budget(&self, pod: &PodKey) -> Option<TimeBudget> {
         let own = self.simulator.time_budget(pod);
-        if own.is_some() { None } else { self.simulator.last_time_budget(pod) }
+        if own.is_some() {
+            None
+        } else {
+            taintlab_core::simulator::last_time_budget(&self.simulator, pod)
+        }
     }
 
     /// What happened until now, in order.

@@ -193,8 +193,10 @@ pub(super) fn time_budget(simulator: &Simulator, pod: &PodKey) -> Option<TimeBud
     Some(budget_of(simulator, pod, simulator.nodes.records.get(pod)?))
 }
 
-/// The same of the last pod of that name that was or will be deleted.
-pub(super) fn last_time_budget(simulator: &Simulator, pod: &PodKey) -> Option<TimeBudget> {
+/// The same of the last pod of that name of which there is something to tell: of a StatefulSet's
+/// pod that was evicted and made again, why the one before it went.
+#[must_use]
+pub fn last_time_budget(simulator: &Simulator, pod: &PodKey) -> Option<TimeBudget> {
     Some(budget_of(simulator, pod, simulator.nodes.records.last(pod)?))
 }
 

@@ -65,18 +65,11 @@ impl Simulator {
 
     /// Why a pod was deleted when it was, or will be: `None` unless it was, or its time runs. Of
     /// pods that had one name after one another it is about the one that is there, or else about
-    /// the last one; [`last_time_budget`](Self::last_time_budget) is about the last one that went.
+    /// the last one; [`last_time_budget`](super::last_time_budget) is about the last one that went.
     /// [`forecast`](Self::forecast) tells of pods whose nodes are not tainted yet.
     #[must_use]
     pub fn time_budget(&self, pod: &PodKey) -> Option<TimeBudget> {
         forecast::time_budget(self, pod)
-    }
-
-    /// The same of the last pod of that name of which there is something to tell: of a
-    /// StatefulSet's pod that was evicted and made again, why the one before it went.
-    #[must_use]
-    pub fn last_time_budget(&self, pod: &PodKey) -> Option<TimeBudget> {
-        forecast::last_time_budget(self, pod)
     }
 
     /// The record of a pod that was deleted, or the forecast for one on a node that is tainted, not

@@ -155,7 +155,7 @@ fn paragraph(class: &str, text: &str) -> String {
 
 fn budget(run: &Run, pod: &PodKey) -> Result<String, String> {
     let simulator = &run.report.simulator;
-    let Some(budget) = simulator.last_time_budget(pod) else {
+    let Some(budget) = taintlab_core::simulator::last_time_budget(simulator, pod) else {
         let known: Vec<String> = simulator.evictions().map(|(pod, _)| pod.to_string()).collect();
         let known = known.join(", ");
         return Err(format!("budget={pod}: the pod is not evicted; these are: {known}"));

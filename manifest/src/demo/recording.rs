@@ -232,7 +232,7 @@ fn segment(segment: &Segment) -> RecordedSegment {
 }
 
 fn budget(run: &Run, pod: &PodKey) -> Option<RecordedBudget> {
-    let budget = run.report.simulator.last_time_budget(pod)?;
+    let budget = taintlab_core::simulator::last_time_budget(&run.report.simulator, pod)?;
     let terms = terms(&budget).map(|term| RecordedTerm {
         takes: format_duration(term.rounded_duration()),
         until: term.end.rounded().to_string(),

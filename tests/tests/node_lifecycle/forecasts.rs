@@ -119,7 +119,10 @@ fn a_pod_made_again_has_a_record_of_its_own() {
     assert_ne!(node_of(&simulator), first, "it runs elsewhere");
     assert_eq!(simulator.time_budget(&db), None, "that is about the pod before it");
     assert_eq!(simulator.record_or_forecast(&db, &mut None), None);
-    assert_eq!(simulator.last_time_budget(&db).unwrap().evicted_at, told.evicted_at);
+    assert_eq!(
+        taintlab_core::simulator::last_time_budget(&simulator, &db).unwrap().evicted_at,
+        told.evicted_at
+    );
     assert_eq!(simulator.evictions().map(|(pod, _)| pod).collect::<Vec<_>>(), [&db]);
 
     taint(&mut simulator, 200, "example.com/a:NoExecute");
@@ -155,7 +158,7 @@ fn a_forecast_tells_of_the_pod_that_is_there() {
     simulator.handle_command(Timestamp::from_secs(60), Command::CreatePod(pod.clone())).unwrap();
     assert_eq!(simulator.time_budget(&web), None);
     assert_eq!(simulator.record_or_forecast(&web, &mut None), None);
-    assert_eq!(simulator.last_time_budget(&web), Some(first));
+    assert_eq!(taintlab_core::simulator::last_time_budget(&simulator, &web), Some(first));
 
     simulator.handle_command(Timestamp::from_secs(60), taint("two")).unwrap();
     let second = simulator.look_ahead().time_budget(&web).unwrap();

@@ -271,11 +271,9 @@ fn last_decision(session: &Session, key: &PodKey) -> Option<(Timestamp, Eviction
     let own = session.rows().iter().rev().take_while(|row| {
         !matches!(&row.kind, RowKind::Happened(EventKind::PodDeleted { pod, .. }) if pod == key)
     });
-    own.filter_map(|row| match &row.kind {
-        RowKind::Happened(EventKind::Decided(decision)) if decision.pod == *key => {
-            Some((row.at, &decision.decision))
-        }
-        _ => None,
+    own.filter_map(|row| {
+        let RowKind::Happened(EventKind::Decided(decision)) = &row.kind else { return None };
+        (decision.pod == *key).then_some((row.at, &decision.decision))
     })
     .find(|(_, decision)| !matches!(decision, EvictionDecision::PodGone { .. }))
     .map(|(at, decision)| (at, decision.clone()))
