@@ -564,11 +564,17 @@ fn simulation(dice: &mut Dice) -> (u8, Simulator) {
         )
         .unwrap()
     };
-    let begin = InitialState {
+    let mut begin = InitialState {
         priority_classes: CLASSES.iter().map(class).collect(),
         ..InitialState::default()
     };
     let nodes = (0..*dice.pick(&[2, 3, 4])).map(|number| node(dice, number)).collect::<Vec<_>>();
+    if dice.one_in(2) {
+        let storage = storage(dice);
+        begin.volumes.persistent_volumes = typed(&storage.volumes);
+        begin.volumes.claims = typed(&storage.claims);
+        begin.volumes.classes = typed(&storage.classes);
+    }
     (minor, Simulator::beginning_with(config, typed::<Node>(&nodes), [], begin).unwrap())
 }
 
@@ -595,7 +601,10 @@ fn command(dice: &mut Dice, simulator: &Simulator, number: usize) -> Option<Comm
             Command::DeletePod { pod, force: dice.one_in(2), grace_period_seconds: Some(3) }
         }
         _ => {
-            let pod = pod(dice, &format!("p{number}"));
+            let mut pod = pod(dice, &format!("p{number}"));
+            if let Some(volumes) = simulator.cluster().volumes() {
+                use_claims(dice, &mut pod, volumes.claims().count());
+            }
             let mut pod: Pod = serde_json::from_value(pod).unwrap();
             pod.spec.termination_grace_period_seconds = Some(3);
             Command::CreatePod(pod)
@@ -608,12 +617,17 @@ fn world_of(minor: u8, simulator: &Simulator) -> World {
         serde_json::to_value(object).unwrap()
     }
     let cluster = simulator.cluster();
+    let storage = cluster.volumes().map(|volumes| Storage {
+        volumes: volumes.persistent_volumes().map(|volume| json(&**volume)).collect(),
+        claims: volumes.claims().map(|(_, claim)| json(&**claim)).collect(),
+        classes: volumes.classes().map(|class| json(&**class)).collect(),
+    });
     World {
         minor,
         nodes: cluster.nodes().map(|(_, node)| json(&**node)).collect(),
         pods: cluster.pods().map(|(_, pod)| json(&**pod)).collect(),
         taken_away: Vec::new(),
-        storage: None,
+        storage,
         selectors: Vec::new(),
     }
 }
@@ -673,6 +687,11 @@ fn follow(
         !scheduled.contains(name) && pods_now.get(name).is_none_or(|now| now != was)
     });
     if scheduled.is_empty() || nodes != nodes_now || changed {
+        return Ok(());
+    }
+    // The first pod's claims may have been bound for it, and what the next one found is not known.
+    let claims = |world: &World| world.storage.as_ref().map(|storage| storage.claims.clone());
+    if scheduled.len() > 1 && claims(before) != claims(after) {
         return Ok(());
     }
     let mut world = before.clone();
