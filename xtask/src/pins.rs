@@ -76,8 +76,9 @@ pub(crate) const NO_STD_TARGET: &str = "wasm32v1-none";
 pub(crate) const WEB_PROFILE: &str = "web";
 
 /// The most bytes, gzipped, that the page may weigh. What the session and the page say to each
-/// other, to bytes and back, are some 70,000 of them.
-pub(crate) const PAGE_BUDGET_GZIP: u64 = 2_375_000;
+/// other, to bytes and back, are some 70,000 of them. Over 2,375,000 since forecasts count every
+/// order in which nodes can be tainted, and panels tell of the pod before.
+pub(crate) const PAGE_BUDGET_GZIP: u64 = 2_390_000;
 
 /// How many bytes of brotli the npm package should be, wasm and the code around it.
 pub(crate) const PACKAGE_GOAL_BROTLI: u64 = 90_000;
