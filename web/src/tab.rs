@@ -14,7 +14,8 @@ const SESSION: &str = "taintlab.tab";
 /// How the page was left: one of the two words below, or the session as text; where it began is
 /// not in it if that is long and stored.
 const LEFT: &str = "taintlab.left";
-/// What this tab wrote into the address last.
+/// What this tab wrote into the address last, and before that: a page that is loaded again at that
+/// very moment finds one or the other.
 const ADDRESS: &str = "taintlab.address";
 const NOTHING_DONE: &str = "nothing done";
 const STORED: &str = "stored";
@@ -90,13 +91,17 @@ pub(crate) fn enter(id: &str, stamp: Option<&str>, page: &str) {
 
 /// Notes what stands in the address, to know a link by that somebody else has put there.
 pub(crate) fn record_address(fragment: &str) {
-    // Without it a reload asks whether to open what is open.
-    let _ = browser::tab_store(ADDRESS, fragment);
+    let known = browser::tab_stored(ADDRESS).unwrap_or_default();
+    let before = known.split(' ').next().unwrap_or_default();
+    if before != fragment {
+        // Without it a reload asks whether to open what is open.
+        let _ = browser::tab_store(ADDRESS, &format!("{fragment} {before}"));
+    }
 }
 
 /// Whether what stands in the address is of this tab.
 pub(crate) fn wrote(fragment: &str) -> bool {
-    browser::tab_stored(ADDRESS).as_deref() == Some(fragment)
+    browser::tab_stored(ADDRESS).is_some_and(|known| known.split(' ').any(|it| it == fragment))
 }
 
 /// The work that a page is left with.
