@@ -14,8 +14,7 @@ const SESSION: &str = "taintlab.tab";
 /// How the page was left: one of the two words below, or the session as text; where it began is
 /// not in it if that is long and stored.
 const LEFT: &str = "taintlab.left";
-/// What this tab wrote into the address last, and before that: a page that is loaded again at that
-/// very moment finds one or the other.
+/// What this tab wrote into the address last, and what that took the place of.
 const ADDRESS: &str = "taintlab.address";
 const NOTHING_DONE: &str = "nothing done";
 const STORED: &str = "stored";
@@ -89,14 +88,11 @@ pub(crate) fn enter(id: &str, stamp: Option<&str>, page: &str) {
     let _ = browser::tab_store(SESSION, &format!("{id} {page}{stamp}"));
 }
 
-/// Notes what stands in the address, to know a link by that somebody else has put there.
-pub(crate) fn record_address(fragment: &str) {
-    let known = browser::tab_stored(ADDRESS).unwrap_or_default();
-    let before = known.split(' ').next().unwrap_or_default();
-    if before != fragment {
-        // Without it a reload asks whether to open what is open.
-        let _ = browser::tab_store(ADDRESS, &format!("{fragment} {before}"));
-    }
+/// Notes what stands in the address, to know a link by that somebody else has put there; and what
+/// it took the place of, which a page finds that is loaded again at that very moment.
+pub(crate) fn record_address(fragment: &str, before: &str) {
+    // Without it a reload asks whether to open what is open.
+    let _ = browser::tab_store(ADDRESS, &format!("{fragment} {before}"));
 }
 
 /// Whether what stands in the address is of this tab.

@@ -689,9 +689,11 @@ fn follow(
     if scheduled.is_empty() || nodes != nodes_now || changed {
         return Ok(());
     }
-    // The first pod's claims may have been bound for it, and what the next one found is not known.
+    // Claims are bound for a pod once it has a node, or before it is looked at; what the pod after
+    // it found is not known.
     let claims = |world: &World| world.storage.as_ref().map(|storage| storage.claims.clone());
-    if scheduled.len() > 1 && claims(before) != claims(after) {
+    let claims_changed = claims(before) != claims(after);
+    if scheduled.len() > 1 && claims_changed {
         return Ok(());
     }
     let mut world = before.clone();
@@ -702,7 +704,11 @@ fn follow(
             waiting["spec"]["nodeName"] = "".into();
         }
         world.pods.retain(|pod| name(pod) != bound);
-        let scores = world.scores(&waiting);
+        let mut scores = world.scores(&waiting);
+        if scores.is_empty() && claims_changed {
+            world.storage.clone_from(&after.storage);
+            scores = world.scores(&waiting);
+        }
         let best = scores.iter().map(|(_, total)| *total).max();
         let node = now["spec"]["nodeName"].as_str().unwrap_or_default();
         let its = scores.iter().find(|(name, _)| name == node).map(|(_, total)| *total);

@@ -56,7 +56,9 @@ impl Address {
             self.present = self.made;
         }
         if browser::set_address(fragment, &self.state(), push) {
-            self.is_now(fragment);
+            let before = std::mem::replace(&mut self.written, fragment.to_owned());
+            // An entry of its own has other work.
+            tab::record_address(fragment, if push { "" } else { &before });
         }
     }
 
@@ -73,7 +75,7 @@ impl Address {
     /// What stands in the address is what this tab shows.
     fn is_now(&mut self, fragment: &str) {
         fragment.clone_into(&mut self.written);
-        tab::record_address(fragment);
+        tab::record_address(fragment, "");
     }
 
     /// The entry that the browser is at, if this page made it.

@@ -124,7 +124,7 @@ pub(crate) async fn begin(tab: Tab) -> InitialState {
                 Ok(staged) if is_old => offered = Some(staged.contents),
                 Ok(staged) => {
                     notices.extend(linked::told(&staged));
-                    tab::record_address(&fragment);
+                    tab::record_address(&fragment, "");
                 }
                 Err(error) => notices.push(linked::broken(&error)),
             }

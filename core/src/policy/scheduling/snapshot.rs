@@ -325,7 +325,9 @@ impl Snapshot {
 
     /// How many other pods on nodes use a claim.
     pub(super) fn users_of_claim(&self, claim: &PodKey, but: &PodKey) -> i64 {
-        let pods = self.nodes.iter().flat_map(|(_, node)| &node.pods);
+        // Nobody asks the pods of a node that is gone (`Snapshot.IsPVCUsedByPods`).
+        let nodes = self.nodes.iter().filter(|(_, node)| node.exists);
+        let pods = nodes.flat_map(|(_, node)| &node.pods);
         let users = pods.filter(|(key, pod)| *key != but && pod.claims.contains(claim)).count();
         i64::try_from(users).unwrap_or(i64::MAX)
     }
