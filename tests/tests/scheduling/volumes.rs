@@ -167,6 +167,8 @@ fn what_the_scheduler_says_of_volumes() {
         ),
         ("1.31", &single, &user, taken),
         ("1.26", &single, &user, "a-1"),
+        // What is left of a node that was deleted.
+        ("1.31", &single, &[pod("old", "gone", "c")], "a-1"),
     ] {
         assert_eq!(says(minor, objects, others), expected, "{minor}");
     }
