@@ -84,7 +84,7 @@ pub(crate) const PAGE_BUDGET_GZIP: u64 = 2_390_000;
 pub(crate) const PACKAGE_GOAL_BROTLI: u64 = 90_000;
 
 /// The most that it may be: a little more than it is. Whoever raises it says why in the commit.
-pub(crate) const PACKAGE_BUDGET_BROTLI: u64 = 1_275_000;
+pub(crate) const PACKAGE_BUDGET_BROTLI: u64 = 1_280_000;
 
 /// The same for `taintlab/lite`.
 pub(crate) const LITE_GOAL_BROTLI: u64 = 60_000;
