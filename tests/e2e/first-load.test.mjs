@@ -66,6 +66,13 @@ async function halve(page) {
   });
 }
 
+/** Loads the page again, and half of the engine. */
+async function loadHalf(page) {
+  await halve(page);
+  await page.reload({ waitUntil: "commit" });
+  await page.locator("#loading").getByText(/MB$/).waitFor();
+}
+
 playgroundTest("how much of the engine is there is said", { alone: true }, async ({ page }) => {
   await halve(page);
   await page.reload({ waitUntil: "commit" });
@@ -103,9 +110,7 @@ playgroundTest(
   "an engine that stops coming half-way is said to be missing, and what to do",
   { alone: true },
   async ({ page }) => {
-    await halve(page);
-    await page.reload({ waitUntil: "commit" });
-    await page.locator("#loading").getByText(/MB$/).waitFor();
+    await loadHalf(page);
     await page.evaluate(() => globalThis.end(false));
     const alert = page.getByRole("alert");
     await alert.getByText("could not be loaded").waitFor();
@@ -120,9 +125,7 @@ playgroundTest(
   { alone: true },
   async ({ page }) => {
     const network = page.context();
-    await halve(page);
-    await page.reload({ waitUntil: "commit" });
-    await page.locator("#loading").getByText(/MB$/).waitFor();
+    await loadHalf(page);
     await network.setOffline(true);
     await page.evaluate(() => globalThis.end(false));
     const alert = page.getByRole("alert");

@@ -525,7 +525,7 @@ impl OpenPhases {
 
 impl Eviction {
     /// How the node came to be tainted, if the node lifecycle controller did it.
-    fn taint_history(&self) -> Option<&NodeTaintHistory> {
+    pub(crate) fn taint_history(&self) -> Option<&NodeTaintHistory> {
         match &self.cause {
             Cause::NodeLost(taint_history) => Some(taint_history),
             Cause::Taint { taint_history, .. } => taint_history.as_deref(),
@@ -561,11 +561,6 @@ impl Eviction {
             last.plus(NODE_EVICTION_PERIOD).max(evicted_at),
             &because,
         )
-    }
-
-    /// How the node came to be tainted, as far as a range counts.
-    pub(crate) fn history(&self) -> Option<&NodeTaintHistory> {
-        self.taint_history()
     }
 
     /// The budget of this eviction. `ends` is the end of the pod's grace period, if it is known and

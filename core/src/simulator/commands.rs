@@ -268,6 +268,7 @@ impl Simulator {
             Command::DeletePod { pod, force, grace_period_seconds }
         };
         let verb = if disable_eviction { RequestVerb::Delete } else { RequestVerb::Evict };
+        // The command asks once more, and then nothing is left to be refused: here it has its verb.
         let asked = self.api.check_pod_request(&pod, verb);
         match asked.and_then(|()| self.apply(command)) {
             Ok(()) => EvictAnswer::Accepted,

@@ -204,11 +204,12 @@ impl Simulator {
                 ControlAction::Deschedule(DeschedulerAction::Evict { id, pod }) => {
                     // Budgets are asked as they are now.
                     self.sync_budgets();
-                    let fault = self.api.take_fault(&pod, PodWrite::Delete);
-                    let decided =
-                        self.control.as_ref().map(|it| it.answer_eviction(&self.api, &pod));
-                    let decided = decided.unwrap_or(RequestResult::NotFound);
-                    let result = fault.map_or(decided, RequestResult::Error);
+                    let result = match (self.api.take_fault(&pod, PodWrite::Delete), &self.control)
+                    {
+                        (Some(error), _) => RequestResult::Error(error),
+                        (None, Some(control)) => control.answer_eviction(&self.api, &pod),
+                        (None, None) => RequestResult::NotFound,
+                    };
                     let (uid, verb) = (self.api.uid_of(&pod), RequestVerb::Evict);
                     self.api.emit(EventKind::Request { pod: pod.clone(), uid, verb, result });
                     let granted = result.is_ok() && self.evict(&pod, None).is_ok();

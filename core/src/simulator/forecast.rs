@@ -75,7 +75,7 @@ impl Forecast {
 
     /// Between which moments an eviction to come lies.
     fn range(&self, eviction: &Eviction) -> Option<EvictionRange> {
-        let open = self.open_phases(&eviction.node, eviction.history()?)?;
+        let open = self.open_phases(&eviction.node, eviction.taint_history()?)?;
         let token = self.tokens.get(eviction.node.as_str());
         Some(eviction.range(&open, token, &self.simulator.nodes.flags))
     }
