@@ -149,12 +149,11 @@ impl World {
 
     /// What nodes and users do at this second.
     fn input(&mut self, second: i64) {
-        let scenario = self.scenario.clone();
-        for node in &scenario.nodes {
+        for node in &self.scenario.nodes {
             self.api.input(node, second);
         }
         self.synchronise();
-        for pod in scenario.pods.iter().filter(|pod| pod.t == second) {
+        for pod in self.scenario.pods.iter().filter(|pod| pod.t == second) {
             self.api.create_pod(pod);
         }
     }
@@ -180,8 +179,7 @@ impl World {
             self.taint_eviction = Some(TaintEvictionController::new(self.release, &gates));
         }
         self.sample = Sample::default();
-        self.api.informer = Default::default();
-        self.api.informer_leases.clear();
+        self.api.forget();
         Ok(())
     }
 

@@ -1,6 +1,7 @@
 //! The API server of a scenario, and what its informers have told.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::mem;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -49,8 +50,11 @@ pub(super) struct Api {
     pub(super) informer: Cluster,
     pub(super) faults: Vec<Fault>,
     leases: BTreeMap<NodeName, Time>,
-    pub(super) informer_leases: BTreeMap<NodeName, Time>,
+    informer_leases: BTreeMap<NodeName, Time>,
     graces: BTreeMap<PodKey, i64>,
+    written_nodes: BTreeSet<NodeName>,
+    written_leases: BTreeSet<NodeName>,
+    written_pods: BTreeSet<PodKey>,
 }
 
 pub(super) fn time(second: i64) -> Time {
@@ -61,18 +65,44 @@ pub(super) fn time(second: i64) -> Time {
 type Change<T> = (Option<Arc<T>>, Option<Arc<T>>);
 
 impl Api {
+    /// Nothing has been told yet.
+    pub(super) fn forget(&mut self) {
+        self.informer = Cluster::default();
+        self.informer_leases.clear();
+        self.written_nodes.extend(self.store.nodes().map(|(name, _)| name.clone()));
+        self.written_leases.extend(self.leases.keys().cloned());
+        self.written_pods.extend(self.store.pods().map(|(key, _)| key.clone()));
+    }
+
+    fn put_node(&mut self, node: Node) {
+        self.written_nodes.insert(node.metadata.name.as_str().into());
+        self.store.put_node(Arc::new(node));
+    }
+
+    fn put_pod(&mut self, key: &PodKey, pod: Pod) {
+        self.written_pods.insert(key.clone());
+        self.store.put_pod(key, Arc::new(pod));
+    }
+
+    fn renew(&mut self, node: &NodeName, at: Time) {
+        self.written_leases.insert(node.clone());
+        self.leases.insert(node.clone(), at);
+    }
+
     /// What a node does at this second.
     pub(super) fn input(&mut self, node: &InputNode, second: i64) {
         let name: NodeName = node.name.as_str().into();
         if node.join == second {
-            self.store.put_node(Arc::new(new_node(node)));
+            self.put_node(new_node(node));
             if let Some(renewed) = node.initial_lease {
-                self.leases.insert(name.clone(), time(renewed));
+                self.renew(&name, time(renewed));
             }
         }
         if node.leave == second {
             self.store.remove_node(&node.name);
             self.leases.remove(name.as_str());
+            self.written_nodes.insert(name.clone());
+            self.written_leases.insert(name.clone());
         }
         let Some(stored) = self.store.get_node(&node.name) else { return };
         let stored = stored.clone();
@@ -86,10 +116,10 @@ impl Api {
             ] {
                 set_condition(&mut stored, type_, status.as_str().into(), second);
             }
-            self.store.put_node(Arc::new(stored));
+            self.put_node(stored);
         }
         if node.leases.iter().any(|repeat| repeat.has(second)) {
-            self.leases.insert(name, time(second));
+            self.renew(&name, time(second));
         }
     }
 
@@ -108,7 +138,7 @@ impl Api {
         }
         let key = new.key();
         self.graces.insert(key.clone(), pod.grace);
-        self.store.put_pod(&key, Arc::new(new));
+        self.put_pod(&key, new);
     }
 
     fn fault(&mut self, object: &str, write: Write) -> Option<RequestResult> {
@@ -134,7 +164,7 @@ impl Api {
         }
         let mut node = Node::clone(&stored);
         if change(&mut node) {
-            self.store.put_node(Arc::new(node));
+            self.put_node(node);
         }
         RequestResult::Ok
     }
@@ -153,7 +183,7 @@ impl Api {
         }
         let mut pod = Pod::clone(&stored);
         if change(&mut pod) {
-            self.store.put_pod(key, Arc::new(pod));
+            self.put_pod(key, pod);
         }
         RequestResult::Ok
     }
@@ -170,70 +200,60 @@ impl Api {
         }
         if self.graces.get(key).is_none_or(|grace| *grace == 0) {
             self.store.remove_pod(key);
+            self.written_pods.insert(key.clone());
         } else {
             let mut pod = Pod::clone(&stored);
             pod.metadata.deletion_timestamp = Some(START.saturating_add(Duration::MAX));
             pod.metadata.deletion_grace_period_seconds = Some(30);
-            self.store.put_pod(key, Arc::new(pod));
+            self.put_pod(key, pod);
         }
         RequestResult::Ok
     }
 
     pub(super) fn leases_to_tell(&mut self) -> Vec<(NodeName, Time)> {
-        let told = &self.informer_leases;
-        let changed = self.leases.iter().filter(|(name, time)| told.get(*name) != Some(*time));
-        let changed: Vec<_> = changed.map(|(name, time)| (name.clone(), *time)).collect();
-        self.informer_leases.clone_from(&self.leases);
-        changed
-    }
-
-    pub(super) fn nodes_to_tell(&mut self) -> Vec<Change<Node>> {
         let mut changes = Vec::new();
-        for (name, new) in self.store.nodes() {
-            let old = self.informer.get_node(name.as_str());
-            if old.is_none_or(|old| old != new) {
-                changes.push((old.cloned(), Some(new.clone())));
-            }
-        }
-        for (name, old) in self.informer.nodes() {
-            if self.store.get_node(name.as_str()).is_none() {
-                changes.push((Some(old.clone()), None));
-            }
-        }
-        let name = |change: &Change<Node>| {
-            let node = change.1.as_ref().or(change.0.as_ref());
-            node.map(|node| node.metadata.name.clone())
-        };
-        changes.sort_by_key(name);
-        for (old, new) in &changes {
-            match (old, new) {
-                (_, Some(new)) => drop(self.informer.put_node(new.clone())),
-                (Some(old), None) => drop(self.informer.remove_node(&old.metadata.name)),
-                (None, None) => {}
+        for name in mem::take(&mut self.written_leases) {
+            let Some(&time) = self.leases.get(name.as_str()) else {
+                self.informer_leases.remove(name.as_str());
+                continue;
+            };
+            if self.informer_leases.insert(name.clone(), time) != Some(time) {
+                changes.push((name, time));
             }
         }
         changes
     }
 
-    pub(super) fn pods_to_tell(&mut self) -> Vec<(PodKey, Change<Pod>)> {
+    pub(super) fn nodes_to_tell(&mut self) -> Vec<Change<Node>> {
         let mut changes = Vec::new();
-        for (key, new) in self.store.pods() {
-            let old = self.informer.get_pod(key);
-            if old.is_none_or(|old| !Arc::ptr_eq(old, new)) {
-                changes.push((key.clone(), (old.cloned(), Some(new.clone()))));
+        for name in mem::take(&mut self.written_nodes) {
+            let old = self.informer.get_node(name.as_str()).cloned();
+            let new = self.store.get_node(name.as_str()).cloned();
+            if old != new {
+                match &new {
+                    Some(new) => drop(self.informer.put_node(new.clone())),
+                    None => drop(self.informer.remove_node(name.as_str())),
+                }
+                changes.push((old, new));
             }
         }
-        for (key, old) in self.informer.pods() {
-            if self.store.get_pod(key).is_none() {
-                changes.push((key.clone(), (Some(old.clone()), None)));
+        changes
+    }
+
+    /// Those that are there before those that are gone.
+    pub(super) fn pods_to_tell(&mut self) -> Vec<(PodKey, Change<Pod>)> {
+        let (mut changes, mut gone) = (Vec::new(), Vec::new());
+        for key in mem::take(&mut self.written_pods) {
+            let old = self.informer.get_pod(&key).cloned();
+            if let Some(new) = self.store.get_pod(&key).cloned() {
+                self.informer.put_pod(&key, new.clone());
+                changes.push((key, (old, Some(new))));
+            } else if old.is_some() {
+                self.informer.remove_pod(&key);
+                gone.push((key, (old, None)));
             }
         }
-        for (key, (_, new)) in &changes {
-            match new {
-                Some(new) => drop(self.informer.put_pod(key, new.clone())),
-                None => drop(self.informer.remove_pod(key)),
-            }
-        }
+        changes.append(&mut gone);
         changes
     }
 }
