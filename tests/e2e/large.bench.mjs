@@ -105,6 +105,35 @@ const seen = (page) =>
     return { longest, frames: frames.length, slow, frame: Math.max(0, ...took), p95 };
   });
 
+/**
+ * Clicks, and waits for an element with a text; how many milliseconds passed in the page between the
+ * click and the frame that shows it, without what it takes to drive a browser.
+ */
+async function answered(page, click, selector, text) {
+  const took = page.evaluate(
+    ([selector, text]) =>
+      new Promise((done) => {
+        let clicked;
+        const isThere = () =>
+          [...document.querySelectorAll(selector)].some((one) => one.textContent.includes(text));
+        const observer = new MutationObserver(() => {
+          if (clicked !== undefined && isThere()) {
+            observer.disconnect();
+            requestAnimationFrame(() => setTimeout(() => done(performance.now() - clicked)));
+          }
+        });
+        observer.observe(document, { attributes: true, childList: true, subtree: true });
+        const note = ({ timeStamp }) => {
+          clicked = timeStamp;
+        };
+        addEventListener("click", note, { capture: true, once: true });
+      }),
+    [selector, text],
+  );
+  await click();
+  return took;
+}
+
 /** How much memory the processes below one have that show pages, in MiB. */
 function memory(root) {
   const parents = new Map();
@@ -227,22 +256,15 @@ for (const pods of PODS) {
   console.log(`  put in place and drawn: ${told(shown)}`);
   if (pods === PODS.at(-1)) {
     const canvas = page.getByTestId("cells").first().locator("canvas");
-    const inspected = page.getByTestId("inspector").getByRole("heading", { level: 2 });
-    const select = await timed(page, async () => {
-      await canvas.click({ position: { x: 20, y: 20 } });
-      await inspected.getByText(/^node-/).waitFor();
-    });
-    console.log(`  a node selected: ${told(select)}`);
-    const taint = await timed(page, async () => {
-      await page.getByRole("button", { name: "unreachable" }).click();
-      await page.locator("button[aria-pressed=true]", { hasText: "unreachable" }).waitFor();
-    });
-    console.log(`  it is tainted: ${told(taint)}`);
-    const undo = await timed(page, async () => {
-      await page.getByTestId("undo").click();
-      await page.locator("button[aria-pressed=false]", { hasText: "unreachable" }).waitFor();
-    });
-    console.log(`  that is undone: ${told(undo)}`);
+    const select = () => canvas.click({ position: { x: 20, y: 20 } });
+    const selected = await answered(page, select, "[data-testid=inspector] h2", "node-");
+    console.log(`  a node is selected: ${milliseconds(selected)}`);
+    const taint = () => page.getByRole("button", { name: "unreachable" }).click();
+    const tainted = await answered(page, taint, "button[aria-pressed=true]", "unreachable");
+    console.log(`  it is tainted: ${milliseconds(tainted)}`);
+    const undo = () => page.getByTestId("undo").click();
+    const undone = await answered(page, undo, "button[aria-pressed=false]", "unreachable");
+    console.log(`  that is undone: ${milliseconds(undone)}`);
     const elements = await page.evaluate(() => document.querySelectorAll("*").length);
     console.log(`  elements: ${elements}`);
     console.log(`  a zone is lost: ${told(await lose(page))}`);

@@ -229,9 +229,10 @@ impl Candidate {
     }
 
     fn exceeds(&self, signal: Signal) -> bool {
-        let nothing = signal.is_inodes() || signal == Signal::PidAvailable;
-        let asked = if nothing { Quantity::default() } else { self.request.clone() };
-        self.usage_quantity().compare(&asked) == Ordering::Greater
+        if signal.is_inodes() || signal == Signal::PidAvailable {
+            return self.usage > 0;
+        }
+        self.usage_quantity().compare(&self.request) == Ordering::Greater
     }
 
     fn usage_quantity(&self) -> Quantity {

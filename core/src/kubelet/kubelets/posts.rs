@@ -204,7 +204,7 @@ impl Kubelets {
     /// Whether [`complete_status`](Self::complete_status) would change a pod.
     pub(crate) fn lacks_status(&self, pod: &Pod) -> bool {
         let runs = matches!(pod.status.phase, PodPhase::Empty | PodPhase::Running);
-        runs && self.is_connected(&pod.spec.node_name) && pod.condition(READY).is_none()
+        runs && pod.condition(READY).is_none() && self.is_connected(&pod.spec.node_name)
     }
 
     /// The lease of a node as the API server would show it, if its kubelet ever renewed it.
