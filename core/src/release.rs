@@ -86,7 +86,7 @@ pub use self::changes::{Basis, Change};
 pub use self::feature_gates::{FeatureGate, FeatureGates, GateStage};
 pub use self::jobs::JobBackoff;
 pub use self::node_lifecycle::Requeue;
-pub use self::scheduling::{PreemptedMessage, PreemptionMessage, TaintReason};
+pub use self::scheduling::{AbsentNodes, PreemptedMessage, PreemptionMessage, TaintReason};
 pub use self::workloads::ScalingMessage;
 
 /// A minor release of Kubernetes, from 1.18 to 1.35.

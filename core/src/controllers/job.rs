@@ -142,7 +142,7 @@ impl JobController {
         let policy = policy.filter(|_| release.has_pod_failure_policy());
         let replaced_when_failed =
             job.is_some_and(|job| waits_for_the_end(job, release)) || policy.is_some();
-        let deleted = release.counts_deleted_pods_as_failed();
+        let deleted = release.tracks_jobs_with_finalizers();
         let failed = |pod: &Pod| {
             pod.status.phase == PodPhase::Failed
                 || (deleted
@@ -623,7 +623,7 @@ impl Reconcile for JobController {
         let of = |test: &dyn Fn(&Pod) -> bool| count(pods.iter().filter(|pod| test(pod)));
         let release = self.reconciler.release;
         let state = self.jobs.entry(key.clone()).or_default();
-        let (succeeded, failed) = if release.counts_job_pods_that_are_there() {
+        let (succeeded, failed) = if !release.tracks_jobs_with_finalizers() {
             let ended = |phase| of(&|pod: &Pod| pod.status.phase == phase);
             (ended(PodPhase::Succeeded), ended(PodPhase::Failed))
         } else {

@@ -10,17 +10,16 @@ since! {
     /// since 1.20 (kubernetes#94381). Before, it counts as if it were ready.
     evicts_unready_pods_within_budgets = 20;
     /// Whether a budget over pods without a controller leaves them out where it needs the scale of
-    /// controllers: since 1.22 (kubernetes#103414; the minor is not certain). Before, it cannot be
-    /// worked out.
-    leaves_out_unmanaged_pods = 22, believed;
+    /// controllers: since 1.22 (kubernetes#103414). Before, it cannot be worked out.
+    leaves_out_unmanaged_pods = 22;
     /// Whether an event says so of such a budget: since 1.27 (kubernetes#115861).
     warns_of_unmanaged_pods = 27;
     /// Whether a budget over pods of Jobs or DaemonSets names the resource that has no scale, in
-    /// place of *found no controllers*: since 1.21. The minor is not certain.
-    names_missing_scale = 21, believed;
+    /// place of *found no controllers*: since 1.21.
+    names_missing_scale = 21;
     /// Whether the eviction API writes the condition `DisruptionTarget`, if the gate
-    /// `PodDisruptionConditions` is on: since 1.26. The minor is not certain.
-    eviction_sets_disruption_target = 26, believed;
+    /// `PodDisruptionConditions` is on: since 1.25.
+    eviction_sets_disruption_target = 25;
     /// Whether budgets have `unhealthyPodEvictionPolicy`: since 1.27, where the gate
     /// `PDBUnhealthyPodEvictionPolicy` is on by default.
     has_unhealthy_pod_eviction_policy = 27;
@@ -29,9 +28,10 @@ since! {
     /// `NodeOutOfServiceVolumeDetach` is on by default.
     has_out_of_service_taint = 26;
     /// Whether the pod garbage collector marks a pod as failed before it deletes it, if the gate
-    /// `PodDisruptionConditions` is on: since 1.26. The minor is not certain.
-    marks_collected_pods_as_failed = 26, believed;
+    /// `PodDisruptionConditions` is on: since 1.25.
+    marks_collected_pods_as_failed = 25;
     /// Whether a volume is detached by force, six minutes after its pods are gone, only from a node
-    /// that is not healthy: since 1.26 (kubernetes#110721). Before, from any.
-    detaches_by_force_from_unhealthy_nodes_only = 26;
+    /// that is not healthy: since 1.25 (kubernetes#110721, which late patches of 1.24 have too).
+    /// Before, from any.
+    detaches_by_force_from_unhealthy_nodes_only = 25;
 }

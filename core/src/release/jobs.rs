@@ -4,15 +4,33 @@ use super::KubernetesRelease;
 
 impl KubernetesRelease {
     /// How the Job controller waits after a failure: since 1.27 for each failed pod
-    /// (kubernetes#114768). The minor is not certain.
+    /// (kubernetes#114768).
     #[must_use]
     pub const fn job_backoff(self) -> JobBackoff {
         if self.minor >= 27 { JobBackoff::Pods } else { JobBackoff::Queue }
     }
+
+    /// Whether Jobs are tracked with finalizers: in 1.23.0, where the gate
+    /// `JobTrackingWithFinalizers` is on by default (late patches switch it off), and again since
+    /// 1.25. Then a pod of a Job that is deleted counts as one that failed. Without, a Job counts
+    /// those of its failed and succeeded pods that are still there.
+    #[must_use]
+    pub const fn tracks_jobs_with_finalizers(self) -> bool {
+        self.minor == 23 || self.minor >= 25
+    }
 }
 
 changes! {
-    job_backoff = 27, believed:
+    tracks_jobs_with_finalizers = 23:
+        "A Job remembers pods that ended and were removed, and a pod that is deleted counts as \
+         failed (the gate `JobTrackingWithFinalizers`).";
+    tracks_jobs_with_finalizers = 24:
+        "A Job counts those of its ended pods that are still there, and a pod that is deleted does \
+         not count (the gate `JobTrackingWithFinalizers` is off again, kubernetes#109487).";
+    tracks_jobs_with_finalizers = 25:
+        "A Job remembers pods that ended and were removed, and a pod that is deleted counts as \
+         failed (the gate `JobTrackingWithFinalizers` is on again, kubernetes#110948).";
+    job_backoff = 27:
         "The Job controller waits after each failed pod, no longer in its queue \
          (kubernetes#114768).";
 }
@@ -21,18 +39,15 @@ since! {
     /// Whether Jobs have `podReplacementPolicy`, and wait with a `podFailurePolicy` until a pod has
     /// ended: since 1.29, where the gate `JobPodReplacementPolicy` is on by default.
     has_pod_replacement_policy = 29;
-    /// Whether a pod of a Job that is deleted counts as one that failed: with the finalizers by
-    /// which Jobs are tracked, taken to have come for good with 1.26.
-    counts_deleted_pods_as_failed = 26, believed;
     /// Whether the labels by which a Job knows its pods are there with the prefix
-    /// `batch.kubernetes.io/` too, and it selects by that: since 1.27. The minor is not certain.
-    prefixes_job_labels = 27, believed;
+    /// `batch.kubernetes.io/` too, and it selects by that: since 1.27.
+    prefixes_job_labels = 27;
     /// Whether `podFailurePolicy` of a Job counts: since 1.26, where the gate `JobPodFailurePolicy`
     /// is on by default.
     has_pod_failure_policy = 26;
     /// Whether a Job deletes pods that exceed the completions that are missing, not only those that
-    /// exceed `parallelism`: since 1.21, which brought Indexed Jobs. The minor is not certain.
-    deletes_surplus_job_pods = 21, believed;
+    /// exceed `parallelism`: since 1.21, which brought Indexed Jobs.
+    deletes_surplus_job_pods = 21;
     /// Whether the pods of a Job can have numbers (`completionMode: Indexed`): since 1.22, where
     /// the gate `IndexedJob` is on by default.
     has_indexed_jobs = 22;
@@ -52,16 +67,11 @@ since! {
 
 until! {
     /// Whether a Job fails when its queue has looked again `backoffLimit` times, whatever the
-    /// number of its failed pods: to 1.19; 1.20.2 is recorded to count pods. The minor is not
-    /// certain.
-    counts_job_requeues = 19, believed;
+    /// number of its failed pods: to 1.19; 1.20.2 is recorded to count pods.
+    counts_job_requeues = 19;
     /// Whether `backoffLimit` of a Job only counts when a pod has failed that its status does not
-    /// know, and not as many run as may: to 1.26, as recorded from 1.20.2. The minor is not
-    /// certain.
-    backoff_limit_asks_for_new_failure = 26, believed;
-    /// Whether a Job counts those of its failed and succeeded pods that are still there: to 1.22,
-    /// before Jobs were tracked with finalizers.
-    counts_job_pods_that_are_there = 22;
+    /// know, and not as many run as may: to 1.27, as recorded from 1.20.2.
+    backoff_limit_asks_for_new_failure = 27;
 }
 
 /// How the Job controller waits after a failure.

@@ -62,8 +62,8 @@ changes! {
 
 since! {
     /// Whether the tables of volumes and claims have the column `VOLUMEATTRIBUTESCLASS`: since
-    /// 1.29, where the API came (kubernetes/kubernetes#121104). The minor is not certain.
-    shows_volume_attributes_class = 29, believed;
+    /// 1.29, where the API came (kubernetes/kubernetes#121104).
+    shows_volume_attributes_class = 29;
     /// Whether `kubectl describe node` says that a lease is missing: since 1.19, before it showed
     /// one without values.
     describe_says_that_lease_is_missing = 19;
@@ -86,8 +86,8 @@ since! {
     /// then: 1.22.
     describe_tells_completion_mode = 22;
     /// Whether `kubectl get pods` tells when a container was last restarted: since 1.22
-    /// (kubernetes/kubernetes#100142). The minor is not certain.
-    shows_time_of_last_restart = 22, believed;
+    /// (kubernetes/kubernetes#100142).
+    shows_time_of_last_restart = 22;
     /// Whether `kubectl describe job` counts `Active` pods, with those that are ready: since 1.23,
     /// `Running` before.
     describe_counts_active_pods = 23;

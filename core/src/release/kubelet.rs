@@ -18,8 +18,7 @@ impl KubernetesRelease {
     }
 
     /// What comes before the message of a pod that the kubelet does not admit, in its status:
-    /// `Pod ` to 1.25, `Pod was rejected: ` since 1.26 (kubernetes#112644). The minor is not
-    /// certain.
+    /// `Pod ` to 1.25, `Pod was rejected: ` since 1.26 (kubernetes#112644).
     #[must_use]
     pub const fn rejected_pod_prefix(self) -> &'static str {
         if self.minor >= 26 { "Pod was rejected: " } else { "Pod " }
@@ -98,7 +97,7 @@ changes! {
     largest_eviction_fraction = 21:
         "The kubelet refuses eviction thresholds of more than 100 %, no longer of more than \
          10000 % (kubernetes#97321).";
-    rejected_pod_prefix = 26, believed:
+    rejected_pod_prefix = 26:
         "The status of a pod that the kubelet does not admit begins with `Pod was rejected: `, no \
          longer with `Pod ` (kubernetes#112644).";
     immediate_eviction_grace_period_seconds = 31:
@@ -121,29 +120,29 @@ since! {
     /// started: since 1.34 (kubernetes#130919).
     delays_report_after_start = 34;
     /// Whether a kubelet does not start with settings of shutdowns whose feature gate is off: since
-    /// 1.23 (kubernetes#102915). Before, it ignores them. The minor is not certain.
-    checks_gates_of_shutdowns = 23, believed;
+    /// 1.20, where the first of these settings came. Before, it does not know them.
+    checks_gates_of_shutdowns = 20;
     /// Whether a kubelet whose node is shut down posts at once that the node is not ready, and
     /// refuses pods from then on: since 1.21 (kubernetes#98005). In 1.20.2 it posts so when its
     /// status is due, and starts pods that are bound to the node.
     shutdown_is_posted_at_once = 21;
-    /// Whether a kubelet records the event `Shutdown` when its node is shut down: since 1.22
-    /// (kubernetes#101081). The minor is not certain.
-    records_shutdown = 22, believed;
+    /// Whether a kubelet records the event `Shutdown` when its node is shut down: since 1.23
+    /// (kubernetes#101081).
+    records_shutdown = 23;
     /// Whether a kubelet whose node is shut down ends the next group of pods as soon as the one
     /// before has ended, and tells critical pods by their priority alone: since 1.23
     /// (kubernetes#102915). Before, critical pods, static ones among them, end after the whole time
     /// of the others.
     shutdown_groups_pods = 23;
     /// Whether a pod that a kubelet ends since its node is shut down is `Failed` only when its
-    /// containers have ended: since 1.24 (kubernetes#108366). The minor is not certain.
-    pods_fail_when_containers_have_ended = 24, believed;
+    /// containers have ended: since 1.24 (kubernetes#108366).
+    pods_fail_when_containers_have_ended = 24;
     /// Whether the kubelet does not admit a pod that does not tolerate a `NoExecute` taint of its
-    /// node: since 1.22 (kubernetes#101218). The minor is not certain.
-    kubelet_checks_no_execute_taints = 22, believed;
+    /// node: since 1.24 (kubernetes#101218).
+    kubelet_checks_no_execute_taints = 24;
     /// Whether the kubelet says why a predicate failed by which it does not admit a pod: since 1.31
-    /// (kubernetes#125498). The minor is not certain.
-    kubelet_describes_failed_predicates = 31, believed;
+    /// (kubernetes#125498).
+    kubelet_describes_failed_predicates = 31;
     /// Whether the kubelet's `imagefs.inodesFree<5%` is among the default hard eviction thresholds:
     /// since 1.30 (kubernetes#121834).
     default_imagefs_inodes_threshold = 30;
@@ -154,9 +153,8 @@ since! {
     /// (kubernetes#122890), unless the gate `AllowOverwriteTerminationGracePeriodSeconds` is on.
     soft_eviction_respects_pod_grace_period = 32;
     /// Whether the kubelet's eviction message says the threshold and what is available, and about
-    /// a container `request is R, has larger consumption of` (kubernetes#111597): since 1.26. The
-    /// minor is not certain.
-    eviction_message_tells_threshold = 26, believed;
+    /// a container `request is R, has larger consumption of` (kubernetes#111597): since 1.26.
+    eviction_message_tells_threshold = 26;
     /// Whether the kubelet's eviction message tells of init containers: since 1.32
     /// (kubernetes#124947).
     eviction_message_tells_init_containers = 32;
@@ -164,11 +162,10 @@ since! {
     /// `PodDisruptionConditions` is on: since 1.26.
     kubelet_sets_disruption_target = 26;
     /// Whether the kubelet knows the signals `containerfs.available` and `containerfs.inodesFree`,
-    /// and a file system of images apart from that of containers: since 1.29. The minor is not
-    /// certain.
-    has_containerfs_signals = 29, believed;
-    /// Whether `mergeDefaultEvictionSettings` exists: since 1.35. The minor is not certain.
-    has_merge_default_eviction_settings = 35, believed;
+    /// and a file system of images apart from that of containers: since 1.29.
+    has_containerfs_signals = 29;
+    /// Whether `mergeDefaultEvictionSettings` exists: since 1.33.
+    has_merge_default_eviction_settings = 33;
     /// Whether `spec.resources` of a pod counts (the gate `PodLevelResources`, on by default since
     /// 1.34).
     has_pod_level_resources = 34;
@@ -176,8 +173,8 @@ since! {
     /// gate `SidecarContainers` is on by default.
     has_sidecar_containers = 29;
     /// Whether the kubelet takes a pod's use of ephemeral storage from the pod's own figure instead
-    /// of adding up its containers and volumes: since 1.23. The minor is not certain.
-    measures_pod_ephemeral_storage = 23, believed;
+    /// of adding up its containers and volumes: since 1.21.
+    measures_pod_ephemeral_storage = 21;
 }
 
 until! {

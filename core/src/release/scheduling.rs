@@ -6,18 +6,18 @@ use super::KubernetesRelease;
 
 impl KubernetesRelease {
     /// How long a pod that fits nowhere waits before the scheduler tries it again although nothing
-    /// has changed that may help it: `unschedulableQTimeInterval` of 1 min to 1.22,
-    /// `podMaxInUnschedulablePodsDuration` of 5 min since 1.23. The minor is not certain.
+    /// has changed that may help it: `unschedulableQTimeInterval` of 1 min to 1.23,
+    /// `podMaxInUnschedulablePodsDuration` of 5 min since 1.24.
     #[must_use]
     pub const fn longest_time_unschedulable(self) -> Duration {
-        Duration::from_secs(if self.minor <= 22 { 60 } else { 300 })
+        Duration::from_secs(if self.minor <= 23 { 60 } else { 300 })
     }
 
     /// How many nodes are enough to choose victims from, as a percentage of all and at least:
-    /// since 1.21 (kubernetes#94814; the minor is not certain). Before, all are looked at.
+    /// since 1.20 (kubernetes#94814). Before, all are looked at.
     #[must_use]
     pub const fn preemption_candidates(self) -> Option<(usize, usize)> {
-        if self.minor >= 21 { Some((10, 100)) } else { None }
+        if self.minor >= 20 { Some((10, 100)) } else { None }
     }
 
     /// How the event `Preempted` names the pod that needs the room: by namespace and name to 1.26,
@@ -32,8 +32,7 @@ impl KubernetesRelease {
     }
 
     /// How the scheduler says that a taint keeps a pod away: with the taint in a sentence to 1.23,
-    /// shorter since 1.24, without the taint since 1.35 (kubernetes#134740). That the second
-    /// begins with 1.24 is not certain.
+    /// shorter since 1.24, without the taint since 1.35 (kubernetes#134740).
     #[must_use]
     pub const fn untolerated_taint_reason(self) -> TaintReason {
         match self.minor {
@@ -44,7 +43,7 @@ impl KubernetesRelease {
     }
 
     /// What the scheduler says where `spec.nodeName` names another node: `requested hostname` to
-    /// 1.20, `requested node name` since. The minor is not certain.
+    /// 1.20, `requested node name` since.
     #[must_use]
     pub const fn node_name_reason(self) -> &'static str {
         if self.minor >= 21 {
@@ -55,7 +54,7 @@ impl KubernetesRelease {
     }
 
     /// What the scheduler says of nodes from which a volume cannot be reached: that they `had
-    /// volume node affinity conflict` to 1.32. That the new words begin with 1.33 is not certain.
+    /// volume node affinity conflict` to 1.32.
     #[must_use]
     pub const fn volume_affinity_reason(self) -> &'static str {
         if self.minor >= 33 {
@@ -65,8 +64,7 @@ impl KubernetesRelease {
         }
     }
 
-    /// What the scheduler says of a node selector or node affinity. That 1.20 and 1.21 each have
-    /// words of their own is not certain.
+    /// What the scheduler says of a node selector or node affinity. 1.20 has words of its own.
     #[must_use]
     pub const fn node_affinity_reason(self) -> &'static str {
         match self.minor {
@@ -77,8 +75,7 @@ impl KubernetesRelease {
     }
 
     /// What the scheduler says besides the reason proper if (anti-)affinity between pods keeps a
-    /// pod away: without `rules` to 1.20, nothing since 1.22 (kubernetes#102518). That 1.21 has
-    /// words of its own is not certain.
+    /// pod away: without `rules` to 1.20, nothing since 1.22 (kubernetes#102518).
     #[must_use]
     pub const fn general_affinity_reason(self) -> Option<&'static str> {
         match self.minor {
@@ -88,51 +85,76 @@ impl KubernetesRelease {
         }
     }
 
-    /// How the scheduler's message tells why preemption does not help: not at all to 1.23; since
-    /// 1.25 (kubernetes#110894) with a second full stop at the end, which went in 1.29. The minors
-    /// 1.24 and 1.29 are not certain.
+    /// How the scheduler's message tells why preemption does not help: not at all to 1.23; with a
+    /// second full stop at the end in 1.26 (kubernetes#110894) to 1.28.
     #[must_use]
     pub const fn preemption_message(self) -> PreemptionMessage {
         match self.minor {
             ..=23 => PreemptionMessage::None,
-            25..=28 => PreemptionMessage::TwoFullStops,
+            26..=28 => PreemptionMessage::TwoFullStops,
             _ => PreemptionMessage::OneFullStop,
+        }
+    }
+
+    /// What the scheduler's message says of nodes that a pod's affinity does not name by
+    /// `metadata.name`, as that of a daemon pod does. Since 1.24 `NodeAffinity.PreFilter` leaves
+    /// them out, and no filter is asked.
+    #[must_use]
+    pub const fn absent_nodes(self) -> AbsentNodes {
+        match self.minor {
+            ..=23 => AbsentNodes::AreFiltered,
+            24..=29 => AbsentNodes::MayBePreempted,
+            30 => AbsentNodes::HaveReason("node is filtered out by the prefilter result"),
+            31 => AbsentNodes::AreLeftOut,
+            _ => AbsentNodes::HaveReason("node(s) didn't satisfy plugin(s) [NodeAffinity]"),
         }
     }
 }
 
 changes! {
-    node_affinity_reason = 20, believed:
+    node_affinity_reason = 20:
         "The scheduler says `node(s) didn't match Pod's node affinity`, no longer `node(s) \
          didn't match node selector`.";
-    node_affinity_reason = 21, believed:
+    node_affinity_reason = 21:
         "The scheduler says `node(s) didn't match Pod's node affinity/selector`.";
-    node_name_reason = 21, believed:
+    node_name_reason = 21:
         "The scheduler says `the requested node name`, no longer `the requested hostname`.";
-    general_affinity_reason = 21, believed:
+    general_affinity_reason = 21:
         "The scheduler says `node(s) didn't match pod affinity/anti-affinity rules`.";
-    preemption_candidates = 21, believed:
+    preemption_candidates = 20:
         "Preemption chooses among 10 % of the nodes, at least 100, no longer among all \
          (kubernetes#94814).";
     general_affinity_reason = 22:
         "The scheduler says of affinity between pods the reason proper alone \
          (kubernetes#102518).";
-    longest_time_unschedulable = 23, believed:
+    longest_time_unschedulable = 24:
         "A pod that fits nowhere is tried again after 5 min, no longer after 1 min, although \
          nothing has changed that may help it.";
-    untolerated_taint_reason = 24, believed:
+    absent_nodes = 24:
+        "The scheduler's message says nothing of nodes that a pod's affinity does not name, as that \
+         of a daemon pod does.";
+    absent_nodes = 30:
+        "The scheduler says of nodes that a pod's affinity does not name `node is filtered out by \
+         the prefilter result`.";
+    absent_nodes = 31:
+        "The scheduler's message says nothing of nodes that a pod's affinity does not name, but that \
+         preemption does not help there.";
+    absent_nodes = 32:
+        "The scheduler says of nodes that a pod's affinity does not name `node(s) didn't satisfy \
+         plugin(s) [NodeAffinity]`.";
+    untolerated_taint_reason = 24:
         "The scheduler says `node(s) had untolerated taint {key: value}`.";
-    preemption_message = 24, believed:
+    preemption_message = 24:
         "The scheduler's message tells why preemption does not help.";
-    preemption_message = 25:
+    preemption_message = 26:
         "The scheduler's message ends with two full stops (kubernetes#110894).";
     preempted_message = 27:
         "The event `Preempted` does not name the pod that needs the room (kubernetes#114923).";
     preempted_message = 29:
         "The event `Preempted` names the pod that needs the room by its UID \
          (kubernetes#119971).";
-    preemption_message = 29, believed: "The scheduler's message ends with one full stop.";
-    volume_affinity_reason = 33, believed:
+    preemption_message = 29: "The scheduler's message ends with one full stop.";
+    volume_affinity_reason = 33:
         "The scheduler says `node(s) didn't match PersistentVolume's node affinity`, no longer \
          `node(s) had volume node affinity conflict`.";
     untolerated_taint_reason = 35:
@@ -142,8 +164,8 @@ changes! {
 
 since! {
     /// Whether the scheduler tries a pod again only if a change may help against what refused it
-    /// (`EventsToRegister`): since 1.22. The minor is not certain.
-    retries_by_plugin = 22, believed;
+    /// (`EventsToRegister`): since 1.22; in 1.21 of `NodeResourcesFit` alone.
+    retries_by_plugin = 22;
     /// The order in which the scheduler asks its filters: those that no preemption helps with
     /// before resources since 1.20 (kubernetes#95539).
     filters_taints_before_resources = 20;
@@ -151,8 +173,8 @@ since! {
     /// 1.18 the gate `EvenPodsSpread` appends the plugin.
     filters_spread_before_pod_affinity = 19;
     /// Whether the scheduler lets a pod that requests none of a resource onto a node that has less
-    /// than none left: since 1.27 (kubernetes#116408).
-    fits_zero_requests = 27;
+    /// than none left: since 1.28 (kubernetes#116408).
+    fits_zero_requests = 28;
     /// The same for extended resources: since 1.26 (kubernetes#111544).
     fits_zero_extended_requests = 26;
     /// How much the scheduler's scores weigh: TaintToleration 3, NodeAffinity and InterPodAffinity
@@ -169,9 +191,9 @@ since! {
     /// drew all such pods.
     skips_balance_of_idle_pods = 33;
     /// Whether the scheduler's scores count the overhead's CPU of the pod to be placed in
-    /// thousandths: since 1.28, where it is counted as everywhere else; in whole CPUs taken for
-    /// thousandths before. The minor is not certain.
-    scores_overhead_in_thousandths = 28, believed;
+    /// thousandths: since 1.27, where it is counted as everywhere else; in whole CPUs taken for
+    /// thousandths before.
+    scores_overhead_in_thousandths = 27;
     /// Whether scores of affinity between pods are normalised by the least and the most of them:
     /// since 1.21 (kubernetes#98096). Before, zero was one of them always.
     normalises_pod_affinity_by_true_range = 21;
@@ -202,14 +224,14 @@ since! {
     /// (kubernetes#107384); down before.
     rounds_spread_scores = 24;
     /// Whether `PodTopologySpread` says nothing of nodes if a pod has no constraints: since 1.28.
-    /// Before, every node was as good as any other, 100. The minor is not certain.
-    skips_idle_score_plugins = 28, believed;
+    /// Before, every node was as good as any other, 100.
+    skips_idle_score_plugins = 28;
     /// Whether a score counts all nodes that have an image: since 1.29. Before, those that had it
-    /// when the node was added. The minor is not certain.
-    counts_images_at_any_time = 29, believed;
+    /// when the node was added.
+    counts_images_at_any_time = 29;
     /// Whether preferred node affinity reads `matchFields`, and an empty preference prefers
-    /// nothing: since 1.20. Before, it preferred every node alike. The minor is not certain.
-    prefers_nodes_by_fields = 20, believed;
+    /// nothing: since 1.20. Before, it preferred every node alike.
+    prefers_nodes_by_fields = 20;
     /// Whether the condition of a pod that the scheduler preempts has the reason
     /// `PreemptionByScheduler` and does not name the pod that needs the room: since 1.27
     /// (kubernetes#114914); `PreemptionByKubeScheduler` before.
@@ -225,15 +247,12 @@ since! {
     /// Whether a request that is larger than all that a node has is unresolvable, so that
     /// preemption is not thought of: since 1.34 (kubernetes#131345).
     gives_up_on_small_nodes = 34;
-    /// Whether the scheduler says of nodes that a pod's affinity does not name that they
-    /// `didn't satisfy plugin(s) [NodeAffinity]`: since 1.31. The minor is not certain.
-    names_plugin_of_absent_nodes = 31, believed;
     /// Whether admission copies `preemptionPolicy` of a priority class into pods: since 1.19, where
     /// the gate `NonPreemptingPriority` is on by default.
     has_preemption_policy = 19;
     /// Whether the scheduler names a node that lacks the label of a topology spread constraint
-    /// apart from one with too many pods: since 1.20. The minor is not certain.
-    names_missing_topology_label = 20, believed;
+    /// apart from one with too many pods: since 1.19. That 1.18 does not is not certain.
+    names_missing_topology_label = 19, believed;
     /// Whether the scheduler asks the plugin DynamicResources for room before it thinks of
     /// preemption, and says of a pod without claims that there are `no new claims to deallocate`:
     /// since 1.34, where the gate `DynamicResourceAllocation` is on by default.
@@ -245,8 +264,8 @@ since! {
     /// since 1.26, where the gate `NodeInclusionPolicyInPodTopologySpread` is on by default.
     has_node_inclusion_policies = 26;
     /// Whether what keeps a pod off all nodes is said once, and not counted node by node
-    /// (`Diagnosis.PreFilterMsg`): since 1.26. The minor is not certain.
-    says_refusal_once = 26, believed;
+    /// (`Diagnosis.PreFilterMsg`): since 1.26.
+    says_refusal_once = 26;
     /// Whether a claim with the access mode `ReadWriteOncePod` is for one pod alone: since 1.27,
     /// where the gate of that name is on by default.
     has_read_write_once_pod = 27;
@@ -263,9 +282,9 @@ until! {
     /// to 1.22; `v1beta3` removes the plugin.
     scores_prefer_avoid_pods = 22;
     /// Whether the scheduler takes the write of a pod's status, by which it says that the pod is
-    /// unschedulable, for a change of the pod, and tries it once more at once: to 1.20, which
-    /// compares `managedFields` too. The minor is not certain.
-    retries_after_status_write = 20, believed;
+    /// unschedulable, for a change of the pod, and tries it once more at once: to 1.21, which
+    /// compares `managedFields` too.
+    retries_after_status_write = 21;
 }
 
 /// How the scheduler says that a taint keeps a pod away; see
@@ -290,6 +309,20 @@ pub enum PreemptedMessage {
     ByAPod,
     /// `Preempted by pod UID on node NODE`.
     ByUid,
+}
+
+/// What the scheduler's message says of nodes that a pod's affinity does not name; see
+/// [`KubernetesRelease::absent_nodes`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AbsentNodes {
+    /// What the filters say.
+    AreFiltered,
+    /// Nothing, and preemption is tried there.
+    MayBePreempted,
+    /// This, and that preemption does not help.
+    HaveReason(&'static str),
+    /// Only that preemption does not help.
+    AreLeftOut,
 }
 
 /// How the scheduler's message ends; see [`KubernetesRelease::preemption_message`].

@@ -34,12 +34,11 @@ since! {
 until! {
     /// Whether the immediate eviction of a pod that does not tolerate a taint goes through a timer
     /// (of a few nanoseconds, from two reads of the clock), so that it counts as pending while its
-    /// delete is tried: to 1.28. The minor is not certain.
-    immediate_eviction_uses_timer = 28, believed;
+    /// delete is tried: to 1.29.
+    immediate_eviction_uses_timer = 29;
     /// Whether the queue remembers a pod after its delete succeeded (a `nil` entry, the
-    /// *tombstone*), until the pod is really gone: to 1.32 (kubernetes#129577). The minor is not
-    /// certain.
-    keeps_tombstones = 32, believed;
+    /// *tombstone*), until the pod is really gone: to 1.32 (kubernetes#129577).
+    keeps_tombstones = 32;
     /// Whether the error for `operator: Exists` with a value shows the whole toleration: to 1.31
     /// (kubernetes#128119).
     validation_shows_whole_toleration = 31;

@@ -3,21 +3,21 @@
 use super::KubernetesRelease;
 
 impl KubernetesRelease {
-    /// How the event `ScalingReplicaSet` words it. The releases of the changes are not certain.
+    /// How the event `ScalingReplicaSet` words it.
     #[must_use]
     pub const fn scaling_message(self) -> ScalingMessage {
         match self.minor {
-            ..26 => ScalingMessage::To,
-            26..31 => ScalingMessage::ToFrom,
+            ..25 => ScalingMessage::To,
+            25..32 => ScalingMessage::ToFrom,
             _ => ScalingMessage::FromTo,
         }
     }
 }
 
 changes! {
-    scaling_message = 26, believed:
+    scaling_message = 25:
         "The event `ScalingReplicaSet` says `to 3 from 1`, no longer `to 3`.";
-    scaling_message = 31, believed: "The event `ScalingReplicaSet` says `from 1 to 3`.";
+    scaling_message = 32: "The event `ScalingReplicaSet` says `from 1 to 3`.";
 }
 
 since! {
@@ -51,8 +51,8 @@ since! {
     /// `StatefulSetMinReadySeconds` is on by default.
     has_stateful_set_min_ready_seconds = 23;
     /// Whether a StatefulSet replaces a pod that has ended well, as one that has failed: since
-    /// 1.28. The minor is not certain.
-    recreates_succeeded_pods = 28, believed;
+    /// 1.29.
+    recreates_succeeded_pods = 29;
     /// Whether conditions carry `observedGeneration`: since 1.34.
     sets_observed_generation = 34;
 }

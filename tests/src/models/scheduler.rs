@@ -340,7 +340,7 @@ impl World {
                 let used: i64 =
                     self.pods_on(name(node)).map(|other| request(other, resource, 0)).sum();
                 // A pod that asks for none is no worse where there is less than none.
-                let idle = if resource.contains('/') { 26 } else { 27 };
+                let idle = if resource.contains('/') { 26 } else { 28 };
                 let zero_fits = asks(resource) == 0 && self.minor >= idle;
                 if asks(resource) > allocatable(node, resource) - used && !zero_fits {
                     all.reasons.push(format!("Insufficient {resource}"));
@@ -375,7 +375,7 @@ impl World {
             let key = key_of(constraint);
             let Some(domain) = label(node, key) else {
                 let missing = format!("{text_of_reason} (missing required label)");
-                return rejection(if self.minor >= 20 { &missing } else { text_of_reason }, true);
+                return rejection(if self.minor >= 19 { &missing } else { text_of_reason }, true);
             };
             let mut matching: BTreeMap<&str, i64> = BTreeMap::new();
             for node in &eligible {

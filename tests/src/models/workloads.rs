@@ -663,7 +663,9 @@ impl Step<'_> {
         } else {
             succeeded.len() as i64
         };
-        if self.after.minor >= 23 || !disturbed {
+        // The gate `JobTrackingWithFinalizers` was off again in 1.24.
+        let tracked = self.after.minor == 23 || self.after.minor >= 25;
+        if tracked || !disturbed {
             if done >= completions && !finished {
                 wrong.push(format!("{done} of {completions} done and not complete"));
             }
@@ -680,7 +682,7 @@ impl Step<'_> {
         let per_index = number(job, "/spec/backoffLimitPerIndex");
         let limit = number(job, "/spec/backoffLimit").unwrap_or(6);
         let limit = if per_index.is_some() { i64::MAX } else { limit };
-        if self.after.minor >= 27 && failed > limit && !finished {
+        if self.after.minor >= 28 && failed > limit && !finished {
             wrong.push(format!("{failed} failed, at most {limit}, and it goes on"));
         }
         let why = list(job, "/status/conditions").iter().find(|it| text(it, "/type") == "Failed");

@@ -386,7 +386,7 @@ fn compare(world: &World, pod: &Value, decision: &Decision) -> Result<(), TestCa
             }
             let dra = if world.minor >= 34 { "no new claims to deallocate, " } else { "" };
             expected = format!("{expected} {dra}{}", world.preemption_message(pod));
-            if (25..=28).contains(&world.minor) {
+            if (26..=28).contains(&world.minor) {
                 expected.push('.');
             }
         }

@@ -65,7 +65,7 @@ pub(super) const DIFFERENCES: &[Difference] = &[
     },
     Difference {
         name: "kubelet_checks_no_execute_taints",
-        last: "1.21",
+        last: "1.23",
         before: "30 s",
         after: "1 s",
         observe: |release| {
@@ -105,7 +105,7 @@ pub(super) const DIFFERENCES: &[Difference] = &[
     },
     Difference {
         name: "checks_gates_of_shutdowns",
-        last: "1.22",
+        last: "1.19",
         before: "ignored",
         after: "refused",
         observe: |release| {
@@ -134,7 +134,7 @@ pub(super) const DIFFERENCES: &[Difference] = &[
     },
     Difference {
         name: "records_shutdown",
-        last: "1.21",
+        last: "1.22",
         before: "",
         after: "Shutdown manager detected shutdown event",
         observe: |release| {
@@ -373,7 +373,7 @@ pub(super) const DIFFERENCES: &[Difference] = &[
     },
     Difference {
         name: "has_merge_default_eviction_settings",
-        last: "1.34",
+        last: "1.32",
         before: "1",
         after: "5",
         observe: |release| {
@@ -401,7 +401,7 @@ pub(super) const DIFFERENCES: &[Difference] = &[
     },
     Difference {
         name: "measures_pod_ephemeral_storage",
-        last: "1.22",
+        last: "1.20",
         before: "p",
         after: "",
         observe: |release| {

@@ -133,7 +133,7 @@ pub(super) const DIFFERENCES: &[Difference] = &[
     },
     Difference {
         name: "detaches_by_force_from_unhealthy_nodes_only",
-        last: "1.25",
+        last: "1.24",
         before: "after 360 s",
         after: "never",
         observe: |release| {
@@ -180,7 +180,7 @@ pub(super) const DIFFERENCES: &[Difference] = &[
     },
     Difference {
         name: "awaits_missing_ready_condition",
-        last: "1.20",
+        last: "1.29",
         before: "WouldCrash",
         after: "NoReadyCondition",
         observe: |release| {

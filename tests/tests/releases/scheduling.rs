@@ -118,7 +118,7 @@ pub(super) const DIFFERENCES: &[Difference] = &[
     },
     Difference {
         name: "fits_zero_requests",
-        last: "1.26",
+        last: "1.27",
         before: "NodeResourcesFit",
         after: "",
         observe: |release| {
@@ -173,7 +173,7 @@ pub(super) const DIFFERENCES: &[Difference] = &[
     },
     Difference {
         name: "scores_overhead_in_thousandths",
-        last: "1.27",
+        last: "1.26",
         before: "94",
         after: "75",
         observe: |release| {
@@ -338,7 +338,7 @@ pub(super) const DIFFERENCES: &[Difference] = &[
     },
     Difference {
         name: "preemption_candidates",
-        last: "1.20",
+        last: "1.19",
         before: "120",
         after: "100",
         observe: |release| {
@@ -404,24 +404,36 @@ pub(super) const DIFFERENCES: &[Difference] = &[
         },
     },
     Difference {
-        name: "names_plugin_of_absent_nodes",
+        name: "absent_nodes",
+        last: "1.23",
+        before: "what the filter says",
+        after: "nothing",
+        observe: about_absent_nodes,
+    },
+    Difference {
+        name: "absent_nodes",
+        last: "1.29",
+        before: "nothing",
+        after: "node is filtered out by the prefilter result, no preemption",
+        observe: about_absent_nodes,
+    },
+    Difference {
+        name: "absent_nodes",
         last: "1.30",
-        before: "false",
-        after: "true",
-        observe: |release| {
-            let nodes = [node("n", json!({}), json!({}))];
-            let field = json!([{"key": "metadata.name", "operator": "In", "values": ["m"]}]);
-            let spec = json!({"affinity": {"nodeAffinity": {
-                "requiredDuringSchedulingIgnoredDuringExecution": {
-                    "nodeSelectorTerms": [{"matchFields": field}]}}}});
-            let decision = decide(release, &nodes, &[], &pod("p", "", json!({}), spec));
-            let words = "1 node(s) didn't satisfy plugin(s) [NodeAffinity]";
-            decision.message.unwrap().contains(words).to_string()
-        },
+        before: "node is filtered out by the prefilter result, no preemption",
+        after: "nothing, no preemption",
+        observe: about_absent_nodes,
+    },
+    Difference {
+        name: "absent_nodes",
+        last: "1.31",
+        before: "nothing, no preemption",
+        after: "node(s) didn't satisfy plugin(s) [NodeAffinity], no preemption",
+        observe: about_absent_nodes,
     },
     Difference {
         name: "retries_after_status_write",
-        last: "1.20",
+        last: "1.21",
         before: "bound after 2000 ms",
         after: "bound after 1000 ms",
         observe: bound_after,
@@ -449,7 +461,7 @@ pub(super) const DIFFERENCES: &[Difference] = &[
     },
     Difference {
         name: "longest_time_unschedulable",
-        last: "1.22",
+        last: "1.23",
         before: "bound after 90 s",
         after: "bound after 330 s",
         observe: |release| {
@@ -504,7 +516,7 @@ pub(super) const DIFFERENCES: &[Difference] = &[
     },
     Difference {
         name: "names_missing_topology_label",
-        last: "1.19",
+        last: "1.18",
         before: "node(s) didn't match pod topology spread constraints",
         after: "node(s) didn't match pod topology spread constraints (missing required label)",
         observe: |release| {
@@ -746,7 +758,7 @@ pub(super) const DIFFERENCES: &[Difference] = &[
     },
     Difference {
         name: "preemption_message",
-        last: "1.24",
+        last: "1.25",
         before: "0/1 nodes are available: 1 Preemption is not helpful for scheduling.",
         after: "0/1 nodes are available: 1 Preemption is not helpful for scheduling..",
         observe: |release| about_preemption(release),
@@ -759,6 +771,28 @@ pub(super) const DIFFERENCES: &[Difference] = &[
         observe: |release| about_preemption(release),
     },
 ];
+
+/// What the message says of a node that the pod's affinity does not name, while the one that it
+/// names is full.
+fn about_absent_nodes(release: KubernetesRelease) -> String {
+    let full = pod("q", "m", json!({"cpu": 2}), json!({}));
+    let nodes = ["m", "n"].map(|name| node(name, json!({}), json!({})));
+    let field = json!([{"key": "metadata.name", "operator": "In", "values": ["m"]}]);
+    let spec = json!({"affinity": {"nodeAffinity": {
+        "requiredDuringSchedulingIgnoredDuringExecution": {
+            "nodeSelectorTerms": [{"matchFields": field}]}}}});
+    let new = pod("p", "", json!({"cpu": 1}), spec);
+    let message = decide(release, &nodes, &[full], &new).message.unwrap();
+    let message = message.strip_prefix("0/2 nodes are available: ").unwrap();
+    let (reasons, rest) = message.split_once('.').unwrap();
+    let mut reasons = reasons.split(", ").filter(|reason| *reason != "1 Insufficient cpu");
+    let reason = reasons.next().map_or("nothing", |reason| match reason.strip_prefix("1 ") {
+        Some(reason) if !reason.contains("didn't match") => reason,
+        _ => "what the filter says",
+    });
+    let hopeless = rest.contains("1 Preemption is not helpful for scheduling");
+    format!("{reason}{}", if hopeless { ", no preemption" } else { "" })
+}
 
 /// Why the first node does not fit.
 fn reason(decision: &Decision) -> String {

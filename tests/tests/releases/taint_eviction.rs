@@ -25,7 +25,7 @@ pub(super) const DIFFERENCES: &[Difference] = &[
     },
     Difference {
         name: "immediate_eviction_uses_timer",
-        last: "1.28",
+        last: "1.29",
         before: "Marking Cancelling",
         after: "Marking",
         observe: |release| {

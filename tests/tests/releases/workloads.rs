@@ -77,7 +77,7 @@ pub(super) const DIFFERENCES: &[Difference] = &[
     },
     Difference {
         name: "marks_collected_pods_as_failed",
-        last: "1.25",
+        last: "1.24",
         before: "deleted",
         after: "updated deleted",
         observe: |release| {
@@ -152,7 +152,7 @@ pub(super) const DIFFERENCES: &[Difference] = &[
     },
     Difference {
         name: "eviction_sets_disruption_target",
-        last: "1.25",
+        last: "1.24",
         before: "false",
         after: "true",
         observe: |release| {
@@ -176,15 +176,25 @@ pub(super) const DIFFERENCES: &[Difference] = &[
         },
     },
     Difference {
-        name: "counts_deleted_pods_as_failed",
-        last: "1.25",
-        before: "0",
-        after: "1",
-        observe: |release| {
-            let simulator = run(release, job(json!({})), &[(3, json!("delete"))], 4);
-            let job = simulator.cluster().get_workload(&job_key()).unwrap();
-            job.status::<JobStatus>().failed.to_string()
-        },
+        name: "tracks_jobs_with_finalizers",
+        last: "1.22",
+        before: "0, 0",
+        after: "1, 1",
+        observe: failures_of_pods_that_went,
+    },
+    Difference {
+        name: "tracks_jobs_with_finalizers",
+        last: "1.23",
+        before: "1, 1",
+        after: "0, 0",
+        observe: failures_of_pods_that_went,
+    },
+    Difference {
+        name: "tracks_jobs_with_finalizers",
+        last: "1.24",
+        before: "0, 0",
+        after: "1, 1",
+        observe: failures_of_pods_that_went,
     },
     Difference {
         name: "has_pod_deletion_cost",
@@ -215,7 +225,7 @@ pub(super) const DIFFERENCES: &[Difference] = &[
     },
     Difference {
         name: "recreates_succeeded_pods",
-        last: "1.27",
+        last: "1.28",
         before: "Succeeded",
         after: "Running",
         observe: |release| ended_stateful_pod(release, "Succeeded").0,
@@ -252,7 +262,7 @@ pub(super) const DIFFERENCES: &[Difference] = &[
     },
     Difference {
         name: "backoff_limit_asks_for_new_failure",
-        last: "1.26",
+        last: "1.27",
         before: "",
         after: "BackoffLimitExceeded",
         observe: |release| {
@@ -260,22 +270,6 @@ pub(super) const DIFFERENCES: &[Difference] = &[
             let status = json!({ "failed": 1, "startTime": "2020-01-01T00:00:00Z" });
             let spec = json!({ "backoffLimit": 0, "status": status });
             ended_job(release, spec, &["Failed"]).0
-        },
-    },
-    Difference {
-        name: "counts_job_pods_that_are_there",
-        last: "1.22",
-        before: "0",
-        after: "1",
-        observe: |release| {
-            // A pod that has failed is removed.
-            let (_, mut simulator) = ended_job(release, json!({}), &["Failed"]);
-            let pod = json!({ "deletePod": { "pod": "it-0", "force": true } });
-            let now = Timestamp::from_secs(3);
-            simulator.handle_command(now, serde_json::from_value(pod).unwrap()).unwrap();
-            simulator.advance_to(Timestamp::from_secs(5)).unwrap();
-            let job = simulator.cluster().get_workload(&job_key()).unwrap();
-            job.status::<JobStatus>().failed.to_string()
         },
     },
     Difference {
@@ -376,19 +370,34 @@ pub(super) const DIFFERENCES: &[Difference] = &[
     },
     Difference {
         name: "scaling_message",
-        last: "1.25",
+        last: "1.24",
         before: "Scaled up replica set to 3",
         after: "Scaled up replica set to 3 from 1",
         observe: scaled,
     },
     Difference {
         name: "scaling_message",
-        last: "1.30",
+        last: "1.31",
         before: "Scaled up replica set to 3 from 1",
         after: "Scaled up replica set from 1 to 3",
         observe: scaled,
     },
 ];
+
+/// How many failures a Job counts whose pod is deleted while it runs, and one whose pod has failed
+/// and is removed.
+fn failures_of_pods_that_went(release: KubernetesRelease) -> String {
+    let failed = |simulator: &Simulator| {
+        let job = simulator.cluster().get_workload(&job_key()).unwrap();
+        job.status::<JobStatus>().failed
+    };
+    let deleted = run(release, job(json!({})), &[(3, json!("delete"))], 4);
+    let (_, mut removed) = ended_job(release, json!({}), &["Failed"]);
+    let pod = json!({ "deletePod": { "pod": "it-0", "force": true } });
+    removed.handle_command(Timestamp::from_secs(3), serde_json::from_value(pod).unwrap()).unwrap();
+    removed.advance_to(Timestamp::from_secs(5)).unwrap();
+    format!("{}, {}", failed(&deleted), failed(&removed))
+}
 
 /// A Job whose pod runs for 5 s.
 fn job(more: Value) -> Value {

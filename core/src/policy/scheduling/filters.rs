@@ -18,7 +18,7 @@ use crate::api::{
     TaintEffect, claim_names, container_images, overhead_cpu, well_known,
 };
 use crate::policy::matching::{find_matching_untolerated_taint, tolerations_tolerate_taint};
-use crate::release::{KubernetesRelease, TaintReason};
+use crate::release::{AbsentNodes, KubernetesRelease, TaintReason};
 
 /// A plugin that keeps pods off nodes, by its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -223,18 +223,30 @@ impl<'a> Cycle<'a> {
         Some(names)
     }
 
-    /// What is said of nodes that the pod's affinity does not name, in releases that do not ask the
-    /// filters about them.
+    /// What is said of nodes that the pod's affinity does not name, in releases that have words of
+    /// their own for them.
     pub(super) fn absent_nodes(&self) -> Option<impl Fn(&str) -> Option<Rejection>> {
-        let says = self.release().names_plugin_of_absent_nodes();
-        let named = self.named_nodes().filter(|_| says)?;
+        let AbsentNodes::HaveReason(reason) = self.release().absent_nodes() else { return None };
+        let named = self.named_nodes()?;
         Some(move |node: &str| {
             (!named.contains(node)).then(|| Rejection {
                 plugin: FilterPlugin::NodeAffinity,
-                reasons: Vec::from(["node(s) didn't satisfy plugin(s) [NodeAffinity]".to_owned()]),
+                reasons: Vec::from([reason.to_owned()]),
                 preemption_may_help: false,
             })
         })
+    }
+
+    /// Whether a node is one of those that the message does not mention, since the pod's affinity
+    /// does not name it.
+    pub(super) fn unmentioned_nodes(&self) -> impl Fn(&str) -> bool {
+        let named = match self.release().absent_nodes() {
+            AbsentNodes::AreFiltered | AbsentNodes::HaveReason(_) => None,
+            // What keeps a pod off all nodes is said before affinity is read.
+            _ if self.refusal.is_some() => None,
+            AbsentNodes::MayBePreempted | AbsentNodes::AreLeftOut => self.named_nodes(),
+        };
+        move |node: &str| named.as_ref().is_some_and(|named| !named.contains(node))
     }
 
     /// What one filter says.

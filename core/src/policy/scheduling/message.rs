@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 
 use super::NodeVerdict;
 use super::filters::Cycle;
-use crate::release::PreemptionMessage;
+use crate::release::{AbsentNodes, PreemptionMessage};
 
 /// The message where there are no nodes at all. Mirrors `ErrNoNodesAvailable`.
 pub const NO_NODES_AVAILABLE: &str = "no nodes available to schedule pods";
@@ -31,8 +31,12 @@ pub(super) fn failure(cycle: &Cycle<'_>, verdicts: &[NodeVerdict]) -> (String, V
     if verdicts.is_empty() {
         return (NO_NODES_AVAILABLE.to_owned(), Vec::new());
     }
-    let rejections = || verdicts.iter().filter_map(|verdict| verdict.rejection.as_ref());
-    let reasons = rejections().flat_map(|rejection| &rejection.reasons).map(String::as_str);
+    let unmentioned = cycle.unmentioned_nodes();
+    // Where no node is named that is there, the message would be empty.
+    let all = verdicts.iter().all(|verdict| unmentioned(&verdict.node));
+    let mentioned = verdicts.iter().filter(|verdict| all || !unmentioned(&verdict.node));
+    let rejections = mentioned.filter_map(|verdict| verdict.rejection.as_ref());
+    let reasons = rejections.flat_map(|rejection| &rejection.reasons).map(String::as_str);
     let mut message = match &cycle.refusal {
         Some(refusal) if cycle.release().says_refusal_once() => {
             let count = verdicts.len();
@@ -63,6 +67,9 @@ fn preemption(cycle: &Cycle<'_>, verdicts: &[NodeVerdict]) -> (String, Vec<Strin
     let nodes = cycle.snapshot.nodes();
     let rejections: Vec<_> =
         nodes.zip(verdicts).map(|(node, verdict)| (node, verdict.rejection.as_ref())).collect();
-    let (reasons, preemptable) = cycle.preemption_reasons(&rejections);
+    let tries_unmentioned = cycle.release().absent_nodes() == AbsentNodes::MayBePreempted;
+    let unmentioned = cycle.unmentioned_nodes();
+    let tried = |node: &str| tries_unmentioned && unmentioned(node);
+    let (reasons, preemptable) = cycle.preemption_reasons(&rejections, tried);
     (fit_error(verdicts.len(), reasons.iter().map(String::as_str)), preemptable)
 }

@@ -271,14 +271,17 @@ impl<'a> Cycle<'a> {
     }
 
     /// Why preemption does not help, node by node, and where it does. The budgets do not matter for
-    /// that. Mirrors the statuses of `DryRunPreemption`.
+    /// that. It is `tried` on some nodes whatever was said of them. Mirrors the statuses of
+    /// `DryRunPreemption`.
     pub(super) fn preemption_reasons(
         &self,
         rejections: &[(&'a NodeInfo, Option<&Rejection>)],
+        tried: impl Fn(&str) -> bool,
     ) -> (Vec<String>, Vec<String>) {
         let (mut reasons, mut preemptable) = (Vec::new(), Vec::new());
         for (node, rejection) in rejections {
-            if !rejection.is_some_and(|rejection| rejection.preemption_may_help) {
+            let may_help = rejection.is_some_and(|rejection| rejection.preemption_may_help);
+            if !may_help && !tried(&node.name) {
                 reasons.push("Preemption is not helpful for scheduling".to_string());
                 continue;
             }
