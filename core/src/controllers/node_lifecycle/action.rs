@@ -206,6 +206,6 @@ pub enum DequeueOutcome {
     Failed,
     /// It has no Ready condition: it waits for the next token, at least 50 ms.
     NoReadyCondition,
-    /// It has no Ready condition, which ends the process in this release (to 1.20).
+    /// It has no Ready condition, which ends the process in this release (to 1.29).
     WouldCrash,
 }
