@@ -21,7 +21,7 @@ const END_OF_TIME: u64 = i64::MAX as u64;
 pub struct Behaviour {
     /// A pod that now tolerates everything forever has its timer cancelled (since 1.20).
     pub forever_cancels: bool,
-    /// An immediate deletion is a timer of zero length (to 1.28).
+    /// An immediate deletion is a timer of zero length (to 1.29).
     pub immediate_is_timer: bool,
     /// A success leaves a nil entry (to 1.32).
     pub tombstones: bool,

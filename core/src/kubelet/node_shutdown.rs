@@ -156,15 +156,19 @@ impl KubeletConfiguration {
         release: KubernetesRelease,
         gates: &FeatureGates,
     ) -> Result<NodeShutdownConfig, ConfigError> {
+        let known = |gate: FeatureGate| gate.stage(release) != GateStage::Absent;
         let is_enabled = |gate: FeatureGate| {
-            let known = gate.stage(release) != GateStage::Absent;
-            known && self.gate(gate.name()).unwrap_or_else(|| gates.is_enabled(gate))
+            known(gate) && self.gate(gate.name()).unwrap_or_else(|| gates.is_enabled(gate))
         };
         let graceful = is_enabled(FeatureGate::GracefulNodeShutdown);
         let by_priority = is_enabled(FeatureGate::GracefulNodeShutdownBasedOnPodPriority);
-        let checks = release.checks_gates_of_shutdowns();
-        self.check_shutdown(graceful || !checks, by_priority || !checks)
-            .map_err(ConfigError::Settings)?;
+        // A release that does not know a gate does not know its settings.
+        let may = |on: bool, gate: FeatureGate| on || !known(gate);
+        self.check_shutdown(
+            may(graceful, FeatureGate::GracefulNodeShutdown),
+            may(by_priority, FeatureGate::GracefulNodeShutdownBasedOnPodPriority),
+        )
+        .map_err(ConfigError::Settings)?;
         if !graceful {
             return Ok(NodeShutdownConfig::default());
         }

@@ -93,13 +93,17 @@ fn numbers(toleration: &Toleration, taint: &Taint) -> Result<(i64, i64), Mismatc
 /// `007`, `9.5` or blanks. Mirrors `content.IsDecimalInteger` followed by `strconv.ParseInt`.
 #[must_use]
 pub fn parse_canonical(text: &str) -> Option<i64> {
-    let digits = text.strip_prefix('-').unwrap_or(text).as_bytes();
-    let canonical = match digits {
+    if is_canonical(text) { text.parse().ok() } else { None }
+}
+
+/// Whether this is a decimal integer in canonical form, of any size. Mirrors
+/// `content.IsDecimalInteger`.
+pub(crate) fn is_canonical(text: &str) -> bool {
+    match text.strip_prefix('-').unwrap_or(text).as_bytes() {
         [b'0'] => text.len() == 1,
         [b'1'..=b'9', rest @ ..] => rest.iter().all(u8::is_ascii_digit),
         _ => false,
-    };
-    if canonical { text.parse().ok() } else { None }
+    }
 }
 
 /// Whether `toleration` tolerates `taint`. Mirrors `Toleration.ToleratesTaint`.

@@ -11,9 +11,11 @@ use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
+use core::num::IntErrorKind;
 
 use crate::api::{Node, ObjectMeta, Pod, Taint, TaintEffect, Toleration, TolerationOperator};
-use crate::policy::matching::parse_canonical;
+use crate::policy::matching::is_canonical;
+use crate::quote::go_quote;
 use crate::release::{FeatureGate, FeatureGates, KubernetesRelease};
 
 pub use crate::api::{
@@ -32,6 +34,9 @@ pub struct ValidationOptions {
     /// Whether the operators `Lt` and `Gt` may be used: the feature gate
     /// `TaintTolerationComparisonOperators`.
     pub comparison_operators: bool,
+    /// Whether the error for `Lt` and `Gt` names them as supported where they may not be used
+    /// (since 1.35).
+    pub names_comparison_operators: bool,
     /// Whether a DaemonSet may have `maxSurge` (since 1.22). Before, the API server drops it.
     pub daemon_set_surge: bool,
     /// Whether a Job may have `backoffLimitPerIndex` and `maxFailedIndexes` (since 1.29, where they
@@ -46,15 +51,15 @@ impl ValidationOptions {
         Self {
             exists_value_dump: release.validation_shows_whole_toleration(),
             comparison_operators: gates.is_enabled(FeatureGate::TaintTolerationComparisonOperators),
+            names_comparison_operators: release.validation_names_comparison_operators(),
             daemon_set_surge: release.has_daemon_set_surge(),
             backoff_limit_per_index: release.has_backoff_limit_per_index(),
         }
     }
 }
 
-/// Checks the tolerations of a new pod; `path` is where they are, `spec.tolerations`.
-///
-/// The texts about the values of `Lt` and `Gt` are not certain. Mirrors `ValidateTolerations`.
+/// Checks the tolerations of a new pod; `path` is where they are, `spec.tolerations`. Mirrors
+/// `ValidateTolerations`.
 #[must_use]
 pub fn validate_tolerations(
     tolerations: &[Toleration],
@@ -126,17 +131,25 @@ fn validate_operator(
             }
         }
         TolerationOperator::Lt | TolerationOperator::Gt if options.comparison_operators => {
-            let detail = if value.is_empty() {
-                "must be non-empty"
-            } else if parse_canonical(value).is_none() {
-                "must be a valid decimal integer in canonical form"
-            } else {
-                return;
+            let mut invalid = |detail: &str| {
+                errors.push(FieldError::invalid("value", value, detail));
             };
-            errors.push(FieldError::invalid("value", value, detail));
+            if value.is_empty() {
+                invalid("must be non-empty");
+            } else if !is_canonical(value) {
+                invalid("must be a valid decimal integer in canonical form");
+            }
+            if let Err(error) = value.parse::<i64>() {
+                let why = match error.kind() {
+                    IntErrorKind::PosOverflow | IntErrorKind::NegOverflow => "value out of range",
+                    _ => "invalid syntax",
+                };
+                invalid(&format!("strconv.ParseInt: parsing {}: {why}", go_quote(value)));
+            }
         }
         TolerationOperator::Lt | TolerationOperator::Gt | TolerationOperator::Other(_) => {
-            let supported: &[&str] = if options.comparison_operators {
+            let is_known = !matches!(toleration.operator, TolerationOperator::Other(_));
+            let supported: &[&str] = if is_known && options.names_comparison_operators {
                 &["Equal", "Exists", "Lt", "Gt"]
             } else {
                 &["Equal", "Exists"]

@@ -17,9 +17,6 @@ since! {
     /// Whether a budget over pods of Jobs or DaemonSets names the resource that has no scale, in
     /// place of *found no controllers*: since 1.21.
     names_missing_scale = 21;
-    /// Whether the eviction API writes the condition `DisruptionTarget`, if the gate
-    /// `PodDisruptionConditions` is on: since 1.25.
-    eviction_sets_disruption_target = 25;
     /// Whether budgets have `unhealthyPodEvictionPolicy`: since 1.27, where the gate
     /// `PDBUnhealthyPodEvictionPolicy` is on by default.
     has_unhealthy_pod_eviction_policy = 27;
@@ -27,9 +24,6 @@ since! {
     /// volumes of a node that was shut down: since 1.26, where the gate
     /// `NodeOutOfServiceVolumeDetach` is on by default.
     has_out_of_service_taint = 26;
-    /// Whether the pod garbage collector marks a pod as failed before it deletes it, if the gate
-    /// `PodDisruptionConditions` is on: since 1.25.
-    marks_collected_pods_as_failed = 25;
     /// Whether a volume is detached by force, six minutes after its pods are gone, only from a node
     /// that is not healthy: since 1.25 (kubernetes#110721, which late patches of 1.24 have too).
     /// Before, from any.

@@ -119,9 +119,6 @@ since! {
     /// Whether the first report of a node's status is moved as after a change, if the kubelet has
     /// started: since 1.34 (kubernetes#130919).
     delays_report_after_start = 34;
-    /// Whether a kubelet does not start with settings of shutdowns whose feature gate is off: since
-    /// 1.20, where the first of these settings came. Before, it does not know them.
-    checks_gates_of_shutdowns = 20;
     /// Whether a kubelet whose node is shut down posts at once that the node is not ready, and
     /// refuses pods from then on: since 1.21 (kubernetes#98005). In 1.20.2 it posts so when its
     /// status is due, and starts pods that are bound to the node.

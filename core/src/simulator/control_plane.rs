@@ -196,7 +196,7 @@ impl ControlPlane {
             scheduler: Scheduler::new(snapshot),
             pod_gc: PodGcController::new(PodGcConfig {
                 release,
-                marks_failed: conditions && release.marks_collected_pods_as_failed(),
+                marks_failed: conditions,
                 terminated_pod_threshold: PodGcConfig::DEFAULT_TERMINATED_POD_THRESHOLD,
                 missing_phase_is_ended: false,
             }),

@@ -259,9 +259,7 @@ impl Simulator {
         if let Some((budget, status)) = eviction.charged {
             self.commit(self.api.write_budget_status(&budget, &status));
         }
-        if self.api.gates.is_enabled(FeatureGate::PodDisruptionConditions)
-            && self.api.config.release.eviction_sets_disruption_target()
-        {
+        if self.api.gates.is_enabled(FeatureGate::PodDisruptionConditions) {
             self.commit(self.api.mark_evicted(pod));
         }
         let grace = eviction.delete_options.grace_period_seconds;

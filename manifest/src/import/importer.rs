@@ -508,6 +508,7 @@ fn options() -> ValidationOptions {
     ValidationOptions {
         exists_value_dump: false,
         comparison_operators: true,
+        names_comparison_operators: true,
         daemon_set_surge: true,
         backoff_limit_per_index: true,
     }

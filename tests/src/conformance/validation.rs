@@ -66,6 +66,7 @@ pub fn run(line: &str) -> Outcome {
     let options = ValidationOptions {
         exists_value_dump: true,
         comparison_operators: false,
+        names_comparison_operators: false,
         daemon_set_surge: false,
         backoff_limit_per_index: false,
     };

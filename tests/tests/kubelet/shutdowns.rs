@@ -362,7 +362,7 @@ fn usage_ends_with_the_node() {
     assert_eq!(object(&simulator, "p").unwrap().status.phase, PodPhase::Running);
 }
 
-/// To 1.21 a kubelet does not look at taints. One that starts is given all pods as if they were
+/// To 1.23 a kubelet does not look at taints. One that starts is given all pods as if they were
 /// new; one whose network is back does not.
 #[test]
 fn a_kubelet_that_starts_admits_its_pods_anew() {
@@ -393,7 +393,7 @@ fn a_kubelet_that_starts_admits_its_pods_anew() {
         assert_eq!(state(&simulator, "tolerant"), "Running  ready", "{what}");
     }
     // One that is being deleted has no more time: its containers are not waited for.
-    for (release, gone) in [("1.21", 205), ("1.22", 201)] {
+    for (release, gone) in [("1.23", 205), ("1.24", 201)] {
         let pods = json!([pod("bare", "a", json!({ "tolerations": [] }))]);
         let mut simulator = cluster(release, pods, json!({}));
         give(&mut simulator, 10, json!({ "stopKubelet": { "node": "a" } }));

@@ -17,7 +17,7 @@ fn behaviour(config: &SimulatorConfig) -> Behaviour {
     let since = |minor| config.release >= KubernetesRelease::new(minor).unwrap();
     Behaviour {
         forever_cancels: since(20),
-        immediate_is_timer: !since(29),
+        immediate_is_timer: !since(30),
         tombstones: !since(33),
         condition: since(26),
         stand_in: config.stand_in_api_server,

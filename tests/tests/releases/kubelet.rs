@@ -104,22 +104,6 @@ pub(super) const DIFFERENCES: &[Difference] = &[
         },
     },
     Difference {
-        name: "checks_gates_of_shutdowns",
-        last: "1.19",
-        before: "ignored",
-        after: "refused",
-        observe: |release| {
-            let settings = KubeletConfiguration {
-                shutdown_grace_period: Some(Span(Duration::from_secs(30))),
-                feature_gates: Some([("GracefulNodeShutdown".into(), false)].into()),
-                ..KubeletConfiguration::default()
-            };
-            let gates = FeatureGates::new(release, []).unwrap();
-            let config = settings.node_shutdown_config(release, &gates);
-            config.map_or("refused", |_| "ignored").into()
-        },
-    },
-    Difference {
         name: "shutdown_is_posted_at_once",
         last: "1.20",
         before: "false",

@@ -33,6 +33,17 @@ pub(super) const DIFFERENCES: &[Difference] = &[
         },
     },
     Difference {
+        name: "validation_names_comparison_operators",
+        last: "1.34",
+        before: "\"Equal\", \"Exists\"",
+        after: "\"Equal\", \"Exists\", \"Lt\", \"Gt\"",
+        observe: |release| {
+            let mut session = play(release, "node n");
+            let refused = session.execute("pod d/p on n tolerates a>3/inf").unwrap();
+            refused.split("supported values: ").nth(1).unwrap_or(&refused).trim().to_owned()
+        },
+    },
+    Difference {
         name: "TaintTolerationComparisonOperators",
         last: "1.34",
         before: "refused",

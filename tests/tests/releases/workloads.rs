@@ -76,35 +76,6 @@ pub(super) const DIFFERENCES: &[Difference] = &[
         observe: |release| daemon_pods(release, "Succeeded", json!({})),
     },
     Difference {
-        name: "marks_collected_pods_as_failed",
-        last: "1.24",
-        before: "deleted",
-        after: "updated deleted",
-        observe: |release| {
-            // What the API server tells of a pod when it is collected: nobody sees it Failed for
-            // long.
-            let set = stateful_set(json!({}));
-            let gone = json!({ "deleteNode": { "node": "n" } });
-            let mut simulator = run(release, set, &[(10, gone)], 120);
-            let mut told: Vec<(Timestamp, &str)> = Vec::new();
-            for event in simulator.drain_events() {
-                match event.what {
-                    EventKind::PodUpdated { pod, .. } if pod.name() == "it-0" => {
-                        told.push((event.at, "updated"));
-                    }
-                    EventKind::PodDeleted { pod, .. } if pod.name() == "it-0" => {
-                        told.push((event.at, "deleted"));
-                        break;
-                    }
-                    _ => {}
-                }
-            }
-            let (end, _) = *told.last().unwrap();
-            let told = told.into_iter().filter(|(at, _)| *at == end).map(|(_, what)| what);
-            told.collect::<Vec<_>>().join(" ")
-        },
-    },
-    Difference {
         name: "has_policy_v1",
         last: "1.20",
         before: "evicted",
@@ -148,17 +119,6 @@ pub(super) const DIFFERENCES: &[Difference] = &[
                                  "uid": "it", "controller": true }]);
             let events = budget_events(release, json!({ "ownerReferences": owner }));
             events.contains("jobs.batch does not implement the scale subresource").to_string()
-        },
-    },
-    Difference {
-        name: "eviction_sets_disruption_target",
-        last: "1.24",
-        before: "false",
-        after: "true",
-        observe: |release| {
-            let evict = json!({ "evictPod": { "pod": "it-0" } });
-            let pod = first_pod(release, stateful_set(json!({})), &[(10, evict)]);
-            pod.contains("EvictionByEvictionAPI").to_string()
         },
     },
     Difference {

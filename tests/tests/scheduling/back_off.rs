@@ -8,18 +8,18 @@ use taintlab_core::simulator::{InitialState, Simulator, SimulatorConfig};
 use taintlab_core::time::Timestamp;
 
 /// A pod is created at one moment, the only node is uncordoned at another: when is it bound? Those
-/// that wait are looked at once a second; to 1.20 the first attempt counts twice.
+/// that wait are looked at once a second; to 1.21 the first attempt counts twice.
 #[test]
 fn pods_wait_for_a_whole_second() {
     for (release, created, uncordoned, bound) in [
-        ("1.21", 2_000, 2_500, 3_000),
-        ("1.21", 2_300, 2_500, 4_000),
+        ("1.22", 2_000, 2_500, 3_000),
+        ("1.22", 2_300, 2_500, 4_000),
         ("1.35", 2_300, 2_500, 4_000),
         ("1.20", 2_000, 2_500, 4_000),
         ("1.20", 2_300, 2_500, 5_000),
         // Uncordoned in one write, without its taint in another: it was tried in between.
         ("1.20", 2_000, 7_700, 12_000),
-        ("1.21", 2_000, 7_700, 10_000),
+        ("1.22", 2_000, 7_700, 10_000),
     ] {
         let config = SimulatorConfig {
             release: KubernetesRelease::parse(release).unwrap(),
@@ -73,7 +73,7 @@ fn config(release: &str) -> SimulatorConfig {
 /// when the queue is next flushed of what waits for long.
 #[test]
 fn what_waits_for_long_is_tried_again() {
-    for (release, bound) in [("1.20", 90), ("1.22", 90), ("1.23", 330), ("1.35", 330)] {
+    for (release, bound) in [("1.20", 90), ("1.23", 90), ("1.24", 330), ("1.35", 330)] {
         let spread = json!([{"maxSkew": 1, "topologyKey": "kubernetes.io/hostname",
             "whenUnsatisfiable": "DoNotSchedule", "labelSelector": {"matchLabels": {"app": "a"}}}]);
         let pod = |name: &str, spec| -> Pod {

@@ -228,8 +228,8 @@ fn when_a_volume_is_detached() {
         ("1.20", Some(node("n", "a", false)), true, Some(360)),
         ("1.34", None, true, Some(360)),
         // Healthy, and yet not unmounted.
-        ("1.25", Some(node("n", "a", true)), true, Some(360)),
-        ("1.26", Some(node("n", "a", true)), true, None),
+        ("1.24", Some(node("n", "a", true)), true, Some(360)),
+        ("1.25", Some(node("n", "a", true)), true, None),
         // Out of service.
         ("1.26", Some(gone.clone()), true, Some(0)),
         ("1.25", Some(gone), true, Some(360)),

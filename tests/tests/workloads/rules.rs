@@ -527,7 +527,7 @@ fn a_partition_keeps_the_old_template() {
     }
 }
 
-/// A StatefulSet replaces a pod that has failed, since 1.28 also one that has ended well; up to
+/// A StatefulSet replaces a pod that has failed, since 1.29 also one that has ended well; up to
 /// 1.30 it says so.
 #[test]
 fn a_stateful_set_recreates_pods_that_have_ended() {
@@ -535,8 +535,8 @@ fn a_stateful_set_recreates_pods_that_have_ended() {
         ("1.27", PodPhase::Failed, true, "RecreatingFailedPod"),
         ("1.30", PodPhase::Failed, true, "RecreatingFailedPod"),
         ("1.31", PodPhase::Failed, true, ""),
-        ("1.27", PodPhase::Succeeded, false, ""),
-        ("1.28", PodPhase::Succeeded, true, "RecreatingTerminatedPod"),
+        ("1.28", PodPhase::Succeeded, false, ""),
+        ("1.29", PodPhase::Succeeded, true, "RecreatingTerminatedPod"),
         ("1.31", PodPhase::Succeeded, true, ""),
     ] {
         let db = workload(WorkloadKind::StatefulSet, "db", 1, json!({}));

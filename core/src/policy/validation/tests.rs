@@ -7,12 +7,14 @@ use crate::api::Workload;
 const OLD: ValidationOptions = ValidationOptions {
     exists_value_dump: true,
     comparison_operators: false,
+    names_comparison_operators: false,
     daemon_set_surge: false,
     backoff_limit_per_index: false,
 };
 const NEW: ValidationOptions = ValidationOptions {
     exists_value_dump: false,
     comparison_operators: false,
+    names_comparison_operators: true,
     daemon_set_surge: true,
     backoff_limit_per_index: true,
 };
@@ -67,9 +69,16 @@ fn tolerations() {
         (
             "V4",
             toleration("k", "Gt", "5", ""),
-            NEW,
+            OLD,
             &["spec.tolerations[0].operator: Unsupported value: \"Gt\": supported values: \
                \"Equal\", \"Exists\""],
+        ),
+        (
+            "V4 since 1.35",
+            toleration("k", "Gt", "5", ""),
+            NEW,
+            &["spec.tolerations[0].operator: Unsupported value: \"Gt\": supported values: \
+               \"Equal\", \"Exists\", \"Lt\", \"Gt\""],
         ),
         ("V4 with the gate", toleration("k", "Gt", "5", ""), GATE, none),
         (
@@ -80,11 +89,28 @@ fn tolerations() {
                in canonical form"],
         ),
         (
+            "no number with the gate",
+            toleration("k", "Lt", "", ""),
+            GATE,
+            &[
+                "spec.tolerations[0].value: Invalid value: \"\": must be non-empty",
+                "spec.tolerations[0].value: Invalid value: \"\": strconv.ParseInt: parsing \"\": \
+                 invalid syntax",
+            ],
+        ),
+        (
+            "too large a number with the gate",
+            toleration("k", "Lt", "9223372036854775808", ""),
+            GATE,
+            &["spec.tolerations[0].value: Invalid value: \"9223372036854775808\": \
+               strconv.ParseInt: parsing \"9223372036854775808\": value out of range"],
+        ),
+        (
             "an unknown operator with the gate",
             toleration("k", "In", "5", ""),
             GATE,
             &["spec.tolerations[0].operator: Unsupported value: \"In\": supported values: \
-               \"Equal\", \"Exists\", \"Lt\", \"Gt\""],
+               \"Equal\", \"Exists\""],
         ),
         (
             "V5",

@@ -176,6 +176,6 @@ fn defaults_are_merged_where_that_exists() {
         ..KubeletConfiguration::default()
     };
     let text = |minor| thresholds(&settings.eviction_config(release(minor)).unwrap());
-    assert_eq!(text(34), "memory.available<1Gi, allocatableMemory.available<1Gi");
-    assert!(text(35).starts_with("imagefs.available<15%, imagefs.inodesFree<5%, memory.avail"));
+    assert_eq!(text(32), "memory.available<1Gi, allocatableMemory.available<1Gi");
+    assert!(text(33).starts_with("imagefs.available<15%, imagefs.inodesFree<5%, memory.avail"));
 }
