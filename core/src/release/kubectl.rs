@@ -157,8 +157,8 @@ since! {
     /// Whether `kubectl taint` names taints that are to be both set and removed as `key=effect`:
     /// since 1.23, as JSON before.
     taint_names_conflicts_as_pairs = 23;
-    /// Whether `kubectl get jobs` has a column `STATUS`: since 1.31.
-    jobs_have_status_column = 31;
+    /// Whether `kubectl get jobs` has a column `STATUS`: since 1.30.
+    jobs_have_status_column = 30;
 }
 
 impl KubernetesRelease {

@@ -119,7 +119,7 @@ pub(super) const DIFFERENCES: &[Difference] = &[
     },
     Difference {
         name: "jobs_have_status_column",
-        last: "1.30",
+        last: "1.29",
         before: "false",
         after: "true",
         observe: |release| {

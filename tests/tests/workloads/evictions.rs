@@ -25,13 +25,16 @@ fn pod(name: &str, ready: &str) -> Pod {
 /// A node with one pod that is ready and one that is not, and a budget that needs one.
 fn cluster(release: &str) -> Simulator {
     let release = KubernetesRelease::parse(release).unwrap();
+    cluster_with(SimulatorConfig::with_control_plane(release))
+}
+
+fn cluster_with(config: SimulatorConfig) -> Simulator {
     let node: Node = serde_json::from_value(json!({ "metadata": { "name": "n" } })).unwrap();
     let budget = serde_json::from_value(json!({
         "metadata": { "name": "web" },
         "spec": { "minAvailable": 1, "selector": { "matchLabels": { "app": "web" } } },
     }));
     let begin = InitialState { budgets: vec![budget.unwrap()], ..InitialState::default() };
-    let config = SimulatorConfig::with_control_plane(release);
     let pods = [pod("ready", "True"), pod("unready", "False")];
     Simulator::beginning_with(config, [node], pods, begin).unwrap()
 }
@@ -64,6 +67,13 @@ fn evictions_say_so_since_1_26() {
         assert!(evict(&mut simulator, "unready"), "{release}");
         assert_eq!(reason(&simulator, "unready"), expected, "{release}");
     }
+    // 1.25 does with the gate.
+    let release = KubernetesRelease::new(25).unwrap();
+    let mut config = SimulatorConfig::with_control_plane(release);
+    config.feature_gates.insert("PodDisruptionConditions".into(), true);
+    let mut simulator = cluster_with(config);
+    assert!(evict(&mut simulator, "unready"));
+    assert_eq!(reason(&simulator, "unready"), "EvictionByEvictionAPI");
 }
 
 /// Whoever asks for the end of a pod is refused as often as it was said, in the words of kubectl;
