@@ -131,14 +131,14 @@ changes! {
         "A pod that fits nowhere is tried again after 5 min, no longer after 1 min, although \
          nothing has changed that may help it.";
     absent_nodes = 24:
-        "The scheduler's message says nothing of nodes that a pod's affinity does not name, as that \
-         of a daemon pod does.";
+        "The scheduler's message says nothing of nodes that a pod's affinity does not name, as \
+         that of a daemon pod does.";
     absent_nodes = 30:
         "The scheduler says of nodes that a pod's affinity does not name `node is filtered out by \
          the prefilter result`.";
     absent_nodes = 31:
-        "The scheduler's message says nothing of nodes that a pod's affinity does not name, but that \
-         preemption does not help there.";
+        "The scheduler's message says nothing of nodes that a pod's affinity does not name, but \
+         that preemption does not help there.";
     absent_nodes = 32:
         "The scheduler says of nodes that a pod's affinity does not name `node(s) didn't satisfy \
          plugin(s) [NodeAffinity]`.";

@@ -29,8 +29,8 @@ since! {
     cancels_when_tolerated_forever = 20, recorded;
     /// Whether taint eviction is a controller of its own: since 1.29.
     has_taint_eviction_controller = 29;
-    /// Whether the error for the operators `Lt` and `Gt` names them as supported although their gate
-    /// is off: since 1.35.
+    /// Whether the error for the operators `Lt` and `Gt` names them as supported although their
+    /// gate is off: since 1.35.
     validation_names_comparison_operators = 35;
 }
 
