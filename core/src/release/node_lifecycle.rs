@@ -62,6 +62,10 @@ since! {
     /// Whether the tainting pass waits for a queued node that has no Ready condition: since 1.30.
     /// Older releases run into a nil pointer there.
     awaits_missing_ready_condition = 30;
+    /// Whether a health pass decides about the taints that make pods leave by the condition that it
+    /// has just written: since 1.34 (kubernetes#120816). Before, by the one that it found, so that a
+    /// node that is lost waits for the next pass, 5 s, before it is queued.
+    taints_by_written_condition = 34;
 }
 
 until! {

@@ -19,10 +19,10 @@ use crate::release::Requeue;
 use crate::time::Timestamp;
 
 impl NodeLifecycleController {
-    /// What becomes of a node, by its condition before this pass. Mirrors
+    /// What becomes of a node, by its condition before this pass or, since 1.34, after it. Mirrors
     /// `Controller.processTaintBaseEviction`.
     pub(super) fn process_taint_base_eviction(&mut self, check: &Check) -> Option<Step> {
-        let status = &check.observed.as_ref()?.status;
+        let status = self.status_of(check)?;
         if *status == ConditionStatus::True {
             let then = AfterTaints::Reachable(check.zone.clone());
             let work = Self::mark_node_as_reachable(&check.name, &check.node, then);
@@ -41,6 +41,13 @@ impl NodeLifecycleController {
         None
     }
 
+    /// The condition by which is decided about a node.
+    fn status_of<'a>(&self, check: &'a Check) -> Option<&'a ConditionStatus> {
+        let by_written = self.release.taints_by_written_condition();
+        let ready = if by_written { &check.current } else { &check.observed };
+        ready.as_ref().map(|ready| &ready.status)
+    }
+
     /// Mirrors `Controller.markNodeForTainting`.
     fn mark_node_for_tainting(&mut self, check: &Check, has_taint: bool) {
         let now = self.now;
@@ -56,8 +63,8 @@ impl NodeLifecycleController {
         let uid = check.node.metadata.uid.as_str();
         self.queues_changed = now;
         if zone.queue.add_in_turn(now, check.name.clone(), uid) && !seen {
-            let status = check.observed.as_ref().map(|observed| observed.status.clone());
-            self.record_queued(&check.name, &status.unwrap_or_default(), None);
+            let status = self.status_of(check).cloned().unwrap_or_default();
+            self.record_queued(&check.name, &status, None);
             self.report(NodeLifecycleReport::Queued {
                 node: check.name.clone(),
                 zone: check.zone.clone(),
