@@ -14,7 +14,7 @@ use crate::conformance::nullable;
 /// The release that was recorded as `1.20.2`.
 pub const BEHAVIOUR_1_20: u8 = 20;
 /// The release that was recorded as `current`.
-pub const BEHAVIOUR_CURRENT: u8 = 35;
+pub const BEHAVIOUR_CURRENT: u8 = 33;
 
 /// Nodes, pods and flags.
 #[derive(Clone, Deserialize)]

@@ -131,8 +131,9 @@ fn scenario(duration: u64, nodes: Vec<InputNode>) -> Scenario {
     Scenario { config: Config::default(), duration, nodes, pods: vec![] }
 }
 
+/// On 1.33, the last release in which a node waits for a second pass before it is queued.
 fn play(scenario: Scenario) -> (Vec<Outcome>, World) {
-    World::new(scenario, release(35)).unwrap().play()
+    World::new(scenario, release(33)).unwrap().play()
 }
 
 /// Changes of `NoExecute` taints: `50 n1 +unreachable`.
@@ -453,7 +454,7 @@ fn n17_a_node_that_never_reported() {
 
 /// Plays to `end` seconds and restarts both controllers at `at`.
 fn play_with_restart(scenario: Scenario, at: u64, end: u64) -> Vec<Outcome> {
-    let mut world = World::new(scenario, release(35)).unwrap();
+    let mut world = World::new(scenario, release(33)).unwrap();
     for tick in 0..=end * 10 {
         world.tick(tick, |world| {
             if tick == at * 10 {
@@ -635,7 +636,7 @@ fn a_taint_that_is_removed_by_hand_by_release() {
 #[test]
 fn n1_a_refused_taint_waits_for_the_next_token() {
     let nodes = with_two_healthy(unreachable("n1"));
-    let mut world = World::new(scenario(0, nodes), release(35)).unwrap();
+    let mut world = World::new(scenario(0, nodes), release(33)).unwrap();
     for tick in 0..=700 {
         world.tick(tick, |world| {
             if tick == 460 {

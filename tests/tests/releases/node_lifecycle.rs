@@ -212,6 +212,30 @@ pub(super) const DIFFERENCES: &[Difference] = &[
         },
     },
     Difference {
+        name: "taints_by_written_condition",
+        last: "1.33",
+        before: "5 s later",
+        after: "at once",
+        observe: |release| {
+            let mut simulator = cluster(release, &["a", "b", "c", "d"], &[]);
+            command(&mut simulator, 3.0, json!({"stopKubelet": {"node": "a"}}));
+            let unknown = |simulator: &Simulator| {
+                let node = simulator.cluster().get_node("a").unwrap();
+                node.status.conditions.iter().any(|it| it.status == ConditionStatus::Unknown)
+            };
+            let mut now = 30.0;
+            while !unknown(&simulator) {
+                now += 0.5;
+                advance(&mut simulator, now);
+            }
+            advance(&mut simulator, now + 1.0);
+            let tainted = !no_execute(&simulator, "a").is_empty();
+            advance(&mut simulator, now + 6.0);
+            assert!(!no_execute(&simulator, "a").is_empty());
+            (if tainted { "at once" } else { "5 s later" }).to_owned()
+        },
+    },
+    Difference {
         name: "node_health_workers",
         last: "1.26",
         before: "200ms",

@@ -143,19 +143,19 @@ fn a_deployment_with_room_elsewhere() {
         assert_eq!((figures.wanted, figures.least_ready), (2, 1));
         assert_eq!((figures.evicted, figures.moved, figures.stuck), (1, 1, 1));
         assert_eq!(figures.worst_at, secs(gone));
-        // 5 s to the taint, 300 s of toleration, 2 s to start.
-        assert_eq!(figures.below, secs(307));
-        assert_eq!(figures.longest_gap, secs(307));
-        assert_eq!(figures.replica_time_lost, secs(307));
+        // 300 s of toleration, 2 s to start.
+        assert_eq!(figures.below, secs(302));
+        assert_eq!(figures.longest_gap, secs(302));
+        assert_eq!(figures.replica_time_lost, secs(302));
         assert_eq!(figures.at_zero, secs(0));
-        assert_eq!(figures.whole_again, Some(secs(gone + 307)));
-        assert_eq!(cell.harm, Millis(153_500));
+        assert_eq!(figures.whole_again, Some(secs(gone + 302)));
+        assert_eq!(cell.harm, Millis(151_000));
     }
     assert_eq!(report.workloads[0].score.score, 97);
     assert_eq!(
         report.workloads[0].score.arithmetic,
-        "node a, lost: 307.000 s missing over all pods / 2 wanted + 0.000 s with none = \
-         153.500 s; 100 − 100 × 153.500 s / (2 × 3600.000 s) = 97"
+        "node a, lost: 302.000 s missing over all pods / 2 wanted + 0.000 s with none = \
+         151.000 s; 100 − 100 × 151.000 s / (2 × 3600.000 s) = 97"
     );
     assert_eq!(report.score.score, 97);
 
@@ -165,7 +165,7 @@ fn a_deployment_with_room_elsewhere() {
         finding.what,
         format!(
             "node a lost: deployment/default/web is down to 1 of 2 ready, whole again after {}",
-            secs(gone + 307)
+            secs(gone + 302)
         )
     );
     for (seconds, below) in [(0, 7), (30, 37), (60, 67)] {
@@ -213,7 +213,7 @@ fn a_deployment_without_room_elsewhere() {
     assert!(best.harm < finding.harm, "{}", best.what);
     let more = |remedy: &Remedy| matches!(remedy, Remedy::OneMoreNode { .. });
     let more = finding.effects.iter().find(|effect| more(&effect.remedy)).unwrap();
-    assert_eq!(more.figures.as_ref().unwrap().below, secs(307));
+    assert_eq!(more.figures.as_ref().unwrap().below, secs(302));
     let priority = |remedy: &Remedy| matches!(remedy, Remedy::Priority { .. });
     let priority = finding.effects.iter().find(|effect| priority(&effect.remedy)).unwrap();
     assert_eq!(priority.harm, finding.harm, "there is nobody to make room");
@@ -321,7 +321,7 @@ fn parts_in_any_order_are_the_whole() {
     let text = |report: &Report| serde_json::to_string(report).unwrap();
     assert_eq!(text(&merged), text(&whole));
     let again = cell(&whole, "a", &Fault::Lost, "deployment/default/web");
-    let after: Vec<_> = (1..=3).map(|seed| secs(not_ready_after("a", seed) + 307)).collect();
+    let after: Vec<_> = (1..=3).map(|seed| secs(not_ready_after("a", seed) + 302)).collect();
     let spread = again.whole_again_spread.unwrap();
     assert_eq!(Some(&spread.min), after.iter().min());
     assert_eq!(Some(&spread.max), after.iter().max());

@@ -216,7 +216,7 @@ fn unreachable_node(minor: u8, flags: &[(&str, &str)]) -> World {
 
 #[test]
 fn a_status_that_cannot_be_written_is_tried_five_times_20_ms_apart() {
-    let mut world = unreachable_node(35, &[]);
+    let mut world = unreachable_node(33, &[]);
     world.answers.insert("status", vec![CONFLICT; 4]);
     assert_eq!(
         world.run_to(46),
@@ -241,7 +241,7 @@ fn a_status_that_cannot_be_written_is_tried_five_times_20_ms_apart() {
 
 #[test]
 fn after_five_failures_the_node_is_left_out_of_the_pass() {
-    let mut world = unreachable_node(35, &[]);
+    let mut world = unreachable_node(33, &[]);
     world.answers.insert("status", vec![FAILED; 5]);
     let log = world.run_to(46);
     assert_eq!(log[4..], ["45.08s status n1 !", "45.08s skipped n1"]);
@@ -255,7 +255,7 @@ fn after_five_failures_the_node_is_left_out_of_the_pass() {
 
 #[test]
 fn other_work_goes_on_while_a_status_waits() {
-    let mut world = unreachable_node(35, &[]);
+    let mut world = unreachable_node(33, &[]);
     world.answers.insert("status", vec![FAILED]);
     world.now = at(45);
     // The request, and what its result leads to.
@@ -319,7 +319,7 @@ fn a_node_tainted_in_the_pass_that_finds_a_total_outage_keeps_its_taint() {
 
 #[test]
 fn a_swap_that_fails_waits_for_the_next_token() {
-    let mut world = unreachable_node(35, &[]);
+    let mut world = unreachable_node(33, &[]);
     world.run_to(49);
     world.answers.insert("taints", vec![FAILED]);
     assert_eq!(world.run_to(52), ["50s taints n1 +unreachable:NoExecute !", "50s turn n1 Failed",]);
@@ -331,7 +331,7 @@ fn a_swap_that_fails_waits_for_the_next_token() {
 
 #[test]
 fn a_taint_that_cannot_be_removed_keeps_the_node_in_the_queue() {
-    let mut world = unreachable_node(35, &[]);
+    let mut world = unreachable_node(33, &[]);
     world.run_to(51);
     let (mut back, old) = (node("n1", "True", 51), world.cluster.get_node("n1").unwrap().clone());
     back.spec.taints.clone_from(&old.spec.taints);
@@ -347,7 +347,7 @@ fn a_taint_that_cannot_be_removed_keeps_the_node_in_the_queue() {
 
 #[test]
 fn pods_that_cannot_be_marked_are_tried_by_the_next_pass() {
-    let mut world = unreachable_node(35, &[]);
+    let mut world = unreachable_node(33, &[]);
     world.answers.insert("podstatus", vec![FAILED]);
     let log = world.run_to(46);
     let pods = ["45s podstatus default/p !", "45s event NodeNotReady"];
@@ -358,7 +358,7 @@ fn pods_that_cannot_be_marked_are_tried_by_the_next_pass() {
     assert_eq!(log[1], "50s event NodeNotReady");
     assert_eq!(world.controller.nodes_to_retry().len(), 0);
     // A pod that is gone meanwhile is no failure, and has no event.
-    let mut world = unreachable_node(35, &[]);
+    let mut world = unreachable_node(33, &[]);
     world.answers.insert("podstatus", vec![RequestResult::NotFound]);
     let log = world.run_to(46);
     assert_eq!(log.iter().filter(|line| line.ends_with("event NodeNotReady")).count(), 1);
@@ -417,7 +417,7 @@ fn the_legacy_path_tries_a_failed_eviction_with_the_next_token() {
 
 #[test]
 fn a_pod_bound_to_an_unreachable_node_becomes_not_ready_and_waits_for_a_node_that_is_gone() {
-    let mut world = unreachable_node(35, &[]);
+    let mut world = unreachable_node(33, &[]);
     world.run_to(46);
     world.put_pod("late", "n1");
     assert_eq!(world.run_to(47), ["46s podstatus default/late", "46s event NodeNotReady"]);
@@ -584,7 +584,7 @@ fn zones_of_excluded_nodes_are_stable() {
 
 #[test]
 fn results_that_nobody_waits_for_are_ignored() {
-    let mut world = unreachable_node(35, &[]);
+    let mut world = unreachable_node(33, &[]);
     world.controller.handle_action_result(at(44), RequestId(99), FAILED);
     assert!(!world.controller.has_queued_work());
     let name: NodeName = "n1".into();
