@@ -168,7 +168,7 @@ fn a_deployment_with_room_elsewhere() {
             secs(gone + 302)
         )
     );
-    for (seconds, below) in [(0, 7), (30, 37), (60, 67)] {
+    for (seconds, below) in [(0, 2), (30, 32), (60, 62)] {
         let tried = |remedy: &Remedy| {
             let Remedy::TolerationSeconds { seconds, .. } = remedy else { return None };
             Some(*seconds)
