@@ -106,8 +106,8 @@ const seen = (page) =>
   });
 
 /**
- * Clicks, and waits for an element with a text; how many milliseconds passed in the page between the
- * click and the frame that shows it, without what it takes to drive a browser.
+ * Clicks, and waits for an element with a text; how many milliseconds passed in the page between
+ * the click and the frame that shows it, without what it takes to drive a browser.
  */
 async function answered(page, click, selector, text) {
   const took = page.evaluate(
