@@ -156,14 +156,14 @@ playgroundTest(
     const inspector = page.getByTestId("inspector");
     await inspector.getByText("The node has no NoExecute taint").waitFor();
     const before = inspector.getByTestId("earlier-pod");
-    await before.getByText("An earlier pod of this name was evicted at 6m55.1s").waitFor();
+    await before.getByText("An earlier pod of this name was evicted at 6m50.1s").waitFor();
     const budget = page.getByTestId("time-budget");
     assert.equal(await budget.isVisible(), false, "it is not about this pod");
     await before.locator("summary").first().click();
     await budget.waitFor();
     // Of a pod that was not made again it stands open.
     await page.locator('[data-pod^="default/web-"][data-state="gone"]').first().click();
-    await inspector.getByText("Evicted at 6m55.1s").first().waitFor();
+    await inspector.getByText("Evicted at 6m50.1s").first().waitFor();
     assert.equal(await before.count(), 0);
     await budget.waitFor();
   },
