@@ -3,7 +3,14 @@
 import assert from "node:assert/strict";
 
 import { playgroundTest } from "./support/browser.mjs";
-import { ready, selectNode, selectPod, taint, until } from "./support/page.mjs";
+import {
+  loadScenario,
+  ready,
+  selectNode,
+  selectPod,
+  taint,
+  until,
+} from "./support/page.mjs";
 
 /** What an element looks like. */
 const picture = async (locator) => (await locator.screenshot()).toString("base64");
@@ -187,6 +194,12 @@ for (const colorScheme of ["light", "dark"]) {
         Object.fromEntries(names.map((name) => [name, page.locator(`#sheet [data-of="${name}"]`)]));
       await assertDifferent(drawn(KINDS), "marks of the slider");
       await assertFarApart(page, drawn(STATES), 4, "lanes");
+      await page.locator("#sheet").evaluate((sheet) => sheet.remove());
+
+      await loadScenario(page, "service-in-an-outage");
+      const sample = (readiness) => page.locator(`i.sample.${readiness}`).first();
+      const readiness = ["whole", "some", "none", "notyet"].map((name) => [name, sample(name)]);
+      await assertFarApart(page, Object.fromEntries(readiness), 20, "how ready workloads are");
     },
   );
 }

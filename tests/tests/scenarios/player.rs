@@ -42,6 +42,25 @@ fn a_copy_of_the_player_goes_on_from_where_it_was_made() {
     }
 }
 
+/// How many pods are ready at a moment to come is not known, though it may be what is seen now.
+#[test]
+fn what_is_expected_of_a_later_moment_is_not_true_yet() {
+    let (_, scenario) =
+        scenarios().into_iter().find(|(name, _)| name == "service-in-an-outage").unwrap();
+    let mut simulator = scenario.simulator().unwrap();
+    let mut player = Player::new(&scenario);
+    let mut events = Vec::new();
+    let later = scenario.expect.iter().find(|later| later.to_string().ends_with("3m45s")).unwrap();
+    for (seconds, is_true) in [(120, false), (180, false), (224, false), (225, true), (300, true)] {
+        let at = Timestamp::from_secs(seconds);
+        player.play_to(&mut simulator, at, usize::MAX).unwrap();
+        events.extend(self::events(&mut simulator));
+        let outcome = later.check(&events, &simulator);
+        assert_eq!(outcome.failure.is_none(), is_true, "at {at}: {outcome:?}");
+        assert_eq!(later.is_open(at), !is_true, "at {at}");
+    }
+}
+
 fn scenario(steps: serde_json::Value) -> Scenario {
     serde_json::from_value(json!({
         "apiVersion": "taintlab/v1",

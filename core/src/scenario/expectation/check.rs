@@ -191,9 +191,11 @@ fn replicas(e: &ReplicasExpectation, simulator: &Simulator, wanted: bool) -> Opt
     let (window, replicas) = (e.window(), i64::from(e.replicas));
     let earliest = window.from.map_or(Timestamp::ZERO, Span::timestamp);
     let latest = window.by.map_or(simulator.now(), Span::timestamp);
+    // What is to come is not known, unless nothing is.
+    let known = if simulator.poll_timeout().is_some() { simulator.now() } else { Timestamp::MAX };
     let hit = curve.steps.iter().zip(ends).any(|(step, end)| {
         let inside = match window.at.map(Span::timestamp) {
-            Some(at) => step.at <= at && at < end,
+            Some(at) => at <= known && step.at <= at && at < end,
             None => step.at <= latest && earliest < end,
         };
         inside && step.ready == replicas
