@@ -2,7 +2,7 @@
 
 use serde_json::json;
 use taintlab_core::event::Event;
-use taintlab_core::scenario::{Ended, NextWhat, Player, Scenario, ScenarioError};
+use taintlab_core::scenario::{Ended, Expectation, NextWhat, Player, Scenario, ScenarioError};
 use taintlab_core::simulator::Simulator;
 use taintlab_core::time::Timestamp;
 
@@ -58,6 +58,12 @@ fn what_is_expected_of_a_later_moment_is_not_true_yet() {
         let outcome = later.check(&events, &simulator);
         assert_eq!(outcome.failure.is_none(), is_true, "at {at}: {outcome:?}");
         assert_eq!(later.is_open(at), !is_true, "at {at}");
+        let mut from_then = later.clone();
+        if let Expectation::ReadyReplicas(e) = &mut from_then {
+            (e.at, e.from) = (None, e.at);
+        }
+        let outcome = from_then.check(&events, &simulator);
+        assert_eq!(outcome.failure.is_none(), is_true, "from then on, at {at}: {outcome:?}");
     }
 }
 

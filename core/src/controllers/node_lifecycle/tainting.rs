@@ -41,7 +41,7 @@ impl NodeLifecycleController {
         None
     }
 
-    /// The condition by which is decided about a node.
+    /// The status that decides what becomes of a node.
     fn status_of<'a>(&self, check: &'a Check) -> Option<&'a ConditionStatus> {
         let by_written = self.release.taints_by_written_condition();
         let ready = if by_written { &check.current } else { &check.observed };

@@ -3,6 +3,7 @@
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
+use core::time::Duration;
 
 use super::display::list;
 use super::{
@@ -187,15 +188,20 @@ fn replicas(e: &ReplicasExpectation, simulator: &Simulator, wanted: bool) -> Opt
     let Some(curve) = simulator.availability(&e.workload) else {
         return Some(format!("there is no {}", e.workload));
     };
-    let ends = curve.steps.iter().skip(1).map(|step| step.at).chain([Timestamp::MAX]);
+    // How it is at a moment to come is not known, unless nothing is to come.
+    let goes_on = simulator.poll_timeout().is_some();
+    let known = if goes_on {
+        simulator.now().saturating_add(Duration::from_nanos(1))
+    } else {
+        Timestamp::MAX
+    };
+    let ends = curve.steps.iter().skip(1).map(|step| step.at).chain([known]);
     let (window, replicas) = (e.window(), i64::from(e.replicas));
     let earliest = window.from.map_or(Timestamp::ZERO, Span::timestamp);
     let latest = window.by.map_or(simulator.now(), Span::timestamp);
-    // What is to come is not known, unless nothing is.
-    let known = if simulator.poll_timeout().is_some() { simulator.now() } else { Timestamp::MAX };
     let hit = curve.steps.iter().zip(ends).any(|(step, end)| {
         let inside = match window.at.map(Span::timestamp) {
-            Some(at) => at <= known && step.at <= at && at < end,
+            Some(at) => step.at <= at && at < end,
             None => step.at <= latest && earliest < end,
         };
         inside && step.ready == replicas
