@@ -13,7 +13,7 @@ use crate::api::{Pod, PodKey};
 /// Into how many parts the pods are divided by the hash of their key.
 const PARTS: u64 = 512;
 /// How many keys stand together at most.
-const LONGEST: usize = 512;
+const LONGEST: usize = 128;
 
 /// Never walked, so that its order matters to nobody.
 type Part = HashTable<(PodKey, Arc<Pod>)>;
@@ -23,16 +23,20 @@ type Part = HashTable<(PodKey, Arc<Pod>)>;
 #[derive(Clone, Debug)]
 pub(super) struct Pods {
     parts: Vec<Arc<Part>>,
-    /// The keys in order. No run of them is empty.
+    /// The keys in order, and among them those of pods that are gone: to find a key here takes
+    /// longer than to find its pod, and so all of them leave at once. No run is empty.
     keys: Vec<Arc<Vec<PodKey>>>,
+    /// How many of the keys have a pod.
     count: usize,
+    /// How many have none.
+    gone: usize,
 }
 
 impl Default for Pods {
     fn default() -> Self {
         let empty = Arc::new(Part::new());
         let parts = (0..PARTS).map(|_| empty.clone()).collect();
-        Self { parts, keys: Vec::new(), count: 0 }
+        Self { parts, keys: Vec::new(), count: 0, gone: 0 }
     }
 }
 
@@ -62,11 +66,21 @@ impl Pods {
 
     /// By namespace and name.
     pub(super) fn iter(&self) -> impl Iterator<Item = (&PodKey, &Arc<Pod>)> {
-        self.in_order().filter_map(|key| self.get_key_value(key))
+        self.of_parts(|_| true)
     }
 
-    fn in_order(&self) -> impl Iterator<Item = &PodKey> {
-        self.keys.iter().flat_map(|keys| keys.iter())
+    /// The same, of the parts that are wanted.
+    fn of_parts(
+        &self,
+        wanted: impl Fn(usize) -> bool,
+    ) -> impl Iterator<Item = (&PodKey, &Arc<Pod>)> {
+        let in_order = self.keys.iter().flat_map(|keys| keys.iter());
+        in_order.filter_map(move |key| {
+            let hash = hash_of(key);
+            let part = Some(part_of(hash)).filter(|part| wanted(*part))?;
+            let (key, pod) = self.parts.get(part)?.find(hash, |(known, _)| known == key)?;
+            Some((key, pod))
+        })
     }
 
     /// Calls `differs` with the key of each pod that is only in one of the two, or is not the same
@@ -77,18 +91,16 @@ impl Pods {
         if shared.iter().all(|shared| *shared) {
             return;
         }
-        let is_shared = |key: &&PodKey| shared.get(part_of(hash_of(key))) == Some(&true);
-        for key in self.in_order().filter(|key| !is_shared(key)) {
-            let same = match (self.get(key), other.get(key)) {
-                (Some(one), Some(other)) => Arc::ptr_eq(one, other),
-                _ => false,
-            };
-            if !same {
+        let differ = |part: usize| shared.get(part) == Some(&false);
+        for (key, pod) in self.of_parts(differ) {
+            if other.get(key).is_none_or(|other| !Arc::ptr_eq(pod, other)) {
                 differs(key);
             }
         }
-        for key in other.in_order().filter(|key| !is_shared(key) && self.get(key).is_none()) {
-            differs(key);
+        for (key, _) in other.of_parts(differ) {
+            if self.get(key).is_none() {
+                differs(key);
+            }
         }
     }
 
@@ -110,21 +122,27 @@ impl Pods {
     pub(super) fn remove(&mut self, key: &PodKey) -> Option<Arc<Pod>> {
         let hash = hash_of(key);
         let is_it = |(known, _): &(PodKey, Arc<Pod>)| known == key;
-        let part =
-            self.parts.get_mut(part_of(hash)).filter(|part| part.find(hash, is_it).is_some());
-        let entry = Arc::make_mut(part?).find_entry(hash, is_it).ok()?;
+        let part = self.parts.get_mut(part_of(hash))?;
+        // One that is shared is not copied for a pod that it does not have.
+        if Arc::get_mut(part).is_none() {
+            part.find(hash, is_it)?;
+        }
+        let entry = Arc::make_mut(part).find_entry(hash, is_it).ok()?;
         let ((_, old), _) = entry.remove();
         self.count -= 1;
-        let at = self.run_of(key);
-        if let Some(run) = self.keys.get_mut(at).map(Arc::make_mut) {
-            if let Ok(index) = run.binary_search(key) {
-                run.remove(index);
-            }
-            if run.is_empty() {
-                self.keys.remove(at);
-            }
+        self.gone += 1;
+        if self.gone > self.count.max(LONGEST) {
+            self.forget_gone();
         }
         Some(old)
+    }
+
+    /// Lets the keys of pods that are gone leave.
+    fn forget_gone(&mut self) {
+        let mut left = Vec::with_capacity(self.count);
+        left.extend(self.iter().map(|(key, _)| key.clone()));
+        self.keys = left.chunks(LONGEST / 2).map(|run| Arc::new(run.to_vec())).collect();
+        self.gone = 0;
     }
 
     /// The first run that does not end before the key.
@@ -138,8 +156,10 @@ impl Pods {
             self.keys.push(Arc::new(Vec::from([key])));
             return;
         };
-        if let Err(index) = run.binary_search(&key) {
-            run.insert(index, key);
+        match run.binary_search(&key) {
+            // That of a pod that was gone.
+            Ok(_) => self.gone -= 1,
+            Err(index) => run.insert(index, key),
         }
         if run.len() > LONGEST {
             let rest = run.split_off(LONGEST / 2);
@@ -214,9 +234,14 @@ mod tests {
         changed.sort();
         assert_eq!(different(&pods, &copy), changed);
         assert_eq!(different(&copy, &pods), changed);
+        // One that comes back has a key already.
+        pods.insert(key(1), pod("c"));
+        known.insert(key(1), "c");
+        assert_eq!(nodes(&pods), wanted(&known));
         for number in 0..MANY {
             pods.remove(&key(number));
         }
-        assert!(pods.keys.is_empty() && pods.iter().next().is_none());
+        assert_eq!(nodes(&pods), []);
+        assert!(pods.keys.iter().map(|run| run.len()).sum::<usize>() <= LONGEST);
     }
 }

@@ -294,6 +294,14 @@ impl Candidate {
         let request = requests.into_iter().map(Change::RaiseRequest);
         let usage = usages.into_iter().filter(|usage| *usage >= 0).map(Change::LowerUsage);
         let works = |change: &Change| {
+            let raises = match change {
+                Change::RaisePriority(to) => *to > self.priority,
+                Change::RaiseRequest(to) => *to > self.request.value(),
+                Change::LowerUsage(to) => *to < self.usage,
+            };
+            if !raises {
+                return false;
+            }
             let mut changed = self.clone();
             match *change {
                 Change::RaisePriority(to) => changed.priority = to,
@@ -301,12 +309,7 @@ impl Candidate {
                 Change::LowerUsage(to) => changed.usage = to,
             }
             changed.exceeds_request = changed.exceeds(signal);
-            let raises = match change {
-                Change::RaisePriority(to) => *to > self.priority,
-                Change::RaiseRequest(to) => *to > self.request.value(),
-                Change::LowerUsage(to) => *to < self.usage,
-            };
-            raises && changed.compare(next, keys) == Ordering::Greater
+            changed.compare(next, keys) == Ordering::Greater
         };
         let least = |change: &Change| match change {
             Change::RaisePriority(to) => i64::from(*to),
