@@ -20,19 +20,34 @@ import {
   taint,
 } from "./support/page.mjs";
 
-const RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
+const RULES = {
+  type: "tag",
+  values: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"],
+};
 
-/** What is wrong with the page when nothing on it moves, added to what was found before. */
+/** The rules that ask which colours there are. */
+const RULES_OF_COLOUR = { type: "rule", values: ["color-contrast", "link-in-text-block"] };
+
+/** What is wrong with the page in light and in dark, added to what was found before. */
 async function examine(page, found, what) {
   await page.evaluate(axe.source);
-  const violations = await page.evaluate(async (values) => {
+  for (const [colorScheme, rules] of [["light", RULES], ["dark", RULES_OF_COLOUR]]) {
+    await page.emulateMedia({ colorScheme });
+    const violations = await violationsOf(page, rules);
+    found.push(...violations.map((violation) => `${what}, ${colorScheme}: ${violation}`));
+  }
+}
+
+/** What is wrong with the page when nothing on it moves. */
+const violationsOf = (page, rules) =>
+  page.evaluate(async (runOnly) => {
     // A pod on its way to another node is faint, and lies over others. Paused countdowns stay.
     for (;;) {
       const moving = document.getAnimations().filter(({ playState }) => playState === "running");
       if (moving.length === 0) break;
       await Promise.allSettled(moving.map(({ finished }) => finished));
     }
-    const { violations } = await globalThis.axe.run({ runOnly: { type: "tag", values } });
+    const { violations } = await globalThis.axe.run({ runOnly });
     const found = [];
     for (const { id, help, nodes } of violations) {
       for (const node of nodes) {
@@ -49,9 +64,7 @@ async function examine(page, found, what) {
       }
     }
     return found;
-  }, RULES);
-  found.push(...violations.map((violation) => `${what}: ${violation}`));
-}
+  }, rules);
 
 const GOOD = `apiVersion: v1
 kind: List
@@ -66,167 +79,155 @@ items:
 `;
 const BAD = "apiVersion: v1\nkind: Node\nmetadata: {name: A_B}\n---\nkind: Pod\n";
 
-for (const colorScheme of ["light", "dark"]) {
-  playgroundTest(
-    `nothing stands in anybody's way, in ${colorScheme} colours`,
-    { context: { colorScheme } },
-    async ({ page }) => {
-      const found = [];
-      await ready(page);
-      await examine(page, found, "the board");
+playgroundTest("nothing stands in anybody's way, in any colours", { alone: true }, async ({ page }) => {
+  const found = [];
+  await ready(page);
+  await examine(page, found, "the board");
 
-      await taint(page, "worker-1", { key: "node.kubernetes.io/unreachable" });
-      await page.getByTestId("add-taint").click();
-      await page.getByTestId("taint-form").locator(".item").last().getByLabel("Key").fill("a b");
-      await examine(page, found, "a node, and a form with an error");
-      for (const part of ["pods", "labels", "yaml"]) {
-        await tab(page, part).click();
-        await examine(page, found, `a node, ${part}`);
-      }
-      await selectPod(page, "shop/web-7d4b9c6f5-x2x8p");
-      await examine(page, found, "a pod that counts down");
-      await tab(page, "tolerations").click();
-      await examine(page, found, "tolerations");
-      await selectZone(page, "eu-1b");
-      await examine(page, found, "a zone");
+  await taint(page, "worker-1", { key: "node.kubernetes.io/unreachable" });
+  await page.getByTestId("add-taint").click();
+  await page.getByTestId("taint-form").locator(".item").last().getByLabel("Key").fill("a b");
+  await examine(page, found, "a node, and a form with an error");
+  for (const part of ["pods", "labels", "yaml"]) {
+    await tab(page, part).click();
+    await examine(page, found, `a node, ${part}`);
+  }
+  await selectPod(page, "shop/web-7d4b9c6f5-x2x8p");
+  await examine(page, found, "a pod that counts down");
+  await tab(page, "tolerations").click();
+  await examine(page, found, "tolerations");
+  await selectZone(page, "eu-1b");
+  await examine(page, found, "a zone");
 
-      await page.keyboard.press("Escape");
-      await page.getByRole("button", { name: "Decisions" }).click();
-      await runToEnd(page);
-      await examine(page, found, "after the end, with pods that are gone");
-      await page.getByTestId("lanes-open").click();
-      await page.getByTestId("lanes").locator(".lbar").first().waitFor();
-      await page.getByTestId("lanes").locator(".lpin").first().click();
-      await examine(page, found, "the lanes, one of them pinned");
-      await page.keyboard.press("l");
-      await examine(page, found, "the lanes in full height");
-      await page.keyboard.press("l");
-      for (const [key, what] of [
-        ["u", "run until"],
-        ["g", "branches"],
-      ]) {
-        await page.keyboard.press(key);
-        await page.getByTestId("dialog").waitFor();
-        await examine(page, found, what);
-        await page.keyboard.press("Escape");
-        await page.getByTestId("dialog").waitFor({ state: "detached" });
-      }
-      await page.keyboard.press("c");
-      await page
-        .getByRole("combobox", { name: "Release of B" })
-        .selectOption("1.18");
-      await page.getByTestId("compared").waitFor();
-      await examine(page, found, "a comparison");
-      await page.keyboard.press("Escape");
-      await page.getByTestId("dialog").waitFor({ state: "detached" });
+  await page.keyboard.press("Escape");
+  await page.getByRole("button", { name: "Decisions" }).click();
+  await runToEnd(page);
+  await examine(page, found, "after the end, with pods that are gone");
+  await page.getByTestId("lanes-open").click();
+  await page.getByTestId("lanes").locator(".lbar").first().waitFor();
+  await page.getByTestId("lanes").locator(".lpin").first().click();
+  await examine(page, found, "the lanes, one of them pinned");
+  await page.keyboard.press("l");
+  await examine(page, found, "the lanes in full height");
+  await page.keyboard.press("l");
+  for (const [key, what] of [
+    ["u", "run until"],
+    ["g", "branches"],
+  ]) {
+    await page.keyboard.press(key);
+    await page.getByTestId("dialog").waitFor();
+    await examine(page, found, what);
+    await page.keyboard.press("Escape");
+    await page.getByTestId("dialog").waitFor({ state: "detached" });
+  }
+  await page.keyboard.press("c");
+  await page
+    .getByRole("combobox", { name: "Release of B" })
+    .selectOption("1.18");
+  await page.getByTestId("compared").waitFor();
+  await examine(page, found, "a comparison");
+  await page.keyboard.press("Escape");
+  await page.getByTestId("dialog").waitFor({ state: "detached" });
 
-      await openImport(page, BAD);
-      await page.getByTestId("diagnostics").waitFor();
-      await examine(page, found, "the import dialog, with errors");
-      await page.keyboard.press("Escape");
-      await page.getByTestId("dialog").waitFor({ state: "detached" });
-      await openImport(page, GOOD);
-      await page.getByTestId("import-secrets").waitFor();
-      await examine(page, found, "the report of an import");
-      await page.getByTestId("import-add").click();
-      await page.getByTestId("import-plan").waitFor();
-      await examine(page, found, "what adding would do");
-      await page.keyboard.press("Escape");
-      await page.getByTestId("dialog").waitFor({ state: "detached" });
-      for (const dialog of ["scenarios", "export", "share", "sessions", "help", "warnings-open"]) {
-        await page.getByTestId(dialog).click();
-        await page.getByTestId("dialog").waitFor();
-        await examine(page, found, dialog);
-        await page.keyboard.press("Escape");
-        await page.getByTestId("dialog").waitFor({ state: "detached" });
-      }
-      for (const [key, dialog] of [
-        ["m", "Bookmarks"],
-        ["ControlOrMeta+Shift+P", "Commands"],
-      ]) {
-        await page.keyboard.press(key);
-        await page.getByRole("dialog", { name: dialog }).waitFor();
-        await examine(page, found, dialog);
-        await page.keyboard.press("Escape");
-        await page.getByTestId("dialog").waitFor({ state: "detached" });
-      }
-      for (const [words, title] of [
-        ["Create a node", "Create a node"],
-        ["Create a pod", "Create a pod"],
-      ]) {
-        await page.getByRole("button", { name: words }).click();
-        await page.getByRole("dialog", { name: title }).waitFor();
-        await examine(page, found, title);
-        await page.keyboard.press("Escape");
-        await page.getByTestId("dialog").waitFor({ state: "detached" });
-      }
+  await openImport(page, BAD);
+  await page.getByTestId("diagnostics").waitFor();
+  await examine(page, found, "the import dialog, with errors");
+  await page.keyboard.press("Escape");
+  await page.getByTestId("dialog").waitFor({ state: "detached" });
+  await openImport(page, GOOD);
+  await page.getByTestId("import-secrets").waitFor();
+  await examine(page, found, "the report of an import");
+  await page.getByTestId("import-add").click();
+  await page.getByTestId("import-plan").waitFor();
+  await examine(page, found, "what adding would do");
+  await page.keyboard.press("Escape");
+  await page.getByTestId("dialog").waitFor({ state: "detached" });
+  for (const dialog of ["scenarios", "export", "share", "sessions", "help", "warnings-open"]) {
+    await page.getByTestId(dialog).click();
+    await page.getByTestId("dialog").waitFor();
+    await examine(page, found, dialog);
+    await page.keyboard.press("Escape");
+    await page.getByTestId("dialog").waitFor({ state: "detached" });
+  }
+  for (const [key, dialog] of [
+    ["m", "Bookmarks"],
+    ["ControlOrMeta+Shift+P", "Commands"],
+  ]) {
+    await page.keyboard.press(key);
+    await page.getByRole("dialog", { name: dialog }).waitFor();
+    await examine(page, found, dialog);
+    await page.keyboard.press("Escape");
+    await page.getByTestId("dialog").waitFor({ state: "detached" });
+  }
+  for (const [words, title] of [
+    ["Create a node", "Create a node"],
+    ["Create a pod", "Create a pod"],
+  ]) {
+    await page.getByRole("button", { name: words }).click();
+    await page.getByRole("dialog", { name: title }).waitFor();
+    await examine(page, found, title);
+    await page.keyboard.press("Escape");
+    await page.getByTestId("dialog").waitFor({ state: "detached" });
+  }
 
-      await page.keyboard.press("k");
-      const line = page.getByTestId("console-line");
-      await line.fill("kubectl get nodes");
-      await page.keyboard.press("Enter");
-      await page.getByTestId("output").waitFor();
-      await line.fill("kubectl get ");
-      await page.keyboard.press("Tab");
-      await page.getByTestId("completions").waitFor();
-      await examine(page, found, "the console, with completions");
-      await page.keyboard.press("Escape");
+  await page.keyboard.press("k");
+  const line = page.getByTestId("console-line");
+  await line.fill("kubectl get nodes");
+  await page.keyboard.press("Enter");
+  await page.getByTestId("output").waitFor();
+  await line.fill("kubectl get ");
+  await page.keyboard.press("Tab");
+  await page.getByTestId("completions").waitFor();
+  await examine(page, found, "the console, with completions");
+  await page.keyboard.press("Escape");
 
-      await loadScenario(page, "why-345-seconds");
-      await page.keyboard.press("o");
-      await page.getByTestId("story").waitFor();
-      await examine(page, found, "a story");
-      await page.keyboard.press("Escape");
-      await page.getByTestId("story").waitFor({ state: "detached" });
+  await loadScenario(page, "why-345-seconds");
+  await page.keyboard.press("o");
+  await page.getByTestId("story").waitFor();
+  await examine(page, found, "a story");
+  await page.keyboard.press("Escape");
+  await page.getByTestId("story").waitFor({ state: "detached" });
 
-      await loadScenario(page, "two-taints-one-removed-1.20");
-      await runToEnd(page);
-      await examine(page, found, "a scenario with its expectations");
-      await loadScenario(page, "");
-      await examine(page, found, "an empty cluster");
-      assert.ok(found.length === 0, found.join("\n\n"));
-    },
-  );
-}
+  await loadScenario(page, "two-taints-one-removed-1.20");
+  await runToEnd(page);
+  await examine(page, found, "a scenario with its expectations");
+  await loadScenario(page, "");
+  await examine(page, found, "an empty cluster");
+  assert.ok(found.length === 0, found.join("\n\n"));
+});
 
-for (const colorScheme of ["light", "dark"]) {
-  playgroundTest(
-    `nor in resources, workloads, refusals and drains, in ${colorScheme} colours`,
-    { context: { colorScheme } },
-    async ({ page }) => {
-      const found = [];
-      await ready(page);
-      await loadScenario(page, "who-goes-first");
-      await page.getByTestId("end").click();
-      await scrubTo(page, seconds(40));
-      await selectNode(page, "worker-1");
-      await tab(page, "resources").click();
-      await page.getByTestId("pressure").waitFor();
-      await examine(page, found, "resources under pressure");
+playgroundTest("nor in resources, workloads, refusals and drains, in any colours", { alone: true }, async ({ page }) => {
+  const found = [];
+  await ready(page);
+  await loadScenario(page, "who-goes-first");
+  await page.getByTestId("end").click();
+  await scrubTo(page, seconds(40));
+  await selectNode(page, "worker-1");
+  await tab(page, "resources").click();
+  await page.getByTestId("pressure").waitFor();
+  await examine(page, found, "resources under pressure");
 
-      await loadScenario(page, "nowhere-to-go");
-      await page.getByTestId("end").click();
-      await scrubTo(page, seconds(300));
-      await page.locator('[data-workload="deployment/default/web"]').click();
-      await page.getByTestId("availability-chart").waitFor();
-      await examine(page, found, "a workload that lacks a pod");
-      await page
-        .getByTestId("board")
-        .locator('[data-pod][data-health="unschedulable"]')
-        .first()
-        .click();
-      await page.getByTestId("refusals").waitFor();
-      await examine(page, found, "a pod that has nowhere to go");
+  await loadScenario(page, "nowhere-to-go");
+  await page.getByTestId("end").click();
+  await scrubTo(page, seconds(300));
+  await page.locator('[data-workload="deployment/default/web"]').click();
+  await page.getByTestId("availability-chart").waitFor();
+  await examine(page, found, "a workload that lacks a pod");
+  await page
+    .getByTestId("board")
+    .locator('[data-pod][data-health="unschedulable"]')
+    .first()
+    .click();
+  await page.getByTestId("refusals").waitFor();
+  await examine(page, found, "a pod that has nowhere to go");
 
-      await page.getByTestId("console-open").click();
-      await page.getByTestId("console-line").fill("kubectl drain worker-2");
-      await page.keyboard.press("Enter");
-      await page.getByTestId("drain-runs").waitFor();
-      await examine(page, found, "a drain");
-      assert.deepEqual(found, []);
-    },
-  );
-}
+  await page.getByTestId("console-open").click();
+  await page.getByTestId("console-line").fill("kubectl drain worker-2");
+  await page.keyboard.press("Enter");
+  await page.getByTestId("drain-runs").waitFor();
+  await examine(page, found, "a drain");
+  assert.deepEqual(found, []);
+});
 
 playgroundTest(
   "nor on a phone, where whatever is pressed has room for a finger",

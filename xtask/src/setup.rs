@@ -2,7 +2,7 @@
 //! already.
 
 use std::env;
-use std::fs;
+use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Instant;
@@ -170,6 +170,7 @@ fn locked_version(workspace: &Workspace, library: &str) -> Result<String> {
 /// When Node or npm is missing or too old, or a package cannot be fetched.
 pub(crate) fn npm_packages(workspace: &mut Workspace) -> Result<()> {
     node(workspace)?;
+    let _turn = turn(workspace, "npm")?;
     let purpose = "wasm-opt, and driving Chromium in tests";
     let lock = workspace.path("package-lock.json");
     let wanted = fs::read(&lock).with_context(|| format!("cannot read `{}`", lock.display()))?;
@@ -227,6 +228,7 @@ fn has_apt(workspace: &Workspace) -> bool {
 /// Installs what Debian has of a program.
 fn apt_install(workspace: &Workspace, program: &DebianProgram) -> Result<()> {
     let DebianProgram { title, purpose, packages, .. } = program;
+    let _turn = turn(workspace, "apt")?;
     install(title, purpose, "apt-get installs it, about a minute", || {
         let apt_get = || {
             let mut command = workspace.command("apt-get");
@@ -329,6 +331,7 @@ fn cargo_tool(workspace: &mut Workspace, tool: &CargoTool, version: &str) -> Res
         found(&title, tool.purpose, &path.display().to_string());
         return Ok(());
     }
+    let _turn = turn(workspace, tool.package)?;
     let root = cache_dir()?.join("tools").join(format!("{}-{version}", tool.package));
     let folder = root.join("bin");
     let program = folder.join(format!("{}{}", tool.program, env::consts::EXE_SUFFIX));
@@ -388,6 +391,16 @@ fn cache_dir() -> Result<PathBuf> {
         .or_else(|| folder("HOME").map(|home| home.join(".cache")))
         .map(|cache| cache.join("taintlab"))
         .context("no cache folder: set XDG_CACHE_HOME or HOME to an absolute path")
+}
+
+/// The turn of this task to look for something and to install it: another one that runs beside it
+/// waits, and then finds it.
+fn turn(workspace: &Workspace, what: &str) -> Result<File> {
+    let folder = workspace.target_dir();
+    fs::create_dir_all(&folder)?;
+    let lock = File::create(folder.join(format!("{what}.lock")))?;
+    lock.lock()?;
+    Ok(lock)
 }
 
 fn found(what: &str, purpose: &str, state: &str) {

@@ -76,17 +76,15 @@ pub(crate) fn run(workspace: &mut Workspace, scope: Scope) -> ExitCode {
     let mut programs = Vec::new();
 
     steps.step(SET_UP_RUST, &[], || set_up_rust(workspace, scope));
-    steps.step(SET_UP_NPM, &[], || setup::npm_packages(workspace));
-    steps.step(SET_UP_PROGRAMS, &[], || {
-        programs = programs_for_tests(workspace, &PROGRAMS)?;
-        Ok(())
-    });
-    steps.step(SET_UP_TOOLS, &[SET_UP_RUST], || setup::wasm_bindgen(workspace));
-    // Trunk is built with the page. Linking and wasm-opt keep one processor busy for minutes, and
+    // Each sets up what it needs. Linking and wasm-opt keep one processor busy for minutes, and
     // share nothing with what is built natively.
     let page = Ahead::start(workspace, "build");
     let package = Ahead::start(workspace, "npm");
     let generators = Ahead::start(workspace, "generators");
+    steps.step(SET_UP_PROGRAMS, &[], || {
+        programs = programs_for_tests(workspace, &PROGRAMS)?;
+        Ok(())
+    });
 
     if scope == Scope::Everything {
         static_checks(workspace, &mut steps);
@@ -105,11 +103,12 @@ pub(crate) fn run(workspace: &mut Workspace, scope: Scope) -> ExitCode {
         }
     });
     steps.step(NATIVE_ANSWERS, &[SET_UP_RUST], || native_answers(workspace));
-    steps.step(BUILD, &[SET_UP_NPM, SET_UP_TOOLS], || page.finish());
+    steps.step(SET_UP_NPM, &[], || setup::npm_packages(workspace));
+    steps.step(BUILD, &[SET_UP_NPM], || page.finish());
     steps.test_step("browser tests", &[SET_UP_PROGRAMS, NATIVE_ANSWERS, BUILD], || {
         node_tests(workspace, "tests/e2e", "", &programs)
     });
-    steps.step(PACKAGE, &[SET_UP_NPM, SET_UP_TOOLS], || package.finish());
+    steps.step(PACKAGE, &[SET_UP_NPM], || package.finish());
     steps.test_step("npm package, packed and installed", &[SET_UP_PROGRAMS, PACKAGE], || {
         node_tests(workspace, "npm/tests", "", &programs)
     });
