@@ -1,45 +1,64 @@
-//! A task that is begun before its turn, beside others.
+//! Tasks that are begun before their turn, beside others.
 
 use std::env;
 use std::fs::{self, File};
-use std::path::PathBuf;
-use std::process::{Child, Stdio};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::thread::{self, JoinHandle};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
 
 use crate::workspace::Workspace;
 
-/// A task that runs in a process of its own. What it prints is kept until it is asked for.
+/// Tasks that run one after the other, each in a process of its own. What they print is kept until
+/// it is asked for.
 pub(crate) struct Ahead {
-    task: &'static str,
-    started: Result<Child>,
+    run: JoinHandle<Result<()>>,
     log: PathBuf,
 }
 
 impl Ahead {
-    /// Begins `cargo xtask TASK`. If that fails, [`finish`](Self::finish) says so.
-    pub(crate) fn start(workspace: &Workspace, task: &'static str) -> Self {
-        let log = workspace.target_dir().join(format!("{task}.log"));
-        let start = || {
-            let out =
-                File::create(&log).with_context(|| format!("cannot write `{}`", log.display()))?;
-            let mut command = workspace.command(env::current_exe()?);
-            command.arg(task).stdout(out.try_clone()?).stderr(out).stdin(Stdio::null());
-            command.spawn().with_context(|| format!("cannot start `cargo xtask {task}`"))
-        };
-        Self { task, started: start(), log }
+    /// Begins `cargo xtask TASK` for each of the tasks. If that fails, [`finish`](Self::finish)
+    /// says so.
+    pub(crate) fn start(workspace: &Workspace, tasks: &[&'static str]) -> Self {
+        let log = workspace.target_dir().join(format!("{}.log", tasks.join("-")));
+        let commands = commands(workspace, tasks, &log);
+        Self { run: thread::spawn(|| commands.and_then(run)), log }
     }
 
-    /// Waits for the task, and prints what it printed.
+    /// Waits for the tasks, and prints what they printed.
     ///
     /// # Errors
-    /// When it could not be started or failed.
+    /// When one could not be started or failed; those after it are not run then.
     pub(crate) fn finish(self) -> Result<()> {
-        let status = self.started?.wait()?;
+        let result = self.run.join().map_err(|_| anyhow!("waiting for a task panicked"));
         print!("{}", fs::read_to_string(&self.log).unwrap_or_default());
-        if !status.success() {
-            bail!("`cargo xtask {}` failed ({status})", self.task);
-        }
-        Ok(())
+        result?
     }
+}
+
+fn commands(
+    workspace: &Workspace,
+    tasks: &[&'static str],
+    log: &Path,
+) -> Result<Vec<(&'static str, Command)>> {
+    let out = File::create(log).with_context(|| format!("cannot write `{}`", log.display()))?;
+    let mut commands = Vec::new();
+    for task in tasks {
+        let mut command = workspace.command(env::current_exe()?);
+        command.arg(task).stdout(out.try_clone()?).stderr(out.try_clone()?).stdin(Stdio::null());
+        commands.push((*task, command));
+    }
+    Ok(commands)
+}
+
+fn run(commands: Vec<(&'static str, Command)>) -> Result<()> {
+    for (task, mut command) in commands {
+        let status =
+            command.status().with_context(|| format!("cannot start `cargo xtask {task}`"))?;
+        if !status.success() {
+            bail!("`cargo xtask {task}` failed ({status})");
+        }
+    }
+    Ok(())
 }

@@ -331,7 +331,6 @@ fn cargo_tool(workspace: &mut Workspace, tool: &CargoTool, version: &str) -> Res
         found(&title, tool.purpose, &path.display().to_string());
         return Ok(());
     }
-    let _turn = turn(workspace, tool.package)?;
     let root = cache_dir()?.join("tools").join(format!("{}-{version}", tool.package));
     let folder = root.join("bin");
     let program = folder.join(format!("{}{}", tool.program, env::consts::EXE_SUFFIX));

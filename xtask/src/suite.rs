@@ -60,7 +60,6 @@ const SET_UP_TOOLS: &str = "set-up: wasm-bindgen";
 const SET_UP_PROGRAMS: &str = "set-up: Chromium, kubectl, Hugo";
 const BUILD: &str = "release build";
 const NATIVE_ANSWERS: &str = "what the engine says natively";
-const PACKAGE: &str = "npm package";
 const GENERATORS: &str = "set-up: generators of sites";
 const SITES: &str = "tests/sites";
 
@@ -77,10 +76,10 @@ pub(crate) fn run(workspace: &mut Workspace, scope: Scope) -> ExitCode {
 
     steps.step(SET_UP_RUST, &[], || set_up_rust(workspace, scope));
     // Each sets up what it needs. Linking and wasm-opt keep one processor busy for minutes, and
-    // share nothing with what is built natively.
-    let page = Ahead::start(workspace, "build");
-    let package = Ahead::start(workspace, "npm");
-    let generators = Ahead::start(workspace, "generators");
+    // share nothing with what is built natively. Not the page beside the package: each would wait
+    // for the other, since one cargo at a time builds for the web.
+    let builds = Ahead::start(workspace, &["build", "npm"]);
+    let generators = Ahead::start(workspace, &["generators"]);
     steps.step(SET_UP_PROGRAMS, &[], || {
         programs = programs_for_tests(workspace, &PROGRAMS)?;
         Ok(())
@@ -104,15 +103,14 @@ pub(crate) fn run(workspace: &mut Workspace, scope: Scope) -> ExitCode {
     });
     steps.step(NATIVE_ANSWERS, &[SET_UP_RUST], || native_answers(workspace));
     steps.step(SET_UP_NPM, &[], || setup::npm_packages(workspace));
-    steps.step(BUILD, &[SET_UP_NPM], || page.finish());
+    steps.step(BUILD, &[SET_UP_NPM], || builds.finish());
     steps.test_step("browser tests", &[SET_UP_PROGRAMS, NATIVE_ANSWERS, BUILD], || {
         node_tests(workspace, "tests/e2e", "", &programs)
     });
-    steps.step(PACKAGE, &[SET_UP_NPM], || package.finish());
-    steps.test_step("npm package, packed and installed", &[SET_UP_PROGRAMS, PACKAGE], || {
+    steps.test_step("npm package, packed and installed", &[SET_UP_PROGRAMS, BUILD], || {
         node_tests(workspace, "npm/tests", "", &programs)
     });
-    steps.step(GENERATORS, &[SET_UP_NPM, PACKAGE], || {
+    steps.step(GENERATORS, &[BUILD], || {
         generators.finish()?;
         setup::package_into_sites(workspace)
     });
@@ -120,7 +118,7 @@ pub(crate) fn run(workspace: &mut Workspace, scope: Scope) -> ExitCode {
         node_tests(workspace, SITES, "", &programs)
     });
     if scope == Scope::Everything {
-        steps.step("size", &[BUILD, PACKAGE], || size::report(workspace));
+        steps.step("size", &[BUILD], || size::report(workspace));
     }
     steps.finish()
 }
