@@ -66,6 +66,12 @@ const violationsOf = (page, rules) =>
     return found;
   }, rules);
 
+/** Closes the dialog that is open. */
+async function close(page) {
+  await page.keyboard.press("Escape");
+  await page.getByTestId("dialog").waitFor({ state: "detached" });
+}
+
 const GOOD = `apiVersion: v1
 kind: List
 items:
@@ -79,7 +85,7 @@ items:
 `;
 const BAD = "apiVersion: v1\nkind: Node\nmetadata: {name: A_B}\n---\nkind: Pod\n";
 
-playgroundTest("nothing stands in anybody's way, in any colours", { alone: true }, async ({ page }) => {
+playgroundTest("nothing stands in anybody's way", { alone: true }, async ({ page }) => {
   const found = [];
   await ready(page);
   await examine(page, found, "the board");
@@ -117,8 +123,7 @@ playgroundTest("nothing stands in anybody's way, in any colours", { alone: true 
     await page.keyboard.press(key);
     await page.getByTestId("dialog").waitFor();
     await examine(page, found, what);
-    await page.keyboard.press("Escape");
-    await page.getByTestId("dialog").waitFor({ state: "detached" });
+    await close(page);
   }
   await page.keyboard.press("c");
   await page
@@ -126,28 +131,24 @@ playgroundTest("nothing stands in anybody's way, in any colours", { alone: true 
     .selectOption("1.18");
   await page.getByTestId("compared").waitFor();
   await examine(page, found, "a comparison");
-  await page.keyboard.press("Escape");
-  await page.getByTestId("dialog").waitFor({ state: "detached" });
+  await close(page);
 
   await openImport(page, BAD);
   await page.getByTestId("diagnostics").waitFor();
   await examine(page, found, "the import dialog, with errors");
-  await page.keyboard.press("Escape");
-  await page.getByTestId("dialog").waitFor({ state: "detached" });
+  await close(page);
   await openImport(page, GOOD);
   await page.getByTestId("import-secrets").waitFor();
   await examine(page, found, "the report of an import");
   await page.getByTestId("import-add").click();
   await page.getByTestId("import-plan").waitFor();
   await examine(page, found, "what adding would do");
-  await page.keyboard.press("Escape");
-  await page.getByTestId("dialog").waitFor({ state: "detached" });
+  await close(page);
   for (const dialog of ["scenarios", "export", "share", "sessions", "help", "warnings-open"]) {
     await page.getByTestId(dialog).click();
     await page.getByTestId("dialog").waitFor();
     await examine(page, found, dialog);
-    await page.keyboard.press("Escape");
-    await page.getByTestId("dialog").waitFor({ state: "detached" });
+    await close(page);
   }
   for (const [key, dialog] of [
     ["m", "Bookmarks"],
@@ -156,18 +157,13 @@ playgroundTest("nothing stands in anybody's way, in any colours", { alone: true 
     await page.keyboard.press(key);
     await page.getByRole("dialog", { name: dialog }).waitFor();
     await examine(page, found, dialog);
-    await page.keyboard.press("Escape");
-    await page.getByTestId("dialog").waitFor({ state: "detached" });
+    await close(page);
   }
-  for (const [words, title] of [
-    ["Create a node", "Create a node"],
-    ["Create a pod", "Create a pod"],
-  ]) {
-    await page.getByRole("button", { name: words }).click();
+  for (const title of ["Create a node", "Create a pod"]) {
+    await page.getByRole("button", { name: title }).click();
     await page.getByRole("dialog", { name: title }).waitFor();
     await examine(page, found, title);
-    await page.keyboard.press("Escape");
-    await page.getByTestId("dialog").waitFor({ state: "detached" });
+    await close(page);
   }
 
   await page.keyboard.press("k");
@@ -196,7 +192,9 @@ playgroundTest("nothing stands in anybody's way, in any colours", { alone: true 
   assert.ok(found.length === 0, found.join("\n\n"));
 });
 
-playgroundTest("nor in resources, workloads, refusals and drains, in any colours", { alone: true }, async ({ page }) => {
+const MORE = "nor in resources, workloads, refusals and drains";
+
+playgroundTest(MORE, { alone: true }, async ({ page }) => {
   const found = [];
   await ready(page);
   await loadScenario(page, "who-goes-first");

@@ -147,8 +147,8 @@ pub(crate) fn element_script(workspace: &Workspace, to: &Path) -> Result<()> {
 const BOUNDARY: &str = "npm/src/boundary.js";
 /// Its modules, one for each environment; what is written into them stands behind an `@`.
 const ENTRIES: &str = "npm/entries";
-/// What wasm-opt does; index.html asks for the same. Not `-Oz`, which takes twice the time for a wasm
-/// that is 2 % smaller as it is and 2 % larger once it is compressed.
+/// What wasm-opt does; index.html asks for the same. Not `-Oz`, which takes twice the time for a
+/// wasm that is 2 % smaller as it is and 2 % larger once it is compressed.
 const OPTIMISE: [&str; 3] = ["-O1", "--shrink-level=1", "--reorder-functions"];
 /// So that the boundary can put the stack back; see there.
 const STACK_POINTER: &str = "link-arg=--export=__stack_pointer";
