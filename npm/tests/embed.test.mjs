@@ -114,32 +114,140 @@ async function said(tab) {
 const now = (tab) => element(tab).evaluate((one) => one.currentTime);
 const WASM = /taintlab_bg\.wasm/;
 
-test("the element takes exactly the room of what was there before", async () => {
+test("the element takes the room of the still picture, and fills it", async () => {
   const body =
     demo("why-345-seconds", "start-at=40s") +
+    demo("why-345-seconds", "budget=default/web-0 editable=true", "budget") +
     demo("same-outage-1.35", "knob=release:1.20,1.35 knob=node-monitor-grace-period:20s,50s") +
     demo("service-in-an-outage", "view=log") +
     taintlab.makeDemo(example("three-effects"), {}, { id: "own" }).html;
-  for (const width of [1200, 900, 600, 360]) {
+  for (const width of [1280, 900, 600, 360]) {
     const places = [];
-    for (const javaScriptEnabled of [false, true]) {
-      const { tab, close } = await open(`room-${width}`, body, { width, javaScriptEnabled });
+    for (const script of [false, true]) {
+      const { tab, close } = await open(`room-${width}`, body, { width, script });
       const after = tab.locator("taint-lab, #after");
       const tops = [];
       for (const one of await after.all()) tops.push((await one.boundingBox()).y);
       places.push(tops.map(Math.round));
+      if (script) {
+        const empty = await tab.locator("taint-lab").evaluateAll((all) =>
+          all.map(({ shadowRoot }) => {
+            const frame = shadowRoot.querySelector(".frame");
+            const shown = [...frame.children].filter((one) => one.offsetHeight > 0);
+            const bottom = (one) => one.getBoundingClientRect().bottom;
+            return bottom(frame) - bottom(shown.at(-1));
+          }),
+        );
+        // Its padding, and less than a row of buttons.
+        for (const pixels of empty) assert.ok(pixels <= 60, `${width}: ${empty} empty pixels`);
+      }
       await close();
     }
     assert.deepEqual(places[1], places[0], `${width} pixels wide`);
   }
 });
 
+test("the answer is folded until the run was played or the reader asks", async () => {
+  const body = demo("why-345-seconds", "budget=default/web-0");
+  const { answer } = taintlab.makeDemo(example("why-345-seconds")).recording;
+  const words = answer.split("`")[0].slice(0, 40);
+  const isShown = (tab) => tab.getByText(words).first().isVisible();
+  // In a feed and on paper, and without scripts, it is open.
+  assert.match(body, /<details class="answer" open>/);
+  const still = await open("answer-still", body, { javaScriptEnabled: false });
+  assert.ok(await isShown(still.tab));
+  await still.close();
+  // Before the element is there it is closed already; it can be opened if that never comes.
+  const waiting = await open("answer-waiting", body, { script: false });
+  assert.ok(!(await isShown(waiting.tab)));
+  await waiting.tab.getByText("The answer").click();
+  await waiting.tab.getByText("The answer").click();
+  assert.ok(await isShown(waiting.tab));
+  await waiting.tab.evaluate(() => document.activeElement.blur());
+  await waiting.tab.emulateMedia({ media: "print" });
+  assert.ok(await isShown(waiting.tab));
+  await waiting.close();
+
+  const { tab, close } = await open("answer", body);
+  assert.ok(!(await isShown(tab)));
+  await tab.getByText("The answer").click();
+  assert.ok(await isShown(tab));
+  await tab.getByText("The answer").click();
+  await tab.emulateMedia({ media: "print" });
+  assert.ok(await isShown(tab));
+  await tab.emulateMedia({ media: "screen" });
+  assert.ok(!(await isShown(tab)));
+  await element(tab).evaluate((one) => one.seek(60));
+  assert.ok(!(await isShown(tab)));
+  await element(tab).evaluate((one) => {
+    one.setAttribute("speed", "100000");
+    const ended = new Promise((resolve) => one.addEventListener("ended", resolve));
+    one.play();
+    return ended;
+  });
+  await tab.getByText(words).first().waitFor();
+  // What is open stays so, and can be closed at the end.
+  await tab.getByRole("button", { name: "What happens" }).click();
+  assert.ok(await isShown(tab));
+  await tab.getByText("The answer").click();
+  await element(tab).evaluate((one) => one.seek(one.duration));
+  assert.ok(!(await isShown(tab)));
+  await close();
+});
+
+test("words that do not fit into their segment are left out", async () => {
+  const body = demo("service-in-an-outage") + demo("same-outage-1.35");
+  for (const width of [1280, 600, 360]) {
+    for (const script of [false, true]) {
+      const { tab, close } = await open(`words-${width}-${script}`, body, { width, script });
+      await tab.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve))));
+      const [shown, cut] = await tab.locator("taint-lab .lanes svg svg svg").evaluateAll((all) => {
+        const labels = all.map((box) => [box, box.querySelector("text")]).filter(([, text]) => text);
+        const seen = labels.filter(
+          ([, text]) => text.checkVisibility({ visibilityProperty: true }) && text.getBBox().width,
+        );
+        const isCut = ([box, text]) => text.getBBox().x + text.getBBox().width > box.width.baseVal.value;
+        return [seen.length, seen.filter(isCut).map(([, text]) => text.textContent)];
+      });
+      assert.deepEqual(cut, [], `${width} pixels, script ${script}`);
+      assert.ok(shown > 3, `${shown} words at ${width} pixels, script ${script}`);
+      await close();
+    }
+  }
+});
+
+test("the still picture needs no style: under a strict policy and in a feed it has its colours", async () => {
+  const body = demo("why-345-seconds", "start-at=40s");
+  assert.doesNotMatch(body.split("<script")[0], /<style|style=/);
+  assert.match(body, /<rect class="g" fill="#cfe8da"/);
+  const colours = (tab) =>
+    tab.locator("figure svg").first().evaluate((svg) => {
+      const of = (what) => getComputedStyle(svg.querySelector(what)).fill;
+      return [of(".g"), of("text"), of(".b")];
+    });
+  const strict = await open("strict-still", body, { javaScriptEnabled: false });
+  const [green, ink] = ["rgb(207, 232, 218)", "rgb(23, 32, 43)"];
+  assert.deepEqual(await colours(strict.tab), [green, ink, "none"]);
+  await strict.close();
+  const dark = await open("dark-still", body, { html: 'data-theme="dark"', script: false });
+  assert.deepEqual(await colours(dark.tab), ["rgb(29, 74, 48)", "rgb(228, 233, 240)", "none"]);
+  await dark.close();
+  // A reader of feeds takes the HTML alone.
+  project(folder, "pages", { "feed.html": `<!doctype html>${body.split("<script")[0]}` });
+  const tab = await browser.newPage();
+  await tab.goto(`${url}pages/feed.html`);
+  assert.deepEqual(await colours(tab), [green, ink, "rgb(255, 255, 255)"]);
+  await tab.close();
+});
+
 test("what is fallback without JavaScript is played with it, and nothing moves", async () => {
   const body = demo("why-345-seconds", "start-at=40s") + demo("three-effects");
+  const still = await open("still", body, { script: false });
+  const before = await still.tab.locator("#after").boundingBox();
+  await still.close();
   const without = await open("plain", body, { javaScriptEnabled: false });
   const place = (tab) =>
     tab.locator("#after").evaluate((one) => one.getBoundingClientRect().top + scrollY);
-  const before = await without.tab.locator("#after").boundingBox();
   const link = without.tab.getByRole("link", { name: "Open this moment in the playground" });
   assert.equal(
     await link.first().getAttribute("href"),
@@ -362,7 +470,7 @@ test("a reader taints a node at a moment, changes the text, and goes back", asyn
 
 test("a page that forbids wasm and inline styles: it plays, and says why it cannot do more", async () => {
   const { tab, close } = await open("strict", demo("why-345-seconds"), {
-    // Of the fallback, whose picture has its styles in it; and of wasm.
+    // Of wasm.
     expected: /Content Security Policy/,
   });
   await element(tab).evaluate((one) => one.seek(60));
