@@ -281,7 +281,10 @@ test("a wrong value of an option is said of that option, and ends with 2", async
       /^error: --toleration: expected one of NoSchedule, PreferNoSchedule, NoExecute, found/,
     ],
     [["help", "nope"], /^error: there is no command `nope`/],
-    [["report", cluster, "--pairs", "nodes"], /^error: --pairs: `nodes` is not .*did you mean `node`/],
+    [
+      ["report", cluster, "--pairs", "nodes"],
+      /^error: --pairs: `nodes` is not .*did you mean `node`/,
+    ],
     [["explain", "--taint", "a:NoExecute", "cluster.yaml"], /^error: explain: it reads no file/],
   ];
   for (const [args, message] of cases) {
@@ -301,8 +304,8 @@ test("a wrong value of an option is said of that option, and ends with 2", async
 
 test("of several files it is said which one is wrong", async () => {
   const node = "apiVersion: v1\nkind: Node\nmetadata: {name: worker-1}\n";
-  const pod = (name) => `apiVersion: v1\nkind: Pod\nmetadata: {name: ${name}}\nspec: {nodeName: z}\n`;
-  const files = { "a.yaml": node, "b.yaml": `${pod("p")}---\n${node}` };
+  const pod = "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec: {nodeName: z}\n";
+  const files = { "a.yaml": node, "b.yaml": `${pod}---\n${node}` };
   const at = project(folder, "several", files);
   for (const command of ["run", "report"]) {
     const [a, b] = ["a.yaml", "b.yaml"].map((file) => join(at, file));
