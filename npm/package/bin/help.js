@@ -200,7 +200,7 @@ Usage: kubectl taintlab when POD [options]
 POD is NAME or NAMESPACE/NAME.
 
 Options:
-  --fault NAME         What happens to its node now: lost (unless given), network-cut,
+  --fault NAME         What happens to its node now: lost (unless given), network-cut, power-off,
                        kubelet-stopped, tainted=TAINT as kubectl taint takes it, or none
   --taint TAINT        As --fault tainted=TAINT
   --release RELEASE    The release of Kubernetes; that of the API server unless given
