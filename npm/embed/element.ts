@@ -64,8 +64,8 @@ const Base = (globalThis.HTMLElement ?? class {}) as typeof HTMLElement;
 
 let sheet: CSSStyleSheet | undefined;
 
-/** So many pixels of room are kept at most: less than a row of buttons. */
-const SLACK = 36;
+/** So many pixels of room are kept at most: those of a row of buttons. */
+const SLACK = 48;
 
 /** Keeps what the figure took more, if it is little, so that nothing below moves. */
 function keepRoom(frame: HTMLElement, before: DOMRect, own: CSSStyleSheet): void {
