@@ -1,5 +1,6 @@
 // A report for people: a table, Markdown, JUnit, and a page.
 
+import { notReadLines } from "./cluster.js";
 import { clock } from "./run.js";
 import { faultText } from "./report-rules.js";
 
@@ -103,7 +104,8 @@ export function terminal(report, { bold, dim }) {
       .join("   ")
       .trimEnd();
   let text = `${bold(`Score ${report.score.score} of 100`)}  ${dim(report.score.arithmetic)}\n`;
-  text += `${summaryOf(report)}\n\n${bold(line(HEAD))}\n`;
+  const notRead = notReadLines(report.notRead).map((line) => `${line}\n`);
+  text += `${summaryOf(report)}\n${notRead.join("")}\n${bold(line(HEAD))}\n`;
   text += rows.map((row) => `${line(row)}\n`).join("") + rest(report.workloads, "workloads");
   if (report.findings.length > 0) text += `\n${bold("What hurts most, and what would help")}\n`;
   report.findings.slice(0, MOST).forEach((finding, index) => {
@@ -132,6 +134,8 @@ const table = (head, rows) => {
 /** The report for a pull request. */
 export function markdown(report) {
   let text = `## Resilience: ${report.score.score} of 100\n\n${summaryOf(report)}\n\n`;
+  for (const line of notReadLines(report.notRead)) text += `- ${line}\n`;
+  if (report.notRead) text += "\n";
   const head = HEAD.map((title) => title[0] + title.slice(1).toLowerCase());
   text += table(head, rowsOf(report)) + rest(report.workloads, "workloads");
   if (report.findings.length > 0) text += "\n### What hurts most, and what would help\n";
@@ -165,6 +169,8 @@ export function junit(report, rules, failures) {
   const bad = cases.filter((one) => one.bad.length > 0).length;
   let text = '<?xml version="1.0" encoding="UTF-8"?>\n<testsuites>\n';
   text += `  <testsuite name="taintlab report" tests="${cases.length}" failures="${bad}">\n`;
+  const notRead = notReadLines(report.notRead).join("\n");
+  if (notRead) text += `    <system-err>${escaped(notRead)}</system-err>\n`;
   for (const { name, out, bad: broken } of cases) {
     text += `    <testcase classname="taintlab report" name="${escaped(name)}">`;
     for (const failure of broken) {
@@ -293,6 +299,9 @@ export function html(report, pictures) {
 <h1>Resilience: ${report.score.score} of 100</h1>
 <p>${escaped(summaryOf(report))}</p>
 <p class="dim">${escaped(report.score.arithmetic)}</p>
+${notReadLines(report.notRead)
+  .map((line) => `<p><strong>${escaped(line)}</strong></p>`)
+  .join("\n")}
 <h2>Failures and workloads</h2>
 <p class="dim">How long each workload has fewer ready pods than it wants; the darker, the worse.</p>
 ${heatMap(report)}
