@@ -70,12 +70,12 @@ export function broken({ text, matches, metric, operator, limit, isTime }, repor
     value === NEVER ? "never" : isTime ? `${value / 1000} s` : String(value);
   if (metric === "score") {
     const bad = report.workloads.filter(
-      ({ subject, score }) => matches.test(subject) && COMPARE[operator](score, limit),
+      ({ subject, score = 0 }) => matches.test(subject) && COMPARE[operator](score, limit),
     );
     return bad.map(({ subject, score }) => ({
       rule: text,
       subject,
-      text: `${text}: the score of ${subject} is ${score}`,
+      text: `${text}: the score of ${subject} is ${score ?? "missing"}`,
     }));
   }
   const bad = report.cells.filter(

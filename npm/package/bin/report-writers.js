@@ -1,6 +1,5 @@
 // A report for people: a table, Markdown, JUnit, and a page.
 
-import { notReadLines } from "./cluster.js";
 import { clock } from "./run.js";
 import { faultText } from "./report-rules.js";
 
@@ -31,10 +30,10 @@ const HEAD = ["SCORE", "WORKLOAD", "WORST FAILURE", "READY", "BELOW", "AT ZERO",
 function rowsOf(report) {
   return report.workloads.slice(0, MOST).map((row) => {
     const { subject, score } = row;
-    if (row.domain === undefined) return [String(score), subject, "none", "", "", "", ""];
+    if (row.domain === undefined) return [String(score ?? "-"), subject, "none", "", "", "", ""];
     const cell = cellOf(report, row);
     return [
-      String(score),
+      String(score ?? "-"),
       subject,
       nameOf(report, row),
       `${cell.leastReady}/${cell.wanted}`,
@@ -54,6 +53,10 @@ const summaryOf = (report) => {
     `each watched for ${outline.options.horizon}`
   );
 };
+
+/** The score, or why there is none. */
+const titleOf = ({ score, missing }) =>
+  score ? `Score ${score.score} of 100` : `No score: ${missing.join("; ")}`;
 
 const rest = (all, what) =>
   all.length > MOST ? `and ${all.length - MOST} more ${what}: see --json\n` : "";
@@ -103,9 +106,11 @@ export function terminal(report, { bold, dim }) {
       .map((cell, column) => cell.padEnd(widths[column]))
       .join("   ")
       .trimEnd();
-  let text = `${bold(`Score ${report.score.score} of 100`)}  ${dim(report.score.arithmetic)}\n`;
-  const notRead = notReadLines(report.notRead).map((line) => `${line}\n`);
-  text += `${summaryOf(report)}\n${notRead.join("")}\n${bold(line(HEAD))}\n`;
+  let text = `${report.heading}\n`;
+  if (report.verdict) text += `${report.verdict}\n`;
+  text += `${bold(titleOf(report))}  ${dim(report.score?.arithmetic ?? "")}`.trimEnd() + "\n";
+  const notes = report.notes.map((line) => `${dim(line)}\n`);
+  text += `${summaryOf(report)}\n${notes.join("")}\n${bold(line(HEAD))}\n`;
   text += rows.map((row) => `${line(row)}\n`).join("") + rest(report.workloads, "workloads");
   if (report.findings.length > 0) text += `\n${bold("What hurts most, and what would help")}\n`;
   report.findings.slice(0, MOST).forEach((finding, index) => {
@@ -133,9 +138,9 @@ const table = (head, rows) => {
 
 /** The report for a pull request. */
 export function markdown(report) {
-  let text = `## Resilience: ${report.score.score} of 100\n\n${summaryOf(report)}\n\n`;
-  for (const line of notReadLines(report.notRead)) text += `- ${line}\n`;
-  if (report.notRead) text += "\n";
+  let text = `## ${titleOf(report)}\n\n${report.heading}\n\n`;
+  if (report.verdict) text += `${report.verdict}\n\n`;
+  text += `${summaryOf(report)}\n\n${report.notes.map((line) => `- ${line}\n`).join("")}\n`;
   const head = HEAD.map((title) => title[0] + title.slice(1).toLowerCase());
   text += table(head, rowsOf(report)) + rest(report.workloads, "workloads");
   if (report.findings.length > 0) text += "\n### What hurts most, and what would help\n";
@@ -161,7 +166,7 @@ export function junit(report, rules, failures) {
   const cases = [
     ...report.workloads.map(({ subject, score, arithmetic }) => ({
       name: subject,
-      out: `score ${score}: ${arithmetic}`,
+      out: `${score === undefined ? "no score" : `score ${score}`}: ${arithmetic}`,
       bad: failures.filter((failure) => failure.subject === subject),
     })),
     ...general.map((failure) => ({ name: failure.rule, out: "", bad: [failure] })),
@@ -169,8 +174,8 @@ export function junit(report, rules, failures) {
   const bad = cases.filter((one) => one.bad.length > 0).length;
   let text = '<?xml version="1.0" encoding="UTF-8"?>\n<testsuites>\n';
   text += `  <testsuite name="taintlab report" tests="${cases.length}" failures="${bad}">\n`;
-  const notRead = notReadLines(report.notRead).join("\n");
-  if (notRead) text += `    <system-err>${escaped(notRead)}</system-err>\n`;
+  const about = [report.heading, ...report.notes].join("\n");
+  text += `    <system-err>${escaped(about)}</system-err>\n`;
   for (const { name, out, bad: broken } of cases) {
     text += `    <testcase classname="taintlab report" name="${escaped(name)}">`;
     for (const failure of broken) {
@@ -256,7 +261,7 @@ export function html(report, pictures) {
     const { subject, score, arithmetic } = row;
     if (row.domain === undefined) {
       const none = "<td>none</td><td></td><td></td><td></td><td></td>";
-      return `<tr><td class="n">${score}</td><td>${escaped(subject)}</td>${none}</tr>`;
+      return `<tr><td class="n">${score ?? "-"}</td><td>${escaped(subject)}</td>${none}</tr>`;
     }
     const cell = cellOf(report, row);
     const time = (spread) => `<td class="n" data-k="${spread.max}">${spreadText(spread)}</td>`;
@@ -294,14 +299,14 @@ export function html(report, pictures) {
 <html lang="en">
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width">
-<title>Resilience report: ${report.score.score} of 100</title>
+<title>${escaped(titleOf(report))}</title>
 <style>${STYLE}</style>
-<h1>Resilience: ${report.score.score} of 100</h1>
+<p>${escaped(report.heading)}</p>
+<h1>${escaped(titleOf(report))}</h1>
+<p><strong>${escaped(report.verdict ?? "")}</strong></p>
 <p>${escaped(summaryOf(report))}</p>
-<p class="dim">${escaped(report.score.arithmetic)}</p>
-${notReadLines(report.notRead)
-  .map((line) => `<p><strong>${escaped(line)}</strong></p>`)
-  .join("\n")}
+<p class="dim">${escaped(report.score?.arithmetic ?? "")}</p>
+${report.notes.map((line) => `<p>${escaped(line)}</p>`).join("\n")}
 <h2>Failures and workloads</h2>
 <p class="dim">How long each workload has fewer ready pods than it wants; the darker, the worse.</p>
 ${heatMap(report)}

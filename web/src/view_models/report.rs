@@ -65,7 +65,7 @@ pub(crate) struct WorkloadRow {
     /// Which.
     pub(crate) name: String,
     /// Its score, with its arithmetic.
-    pub(crate) score: (u32, String),
+    pub(crate) score: (Option<u32>, String),
     /// Its score in the report before.
     pub(crate) before: Option<u32>,
     /// Its worst failure: what fails, the fewest ready, below, at zero, whole again.
@@ -164,6 +164,9 @@ type Name = (String, ReportSubject);
 impl ReportView {
     /// A report, beside the one before it.
     pub(crate) fn of(report: Report, before: Option<&Self>) -> Self {
+        // Of another cluster it says nothing.
+        let is_same = |it: &&Self| it.report.outline.cluster.is_same(&report.outline.cluster);
+        let before = before.filter(is_same);
         let harmful = || report.cells.iter().filter(|cell| cell.harm.0 > 0);
         let mut of_subject: BTreeMap<&ReportSubject, u64> = BTreeMap::new();
         let mut of_failure: BTreeMap<(usize, String), (u64, Vec<&Cell>)> = BTreeMap::new();
@@ -322,10 +325,13 @@ fn changes(report: &Report, before: &Report, old: &BTreeMap<Name, Millis>) -> St
     }
     let unlike = report.outline.options != before.outline.options;
     let unlike = if unlike { " It was made with other options." } else { "" };
+    let score = before
+        .score
+        .as_ref()
+        .map_or_else(|| "no score".into(), |score| format!("a score of {}", score.score));
     format!(
-        "The report before had a score of {}. {less} pairs of failure and workload improved, and \
+        "The report before had {score}. {less} pairs of failure and workload improved, and \
          {more} got worse.{unlike}",
-        before.score.score,
     )
 }
 
@@ -337,12 +343,12 @@ fn workloads(report: &Report, before: Option<&Report>) -> Vec<WorkloadRow> {
             })
         });
         let old = before.and_then(|before| {
-            before.workloads.iter().find(|old| old.subject == row.subject).map(|it| it.score.score)
+            before.workloads.iter().find(|old| old.subject == row.subject).and_then(|it| it.score)
         });
         WorkloadRow {
             name: row.subject.to_string(),
-            score: (row.score.score, row.score.arithmetic.clone()),
-            before: old.filter(|old| *old != row.score.score),
+            score: (row.score, row.arithmetic.clone()),
+            before: old.filter(|old| Some(*old) != row.score),
             worst: cell.map(|cell| {
                 [
                     name_of(report, cell),

@@ -56,7 +56,11 @@ pub(crate) fn ReportDialog(props: &ReportProps) -> Html {
             <>
                 <div class="row rhead">
                     <p class="grow" data-testid={TestId::ReportScore}>
-                        <b class="rscore">{ view.report.score.score }</b>{ " of 100" }
+                        if let Some(score) = &view.report.score {
+                            <b class="rscore">{ score.score }</b>{ " of 100" }
+                        } else {
+                            <b>{ view.report.missing.join("; ") }</b>
+                        }
                         <span class="muted">{ " · " }{ view.summary.clone() }</span>
                     </p>
                     <button class="btn" onclick={dispatch.reform(|_: MouseEvent| {
@@ -126,9 +130,12 @@ fn result(view: &Rc<ReportView>, dispatch: &Dispatch) -> Html {
     let open = dispatch.reform(|moment: Rc<Moment>| Msg::Report(ReportMsg::Open(moment)));
     html! {
         <>
-            <p class="hint">{ view.report.score.arithmetic.clone() }</p>
+            if let Some(score) = &view.report.score {
+                <p class="hint">{ score.arithmetic.clone() }</p>
+            }
             if let Some(changes) = &view.changes { <p class="verdict">{ changes.clone() }</p> }
-            if view.rows.is_empty() {
+            if let Some(verdict) = &view.report.verdict { <p>{ verdict.clone() }</p> }
+            if view.rows.is_empty() && view.report.missing.is_empty() {
                 <p>{ "No simulated failure affects a workload." }</p>
             } else {
                 <Map view={view.clone()} open={open.clone()} />
@@ -155,7 +162,7 @@ fn result(view: &Rc<ReportView>, dispatch: &Dispatch) -> Html {
                         { for view.workloads.iter().map(|row| html! {
                             <tr>
                                 <td class="num" title={row.score.1.clone()}>
-                                    { row.score.0 }
+                                    { row.score.0.map_or_else(|| "–".into(), |it| it.to_string()) }
                                     if let Some(before) = row.before {
                                         <span class="muted">{ format!(" (was {before})") }</span>
                                     }
