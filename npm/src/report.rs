@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 use taintlab_core::report::{
-    Outline, Plan, ReportError, ReportOptions, ReportSubject, Run, RunResult,
+    Millis, Outline, Plan, ReportError, ReportOptions, ReportSubject, Run, RunResult,
     report as put_together,
 };
 use taintlab_core::scenario::Scenario;
@@ -202,6 +202,15 @@ pub fn merge_report(
         Ok(report) => plain(&Answer { ok: true, answer: &report }),
         Err(error) => fail(vec![problem(&error)]),
     }
+}
+
+/// A duration as reports say it: as Go writes it, to the nearest tenth of a second.
+#[wasm_bindgen(js_name = durationText)]
+#[must_use]
+pub fn duration_text(
+    #[wasm_bindgen(param_description = "how long, a whole number")] milliseconds: f64,
+) -> String {
+    Millis(milliseconds as u64).to_string()
 }
 
 fn planned(

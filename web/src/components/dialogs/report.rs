@@ -9,15 +9,16 @@ use taintlab_core::time::Timestamp;
 use yew::prelude::*;
 
 use self::form::ReportForm;
-use self::map::Map;
+use self::map::{Map, change, finder};
 use crate::components::parts::copy::copy;
 use crate::components::parts::forms::error_list;
 use crate::components::parts::modal::Modal;
 use crate::messages::{Dispatch, Msg};
 use crate::test_id::TestId;
-use crate::text::at;
+use crate::text::{at, count};
 use crate::view_models::report::{
-    FalseAlarms, FindingRow, Moment, ReportMsg, ReportState, ReportView, Stage, rounded,
+    FalseAlarms, FindingRow, Look, Moment, ReportMsg, ReportState, ReportView, Stage, WorkKey,
+    Workloads,
 };
 
 /// Properties of [`ReportDialog`].
@@ -27,6 +28,8 @@ pub(crate) struct ReportProps {
     pub(crate) state: ReportState,
     /// The moment whose cluster a new report is about.
     pub(crate) now: Timestamp,
+    /// The work on the page.
+    pub(crate) work: WorkKey,
     /// Where messages go.
     pub(crate) dispatch: Dispatch,
 }
@@ -34,8 +37,9 @@ pub(crate) struct ReportProps {
 /// The dialog.
 #[component]
 pub(crate) fn ReportDialog(props: &ReportProps) -> Html {
-    let ReportProps { state, now, dispatch } = props;
+    let ReportProps { state, now, work, dispatch } = props;
     let asks = use_state(|| false);
+    let look = use_state(Look::default);
     let begin = {
         let (asks, dispatch) = (asks.clone(), dispatch.clone());
         Callback::from(move |options| {
@@ -54,17 +58,23 @@ pub(crate) fn ReportDialog(props: &ReportProps) -> Html {
         }
         (None, Some(view)) => html! {
             <>
+                <p class="hint" data-testid={TestId::ReportHeading}>{ heading(view) }</p>
+                if view.work.cluster != work.cluster {
+                    <p class="verdict bad" role="status" data-testid={TestId::ReportStale}>
+                        { format!("This report is about another cluster: {}. The page shows {}.",
+                            named(&view.work), named(work)) }
+                    </p>
+                }
                 <div class="row rhead">
                     <p class="grow" data-testid={TestId::ReportScore}>
                         <b class="rscore">{ view.report.score.score }</b>{ " of 100" }
-                        <span class="muted">{ " · " }{ view.summary.clone() }</span>
                     </p>
                     <button class="btn" onclick={dispatch.reform(|_: MouseEvent| {
                         Msg::Report(ReportMsg::Download)
                     })}>{ "JSON" }</button>
                     <button class="btn primary" onclick={again}>{ "Run again" }</button>
                 </div>
-                { result(view, dispatch) }
+                { result(view, &look, dispatch) }
             </>
         },
         (None, None) => html! {
@@ -85,6 +95,19 @@ pub(crate) fn ReportDialog(props: &ReportProps) -> Html {
             { body }
         </Modal>
     }
+}
+
+/// What work is called.
+fn named(work: &WorkKey) -> String {
+    if work.title.is_empty() {
+        "a cluster without a title".into()
+    } else {
+        format!("“{}”", work.title)
+    }
+}
+
+fn heading(view: &ReportView) -> String {
+    format!("{} nodes", view.report.outline.nodes)
 }
 
 fn progress(
@@ -122,17 +145,14 @@ fn progress(
     }
 }
 
-fn result(view: &Rc<ReportView>, dispatch: &Dispatch) -> Html {
+fn result(view: &Rc<ReportView>, look: &UseStateHandle<Look>, dispatch: &Dispatch) -> Html {
     let open = dispatch.reform(|moment: Rc<Moment>| Msg::Report(ReportMsg::Open(moment)));
     html! {
         <>
             <p class="hint">{ view.report.score.arithmetic.clone() }</p>
             if let Some(changes) = &view.changes { <p class="verdict">{ changes.clone() }</p> }
-            if view.rows.is_empty() {
-                <p>{ "No simulated failure affects a workload." }</p>
-            } else {
-                <Map view={view.clone()} open={open.clone()} />
-            }
+            { finder(look) }
+            <Map view={view.clone()} look={look.clone()} open={open.clone()} />
             if !view.findings.is_empty() {
                 <section class="stack">
                     <h3>{ "What hurts most, and what would help" }</h3>
@@ -141,18 +161,28 @@ fn result(view: &Rc<ReportView>, dispatch: &Dispatch) -> Html {
                     </ol>
                 </section>
             }
-            <section class="stack">
-                <h3>{ "Workloads" }</h3>
+            { workloads(&view.workloads(look), look) }
+        </>
+    }
+}
+
+fn workloads(workloads: &Workloads, look: &UseStateHandle<Look>) -> Html {
+    let Workloads { rows, more, unharmed } = workloads;
+    let all = {
+        let look = look.clone();
+        move |_: MouseEvent| change(&look, |it| it.all_workloads = true)
+    };
+    let titles = ["Score", "Workload", "Worst failure", "Ready", "Below", "At zero", "Whole again"];
+    html! {
+        <section class="stack">
+            <h3>{ "Workloads" }</h3>
+            if !rows.is_empty() {
                 <div class="comparetable"><table data-testid={TestId::ReportWorkloads}>
                     <thead><tr>
-                        { for [
-                            "Score", "Workload", "Worst failure", "Ready", "Below", "At zero",
-                            "Whole again",
-                        ]
-                            .map(|title| html! { <th scope="col">{ title }</th> }) }
+                        { for titles.map(|title| html! { <th scope="col">{ title }</th> }) }
                     </tr></thead>
                     <tbody>
-                        { for view.workloads.iter().map(|row| html! {
+                        { for rows.iter().map(|row| html! {
                             <tr>
                                 <td class="num" title={row.score.1.clone()}>
                                     { row.score.0 }
@@ -161,19 +191,23 @@ fn result(view: &Rc<ReportView>, dispatch: &Dispatch) -> Html {
                                     }
                                 </td>
                                 <th scope="row">{ row.name.clone() }</th>
-                                if let Some(worst) = &row.worst {
-                                    { for worst.iter().map(|text| html! {
-                                        <td>{ text.clone() }</td>
-                                    }) }
-                                } else {
-                                    <td colspan="5" class="muted">{ "not affected" }</td>
-                                }
+                                { for row.worst.iter().map(|text| html! {
+                                    <td>{ text.clone() }</td>
+                                }) }
                             </tr>
                         }) }
                     </tbody>
                 </table></div>
-            </section>
-        </>
+            }
+            <p class="row hint">
+                <span>{ format!("{} not harmed by any failure.", count(*unharmed, "workload")) }</span>
+                if *more > 0 {
+                    <button class="btn small" onclick={all}>
+                        { format!("Show {}", count(*more, "more workload")) }
+                    </button>
+                }
+            </p>
+        </section>
     }
 }
 
@@ -184,7 +218,7 @@ fn finding(row: &FindingRow, open: &Callback<Rc<Moment>>, dispatch: &Dispatch) -
             <p><b>{ row.what.clone() }</b>{ ": " }{ row.why.clone() }{ " " }
                 <button class="btn small"
                     onclick={open.reform(move |_: MouseEvent| moment.clone())}>
-                    { format!("Open at {}", rounded(row.moment.at)) }
+                    { format!("Open {} after the failure", row.moment.at) }
                 </button>
             </p>
             { for row.effects.iter().map(|(effect, yaml)| html! {
@@ -194,6 +228,7 @@ fn finding(row: &FindingRow, open: &Callback<Rc<Moment>>, dispatch: &Dispatch) -
                     { copy(yaml, dispatch) }
                 </details>
             }) }
+            if let Some(no_help) = &row.no_help { <p class="muted">{ no_help.clone() }</p> }
             if let Some(FalseAlarms { outages, rows }) = &row.false_alarms {
                 <details>
                     <summary>{ "Unnecessary evictions, by the length of the outage" }</summary>
