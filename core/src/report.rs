@@ -25,6 +25,7 @@ mod rows;
 #[cfg(test)]
 mod tests;
 mod text;
+mod verdict;
 
 use alloc::collections::BTreeMap;
 use alloc::format;
@@ -44,14 +45,16 @@ pub use self::findings::{
     WorkloadScore, report,
 };
 use self::recorder::UnreachableNodes;
-pub use self::recorder::{DrainResult, PendingReason, WorkloadRun, ZoneStep};
+pub use self::recorder::{DrainResult, PendingReason, Shortfall, WorkloadRun, ZoneStep};
 pub use self::remedy::Remedy;
 pub use self::rows::FailureRow;
-use crate::api::{NodeName, PodKey, WorkloadKey};
+pub use self::verdict::{FailureTotal, FindingGroup};
+use crate::api::{ConditionStatus, Node, NodeName, ObjectMeta, PodKey, WorkloadKey, is_default};
+use crate::kubelet::heartbeat::hash;
 use crate::lanes::Lanes;
-use crate::scenario::{Ended, MOST_MOMENTS, Player, Scenario, ScenarioError};
+use crate::scenario::{Ended, MOST_MOMENTS, NodeGroup, Player, Scenario, ScenarioError};
 use crate::simulator::Simulator;
-use crate::time::{Span, Timestamp};
+use crate::time::{Span, Time, Timestamp};
 
 /// A time in milliseconds, rounded down. It is a whole number everywhere, so that reports are the
 /// same bytes everywhere.
@@ -118,8 +121,8 @@ impl<'de> Deserialize<'de> for ReportSubject {
 pub struct ReportOptions {
     /// Whether each node fails by itself; `true` unless given.
     pub nodes: bool,
-    /// Whether each zone fails as a whole; `true` unless given. What has all nodes of the cluster
-    /// is left out, as with regions and labels, unless it is a list.
+    /// Whether each zone fails as a whole; `true` unless given. A zone that has all nodes fails,
+    /// too.
     pub zones: bool,
     /// Whether each region fails as a whole; `true` unless given.
     pub regions: bool,
@@ -146,8 +149,29 @@ pub struct ReportOptions {
     /// How many times each failure is run, each with other moments of the heartbeats; 1 unless
     /// given.
     pub seeds: u32,
-    /// For how many of the worst findings it is computed what would help; 5 unless given.
+    /// For how many of the worst groups of findings it is computed what would help, of each for
+    /// the worst finding; 5 unless given.
     pub remedies: usize,
+    /// Where the cluster was read.
+    #[serde(skip_serializing_if = "is_default")]
+    #[cfg_attr(feature = "typescript-all", tsify(type = "ReportSource"))]
+    pub source: ReportSource,
+}
+
+/// Where the cluster of a report was read, as far as it is known. It changes no figure.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
+#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
+pub struct ReportSource {
+    /// The name of the context of the kubeconfig.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub context: Option<String>,
+    /// What the API server says of its version: `v1.37.2`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub server: Option<String>,
+    /// What could not be read, and why: `poddisruptionbudgets: forbidden`.
+    #[serde(skip_serializing_if = "is_default")]
+    pub not_read: Vec<String>,
 }
 
 impl Default for ReportOptions {
@@ -165,6 +189,7 @@ impl Default for ReportOptions {
             settle: Span(Duration::from_secs(10 * 60)),
             seeds: 1,
             remedies: 5,
+            source: ReportSource::default(),
         }
     }
 }
@@ -256,6 +281,10 @@ pub struct RunResult {
 #[cfg_attr(feature = "typescript-all", derive(tsify::Tsify), tsify(rename = "ReportOutline"))]
 #[serde(rename_all = "camelCase")]
 pub struct Outline {
+    /// The version of Taintlab.
+    pub version: String,
+    /// Which cluster it is.
+    pub cluster: ClusterIdentity,
     /// The release of Kubernetes.
     #[cfg_attr(feature = "typescript-all", tsify(type = "KubernetesRelease"))]
     pub release: crate::release::KubernetesRelease,
@@ -267,11 +296,77 @@ pub struct Outline {
     pub nodes: usize,
     /// How many pods there are.
     pub pods: usize,
-    /// All workloads, and the pods that none owns.
+    /// All workloads, and the pods that nobody owns. Static pods are a part of their nodes.
     pub subjects: Vec<ReportSubject>,
+    /// The nodes that are not ready before anything fails.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub lost_already: Vec<NodeName>,
+    /// The workloads that have fewer ready pods than they ask for before anything fails.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub short_already: Vec<Shortfall>,
     /// What can fail.
     #[cfg_attr(feature = "typescript-all", tsify(type = "FailureDomain[]"))]
     pub domains: Vec<Domain>,
+}
+
+impl Outline {
+    /// A domain, and the others that have its nodes.
+    fn same_nodes(&self, domain: usize) -> impl Iterator<Item = usize> {
+        let others = self.domains.iter().enumerate();
+        let others = others.filter(move |(_, other)| other.same_nodes_as == Some(domain));
+        core::iter::once(domain).chain(others.map(|(index, _)| index))
+    }
+
+    /// Whether none of its pods was ready before anything failed, although it asks for some.
+    fn is_down_already(&self, subject: &ReportSubject) -> bool {
+        self.short_already.iter().any(|it| it.ready == 0 && it.subject == *subject)
+    }
+}
+
+/// Which cluster a report is about.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
+#[serde(rename_all = "camelCase")]
+pub struct ClusterIdentity {
+    /// What it is called: the context, or the title of the scenario; empty if nobody says it.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub name: String,
+    /// 16 hexadecimal digits that stand for the names and UIDs of the nodes and workloads of the
+    /// beginning. What is changed in steps from there on does not change it.
+    pub digest: String,
+    /// The wall-clock time of the cluster that fails; absent if its objects say none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at: Option<Time>,
+}
+
+impl ClusterIdentity {
+    fn of(scenario: &Scenario, options: &ReportOptions) -> Self {
+        let (objects, about) = (&scenario.objects, &scenario.metadata);
+        let grouped: Vec<_> = objects.node_groups.iter().flat_map(NodeGroup::nodes).collect();
+        let given = objects.nodes.iter().map(|node| &node.metadata);
+        let nodes = given.chain(grouped.iter().map(|node| &node.metadata));
+        let workloads = objects.workloads.iter().map(|it| (it.kind.as_str(), &it.metadata));
+        let mut names: Vec<[&str; 4]> = nodes
+            .map(|node| ("Node", node))
+            .chain(workloads)
+            .map(|(kind, ObjectMeta { namespace, name, uid, .. })| [kind, namespace, name, uid])
+            .collect();
+        names.sort_unstable();
+        let bytes = names.iter().flatten().flat_map(|text| text.bytes().chain([0]));
+        let title = if about.title.is_empty() { &about.name } else { &about.title };
+        let since = options.after.unwrap_or_default();
+        Self {
+            name: options.source.context.as_ref().unwrap_or(title).clone(),
+            digest: format!("{:016x}", hash(0, bytes)),
+            at: scenario.start.map(|start| start.saturating_add(since.0)),
+        }
+    }
+
+    /// Whether two reports are about one cluster, so that they can be compared.
+    #[must_use]
+    pub fn is_same(&self, other: &Self) -> bool {
+        (&self.name, &self.digest) == (&other.name, &other.digest)
+    }
 }
 
 /// A cluster that has settled, ready to fail again and again.
@@ -385,12 +480,21 @@ impl Plan {
         }
         let settled = Settled::new(&scenario, 1, &options)?;
         let simulator = &settled.simulator;
+        let subjects = recorder::subjects(simulator);
+        let is_ready = |node: &Node| {
+            node.condition("Ready").is_none_or(|it| it.status == ConditionStatus::True)
+        };
+        let lost = simulator.cluster().nodes().filter(|(_, node)| !is_ready(node));
         let outline = Outline {
+            version: env!("CARGO_PKG_VERSION").into(),
+            cluster: ClusterIdentity::of(&scenario, &options),
+            lost_already: lost.map(|(name, _)| name.clone()).collect(),
+            short_already: recorder::short(simulator, &subjects),
             release: simulator.config().release,
             fault_at: Millis::between(Timestamp::ZERO, settled.at),
             nodes: simulator.cluster().nodes().len(),
             pods: simulator.cluster().pod_count(),
-            subjects: recorder::subjects(simulator),
+            subjects,
             domains: domains::domains(simulator, &options)?,
             options,
         };
@@ -420,7 +524,7 @@ impl Plan {
         let options = &self.outline.options;
         let mut result = self.settled.run(options, &nodes, run);
         if let Some(remedy) = &run.remedy {
-            result.yaml = Some(remedy.yaml(&self.scenario)?);
+            result.yaml = Some(remedy.yaml(&self.scenario, &nodes)?);
         }
         Ok(result)
     }
@@ -468,16 +572,21 @@ impl Plan {
         if self.settled.seed != run.seed || self.settled.remedy != remedy {
             if self.plain.seed == run.seed && self.plain.remedy == remedy {
                 self.settled = self.plain.clone();
-                return Ok(domain.nodes.clone());
+            } else {
+                let changed = match &remedy {
+                    Some(remedy) => remedy.applied_to(&self.scenario)?,
+                    None => self.scenario.clone(),
+                };
+                self.settled = Settled::new(&changed, run.seed, &self.outline.options)?;
+                self.settled.remedy.clone_from(&remedy);
             }
-            let changed = match &remedy {
-                Some(remedy) => remedy.applied_to(&self.scenario)?,
-                None => self.scenario.clone(),
-            };
-            self.settled = Settled::new(&changed, run.seed, &self.outline.options)?;
-            self.settled.remedy = remedy;
         }
-        Ok(domain.nodes.clone())
+        if remedy.is_none() {
+            return Ok(domain.nodes.clone());
+        }
+        // A node that was added fails with its zone.
+        let nodes = domains::nodes_in(&self.settled.simulator, &self.outline, domain);
+        Ok(nodes.into_iter().collect())
     }
 
     /// The runs that tell what would help in the worst findings among these results of
@@ -493,9 +602,11 @@ impl Plan {
     }
 }
 
-/// The runs of an outline, the largest first.
+/// The runs of an outline, the largest first. Domains of the same nodes share theirs.
 fn runs(outline: &Outline) -> Vec<Run> {
-    let mut domains: Vec<(usize, &Domain)> = outline.domains.iter().enumerate().collect();
+    let domains = outline.domains.iter().enumerate();
+    let mut domains: Vec<(usize, &Domain)> =
+        domains.filter(|(_, domain)| domain.same_nodes_as.is_none()).collect();
     domains.sort_by_key(|(_, domain)| Reverse(domain.nodes.len()));
     let mut runs = Vec::new();
     for seed in 1..=outline.options.seeds {

@@ -83,6 +83,14 @@ impl Pod {
         !self.is_terminating() && !self.has_ended()
     }
 
+    /// Whether it mirrors a static pod, which its node has of itself: the kubelet makes it, and it
+    /// is owned by its Node.
+    #[must_use]
+    pub fn is_static(&self) -> bool {
+        self.metadata.annotations.contains_key("kubernetes.io/config.mirror")
+            || self.metadata.controller().is_some_and(|it| it.kind == "Node")
+    }
+
     /// Whether its condition Ready is True. Mirrors `podutil.IsPodReady`.
     #[must_use]
     pub fn has_ready_condition(&self) -> bool {

@@ -188,7 +188,7 @@ enum Draw {
 }
 
 /// FNV-1a over the seed and the bytes, then a finaliser that spreads the last of them.
-fn hash(seed: u64, bytes: impl Iterator<Item = u8>) -> u64 {
+pub(crate) fn hash(seed: u64, bytes: impl Iterator<Item = u8>) -> u64 {
     let bytes = seed.to_le_bytes().into_iter().chain(bytes);
     let hash = bytes.fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)

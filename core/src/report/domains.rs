@@ -2,12 +2,12 @@
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
-use alloc::string::{String, ToString};
+use alloc::string::String;
 use alloc::vec::Vec;
 
 use serde::{Deserialize, Serialize};
 
-use super::{ReportError, ReportOptions};
+use super::{Outline, ReportError, ReportOptions};
 use crate::api::{
     Amounts, Node, NodeName, Pod, TaintEffect, WorkloadKind, node_allocatable, pod_requests,
 };
@@ -39,6 +39,10 @@ pub enum DomainKind {
 }
 
 impl DomainKind {
+    /// All of them.
+    pub const ALL: [Self; 6] =
+        [Self::Node, Self::Zone, Self::Region, Self::Label, Self::List, Self::Pair];
+
     /// `node`, `zone` and so on.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
@@ -75,6 +79,13 @@ pub struct Domain {
     pub name: String,
     /// The nodes, by name.
     pub nodes: Vec<NodeName>,
+    /// The numbers of the two domains that fail together; absent unless it is a pair.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pair: Option<[usize; 2]>,
+    /// The number of an earlier domain that has the same nodes. It fails in the same way, so that
+    /// its runs are this one's, too.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub same_nodes_as: Option<usize>,
     /// How many pods they have.
     pub pods: usize,
     /// Resource by resource, by name, whether the rest has room for what has to move.
@@ -124,32 +135,30 @@ struct Room {
     pods: usize,
 }
 
+/// A failure domain: what it is called, its nodes, and of which two it consists.
+struct Found {
+    kind: DomainKind,
+    name: String,
+    nodes: BTreeSet<NodeName>,
+    pair: Option<[usize; 2]>,
+}
+
 pub(super) fn domains(
     simulator: &Simulator,
     options: &ReportOptions,
 ) -> Result<Vec<Domain>, ReportError> {
-    let nodes = || simulator.cluster().nodes();
-    let mut found: Vec<(DomainKind, String, BTreeSet<NodeName>)> = Vec::new();
-    if options.nodes {
-        let each = nodes()
-            .map(|(name, _)| (DomainKind::Node, name.to_string(), BTreeSet::from([name.clone()])));
-        found.extend(each);
-    }
-    if options.zones {
-        let zone = |node: &Node| {
-            Some(ZoneKey::of(&node.metadata.labels).name()).filter(|name| !name.is_empty())
-        };
-        found.extend(grouped(simulator, DomainKind::Zone, &zone));
-    }
-    if options.regions {
-        let region =
-            |node: &Node| REGION.iter().find_map(|label| node.metadata.labels.get(*label)).cloned();
-        found.extend(grouped(simulator, DomainKind::Region, &region));
+    let mut found: Vec<Found> = Vec::new();
+    for (kind, wanted) in [
+        (DomainKind::Node, options.nodes),
+        (DomainKind::Zone, options.zones),
+        (DomainKind::Region, options.regions),
+    ] {
+        if wanted {
+            found.extend(grouped(simulator, kind, ""));
+        }
     }
     for label in &options.labels {
-        let value =
-            |node: &Node| node.metadata.labels.get(label).map(|value| format!("{label}={value}"));
-        let mut of_label = grouped(simulator, DomainKind::Label, &value).peekable();
+        let mut of_label = grouped(simulator, DomainKind::Label, label).peekable();
         if of_label.peek().is_none() {
             let message = format!("no node has the label `{label}`");
             return Err(ReportError::Option { name: "labels", message });
@@ -164,45 +173,77 @@ pub(super) fn domains(
             return Err(ReportError::Option { name: "lists", message });
         }
         let nodes = list.nodes.iter().cloned().collect();
-        found.push((DomainKind::List, list.name.clone(), nodes));
+        found.push(Found { kind: DomainKind::List, name: list.name.clone(), nodes, pair: None });
     }
-    // That everything is lost when everything fails tells nothing.
-    let nodes = nodes().len();
-    found.retain(|(kind, _, these)| *kind == DomainKind::List || these.len() < nodes);
     found.extend(pairs(&found, options)?);
     let rooms = rooms(simulator);
     let total = total(rooms.values());
-    Ok(found
-        .into_iter()
-        .map(|(kind, name, nodes)| domain(kind, name, nodes, &rooms, &total))
-        .collect())
+    let mut domains: Vec<Domain> =
+        found.into_iter().map(|found| domain(found, &rooms, &total)).collect();
+    let mut first: BTreeMap<Vec<NodeName>, usize> = BTreeMap::new();
+    for (index, domain) in domains.iter_mut().enumerate() {
+        let known = *first.entry(domain.nodes.clone()).or_insert(index);
+        domain.same_nodes_as = (known < index).then_some(known);
+    }
+    Ok(domains)
 }
 
-/// The nodes by what a function says of them; those of which it says nothing are left out.
-fn grouped<'a>(
-    simulator: &'a Simulator,
+/// The domain of a kind that a node is in, by its name; of labels, the one of this label.
+fn domain_of(kind: DomainKind, label: &str, node: &Node) -> Option<String> {
+    let labels = &node.metadata.labels;
+    match kind {
+        DomainKind::Node => Some(node.metadata.name.clone()),
+        DomainKind::Zone => Some(ZoneKey::of(labels).name()).filter(|name| !name.is_empty()),
+        DomainKind::Region => REGION.iter().find_map(|label| labels.get(*label)).cloned(),
+        DomainKind::Label => labels.get(label).map(|value| format!("{label}={value}")),
+        DomainKind::List | DomainKind::Pair => None,
+    }
+}
+
+/// The domains of a kind with their nodes; nodes that are in none are left out.
+fn grouped(
+    simulator: &Simulator,
     kind: DomainKind,
-    name: &dyn Fn(&Node) -> Option<String>,
-) -> impl Iterator<Item = (DomainKind, String, BTreeSet<NodeName>)> + use<'a> {
+    label: &str,
+) -> impl Iterator<Item = Found> + use<> {
     let mut groups: BTreeMap<String, BTreeSet<NodeName>> = BTreeMap::new();
     for (key, node) in simulator.cluster().nodes() {
-        if let Some(name) = name(node) {
+        if let Some(name) = domain_of(kind, label, node) {
             groups.entry(name).or_default().insert(key.clone());
         }
     }
-    groups.into_iter().map(move |(name, nodes)| (kind, name, nodes))
+    groups.into_iter().map(move |(name, nodes)| Found { kind, name, nodes, pair: None })
+}
+
+/// The nodes that a domain of the outline has in a changed cluster: with a node that was added.
+pub(super) fn nodes_in(
+    simulator: &Simulator,
+    outline: &Outline,
+    domain: &Domain,
+) -> BTreeSet<NodeName> {
+    let cluster = simulator.cluster();
+    match (domain.kind, domain.pair) {
+        (DomainKind::Pair, Some(pair)) => {
+            let both = pair.iter().filter_map(|index| outline.domains.get(*index));
+            both.flat_map(|part| nodes_in(simulator, outline, part)).collect()
+        }
+        (DomainKind::Pair | DomainKind::List, _) => domain.nodes.iter().cloned().collect(),
+        (kind, _) => {
+            let label = domain.name.split('=').next().unwrap_or_default();
+            let is_in = |node: &Node| domain_of(kind, label, node).as_ref() == Some(&domain.name);
+            let nodes = cluster.nodes().filter(|(_, node)| is_in(node));
+            nodes.map(|(name, _)| name.clone()).collect()
+        }
+    }
 }
 
 /// Pairs grow with the square: more would take days.
 const MOST_PAIRS: usize = 100_000;
 
-fn pairs(
-    single: &[(DomainKind, String, BTreeSet<NodeName>)],
-    options: &ReportOptions,
-) -> Result<Vec<(DomainKind, String, BTreeSet<NodeName>)>, ReportError> {
+fn pairs(single: &[Found], options: &ReportOptions) -> Result<Vec<Found>, ReportError> {
     let mut pairs = Vec::new();
     for kind in &options.pairs {
-        let these: Vec<_> = single.iter().filter(|(other, ..)| other == kind).collect();
+        let these: Vec<_> = single.iter().enumerate().filter(|(_, it)| it.kind == *kind).collect();
         if pairs.len() + these.len() * these.len() / 2 > MOST_PAIRS {
             let message = format!(
                 "{} of kind `{}` make too many pairs: at most {MOST_PAIRS}",
@@ -211,10 +252,14 @@ fn pairs(
             );
             return Err(ReportError::Option { name: "pairs", message });
         }
-        for (index, (_, one, first)) in these.iter().enumerate() {
-            for (_, other, second) in these.iter().skip(index + 1) {
-                let nodes = first | second;
-                pairs.push((DomainKind::Pair, format!("{one} + {other}"), nodes));
+        for (place, (one, first)) in these.iter().enumerate() {
+            for (other, second) in these.iter().skip(place + 1) {
+                pairs.push(Found {
+                    kind: DomainKind::Pair,
+                    name: format!("{} + {}", first.name, second.name),
+                    nodes: &first.nodes | &second.nodes,
+                    pair: Some([*one, *other]),
+                });
             }
         }
     }
@@ -279,9 +324,7 @@ fn total<'a>(rooms: impl Iterator<Item = &'a Room>) -> (BTreeMap<String, (i64, u
 }
 
 fn domain(
-    kind: DomainKind,
-    name: String,
-    nodes: BTreeSet<NodeName>,
+    Found { kind, name, nodes, pair }: Found,
     rooms: &BTreeMap<&NodeName, Room>,
     (all, takers): &(BTreeMap<String, (i64, usize)>, usize),
 ) -> Domain {
@@ -310,5 +353,6 @@ fn domain(
     });
     let runs_out_first = first.map(|(it, _)| it.resource.clone());
     let pods = own().map(|room| room.pods).sum();
-    Domain { kind, name, nodes: nodes.into_iter().collect(), pods, headroom, runs_out_first }
+    let nodes = nodes.into_iter().collect();
+    Domain { kind, name, nodes, pair, same_nodes_as: None, pods, headroom, runs_out_first }
 }

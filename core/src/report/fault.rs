@@ -62,6 +62,18 @@ impl fmt::Display for Fault {
 }
 
 impl Fault {
+    /// What is done, at the beginning of a sentence: `losing`.
+    pub(super) const fn act(&self) -> &'static str {
+        match self {
+            Self::Lost => "losing",
+            Self::PowerOff { .. } => "switching off",
+            Self::NetworkCut => "cutting off",
+            Self::Drained => "draining",
+            Self::ShutDown => "shutting down",
+            Self::Tainted { .. } => "tainting",
+        }
+    }
+
     /// Whether it can be.
     pub(super) fn check(&self) -> Result<(), String> {
         match self {

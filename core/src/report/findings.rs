@@ -10,6 +10,8 @@ use core::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use super::remedy::must_spread;
+use super::verdict::{self, FailureTotal, FindingGroup};
 use super::{
     DomainKind, DrainResult, FailureRow, Fault, Millis, Outline, Remedy, ReportError,
     ReportSubject, Run, RunResult, WorkloadRun, ZoneStep, rows, text,
@@ -40,6 +42,17 @@ const ZONE: &str = "topology.kubernetes.io/zone";
 #[cfg_attr(feature = "typescript-all", derive(tsify::Tsify), tsify(rename = "ResilienceReport"))]
 #[serde(rename_all = "camelCase")]
 pub struct Report {
+    /// Its first line: which cluster, when, which release, and how large it is.
+    pub heading: String,
+    /// What a reader has to know of the figures, in sentences: what was lost before, what was not
+    /// read, what they mean.
+    pub notes: Vec<String>,
+    /// Why there is no score, in sentences; empty if all runs were made and there is something to
+    /// lose.
+    pub missing: Vec<String>,
+    /// What survives what, in a sentence or two; absent if something is missing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub verdict: Option<String>,
     /// What it is about.
     #[cfg_attr(feature = "typescript-all", tsify(type = "ReportOutline"))]
     pub outline: Outline,
@@ -47,13 +60,21 @@ pub struct Report {
     pub runs_made: usize,
     /// How many there are; more than were made if the report was broken off.
     pub runs_planned: usize,
-    /// How well the cluster as a whole does.
-    pub score: Score,
+    /// How well the cluster as a whole does; absent if something is missing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub score: Option<Score>,
     /// How well each workload does, the worst first.
     pub workloads: Vec<WorkloadScore>,
+    /// What each failure does to all workloads together, the worst first. Domains of the same nodes
+    /// each have an entry.
+    #[cfg_attr(feature = "typescript-all", tsify(type = "FailureTotal[]"))]
+    pub failures: Vec<FailureTotal>,
     /// What hurts, the worst first.
     #[cfg_attr(feature = "typescript-all", tsify(type = "ReportFinding[]"))]
     pub findings: Vec<Finding>,
+    /// The findings by their cause, the worst first.
+    #[cfg_attr(feature = "typescript-all", tsify(type = "FindingGroup[]"))]
+    pub groups: Vec<FindingGroup>,
     /// Each failure and workload that it reached: in the order of domains, faults and names.
     #[cfg_attr(feature = "typescript-all", tsify(type = "ReportCell[]"))]
     pub cells: Vec<Cell>,
@@ -83,10 +104,12 @@ pub struct Score {
 pub struct WorkloadScore {
     /// Which one.
     pub subject: ReportSubject,
-    /// How well it does in its worst failure.
-    #[serde(flatten)]
-    #[cfg_attr(feature = "typescript-all", tsify(type = "Score"))]
-    pub score: Score,
+    /// How well it does in its worst failure; absent if it was not ready before, or no failure was
+    /// run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub score: Option<u32>,
+    /// How that is worked out, or why there is none.
+    pub arithmetic: String,
     /// The domain of that failure; absent if no failure harms it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub domain: Option<usize>,
@@ -173,7 +196,7 @@ pub struct RunSummary {
     /// When something happened last; absent if more was to come.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at_rest: Option<Millis>,
-    /// How many pods left.
+    /// How many pods were evicted.
     pub evicted: usize,
     /// How the zones changed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -202,10 +225,15 @@ pub struct Finding {
     pub what: String,
     /// Why.
     pub why: String,
-    /// What would help, the best first; empty if it was not computed.
+    /// The same without names and numbers: findings of one cause are one group.
+    pub cause: String,
+    /// The changes that were tried, the best first; empty if none was.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(feature = "typescript-all", tsify(type = "RemedyEffect[]"))]
     pub effects: Vec<Effect>,
+    /// The changes that do not help, in a line; absent if all do.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub no_help: Option<String>,
     /// How often it would be for nothing to evict sooner or later.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub false_alarms: Vec<FalseAlarm>,
@@ -220,8 +248,10 @@ pub struct Effect {
     pub remedy: Remedy,
     /// The same in words.
     pub what: String,
-    /// The YAML that makes it.
+    /// The YAML that makes it, or the command.
     pub yaml: String,
+    /// Whether it makes the failure less bad.
+    pub helps: bool,
     /// The harm with it.
     pub harm: Millis,
     /// The figures with it; absent if the failure does not reach the workload any more.
@@ -233,8 +263,6 @@ pub struct Effect {
     /// What it does to all workloads, in this failure and in others that reach this workload.
     #[cfg_attr(feature = "typescript-all", tsify(type = "RemedyOverAll"))]
     pub over_all: OverAll,
-    /// Whether it makes the failure less bad.
-    pub helps: bool,
     /// What it does, in a sentence; empty if it does not help.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub text: String,
@@ -335,20 +363,30 @@ pub fn report(outline: &Outline, results: &[RunResult]) -> Result<Report, Report
     let planned: BTreeSet<Run> = super::runs(outline).into_iter().collect();
     let made = || by_run.iter().filter(|(run, _)| planned.contains(**run)).map(|(_, it)| *it);
     let cells = cells(outline, made());
-    let scores = scores(outline, &cells);
+    let scores = scores(outline, &cells, made().next().is_some());
     let mut findings = found(outline, &cells, made());
     for finding in &mut findings {
         finding.help(&by_run, &planned);
     }
-    let runs: Vec<RunSummary> = made().map(summary).collect();
+    let runs_made = made().count();
+    let missing = verdict::missing(outline, runs_made, planned.len());
+    let is_whole = missing.is_empty();
+    let failures = verdict::failures(outline, &cells, made());
+    let rows = rows::rows(outline, &cells, &failures);
     Ok(Report {
-        runs_made: made().count(),
+        heading: verdict::heading(outline),
+        notes: verdict::notes(outline),
+        verdict: is_whole.then(|| verdict::verdict(outline, &failures)),
+        score: overall(&scores).filter(|_| is_whole),
+        missing,
+        runs_made,
         runs_planned: planned.len(),
-        score: overall(&scores),
         workloads: scores,
+        groups: verdict::groups(outline, &findings),
+        failures,
         findings,
-        rows: rows::rows(outline, &cells, &runs),
-        runs,
+        rows,
+        runs: made().map(summary).collect(),
         cells,
         outline: outline.clone(),
     })
@@ -377,10 +415,12 @@ fn cells<'a>(outline: &Outline, results: impl Iterator<Item = &'a RunResult>) ->
         faults.iter().position(|known| known == fault).unwrap_or(faults.len())
     };
     for result in results {
-        *seeds.entry((result.run.domain, &result.run.fault)).or_default() += 1;
-        for figures in &result.workloads {
-            let key = (result.run.domain, place(&result.run.fault), &figures.subject);
-            all.entry(key).or_default().push((result.run.seed, figures));
+        for domain in outline.same_nodes(result.run.domain) {
+            *seeds.entry((domain, &result.run.fault)).or_default() += 1;
+            for figures in &result.workloads {
+                let key = (domain, place(&result.run.fault), &figures.subject);
+                all.entry(key).or_default().push((result.run.seed, figures));
+            }
         }
     }
     let cell = |((domain, fault, _), runs): (_, SeededRuns)| {
@@ -411,7 +451,7 @@ fn cells<'a>(outline: &Outline, results: impl Iterator<Item = &'a RunResult>) ->
     all.into_iter().filter_map(cell).collect()
 }
 
-fn scores(outline: &Outline, cells: &[Cell]) -> Vec<WorkloadScore> {
+fn scores(outline: &Outline, cells: &[Cell], any: bool) -> Vec<WorkloadScore> {
     let horizon = Millis::from(outline.options.horizon).0.max(1);
     let mut worst: BTreeMap<&ReportSubject, (usize, &Cell)> = BTreeMap::new();
     for (number, cell) in cells.iter().enumerate().filter(|(_, cell)| cell.harm.0 > 0) {
@@ -422,10 +462,22 @@ fn scores(outline: &Outline, cells: &[Cell]) -> Vec<WorkloadScore> {
     }
     let score = |subject: &ReportSubject| {
         let Some((number, cell)) = worst.get(subject) else {
-            let score = Score { score: 100, arithmetic: "no failure harms it".into() };
-            let subject = subject.clone();
-            let (domain, fault, worst, cell) = (None, None, None, None);
-            return WorkloadScore { subject, score, domain, fault, worst, cell };
+            let (score, arithmetic) = if !any {
+                (None, "no failure was run")
+            } else if outline.is_down_already(subject) {
+                (None, "no pod was ready before anything failed")
+            } else {
+                (Some(100), "no failure harms it")
+            };
+            return WorkloadScore {
+                subject: subject.clone(),
+                score,
+                arithmetic: arithmetic.into(),
+                domain: None,
+                fault: None,
+                worst: None,
+                cell: None,
+            };
         };
         let figures = &cell.worst;
         let most = u128::from(horizon) * 2;
@@ -446,7 +498,8 @@ fn scores(outline: &Outline, cells: &[Cell]) -> Vec<WorkloadScore> {
         );
         WorkloadScore {
             subject: subject.clone(),
-            score: Score { score, arithmetic },
+            score: Some(score),
+            arithmetic,
             domain: Some(cell.domain),
             fault: Some(cell.fault.clone()),
             worst: Some([format!("{name} {}", cell.fault), ready, below, at_zero, whole_again]),
@@ -457,21 +510,28 @@ fn scores(outline: &Outline, cells: &[Cell]) -> Vec<WorkloadScore> {
     // The worst first; of equals the one that loses more.
     scores.sort_by_cached_key(|it| {
         let harm = worst.get(&it.subject).map_or(Millis(0), |(_, cell)| cell.harm);
-        (it.score.score, Reverse(harm), it.subject.clone())
+        // What has no score was not run, or was down before: nobody has to look at it first.
+        (it.score.unwrap_or(u32::MAX), Reverse(harm), it.subject.clone())
     });
     scores
 }
 
-/// The mean of the scores of the workloads, rounded down.
-fn overall(scores: &[WorkloadScore]) -> Score {
-    let sum: u64 = scores.iter().map(|it| u64::from(it.score.score)).sum();
-    let number = u64::try_from(scores.len()).unwrap_or(0);
-    if number == 0 {
-        return Score { score: 100, arithmetic: "there are no workloads".into() };
-    }
-    let score = u32::try_from(sum / number).unwrap_or(0);
-    let workloads = count(scores.len(), "workload");
-    Score { score, arithmetic: format!("the scores of {workloads}: {sum} / {number} = {score}") }
+/// The mean of the scores of the workloads, rounded down: 100 is for clusters that no failure harms.
+fn overall(scores: &[WorkloadScore]) -> Option<Score> {
+    let scores = || scores.iter().filter_map(|it| it.score);
+    let sum: u32 = scores().sum();
+    let number = u32::try_from(scores().count()).ok().filter(|number| *number > 0)?;
+    let score = sum / number;
+    let arithmetic = if number == 1 {
+        "the score of the only workload".into()
+    } else {
+        let tenths = (u64::from(sum) * 10 + u64::from(number) / 2) / u64::from(number);
+        let mean = format!("{}.{}", tenths / 10, tenths % 10);
+        let mean = mean.strip_suffix(".0").unwrap_or(&mean);
+        let down = if sum % number == 0 { "" } else { ", rounded down" };
+        format!("mean of {number} workload scores: {sum} / {number} = {mean}{down}")
+    };
+    Some(Score { score, arithmetic })
 }
 
 /// The worst failure of each workload, and drains that do not end.
@@ -526,31 +586,46 @@ impl Finding {
         if figures.at_zero.0 > 0 && figures.wanted > 1 {
             what += &format!(", {} with none", figures.at_zero);
         }
-        let mut why = Vec::new();
+        // What happens, with its number and without.
+        let mut why: Vec<(String, String)> = Vec::new();
+        let counted = |number: usize, what: &str| {
+            (format!("{} {what}", count(number, "pod")), format!("pods {what}"))
+        };
         if figures.evicted > 0 {
-            why.push(format!("{} left", count(figures.evicted, "pod")));
+            why.push(counted(figures.evicted, "evicted"));
         }
         if figures.lost > 0 {
-            why.push("no controller makes it again".into());
+            let what = "no controller makes it again";
+            why.push((what.into(), what.into()));
         }
         if figures.stuck > 0 {
-            let stuck = count(figures.stuck, "pod");
-            why.push(format!("{stuck} stuck Terminating until the node is back"));
+            why.push(counted(figures.stuck, "stuck Terminating until the node is back"));
         }
         for pending in &figures.pending {
-            let reason =
-                if pending.reason.is_empty() { "not tried yet" } else { pending.reason.as_str() };
-            why.push(format!("{} without a node ({reason})", count(pending.pods, "pod")));
+            let reason = if pending.reason.is_empty() { "not tried yet" } else { &pending.reason };
+            let (pods, _) = counted(pending.pods, "without a node");
+            let cause: String = reason.chars().filter(|c| !c.is_ascii_digit()).collect();
+            why.push((format!("{pods} ({reason})"), format!("pods without a node ({cause})")));
         }
         if figures.budgets_not_asked > 0 {
             let times = count(figures.budgets_not_asked, "deletion");
-            why.push(format!("{times} that bypassed a PodDisruptionBudget"));
+            why.push((
+                format!("{times} that bypassed a PodDisruptionBudget"),
+                "deletions that bypassed a PodDisruptionBudget".into(),
+            ));
         }
         let short =
             domain.filter(|domain| !domain.fits()).and_then(|it| it.runs_out_first.as_ref());
         if let Some(resource) = short.filter(|_| !figures.pending.is_empty()) {
-            why.push(format!("the rest has too little {resource}"));
+            let what = format!("the rest has too little {resource}");
+            why.push((what.clone(), what));
         }
+        if why.is_empty() {
+            why.push(("its pods are down".into(), "its pods are down".into()));
+        }
+        let (why, mut cause): (Vec<_>, Vec<_>) = why.into_iter().unzip();
+        let end = if figures.never_whole_again() { "never recovers" } else { "recovers" };
+        cause.insert(0, end.into());
         Self {
             subject: Some(figures.subject.clone()),
             run: Run {
@@ -562,8 +637,10 @@ impl Finding {
             harm: cell.harm,
             at: figures.worst_at,
             what,
-            why: if why.is_empty() { "its pods are down".into() } else { why.join("; ") },
+            why: why.join("; "),
+            cause: cause.join("; "),
             effects: Vec::new(),
+            no_help: None,
             false_alarms: Vec::new(),
         }
     }
@@ -583,8 +660,10 @@ impl Finding {
             harm: Millis(0),
             at: drain.ended.unwrap_or_default(),
             what,
+            cause: why.clone(),
             why,
             effects: Vec::new(),
+            no_help: None,
             false_alarms: Vec::new(),
         }
     }
@@ -618,18 +697,21 @@ impl Finding {
             if let (Some(remedy), Some(yaml)) = (&run.remedy, &result.yaml)
                 && run.fault == self.run.fault
             {
+                let harm = figures.as_ref().map(harm).unwrap_or_default();
                 let mut effect = Effect {
-                    helps: false,
-                    text: String::new(),
                     remedy: remedy.clone(),
                     what: remedy.to_string(),
                     yaml: yaml.clone(),
-                    harm: figures.as_ref().map(harm).unwrap_or_default(),
+                    helps: match self.subject {
+                        Some(_) => harm < self.harm,
+                        None => result.drain.as_ref().is_some_and(|drain| drain.ended.is_some()),
+                    },
+                    harm,
                     figures: figures.clone(),
                     drain: result.drain.clone(),
                     over_all: self.over_all(remedy, by_run, planned),
+                    text: String::new(),
                 };
-                effect.helps = self.gains(&effect);
                 if effect.helps {
                     effect.text = text::effect(self, &effect);
                 }
@@ -650,12 +732,20 @@ impl Finding {
         // What helps all together most, of equals this workload.
         effects.sort_by_key(|effect| {
             let OverAll { before, after, .. } = &effect.over_all;
-            (i128::from(after.0) - i128::from(before.0), effect.harm)
+            (!effect.helps, i128::from(after.0) - i128::from(before.0), effect.harm)
         });
         if false_alarms.iter().all(|alarm| alarm.seconds.is_none()) {
             false_alarms.clear();
         }
         false_alarms.sort_by_key(|alarm| (alarm.outage, alarm.seconds));
+        let list = |worse: bool| {
+            let others = effects.iter().filter(|it| !it.helps && (it.harm > self.harm) == worse);
+            others.map(|it| it.what.as_str()).collect::<Vec<_>>().join(", ")
+        };
+        let lists = [("no help", list(false)), ("worse", list(true))];
+        let lists = lists.iter().filter(|(_, list)| !list.is_empty());
+        let line = lists.map(|(is, list)| format!("{is}: {list}")).collect::<Vec<_>>().join("; ");
+        self.no_help = Some(line).filter(|line| !line.is_empty());
         (self.effects, self.false_alarms) = (effects, false_alarms);
     }
 
@@ -694,14 +784,6 @@ impl Finding {
             }
         }
         runs
-    }
-
-    /// Whether a change makes the failure of the finding less bad.
-    fn gains(&self, effect: &Effect) -> bool {
-        match self.subject {
-            Some(_) => effect.harm < self.harm,
-            None => effect.drain.as_ref().is_some_and(|drain| drain.ended.is_some()),
-        }
     }
 
     /// Whether a run without any change reaches the one whom this is about.
@@ -800,8 +882,13 @@ pub(super) fn remedies(
     let planned: BTreeSet<Run> = super::runs(outline).into_iter().collect();
     let plain = || by_run.values().copied().filter(|result| planned.contains(&result.run));
     let cells = cells(outline, plain());
-    let mut findings = found(outline, &cells, plain());
-    findings.truncate(outline.options.remedies);
+    let mut all = found(outline, &cells, plain());
+    let groups = verdict::groups(outline, &all);
+    let worst = groups.iter().take(outline.options.remedies).filter_map(|it| it.findings.first());
+    let mut worst: Vec<usize> = worst.copied().collect();
+    worst.sort_unstable();
+    let mut findings: Vec<Finding> =
+        worst.into_iter().rev().map(|index| all.swap_remove(index)).rev().collect();
     let could: BTreeSet<Run> = findings
         .iter()
         .flat_map(|finding| finding.could_help(outline, simulator, &cells))
@@ -811,7 +898,7 @@ pub(super) fn remedies(
         let mut judged = BTreeSet::new();
         for finding in &mut findings {
             finding.help(&by_run, &planned);
-            let helps = finding.effects.iter().filter(|effect| finding.gains(effect));
+            let helps = finding.effects.iter().filter(|effect| effect.helps);
             for effect in helps.take(MOST_JUDGED) {
                 let remedy = || Some(effect.remedy.clone());
                 let others = finding.others(plain()).into_iter();
@@ -866,13 +953,20 @@ fn help(
             DomainKind::Zone | DomainKind::Region => ZONE,
             DomainKind::Label => domain.name.split('=').next().unwrap_or(HOSTNAME),
         };
+        let cluster = simulator.cluster();
+        let pods = cluster.pods_of_workload(workload);
+        let pod = pods.iter().find_map(|key| cluster.get_pod(key));
+        let softens = pod.is_some_and(|pod| must_spread(&pod.spec, topology_key));
         let topology_key = topology_key.into();
-        remedies.push(Remedy::Spread { workload: workload.clone(), topology_key });
+        remedies.push(Remedy::Spread { workload: workload.clone(), topology_key, softens });
     }
-    if !figures.pending.is_empty() {
+    let is_all = domain.nodes.len() == outline.nodes;
+    if is_all || !figures.pending.is_empty() {
         if let Some(like) = typical_node(simulator, &domain.nodes) {
             remedies.push(Remedy::OneMoreNode { like });
         }
+    }
+    if !figures.pending.is_empty() {
         remedies.push(Remedy::Priority { workload: workload.clone() });
     }
     if figures.stuck > 0 && cell.fault == Fault::Lost && outline.release.has_out_of_service_taint()
@@ -896,18 +990,17 @@ fn has_toleration_seconds(simulator: &Simulator, workload: &WorkloadKey, seconds
     pods.peek().is_some() && pods.all(|pod| keys.iter().all(|key| has(pod, key)))
 }
 
-/// A node outside the failure domain that takes pods: the one with the most, which are of the kind
-/// that there is too little room for.
+/// A node that takes pods, outside the failure domain if there is one: the one with the most, which
+/// are of the kind that there is too little room for.
 fn typical_node(simulator: &Simulator, failed: &[NodeName]) -> Option<NodeName> {
     let keeps_off =
         |effect: &TaintEffect| matches!(effect, TaintEffect::NoSchedule | TaintEffect::NoExecute);
-    let takers = simulator.cluster().nodes().filter(|(name, node)| {
-        !failed.contains(name)
-            && !node.spec.unschedulable
-            && node.spec.taints.iter().all(|taint| !keeps_off(&taint.effect))
+    let takers = simulator.cluster().nodes().filter(|(_, node)| {
+        !node.spec.unschedulable && node.spec.taints.iter().all(|taint| !keeps_off(&taint.effect))
     });
     let most = takers.max_by_key(|(name, _)| {
-        (simulator.cluster().pods_of(name.as_str()).count(), Reverse(*name))
+        let pods = simulator.cluster().pods_of(name.as_str()).count();
+        (!failed.contains(name), pods, Reverse(*name))
     });
     most.map(|(name, _)| name.clone())
 }

@@ -31,7 +31,7 @@ pub struct WorkloadRun {
     /// How many ready pods it wants: as many as it asks for, but no more than were ready before the
     /// fault. A DaemonSet wants none on the nodes that failed.
     pub wanted: i64,
-    /// How many of its pods left the nodes that failed.
+    /// How many of its pods were evicted from the nodes that failed: deleted, or ended there.
     pub evicted: usize,
     /// How many new ones are ready at the end.
     pub moved: usize,
@@ -83,6 +83,19 @@ impl WorkloadRun {
     }
 }
 
+/// A workload that has fewer ready pods than it asks for before anything fails.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
+#[serde(rename_all = "camelCase")]
+pub struct Shortfall {
+    /// Which one.
+    pub subject: ReportSubject,
+    /// How many pods are ready.
+    pub ready: i64,
+    /// How many it asks for.
+    pub desired: i64,
+}
+
 /// Pods that cannot be scheduled for one reason.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
@@ -126,11 +139,12 @@ pub struct DrainResult {
     pub error: Option<String>,
 }
 
-/// The workload that owns a pod and that no other owns, or the pod itself.
-fn subject_of(cluster: &Cluster, pod: &Pod) -> ReportSubject {
+/// The workload that owns a pod and that no other owns, or the pod itself. `None` of a static pod,
+/// which is a part of its node.
+fn subject_of(cluster: &Cluster, pod: &Pod) -> Option<ReportSubject> {
     match pod.metadata.controller_key() {
-        Some(owner) => ReportSubject::Workload(top(cluster, owner)),
-        None => ReportSubject::Pod(pod.key()),
+        Some(owner) => Some(ReportSubject::Workload(top(cluster, owner))),
+        None => (!pod.is_static()).then(|| ReportSubject::Pod(pod.key())),
     }
 }
 
@@ -142,15 +156,35 @@ fn top(cluster: &Cluster, key: WorkloadKey) -> WorkloadKey {
     }
 }
 
-/// All workloads that no other owns, and the pods that none owns.
+/// All workloads that no other owns, and the pods that nobody owns.
 pub(super) fn subjects(simulator: &Simulator) -> Vec<ReportSubject> {
     let cluster = simulator.cluster();
     let workloads = cluster.workloads().map(|(key, _)| top(cluster, key.clone()));
     let pods = cluster.pods().map(|(_, pod)| pod).filter(|pod| !pod.has_ended());
-    let bare = pods.filter(|pod| pod.metadata.controller_key().is_none());
+    let bare = pods.filter(|pod| pod.metadata.controller_key().is_none() && !pod.is_static());
     let bare = bare.map(|pod| ReportSubject::Pod(pod.key()));
     let all: BTreeSet<_> = workloads.map(ReportSubject::Workload).chain(bare).collect();
     all.into_iter().collect()
+}
+
+/// Those of the subjects that have fewer ready pods than they ask for.
+pub(super) fn short(simulator: &Simulator, subjects: &[ReportSubject]) -> Vec<Shortfall> {
+    let each = subjects.iter().map(|subject| Shortfall {
+        subject: subject.clone(),
+        ready: ready(simulator, subject),
+        desired: desired(simulator, subject),
+    });
+    each.filter(|it| it.ready < it.desired).collect()
+}
+
+/// How many pods are ready, whatever is off.
+fn ready(simulator: &Simulator, subject: &ReportSubject) -> i64 {
+    match subject {
+        ReportSubject::Workload(workload) => simulator.cluster().ready_pods(workload),
+        ReportSubject::Pod(pod) => {
+            i64::from(simulator.cluster().get_pod(pod).is_some_and(|pod| is_ready(pod)))
+        }
+    }
 }
 
 /// What is done in a run, in the order of time: the fault, and a remedy that comes after it.
@@ -414,8 +448,8 @@ impl Recorder {
         if down_until.is_some() {
             let cluster = settled.cluster();
             for (key, pod) in nodes.iter().flat_map(|node| cluster.pods_of(node.as_str())) {
-                if is_ready(pod) {
-                    let down = recorder.down.entry(subject_of(cluster, pod)).or_default();
+                if let Some(subject) = subject_of(cluster, pod).filter(|_| is_ready(pod)) {
+                    let down = recorder.down.entry(subject).or_default();
                     down.push((key.clone(), pod.metadata.uid.clone()));
                 }
             }
@@ -524,14 +558,14 @@ impl Recorder {
         self.zones.push(ZoneStep { at, zone: zone.name(), state, rate });
     }
 
-    /// Whose a pod is; `None` of one that came and went at one instant.
+    /// Whose a pod is; `None` of one that came and went at one instant, and of a static one.
     fn owner(&mut self, simulator: &Simulator, key: &PodKey) -> Option<ReportSubject> {
         if let Some(known) = self.owners.get(key) {
             return Some(known.clone());
         }
         let cluster = simulator.cluster();
         let pod = cluster.get_pod(key).or_else(|| self.settled.cluster().get_pod(key))?;
-        let subject = subject_of(cluster, pod);
+        let subject = subject_of(cluster, pod)?;
         self.owners.insert(key.clone(), subject.clone());
         Some(subject)
     }
@@ -549,8 +583,7 @@ impl Recorder {
 
     fn track(&mut self, subject: &ReportSubject) -> &mut Track {
         if !self.tracks.contains_key(subject) {
-            let (ready, desired) =
-                (self.ready(&self.settled, subject), desired(&self.settled, subject));
+            let (ready, desired) = (ready(&self.settled, subject), desired(&self.settled, subject));
             // A node that is gone needs none of the pods that a DaemonSet has on it.
             let there = match subject {
                 ReportSubject::Workload(key) if key.kind == WorkloadKind::DaemonSet => {
@@ -575,21 +608,6 @@ impl Recorder {
         i64::try_from(failed.count()).unwrap_or(0)
     }
 
-    /// How many pods are ready, whatever is off.
-    fn ready(&self, simulator: &Simulator, subject: &ReportSubject) -> i64 {
-        match subject {
-            ReportSubject::Workload(workload) => simulator.cluster().ready_pods(workload),
-            ReportSubject::Pod(key) => {
-                let uid = |simulator: &Simulator| {
-                    simulator.cluster().get_pod(key).map(|pod| pod.metadata.uid.clone())
-                };
-                let same = uid(simulator) == uid(&self.settled);
-                let pod = simulator.cluster().get_pod(key);
-                i64::from(same && pod.is_some_and(|pod| is_ready(pod)))
-            }
-        }
-    }
-
     /// Writes on the curves of all whose pods are down from now on, or no longer are.
     fn look(&mut self, simulator: &Simulator, at: Timestamp) {
         let subjects: Vec<ReportSubject> = self.down.keys().cloned().collect();
@@ -599,7 +617,14 @@ impl Recorder {
     }
 
     fn sample(&mut self, simulator: &Simulator, subject: &ReportSubject, at: Timestamp) {
-        let mut ready = self.ready(simulator, subject);
+        let mut ready = ready(simulator, subject);
+        if let ReportSubject::Pod(key) = subject {
+            let uid = |simulator: &Simulator| {
+                simulator.cluster().get_pod(key).map(|pod| pod.metadata.uid.clone())
+            };
+            // One of the same name is not the same pod.
+            ready *= i64::from(uid(simulator) == uid(&self.settled));
+        }
         if self.down_until.is_some_and(|until| at < until) {
             let down = self.down.get(subject).into_iter().flatten().filter(|(key, uid)| {
                 let pod = simulator.cluster().get_pod(key);

@@ -14,7 +14,7 @@ use serde_json::{Map, Value, json};
 use super::ReportError;
 use crate::api::{
     Node, NodeName, PodKey, PodSpec, PodStatus, Taint, TaintEffect, Toleration, TolerationOperator,
-    Workload, WorkloadKey, well_known,
+    Workload, WorkloadKey, is_default, well_known,
 };
 use crate::scenario::{NodeGroup, Scenario};
 use crate::time::Span;
@@ -24,6 +24,10 @@ const PRIORITY: (&str, i64) = ("important", 1_000_000);
 /// What the name of the added node ends with.
 const MORE: &str = "-more";
 const HOSTNAME: &str = "kubernetes.io/hostname";
+const CONSTRAINTS: &str = "topologySpreadConstraints";
+/// What `whenUnsatisfiable` can be.
+const ANYWAY: &str = "ScheduleAnyway";
+const HARD: &str = "DoNotSchedule";
 
 /// A change that could help. It is applied to the objects before the cluster settles.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -48,6 +52,10 @@ pub enum Remedy {
         workload: WorkloadKey,
         /// Over the values of this label of nodes.
         topology_key: String,
+        /// Whether a constraint of the workload over this label, `DoNotSchedule`, becomes
+        /// `ScheduleAnyway`.
+        #[serde(default, skip_serializing_if = "is_default")]
+        softens: bool,
     },
     /// There is one more node.
     OneMoreNode {
@@ -79,8 +87,14 @@ impl fmt::Display for Remedy {
             Self::TolerationSeconds { workload, seconds } => {
                 write!(f, "tolerationSeconds {seconds} for {workload}")
             }
-            Self::Spread { workload, topology_key } => {
+            Self::Spread { workload, topology_key, softens: false } => {
                 write!(f, "spread {workload} over {topology_key}")
+            }
+            Self::Spread { workload, topology_key, softens: true } => {
+                write!(
+                    f,
+                    "{ANYWAY} in place of {HARD} where {workload} is spread over {topology_key}"
+                )
             }
             Self::OneMoreNode { like } => write!(f, "one more node like {like}"),
             Self::Priority { workload } => {
@@ -115,10 +129,10 @@ impl Remedy {
                 Template::of(&changed, workload)?;
                 edit(&mut changed, workload, &|spec| tolerate(spec, *seconds));
             }
-            Self::Spread { workload, topology_key } => {
-                let constraint = constraint(&Template::of(&changed, workload)?, topology_key);
+            Self::Spread { workload, topology_key, .. } => {
+                let constraints = Template::of(&changed, workload)?.spread(topology_key).1;
                 edit(&mut changed, workload, &|spec| {
-                    spec.other.set("topologySpreadConstraints", json!([constraint]));
+                    spec.other.set(CONSTRAINTS, json!(constraints));
                     // Placed anew.
                     spec.node_name = String::new();
                 });
@@ -161,11 +175,12 @@ impl Remedy {
         Ok(changed)
     }
 
-    /// The YAML of the change: what `kubectl apply` or `kubectl patch` takes, or the command.
+    /// The YAML of the change, for `kubectl apply` or `kubectl patch`; or the command that makes it,
+    /// where a patch would leave what is replaced. `nodes` are those that fail.
     ///
     /// # Errors
     /// What it is about is not there.
-    pub fn yaml(&self, scenario: &Scenario) -> Result<String, ReportError> {
+    pub fn yaml(&self, scenario: &Scenario, nodes: &[NodeName]) -> Result<String, ReportError> {
         let documents = match self {
             Self::TolerationSeconds { workload, seconds } => {
                 let mut spec = Template::of(scenario, workload)?.spec.clone();
@@ -173,11 +188,22 @@ impl Remedy {
                 let tolerations = json!({ "tolerations": spec.tolerations });
                 Vec::from([of_template(workload, tolerations)])
             }
-            Self::Spread { workload, topology_key } => {
-                let template = Template::of(scenario, workload)?;
-                let constraints = json!([constraint(&template, topology_key)]);
-                let spec = json!({ "topologySpreadConstraints": constraints });
-                Vec::from([of_template(workload, spec)])
+            Self::Spread { workload, topology_key, softens } => {
+                let (ours, all) = Template::of(scenario, workload)?.spread(topology_key);
+                // The lists of patches are merged, by server-side apply with `whenUnsatisfiable`
+                // as a part of the key: there, the old constraint would stay.
+                if *softens {
+                    let patch = json!({ "spec": { "template": { "spec": { CONSTRAINTS: all } } } });
+                    return Ok(format!(
+                        "kubectl patch {} {} --namespace {} --type merge \
+                         --patch-file /dev/stdin <<'EOF'\n{}EOF\n",
+                        workload.kind.as_str().to_lowercase(),
+                        workload.name.name(),
+                        workload.name.namespace(),
+                        yaml(&patch),
+                    ));
+                }
+                Vec::from([of_template(workload, json!({ CONSTRAINTS: [ours] }))])
             }
             Self::OneMoreNode { like } => {
                 let node = one_more(scenario, like)?;
@@ -200,12 +226,9 @@ impl Remedy {
                 "spec": { "minAvailable": null, "maxUnavailable": 1 },
             })]),
             Self::OutOfService { .. } => {
+                let names: Vec<&str> = nodes.iter().map(NodeName::as_str).collect();
                 let taint = Self::out_of_service_taint();
-                Vec::from([json!({
-                    "apiVersion": "v1",
-                    "kind": "Node",
-                    "spec": { "taints": [taint] },
-                })])
+                return Ok(format!("kubectl taint nodes {} {taint}\n", names.join(" ")));
             }
         };
         Ok(documents.iter().map(yaml).collect::<Vec<_>>().join("---\n"))
@@ -246,6 +269,39 @@ impl<'a> Template<'a> {
         let pod = pod.ok_or_else(missing)?;
         Ok(Self { spec: &pod.spec, selector: selector(&pod.metadata.labels) })
     }
+
+    /// The constraint that spreads the pods over a label of nodes as far as it can be, and all
+    /// constraints with it.
+    fn spread(&self, topology_key: &str) -> (Value, Vec<Value>) {
+        let known = self.spec.other.get(CONSTRAINTS).and_then(Value::as_array);
+        let (same, mut all): (Vec<Value>, Vec<Value>) =
+            known.into_iter().flatten().cloned().partition(|it| is_over(it, topology_key));
+        let mut ours = Map::new();
+        ours.insert("labelSelector".into(), self.selector.clone());
+        // What the workload says besides stays, but for what DoNotSchedule alone may have.
+        ours.extend(same.into_iter().filter_map(|it| it.as_object().cloned()).flatten());
+        ours.remove("minDomains");
+        ours.insert("maxSkew".into(), 1.into());
+        ours.insert("topologyKey".into(), topology_key.into());
+        ours.insert("whenUnsatisfiable".into(), ANYWAY.into());
+        let ours = Value::from(ours);
+        all.push(ours.clone());
+        (ours, all)
+    }
+}
+
+/// Whether a topology spread constraint is over this label.
+fn is_over(constraint: &Value, topology_key: &str) -> bool {
+    constraint.get("topologyKey").and_then(Value::as_str) == Some(topology_key)
+}
+
+/// Whether pods like this one must be spread over a label.
+pub(super) fn must_spread(spec: &PodSpec, topology_key: &str) -> bool {
+    let known = spec.other.get(CONSTRAINTS).and_then(Value::as_array);
+    known.into_iter().flatten().any(|it| {
+        is_over(it, topology_key)
+            && it.get("whenUnsatisfiable").and_then(Value::as_str) != Some(ANYWAY)
+    })
 }
 
 /// The workload and those that it owns, which own the pods.
@@ -285,15 +341,6 @@ fn tolerate(spec: &mut PodSpec, seconds: u32) {
         ..Toleration::default()
     });
     spec.tolerations.splice(0..0, ours);
-}
-
-fn constraint(template: &Template<'_>, topology_key: &str) -> Value {
-    json!({
-        "maxSkew": 1,
-        "topologyKey": topology_key,
-        "whenUnsatisfiable": "ScheduleAnyway",
-        "labelSelector": template.selector,
-    })
 }
 
 fn one_more(scenario: &Scenario, like: &NodeName) -> Result<Node, ReportError> {

@@ -8,7 +8,7 @@ use core::cmp::Reverse;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Cell, DomainKind, Fault, Millis, Outline, ReportSubject, RunSummary};
+use super::{Cell, DomainKind, FailureTotal, Fault, Millis, Outline, ReportSubject};
 use crate::plural::count;
 
 /// So many workloads are named in the sentence of a row.
@@ -66,12 +66,12 @@ const fn rank(kind: DomainKind) -> u8 {
 }
 
 /// All failures that were run, as rows.
-pub(super) fn rows(outline: &Outline, cells: &[Cell], runs: &[RunSummary]) -> Vec<FailureRow> {
+pub(super) fn rows(outline: &Outline, cells: &[Cell], totals: &[FailureTotal]) -> Vec<FailureRow> {
     let faults = &outline.options.faults;
     let place = |fault: &Fault| faults.iter().position(|it| it == fault).unwrap_or(faults.len());
     let mut failures: BTreeMap<(usize, usize), Vec<(usize, &Cell)>> = BTreeMap::new();
-    for run in runs {
-        failures.entry((run.domain, place(&run.fault))).or_default();
+    for total in totals {
+        failures.entry((total.domain, place(&total.fault))).or_default();
     }
     for (number, cell) in cells.iter().enumerate().filter(|(_, cell)| cell.harm.0 > 0) {
         failures.entry((cell.domain, place(&cell.fault))).or_default().push((number, cell));

@@ -146,10 +146,14 @@ impl App {
     }
 
     fn say_of_report(&mut self) {
-        let score = self.report.shown.report.as_ref().map(|it| it.report.score.score);
-        let text = match (&self.report.shown.error, score) {
+        let report = self.report.shown.report.as_ref().map(|it| &it.report);
+        let text = match (&self.report.shown.error, report) {
             (Some(error), _) => format!("There is no report: {error}"),
-            (None, Some(score)) => format!("The resilience report is ready: {score} of 100"),
+            (None, Some(report)) => {
+                let said = report.score.as_ref().map(|it| format!("{} of 100", it.score));
+                let said = said.unwrap_or_else(|| report.missing.join("; "));
+                format!("The resilience report is ready: {said}")
+            }
             (None, None) => return,
         };
         self.announcement = text.clone().into();

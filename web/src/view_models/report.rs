@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use taintlab_core::report::{
-    Cell, DomainKind, Fault, Finding, Millis, Report, ReportOptions, ReportSubject, Run,
+    Cell, DomainKind, Effect, Fault, Finding, Millis, Report, ReportOptions, ReportSubject, Run,
 };
 use taintlab_core::time::Span;
 use yew::AttrValue;
@@ -130,7 +130,7 @@ pub(crate) struct WorkloadRow {
     /// Which.
     pub(crate) name: String,
     /// Its score, with its arithmetic.
-    pub(crate) score: (u32, String),
+    pub(crate) score: (Option<u32>, String),
     /// Its score in the report before.
     pub(crate) before: Option<u32>,
     /// Its worst failure: what fails, the fewest ready, below, at zero, whole again.
@@ -157,6 +157,8 @@ pub(crate) struct FindingRow {
     pub(crate) why: String,
     /// When it is worst.
     pub(crate) moment: Rc<Moment>,
+    /// Other findings of the same cause.
+    pub(crate) others: Vec<Rc<Moment>>,
     /// What helps: the change with its effect, and the YAML.
     pub(crate) effects: Vec<(String, Rc<str>)>,
     /// What was tried and does not help, in a line.
@@ -202,6 +204,16 @@ pub(crate) struct WorkKey {
     pub(crate) cluster: u64,
     /// What it is called.
     pub(crate) title: String,
+}
+
+impl WorkKey {
+    /// What it is called in a sentence.
+    pub(crate) fn name(&self) -> String {
+        match self.title.as_str() {
+            "" => "a cluster without a title".to_owned(),
+            title => format!("“{title}”"),
+        }
+    }
 }
 
 /// How far the report is.
@@ -251,7 +263,8 @@ type Name = (String, ReportSubject);
 impl ReportView {
     /// A report, beside the one before it if that is about the same cluster.
     pub(crate) fn of(report: Report, work: WorkKey, before: Option<&Self>) -> Self {
-        let before = before.filter(|before| before.work.cluster == work.cluster);
+        let is_same = |it: &&Self| it.report.outline.cluster.is_same(&report.outline.cluster);
+        let before = before.filter(is_same);
         let mut cells: BTreeMap<(usize, String), Vec<usize>> = BTreeMap::new();
         for (number, cell) in report.cells.iter().enumerate().filter(|(_, it)| it.harm.0 > 0) {
             cells.entry((cell.domain, cell.fault.to_string())).or_default().push(number);
@@ -261,13 +274,22 @@ impl ReportView {
         Self {
             changes: before.zip(old.as_ref()).map(|(it, old)| changes(&report, &it.report, old)),
             findings: findings(&report),
-            old_scores: scores.map(|it| (it.subject.clone(), it.score.score)).collect(),
+            old_scores: scores.filter_map(|it| Some((it.subject.clone(), it.score?))).collect(),
             worst: report.cells.iter().map(|cell| cell.harm.0).max().unwrap_or(1),
             work,
             old,
             cells,
             report,
         }
+    }
+
+    /// How much was run.
+    pub(crate) fn runs(&self) -> String {
+        let Report { outline, runs_made: made, runs_planned: planned, .. } = &self.report;
+        let runs = count(*planned, "run");
+        let runs = if made == planned { runs } else { format!("{made} of {runs}") };
+        let domains = count(outline.domains.len(), "failure domain");
+        format!("{domains}, {runs}, each watched for {}", outline.options.horizon)
     }
 
     /// The failures that are looked at, kind by kind. Without a text alike ones are one row; with
@@ -400,8 +422,8 @@ impl ReportView {
             let old = self.old_scores.get(&row.subject).copied();
             all.contains(&text).then(|| WorkloadRow {
                 name,
-                score: (row.score.score, row.score.arithmetic.clone()),
-                before: old.filter(|old| *old != row.score.score),
+                score: (row.score, row.arithmetic.clone()),
+                before: old.filter(|old| Some(*old) != row.score),
                 worst,
             })
         });
@@ -477,43 +499,40 @@ fn changes(report: &Report, before: &Report, old: &BTreeMap<Name, Millis>) -> St
     }
     let unlike = report.outline.options != before.outline.options;
     let unlike = if unlike { " It was made with other options." } else { "" };
+    let score = before.score.as_ref();
+    let score = score.map_or_else(|| "no score".into(), |it| format!("a score of {}", it.score));
     format!(
-        "The report before had a score of {}. {less} pairs of failure and workload improved, and \
-         {more} got worse.{unlike}",
-        before.score.score,
+        "The report before had {score}. {less} pairs of failure and workload improved, and {more} \
+         got worse.{unlike}",
     )
 }
 
 fn findings(report: &Report) -> Vec<FindingRow> {
-    let rows = report.findings.iter().take(MOST_FINDINGS).map(|finding| FindingRow {
-        what: finding.what.clone(),
-        why: finding.why.clone(),
-        moment: Rc::new(Moment {
+    let moment = |finding: &Finding| {
+        Rc::new(Moment {
             run: finding.run.clone(),
             name: failure(report, finding.run.domain, &finding.run.fault),
             at: finding.at,
             subject: finding.subject.clone(),
             what: finding.what.clone(),
-        }),
-        effects: finding
-            .effects
-            .iter()
-            .filter(|effect| effect.helps)
-            .map(|effect| {
-                (format!("{}: {}", effect.what, effect.text), effect.yaml.as_str().into())
-            })
-            .collect(),
-        no_help: no_help(finding),
-        false_alarms: false_alarms(finding),
+        })
+    };
+    let rows = report.groups.iter().take(MOST_FINDINGS).filter_map(|group| {
+        let mut findings = group.findings.iter().filter_map(|it| report.findings.get(*it));
+        let first = findings.next()?;
+        let effects = first.effects.iter().filter(|effect| effect.helps);
+        let text = |it: &Effect| (format!("{}: {}", it.what, it.text), it.yaml.as_str().into());
+        Some(FindingRow {
+            what: group.what.clone(),
+            why: group.why.clone(),
+            moment: moment(first),
+            others: findings.take(MOST_ROWS).map(moment).collect(),
+            effects: effects.map(text).collect(),
+            no_help: first.no_help.clone(),
+            false_alarms: false_alarms(first),
+        })
     });
     rows.collect()
-}
-
-/// The changes that do not help.
-fn no_help(finding: &Finding) -> Option<String> {
-    let others = finding.effects.iter().filter(|effect| !effect.helps);
-    let others: Vec<&str> = others.map(|effect| effect.what.as_str()).collect();
-    (!others.is_empty()).then(|| format!("No help: {}", others.join("; ")))
 }
 
 fn false_alarms(finding: &Finding) -> Option<FalseAlarms> {

@@ -58,16 +58,32 @@ pub(crate) fn ReportDialog(props: &ReportProps) -> Html {
         }
         (None, Some(view)) => html! {
             <>
-                <p class="hint" data-testid={TestId::ReportHeading}>{ heading(view) }</p>
+                <p class="hint" data-testid={TestId::ReportHeading}>
+                    { view.report.heading.clone() }
+                </p>
+                if let Some(verdict) = &view.report.verdict {
+                    <p class="rverdict" data-testid={TestId::ReportVerdict}>
+                        <b>{ verdict.clone() }</b>
+                    </p>
+                }
                 if view.work.cluster != work.cluster {
-                    <p class="verdict bad" role="status" data-testid={TestId::ReportStale}>
+                    <p class="verdict" data-state="counting" role="status"
+                        data-testid={TestId::ReportStale}>
                         { format!("This report is about another cluster: {}. The page shows {}.",
-                            named(&view.work), named(work)) }
+                            view.work.name(), work.name()) }
                     </p>
                 }
                 <div class="row rhead">
                     <p class="grow" data-testid={TestId::ReportScore}>
-                        <b class="rscore">{ view.report.score.score }</b>{ " of 100" }
+                        if let Some(score) = &view.report.score {
+                            <b class="rscore">{ score.score }</b>{ " of 100" }
+                            <span class="muted">
+                                { format!(" · {} · {}", score.arithmetic, view.runs()) }
+                            </span>
+                        } else {
+                            <b>{ format!("No score: {}", view.report.missing.join("; ")) }</b>
+                            <span class="muted">{ format!(" · {}", view.runs()) }</span>
+                        }
                     </p>
                     <button class="btn" onclick={dispatch.reform(|_: MouseEvent| {
                         Msg::Report(ReportMsg::Download)
@@ -95,19 +111,6 @@ pub(crate) fn ReportDialog(props: &ReportProps) -> Html {
             { body }
         </Modal>
     }
-}
-
-/// What work is called.
-fn named(work: &WorkKey) -> String {
-    if work.title.is_empty() {
-        "a cluster without a title".into()
-    } else {
-        format!("“{}”", work.title)
-    }
-}
-
-fn heading(view: &ReportView) -> String {
-    format!("{} nodes", view.report.outline.nodes)
 }
 
 fn progress(
@@ -149,10 +152,14 @@ fn result(view: &Rc<ReportView>, look: &UseStateHandle<Look>, dispatch: &Dispatc
     let open = dispatch.reform(|moment: Rc<Moment>| Msg::Report(ReportMsg::Open(moment)));
     html! {
         <>
-            <p class="hint">{ view.report.score.arithmetic.clone() }</p>
             if let Some(changes) = &view.changes { <p class="verdict">{ changes.clone() }</p> }
-            { finder(look) }
-            <Map view={view.clone()} look={look.clone()} open={open.clone()} />
+            <ul class="hint rnotes">
+                { for view.report.notes.iter().map(|note| html! { <li>{ note.clone() }</li> }) }
+            </ul>
+            if !view.report.rows.is_empty() {
+                { finder(look) }
+                <Map view={view.clone()} look={look.clone()} open={open.clone()} />
+            }
             if !view.findings.is_empty() {
                 <section class="stack">
                     <h3>{ "What hurts most, and what would help" }</h3>
@@ -185,7 +192,7 @@ fn workloads(workloads: &Workloads, look: &UseStateHandle<Look>) -> Html {
                         { for rows.iter().map(|row| html! {
                             <tr>
                                 <td class="num" title={row.score.1.clone()}>
-                                    { row.score.0 }
+                                    { row.score.0.map_or_else(|| "–".into(), |it| it.to_string()) }
                                     if let Some(before) = row.before {
                                         <span class="muted">{ format!(" (was {before})") }</span>
                                     }
@@ -212,19 +219,27 @@ fn workloads(workloads: &Workloads, look: &UseStateHandle<Look>) -> Html {
 }
 
 fn finding(row: &FindingRow, open: &Callback<Rc<Moment>>, dispatch: &Dispatch) -> Html {
-    let moment = row.moment.clone();
     html! {
         <li>
             <p><b>{ row.what.clone() }</b>{ ": " }{ row.why.clone() }{ " " }
-                <button class="btn small"
-                    onclick={open.reform(move |_: MouseEvent| moment.clone())}>
-                    { format!("Open {} after the failure", row.moment.at) }
-                </button>
+                { open_button(&row.moment, format!("Open {} after the failure", row.moment.at), open) }
             </p>
+            if !row.others.is_empty() {
+                <details>
+                    <summary>{ format!("{} like this", count(row.others.len(), "more finding")) }</summary>
+                    <ul>
+                        { for row.others.iter().map(|other| html! {
+                            <li>{ other.what.clone() }{ " " }
+                                { open_button(other, "Open".to_owned(), open) }
+                            </li>
+                        }) }
+                    </ul>
+                </details>
+            }
             { for row.effects.iter().map(|(effect, yaml)| html! {
                 <details>
                     <summary>{ effect.clone() }</summary>
-                    <pre tabindex="0" aria-label="The YAML of the change">{ yaml.to_string() }</pre>
+                    <pre tabindex="0" aria-label="What makes the change">{ yaml.to_string() }</pre>
                     { copy(yaml, dispatch) }
                 </details>
             }) }
@@ -253,4 +268,10 @@ fn finding(row: &FindingRow, open: &Callback<Rc<Moment>>, dispatch: &Dispatch) -
             }
         </li>
     }
+}
+
+fn open_button(moment: &Rc<Moment>, label: String, open: &Callback<Rc<Moment>>) -> Html {
+    let moment = moment.clone();
+    let onclick = open.reform(move |_: MouseEvent| moment.clone());
+    html! { <button class="btn small" {onclick}>{ label }</button> }
 }

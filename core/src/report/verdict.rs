@@ -1,0 +1,315 @@
+//! What a report says first: which cluster it is about, what survives what, and which failure hurts
+//! most; and its findings by their cause.
+
+use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use core::cmp::Reverse;
+
+use serde::{Deserialize, Serialize};
+
+use super::{
+    Cell, DomainKind, Fault, Finding, Millis, Outline, ReportSubject, RunResult, Shortfall,
+};
+use crate::plural::count;
+
+/// So many names are in a sentence.
+const MOST_NAMES: usize = 3;
+/// So many domains of a kind are in the verdict.
+const MOST_DOMAINS: usize = 2;
+
+/// What a failure does to all workloads together.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
+#[serde(rename_all = "camelCase")]
+pub struct FailureTotal {
+    /// What fails: the number of a domain of the outline.
+    pub domain: usize,
+    /// How.
+    pub fault: Fault,
+    /// The harm to all workloads, added up.
+    pub harm: Millis,
+    /// How many workloads it harms.
+    pub harmed: usize,
+    /// The workloads that have no ready pod for a time: they do not survive it.
+    pub down: Vec<ReportSubject>,
+    /// The workloads that are not whole again at the horizon.
+    pub never_whole_again: Vec<ReportSubject>,
+}
+
+/// Findings of one cause.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
+#[serde(rename_all = "camelCase")]
+pub struct FindingGroup {
+    /// Their numbers in the report, the worst first.
+    pub findings: Vec<usize>,
+    /// What fails: the numbers of domains of the outline. They are several if they are nodes.
+    pub domains: Vec<usize>,
+    /// The harm to all of the workloads, added up.
+    pub harm: Millis,
+    /// What happens, in a sentence.
+    pub what: String,
+    /// Why.
+    pub why: String,
+}
+
+/// Each failure that was run, the worst first.
+pub(super) fn failures<'a>(
+    outline: &Outline,
+    cells: &[Cell],
+    results: impl Iterator<Item = &'a RunResult>,
+) -> Vec<FailureTotal> {
+    let mut totals: BTreeMap<(usize, &Fault), FailureTotal> = BTreeMap::new();
+    for result in results {
+        for domain in outline.same_nodes(result.run.domain) {
+            let fault = &result.run.fault;
+            totals.entry((domain, fault)).or_insert_with(|| FailureTotal {
+                domain,
+                fault: fault.clone(),
+                harm: Millis(0),
+                harmed: 0,
+                down: Vec::new(),
+                never_whole_again: Vec::new(),
+            });
+        }
+    }
+    for cell in cells {
+        let Some(total) = totals.get_mut(&(cell.domain, &cell.fault)) else { continue };
+        total.harm.0 = total.harm.0.saturating_add(cell.harm.0);
+        total.harmed += usize::from(cell.harm.0 > 0);
+        if cell.at_zero_spread.max.0 > 0 {
+            total.down.push(cell.worst.subject.clone());
+        }
+        if cell.never_whole_again > 0 {
+            total.never_whole_again.push(cell.worst.subject.clone());
+        }
+    }
+    let mut totals: Vec<FailureTotal> = totals.into_values().collect();
+    totals.sort_by_key(|total| Reverse(total.harm));
+    totals
+}
+
+/// Findings that differ in their names and numbers alone, the worst first.
+pub(super) fn groups(outline: &Outline, findings: &[Finding]) -> Vec<FindingGroup> {
+    let kind = |index: usize| outline.domains.get(index).map(|domain| domain.kind);
+    let mut groups: Vec<FindingGroup> = Vec::new();
+    let mut known: BTreeMap<_, usize> = BTreeMap::new();
+    for (index, finding) in findings.iter().enumerate() {
+        let run = &finding.run;
+        // Of nodes it does not matter which one.
+        let domain = Some(run.domain).filter(|domain| kind(*domain) != Some(DomainKind::Node));
+        let key = (domain, &run.fault, finding.subject.is_some(), &finding.cause);
+        let place = *known.entry(key).or_insert(groups.len());
+        if place == groups.len() {
+            groups.push(FindingGroup {
+                findings: Vec::new(),
+                domains: Vec::new(),
+                harm: Millis(0),
+                what: finding.what.clone(),
+                why: finding.why.clone(),
+            });
+        }
+        let Some(group) = groups.get_mut(place) else { continue };
+        group.findings.push(index);
+        group.harm.0 = group.harm.0.saturating_add(finding.harm.0);
+        if !group.domains.contains(&run.domain) {
+            group.domains.push(run.domain);
+        }
+    }
+    for group in groups.iter_mut().filter(|group| group.findings.len() > 1) {
+        let members: Vec<&Finding> =
+            group.findings.iter().filter_map(|index| findings.get(*index)).collect();
+        if let Some(worst) = members.first().filter(|it| it.subject.is_some()) {
+            let domain = outline.domains.get(worst.run.domain).map(ToString::to_string);
+            let place = match group.domains.len() {
+                1 => domain.unwrap_or_default(),
+                nodes => format!("one of {nodes} nodes"),
+            };
+            let workloads = count(members.len(), "workload");
+            group.what = format!("{place} {}: {workloads}", worst.run.fault);
+            group.why.clone_from(&worst.cause);
+        }
+    }
+    groups
+}
+
+/// Which cluster, when, which release, and how large it is.
+pub(super) fn heading(outline: &Outline) -> String {
+    let cluster = &outline.cluster;
+    let name = if cluster.name.is_empty() {
+        format!("Cluster {}", cluster.digest)
+    } else {
+        cluster.name.clone()
+    };
+    let at = cluster.at.map(|at| format!(" at {at}")).unwrap_or_default();
+    let server = outline.options.source.server.as_ref();
+    let server = server.map(|it| format!(" (API server {it})")).unwrap_or_default();
+    format!(
+        "{name}{at}: {}, {}, Kubernetes {}{server}, Taintlab {}",
+        count(outline.nodes, "node"),
+        count(outline.pods, "pod"),
+        outline.release,
+        outline.version,
+    )
+}
+
+/// What a reader has to know of the figures.
+pub(super) fn notes(outline: &Outline) -> Vec<String> {
+    let mut notes = Vec::new();
+    if !outline.lost_already.is_empty() {
+        let verb = if outline.lost_already.len() == 1 { "is" } else { "are" };
+        let nodes = names(outline.lost_already.iter().map(ToString::to_string));
+        notes.push(format!("Before anything fails, {nodes} {verb} not ready"));
+    }
+    if !outline.short_already.is_empty() {
+        let short = |Shortfall { subject, ready, desired }: &Shortfall| {
+            format!("{subject} has {ready} of {desired} pods ready")
+        };
+        let short = names(outline.short_already.iter().map(short));
+        notes.push(format!("Before anything fails, {short}"));
+    }
+    notes.extend(outline.options.source.not_read.iter().map(|it| format!("Not read: {it}")));
+    if outline.options.faults.iter().any(|fault| matches!(fault, Fault::Lost | Fault::NetworkCut)) {
+        notes.push(
+            "Whether the containers of a lost node run on is not known: its pods count as ready \
+             until the control plane says otherwise. With power off they count as down at once"
+                .into(),
+        );
+    }
+    notes.push(
+        "Harm is the time without the wanted pods, divided by their number, and once more the \
+         time with none"
+            .into(),
+    );
+    notes
+}
+
+/// Why there is no score.
+pub(super) fn missing(outline: &Outline, made: usize, planned: usize) -> Vec<String> {
+    let mut missing = Vec::new();
+    if outline.nodes == 0 {
+        missing.push("the cluster has no node: nothing can fail".into());
+    } else if planned == 0 {
+        missing.push("no node is in a failure domain of the kinds that were asked for".into());
+    } else if made < planned {
+        missing.push(format!("only {made} of {} were made", count(planned, "run")));
+    }
+    let is_there = |subject: &&ReportSubject| !outline.is_down_already(subject);
+    if outline.subjects.is_empty() {
+        missing.push("the cluster has no workload: nothing can be harmed".into());
+    } else if !outline.subjects.iter().any(|subject| is_there(&subject)) {
+        missing.push("no workload has a ready pod before anything fails".into());
+    }
+    missing
+}
+
+/// `a`, `a and b`, `a, b and 3 more`.
+fn names(names: impl Iterator<Item = String>) -> String {
+    let mut all: Vec<String> = names.collect();
+    if all.len() > MOST_NAMES + 1 {
+        let more = all.len() - MOST_NAMES;
+        all.truncate(MOST_NAMES);
+        all.push(format!("{more} more"));
+    }
+    match all.split_last() {
+        Some((last, [])) => last.clone(),
+        Some((last, first)) => format!("{} and {last}", first.join(", ")),
+        None => String::new(),
+    }
+}
+
+/// The name of a workload without its kind and namespace.
+fn short_name(subject: &ReportSubject) -> String {
+    let text = subject.to_string();
+    text.rsplit('/').next().unwrap_or_default().into()
+}
+
+/// What survives what: a sentence for each fault, and one about what does not recover.
+pub(super) fn verdict(outline: &Outline, failures: &[FailureTotal]) -> String {
+    let subjects = outline.subjects.iter().filter(|it| !outline.is_down_already(it)).count();
+    let told = |down: &BTreeSet<&ReportSubject>| {
+        if down.len() == subjects && subjects > MOST_NAMES {
+            format!("all {subjects} workloads")
+        } else {
+            names(down.iter().map(|it| short_name(it)))
+        }
+    };
+    let survived = |down: usize| match (subjects.saturating_sub(down), subjects) {
+        (0, 1) => "is not survived by the only workload".into(),
+        (1, 1) => "is survived by the only workload".into(),
+        (0, all) => format!("is survived by none of {all} workloads"),
+        (some, all) if some == all => format!("is survived by all {all} workloads"),
+        (some, all) => format!("is survived by {some} of {all} workloads"),
+    };
+    let mut text = String::new();
+    for fault in &outline.options.faults {
+        let mut clauses: Vec<String> = Vec::new();
+        let act = fault.act();
+        for kind in DomainKind::ALL {
+            let is_of = |it: &&FailureTotal| {
+                let domain = outline.domains.get(it.domain);
+                let is_of = domain.is_some_and(|it| it.kind == kind && it.same_nodes_as.is_none());
+                is_of && it.fault == *fault
+            };
+            let these: Vec<&FailureTotal> = failures.iter().filter(is_of).collect();
+            let down: BTreeSet<&ReportSubject> = these.iter().flat_map(|it| &it.down).collect();
+            let (bad, good): (Vec<_>, Vec<_>) =
+                these.iter().copied().partition(|it| !it.down.is_empty());
+            let name = |it: &FailureTotal| {
+                outline.domains.get(it.domain).map(ToString::to_string).unwrap_or_default()
+            };
+            if kind == DomainKind::Node && these.len() > 1 {
+                let but = if down.is_empty() || down.len() == subjects {
+                    String::new()
+                } else {
+                    format!(", not by {}", told(&down))
+                };
+                clauses.push(format!("{act} any one node {}{but}", survived(down.len())));
+                continue;
+            }
+            if bad.is_empty() && good.len() > 1 {
+                clauses.push(format!("{act} any one {} {}", kind.as_str(), survived(0)));
+                continue;
+            }
+            if bad.is_empty() {
+                clauses.extend(good.iter().map(|it| format!("{act} {} {}", name(it), survived(0))));
+            }
+            for it in bad.iter().take(MOST_DOMAINS) {
+                let down: BTreeSet<&ReportSubject> = it.down.iter().collect();
+                let by = if clauses.is_empty() { " survived by" } else { ":" };
+                clauses.push(format!("{act} {} is not{by} {}", name(it), told(&down)));
+            }
+            if bad.len() > MOST_DOMAINS {
+                clauses.push(format!(
+                    "nor is {act} each of {}",
+                    count(bad.len() - MOST_DOMAINS, &format!("more {}", kind.as_str()))
+                ));
+            }
+        }
+        push_sentence(&mut text, &clauses.join("; "));
+    }
+    let never: BTreeSet<&ReportSubject> =
+        failures.iter().flat_map(|it| &it.never_whole_again).collect();
+    if !never.is_empty() {
+        let horizon = outline.options.horizon;
+        push_sentence(
+            &mut text,
+            &format!("within {horizon} not whole again after some failure: {}", told(&never)),
+        );
+    }
+    text
+}
+
+/// Adds a sentence, with a capital letter and a full stop.
+fn push_sentence(text: &mut String, sentence: &str) {
+    let mut letters = sentence.chars();
+    let Some(first) = letters.next() else { return };
+    if !text.is_empty() {
+        text.push(' ');
+    }
+    text.push(first.to_ascii_uppercase());
+    text.push_str(letters.as_str());
+    text.push('.');
+}
