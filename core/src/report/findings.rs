@@ -373,9 +373,11 @@ pub fn report(outline: &Outline, results: &[RunResult]) -> Result<Report, Report
     let is_whole = missing.is_empty();
     let failures = verdict::failures(outline, &cells, made());
     let rows = rows::rows(outline, &cells, &failures);
+    let mut notes = Vec::from([text::runs(outline, runs_made, planned.len())]);
+    notes.extend(verdict::notes(outline));
     Ok(Report {
         heading: verdict::heading(outline),
-        notes: verdict::notes(outline),
+        notes,
         verdict: is_whole.then(|| verdict::verdict(outline, &failures)),
         score: overall(&scores).filter(|_| is_whole),
         missing,

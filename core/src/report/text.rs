@@ -7,7 +7,8 @@ use core::cmp::Ordering;
 use core::fmt;
 use core::time::Duration;
 
-use super::{Cell, Effect, Finding, Millis, OverAll, Spread, WorkloadRun};
+use super::{Cell, Effect, Finding, Millis, Outline, OverAll, Spread, WorkloadRun};
+use crate::plural::count;
 use crate::time::Span;
 
 /// As Go writes durations, to the nearest tenth of a second: `5m40.3s`. Less than that is written
@@ -88,6 +89,14 @@ impl Cell {
     }
 }
 
+/// How much was run.
+pub(super) fn runs(outline: &Outline, made: usize, planned: usize) -> String {
+    let runs = count(planned, "run");
+    let runs = if made == planned { runs } else { format!("{made} of {runs}") };
+    let domains = count(outline.domains.len(), "failure domain");
+    format!("{domains}, {runs}, each watched for {}", outline.options.horizon)
+}
+
 /// What a change does to a finding, and to all workloads as far as it was tried.
 pub(super) fn effect(finding: &Finding, effect: &Effect) -> String {
     let all = over_all(&effect.over_all);
@@ -115,9 +124,8 @@ fn over_all(all: &OverAll) -> String {
     };
     let worse = match all.made_worse {
         0 => String::new(),
-        1 => ", 1 workload made worse".to_owned(),
-        more => format!(", {more} workloads made worse"),
+        some => format!(", {} made worse", count(some, "workload")),
     };
-    let tried = crate::plural::count(all.failures, "failure");
+    let tried = count(all.failures, "failure");
     format!("; all workloads, {} of {tried} tried: {sum}{worse}", all.tried)
 }

@@ -57,7 +57,7 @@ const rest = (all, what) =>
 const titleOf = ({ score }) => (score ? `${score.score} of 100` : "no score");
 
 /** What the score is, or why there is none. */
-const scoreOf = ({ score, missing = [] }) => (score ? [score.arithmetic] : missing);
+const scoreOf = ({ score, missing }) => (score ? [score.arithmetic] : missing);
 
 /** The findings of one cause each, with what would help. */
 function causesOf({ groups, findings, outline }) {
@@ -109,7 +109,7 @@ export function terminal(report, { bold, dim }) {
   };
   let text = `${report.heading}\n`;
   if (report.verdict) text += `${bold(report.verdict)}\n`;
-  text += `${bold(`Score: ${titleOf(report)}`)}  ${dim(scoreOf(report).join(" "))}\n`;
+  text += `${bold(`Score: ${titleOf(report)}`)}  ${dim(scoreOf(report).join("; "))}\n`;
   for (const note of report.notes) text += `${dim(note)}\n`;
   for (const { title, rows } of sectionsOf(report)) {
     text += `\n${table([title.toUpperCase(), ...TOTALS.slice(1)], totalsOf(rows))}`;
@@ -189,7 +189,8 @@ export function junit(report, rules, failures) {
   const { context, server, notRead = [] } = options.source ?? {};
   const properties = {
     report: report.heading,
-    cluster: cluster.digest,
+    cluster: cluster.name || undefined,
+    digest: cluster.digest,
     context,
     server,
     moment: cluster.at,
@@ -198,7 +199,7 @@ export function junit(report, rules, failures) {
     notRead: notRead.join("; ") || undefined,
     verdict: report.verdict,
     score: report.score?.score,
-    missing: report.missing?.join(" ") || undefined,
+    missing: report.missing.join("; ") || undefined,
   };
   let text = '<?xml version="1.0" encoding="UTF-8"?>\n<testsuites>\n';
   text += `  <testsuite name="taintlab report" tests="${cases.length}" failures="${bad}">\n`;

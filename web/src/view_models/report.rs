@@ -20,6 +20,8 @@ const MOST_COLUMNS: usize = 24;
 /// A table begins with so many rows, and shows at most so many.
 const FIRST_ROWS: usize = 8;
 const MOST_ROWS: usize = 500;
+/// So many workloads are named in a row.
+const MOST_NAMED: usize = 2;
 /// So many workloads and findings are shown at first, and at most.
 const FIRST_WORKLOADS: usize = 20;
 const MOST_WORKLOADS: usize = 500;
@@ -60,7 +62,7 @@ pub(crate) struct MapCell {
 pub(crate) struct MapRow {
     /// What fails, and how.
     pub(crate) name: AttrValue,
-    /// What becomes of the workloads, in a sentence; empty for one of several that are unfolded.
+    /// What becomes of the workloads, in a sentence.
     pub(crate) what: AttrValue,
     /// The number of the row, and whether it is unfolded, if it stands for several failures.
     pub(crate) folds: Option<(usize, bool)>,
@@ -283,15 +285,6 @@ impl ReportView {
         }
     }
 
-    /// How much was run.
-    pub(crate) fn runs(&self) -> String {
-        let Report { outline, runs_made: made, runs_planned: planned, .. } = &self.report;
-        let runs = count(*planned, "run");
-        let runs = if made == planned { runs } else { format!("{made} of {runs}") };
-        let domains = count(outline.domains.len(), "failure domain");
-        format!("{domains}, {runs}, each watched for {}", outline.options.horizon)
-    }
-
     /// The failures that are looked at, kind by kind. Without a text alike ones are one row; with
     /// one, each is by itself, the one that harms the named workloads most first.
     pub(crate) fn sections(&self, look: &Look) -> Vec<Section> {
@@ -346,7 +339,8 @@ impl ReportView {
     ) -> Unit<'a> {
         let numbers = domain.and_then(|domain| self.cells.get(&(domain, fault.to_string())));
         let cells = numbers.into_iter().flatten().filter_map(|it| self.report.cells.get(*it));
-        let cells = cells.filter(|cell| counts(cell)).collect();
+        let mut cells: Vec<_> = cells.filter(|cell| counts(cell)).collect();
+        cells.sort_by_key(|cell| Reverse(cell.harm));
         Unit { name, what: "", folds: None, is_unfolded: false, cells }
     }
 
@@ -375,8 +369,8 @@ impl ReportView {
             let cell = |subject| of.get(subject).map(|cell| self.map_cell(cell));
             MapRow {
                 cells: columns.iter().map(|(subject, _)| cell(*subject)).collect(),
+                what: unit.what().into(),
                 name: unit.name.into(),
-                what: unit.what.to_owned().into(),
                 folds: unit.folds,
                 is_unfolded: unit.is_unfolded,
             }
@@ -446,6 +440,21 @@ struct Unit<'a> {
 }
 
 impl Unit<'_> {
+    /// What becomes of the workloads; of a failure that is unfolded or found, whom it harms.
+    fn what(&self) -> String {
+        let names = self.cells.iter().take(MOST_NAMED).map(|cell| cell.worst.subject.to_string());
+        let names = names.collect::<Vec<_>>().join(", ");
+        match self.cells.len() {
+            _ if !self.what.is_empty() => self.what.to_owned(),
+            0 => String::new(),
+            number if number > MOST_NAMED => {
+                let more = number - MOST_NAMED;
+                format!("{}: {names} and {more} more", count(number, "workload"))
+            }
+            _ => names,
+        }
+    }
+
     fn harm(&self) -> u64 {
         self.cells.iter().fold(0, |sum, cell| sum.saturating_add(cell.harm.0))
     }

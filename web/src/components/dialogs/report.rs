@@ -77,12 +77,9 @@ pub(crate) fn ReportDialog(props: &ReportProps) -> Html {
                     <p class="grow" data-testid={TestId::ReportScore}>
                         if let Some(score) = &view.report.score {
                             <b class="rscore">{ score.score }</b>{ " of 100" }
-                            <span class="muted">
-                                { format!(" · {} · {}", score.arithmetic, view.runs()) }
-                            </span>
+                            <span class="muted">{ format!(" · {}", score.arithmetic) }</span>
                         } else {
                             <b>{ format!("No score: {}", view.report.missing.join("; ")) }</b>
-                            <span class="muted">{ format!(" · {}", view.runs()) }</span>
                         }
                     </p>
                     <button class="btn" onclick={dispatch.reform(|_: MouseEvent| {
