@@ -97,7 +97,9 @@ pub use self::workloads::ScalingMessage;
 #[cfg_attr(
     feature = "typescript",
     derive(tsify::Tsify),
-    tsify(type = "`1.${string}` | `v1.${string}`")
+    // A test of the package compares it with what `all` lists.
+    tsify(type = "`${\"\" | \"v\"}1.${18 | 19 | 20 | 21 | 22 | 23 | 24 | 25 | 26 | 27 | 28 | 29 | \
+        30 | 31 | 32 | 33 | 34 | 35}${\"\" | `${\".\" | \"+\" | \"-\"}${string}`}`")
 )]
 pub struct KubernetesRelease {
     minor: u8,

@@ -1,7 +1,7 @@
 //! Lanes as a picture that stands alone: SVG without script.
 
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
+use std::fmt::{self, Write as _};
 
 use taintlab_core::lanes::{Lane, LaneState, LaneSubject, Lanes, Segment};
 use taintlab_core::time::Timestamp;
@@ -16,6 +16,9 @@ pub struct SvgOptions {
     pub id: String,
     /// A moment that is marked.
     pub at: Option<Timestamp>,
+    /// Whether it has no style sheet of its own: that of the page has the colours for the dark, and
+    /// the page may forbid styles inside. Attributes have the colours in the light.
+    pub is_bare: bool,
 }
 
 /// Pixels from one lane to the next, and of a bar in it.
@@ -30,24 +33,51 @@ const MOST_TICKS: u64 = 5;
 /// How many nanoseconds a second has.
 const SECOND: u64 = 1_000_000_000;
 
-/// Colours by state: what it is, light, dark; then the same of its ground. A hatch besides, so that
-/// nobody needs to tell colours apart.
-const STYLE: &str = "\
-svg.tl{font:11px system-ui,sans-serif;overflow:hidden}\
-svg.tl:root{color-scheme:light dark;background:light-dark(#fff,#171c24)}\
-.tl text{fill:light-dark(#17202b,#e4e9f0)}\
-.tl .m{fill:light-dark(#566273,#9aa7b8)}\
-.tl .n{font-weight:600}\
-.tl line{stroke:light-dark(#d9dfe7,#2b3442)}\
-.tl .at{stroke:light-dark(#2257c4,#7fabff);stroke-width:2}\
-.tl rect{fill:light-dark(#eaeef3,#2b3442)}\
-.tl .g{fill:light-dark(#cfe8da,#1d4a30)}\
-.tl .y{fill:light-dark(#fbdfae,#5c4212)}\
-.tl .r{fill:light-dark(#f9c6cb,#6b222b)}\
-.tl .v{fill:light-dark(#ddd3f6,#3d3069)}\
-.tl .t{fill:light-dark(#bb2a3c,#ff8490)}\
-.tl path{stroke:light-dark(#bb2a3c,#ff8490);opacity:.55}\
-.tl .f{opacity:.55}";
+/// Pixels that a letter takes at most; as many are left beside a label.
+const LETTER: u128 = 6;
+/// Widths of the picture in pixels. A label that fits into the narrow one stands in each, one that
+/// fits into the usual one only if there is as much room.
+const NARROW: u128 = 320;
+const USUAL: u128 = 640;
+
+/// A colour: of what (a selector), which property, in the light and in the dark.
+struct Paint(&'static str, &'static str, &'static str, &'static str);
+
+const INK: Paint = Paint("text", "fill", "#17202b", "#e4e9f0");
+const QUIET: Paint = Paint(".m", "fill", "#566273", "#9aa7b8");
+const LINE: Paint = Paint("line", "stroke", "#d9dfe7", "#2b3442");
+const MARK: Paint = Paint(".at", "stroke", "#2257c4", "#7fabff");
+const TAINT: Paint = Paint(".t", "fill", "#bb2a3c", "#ff8490");
+const HATCH: Paint = Paint("path", "stroke", "#bb2a3c", "#ff8490");
+const GROUND: Paint = Paint(".b", "fill", "#fff", "#171c24");
+/// Of the states. A hatch besides, so that nobody needs to tell colours apart.
+const STATES: [Paint; 5] = [
+    Paint(".n", "fill", "#eaeef3", "#2b3442"),
+    Paint(".g", "fill", "#cfe8da", "#1d4a30"),
+    Paint(".y", "fill", "#fbdfae", "#5c4212"),
+    Paint(".r", "fill", "#f9c6cb", "#6b222b"),
+    Paint(".v", "fill", "#ddd3f6", "#3d3069"),
+];
+
+/// As an attribute, which every reader of pictures knows and no policy forbids.
+impl fmt::Display for Paint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, " {}=\"{}\"", self.1, self.2)
+    }
+}
+
+/// The style sheet of a picture that follows `color-scheme`.
+fn style() -> String {
+    let mut style = String::from(
+        "@media(max-width:640px){.tl .s{display:none}}svg.tl:root{color-scheme:light dark}",
+    );
+    for Paint(what, property, light, dark) in
+        [INK, QUIET, LINE, MARK, TAINT, HATCH, GROUND].iter().chain(&STATES)
+    {
+        let _ = write!(style, ".tl {what}{{{property}:light-dark({light},{dark})}}");
+    }
+    style
+}
 
 /// Draws lanes: a row for each zone that is not always `Normal`, each node, and under it the pods
 /// that were on it first.
@@ -67,7 +97,7 @@ pub fn timeline_svg(lanes: &Lanes, options: &SvgOptions) -> String {
     };
     let mut svg = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"tl\" width=\"100%\" height=\"{height}\" \
-         role=\"img\" aria-labelledby=\"{id}t {id}d\"><title id=\"{id}t\">{}</title>\
+         font-family=\"system-ui,sans-serif\" font-size=\"11\"{INK} role=\"img\" aria-labelledby=\"{id}t {id}d\"><title id=\"{id}t\">{}</title>\
          <desc id=\"{id}d\">",
         escape_xml(title)
     );
@@ -79,18 +109,22 @@ pub fn timeline_svg(lanes: &Lanes, options: &SvgOptions) -> String {
     if !calm.is_empty() {
         let _ = write!(svg, "ready all the time: {}", escape_xml(&calm.join(", ")));
     }
+    svg.push_str("</desc>");
+    if !options.is_bare {
+        let _ = write!(svg, "<style>{}</style>", style());
+    }
     let _ = write!(
         svg,
-        "</desc><style>{STYLE}</style><defs><pattern id=\"{id}h\" width=\"6\" height=\"6\" \
-         patternUnits=\"userSpaceOnUse\"><path d=\"m0 6 6-6\"/></pattern></defs>\
-         <svg width=\"{NAMES}%\">"
+        "<defs><pattern id=\"{id}h\" width=\"6\" height=\"6\" patternUnits=\"userSpaceOnUse\">\
+         <path d=\"m0 6 6-6\"{HATCH} opacity=\".55\"/></pattern></defs>\
+         <rect class=\"b\" width=\"100%\" height=\"100%\"{GROUND}/><svg width=\"{NAMES}%\">"
     );
     for (index, row) in rows.iter().enumerate() {
         let y = AXIS + index * PITCH + 11;
         let class = match &row.subject {
-            LaneSubject::Pod { .. } => "",
-            LaneSubject::Node { .. } => " class=\"n\"",
-            LaneSubject::Zone { .. } => " class=\"m\"",
+            LaneSubject::Pod { .. } => String::new(),
+            LaneSubject::Node { .. } => " font-weight=\"600\"".into(),
+            LaneSubject::Zone { .. } => format!(" class=\"m\"{QUIET}"),
         };
         let name = name_of(row);
         // The end of a name tells pods apart: where there is no room, the beginning goes.
@@ -105,8 +139,8 @@ pub fn timeline_svg(lanes: &Lanes, options: &SvgOptions) -> String {
         let x = scale.x(at);
         let _ = write!(
             svg,
-            "<line x1=\"{x}\" x2=\"{x}\" y1=\"16\" y2=\"{height}\"/>\
-             <text class=\"m\" x=\"{x}\" y=\"11\" text-anchor=\"{}\">{}</text>",
+            "<line x1=\"{x}\" x2=\"{x}\" y1=\"16\" y2=\"{height}\"{LINE}/>\
+             <text class=\"m\"{QUIET} x=\"{x}\" y=\"11\" text-anchor=\"{}\">{}</text>",
             if at == Timestamp::ZERO { "start" } else { "middle" },
             short(at)
         );
@@ -118,7 +152,11 @@ pub fn timeline_svg(lanes: &Lanes, options: &SvgOptions) -> String {
     }
     if let Some(at) = options.at {
         let x = scale.x(at);
-        let _ = write!(svg, "<line class=\"at\" x1=\"{x}\" x2=\"{x}\" y1=\"14\" y2=\"{height}\"/>");
+        let _ = write!(
+            svg,
+            "<line class=\"at\" x1=\"{x}\" x2=\"{x}\" y1=\"14\" y2=\"{height}\"{MARK} \
+             stroke-width=\"2\"/>"
+        );
     }
     svg.push_str("</svg></svg>");
     svg
@@ -129,36 +167,48 @@ fn bar(svg: &mut String, lanes: &Lanes, scale: &Scale, segment: &Segment, y: usi
     if segment.from >= scale.end {
         return;
     }
-    let (colour, hatched) = look(segment.state);
-    let class = if colour.is_empty() { "" } else { &format!(" class=\"{colour}\"") };
+    let (class, hatched) = look(segment.state);
+    let [neutral, ..] = &STATES;
+    let paint = STATES.iter().find(|paint| paint.0.ends_with(class)).unwrap_or(neutral);
     let forecast = lanes.forecast_from.is_some_and(|from| segment.from >= from);
-    let forecast = if forecast { " class=\"f\"" } else { "" };
+    let forecast = if forecast { " opacity=\".55\"" } else { "" };
     let to = if segment.goes_on { scale.end } else { segment.to };
-    let width = scale.width(segment.from, to);
+    let part = scale.width(segment.from, to);
+    let (x, width) = (scale.x(segment.from), percent(part));
     let _ = write!(
         svg,
-        "<svg{forecast} x=\"{}\" y=\"{y}\" width=\"{width}\" height=\"{BAR}\">\
-         <rect{class} width=\"100%\" height=\"100%\"/>",
-        scale.x(segment.from),
+        "<svg{forecast} x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{BAR}\">\
+         <rect class=\"{class}\"{paint} width=\"100%\" height=\"100%\"/>",
     );
     if hatched {
-        let _ = write!(svg, "<rect style=\"fill:url(#{id}h)\" width=\"100%\" height=\"100%\"/>");
+        let _ = write!(svg, "<rect fill=\"url(#{id}h)\" width=\"100%\" height=\"100%\"/>");
     }
     if !segment.taints.is_empty() {
-        let _ = write!(svg, "<rect class=\"t\" y=\"13\" width=\"100%\" height=\"2\"/>");
+        let _ = write!(svg, "<rect class=\"t\"{TAINT} y=\"13\" width=\"100%\" height=\"2\"/>");
     }
     if segment.state != LaneState::Ready && segment.state != LaneState::Normal {
-        // The whole for whoever points at it, since a short one has no room for its words.
-        let _ = write!(
-            svg,
-            "<text x=\"3\" y=\"11\">{segment}</text><title>{segment}, {} to {}</title>",
-            segment.from, segment.to
-        );
+        let text = segment.to_string();
+        if let Some(class) = label(&text, part) {
+            let _ = write!(svg, "<text{class} x=\"3\" y=\"11\">{text}</text>");
+        }
+        // For whoever points at it, since a short one has no room for its words.
+        let _ =
+            write!(svg, "<title>{text}, {} to {}</title>", segment.from, segment.to);
     }
     svg.push_str("</svg>");
 }
 
-/// The class of a state's colour, empty if it has none, and whether it is hatched.
+/// The class of a label in a box that takes so many hundredths of a per cent; nothing if there is no
+/// room for it.
+fn label(text: &str, part: u64) -> Option<&'static str> {
+    let fits = |width: u128| {
+        let room = width * (100 - NAMES as u128) / 100 * u128::from(part) / 10_000;
+        room >= (text.chars().count() as u128 + 1) * LETTER
+    };
+    if fits(NARROW) { Some("") } else { fits(USUAL).then_some(" class=\"s\"") }
+}
+
+/// The class of a state's colour, and whether it is hatched.
 pub(crate) const fn look(state: LaneState) -> (&'static str, bool) {
     match state {
         LaneState::Ready | LaneState::Normal => ("g", false),
@@ -166,8 +216,8 @@ pub(crate) const fn look(state: LaneState) -> (&'static str, bool) {
         LaneState::Terminating | LaneState::Evicted | LaneState::Failed => ("r", false),
         LaneState::Stuck | LaneState::FullDisruption => ("r", true),
         LaneState::Pending | LaneState::Unschedulable | LaneState::Starting => ("v", false),
-        LaneState::Unreachable => ("", true),
-        LaneState::Unknown | LaneState::Succeeded | LaneState::Initial => ("", false),
+        LaneState::Unreachable => ("n", true),
+        LaneState::Unknown | LaneState::Succeeded | LaneState::Initial => ("n", false),
     }
 }
 
@@ -247,9 +297,10 @@ impl Scale {
         percent(self.part(at))
     }
 
-    fn width(&self, from: Timestamp, to: Timestamp) -> String {
+    /// Hundredths of a per cent.
+    fn width(&self, from: Timestamp, to: Timestamp) -> u64 {
         // What is short is seen all the same.
-        percent((self.part(to) - self.part(from)).max(20))
+        (self.part(to) - self.part(from)).max(20)
     }
 }
 

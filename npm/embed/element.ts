@@ -97,12 +97,14 @@ export class TaintLab extends Base {
   #notice = "";
   #busy = "";
   #frame?: HTMLElement;
-  #own?: CSSStyleSheet;
   #parts: Record<string, HTMLElement> = {};
   #connection?: AbortController;
   #ticking?: AbortController;
   #loads = 0;
   #drawing = false;
+  /** Whether the answer is open, and whether the run was played to its end. */
+  #asked = false;
+  #played = false;
 
   connectedCallback(): void {
     this.#connection = new AbortController();
@@ -226,6 +228,7 @@ export class TaintLab extends Base {
       if (typeof found === "string") return this.#offer(found);
       if (!isRecording(found)) throw new Error("this is no recording of format 1");
       this.#original = found;
+      this.#asked = this.#played = false;
       this.#use(found);
       this.#to(millis(this.getAttribute("start-at")) ?? 0, true);
       this.#moved = false;
@@ -363,7 +366,7 @@ export class TaintLab extends Base {
     this.#shadow();
     const run = () => void this.load(yaml).catch(() => {});
     const button = h("button", { type: "button", part: "button", onclick: run }, "Run it here");
-    const hint = h("span", { class: "hint" }, "loads the engine, about 1 MB");
+    const hint = h("span", { class: "hint" }, "loads the engine, about 1.7 MB");
     const bar = h("div", { class: "bar", part: "controls" }, button, hint);
     this.#parts = { notice: this.#noticeElement() };
     this.#frame!.replaceChildren(h("slot"), bar, this.#parts.notice!);
@@ -414,30 +417,18 @@ export class TaintLab extends Base {
     return run === this.#run ? undefined : run;
   }
 
-  /** The shadow tree; it holds the space of what was there before. */
+  /** The shadow tree. The style sheet of the figure keeps as much room as it takes. */
   #shadow(): void {
     if (this.#frame) return;
     const figure = this.querySelector("figure");
-    const box = (figure ?? this).getBoundingClientRect();
     // Read now: what is not shown has no computed style.
     const margin = figure ? getComputedStyle(figure).margin : "";
     const root = this.shadowRoot ?? this.attachShadow({ mode: "open" });
     sheet ??= new CSSStyleSheet();
     if (sheet.cssRules.length === 0) sheet.replaceSync(css);
-    this.#own = new CSSStyleSheet();
-    root.adoptedStyleSheets = [sheet, this.#own];
-    if (figure) {
-      this.#own.replaceSync(
-        `:host{margin:${margin}}@media screen{.frame:not(.around){min-height:${box.height}px}}`,
-      );
-      // What is narrower or wider needs another height.
-      const observer = new ResizeObserver(([entry]) => {
-        if (Math.abs(entry!.contentRect.width - box.width) < 2) return;
-        this.#own!.replaceSync(`:host{margin:${margin}}`);
-        observer.disconnect();
-      });
-      observer.observe(this);
-    }
+    const own = new CSSStyleSheet();
+    if (margin) own.replaceSync(`:host{margin:${margin}}`);
+    root.adoptedStyleSheets = [sheet, own];
     this.#frame = h("section", { class: "frame", part: "frame" });
     this.#frame.addEventListener("keydown", (event) => this.#key(event));
     root.append(this.#frame);
@@ -498,7 +489,7 @@ export class TaintLab extends Base {
       ...(recording.knobs.length > 0 ? [this.#knobs()] : []),
       (this.#parts.status = h("p", { class: "status", part: "status" })),
       this.#parts.notice!,
-      ...text("answer", this.#recording === this.#original ? recording.answer : ""),
+      ...this.#answer(),
       ...text("outcome", outcome),
       this.#views(),
       (this.#parts.panel = h("div", { class: "panel", part: "panel", id: "panel" })),
@@ -515,6 +506,20 @@ export class TaintLab extends Base {
     this.#set(this.#notice, this.#busy);
     this.#update();
     if (focused) this.#focus(focused);
+  }
+
+  /** The answer, folded until the run was played or the reader asks. */
+  #answer(): HTMLElement[] {
+    const words = this.#recording === this.#original ? this.#recording!.answer : "";
+    if (!words) return [];
+    const details = h(
+      "details",
+      { part: "answer", open: this.#asked, ontoggle: () => (this.#asked = details.open) },
+      h("summary", { "data-key": "answer" }, "The answer"),
+      h("p", {}, ...prose(words)),
+    );
+    this.#parts.answer = details;
+    return [details];
   }
 
   #focus(key: string): void {
@@ -758,7 +763,11 @@ export class TaintLab extends Base {
     const now = this.#now;
     this.#picture!.show(now, this.#moved);
     this.#picture!.select(this.#selected);
-    const { play, range, output, status, link, log, at } = this.#parts;
+    const { play, range, output, status, link, log, at, answer } = this.#parts;
+    if (this.#moved && !this.#played && now >= this.#end()) {
+      this.#played = this.#asked = true;
+      answer?.setAttribute("open", "");
+    }
     if (play) {
       const text = this.#ticking ? "Pause" : "Play";
       if (play.textContent !== text) {
@@ -842,7 +851,8 @@ export class TaintLab extends Base {
     if (!act || !this.#run) return;
     // What a control does with a key itself.
     if (isField && event.key !== "," && event.key !== ".") return event.stopPropagation();
-    if (tagName === "BUTTON" && event.key === " ") return event.stopPropagation();
+    const isPressed = tagName === "BUTTON" || tagName === "SUMMARY";
+    if (isPressed && event.key === " ") return event.stopPropagation();
     // What can be scrolled scrolls.
     const isUpOrDown = event.key === "ArrowUp" || event.key === "ArrowDown";
     if (isUpOrDown && target !== this.#frame) return event.stopPropagation();

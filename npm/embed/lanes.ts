@@ -34,9 +34,14 @@ export function draw(run: Run, other: Run | undefined, label: string): Picture {
     );
   }
   const chosen = s("rect", { class: "chosen", width: "100%", height: PITCH, y: -PITCH });
+  const labels: Label[] = [];
   const bars = (lane: Lane, y: number, height: number, texts: boolean) => {
     for (const segment of lane.segments) {
-      if (segment.from < axis) track.append(bar(segment, axis, x, y, height, texts));
+      if (segment.from >= axis) continue;
+      const box = bar(segment, axis, x, y, height, texts);
+      track.append(box);
+      const text = box.querySelector("text");
+      if (text) labels.push({ box, text });
     }
   };
   run.lanes.forEach((lane, index) => {
@@ -58,6 +63,7 @@ export function draw(run: Run, other: Run | undefined, label: string): Picture {
   hatch.append(s("path", { d: "m0 6 6-6" }));
   const attributes = { class: "tl", width: "100%", height, role: "img", "aria-label": label };
   const svg = s("svg", attributes, s("defs", {}, hatch), chosen, names, track);
+  new ResizeObserver(() => fit(labels)).observe(svg);
   return {
     svg,
     show(now, veiled) {
@@ -80,7 +86,7 @@ function bar(
   y: number,
   height: number,
   texts: boolean,
-): SVGElement {
+): SVGSVGElement {
   const { from, to = axis, text, look, tainted } = segment;
   const width = Math.max(((Math.min(to, axis) - from) / axis) * 100, 0.2);
   const box = s("svg", { x: x(from), y, width: `${round(width)}%`, height });
@@ -92,6 +98,22 @@ function bar(
     box.append(s("title", {}, `${text}, ${clock(from)} to ${clock(to)}`));
   }
   return box;
+}
+
+/** The words in a segment, and how long they are once that was measured. */
+interface Label {
+  box: SVGSVGElement;
+  text: SVGTextElement;
+  length?: number;
+}
+
+/** Leaves out the words that do not fit: they are in the title and in the line below, too. */
+function fit(labels: Label[]): void {
+  for (const label of labels) label.length ??= label.text.getComputedTextLength();
+  const fits = labels.map(({ box, length = 0 }) => box.width.baseVal.value >= length + 4);
+  labels.forEach(({ text }, index) => {
+    text.setAttribute("visibility", fits[index] ? "visible" : "hidden");
+  });
 }
 
 /** Which lane a pointer is on. */

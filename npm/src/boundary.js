@@ -114,12 +114,35 @@ export function append(list, value) {
   list[list.length] = value;
 }
 
+/** How deep what is read may be nested; many times what Kubernetes has. */
+const DEEPEST = 1_000;
+
+/** Whether data is nested so deeply, at whichever place. Getters are not asked. */
+function isTooDeep(value) {
+  let level = [value];
+  for (let depth = 0; depth < DEEPEST && level.length > 0; depth++) {
+    level = level
+      .flatMap((one) => Object.values(Object.getOwnPropertyDescriptors(one)))
+      .map((property) => property.value)
+      .filter((inner) => typeof inner === "object" && inner !== null);
+  }
+  return level.length > 0;
+}
+
 /** A value as JSON text. */
-export const stringify = (value) => JSON.stringify(value);
+export function stringify(value) {
+  try {
+    return JSON.stringify(value);
+  } catch (error) {
+    // For what is circular JSON has words of its own.
+    if (error instanceof TypeError || !isTooDeep(value)) throw error;
+    throw new TypeError(`nested too deeply: at most ${DEEPEST} levels can be read`);
+  }
+}
 
 /** A copy of a value as JSON has it: without getters and proxies. `what` is what it is called. */
 export function plain(value, what) {
-  const text = JSON.stringify(value);
+  const text = stringify(value);
   // Half of a surrogate pair is the only thing that JSON writes so.
   if (/(?<!\\)(\\\\)*\\ud[89a-f]/.test(text)) {
     const message = "a string that is not well-formed Unicode: it has half of a surrogate pair";

@@ -13,6 +13,7 @@ use {
 };
 
 use crate::js;
+use crate::problem::bounded;
 
 /// An object as a value of the engine. `what` is the name of the argument.
 ///
@@ -154,5 +155,5 @@ pub(crate) fn found(what: &str, wanted: &str, found: &str) -> JsValue {
 
 /// A `TypeError`.
 pub(crate) fn wrong_call(message: &str) -> JsValue {
-    TypeError::new(message).into()
+    TypeError::new(&bounded(message)).into()
 }

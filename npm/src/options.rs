@@ -142,7 +142,7 @@ impl TimelineOptions {
     pub(crate) fn draw(self, lanes: &Lanes, title: &str) -> String {
         let title = if self.title.is_empty() { title.to_owned() } else { self.title };
         let at = self.at.map(|at| at.0.timestamp());
-        timeline_svg(lanes, &SvgOptions { title, id: self.id, at })
+        timeline_svg(lanes, &SvgOptions { title, id: self.id, at, ..SvgOptions::default() })
     }
 }
 

@@ -1,5 +1,7 @@
 //! What a user got wrong.
 
+use std::borrow::Cow;
+
 use serde::Serialize;
 use taintlab_core::policy::validation::FieldError;
 #[cfg(feature = "simulator")]
@@ -140,7 +142,7 @@ pub struct Failure {
 
 impl Problem {
     pub(crate) fn new(code: ProblemCode, path: &str, message: &str) -> Self {
-        let (message, path) = (message.into(), path.into());
+        let (message, path) = (bounded(message).into_owned(), bounded(path).into_owned());
         Self { code, message, path, file: None, line: None, column: None, help: None }
     }
 
@@ -207,6 +209,21 @@ impl Problem {
         let path = error.path();
         let path = path.strip_prefix("kubernetes.").unwrap_or(&path);
         Self::new(ProblemCode::InvalidConfiguration, path, &error.to_string())
+    }
+}
+
+/// How much of a message is kept of its beginning, and of its end.
+const HALF: usize = 1_000;
+
+/// A message without its middle if it is very long: it repeats what a caller gave. What is wrong
+/// stands at its beginning, what would be valid at its end.
+pub(crate) fn bounded(message: &str) -> Cow<'_, str> {
+    let mut places = message.char_indices();
+    let begin = places.nth(HALF).and_then(|(at, _)| message.get(..at));
+    let end = places.nth_back(HALF).and_then(|(at, _)| message.get(at..));
+    match begin.zip(end) {
+        Some((begin, end)) => Cow::Owned(format!("{begin}…{end}")),
+        None => Cow::Borrowed(message),
     }
 }
 

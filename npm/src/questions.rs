@@ -26,7 +26,7 @@ pub struct TaintInput {
     #[tsify(optional)]
     pub value: String,
     /// `NoSchedule`, `PreferNoSchedule` or `NoExecute`.
-    #[tsify(type = "TaintEffect | (string & {})")]
+    #[tsify(type = "EffectText<Effect>")]
     pub effect: String,
     /// When the node lifecycle controller added the taint. Eviction never computes from it.
     #[tsify(optional, type = "string | Date")]
@@ -48,7 +48,7 @@ pub struct TolerationInput {
     #[tsify(optional)]
     pub value: String,
     /// The taint effect; empty or absent stands for every effect.
-    #[tsify(optional, type = "TaintEffect | (string & {})")]
+    #[tsify(optional, type = "EffectText<Effect>")]
     pub effect: String,
     /// For `NoExecute`: how many seconds the pod stays. Absent is forever; zero and less is not
     /// at all.
@@ -70,7 +70,7 @@ pub struct NodeInput {
     #[tsify(optional, type = "ObjectMetaInput")]
     pub metadata: Value,
     /// What was asked for.
-    #[tsify(optional, type = "NodeSpecInput")]
+    #[tsify(optional, type = "NodeSpecInput<Effect>")]
     pub spec: Value,
     /// What was observed.
     #[tsify(optional, type = "NodeStatusInput")]

@@ -30,7 +30,7 @@ pub struct PodInput {
     #[tsify(optional, type = "ObjectMetaInput")]
     pub metadata: Value,
     /// What was asked for.
-    #[tsify(optional, type = "PodSpecInput")]
+    #[tsify(optional, type = "PodSpecInput<Effect>")]
     pub spec: Value,
     /// What was observed.
     #[tsify(optional, type = "PodStatusInput")]
@@ -43,7 +43,7 @@ pub struct PodInput {
 pub struct RankOptions {
     /// The release of the kubelet, for example `1.34`; the newest known one unless given. `1.5` and
     /// `1.6` are the kubelets that went by QoS class.
-    #[tsify(type = "KubernetesRelease")]
+    #[tsify(type = "KubernetesRelease | \"1.5\" | \"1.6\"")]
     pub release: Option<KubeletVersion>,
     /// Where images and writable layers are: `oneFilesystem` unless given.
     pub layout: Layout,

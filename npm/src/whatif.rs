@@ -48,9 +48,10 @@ pub struct WorkloadInput {
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub struct WhenEvictedOptions {
     /// What happens to the node at time zero: its taints are put on it (`tainted`, unless given),
-    /// or its kubelet is unreachable (`unreachable`) or reports that it is not ready (`notReady`)
-    /// in an otherwise healthy cluster.
+    /// or its kubelet is unreachable (`lost`, once `unreachable`) or reports that it is not ready
+    /// (`notReady`) in an otherwise healthy cluster.
     #[serde(alias = "trouble")]
+    #[tsify(type = "NodeFault | \"unreachable\"")]
     pub node_fault: NodeFault,
     /// Whether a new pod passes the admission plugins of the API server, which add tolerations:
     /// `true` unless given. A pod that has a `uid` or a `creationTimestamp` was admitted before.
@@ -61,7 +62,7 @@ pub struct WhenEvictedOptions {
     /// Feature gates that differ from the defaults of the release.
     pub feature_gates: BTreeMap<String, bool>,
     /// Flags of kube-controller-manager that differ from the defaults of the release, by name
-    /// without dashes; for `unreachable` and `notReady`.
+    /// without dashes; for `lost` and `notReady`.
     pub controller_manager_flags: BTreeMap<String, String>,
     /// Flags of kube-apiserver that differ from the defaults, by name without dashes; those of
     /// admission count here.

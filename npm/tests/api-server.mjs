@@ -24,9 +24,9 @@ const RESOURCES = {
   "storage.k8s.io/v1": [["storageclasses", "StorageClass", false, "sc"]],
 };
 
-const status = (code, reason, message) => [
+const status = (code, reason, message, details) => [
   code,
-  { kind: "Status", apiVersion: "v1", status: "Failure", code, reason, message },
+  { kind: "Status", apiVersion: "v1", status: "Failure", code, reason, message, details },
 ];
 
 /** What says which APIs there are; `absent` are groups that are not. */
@@ -59,10 +59,13 @@ function discovery(path, absent) {
 /**
  * Serves objects until `close()` is called. `forbidden`, `slow` and `broken` are lists of the
  * resources that are not allowed to be listed in the whole cluster, are never answered, and end in
- * the middle of the answer; `absent` are APIs that the server does not have.
+ * the middle of the answer; `shop/pods` may not be listed in that namespace, and of `get nodes` not
+ * one be read. `absent` are APIs that the server does not have, and `expired` resources of which no
+ * second page can be had.
  */
 export async function serve(objects, options = {}) {
-  const { forbidden = [], slow = [], broken = [], absent = [], version = "v1.31.2" } = options;
+  const { forbidden = [], slow = [], broken = [], absent = [], expired = [] } = options;
+  const { version = "v1.31.2" } = options;
   const requests = [];
   const server = createServer((request, response) => {
     requests.push(`${request.method} ${request.url}`);
@@ -70,20 +73,22 @@ export async function serve(objects, options = {}) {
       response.writeHead(code, { "content-type": "application/json" });
       response.end(JSON.stringify(body));
     };
-    const { pathname } = new URL(request.url, "http://server");
+    const { pathname, searchParams } = new URL(request.url, "http://server");
     if (pathname === "/version")
       return answer(200, { major: "1", minor: "31", gitVersion: version });
     const api = discovery(pathname, absent);
     if (api) return answer(200, api);
-    const [, groupVersion, namespace, resource] =
-      /^\/apis?\/((?:[^/]+\/)?v1)\/(?:namespaces\/([^/]+)\/)?([a-z]+)$/.exec(pathname) ?? [];
+    const [, groupVersion, namespace, resource, name] =
+      /^\/apis?\/((?:[^/]+\/)?v1)\/(?:namespaces\/([^/]+)\/)?([a-z]+)(?:\/([^/]+))?$/.exec(pathname) ??
+      [];
     const known = RESOURCES[groupVersion]?.find(([name]) => name === resource);
     if (!known) return answer(...status(404, "NotFound", "the server could not find the resource"));
     if (slow.includes(resource)) return undefined;
     const scope = namespace ? `in the namespace "${namespace}"` : "at the cluster scope";
-    if (forbidden.includes(namespace ? `${namespace}/${resource}` : resource)) {
+    const whole = namespace ? `${namespace}/${resource}` : resource;
+    if (forbidden.includes(name ? `get ${resource}` : whole)) {
       const group = groupVersion.includes("/") ? groupVersion.split("/")[0] : "";
-      const what = `cannot list resource "${resource}" in API group "${group}" ${scope}`;
+      const what = `cannot ${name ? "get" : "list"} resource "${resource}" in API group "${group}" ${scope}`;
       const message = `${resource} is forbidden: User "reader" ${what}`;
       return answer(...status(403, "Forbidden", message));
     }
@@ -91,9 +96,22 @@ export async function serve(objects, options = {}) {
     const items = objects.filter(
       (object) => object.kind === kind && (!namespace || object.metadata.namespace === namespace),
     );
+    if (name) {
+      const one = items.find(({ metadata }) => metadata.name === name);
+      if (one) return answer(200, { apiVersion: groupVersion, ...one });
+      const details = { name, kind: resource };
+      return answer(...status(404, "NotFound", `${resource} "${name}" not found`, details));
+    }
     // The elements of a list do not say what they are.
     const bare = items.map(({ apiVersion, kind, ...rest }) => rest);
     const list = { kind: `${kind}List`, apiVersion: groupVersion, metadata: {}, items: bare };
+    if (expired.includes(resource) && searchParams.has("continue")) {
+      const message = "The provided continue parameter is too old to display a consistent list";
+      return answer(...status(410, "Expired", message));
+    }
+    if (expired.includes(resource) && searchParams.has("limit")) {
+      return answer(200, { ...list, metadata: { continue: "2" }, items: bare.slice(0, 1) });
+    }
     if (!broken.includes(resource)) return answer(200, list);
     const text = JSON.stringify(list);
     response.writeHead(200, { "content-type": "application/json", "content-length": text.length });

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { createServer } from "node:http";
-import { existsSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
@@ -37,18 +37,27 @@ after(async () => {
 });
 
 /** Opens a page and waits for the result in its title. */
-const open = (path) => openAt(url + path);
+const open = (path, options) => openAt(url + path, options);
 
-async function openAt(address) {
+/**
+ * How many workers it had at once is the answer. What is wrong in it is an error, but for what
+ * `expected` matches.
+ */
+async function openAt(address, { result = RESULT, expected } = {}) {
   const page = await browser.newPage();
   const problems = [];
   page.on("pageerror", (error) => problems.push(String(error)));
-  page.on("console", (message) => message.type() === "error" && problems.push(message.text()));
+  page.on("console", (message) => {
+    if (message.type() === "error" && !expected?.test(message.text())) problems.push(message.text());
+  });
+  let workers = 0;
+  page.on("worker", () => (workers = Math.max(workers, page.workers().length)));
   try {
     await page.goto(address);
     await page.waitForFunction(() => document.title !== "", undefined, { timeout: 20_000 });
-    assert.equal(await page.title(), RESULT);
+    assert.equal(await page.title(), result);
     assert.deepEqual(problems, []);
+    return workers;
   } catch (error) {
     throw new Error(`${error.message}\n${problems.join("\n")}`);
   } finally {
@@ -74,28 +83,16 @@ new Worker("worker.js", { type: "module" }).onmessage = ({ data }) => { document
 });
 
 test("Vite", async () => {
-  const { build } = await import("vite");
-  const at = project(folder, "vite", {
-    "index.html": `${HTML}<script type="module" src="/main.js"></script>`,
-    "main.js": IMPORT + USE + SHOW,
-  });
-  await build({ root: at, base: "./", logLevel: "error", configFile: false });
+  const at = project(folder, "vite", { "index.html": PAGE, "main.js": IMPORT + USE + SHOW });
+  await vite(at);
   await open("vite/dist/index.html");
 });
 
 test("webpack", async () => {
-  const webpack = createRequire(import.meta.url)("webpack");
   const at = project(folder, "webpack", { "main.js": IMPORT + USE + SHOW });
-  const stats = await promisify(webpack)({
-    mode: "production",
-    context: at,
-    entry: "./main.js",
-    output: { path: join(at, "dist"), filename: "main.js" },
-  });
-  assert.deepEqual(stats.toJson({ errors: true }).errors, []);
+  await packed(at);
   project(folder, "webpack", { "dist/index.html": `${HTML}<script src="main.js"></script>` });
   await open("webpack/dist/index.html");
-  assert.ok(existsSync(join(at, "dist")));
 });
 
 test("Vite, while developing", async () => {
@@ -130,6 +127,147 @@ for (const [title, script, ...args] of [
     await open(`${name}/index.html`);
   });
 }
+
+/** The import of the README as it stands there. */
+const [REPORT] = /^import .* from "taintlab\/report";$/m.exec(
+  readFileSync(join(ROOT, "npm/package/README.md"), "utf8"),
+);
+const node = (name) => `{apiVersion: v1, kind: Node, metadata: {name: ${name}}}\n---\n`;
+const YAML = `${node("a")}${node("b")}{apiVersion: v1, kind: Pod, metadata: {name: web},
+ spec: {nodeName: a}}`;
+/** Makes a report, and asks for one that is refused. */
+const reporting = (options = "") => `${REPORT}
+const yaml = ${JSON.stringify(YAML)};
+const refused = (error) => String(error);
+Promise.all([
+  report(yaml, { remedies: 0, ${options} }),
+  report(yaml, { pairs: ["nodes"], ${options} }).then(String, refused),
+]).then(
+  ([answer, why]) => {
+    const said = why.startsWith("TypeError: report.pairs[0]: ") ? "refused" : why;
+    document.title = answer.ok ? \`\${answer.runsMade} runs, \${said}\` : JSON.stringify(answer);
+  },
+  (error) => (document.title = refused(error)),
+);
+`;
+const REPORTED = { result: "2 runs, refused" };
+const PAGE = `${HTML}<script type="module" src="/main.js"></script>`;
+
+const vite = async (at, mode = {}) => {
+  const { build } = await import("vite");
+  await build({ root: at, base: "./", logLevel: "error", configFile: false, ...mode });
+};
+const packed = async (at) => {
+  const webpack = createRequire(import.meta.url)("webpack");
+  const stats = await promisify(webpack)({
+    mode: "production",
+    context: at,
+    entry: "./main.js",
+    output: { path: join(at, "dist"), filename: "main.js" },
+  });
+  const { errors, warnings } = stats.toJson({ errors: true, warnings: true });
+  assert.deepEqual(errors, []);
+  return warnings;
+};
+const bundled = async (at, ...args) => {
+  const all = [...args, "--bundle", "--log-level=warning"];
+  return execute(join(ROOT, "node_modules/.bin/esbuild"), all, { cwd: at });
+};
+
+test("a report, built by Vite as it comes, is made in workers", async () => {
+  const at = project(folder, "report-vite", { "index.html": PAGE, "main.js": reporting() });
+  await vite(at);
+  assert.ok((await open("report-vite/dist/index.html", REPORTED)) > 0);
+});
+
+test("a report, served by Vite while developing", async () => {
+  const { createServer: serve } = await import("vite");
+  const at = project(folder, "report-dev", { "index.html": PAGE, "main.js": reporting() });
+  const options = { port: 0, host: "127.0.0.1", hmr: false };
+  const dev = await serve({ root: at, logLevel: "error", configFile: false, server: options });
+  try {
+    await dev.listen();
+    await openAt(`http://127.0.0.1:${dev.httpServer.address().port}/`, REPORTED);
+  } finally {
+    await dev.close();
+  }
+});
+
+test("a report, built by webpack as it comes, is made in workers", async () => {
+  const at = project(folder, "report-webpack", { "main.js": reporting() });
+  await packed(at);
+  const page = `${HTML}<script src="main.js"></script>`;
+  project(folder, "report-webpack", { "dist/index.html": page });
+  assert.ok((await open("report-webpack/dist/index.html", REPORTED)) > 0);
+});
+
+for (const [format, script] of [
+  ["esm", '<script type="module" src="out.js"></script>'],
+  ["iife", '<script src="out.js"></script>'],
+]) {
+  test(`a report, built by esbuild (${format}), is made in the thread of the page`, async () => {
+    const name = `report-${format}`;
+    const files = { "main.js": reporting(), "index.html": HTML + script };
+    const at = project(folder, name, files);
+    const { code, stderr } = await bundled(at, "main.js", "--outfile=out.js", `--format=${format}`);
+    assert.equal(code, 0, stderr);
+    // It bundles no workers: that of the report is not where it is looked for.
+    await open(`${name}/index.html`, { ...REPORTED, expected: /404/ });
+  });
+}
+
+test("a report without a bundler, with a worker that is silent, and with none", async () => {
+  const base = "/node_modules/taintlab";
+  const imports = {
+    taintlab: `${base}/dist/web.js`,
+    "taintlab/report": `${base}/report/index.js`,
+    "#report-host": `${base}/report/host.js`,
+  };
+  const map = `<script type="importmap">${JSON.stringify({ imports })}</script>`;
+  const page = `${map}<script type="module" src="main.js"></script>`;
+  // A worker that never says anything, in a page whose clock is a thousand times as fast.
+  const silent = `<script>
+    globalThis.Worker = class { postMessage() {} terminate() {} };
+    const wait = setTimeout;
+    globalThis.setTimeout = (act, time) => wait(act, time / 1000);
+  </script>`;
+  const policy = "worker-src 'none'";
+  project(folder, "report-bare", {
+    "main.js": reporting(),
+    "index.html": HTML + page,
+    "silent.html": HTML + silent + page,
+    "policy.html": `${HTML}<meta http-equiv="Content-Security-Policy" content="${policy}">${page}`,
+  });
+  assert.ok((await open("report-bare/index.html", REPORTED)) > 0);
+  assert.equal(await open("report-bare/silent.html", REPORTED), 0);
+  const expected = /Content Security Policy/;
+  assert.equal(await open("report-bare/policy.html", { ...REPORTED, expected }), 0);
+});
+
+/** A page with a worker of its own, which asks the engine. */
+const OWN = `new Worker(new URL("./own.js", import.meta.url), { type: "module" }).onmessage =
+  ({ data }) => { document.title = data; };
+`;
+const inWorker = (entry) => `import * as taintlab from "${entry}";\n${USE}postMessage(result);\n`;
+
+test("workers of one's own import the engine, as the README says", async () => {
+  const files = (entry) => ({ "index.html": PAGE, "main.js": OWN, "own.js": inWorker(entry) });
+  // Vite writes workers as scripts unless told otherwise, and those have no top-level await.
+  await vite(project(folder, "own-inline", files("taintlab/inline")));
+  await open("own-inline/dist/index.html");
+  await vite(project(folder, "own-es", files("taintlab")), { worker: { format: "es" } });
+  await open("own-es/dist/index.html");
+  await packed(project(folder, "own-webpack", files("taintlab")));
+  const page = `${HTML}<script src="main.js"></script>`;
+  project(folder, "own-webpack", { "dist/index.html": page });
+  await open("own-webpack/dist/index.html");
+  const at = project(folder, "own-esbuild", files("taintlab"));
+  const built = await bundled(at, "main.js", "own.js", "--outdir=out", "--format=esm");
+  assert.equal(built.code, 0, built.stderr);
+  const script = `${HTML}<script type="module" src="main.js"></script>`;
+  project(folder, "own-esbuild", { "out/index.html": script });
+  await open("own-esbuild/out/index.html");
+});
 
 test("a Content-Security-Policy needs 'wasm-unsafe-eval', and it is said where it is missing", async () => {
   const page = (policy) =>

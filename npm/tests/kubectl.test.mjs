@@ -4,6 +4,7 @@
 // Environment: KUBECTL, a kubectl; unless given, the one on PATH.
 
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
 import { before, test } from "node:test";
 
@@ -70,7 +71,7 @@ async function taintlab(args, options = {}) {
   env.PATH = path.join(delimiter);
   try {
     const ran = await execute(KUBECTL, ["taintlab", ...args], { env, cwd: at });
-    return { ...ran, requests: server.requests };
+    return { ...ran, at, requests: server.requests };
   } finally {
     await server.close();
   }
@@ -121,7 +122,7 @@ test("when says the moment and its terms, and why a pod stays", async () => {
     /^between 5m\S+ and 5m\S+: the last heartbeat .*, and health checks come .*-period=5s\)$/;
   assert.match(rows.at(-2), range);
   assert.equal(rows.at(-1), "its object stays until the kubelet is back");
-  const agent = await taintlab(["when", "shop/agent", "--if", "stopped"]);
+  const agent = await taintlab(["when", "shop/agent", "--fault", "kubelet-stopped"]);
   assert.equal(
     agent.stdout,
     "shop/agent: if the kubelet of worker-1 stops now, it is not evicted\n" +
@@ -131,6 +132,8 @@ test("when says the moment and its terms, and why a pod stays", async () => {
   const { pod, node, budget } = JSON.parse((await taintlab(tainted)).stdout);
   assert.deepEqual([pod, node, budget.evictedAt], ["shop/web-0", "worker-1", 0]);
   const asItIs = await taintlab(["when", "shop/web-0", "--if", "nothing"]);
+  const again = await taintlab(["when", "shop/web-0", "--fault", "tainted=a=b:NoExecute"]);
+  assert.match(again.stdout, /if worker-1 is tainted with a=b:NoExecute now, it is evicted after 0s/);
   assert.match(asItIs.stdout, /^shop\/web-0: if nothing happens, it is not evicted\n/);
 });
 
@@ -163,27 +166,101 @@ test("explain is about the pod and its node", async () => {
   );
 });
 
-test("what is forbidden is said, and read of the namespace where that is allowed", async () => {
-  const forbidden = ["pods", "persistentvolumes", "deployments", "shop/deployments", "leases"];
-  const { stdout, stderr, code } = await taintlab(["when", "shop/web-0"], {
-    forbidden: [...forbidden, "kube-node-lease/leases"],
-  });
+test("the namespace is that of the context, as for kubectl", async () => {
+  const { stdout, stderr, code } = await taintlab(["when", "web-0"]);
   assert.equal(code, 0, stderr);
-  assert.match(stderr, /3 pods \(of the namespace of the context alone\)/);
-  assert.match(
-    stderr,
-    /^not read: leases: leases\.coordination\.k8s\.io is forbidden|not read: leases: /m,
-  );
-  assert.match(stderr, /^not read: persistentvolumes: persistentvolumes is forbidden: User/m);
-  assert.match(stderr, /^not read: deployments: .* forbidden/m);
-  assert.match(stdout, /it is evicted after 5m/);
-  const nothing = await taintlab(["run"], { forbidden: ["nodes"] });
-  assert.deepEqual([nothing.code, nothing.stdout], [1, ""]);
-  assert.match(nothing.stderr, /^error: kubectl cannot list nodes: nodes is forbidden: User/m);
+  assert.match(stdout, /^shop\/web-0: if worker-1 is unreachable/);
+  assert.match((await taintlab(["explain", "quick"])).stdout, /^shop\/quick on worker-2\n/);
+  const other = await taintlab(["explain", "quick", "-n", "other"]);
+  assert.deepEqual([other.code, other.stdout], [1, ""]);
+  assert.match(other.stderr, /error: pods "quick" not found in the namespace other\n$/);
+});
+
+test("for one pod only what it takes is asked for", async () => {
+  const more = Array.from({ length: 3_000 }, (_, index) => pod(`p-${index}`, "worker-1", 300));
+  const objects = [...OBJECTS, ...more];
+  const asked = ({ requests }) =>
+    requests
+      .map((request) => request.replace(/^GET |\?.*/g, ""))
+      .filter((path) => !/^\/(version|apis?(\/[^/]+)?(\/v1)?)$/.test(path))
+      .sort();
+  assert.deepEqual(asked(await taintlab(["when", "shop/web-0"], { objects })), [
+    "/api/v1/namespaces/shop/pods/web-0",
+    "/api/v1/nodes",
+    "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases",
+  ]);
+  assert.deepEqual(asked(await taintlab(["explain", "shop/web-0"], { objects })), [
+    "/api/v1/namespaces/shop/pods/web-0",
+    "/api/v1/nodes/worker-1",
+  ]);
+});
+
+const CLUSTER = ["nodes", "pods", "deployments", "persistentvolumes", "kube-node-lease/leases"];
+
+test("rights in one namespace are enough, and every output says what was not read", async () => {
+  const rights = { forbidden: [...CLUSTER, "shop/deployments"] };
+  const when = await taintlab(["when", "web-0"], rights);
+  assert.equal(when.code, 0, when.stderr);
+  assert.match(when.stdout, /^shop\/web-0: if worker-1 is unreachable .* evicted after 5m/);
+  const unread = /not read: nodes: nodes is forbidden: .*; all others are taken for healthy/;
+  for (const text of [when.stdout, when.stderr]) assert.match(text, unread);
+  const json = JSON.parse((await taintlab(["when", "web-0", "--json"], rights)).stdout);
+  assert.deepEqual(json.notRead.map(({ kind }) => kind), ["nodes", "leases"]);
+
+  const run = await taintlab(["run", "--until", "1m"], rights);
+  assert.equal(run.code, 0, run.stderr);
+  assert.match(run.stderr, /2 nodes \(those of the pods\), 3 pods \(of the namespace shop alone\)/);
+  const kinds = ["nodes", "leases", "pods", "deployments", "persistentvolumes"];
+  for (const text of [run.stdout, run.stderr]) {
+    const told = [...text.matchAll(/^not read: (\w+): .*forbidden/gm)].map(([, kind]) => kind);
+    assert.deepEqual(told, kinds);
+  }
+  const lines = (await taintlab(["run", "--until", "1m", "--json"], rights)).stdout.split("\n");
+  const { at, type, kind } = JSON.parse(lines[0]);
+  assert.deepEqual([at, type, kind], [0, "notRead", "nodes"]);
+
+  const report = async (...args) => {
+    const ran = await taintlab(["report", "--workers", "0", "--remedies", "0", ...args], rights);
+    assert.equal(ran.code, 0, ran.stderr);
+    return ran;
+  };
+  const { stdout, at: folder } = await report("--html", "report.html", "--json");
+  assert.deepEqual(JSON.parse(stdout).notRead.map((one) => one.kind), kinds);
+  const texts = [readFileSync(join(folder, "report.html"), "utf8")];
+  for (const form of [[], ["--markdown"], ["--junit"]]) texts.push((await report(...form)).stdout);
+  for (const text of texts) {
+    for (const kind of kinds) assert.match(text, new RegExp(`not read: ${kind}: .*forbidden`));
+  }
+});
+
+test("without any right to read nodes a pod is taken to be on a healthy one", async () => {
+  const rights = { forbidden: ["nodes", "get nodes", "kube-node-lease/leases"] };
+  const { stdout, stderr, code } = await taintlab(["when", "web-0"], rights);
+  assert.equal(code, 0, stderr);
+  assert.match(stdout, /^shop\/web-0: if worker-1 is unreachable .* evicted after 5m/);
+  assert.match(stdout, /not read: nodes: /);
+  const agent = await taintlab(["when", "agent"], rights);
+  assert.match(agent.stdout, /it is not evicted\na running pod stays: every NoExecute taint is/);
+  const tainted = await taintlab(["when", "agent", "--taint", "a:NoExecute"], rights);
+  assert.match(tainted.stdout, /it is evicted after 0s/);
+  const run = await taintlab(["run"], rights);
+  assert.deepEqual([run.code, run.stdout], [1, ""]);
+  assert.match(run.stderr, /^error: kubectl cannot list nodes: nodes is forbidden: User/m);
+  const explained = await taintlab(["explain", "web-0"], rights);
+  assert.deepEqual([explained.code, explained.stdout], [1, ""]);
+  assert.match(explained.stderr, /^error: nodes .*is forbidden/m);
+});
+
+test("a list that expires between two pages is asked for at once", async () => {
+  const options = { expired: ["pods"] };
+  const { stderr, code, requests } = await taintlab(["run", "--until", "1m"], options);
+  assert.equal(code, 0, stderr);
+  assert.match(stderr, /3 pods,/);
+  assert.ok(requests.some((request) => request.includes("continue=")));
 });
 
 test("an API that the server does not have is said and is no error", async () => {
-  const { stderr, code } = await taintlab(["when", "shop/web-0"], { absent: ["policy/v1"] });
+  const { stderr, code } = await taintlab(["run", "--until", "1m"], { absent: ["policy/v1"] });
   assert.equal(code, 0, stderr);
   assert.match(stderr, /^not read: poddisruptionbudgets: .*doesn't have a resource type/m);
 });
@@ -192,14 +269,26 @@ test("a server that is slow or breaks off ends the run: half a cluster is none",
   const slow = await taintlab(["run", "--request-timeout=1s"], { slow: ["pods"] });
   assert.deepEqual([slow.code, slow.stdout], [1, ""], slow.stderr);
   assert.match(slow.stderr, /error: kubectl cannot list pods: .*(imeout|deadline|timed out)/);
-  const broken = await taintlab(["when", "shop/web-0"], { broken: ["replicasets"] });
+  const broken = await taintlab(["when", "shop/web-0"], { broken: ["leases"] });
   assert.deepEqual([broken.code, broken.stdout], [1, ""]);
-  assert.match(broken.stderr, /error: kubectl cannot list replicasets: .*EOF/);
+  assert.match(broken.stderr, /error: kubectl cannot list leases: .*EOF/);
 });
 
 test("a release that is not known gives the nearest, unless one is asked for", async () => {
-  const newer = await taintlab(["explain", "shop/web-0"], { version: "v1.99.0" });
-  assert.equal(newer.code, 0, newer.stderr);
+  const commands = [
+    ["explain", "shop/web-0"],
+    ["when", "shop/web-0"],
+    ["run", "--until", "1m"],
+    ["report", "--workers", "0", "--remedies", "0", "--json"],
+  ];
+  for (const command of commands) {
+    const newer = await taintlab(command, { version: "v1.99.2" });
+    assert.equal(newer.code, 0, newer.stderr);
+    const said = /simulating release 1\.\d+: the API server is v1\.99\.2, and 1\.\d+ is the nearest/;
+    assert.match(newer.stderr, said, command[0]);
+    // What is explained has no clock.
+    if (command[0] !== "explain") assert.match(newer.stderr, /the clock begins at 2026-/);
+  }
   const run = ["run", "--until", "1m"];
   assert.match(
     (await taintlab(run, { version: "v1.2.0" })).stderr,
@@ -212,10 +301,11 @@ test("a release that is not known gives the nearest, unless one is asked for", a
 test("wrong command lines", async () => {
   const cases = [
     [[], /^What Kubernetes evicts/],
+    [["help", "nope"], /error: there is no command `nope`/],
     [["jump"], /error: there is no command `jump`\nTry `kubectl taintlab --help`\./],
     [["when"], /error: when: which pod\? POD or NAMESPACE\/POD/],
     [["when", "a/b/c"], /error: when: expected POD or NAMESPACE\/POD, found `a\/b\/c`/],
-    [["when", "a", "--if", "rain"], /error: --if: expected unreachable, stopped, nothing/],
+    [["when", "a", "--if", "rain"], /error: --fault: expected lost, network-cut, kubelet-stopped, none/],
     [["run", "cluster.yaml"], /error: run: it takes no files, since it reads the cluster/],
   ];
   for (const [args, message] of cases) {

@@ -4,8 +4,9 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { before, test } from "node:test";
+import { gzipSync } from "node:zlib";
 
-import { execute, install, project, succeed } from "./support.mjs";
+import { ROOT, execute, install, project, succeed } from "./support.mjs";
 
 let folder;
 let readme;
@@ -15,8 +16,8 @@ before(async () => {
 });
 
 /** The blocks in a language, which is empty for those that name none. */
-const blocks = (language) =>
-  readme
+const blocks = (language, text = readme) =>
+  text
     .split(/^```/m)
     .filter((_, index) => index % 2 === 1)
     .map((block) => [block.slice(0, block.indexOf("\n")), block.slice(block.indexOf("\n") + 1)])
@@ -32,6 +33,46 @@ test("JavaScript: runs, and prints what its comments say", async () => {
     for (const [, said] of text.matchAll(/console\.log\(.*\); \/\/ (.*)$/gm)) {
       assert.ok(printed.includes(said), `${said} is not among\n${printed.join("\n")}`);
     }
+  }
+});
+
+test("the examples compile as strict TypeScript", async () => {
+  const root = readFileSync(join(ROOT, "README.md"), "utf8");
+  const all = [...blocks("js"), ...blocks("ts"), ...blocks("js", root)];
+  assert.equal(all.length, 5);
+  const files = Object.fromEntries(all.map((text, index) => [`${index}.ts`, text]));
+  const compilerOptions = {
+    strict: true,
+    noUncheckedIndexedAccess: true,
+    noEmit: true,
+    target: "es2023",
+    lib: ["es2023", "dom", "esnext.disposable"],
+    types: [],
+    module: "nodenext",
+  };
+  const at = project(folder, "readme-types", {
+    ...files,
+    "tsconfig.json": JSON.stringify({ compilerOptions, files: Object.keys(files) }),
+  });
+  const { stdout } = await execute(join(ROOT, "node_modules/.bin/tsc"), ["-p", at]);
+  assert.equal(stdout, "");
+});
+
+test("sizes are those of the files", () => {
+  const dist = join(folder, "node_modules/taintlab/dist");
+  const size = (file) => gzipSync(readFileSync(join(dist, file)), { level: 9 }).length;
+  const [, whole, lite, most] =
+    /has ([\d.]+) MB, that of `taintlab\/lite` (\d+) kB\. [^.]* more than (\d+) kB/s.exec(readme);
+  for (const [said, file] of [
+    [whole * 1e6, "taintlab_bg.wasm"],
+    [lite * 1e3, "lite/taintlab_bg.wasm"],
+  ]) {
+    // A build for tests is not the smallest.
+    const part = size(file) / said;
+    assert.ok(part > 0.9 && part < 1.3, `${file}: ${size(file)} bytes`);
+  }
+  for (const file of ["taint-lab.js", "taint-lab.css", "glue.js", "manual.js", "web.js"]) {
+    assert.ok(size(file) <= most * 1e3, file);
   }
 });
 

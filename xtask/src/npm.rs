@@ -300,11 +300,36 @@ fn write_entries(
         // What `reset` is made of is declared there, and exported nowhere.
         let declarations = fs::read_to_string(work.join(from).join("taintlab.d.ts"))?
             .replace("declare function __wbg_reset_state(): void;\n\n", "");
+        let declarations = with_effects(&declarations);
         for ending in ["d.ts", "d.cts"] {
             fs::write(to.join(format!("{file}.{ending}")), &declarations)?;
         }
     }
     Ok(())
+}
+
+/// Types with effects of taints in them, and their type parameter.
+const WITH_EFFECTS: [&str; 4] = ["TaintInput", "TolerationInput", "NodeInput", "PodInput"];
+const EFFECT: &str = "<Effect extends string = TaintEffect>";
+
+/// Declarations with the type parameter `Effect`, which neither wasm-bindgen nor tsify can write. By
+/// it TypeScript refuses a misspelt effect and takes what is only known to be a text.
+fn with_effects(declarations: &str) -> String {
+    let add = |line: String, name: &&str| line.replace(name, &format!("{name}<Effect>"));
+    let with_effect = |line: &str| {
+        let has = |text: &dyn Fn(&str) -> String| {
+            WITH_EFFECTS.iter().any(|name| line.contains(&text(name)))
+        };
+        if has(&|name| format!("export interface {name} {{")) {
+            line.replace(" {", &format!("{EFFECT} {{"))
+        } else if line.starts_with("export function ") && has(&str::to_owned) {
+            let line = line.replacen('(', &format!("{EFFECT}("), 1);
+            WITH_EFFECTS.iter().fold(line, add)
+        } else {
+            line.to_owned()
+        }
+    };
+    declarations.lines().map(|line| with_effect(line) + "\n").collect()
 }
 
 /// The code of wasm-bindgen, in which what serde-wasm-bindgen makes gets fields by `own` of the
@@ -386,6 +411,16 @@ mod tests {
         assert!(
             with_own_fields("arg0[arg1 >>> 0] = arg2;").ends_with("own(arg0, arg1 >>> 0, arg2);")
         );
+    }
+
+    #[test]
+    fn effects_are_a_type_parameter() {
+        let declarations = "export interface TaintInput {\nexport function a(b: TaintInput[]): C;\n\
+            export function d(e: string): F;\n";
+        let wanted = "export interface TaintInput<Effect extends string = TaintEffect> {\n\
+            export function a<Effect extends string = TaintEffect>(b: TaintInput<Effect>[]): C;\n\
+            export function d(e: string): F;\n";
+        assert_eq!(with_effects(declarations), wanted);
     }
 
     #[test]

@@ -32,7 +32,7 @@ pub enum NodeFault {
     #[default]
     Tainted,
     /// Its kubelet is unreachable, in a cluster that is otherwise healthy.
-    #[serde(alias = "lost")]
+    #[serde(rename = "lost", alias = "unreachable")]
     Unreachable,
     /// Its kubelet reports that it is not ready, in a cluster that is otherwise healthy.
     NotReady,
@@ -736,6 +736,6 @@ mod tests {
         let read = |name: &str| serde_json::from_value::<NodeFault>(json!(name)).unwrap();
         assert_eq!(read("lost"), NodeFault::Unreachable);
         assert_eq!(read("unreachable"), NodeFault::Unreachable);
-        assert_eq!(serde_json::to_value(NodeFault::Unreachable).unwrap(), "unreachable");
+        assert_eq!(serde_json::to_value(NodeFault::Unreachable).unwrap(), "lost");
     }
 }

@@ -71,7 +71,9 @@ fn figure(
     html += "</figcaption>";
     html += &picture(run, title, &id, options);
     html += &open(link);
-    html += &paragraph("answer", &metadata.answer);
+    if !metadata.answer.is_empty() {
+        html += &folded("answer", "The answer", &paragraph("", &metadata.answer));
+    }
     html += &paragraph("outcome", &outcome(&run.report.simulator));
     if let Some(pod) = &options.budget {
         html += &budget(run, pod)?;
@@ -134,7 +136,8 @@ fn settings(demo: &Demo) -> String {
 
 /// The picture, in one line.
 fn picture(run: &Run, title: &str, id: &str, options: &DemoOptions) -> String {
-    let svg = SvgOptions { title: title.into(), id: id.into(), at: options.start_at };
+    let at = options.start_at;
+    let svg = SvgOptions { title: title.into(), id: id.into(), at, is_bare: true };
     let svg = timeline_svg(&run.lanes, &svg).replace('\n', "&#10;");
     // So many that the style sheet lets them scroll, which must be possible by keyboard.
     let attributes = match run.lanes.lanes.len() > MOST_LANES {
@@ -150,7 +153,14 @@ fn paragraph(class: &str, text: &str) -> String {
     if text.is_empty() {
         return String::new();
     }
-    format!("<p class=\"{class}\">{}</p>", prose(text))
+    let class = if class.is_empty() { "" } else { &format!(" class=\"{class}\"") };
+    format!("<p{class}>{}</p>", prose(text))
+}
+
+/// What is open in a feed and on paper, and which the style sheet closes on a screen until the
+/// reader asks.
+fn folded(class: &str, summary: &str, html: &str) -> String {
+    format!("<details class=\"{class}\" open><summary>{summary}</summary>{html}</details>")
 }
 
 fn budget(run: &Run, pod: &PodKey) -> Result<String, String> {
@@ -180,7 +190,7 @@ fn budget(run: &Run, pod: &PodKey) -> Result<String, String> {
             }
         );
     }
-    Ok(html + "</tbody></table>")
+    Ok(folded("terms", "Time budget", &(html + "</tbody></table>")))
 }
 
 fn events(run: &Run, options: &DemoOptions) -> String {

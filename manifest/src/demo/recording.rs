@@ -217,7 +217,6 @@ fn lane(lane: &Lane) -> RecordedLane {
 
 fn segment(segment: &Segment) -> RecordedSegment {
     let (colour, hatched) = look(segment.state);
-    let colour = if colour.is_empty() { "n" } else { colour };
     let cause = |cause: &Cause| format!("{}: {}", cause.at, cause.text);
     RecordedSegment {
         from: millis(segment.from),

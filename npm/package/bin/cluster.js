@@ -18,11 +18,19 @@ export const CONNECTION = {
   namespace: { type: "string", short: "n" },
 };
 
-/** What is read. Without what is `needed` there is nothing to simulate. */
+const NODES = { kind: "nodes" };
+const LEASES = {
+  kind: "leases",
+  resource: "leases.coordination.k8s.io",
+  args: ["-n", "kube-node-lease"],
+};
+const PODS = { kind: "pods", namespaced: true };
+
+/** What is read of a cluster as a whole. */
 const KINDS = [
-  { kind: "nodes", needed: true },
-  { kind: "leases", resource: "leases.coordination.k8s.io", args: ["-n", "kube-node-lease"] },
-  { kind: "pods", needed: true, namespaced: true },
+  NODES,
+  LEASES,
+  PODS,
   { kind: "deployments", resource: "deployments.apps", namespaced: true },
   { kind: "replicasets", resource: "replicasets.apps", namespaced: true },
   { kind: "statefulsets", resource: "statefulsets.apps", namespaced: true },
@@ -39,25 +47,97 @@ const KINDS = [
 const AT_ONCE = 4;
 
 /**
- * The objects of the cluster that the options mean, and its release as far as the engine knows
- * it. What was read, and what could not be, goes to standard error.
+ * The objects of the cluster that the options mean, its release as far as the engine knows it, and
+ * what could not be read. What was read, and what not, goes to standard error as well.
  */
 export async function readCluster(values) {
-  const connection = connectionOf(values);
-  const answers = await inParallel(KINDS, (wanted) => list(wanted, connection, values.namespace));
-  const server = await serverVersion(connection);
-  const read = answers.filter(({ items }) => items !== undefined);
-  const name = values.context ?? (await currentContext(connection));
-  const counts = read.map(({ kind, items, where }) => `${items.length} ${kind}${where}`);
-  const of = `${name ? `context ${name}` : "the cluster"}${server ? ` (${server})` : ""}`;
-  console.error(`read of ${of}: ${counts.join(", ")}`);
-  for (const { kind, why, needed } of answers.filter(({ why }) => why !== undefined)) {
-    if (needed) throw new Stop(`error: kubectl cannot list ${kind}: ${why}`, EXIT.failed);
-    console.error(`not read: ${kind}: ${why}`);
+  const asked = await ask(values, KINDS);
+  const [nodes, , pods] = asked.answers;
+  if (pods.why !== undefined) throw cannot("list pods", pods.why);
+  if (nodes.why !== undefined) {
+    const names = pods.items.flatMap(({ spec }) => spec?.nodeName ?? []);
+    const read = await nodesNamed([...new Set(names)], asked.connection);
+    if (read.length === 0) throw cannot("list nodes", nodes.why);
+    const known = new Set(read.map(({ metadata }) => metadata.name));
+    const stays = ({ spec }) => spec?.nodeName === undefined || known.has(spec.nodeName);
+    const left = pods.items.filter((pod) => !stays(pod)).length;
+    pods.items = pods.items.filter(stays);
+    const without = left > 0 ? `, without ${left} on nodes that cannot be read` : "";
+    Object.assign(nodes, { items: read, where: " (those of the pods)", limit: nodes.why });
+    pods.where += without;
+    if (without) pods.limit ??= `${left} are on nodes that cannot be read`;
   }
-  const objects = read.flatMap(({ items }) => items);
-  return { objects, ...releaseOf(server) };
+  return told(asked, values);
 }
+
+/** The same of one pod: with the nodes and their leases, on which depends when it is evicted. */
+export async function readPod(wanted, values) {
+  const asked = await ask(values, [NODES, LEASES], wanted);
+  const { pod, connection } = asked;
+  const [nodes, leases] = asked.answers;
+  if (nodes.why !== undefined) {
+    const name = pod.spec?.nodeName;
+    const read = name === undefined ? [] : await nodesNamed([name], connection);
+    const limit = `${nodes.why}; all others are taken for healthy`;
+    if (read.length > 0) Object.assign(nodes, { items: read, where: " (that of the pod)", limit });
+    leases.items &&= leases.items.filter(({ metadata }) => metadata.name === name);
+  }
+  return told(asked, values);
+}
+
+/** A pod and its node, or another one. */
+export async function readPodAndNode(wanted, values) {
+  const asked = await ask(values, [], wanted);
+  const { pod, connection } = asked;
+  const name = values.node ?? pod.spec?.nodeName;
+  if (name !== undefined) {
+    const { stdout, why } = await kubectl(["get", "nodes", name, "-o", "json", ...connection]);
+    if (why !== undefined) throw new Stop(`error: ${why}`, EXIT.failed);
+    asked.answers.push({ ...NODES, items: [parsed(stdout, "nodes")], where: "" });
+  }
+  return told(asked, values);
+}
+
+const cannot = (what, why) => new Stop(`error: kubectl cannot ${what}: ${why}`, EXIT.failed);
+
+/** Asks the cluster for lists, and for a pod if one is wanted, a few at the same time. */
+async function ask(values, kinds, wanted) {
+  const connection = connectionOf(values);
+  const { name, namespace = "default" } = await contextOf(connection);
+  const own = values.namespace ?? namespace;
+  const questions = kinds.map((kind) => () => list(kind, connection, own));
+  questions.push(() => serverVersion(connection));
+  if (wanted) questions.push(() => podOf(wanted, own, connection));
+  const answers = await inParallel(questions);
+  const pod = wanted && answers.pop();
+  return { connection, name, version: answers.pop(), pod, answers };
+}
+
+async function podOf({ name, namespace }, own, connection) {
+  const inside = namespace ?? own;
+  const get = ["get", "pods", name, "-n", inside, "-o", "json"];
+  const { stdout, why, forbidden } = await kubectl([...get, ...connection]);
+  if (why === undefined) return parsed(stdout, "pods");
+  throw new Stop(`error: ${why}${forbidden ? "" : ` in the namespace ${inside}`}`, EXIT.failed);
+}
+
+/** Says what was read and what not, and gives it to the caller. */
+function told({ name, version, pod, answers }, values) {
+  const read = answers.filter(({ items }) => items !== undefined);
+  const counts = read.map(({ kind, items, where }) => `${items.length} ${kind}${where}`);
+  if (pod) counts.unshift(`the pod ${pod.metadata.namespace}/${pod.metadata.name}`);
+  const of = `${name ? `context ${name}` : "the cluster"}${version ? ` (${version})` : ""}`;
+  console.error(`read of ${of}: ${counts.join(", ")}`);
+  const notRead = answers.flatMap(({ kind, why, limit = why }) => (limit ? [{ kind, why: limit }] : []));
+  for (const line of notReadLines(notRead)) console.error(line);
+  const objects = read.flatMap(({ items }) => items);
+  const server = releaseOf(version);
+  return { objects, pod, notRead, ...server, release: values.release ?? server.release };
+}
+
+/** A line for each kind that could not be read, or not all of it. */
+export const notReadLines = (notRead = []) =>
+  notRead.map(({ kind, why }) => `not read: ${kind}: ${why}`);
 
 /** The arguments of `kubectl` that say which cluster is meant. */
 function connectionOf(values) {
@@ -66,13 +146,13 @@ function connectionOf(values) {
 }
 
 /** Answers in the order of the questions, of which a few are asked at the same time. */
-async function inParallel(questions, ask) {
+async function inParallel(questions) {
   const answers = [];
   let next = 0;
   const worker = async () => {
     while (next < questions.length) {
       const index = next++;
-      answers[index] = await ask(questions[index]);
+      answers[index] = await questions[index]();
     }
   };
   await Promise.all(Array.from({ length: AT_ONCE }, worker));
@@ -83,18 +163,30 @@ async function inParallel(questions, ask) {
 async function list(wanted, connection, namespace) {
   const { resource = wanted.kind, args = wanted.namespaced ? ["-A"] : [] } = wanted;
   const get = (...more) => kubectl(["get", resource, "-o", "json", ...more, ...connection]);
-  let { stdout, why, forbidden } = await get(...args);
-  let where = "";
-  if (forbidden && wanted.namespaced) {
-    const own = await get(...(namespace === undefined ? [] : ["-n", namespace]));
+  const all = await get(...args);
+  let { stdout, why } = all;
+  let [where, limit] = ["", undefined];
+  if (all.forbidden && wanted.namespaced) {
+    const own = await get("-n", namespace);
     if (own.why === undefined) {
       ({ stdout, why } = own);
-      where = ` (of the namespace ${namespace ?? "of the context"} alone)`;
+      where = ` (of the namespace ${namespace} alone)`;
+      limit = `${all.why}; only those of the namespace ${namespace} are known`;
     }
   }
   if (why !== undefined) return { ...wanted, why };
-  const { items } = parsed(stdout, wanted.kind);
-  return { ...wanted, items, where };
+  return { ...wanted, items: parsed(stdout, wanted.kind).items, where, limit };
+}
+
+/** Those of the nodes that may be read. */
+async function nodesNamed(names, connection) {
+  if (names.length === 0) return [];
+  const get = ["get", "nodes", ...names, "--ignore-not-found", "-o", "json", ...connection];
+  // Of several, kubectl prints those that it may read.
+  const { stdout } = await execute(process.env.KUBECTL || "kubectl", get);
+  if (stdout.trim() === "") return [];
+  const read = parsed(stdout, "nodes");
+  return read.items ?? [read];
 }
 
 function parsed(text, kind) {
@@ -112,10 +204,11 @@ async function serverVersion(connection) {
   return why === undefined ? parsed(stdout, "the version").serverVersion?.gitVersion : undefined;
 }
 
-async function currentContext(connection) {
-  const file = connection.filter((arg) => arg.startsWith("--kubeconfig="));
-  const { stdout, why } = await kubectl(["config", "current-context", ...file]);
-  return why === undefined ? stdout.trim() : undefined;
+/** The name and the namespace of the context, as kubectl understands the options. */
+async function contextOf(connection) {
+  const { stdout, why } = await kubectl(["config", "view", "--minify", "-o", "json", ...connection]);
+  const { contexts, "current-context": name } = why === undefined ? parsed(stdout, "config") : {};
+  return { name, namespace: contexts?.[0]?.context?.namespace };
 }
 
 /** The release that is simulated for a server of this version, and how that is told. */
@@ -135,6 +228,7 @@ function releaseOf(version) {
 
 /** What is no answer, but says that there is nothing to be had. */
 const FORBIDDEN = /\(Forbidden\)/;
+const EXPIRED = /\(Expired\)|continue parameter is too old/;
 const ABSENT = /doesn't have a resource type|could not find the requested resource|\(NotFound\)/;
 
 /**
@@ -145,6 +239,9 @@ async function kubectl(args) {
   const program = process.env.KUBECTL || "kubectl";
   const { stdout, stderr, code } = await execute(program, args);
   if (code === 0) return { stdout };
+  // What was listed page by page has changed too much in between: all of it at once, then.
+  const whole = "--chunk-size=0";
+  if (EXPIRED.test(stderr) && !args.includes(whole)) return kubectl([...args, whole]);
   const lines = stderr.trim().split("\n");
   const why = lines.at(-1).replace(/^(error|Error from server( \(\w+\))?): /, "");
   const forbidden = FORBIDDEN.test(stderr);

@@ -3,10 +3,12 @@
 import * as taintlab from "../dist/node.js";
 import { given, json, parse, release } from "./arguments.js";
 import { bold, green } from "./colours.js";
-import { CONNECTION } from "./cluster.js";
-import { notOnANode, podNamed, podOf } from "./pods.js";
-import { EXIT, Stop, usage } from "./problems.js";
-import { clock, openCluster } from "./run.js";
+import { CONNECTION, readPodAndNode } from "./cluster.js";
+import { keyOf, notOnANode, podNamed } from "./pods.js";
+import { EXIT, usage } from "./problems.js";
+import { clock, tell } from "./run.js";
+
+const EFFECTS = ["NoSchedule", "PreferNoSchedule", "NoExecute"];
 
 /** A toleration in the short form of the command line, or as JSON. */
 function tolerationOf(text) {
@@ -14,7 +16,12 @@ function tolerationOf(text) {
   const [, body, seconds] = /^(.*?)(?:@(-?\d+))?$/s.exec(text);
   const time = seconds === undefined ? {} : { tolerationSeconds: Number(seconds) };
   const [pair, effect, more] = body.split(":");
-  if (more !== undefined) throw usage(`--toleration: expected key=value:effect, found \`${text}\``);
+  if (more !== undefined || body.includes("@")) {
+    throw usage(`--toleration: expected key=value:effect@seconds, found \`${text}\``);
+  }
+  if (effect && !EFFECTS.includes(effect)) {
+    throw usage(`--toleration: expected one of ${EFFECTS.join(", ")}, found \`${effect}\``);
+  }
   const end = { ...(effect && { effect }), ...time };
   if (pair === "*") return { operator: "Exists", ...end };
   const at = pair.indexOf("=");
@@ -100,16 +107,15 @@ export async function explainPod(args, help) {
   if (values.help) return help();
   const wanted = podNamed("explain", positionals, values.namespace);
   const added = values.taint.map(taintOf);
-  const { simulator, imported } = await openCluster(values, release(values.release));
-  const pod = podOf(simulator, wanted);
-  const name = values.node ?? pod.spec.nodeName;
-  if (name === undefined) throw notOnANode(wanted);
-  const node = simulator.nodes().find(({ metadata }) => metadata.name === name);
-  if (node === undefined) throw new Stop(`error: nodes "${name}" not found`, EXIT.failed);
-  simulator.free();
+  release(values.release);
+  const read = await readPodAndNode(wanted, values);
+  const { pod, objects } = read;
+  const [node] = objects;
+  if (node === undefined) throw notOnANode(pod);
+  tell(read, values.release);
   const taints = [...(node.spec?.taints ?? []), ...added];
-  const options = release(values.release ?? imported.release);
-  if (!values.json) console.log(`${wanted.key} on ${name}`);
+  const options = release(read.release);
+  if (!values.json) console.log(`${keyOf(pod)} on ${node.metadata.name}`);
   return print(taintlab.matchTolerations(taints, pod.spec.tolerations ?? [], options), values);
 }
 

@@ -163,8 +163,8 @@ Exit codes: 0 all is well; 1 the cluster cannot be read; 2 the command line is w
 const CONNECTION = `Which cluster:
   --context, --kubeconfig, --cluster, --user, --as, --as-group
                        As those of kubectl
-  -n, --namespace NAME The namespace of POD, default unless given; and what is read where the whole
-                       cluster may not be listed
+  -n, --namespace NAME The namespace of POD, and what is read where the whole cluster may not be
+                       listed; that of the context unless given
   --request-timeout T  How long each answer of the API server may take; 60s unless given
 
 It runs \`kubectl get … -o json\`, says what it has read and what it may not read, and writes
@@ -200,13 +200,14 @@ Usage: kubectl taintlab when POD [options]
 POD is NAME or NAMESPACE/NAME.
 
 Options:
-  --if FAULT           What happens to its node now: unreachable (the default), stopped (its kubelet
-                       stops), nothing
-  --taint TAINT        Instead: its node gets a taint, as kubectl taint takes it
+  --fault NAME         What happens to its node now: lost (unless given), network-cut,
+                       kubelet-stopped, tainted=TAINT as kubectl taint takes it, or none
+  --taint TAINT        As --fault tainted=TAINT
   --release RELEASE    The release of Kubernetes; that of the API server unless given
   --json               Print the terms that add up to the moment as JSON; times are milliseconds
 
-${CONNECTION}`,  report: `Say which failure hurts most, and what would help.
+${CONNECTION}`,
+  report: `Say which failure hurts most, and what would help.
 
 Usage: kubectl taintlab report [options]
 

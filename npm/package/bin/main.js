@@ -19,10 +19,11 @@ export async function main(program, commands, text, helps) {
   try {
     process.exitCode = await run(commands, text, helps, process.argv.slice(2));
   } catch (error) {
-    if (!(error instanceof Stop)) throw error;
-    if (error.message) console.error(error.message);
-    if (error.code === EXIT.usage) console.error(`Try \`${program} --help\`.`);
-    process.exitCode = error.code;
+    // Of what is not foreseen the message is said, without where in this program it came up.
+    const stop = error instanceof Stop ? error : new Stop(`error: ${error.message}`, EXIT.failed);
+    if (stop.message) console.error(stop.message);
+    if (stop.code === EXIT.usage) console.error(`Try \`${program} --help\`.`);
+    process.exitCode = stop.code;
   }
 }
 
@@ -44,5 +45,6 @@ async function run(commands, text, helps, [command, ...args]) {
     console.log(taintlab.version());
     return EXIT.ok;
   }
+  if (command === "help") throw usage(`there is no command \`${args[0]}\``);
   throw usage(`there is no command \`${command}\``);
 }

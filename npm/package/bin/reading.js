@@ -5,7 +5,7 @@ import { stat } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 
 import * as taintlab from "../dist/node.js";
-import { EXIT, Stop, systemText } from "./problems.js";
+import { EXIT, Stop, ok, systemText } from "./problems.js";
 
 /** What is larger is not read; a text cannot be much longer in JavaScript. */
 export const LIMIT = 500_000_000;
@@ -91,3 +91,38 @@ export async function filesBeside(file, text) {
 }
 
 const missingName = ({ message }) => /`options\.files` has no text for `(.+)`/.exec(message)?.[1];
+
+/**
+ * The objects of several files as one list, and what says of an answer about it, by file, what is
+ * wrong with which object.
+ */
+export function objectsOf(texts) {
+  const [objects, files] = [[], []];
+  for (const { file, text } of texts) {
+    const { nodes, pods, workloads, budgets, others } = ok(
+      // What may be secret is left out when the cluster is made, and told of then.
+      taintlab.parseManifests(text, { file, keepAll: true }),
+    );
+    for (const object of [...nodes, ...pods, ...workloads, ...budgets, ...others]) {
+      objects.push(object);
+      files.push(file);
+    }
+  }
+  const same = (a, b) =>
+    ["kind", "apiVersion"].every((field) => a[field] === b[field]) &&
+    ["name", "namespace"].every((field) => a.metadata?.[field] === b.metadata?.[field]);
+  const place = (problem) => {
+    const [, index, path] = /^\[(\d+)\]\.?(.*)$/s.exec(problem.path) ?? [];
+    if (index === undefined) return problem;
+    const first = files[objects.findIndex((object) => same(object, objects[index]))];
+    // The list is one line, of which nobody wrote anything.
+    const message = problem.message.replace(/in the object on line \d+$/, `in ${first}`);
+    return { ...problem, path, message, file: files[index], line: undefined };
+  };
+  const placed = (answer) => {
+    const errors = answer.errors?.map(place);
+    const warnings = answer.warnings?.map(place);
+    return { ...answer, ...(errors && { errors }), ...(warnings && { warnings }) };
+  };
+  return { objects, placed };
+}

@@ -6,9 +6,10 @@ import { bare, filesOf, moment, pairs, parse, release } from "./arguments.js";
 import { CONNECTION, readCluster } from "./cluster.js";
 import { bold, dim } from "./colours.js";
 import { EXIT, Stop, ok, systemText, usage, warn } from "./problems.js";
-import { filesBeside, isScenario, named, readText } from "./reading.js";
+import { filesBeside, isScenario, named, objectsOf, readText } from "./reading.js";
 import { broken, ruleOf } from "./report-rules.js";
 import { html, junit, markdown, terminal } from "./report-writers.js";
+import { tell } from "./run.js";
 import { merge, runs } from "../report/index.js";
 import * as taintlab from "../dist/node.js";
 
@@ -57,18 +58,20 @@ export async function reportCluster(args, help) {
   if (positionals.length > 0) {
     throw usage(`report: it takes no files, since it reads the cluster; found \`${positionals[0]}\``);
   }
-  const { objects, release: served } = await readCluster(values);
+  const { objects, ...read } = await readCluster(values);
   const text = JSON.stringify({ apiVersion: "v1", kind: "List", items: objects });
   // `--cluster` is kubectl's here: whose name in the kubeconfig.
-  const flags = { ...values, cluster: DEFAULTS.cluster, release: values.release ?? served };
-  return report([{ file: "the cluster", text }], flags);
+  const flags = { ...values, cluster: DEFAULTS.cluster, release: read.release };
+  const told = values.release ? {} : read;
+  return report([{ file: "the cluster", text }], flags, { told, notRead: read.notRead });
 }
 
 /**
  * The report of files, or of texts that were read already: `{ file, text }`. The flags are those of
- * the command line, by name; its exit code.
+ * the command line, by name; of a cluster also what is told of its release, and what could not be
+ * read. Its exit code.
  */
-export async function report(inputs, flags = {}) {
+export async function report(inputs, flags = {}, { told = {}, notRead = [] } = {}) {
   const values = { ...DEFAULTS, ...flags };
   checkOutputs(values);
   const options = optionsOf(values);
@@ -76,14 +79,15 @@ export async function report(inputs, flags = {}) {
   const shard = values.shard === undefined ? undefined : shardOf(values.shard);
   if (shard && rules.length > 0) throw usage("--fail-if asks the whole report; give it to merge");
   const cluster = await clusterOf(inputs, values);
-  const made = await makeRuns(cluster, { ...options, shard });
+  const made = await makeRuns(cluster, { ...options, shard }, told);
   try {
     if (shard) {
       const { outline, results } = made;
-      console.log(JSON.stringify({ taintlabReportPart: 1, shard, outline, results }));
+      const about = { taintlabReportPart: 1, shard, ...(notRead.length > 0 && { notRead }) };
+      console.log(JSON.stringify({ ...about, outline, results }));
       return made.interrupted ? EXIT.failed : EXIT.ok;
     }
-    return await write(made, values, rules);
+    return await write({ ...made, notRead }, values, rules);
   } finally {
     made.close();
   }
@@ -95,7 +99,7 @@ async function joined(files, values) {
   const rules = values["fail-if"].map(ruleOf);
   const parts = [];
   for (const file of filesOf(files, "report merge")) parts.push(await partOf(file));
-  const [{ outline }] = parts;
+  const [{ outline, notRead }] = parts;
   const text = JSON.stringify(outline);
   const other = parts.find((part) => JSON.stringify(part.outline) !== text);
   if (other) {
@@ -104,7 +108,7 @@ async function joined(files, values) {
   }
   const results = parts.flatMap((part) => part.results);
   if (values.cluster.length === 0) {
-    return write({ outline, results, interrupted: false }, values, rules);
+    return write({ outline, results, notRead, interrupted: false }, values, rules);
   }
   const cluster = await clusterOf(values.cluster, values);
   const made = await makeRuns(cluster, { ...outline.options, ...workersOf(values), parts });
@@ -113,7 +117,7 @@ async function joined(files, values) {
       const why = "it is not the cluster that the parts were made of, or has other flags";
       throw new Stop(`--cluster: error: ${why}`, EXIT.failed);
     }
-    return await write(made, values, rules);
+    return await write({ ...made, notRead }, values, rules);
   } finally {
     made.close();
   }
@@ -162,6 +166,8 @@ function shardOf(text) {
 
 const FAULTS = {
   lost: () => ({ type: "lost" }),
+  // As `lost` was once called where one node is meant.
+  unreachable: () => ({ type: "lost" }),
   "power-off": (after = "5m") => ({
     type: "powerOff",
     backAfter: moment("--fault power-off", after),
@@ -179,7 +185,7 @@ const FAULTS = {
 function faultOf(text) {
   const [, name, value] = /^([^=]*)(?:=(.*))?$/s.exec(text);
   if (Object.hasOwn(FAULTS, name)) return FAULTS[name](value);
-  const known = Object.keys(FAULTS).join(", ");
+  const known = Object.keys(FAULTS).filter((known) => known !== "unreachable").join(", ");
   throw usage(`--fault: expected one of ${known}, found \`${name}\``);
 }
 
@@ -232,11 +238,8 @@ async function clusterOf(inputs, values) {
     const [{ file, text }] = texts;
     return { manifests: text, simulator: { ...simulator, file } };
   }
-  const objects = texts.flatMap(({ file, text }) => {
-    const read = ok(taintlab.parseManifests(text, { file, keepAll: true }));
-    return [...read.nodes, ...read.pods, ...read.workloads, ...read.budgets, ...read.others];
-  });
-  return { manifests: objects, simulator };
+  const { objects, placed } = objectsOf(texts);
+  return { manifests: objects, simulator, placed };
 }
 
 /** How wide the bar is. */
@@ -259,7 +262,8 @@ function bar() {
 }
 
 /** Makes the runs. Ctrl+C breaks them off and leaves those that are made. */
-async function makeRuns({ manifests, isScenario: scenario, simulator }, options) {
+async function makeRuns(cluster, options, told = {}) {
+  const { manifests, isScenario: scenario, simulator, placed = (answer) => answer } = cluster;
   const progress = bar();
   const controller = new AbortController();
   const stop = () => {
@@ -268,13 +272,9 @@ async function makeRuns({ manifests, isScenario: scenario, simulator }, options)
   };
   process.once("SIGINT", stop);
   try {
-    const made = await runs(manifests, {
-      ...options,
-      isScenario: scenario,
-      simulator,
-      signal: controller.signal,
-      onProgress: progress.show,
-    });
+    const { signal } = controller;
+    const settings = { isScenario: scenario, simulator, signal, onProgress: progress.show };
+    const made = placed(await runs(manifests, { ...options, ...settings }));
     progress.clear();
     if (!made.ok) {
       const [first] = made.errors;
@@ -283,10 +283,13 @@ async function makeRuns({ manifests, isScenario: scenario, simulator }, options)
     }
     ok(made);
     warn(made.warnings);
-    if (made.imported?.release && !simulator.release) {
-      console.error(`simulating release ${made.imported.release}: ${made.imported.releaseText}`);
-    }
+    tell({ ...made.imported, ...told }, told.release ? undefined : simulator.release);
     return { ...made, interrupted: controller.signal.aborted };
+  } catch (error) {
+    // What an option says wrongly is found where the engine reads it.
+    const [, option, why] = /^report\.(\w+)(?:\[\d+\])?: (.*)$/s.exec(error.message) ?? [];
+    if (error instanceof TypeError && option) throw usage(`--${option}: ${why}`);
+    throw error;
   } finally {
     process.off("SIGINT", stop);
     progress.clear();
@@ -294,9 +297,11 @@ async function makeRuns({ manifests, isScenario: scenario, simulator }, options)
 }
 
 /** Writes what is asked for, and says which rules are broken. */
-async function write({ outline, results, timelineSvg, interrupted }, values, rules) {
+async function write(made, values, rules) {
+  const { outline, results, timelineSvg, interrupted, notRead = [] } = made;
   const answer = ok(merge(outline, results));
-  const { ok: _, ...report } = answer;
+  const { ok: _, ...whole } = answer;
+  const report = { ...whole, ...(notRead.length > 0 && { notRead }) };
   const failures = rules.flatMap((rule) => broken(rule, report));
   if (values.html !== undefined) {
     const pictures = timelineSvg ? await picturesOf(report, timelineSvg) : [];

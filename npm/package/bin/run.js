@@ -2,10 +2,10 @@
 
 import * as taintlab from "../dist/node.js";
 import { bare, commandsOf, filesOf, given, moment, pairs, parse, release } from "./arguments.js";
-import { CONNECTION, readCluster } from "./cluster.js";
+import { CONNECTION, notReadLines, readCluster } from "./cluster.js";
 import { bold, dim } from "./colours.js";
 import { EXIT, Stop, ok, usage, warn } from "./problems.js";
-import { filesBeside, isScenario, named, readText } from "./reading.js";
+import { filesBeside, isScenario, named, objectsOf, readText } from "./reading.js";
 
 const OPTIONS = {
   until: { type: "string" },
@@ -38,15 +38,16 @@ export async function runCluster(args, help) {
 }
 
 /** A simulation that begins with the cluster of the current context. */
-export async function openCluster(values, options = {}) {
-  const { objects, releaseText, ...server } = await readCluster(values);
-  const chosen = { ...server, ...options };
+async function openCluster(values, options) {
+  return simulatorOfCluster(await readCluster(values), options);
+}
+
+/** The simulator of objects that were read of a cluster; `imported` tells of its release. */
+export function simulatorOfCluster({ objects, release, releaseText, notRead }, options = {}) {
   const make = (settings) => taintlab.Simulator.fromManifests(objects, settings);
-  const made = withFlags({ controllerManagerFlags: {}, ...chosen }, make);
-  if (chosen.release !== undefined && chosen.release === server.release) {
-    made.imported = { ...made.imported, release: server.release, releaseText };
-  }
-  return made;
+  const made = withFlags({ controllerManagerFlags: {}, ...options, release }, make);
+  const imported = { ...made.imported, ...(releaseText && { release, releaseText }) };
+  return { ...made, imported, notRead };
 }
 
 async function simulate({ values, tokens }, open) {
@@ -58,14 +59,14 @@ async function simulate({ values, tokens }, open) {
   };
   const commands = commandsOf(tokens);
   const until = values.until === undefined ? undefined : moment("--until", values.until);
-  const { simulator, warnings, imported } = await open(options);
+  const { simulator, warnings, imported, notRead } = await open(options);
   warn(warnings);
   tell(imported, values.release);
   if (values.svg) simulator.recordLanes();
   for (const command of commands) carryOut(simulator, command);
   ok(until === undefined ? simulator.runToEnd() : simulator.advanceTo(until));
   if (values.svg) console.log(simulator.timelineSvg());
-  else print(simulator, values);
+  else print(simulator, values, notRead);
   simulator.free();
   return EXIT.ok;
 }
@@ -80,8 +81,7 @@ export function tell({ release, releaseText, newestTime, dropped }, chosen) {
 
 async function simulatorOf(files, options) {
   const texts = [];
-  for (const file of files)
-    texts.push({ file: named(file), text: await readText(file), from: file });
+  for (const from of files) texts.push({ file: named(from), text: await readText(from), from });
   const scenario = texts.find(({ text }) => isScenario(text));
   if (!scenario) return withFlags(options, fromManifests(texts));
   if (texts.length > 1) {
@@ -97,14 +97,8 @@ function fromManifests(texts) {
   const { fromManifests: make } = taintlab.Simulator;
   const [{ file, text }] = texts;
   if (texts.length === 1) return (settings) => make(text, { file, ...settings });
-  const objects = texts.flatMap((one) => {
-    const { nodes, pods, workloads, budgets, others } = ok(
-      // What may be secret is left out when the cluster is made, and told of then.
-      taintlab.parseManifests(one.text, { file: one.file, keepAll: true }),
-    );
-    return [...nodes, ...pods, ...workloads, ...budgets, ...others];
-  });
-  return (settings) => make(objects, settings);
+  const { objects, placed } = objectsOf(texts);
+  return (settings) => placed(make(objects, settings));
 }
 
 /** Makes a simulator; where it cannot be made because of --flag, that is said of the flag. */
@@ -175,7 +169,10 @@ export function printTable(head, rows) {
   for (const row of rows) console.log(line(row));
 }
 
-function print(simulator, { json, all }) {
+function print(simulator, { json, all }, notRead = []) {
+  if (json) {
+    for (const one of notRead) console.log(JSON.stringify({ at: 0, type: "notRead", ...one }));
+  }
   const rows = [];
   for (;;) {
     const events = simulator.events({ text: !json });
@@ -190,5 +187,6 @@ function print(simulator, { json, all }) {
   if (!json) {
     printTable(["TIME", "OBJECT", "REASON", "WHAT"], rows);
     console.log(dim(`until ${clock(simulator.now)}`));
+    for (const line of notReadLines(notRead)) console.log(dim(line));
   }
 }

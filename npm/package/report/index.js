@@ -1,18 +1,19 @@
 // The resilience report: its runs know nothing of one another, and are spread over workers where
 // the host has them.
 
-import { mergeReport } from "taintlab";
+import { ReportPlan, mergeReport } from "taintlab";
+
+// Of Node or of a browser: see `imports` in package.json.
+import { connect, cores } from "#report-host";
 
 import { server } from "./core.js";
-
-const isNode = typeof process === "object" && Boolean(process.versions?.node);
 
 /** Lets whatever else waits be done: a click on Cancel, the bar of progress. */
 const breathe = () => new Promise((resolve) => setTimeout(resolve, 0));
 
 /** A plan in this thread. */
 function local() {
-  const calls = server();
+  const calls = server(ReportPlan);
   return {
     async call(method, ...args) {
       await breathe();
@@ -22,60 +23,53 @@ function local() {
   };
 }
 
-/** A plan in a worker; `undefined` where the host has none. */
+/** How many milliseconds a worker may take until it answers for the first time. */
+const LONGEST_START = 30_000;
+
+const KINDS = { TypeError, RangeError };
+
+/** A plan in a worker; `undefined` where the host has none, or it does not begin. */
 async function remote() {
-  let worker;
-  try {
-    if (isNode) {
-      const threads = await import(/* webpackIgnore: true */ "node:worker_threads");
-      worker = new threads.Worker(new URL("./worker.js", import.meta.url));
-    } else if (typeof Worker === "function") {
-      // As bundlers look for it.
-      worker = new Worker(new URL("./worker.js", import.meta.url), { type: "module" });
-    } else return undefined;
-  } catch {
-    return undefined;
-  }
   const waiting = new Map();
-  let next = 0;
+  let [next, broken] = [0, undefined];
   const failed = (error) => {
-    for (const { reject } of waiting.values()) reject(error);
+    broken ??= error;
+    for (const { reject } of waiting.values()) reject(broken);
     waiting.clear();
   };
   const answered = ({ id, value, error }) => {
-    const call = waiting.get(id);
+    const { resolve, reject } = waiting.get(id) ?? {};
     waiting.delete(id);
-    if (error === undefined) call?.resolve(value);
-    else call?.reject(new Error(error));
+    if (error === undefined) resolve?.(value);
+    else reject?.(new (KINDS[error.name] ?? Error)(error.message));
   };
-  if (isNode) {
-    worker.on("message", answered);
-    worker.on("error", failed);
-  } else {
-    worker.onmessage = ({ data }) => answered(data);
-    worker.onerror = ({ message }) => failed(new Error(message));
+  let worker;
+  try {
+    worker = connect(answered, failed);
+  } catch {
+    return undefined;
   }
-  return {
-    call(method, ...args) {
-      return new Promise((resolve, reject) => {
-        const id = next++;
-        waiting.set(id, { resolve, reject });
-        worker.postMessage({ id, method, args });
-      });
-    },
-    close() {
-      failed(new Error("the worker was ended"));
-      worker.terminate();
-    },
+  const call = (method, ...args) =>
+    new Promise((resolve, reject) => {
+      if (broken) return reject(broken);
+      waiting.set(next, { resolve, reject });
+      worker.postMessage({ id: next++, method, args });
+    });
+  const close = () => {
+    failed(new Error("the worker was ended"));
+    worker.terminate();
   };
-}
-
-/** How many workers make the runs unless told otherwise. */
-async function cores() {
-  if (isNode) {
-    return (await import(/* webpackIgnore: true */ "node:os")).availableParallelism();
+  const late = () => failed(new Error("the worker does not begin"));
+  const timer = setTimeout(late, LONGEST_START);
+  try {
+    await call("ready");
+    return { call, close };
+  } catch {
+    close();
+    return undefined;
+  } finally {
+    clearTimeout(timer);
   }
-  return globalThis.navigator?.hardwareConcurrency ?? 1;
 }
 
 /**
@@ -128,37 +122,43 @@ export async function runs(manifests, options = {}) {
   const others = Object.entries(options).filter(([name]) => !OWN.includes(name));
   const report = Object.fromEntries(others);
   const settings = { manifests, isScenario, options: simulator, report };
-  const wanted = Math.max(1, Math.min(options.workers ?? (await cores()), 64));
+  const wanted = Math.max(1, Math.min(options.workers ?? cores(), 64));
   const staff = [];
+  let hasEnded = false;
+  const close = () => {
+    hasEnded = true;
+    staff.forEach((worker) => worker.close());
+  };
   const results = parts?.flatMap((part) => part.results) ?? [];
   try {
     // One worker leaves nothing for others to do, but keeps this thread free.
-    const first = (options.workers === 0 ? undefined : await remote()) ?? local();
+    const worker = options.workers === 0 ? undefined : await remote();
+    const first = worker ?? local();
     staff.push(first);
     const plan = ok(await first.call("open", settings, true));
     const { outline, warnings, imported } = plan;
     const assigned = parts ? [] : shard ? shardOf(plan.runs, shard) : plan.runs;
     // Of parts only what would help is left, of which it is not known how many runs it takes.
     const more = (parts ? wanted : Math.min(wanted, assigned.length || 1)) - 1;
-    for (let index = 0; index < more && options.workers !== 0; index++) {
-      const worker = await remote();
-      if (!worker) break;
-      staff.push(worker);
-    }
-    const opened = staff.map((worker, index) =>
-      index === 0 ? undefined : worker.call("open", settings, false),
-    );
     let [done, planned] = [0, assigned.length];
     onProgress?.({ done, planned });
+    const another = async () => {
+      const other = await remote();
+      if (other) staff.push(other);
+      if (hasEnded) other?.close();
+      else if (other) ok(await other.call("open", settings, false));
+      return other;
+    };
+    const all = [first, ...Array.from({ length: worker ? more : 0 }, another)];
     const make = async (list) => {
       const queue = batches(list, list === assigned);
       await Promise.all(
-        staff.map(async (worker, index) => {
-          if (opened[index]) ok(await opened[index]);
-          for (let batch; !signal?.aborted && (batch = queue.shift()); ) {
+        all.map(async (coming) => {
+          const one = await coming;
+          for (let batch; one && !signal?.aborted && (batch = queue.shift()); ) {
             for (const run of batch) {
               if (signal?.aborted) return;
-              const { ok: _, ...result } = ok(await worker.call("run", run));
+              const { ok: _, ...result } = ok(await one.call("run", run));
               results.push(result);
               done += 1;
               onProgress?.({ done, planned });
@@ -179,10 +179,9 @@ export async function runs(manifests, options = {}) {
     const timelineSvg = async (run, subject) => {
       return ok(await first.call("timelineSvg", run, subject)).svg;
     };
-    const close = () => staff.forEach((worker) => worker.close());
     return { ok: true, outline, warnings, imported, results, timelineSvg, close };
   } catch (error) {
-    staff.forEach((worker) => worker.close());
+    close();
     if (error instanceof Failed) return error.answer;
     throw error;
   }

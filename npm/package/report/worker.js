@@ -1,18 +1,11 @@
-// A worker of a report: in Node, and in whatever has the workers of browsers.
+// A worker of a report in a browser. It listens before it loads the engine, so that no message is
+// lost, and has no top-level await, which a worker that a bundler writes as a script cannot have.
 
-import { server } from "./core.js";
+import init, { ReportPlan } from "../dist/glue.js";
 
-const calls = server();
-const isNode = typeof process === "object" && Boolean(process.versions?.node);
-const port = isNode
-  ? (await import(/* webpackIgnore: true */ "node:worker_threads")).parentPort
-  : globalThis;
-const answer = ({ id, method, args }) => {
-  try {
-    port.postMessage({ id, value: calls[method](...args) });
-  } catch (error) {
-    port.postMessage({ id, error: String(error?.message ?? error) });
-  }
-};
-if (isNode) port.on("message", answer);
-else port.onmessage = ({ data }) => answer(data);
+import { answering, server } from "./core.js";
+
+const url = new URL("../dist/taintlab_bg.wasm", import.meta.url);
+const loaded = init({ module_or_path: url }).then(() => server(ReportPlan));
+const answer = answering(loaded, (message) => postMessage(message));
+onmessage = ({ data }) => answer(data);

@@ -1,4 +1,11 @@
 /**
+ * An effect of taints. A text that the compiler knows must be one of Kubernetes' effects; of what
+ * is a `string`, as in the objects of `@kubernetes/client-node`, nothing more is asked.
+ */
+export type EffectText<Given extends string> = Given &
+    (string extends Given ? string : TaintEffect);
+
+/**
  * The other fields of an object whose fields are all known here: none.
  */
 export type NoOtherFields = Partial<Record<never, unknown>>;
@@ -103,11 +110,12 @@ export interface ConditionInput
 /**
  * `v1.NodeSpec` as JavaScript gives it.
  */
-export interface NodeSpecInput extends Omit<NodeSpec, "taints"> {
+export interface NodeSpecInput<Effect extends string = TaintEffect>
+    extends Omit<NodeSpec, "taints"> {
     /**
      * The taints; their order matters.
      */
-    taints?: readonly TaintInput[];
+    taints?: readonly TaintInput<Effect>[];
 }
 
 /**

@@ -199,11 +199,12 @@ export type WorkloadSpecFields = Partial<
 /**
  * `v1.PodSpec` as JavaScript gives it.
  */
-export interface PodSpecInput extends Omit<PodSpec, "tolerations"> {
+export interface PodSpecInput<Effect extends string = TaintEffect>
+    extends Omit<PodSpec, "tolerations"> {
     /**
      * The tolerations; their order matters: the first that tolerates a taint is the one used.
      */
-    tolerations?: readonly TolerationInput[];
+    tolerations?: readonly TolerationInput<Effect>[];
 }
 
 /**
@@ -231,7 +232,7 @@ export interface PodTemplateInput {
     /**
      * What is asked for.
      */
-    spec?: PodSpecInput;
+    spec?: PodSpecInput<string>;
 }
 
 /**

@@ -31,6 +31,9 @@ const REMEMBERED: core::time::Duration = core::time::Duration::from_secs(60 * 60
 /// takes.
 const MOST_MOMENTS: usize = 250_000;
 
+/// How far one call goes: a cluster at work has millions of moments in more.
+const A_YEAR: core::time::Duration = core::time::Duration::from_secs(365 * 24 * 60 * 60);
+
 /// What [`super::Simulator`] holds.
 pub(super) struct State {
     pub(super) engine: Engine,
@@ -186,6 +189,10 @@ impl State {
         let now = self.engine.now();
         if at < now {
             return Err(vec![Problem::of_time(TimeWentBack { at, now })]);
+        }
+        if at - now > A_YEAR {
+            let message = format!("one call simulates at most a year; it is {now} now");
+            return Err(vec![Problem::new(ProblemCode::TooManyMoments, "at", &message)]);
         }
         self.moments(|player, engine| player.play_to(engine, at, 1))
     }
