@@ -14,7 +14,7 @@ const NAMES = 200;
 const SECTIONS = {
   zone: "Zones",
   region: "Regions",
-  label: "Pools",
+  label: "Label values",
   list: "Lists",
   pair: "Pairs",
   node: "Nodes",

@@ -295,9 +295,8 @@ impl ReportView {
             let subjects = self.report.outline.subjects.iter();
             named.extend(subjects.filter(|subject| has(&subject.to_string())));
         }
-        let counts = |cell: &Cell| {
-            look.only.counts(cell) && (named.is_empty() || named.contains(&cell.worst.subject))
-        };
+        let counts = |cell: &Cell| look.only.counts(cell);
+        let is_found = |cell: &Cell| counts(cell) && named.contains(&cell.worst.subject);
         let mut kinds: Vec<(DomainKind, Vec<Unit<'_>>)> = Vec::new();
         for (number, row) in self.report.rows.iter().enumerate() {
             let folded = text.is_empty();
@@ -312,14 +311,18 @@ impl ReportView {
             if !folded || look.open.contains(&number) {
                 for domain in row.domains.iter().take(MOST_ROWS) {
                     let name = failure(&self.report, *domain, &row.fault);
-                    if folded || !named.is_empty() || has(&name) {
-                        let unit = self.unit(&row.fault, Some(*domain), name, &counts);
+                    let is_named = folded || has(&name);
+                    let unit = if is_named {
+                        self.unit(&row.fault, Some(*domain), name, &counts)
+                    } else {
+                        self.unit(&row.fault, Some(*domain), name, &is_found)
+                    };
+                    if is_named || !unit.cells.is_empty() {
                         units.push(Unit { is_unfolded: folded, ..unit });
                     }
                 }
             }
-            let filtered = look.only != Only::Any || !named.is_empty();
-            units.retain(|unit| !filtered || !unit.cells.is_empty());
+            units.retain(|unit| look.only == Only::Any || !unit.cells.is_empty());
             match kinds.last_mut() {
                 Some((kind, all)) if *kind == row.kind => all.extend(units),
                 _ => kinds.push((row.kind, units)),
@@ -471,7 +474,7 @@ const fn noun(kind: DomainKind) -> &'static str {
         DomainKind::Node => "node",
         DomainKind::Zone => "zone",
         DomainKind::Region => "region",
-        DomainKind::Label => "pool",
+        DomainKind::Label => "label value",
         DomainKind::List => "list",
         DomainKind::Pair => "pair",
     }
