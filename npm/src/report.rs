@@ -6,12 +6,13 @@ use taintlab_core::report::{
     report as put_together,
 };
 use taintlab_core::scenario::Scenario;
+use taintlab_core::time::Timestamp;
 use taintlab_manifest::import;
 use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
 
 use crate::exclusive_cell::ExclusiveCell;
-use crate::input::{read, read_list, read_options, text, text_or_json, wrong_call};
+use crate::input::{expected, read, read_list, read_options, text, text_or_json, wrong_call};
 use crate::js;
 use crate::manifests::{Imported, import_options, sort};
 use crate::options::{SimulatorOptions, TimelineOptions};
@@ -206,11 +207,13 @@ pub fn merge_report(
 
 /// A duration as reports say it: as Go writes it, to the nearest tenth of a second.
 #[wasm_bindgen(js_name = durationText)]
-#[must_use]
 pub fn duration_text(
-    #[wasm_bindgen(param_description = "how long, a whole number")] milliseconds: f64,
-) -> String {
-    Millis(milliseconds as u64).to_string()
+    #[wasm_bindgen(unchecked_param_type = "number", param_description = "how long")]
+    milliseconds: JsValue,
+) -> Result<String, JsValue> {
+    let time = milliseconds.as_f64().and_then(Timestamp::from_fractional_millis);
+    let time = time.ok_or_else(|| expected("milliseconds", "milliseconds", &milliseconds))?;
+    Ok(Millis::between(Timestamp::ZERO, time).to_string())
 }
 
 fn planned(

@@ -114,7 +114,7 @@ export function terminal(report, { bold, dim }) {
   let text = `${report.heading}\n`;
   if (report.verdict) text += `${bold(report.verdict)}\n`;
   text += `${bold(`Score: ${titleOf(report)}`)}  ${dim(scoreOf(report).join("; "))}\n`;
-  for (const note of notesOf(report)) text += `${dim(note)}\n`;
+  for (const note of notesOf(report)) text += `${note}\n`;
   for (const { title, rows } of sectionsOf(report)) {
     text += `\n${table([title.toUpperCase(), ...TOTALS.slice(1)], totalsOf(rows))}`;
     text += rest(rows, "row");
@@ -243,6 +243,7 @@ td.n{text-align:right;font-variant-numeric:tabular-nums}
 .map th{font-weight:400;font-size:12px;min-width:11rem}
 .map thead th{writing-mode:vertical-rl;rotate:180deg;min-width:0;max-height:16rem}
 .map thead th:first-child{writing-mode:initial;rotate:none}
+.map th:first-child{position:sticky;left:0;background:Canvas}
 .map small,details small{display:block;color:var(--dim)}
 .dim{color:var(--dim)}pre{overflow-x:auto;border:1px solid var(--line);padding:.5rem}
 svg{max-width:100%;height:auto}

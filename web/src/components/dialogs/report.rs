@@ -150,7 +150,7 @@ fn result(view: &Rc<ReportView>, look: &UseStateHandle<Look>, dispatch: &Dispatc
     html! {
         <>
             if let Some(changes) = &view.changes { <p class="verdict">{ changes.clone() }</p> }
-            <ul class="hint rnotes">
+            <ul class="rnotes">
                 { for view.report.notes.iter().map(|note| html! { <li>{ note.clone() }</li> }) }
             </ul>
             if !view.report.rows.is_empty() {
