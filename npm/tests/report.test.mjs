@@ -45,7 +45,7 @@ test("a table of workloads, findings and what would help; no bar without a termi
   const [first, second, third, fourth] = stdout.split("\n");
   assert.match(first, /^Cluster [0-9a-f]{16}.*: 2 nodes, 2 pods, Kubernetes 1\.\d+, Taintlab \d/);
   assert.match(second, /^Losing any one node is survived by the only workload\.$/);
-  assert.equal(third, "Score: 97 of 100  the score of the only workload");
+  assert.equal(third, "Score 97 of 100  the score of the only workload");
   assert.equal(fourth, "2 failure domains, 2 runs, each watched for 1h0m0s");
   assert.match(stdout, /^Harm is /m);
   // Nodes that hurt in the same way are one row.

@@ -1,6 +1,5 @@
 // A report for people: a table, Markdown, JUnit, and a page. Sentences come from the engine.
 
-import { notReadLines } from "./cluster.js";
 import * as taintlab from "../dist/node.js";
 
 /** How many rows a table shows, and how many findings; JSON has all. */
@@ -60,9 +59,6 @@ const titleOf = ({ score }) => (score ? `${score.score} of 100` : "no score");
 /** What the score is, or why there is none. */
 const scoreOf = ({ score, missing }) => (score ? [score.arithmetic] : missing);
 
-/** What a reader has to know of the figures. */
-const notesOf = ({ notes, notRead }) => [...notReadLines(notRead), ...notes];
-
 /** The findings of one cause each, with what would help. */
 function causesOf({ groups, findings, outline }) {
   return groups.map(({ what, why, findings: numbers, domains }) => {
@@ -113,8 +109,11 @@ export function terminal(report, { bold, dim }) {
   };
   let text = `${report.heading}\n`;
   if (report.verdict) text += `${bold(report.verdict)}\n`;
-  text += `${bold(`Score: ${titleOf(report)}`)}  ${dim(scoreOf(report).join("; "))}\n`;
-  for (const note of notesOf(report)) text += `${note}\n`;
+  const why = scoreOf(report).join("; ");
+  text += report.score
+    ? `${bold(`Score ${titleOf(report)}`)}  ${dim(why)}\n`
+    : `${bold(`No score: ${why}`)}\n`;
+  for (const note of report.notes) text += `${note}\n`;
   for (const { title, rows } of sectionsOf(report)) {
     text += `\n${table([title.toUpperCase(), ...TOTALS.slice(1)], totalsOf(rows))}`;
     text += rest(rows, "row");
@@ -151,7 +150,7 @@ export function markdown(report) {
   const named = (titles) => titles.map((title) => title[0] + title.slice(1).toLowerCase());
   let text = `## Resilience: ${titleOf(report)}\n\n${report.heading}\n`;
   if (report.verdict) text += `\n**${report.verdict}**\n`;
-  text += `\n${[...scoreOf(report), ...notesOf(report)].map((note) => `- ${note}\n`).join("")}`;
+  text += `\n${[...scoreOf(report), ...report.notes].map((note) => `- ${note}\n`).join("")}`;
   for (const { title, rows } of sectionsOf(report)) {
     text += `\n### ${title}\n\n${table(named(TOTALS), totalsOf(rows))}${rest(rows, "row")}`;
   }
@@ -213,8 +212,6 @@ export function junit(report, rules, failures) {
     text += `      <property name="${name}" value="${escaped(value)}"/>\n`;
   }
   text += "    </properties>\n";
-  const unread = notReadLines(report.notRead).join("\n");
-  if (unread) text += `    <system-err>${escaped(unread)}</system-err>\n`;
   for (const { name, out, bad: broken } of cases) {
     text += `    <testcase classname="taintlab report" name="${escaped(name)}">`;
     for (const failure of broken) {
@@ -222,7 +219,8 @@ export function junit(report, rules, failures) {
     }
     text += `<system-out>${escaped(out)}</system-out></testcase>\n`;
   }
-  return `${text}  </testsuite>\n</testsuites>\n`;
+  const notes = escaped(report.notes.join("\n"));
+  return `${text}    <system-out>${notes}</system-out>\n  </testsuite>\n</testsuites>\n`;
 }
 
 /** How many rows and columns a heat map has: those that hurt most. */
@@ -355,7 +353,7 @@ export function html(report, pictures) {
       );
     });
   const drawn = pictures.map(({ what, svg }) => `<h3>${escaped(what)}</h3>\n${svg}`).join("\n");
-  const notes = [...scoreOf(report), ...notesOf(report)];
+  const notes = [...scoreOf(report), ...report.notes];
   return `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
