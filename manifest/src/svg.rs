@@ -192,8 +192,7 @@ fn bar(svg: &mut String, lanes: &Lanes, scale: &Scale, segment: &Segment, y: usi
             let _ = write!(svg, "<text{class} x=\"3\" y=\"11\">{text}</text>");
         }
         // For whoever points at it, since a short one has no room for its words.
-        let _ =
-            write!(svg, "<title>{text}, {} to {}</title>", segment.from, segment.to);
+        let _ = write!(svg, "<title>{text}, {} to {}</title>", segment.from, segment.to);
     }
     svg.push_str("</svg>");
 }

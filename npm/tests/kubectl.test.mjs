@@ -225,7 +225,9 @@ test("rights in one namespace are enough, and every output says what was not rea
     return ran;
   };
   const { stdout, at: folder } = await report("--html", "report.html", "--json");
-  assert.deepEqual(JSON.parse(stdout).notRead.map((one) => one.kind), kinds);
+  const { source } = JSON.parse(stdout).outline.options;
+  assert.deepEqual(source.notRead.map((line) => line.split(":")[0]), kinds);
+  assert.match(JSON.parse(stdout).heading, new RegExp(`^${source.context}.*: 2 nodes, 3 pods`));
   const texts = [readFileSync(join(folder, "report.html"), "utf8")];
   for (const form of [[], ["--markdown"], ["--junit"]]) texts.push((await report(...form)).stdout);
   for (const text of texts) {

@@ -47,13 +47,13 @@ test("a table of workloads, findings and what would help; no bar without a termi
   assert.match(second, /^Losing any one node is survived by the only workload\.$/);
   assert.equal(third, "Score 97 of 100  the score of the only workload");
   assert.equal(fourth, "2 failure domains, 2 runs, each watched for 1h0m0s");
-  assert.match(stdout, /^Harm is /m);
+  assert.match(stdout, /^harm: /m);
   // Nodes that hurt in the same way are one row.
   assert.match(
     stdout,
     /^NODES +WORKLOADS HARMED +NO READY POD +NEVER WHOLE AGAIN +HARM\n2 nodes like \w lost +1 +0 +0 +\dm/m,
   );
-  assert.match(stdout, /97 +deployment\/shop\/web +node a lost +1\/2 +5m2\.\ds +0s +\dm\d+\.\ds\n/);
+  assert.match(stdout, /97 +deployment\/shop\/web +node a lost +1\/2 +5m2(\.\d)?s +0s +\dm\d+\.\ds\n/);
   assert.match(stdout, /tolerationSeconds 0 for deployment\/shop\/web: 1\/2 ready at least/);
   assert.match(stdout, /unnecessary evictions, by outage \(30s, 1m0s, 2m0s, 5m0s, 10m0s\)/);
   // Tenths of a second, never milliseconds.
@@ -81,8 +81,24 @@ test("parts are the whole, byte for byte, and so are any number of threads", asy
   const bare = JSON.parse((await taintlab("merge", ...parts, "--json")).stdout);
   assert.deepEqual(bare.cells, JSON.parse(whole).cells);
   assert.ok(bare.findings.every(({ effects }) => effects === undefined));
-  const missing = JSON.parse((await taintlab("merge", parts[0], "--json")).stdout);
+  const one = await taintlab("merge", parts[0], parts[1], "--json", "--fail-if", "below > 10h");
+  const missing = JSON.parse(one.stdout);
   assert.ok(missing.runsMade < missing.runsPlanned);
+  assert.deepEqual([one.code, missing.score, missing.verdict], [1, undefined, undefined]);
+  assert.match(one.stderr, /^failed: no score: part 2 of 3 is missing$/m);
+  assert.match(one.stderr, /^failed: no score: only \d of 4 runs were made$/m);
+  const junit = await taintlab("merge", parts[0], parts[1], "--junit");
+  assert.equal(junit.code, 1);
+  assert.match(junit.stdout, /<failure message="no score: part 2 of 3 is missing">/);
+  const damaged = join(folder, "damaged.json");
+  const text = JSON.parse(readFileSync(parts[0], "utf8"));
+  for (const broken of [{ results: [{}] }, { outline: {} }, { results: [{ run: 7 }] }]) {
+    writeFileSync(damaged, JSON.stringify({ ...text, ...broken }));
+    const { stderr, stdout, code } = await taintlab("merge", damaged);
+    assert.deepEqual([code, stdout], [1, ""]);
+    assert.match(stderr, /damaged\.json: error: this part of a report is damaged: .{10,200}\n$/);
+    assert.doesNotMatch(stderr, /\n.*\n|node\.cjs|at .*\.js/);
+  }
   const other = join(folder, "other.json");
   const part = JSON.parse(readFileSync(parts[0], "utf8"));
   writeFileSync(other, JSON.stringify({ ...part, outline: { ...part.outline, pods: 9 } }));
@@ -96,7 +112,7 @@ test("--fail-if ends with 1 and says where", async () => {
   assert.equal((await rule("deployment/shop/web: zeroReady > 60s")).code, 0);
   const { code, stderr } = await rule("deployment/shop/*: below > 5m", "score < 50");
   assert.equal(code, 1);
-  assert.match(stderr, /failed: .*: deployment\/shop\/web: 302\.\d+ s \(node a lost\)/);
+  assert.match(stderr, /failed: .*: deployment\/shop\/web: 5m2(\.\d)?s \(node a lost\)/);
   assert.doesNotMatch(stderr, /score < 50/);
   const nobody = await rule("deployment/shop/wbe: below > 5m");
   assert.equal(nobody.code, 1);
@@ -158,6 +174,35 @@ test("the JSON begins with the cluster, and the page fits a phone", async () => 
   }
 });
 
+test("what is no cluster, or has nothing to lose, passes no gate", async () => {
+  const node = "{apiVersion: v1, kind: Node, metadata: {name: a}}\n";
+  const files = {
+    "typo.yaml": node.replace("Node", "Nod"),
+    "map.yaml": "{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}\n",
+    "pods.yaml": "{apiVersion: v1, kind: Pod, metadata: {name: a}, spec: {nodeName: b}}\n",
+    "nodes.yaml": node,
+  };
+  const at = project(folder, "report-nothing", files);
+  for (const name of Object.keys(files)) {
+    const args = [join(at, name), "--fail-if", "below > 1s", "--junit"];
+    const { stdout, stderr, code } = await taintlab(...args);
+    assert.equal(code, 1, name);
+    const why = name === "nodes.yaml" ? "the cluster has no workload" : "the cluster has no node";
+    assert.match(stderr, new RegExp(`failed: no score: ${why}`));
+    assert.match(stdout, new RegExp(`<failure message="no score: ${why}`));
+    assert.doesNotMatch(stdout, /of 100/);
+    assert.equal((await taintlab(join(at, name))).code, 1, "without a rule as well");
+  }
+  // One node is all that can fail, and takes everything with it.
+  const text = readFileSync(cluster, "utf8").split("---\n");
+  const single = project(folder, "report-one", { "k3s.yaml": [text[0], text[2]].join("---\n") });
+  const rules = ["--fail-if", "zeroReady > 1s", "--fail-if", "score < 90"];
+  const { stdout, stderr, code } = await taintlab(join(single, "k3s.yaml"), ...rules);
+  assert.equal(code, 1);
+  assert.match(stdout, /^Losing node a is not survived by web\./m);
+  assert.match(stderr, /failed: zeroReady > 1s: deployment\/shop\/web: .* \(node a lost\)/);
+});
+
 test("mistakes on the command line", async () => {
   for (const [args, said] of [
     [[], /report: which file\?/],
@@ -171,6 +216,7 @@ test("mistakes on the command line", async () => {
     [[cluster, "--horizon", "soon"], /--horizon: .*write for example `1m30s`/],
     [[cluster, "--fault", "power-off=soon"], /--fault power-off: .*write for example `1m30s`/],
     [[cluster, "--seeds", "0"], /--seeds: expected a whole number from 1 on, found `0`/],
+    [[cluster, "--pairs", "nodes"], /--pairs: expected one of node, zone, .*, found `nodes`/],
   ]) {
     const { code, stderr } = await taintlab(...args);
     assert.equal(code, 2, stderr);
@@ -195,9 +241,11 @@ test("Ctrl+C keeps the runs that are finished", async () => {
   await report(readFileSync(cluster, "utf8"), { seeds: 20, workers: 1 });
   child.kill("SIGINT");
   assert.equal(await ended, 1);
-  const { runsMade, runsPlanned } = JSON.parse(out);
+  const { runsMade, runsPlanned, score } = JSON.parse(out);
   assert.ok(runsMade < runsPlanned, `${runsMade}`);
-  assert.match(err, new RegExp(`interrupted: ${runsMade} of 2000 runs were made`));
+  assert.equal(score, undefined);
+  assert.match(err, /^failed: no score: it was interrupted$/m);
+  assert.match(err, new RegExp(`failed: no score: only ${runsMade} of 2000 runs were made`));
 });
 
 test("report() tells how far it is, and is aborted by its signal", async () => {
@@ -224,10 +272,10 @@ test("a scenario is a cluster as well", async () => {
   const { stdout, code } = await taintlab(join(ROOT, "examples/sample-cluster.yaml"), "--json");
   assert.equal(code, 0);
   const { outline, runsMade } = JSON.parse(stdout);
-  // The only region has all nodes, and is left out.
   const kinds = outline.domains.map(({ kind }) => kind);
-  assert.deepEqual([...new Set(kinds)], ["node", "zone"]);
-  assert.equal(runsMade, kinds.length);
+  assert.deepEqual([...new Set(kinds)], ["node", "zone", "region"]);
+  const shared = outline.domains.filter(({ sameNodesAs }) => sameNodesAs !== undefined);
+  assert.equal(runsMade, kinds.length - shared.length);
 });
 
 test("--after asks about a later moment of a scenario", async () => {

@@ -162,7 +162,7 @@ playgroundTest("a report is of the cluster as it is now, and can be stopped", { 
   await form(page).getByLabel("each zone").uncheck();
   await run(page);
   // It says what was lost before.
-  await page.getByText("Before anything fails, b is not ready").waitFor();
+  await page.getByText("before anything fails: b is not ready").waitFor();
   await page.getByText(/, from the cluster as it is at \d+m/).waitFor();
   // Without b there is one pod, and without a none.
   const told = await cells(page).first().getAttribute("aria-label");

@@ -30,6 +30,7 @@ mod node_lifecycle {
 mod properties;
 mod releases;
 mod report {
+    mod remedies;
     mod worked_examples;
 }
 mod repository;

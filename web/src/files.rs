@@ -340,7 +340,10 @@ pub(crate) fn picture_of(
     if lanes.lanes.len() as u64 > MOST_LANES {
         return Err(TOO_MANY_LANES.to_owned());
     }
-    Ok(timeline_svg(lanes, &SvgOptions { title: title.to_owned(), id: id.to_owned(), at, ..SvgOptions::default() }))
+    Ok(timeline_svg(
+        lanes,
+        &SvgOptions { title: title.to_owned(), id: id.to_owned(), at, ..SvgOptions::default() },
+    ))
 }
 
 /// What a session did, as a scenario that does the same.
@@ -437,7 +440,10 @@ pub(crate) fn lanes_svg(session: &Session, subjects: &BTreeSet<LaneSubject>) -> 
         lanes: lanes.filter(|lane| !lane.segments.is_empty()).collect(),
     };
     let title = session.timeline().start.metadata.title.clone();
-    timeline_svg(&lanes, &SvgOptions { title, id: "l".into(), at: Some(session.home()), ..SvgOptions::default() })
+    timeline_svg(
+        &lanes,
+        &SvgOptions { title, id: "l".into(), at: Some(session.home()), ..SvgOptions::default() },
+    )
 }
 
 /// The board as a picture, with so much of each node.

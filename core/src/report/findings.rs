@@ -884,13 +884,13 @@ pub(super) fn remedies(
     let planned: BTreeSet<Run> = super::runs(outline).into_iter().collect();
     let plain = || by_run.values().copied().filter(|result| planned.contains(&result.run));
     let cells = cells(outline, plain());
-    let mut all = found(outline, &cells, plain());
+    let all = found(outline, &cells, plain());
     let groups = verdict::groups(outline, &all);
     let worst = groups.iter().take(outline.options.remedies).filter_map(|it| it.findings.first());
-    let mut worst: Vec<usize> = worst.copied().collect();
-    worst.sort_unstable();
+    let worst: BTreeSet<usize> = worst.copied().collect();
+    let all = all.into_iter().enumerate();
     let mut findings: Vec<Finding> =
-        worst.into_iter().rev().map(|index| all.swap_remove(index)).rev().collect();
+        all.filter(|(index, _)| worst.contains(index)).map(|(_, finding)| finding).collect();
     let could: BTreeSet<Run> = findings
         .iter()
         .flat_map(|finding| finding.could_help(outline, simulator, &cells))

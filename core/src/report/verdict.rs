@@ -161,26 +161,26 @@ pub(super) fn notes(outline: &Outline) -> Vec<String> {
     if !outline.lost_already.is_empty() {
         let verb = if outline.lost_already.len() == 1 { "is" } else { "are" };
         let nodes = names(outline.lost_already.iter().map(ToString::to_string));
-        notes.push(format!("Before anything fails, {nodes} {verb} not ready"));
+        notes.push(format!("before anything fails: {nodes} {verb} not ready"));
     }
     if !outline.short_already.is_empty() {
         let short = |Shortfall { subject, ready, desired }: &Shortfall| {
             format!("{subject} has {ready} of {desired} pods ready")
         };
         let short = names(outline.short_already.iter().map(short));
-        notes.push(format!("Before anything fails, {short}"));
+        notes.push(format!("before anything fails: {short}"));
     }
-    notes.extend(outline.options.source.not_read.iter().map(|it| format!("Not read: {it}")));
+    notes.extend(outline.options.source.not_read.iter().map(|it| format!("not read: {it}")));
     if outline.options.faults.iter().any(|fault| matches!(fault, Fault::Lost | Fault::NetworkCut)) {
         notes.push(
-            "Whether the containers of a lost node run on is not known: its pods count as ready \
-             until the control plane says otherwise. With power off they count as down at once"
+            "lost: whether the containers of the node run on is not known, so that its pods count \
+             as ready until the control plane says otherwise; with power off they are down at once"
                 .into(),
         );
     }
     notes.push(
-        "Harm is the time without the wanted pods, divided by their number, and once more the \
-         time with none"
+        "harm: the time without the wanted pods, divided by their number, and once more the time \
+         with none"
             .into(),
     );
     notes

@@ -132,7 +132,8 @@ function told({ name, version, pod, answers }, values) {
   for (const line of notReadLines(notRead)) console.error(line);
   const objects = read.flatMap(({ items }) => items);
   const server = releaseOf(version);
-  return { objects, pod, notRead, ...server, release: values.release ?? server.release };
+  const known = { ...server, release: values.release ?? server.release };
+  return { objects, pod, notRead, context: name, version, ...known };
 }
 
 /** A line for each kind that could not be read, or not all of it. */

@@ -56,7 +56,7 @@ How:
                        of its steps counts unless given
   --seeds COUNT        Run each failure so often, with other moments of the heartbeats; 1 unless
                        given. Times are then the shortest, the median and the 95th percentile
-  --remedies COUNT     For how many findings it is computed what would help; 5 unless given
+  --remedies COUNT     For how many groups of findings it is tried what would help; 5 unless given
   --release, --flag    As with \`run\`
   --workers COUNT      How many threads; as many as there are cores unless given, 0 for none
 
@@ -111,8 +111,8 @@ ${REPORT_OPTIONS}On several machines:
   merge PART…          Put parts together: the same bytes as one report
   --cluster FILE       The files of the cluster, for merge: what would help is computed then
 
-Exit codes: 0 all is well; 1 a rule of --fail-if holds, a file is wrong, or it was interrupted;
-2 the command line is wrong.
+Exit codes: 0 all is well; 1 a rule of --fail-if holds, a file is wrong, or there is no score:
+it was interrupted, a part is missing, nothing can fail; 2 the command line is wrong.
 `,
   explain: `Explain how tolerations answer taints.
 

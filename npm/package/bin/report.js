@@ -63,18 +63,20 @@ export async function reportCluster(args, help) {
   // `--cluster` is kubectl's here: whose name in the kubeconfig.
   const flags = { ...values, cluster: DEFAULTS.cluster, release: read.release };
   const told = values.release ? {} : read;
-  return report([{ file: "the cluster", text }], flags, { told, notRead: read.notRead });
+  const { context, version: server, notRead } = read;
+  const source = { context, server, notRead: notRead.map(({ kind, why }) => `${kind}: ${why}`) };
+  return report([{ file: "the cluster", text }], flags, { told, source });
 }
 
 /**
  * The report of files, or of texts that were read already: `{ file, text }`. The flags are those of
- * the command line, by name; of a cluster also what is told of its release, and what could not be
- * read. Its exit code.
+ * the command line, by name; of a cluster also what is told of its release, and where it was read.
+ * Its exit code.
  */
-export async function report(inputs, flags = {}, { told = {}, notRead = [] } = {}) {
+export async function report(inputs, flags = {}, { told = {}, source } = {}) {
   const values = { ...DEFAULTS, ...flags };
   checkOutputs(values);
-  const options = optionsOf(values);
+  const options = { ...optionsOf(values), ...(source && { source }) };
   const rules = values["fail-if"].map(ruleOf);
   const shard = values.shard === undefined ? undefined : shardOf(values.shard);
   if (shard && rules.length > 0) throw usage("--fail-if asks the whole report; give it to merge");
@@ -82,12 +84,12 @@ export async function report(inputs, flags = {}, { told = {}, notRead = [] } = {
   const made = await makeRuns(cluster, { ...options, shard }, told);
   try {
     if (shard) {
-      const { outline, results } = made;
-      const about = { taintlabReportPart: 1, shard, ...(notRead.length > 0 && { notRead }) };
+      const { outline, results, interrupted } = made;
+      const about = { taintlabReportPart: 1, shard, ...(interrupted && { interrupted }) };
       console.log(JSON.stringify({ ...about, outline, results }));
-      return made.interrupted ? EXIT.failed : EXIT.ok;
+      return interrupted ? EXIT.failed : EXIT.ok;
     }
-    return await write({ ...made, notRead }, values, rules);
+    return await write(made, values, rules);
   } finally {
     made.close();
   }
@@ -99,7 +101,7 @@ async function joined(files, values) {
   const rules = values["fail-if"].map(ruleOf);
   const parts = [];
   for (const file of filesOf(files, "report merge")) parts.push(await partOf(file));
-  const [{ outline, notRead }] = parts;
+  const [{ outline }] = parts;
   const text = JSON.stringify(outline);
   const other = parts.find((part) => JSON.stringify(part.outline) !== text);
   if (other) {
@@ -107,8 +109,9 @@ async function joined(files, values) {
     throw new Stop(`${other.file}: error: it ${why} than ${parts[0].file}`, EXIT.failed);
   }
   const results = parts.flatMap((part) => part.results);
+  const reasons = reasonsOf(parts);
   if (values.cluster.length === 0) {
-    return write({ outline, results, notRead, interrupted: false }, values, rules);
+    return write({ outline, results }, values, rules, reasons);
   }
   const cluster = await clusterOf(values.cluster, values);
   const made = await makeRuns(cluster, { ...outline.options, ...workersOf(values), parts });
@@ -117,7 +120,7 @@ async function joined(files, values) {
       const why = "it is not the cluster that the parts were made of, or has other flags";
       throw new Stop(`--cluster: error: ${why}`, EXIT.failed);
     }
-    return await write({ ...made, notRead }, values, rules);
+    return await write(made, values, rules, reasons);
   } finally {
     made.close();
   }
@@ -136,7 +139,32 @@ async function partOf(from) {
     const why = "expected a part of a report, as `taintlab report --shard 1/2` prints it";
     throw new Stop(`${file}: error: ${why}`, EXIT.failed);
   }
+  let answer;
+  try {
+    answer = merge(part.outline, part.results);
+  } catch ({ message }) {
+    answer = { ok: false, errors: [{ message }] };
+  }
+  if (!answer.ok) {
+    const why = `this part of a report is damaged: ${answer.errors[0].message}`;
+    throw new Stop(`${file}: error: ${why}`, EXIT.failed);
+  }
   return { ...part, file };
+}
+
+/** Why parts are not the whole. */
+function reasonsOf(parts) {
+  const [, count = 1] = parts[0].shard ?? [];
+  const there = new Set(parts.map(({ shard }) => shard?.[0]));
+  const missing = Array.from({ length: count }, (_, index) => index + 1).filter(
+    (index) => count > 1 && !there.has(index),
+  );
+  return [
+    ...missing.map((index) => `part ${index} of ${count} is missing`),
+    ...parts.flatMap(({ file, interrupted }) =>
+      interrupted ? `${file}: this part was interrupted` : [],
+    ),
+  ];
 }
 
 function checkOutputs(values) {
@@ -189,6 +217,13 @@ function faultOf(text) {
   throw usage(`--fault: expected one of ${known}, found \`${name}\``);
 }
 
+const PAIRS = ["node", "zone", "region", "label", "list"];
+
+function pairOf(kind) {
+  if (PAIRS.includes(kind)) return kind;
+  throw usage(`--pairs: expected one of ${PAIRS.join(", ")}, found \`${kind}\``);
+}
+
 function optionsOf(values) {
   const kinds = values.domains.split(",").filter(Boolean);
   const wrong = kinds.find((kind) => !["node", "zone", "region"].includes(kind));
@@ -200,7 +235,7 @@ function optionsOf(values) {
     regions: kinds.includes("region"),
     labels: values.label,
     lists: lists.map(([name, nodes]) => ({ name, nodes: nodes.split(",") })),
-    pairs: values.pairs,
+    pairs: values.pairs.map(pairOf),
     faults: values.fault.map(faultOf),
     ...workersOf(values),
   };
@@ -296,13 +331,18 @@ async function makeRuns(cluster, options, told = {}) {
   }
 }
 
-/** Writes what is asked for, and says which rules are broken. */
-async function write(made, values, rules) {
-  const { outline, results, timelineSvg, interrupted, notRead = [] } = made;
-  const answer = ok(merge(outline, results));
-  const { ok: _, ...whole } = answer;
-  const report = { ...whole, ...(notRead.length > 0 && { notRead }) };
-  const failures = rules.flatMap((rule) => broken(rule, report));
+/** What must be so before any rule is asked: a report of nothing passes no gate. */
+const WHOLE = "the report is whole";
+
+/** Writes what is asked for, and says which rules are broken and why the report is not whole. */
+async function write({ outline, results, timelineSvg, interrupted }, values, rules, reasons = []) {
+  const { ok: _, ...report } = ok(merge(outline, results));
+  const failures = [
+    ...(interrupted ? ["it was interrupted"] : []),
+    ...reasons,
+    ...report.missing,
+  ].map((reason) => ({ rule: WHOLE, text: `no score: ${reason}` }));
+  failures.push(...rules.flatMap((rule) => broken(rule, report)));
   if (values.html !== undefined) {
     const pictures = timelineSvg ? await picturesOf(report, timelineSvg) : [];
     try {
@@ -317,10 +357,7 @@ async function write(made, values, rules) {
   else if (values.junit) process.stdout.write(junit(report, rules, failures));
   else if (values.html === undefined) process.stdout.write(terminal(report, { bold, dim }));
   for (const { text } of failures) console.error(`failed: ${text}`);
-  if (interrupted) {
-    console.error(`interrupted: ${report.runsMade} of ${report.runsPlanned} runs were made`);
-  }
-  return failures.length > 0 || interrupted ? EXIT.failed : EXIT.ok;
+  return failures.length > 0 ? EXIT.failed : EXIT.ok;
 }
 
 /** How many findings are drawn. */

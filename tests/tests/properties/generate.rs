@@ -99,14 +99,14 @@ fn node_name(node: usize) -> String {
 }
 
 /// Numbers from one number (SplitMix64), and what is made of them.
-pub(super) struct Dice {
+pub(crate) struct Dice {
     pub(super) state: u64,
     uids: u32,
 }
 
 impl Dice {
     /// What comes of one number.
-    pub(super) fn new(state: u64) -> Self {
+    pub(crate) fn new(state: u64) -> Self {
         Self { state, uids: 0 }
     }
 
@@ -118,15 +118,15 @@ impl Dice {
         z ^ (z >> 31)
     }
 
-    pub(super) fn below(&mut self, limit: usize) -> usize {
+    pub(crate) fn below(&mut self, limit: usize) -> usize {
         (self.roll() % limit as u64) as usize
     }
 
-    pub(super) fn one_in(&mut self, number: usize) -> bool {
+    pub(crate) fn one_in(&mut self, number: usize) -> bool {
         self.below(number) == 0
     }
 
-    pub(super) fn pick<'a, T>(&mut self, list: &'a [T]) -> &'a T {
+    pub(crate) fn pick<'a, T>(&mut self, list: &'a [T]) -> &'a T {
         &list[self.below(list.len())]
     }
 

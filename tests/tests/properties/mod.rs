@@ -5,7 +5,7 @@
 
 mod behaviour;
 mod coverage;
-mod generate;
+pub(crate) mod generate;
 mod hostile;
 mod kubectl;
 mod kubelet;

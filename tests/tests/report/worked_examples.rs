@@ -5,22 +5,18 @@
 //! grace period of 50 s the node is not ready at 60 s or at 65 s: 50 s or 55 s after the fault. Its
 //! NoExecute taint comes with the next pass, 5 s later, and pods are deleted 300 s after that.
 
-use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::Duration;
 
-use serde_json::Value;
-use taintlab_core::api::{Taint, WorkloadKey};
 use taintlab_core::command::Command;
 use taintlab_core::kubelet::heartbeat::KubeletSettings;
 use taintlab_core::report::{
     Cell, Domain, Effect, Fault, Finding, Millis, Plan, Remedy, Report, ReportOptions,
-    ReportSubject, Run, RunResult, WorkloadRun, report,
+    ReportSource, RunResult, report,
 };
 use taintlab_core::scenario::{Scenario, Step};
 use taintlab_core::simulator::HealthPassTime;
 use taintlab_core::time::{Span, Timestamp};
-use taintlab_manifest::{ImportOptions, Limits, import, read_value};
+use taintlab_manifest::{ImportOptions, import};
 
 const NODES: &str = r#"
 {apiVersion: v1, kind: Node, metadata: {name: a, labels: {kubernetes.io/hostname: a}},
@@ -31,7 +27,7 @@ const NODES: &str = r#"
 "#;
 
 /// A Deployment `web` of two pods, one on each node.
-fn web(cpu: &str) -> String {
+pub(super) fn web(cpu: &str) -> String {
     format!(
         r#"{NODES}---
 apiVersion: apps/v1
@@ -48,7 +44,7 @@ spec:
 }
 
 /// A StatefulSet `db` of one pod that a budget keeps, and a pod of nobody on node `a`.
-fn db() -> String {
+pub(super) fn db() -> String {
     format!(
         r#"{NODES}---
 apiVersion: apps/v1
@@ -81,7 +77,7 @@ spec:
 }
 
 /// With ideal clocks, so that times can be worked out by hand.
-fn scenario(text: &str) -> Scenario {
+pub(super) fn scenario(text: &str) -> Scenario {
     let import = import(text, "cluster.yaml", ImportOptions::default());
     assert!(!import.has_errors(), "{:?}", import.diagnostics);
     let mut scenario = import.into_scenario(Scenario::default());
@@ -89,7 +85,7 @@ fn scenario(text: &str) -> Scenario {
     scenario
 }
 
-fn all_runs(plan: &mut Plan) -> Vec<RunResult> {
+pub(super) fn all_runs(plan: &mut Plan) -> Vec<RunResult> {
     let (mut results, mut runs) = (Vec::new(), plan.runs());
     while !runs.is_empty() {
         results.extend(runs.iter().map(|run| plan.run(run).unwrap()));
@@ -98,7 +94,7 @@ fn all_runs(plan: &mut Plan) -> Vec<RunResult> {
     results
 }
 
-fn report_of(scenario: Scenario, options: ReportOptions) -> Report {
+pub(super) fn report_of(scenario: Scenario, options: ReportOptions) -> Report {
     let mut plan = Plan::new(scenario, options).unwrap();
     let results = all_runs(&mut plan);
     report(plan.outline(), &results).unwrap()
@@ -113,7 +109,7 @@ fn cell<'a>(report: &'a Report, domain: &str, fault: &Fault, subject: &str) -> &
     report.cells.iter().find(is_it).unwrap_or_else(|| panic!("{subject} in {domain}: no cell"))
 }
 
-fn finding<'a>(report: &'a Report, subject: Option<&str>) -> &'a Finding {
+pub(super) fn finding<'a>(report: &'a Report, subject: Option<&str>) -> &'a Finding {
     let is_it = |it: &&Finding| it.subject.as_ref().map(ToString::to_string).as_deref() == subject;
     report.findings.iter().find(is_it).unwrap()
 }
@@ -151,13 +147,17 @@ fn a_deployment_with_room_elsewhere() {
         assert_eq!(figures.whole_again, Some(secs(gone + 302)));
         assert_eq!(cell.harm, Millis(151_000));
     }
-    assert_eq!(report.workloads[0].score.score, 97);
+    assert_eq!(report.workloads[0].score, Some(97));
     assert_eq!(
-        report.workloads[0].score.arithmetic,
-        "node a, lost: 302.000 s missing over all pods / 2 wanted + 0.000 s with none = \
-         151.000 s; 100 − 100 × 151.000 s / (2 × 3600.000 s) = 97"
+        report.workloads[0].arithmetic,
+        "node a lost: 5m2s missing over all pods / 2 wanted + 0s with none = 2m31s; \
+         100 − 100 × 2m31s / (2 × 1h0m0s) = 97"
     );
-    assert_eq!(report.score.score, 97);
+    assert_eq!(report.score.as_ref().unwrap().score, 97);
+    assert_eq!(
+        report.verdict.as_deref(),
+        Some("Losing any one node is survived by the only workload.")
+    );
 
     let finding = finding(&report, Some("deployment/default/web"));
     let gone = not_ready_after("a", 1);
@@ -182,7 +182,7 @@ fn a_deployment_with_room_elsewhere() {
     assert!(!finding.effects.iter().any(tried));
     let evicted = |seconds: Option<u32>, outage: u64| {
         let mut all = finding.false_alarms.iter();
-        let alarm = all.find(|it| it.seconds == seconds && it.outage == secs(outage)).unwrap();
+        let alarm = all.find(|it| it.seconds == seconds && it.outage.0.as_secs() == outage).unwrap();
         alarm.evicted
     };
     // A node that is back before anybody saw that it was gone.
@@ -220,7 +220,7 @@ fn a_deployment_without_room_elsewhere() {
 }
 
 /// The Deployment `web` and one like it, `batch`, of larger pods: a node has room for one of each.
-fn two_of_a_kind() -> Scenario {
+pub(super) fn two_of_a_kind() -> Scenario {
     let mut cluster = scenario(&web("400m"));
     let web = serde_json::to_string(&cluster.objects.workloads[0]).unwrap();
     let batch = web.replace("web", "batch").replace("400m", "500m");
@@ -232,7 +232,7 @@ fn two_of_a_kind() -> Scenario {
 #[test]
 fn a_change_that_makes_others_worse_says_so() {
     let report = report_of(two_of_a_kind(), ReportOptions::default());
-    let finding = finding(&report, Some("deployment/default/web"));
+    let finding = finding(&report, Some("deployment/default/batch"));
     let effect = |is_it: &dyn Fn(&Remedy) -> bool| {
         finding.effects.iter().find(|effect| is_it(&effect.remedy)).unwrap()
     };
@@ -242,10 +242,10 @@ fn a_change_that_makes_others_worse_says_so() {
     assert_eq!((all.failures, all.made_worse), (2, all.tried));
     assert!(all.after > all.before, "{all:?}");
     let worse = &all.worse[0];
-    assert_eq!(worse.subject.to_string(), "deployment/default/batch");
-    let batch = &cell(&report, "a", &Fault::Lost, "deployment/default/batch");
+    assert_eq!(worse.subject.to_string(), "deployment/default/web");
+    let web = &cell(&report, "a", &Fault::Lost, "deployment/default/web");
     let of_a = all.worse.iter().find(|it| report.outline.domains[it.domain].name == "a").unwrap();
-    assert_eq!(of_a.before, batch.harm);
+    assert_eq!(of_a.before, web.harm);
     assert!(of_a.after > of_a.before);
     // One more node helps both and harms nobody: it comes first, and is tried with the other node.
     let more = effect(&|remedy| matches!(remedy, Remedy::OneMoreNode { .. }));
@@ -332,210 +332,6 @@ fn parts_in_any_order_are_the_whole() {
     assert!(report(plan.outline(), &results).is_err());
 }
 
-/// RFC 7386: what a patch names is replaced.
-fn merge(target: &mut Value, patch: &Value) {
-    let Value::Object(patch) = patch else {
-        *target = patch.clone();
-        return;
-    };
-    for (name, value) in patch {
-        if value.is_null() {
-            target.as_object_mut().unwrap().remove(name);
-        } else {
-            merge(target.as_object_mut().unwrap().entry(name).or_insert(Value::Null), value);
-        }
-        if target[name].is_null() && value.is_object() {
-            target[name] = value.clone();
-        }
-    }
-}
-
-/// A cluster with a change, made of its YAML as `kubectl` would make it.
-fn changed_by(yaml: &str, mut scenario: Scenario) -> Scenario {
-    let objects = &mut scenario.objects;
-    for document in yaml.split("---\n") {
-        let patch: Value = read_value(document, "", &Limits::default()).unwrap();
-        let name = patch["metadata"]["name"].as_str().unwrap_or_default();
-        match patch["kind"].as_str().unwrap() {
-            "Deployment" | "StatefulSet" => {
-                let mut workloads = objects.workloads.iter_mut();
-                let workload = workloads.find(|it| it.metadata.name == name).unwrap();
-                let mut object = serde_json::to_value(&*workload).unwrap();
-                let spec = &patch["spec"]["template"]["spec"];
-                merge(object.pointer_mut("/spec/template/spec").unwrap(), spec);
-                *workload = serde_json::from_value(object).unwrap();
-            }
-            "PodDisruptionBudget" => {
-                let mut budgets = objects.budgets.iter_mut();
-                let budget = budgets.find(|it| it.metadata.name == name).unwrap();
-                let mut object = serde_json::to_value(&*budget).unwrap();
-                merge(&mut object, &patch);
-                *budget = serde_json::from_value(object).unwrap();
-            }
-            "Node" => objects.nodes.push(serde_json::from_value(patch).unwrap()),
-            "PriorityClass" => objects.others.push(patch),
-            kind => panic!("{kind}"),
-        }
-    }
-    scenario
-}
-
-/// The harm to each workload.
-fn harms(result: &RunResult) -> BTreeMap<&ReportSubject, u64> {
-    let harm = |it: &WorkloadRun| {
-        it.replica_time_lost.0 / u64::try_from(it.wanted).unwrap().max(1) + it.at_zero.0
-    };
-    result.workloads.iter().map(|it| (&it.subject, harm(it))).collect()
-}
-
-/// Applies each change to the cluster, runs the report again, and compares all that it was said to
-/// do; the kinds of changes.
-fn check_effects(cluster: &Scenario, faults: &[Fault]) -> BTreeSet<&'static str> {
-    let options = ReportOptions { faults: faults.to_vec(), ..ReportOptions::default() };
-    let report = report_of(cluster.clone(), options.clone());
-    // The failures by name: a cluster with one more node has others.
-    let run_again = |cluster: Scenario| -> BTreeMap<(String, Fault), RunResult> {
-        let options = ReportOptions { remedies: 0, ..options.clone() };
-        let mut plan = Plan::new(cluster, options).unwrap();
-        let domains = plan.outline().domains.clone();
-        let results = all_runs(&mut plan).into_iter();
-        let named = |it: &RunResult| (domains[it.run.domain].name.clone(), it.run.fault.clone());
-        results.map(|it| (named(&it), it)).collect()
-    };
-    let plain = run_again(cluster.clone());
-    let mut kinds = BTreeSet::new();
-    for finding in &report.findings {
-        let own = |it: &RunResult| {
-            let mut figures = it.workloads.iter();
-            figures.find(|it| Some(&it.subject) == finding.subject.as_ref()).cloned()
-        };
-        let harm = |it: &RunResult| {
-            let subject = finding.subject.as_ref();
-            subject.and_then(|subject| harms(it).get(subject).copied()).unwrap_or_default()
-        };
-        let is_reached = |it: &&RunResult| match &it.drain {
-            Some(drain) if finding.subject.is_none() => {
-                drain.ended.is_none() && drain.error.as_ref() == Some(&finding.why)
-            }
-            _ => own(it).is_some(),
-        };
-        // That of the finding, then the others as they harm the workload.
-        let mut reached: Vec<&RunResult> = plain.values().filter(is_reached).collect();
-        reached.sort_by_key(|it| (it.run != finding.run, Reverse(harm(it)), &it.run));
-        assert_eq!(reached[0].run, finding.run);
-        let mut most_tried = 0;
-        for effect in &finding.effects {
-            kinds.insert(match &effect.remedy {
-                // It is no change of the cluster before anything fails.
-                Remedy::OutOfService { .. } => continue,
-                Remedy::TolerationSeconds { .. } => "tolerationSeconds",
-                Remedy::Spread { .. } => "spread",
-                Remedy::OneMoreNode { .. } => "node",
-                Remedy::Priority { .. } => "priority",
-                Remedy::Budget { .. } => "budget",
-            });
-            let what = &effect.what;
-            let changed = run_again(changed_by(&effect.yaml, cluster.clone()));
-            let changed = |it: &RunResult| {
-                let name = report.outline.domains[it.run.domain].name.clone();
-                &changed[&(name, it.run.fault.clone())]
-            };
-            assert_eq!(own(changed(reached[0])), effect.figures, "{what}");
-            assert_eq!(changed(reached[0]).drain, effect.drain, "{what}");
-            let all = &effect.over_all;
-            assert_eq!(all.failures, reached.len(), "{what}");
-            let (mut before, mut after, mut worse) = (0, 0, Vec::new());
-            for plain in &reached[..all.tried] {
-                let (old, new) = (harms(plain), harms(changed(plain)));
-                before += old.values().sum::<u64>();
-                after += new.values().sum::<u64>();
-                for (subject, now) in new {
-                    let then = old.get(subject).copied().unwrap_or_default();
-                    if now > then {
-                        worse.push((now - then, subject.clone(), then, now));
-                    }
-                }
-            }
-            assert_eq!((all.before, all.after), (Millis(before), Millis(after)), "{what}");
-            assert_eq!(all.made_worse, worse.len(), "{what}");
-            worse.sort_by_key(|(more, ..)| Reverse(*more));
-            let said = all.worse.iter().map(|it| (it.subject.clone(), it.before.0, it.after.0));
-            let first = worse.into_iter().take(5).map(|(_, subject, old, new)| (subject, old, new));
-            assert_eq!(said.collect::<BTreeSet<_>>(), first.collect(), "{what}");
-            most_tried = most_tried.max(all.tried);
-        }
-        if !finding.effects.is_empty() {
-            assert_eq!(most_tried, reached.len().min(5), "what helps most, in four others");
-        }
-    }
-    kinds
-}
-
-#[test]
-fn each_change_does_what_it_is_said_to_do() {
-    let all = ["node", "priority", "spread", "tolerationSeconds"];
-    let [elsewhere, nowhere] = [web("300m"), web("800m")].map(|text| scenario(&text));
-    let faults = [Fault::Lost, Fault::NetworkCut, Fault::ShutDown];
-    assert_eq!(check_effects(&elsewhere, &faults), ["spread", "tolerationSeconds"].into());
-    assert_eq!(check_effects(&nowhere, &faults[..2]), all.into());
-    assert_eq!(check_effects(&two_of_a_kind(), &[Fault::Lost]), all.into());
-    assert_eq!(check_effects(&scenario(&db()), &[Fault::Drained]), ["budget"].into());
-}
-
-/// The out-of-service taint of the YAML, put on the node a minute after it was lost.
-#[test]
-fn the_taint_of_a_node_that_is_out_of_service_does_what_it_is_said_to_do() {
-    let selector = "nodeSelector: {kubernetes.io/hostname: a}, ";
-    let mut cluster = scenario(&db().replace(selector, "").replace("replicas: 1", "replicas: 2"));
-    cluster.objects.pods.clear();
-    let mut plan = Plan::new(cluster, ReportOptions::default()).unwrap();
-    let results = all_runs(&mut plan);
-    let report = report(plan.outline(), &results).unwrap();
-    let finding = finding(&report, Some("statefulset/default/db"));
-    let is_it = |effect: &&Effect| matches!(effect.remedy, Remedy::OutOfService { .. });
-    let effect = finding.effects.iter().find(is_it).unwrap();
-    let patch: Value = read_value(&effect.yaml, "", &Limits::default()).unwrap();
-    let taint: Taint = serde_json::from_value(patch["spec"]["taints"][0].clone()).unwrap();
-    let db = WorkloadKey::parse("statefulset/default/db").unwrap();
-    let runs = plan.runs();
-    // The time without one of the two pods; there is always the other.
-    let mut harm = |run: &Run, taint: Option<&Taint>| {
-        let (played, at) = plan.scenario_of(run).unwrap();
-        let end = at.saturating_add(Duration::from_secs(3600));
-        let mut simulator = played.simulator().unwrap();
-        let after = |step: &Step| (step.at.timestamp(), step.command.clone());
-        let mut steps: VecDeque<_> = played.steps.iter().map(after).collect();
-        let node = plan.outline().domains[run.domain].nodes[0].clone();
-        if let Some(taint) = taint.cloned() {
-            let at = at.saturating_add(Duration::from_secs(60));
-            steps.push_back((at, Command::Taint { node, taint }));
-        }
-        let (mut now, mut ready, mut missing) = (Timestamp::ZERO, 2, Duration::ZERO);
-        while now < end {
-            let step = steps.front().map(|(at, _)| *at);
-            let next = simulator.poll_timeout().map(|next| next.at);
-            let next = next.into_iter().chain(step).chain([end]).min().unwrap();
-            if next > at {
-                let length = next.since_zero().saturating_sub(now.max(at).since_zero());
-                missing += length * (2 - ready);
-            }
-            if let Some((_, command)) = steps.pop_front_if(|(at, _)| *at <= next) {
-                simulator.handle_command(next, command).unwrap();
-            }
-            simulator.advance_to(next).unwrap();
-            simulator.drain_events();
-            now = next;
-            ready = u32::try_from(simulator.cluster().ready_pods(&db)).unwrap();
-        }
-        u64::try_from(missing.as_millis() / 2).unwrap()
-    };
-    let all = &effect.over_all;
-    let mut sum = |taint| Millis(runs.iter().map(|run| harm(run, taint)).sum());
-    assert_eq!((all.tried, all.failures, all.made_worse), (2, 2, 0));
-    assert_eq!((all.before, all.after), (sum(None), sum(Some(&taint))));
-    assert!(all.after < all.before);
-}
-
 #[test]
 fn options_that_cannot_be_are_refused() {
     for (options, expected) in [
@@ -553,4 +349,187 @@ fn options_that_cannot_be_are_refused() {
         let error = Plan::new(scenario(&web("300m")), options).unwrap_err().to_string();
         assert!(error.starts_with(expected), "{error}");
     }
+}
+
+/// One node, or a zone that has all of them, is the worst that can fail.
+#[test]
+fn what_has_all_nodes_fails_too() {
+    let mut cluster = scenario(&web("300m"));
+    cluster.objects.nodes.truncate(1);
+    let one = report_of(cluster, ReportOptions::default());
+    assert_eq!(one.runs_made, 1);
+    let web = &cell(&one, "a", &Fault::Lost, "deployment/default/web").worst;
+    let gone = not_ready_after("a", 1);
+    assert_eq!((web.least_ready, web.at_zero), (0, secs(3600 - gone)));
+    assert_eq!(
+        one.verdict.as_deref(),
+        Some(
+            "Losing node a is not survived by web. \
+             Within 1h0m0s not whole again after some failure: web."
+        )
+    );
+    let score = one.score.as_ref().unwrap();
+    assert_eq!((score.score, score.arithmetic.as_str()), (1, "the score of the only workload"));
+    // A second node is what helps.
+    let effects = &finding(&one, Some("deployment/default/web")).effects;
+    assert_eq!(effects[0].what, "one more node like a");
+    assert!(effects[0].helps);
+
+    let zone = "labels: {topology.kubernetes.io/zone: east, topology.kubernetes.io/region: eu, ";
+    let all = report_of(scenario(&super_web(zone)), ReportOptions::default());
+    let domains: Vec<_> = all.outline.domains.iter().map(Domain::to_string).collect();
+    assert_eq!(domains, ["node a", "node b", "zone eu/east", "region eu"]);
+    // The region has the nodes of the zone: one run is both.
+    assert_eq!(all.outline.domains[3].same_nodes_as, Some(2));
+    assert_eq!((all.runs_made, all.runs_planned), (3, 3));
+    let [zone, region] = ["eu/east", "eu"]
+        .map(|name| cell(&all, name, &Fault::Lost, "deployment/default/web").worst.clone());
+    assert_eq!(zone, region);
+    assert_eq!(
+        all.verdict.unwrap(),
+        "Losing any one node is survived by the only workload; losing zone eu/east is not: web. \
+         Within 1h0m0s not whole again after some failure: web."
+    );
+    let worst = &all.failures[0];
+    assert_eq!((worst.domain, worst.harmed, worst.down.len()), (2, 1, 1));
+}
+
+/// The Deployment `web`, whose nodes have more labels.
+fn super_web(labels: &str) -> String {
+    web("300m").replace("labels: {kubernetes", &format!("{labels}kubernetes"))
+}
+
+/// They end with their node and come back with it, whoever else asks for them.
+#[test]
+fn static_pods_belong_to_their_node() {
+    let mirror = |name: &str, more: &str| {
+        format!(
+            "---\n{{apiVersion: v1, kind: Pod, metadata: {{name: {name}, namespace: kube-system, \
+             {more}}}, spec: {{nodeName: a, tolerations: [{{operator: Exists}}]}}}}\n"
+        )
+    };
+    let text = web("300m")
+        + &mirror("etcd-a", "annotations: {kubernetes.io/config.mirror: abc}")
+        + &mirror(
+            "kube-proxy-a",
+            "ownerReferences: [{apiVersion: v1, kind: Node, name: a, uid: u, controller: true}]",
+        );
+    let report = report_of(scenario(&text), ReportOptions::default());
+    assert_eq!(report.outline.pods, 4);
+    let subjects: Vec<_> = report.outline.subjects.iter().map(ToString::to_string).collect();
+    assert_eq!(subjects, ["deployment/default/web"]);
+    assert_eq!(report.findings.len(), 1);
+    assert_eq!(report.score.unwrap().score, 97);
+}
+
+#[test]
+fn a_report_of_nothing_has_no_score() {
+    let missing = |cluster: Scenario, options: ReportOptions| {
+        let report = report_of(cluster, options);
+        assert!(report.score.is_none() && report.verdict.is_none(), "{:?}", report.score);
+        report.missing
+    };
+    let default = ReportOptions::default;
+    let none = missing(Scenario::default(), default());
+    assert_eq!(none[0], "the cluster has no node: nothing can fail");
+    assert_eq!(none[1], "the cluster has no workload: nothing can be harmed");
+    let nodes = scenario(NODES);
+    assert_eq!(missing(nodes, default()), ["the cluster has no workload: nothing can be harmed"]);
+    let off = ReportOptions { nodes: false, ..default() };
+    assert_eq!(
+        missing(scenario(&web("300m")), off),
+        ["no node is in a failure domain of the kinds that were asked for"]
+    );
+    // No pod has room.
+    let all = missing(scenario(&web("3")), default());
+    assert_eq!(all, ["no workload has a ready pod before anything fails"]);
+    // Half of the runs.
+    let mut plan = Plan::new(scenario(&web("300m")), default()).unwrap();
+    let half = [plan.run(&plan.runs()[0]).unwrap()];
+    let half = report(plan.outline(), &half).unwrap();
+    assert_eq!(half.missing, ["only 1 of 2 runs were made"]);
+    assert!(half.score.is_none() && half.verdict.is_none());
+}
+
+#[test]
+fn a_report_says_which_cluster_it_is_about_and_what_was_lost_before() {
+    let step = Step {
+        at: Span(Duration::from_secs(1)),
+        command: Command::StopKubelet { node: "b".into() },
+        refused: None,
+    };
+    let mut cluster = scenario(&web("800m"));
+    cluster.steps.push(step);
+    let source = ReportSource {
+        context: Some("prod".into()),
+        server: Some("v1.37.2".into()),
+        not_read: vec!["poddisruptionbudgets: forbidden".into()],
+    };
+    let after = Some(Span(Duration::from_secs(60)));
+    let options = ReportOptions { after, source, remedies: 0, ..ReportOptions::default() };
+    let later = report_of(cluster.clone(), options);
+    let outline = &later.outline;
+    assert_eq!(outline.lost_already, ["b".into()]);
+    assert_eq!((outline.short_already[0].ready, outline.short_already[0].desired), (1, 2));
+    assert_eq!(
+        &later.notes[..3],
+        [
+            "before anything fails: b is not ready",
+            "before anything fails: deployment/default/web has 1 of 2 pods ready",
+            "not read: poddisruptionbudgets: forbidden",
+        ]
+    );
+    let version = &outline.version;
+    assert_eq!(
+        later.heading,
+        format!(
+            "prod: 2 nodes, 3 pods, Kubernetes {} (API server v1.37.2), Taintlab {version}",
+            outline.release
+        )
+    );
+    let options = ReportOptions { remedies: 0, ..ReportOptions::default() };
+    let before = report_of(cluster.clone(), options.clone());
+    assert_eq!(before.outline.cluster.digest, outline.cluster.digest);
+    assert!(!before.outline.cluster.is_same(&outline.cluster), "it has another name");
+    // What is edited on the way is the same cluster; another one is another.
+    cluster.steps.clear();
+    let same = report_of(cluster.clone(), options.clone());
+    assert!(before.outline.cluster.is_same(&same.outline.cluster));
+    cluster.objects.workloads[0].metadata.name = "api".into();
+    let other = report_of(cluster, options);
+    assert!(!before.outline.cluster.is_same(&other.outline.cluster));
+}
+
+/// Five Deployments that differ in their names: one group, and what would help is tried for one.
+#[test]
+fn findings_of_one_cause_are_one_group() {
+    let mut cluster = scenario(&web("80m"));
+    let web = serde_json::to_string(&cluster.objects.workloads[0]).unwrap();
+    for number in 1..5 {
+        let other = web.replace("web", &format!("web{number}"));
+        cluster.objects.workloads.push(serde_json::from_str(&other).unwrap());
+    }
+    let report = report_of(cluster, ReportOptions::default());
+    assert_eq!(report.findings.len(), 5);
+    let members: usize = report.groups.iter().map(|group| group.findings.len()).sum();
+    assert_eq!(members, 5);
+    assert!(report.groups.len() <= 2, "{:?}", report.groups);
+    for group in &report.groups {
+        let harms = group.findings.iter().map(|index| report.findings[*index].harm.0);
+        assert_eq!(group.harm, Millis(harms.sum()));
+        let tried: Vec<bool> = group
+            .findings
+            .iter()
+            .map(|index| !report.findings[*index].effects.is_empty())
+            .collect();
+        assert!(tried[0] && tried[1..].iter().all(|it| !it), "{tried:?}");
+    }
+    let score = report.score.unwrap();
+    let sum: u32 = report.workloads.iter().filter_map(|it| it.score).sum();
+    assert_eq!(score.score, sum / 5);
+    assert!(
+        score.arithmetic.starts_with(&format!("mean of 5 workload scores: {sum} / 5 = ")),
+        "{}",
+        score.arithmetic
+    );
 }
